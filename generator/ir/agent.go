@@ -1,0 +1,39 @@
+package ir
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Agent is the user's agent: its card and its skills with their typed contracts.
+type Agent struct {
+	Name string `json:"name"` // card name, as written
+	// Card is the agent card to embed, as 1.0 JSON, with the skill schemas in the a2agen extension's params.
+	Card   json.RawMessage `json:"card"`
+	Skills []*Skill        `json:"skills"`
+	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
+	Types []*DataType `json:"types"`
+}
+
+// Skill is one skill and its contract.
+type Skill struct {
+	ID          string   `json:"id"`
+	Name        string   `json:"name"`
+	Description string   `json:"description"`
+	Tags        []string `json:"tags,omitempty"`
+	Examples    []string `json:"examples,omitempty"`
+	InputModes  []string `json:"inputModes,omitempty"`  // the skill's own, else the card's defaults
+	OutputModes []string `json:"outputModes,omitempty"` // likewise
+	Go          string   `json:"go"`                    // method name: "Forecast"
+	File        string   `json:"file"`                  // base name of the handler's file, safe for Go: "forecast"
+	// Input and Output are nil when the card gives no schema: the handler then takes a *a2a.Message, or answers text.
+	Input  *DataRef `json:"input,omitempty"`
+	Output *DataRef `json:"output,omitempty"`
+	// InputSchema and OutputSchema are self-contained JSON Schemas (2020-12), compact; nil without a schema.
+	InputSchema  json.RawMessage `json:"inputSchema,omitempty"`
+	OutputSchema json.RawMessage `json:"outputSchema,omitempty"`
+	// TextField is the input property that plain text fills: the only required one, a string. "" when there is none.
+	TextField     string        `json:"textField,omitempty"`
+	Timeout       time.Duration `json:"timeout,omitempty"`       // 0: the runtime's default
+	MaxConcurrent int           `json:"maxConcurrent,omitempty"` // 0: unlimited
+}

@@ -1,0 +1,106 @@
+package runtime
+
+import (
+	"fmt"
+	"math"
+	"net/url"
+	"strings"
+)
+
+// What follows is called by generated protocol code, so that logic which does not depend on the protocol is written once.
+
+// Tail returns the last *n elements of list: all of them if n is nil, none if it is zero or less (R300). Appending to the
+// result never writes into list.
+func Tail[T any](list []T, n *int) []T {
+	switch {
+	case n == nil || *n >= len(list):
+		return list[:len(list):len(list)]
+	case *n <= 0:
+		return nil
+	default:
+		return list[len(list)-*n : len(list) : len(list)]
+	}
+}
+
+// Copies returns pointers to copies of what list points to, made in one piece of memory. Nil pointers stay nil.
+func Copies[T any](list []*T) []*T {
+	if list == nil {
+		return nil
+	}
+	values, pointers := make([]T, len(list)), make([]*T, len(list))
+	for i, p := range list {
+		if p != nil {
+			values[i] = *p
+			pointers[i] = &values[i]
+		}
+	}
+	return pointers
+}
+
+// Mismatch is the error of applying an event to a task that it does not belong to, or that is no update.
+func Mismatch(t Task, e Event) error {
+	info := e.EventInfo()
+	if info.Kind != EventStatus && info.Kind != EventArtifact {
+		return fmt.Errorf("apply to task %s: a %T is not an update", t.TaskInfo().ID, e)
+	}
+	return fmt.Errorf("apply to task %s: the update is incomplete or belongs to task %q", t.TaskInfo().ID, info.TaskID)
+}
+
+// Rebase puts an interface URL behind base: with base's scheme and host, and base's path before its own. A URL that is
+// neither HTTP nor a path, such as the host:port of a gRPC interface, stays as it is; so does every URL if base is not an HTTP URL.
+func Rebase(base, address string) string {
+	to, err := url.Parse(base)
+	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
+		return address
+	}
+	from, err := url.Parse(address)
+	switch {
+	case err != nil, from.Opaque != "", from.User != nil:
+		return address
+	case from.Scheme != "" && from.Scheme != "http" && from.Scheme != "https":
+		return address
+	case from.Scheme == "" && address != "" && !strings.HasPrefix(address, "/"):
+		return address
+	}
+	rebased := to.Scheme + "://" + to.Host + strings.TrimSuffix(to.EscapedPath(), "/") + from.EscapedPath()
+	if from.RawQuery != "" {
+		rebased += "?" + from.RawQuery
+	}
+	return rebased
+}
+
+// Int widens a number that may be not set.
+func Int(p *int32) *int {
+	if p == nil {
+		return nil
+	}
+	n := int(*p)
+	return &n
+}
+
+// Int32 narrows a number that may be not set. One that does not fit becomes the nearest that does.
+func Int32(p *int) *int32 {
+	if p == nil {
+		return nil
+	}
+	n := int32(max(math.MinInt32, min(math.MaxInt32, *p)))
+	return &n
+}
+
+// Unexpected is the error of encoding v where what is wanted.
+func Unexpected(v any, what string) error { return fmt.Errorf("encode %s: got a %T", what, v) }
+
+// Params is src, or an empty object if there is nothing: parameters may be absent.
+func Params(src []byte) []byte {
+	if len(src) == 0 {
+		return []byte("{}")
+	}
+	return src
+}
+
+// Alias is a copy of a row of the route table under another JSON-RPC method name.
+func Alias(op *Operation, rpc string) *Operation {
+	other := *op
+	other.RPC = rpc
+	return &other
+}

@@ -1,0 +1,337 @@
+// Package runtime is the boundary between generated protocol code and the hand-written agent runtime.
+//
+// A generated protocol package hands over one [Protocol] value: constructors, and for every spoken version a table of
+// operations with their codecs. The runtime never imports a generated type; it sees protocol values through the few
+// small interfaces of this package. A change of the protocol therefore needs a regenerate, not a new runtime.
+package runtime
+
+import (
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// SupportsGen1 is referred to by generated code of the first generation, so that code and runtime which do not fit
+// together fail to compile instead of misbehaving.
+const SupportsGen1 = true
+
+// State is the life-cycle state of a task, whatever a version calls it (A2A 1.0 §4.1.3).
+type State uint8
+
+// The states.
+const (
+	StateUnspecified State = iota
+	StateSubmitted
+	StateWorking
+	StateCompleted
+	StateFailed
+	StateCanceled
+	StateInputRequired
+	StateRejected
+	StateAuthRequired
+)
+
+// Terminal reports whether the task has ended for good.
+func (s State) Terminal() bool {
+	return s == StateCompleted || s == StateFailed || s == StateCanceled || s == StateRejected
+}
+
+// Interrupted reports whether the task waits for its client.
+func (s State) Interrupted() bool { return s == StateInputRequired || s == StateAuthRequired }
+
+var stateNames = [...]string{"unspecified", "submitted", "working", "completed", "failed", "canceled", "input-required", "rejected", "auth-required"}
+
+// String returns the state's name in lower case with hyphens.
+func (s State) String() string {
+	if int(s) < len(stateNames) {
+		return stateNames[s]
+	}
+	return "unknown"
+}
+
+// Protocol is what one generated protocol package hands over.
+type Protocol struct {
+	// Versions are the spoken versions, newest first.
+	Versions []*Version
+	// NewTask makes a submitted task without history or artifacts.
+	NewTask func(id, contextID string, at time.Time) Task
+	// NewMessage makes an agent's message (or a user's, if data.User).
+	NewMessage func(data MessageData) Message
+	// NewStatus makes a status update for a task. message may be nil.
+	NewStatus func(taskID, contextID string, state State, message Message, at time.Time) Event
+	// NewArtifact makes an artifact update for a task.
+	NewArtifact func(taskID, contextID string, data ArtifactData) Event
+	// NewTaskPage makes the result of a list operation. next is "" on the last page.
+	NewTaskPage func(tasks []Task, next string, pageSize, total int) any
+	// DecodeCard reads an agent card: as the newest wire has it or, when older versions are spoken too, as the one by whose
+	// shape it is written.
+	DecodeCard func(src []byte) (Card, error)
+	// NewSend makes the generated request of the send and stream operations (client side). data.Source and HasPush are
+	// not looked at; what is zero stays unset.
+	NewSend func(data SendRequest) any
+	// NewTaskRequest makes the generated request of role get, cancel or subscribe (client side); nil for another role. A field
+	// of data that the request does not have is ignored.
+	NewTaskRequest func(role Role, data TaskRequest) any
+}
+
+// Version is one spoken protocol version with its JSON-RPC dialect.
+type Version struct {
+	Name       string // "1.0"
+	Operations []*Operation
+	// AppendEvent appends a stream item (task, message, status or artifact update) as a JSON-RPC result.
+	AppendEvent func(dst []byte, e Event) ([]byte, error)
+	// ReadEvent reads a stream item.
+	ReadEvent func(src []byte) (Event, error)
+	// AppendCard appends an agent card as JSON.
+	AppendCard func(dst []byte, c Card) ([]byte, error)
+	// ReadCard reads an agent card as this version has it.
+	ReadCard func(src []byte) (Card, error)
+	// Rules are how the version behaves otherwise than 1.0 where that is not a matter of its shapes.
+	Rules Rules
+}
+
+// Rules are differences of behaviour from 1.0, which has the zero value.
+type Rules struct {
+	// Final: a stream ends with the first status update that AppendEvent marks final, which is one to a state that is
+	// terminal or interrupted. A subscription does not have to begin with the task (0.1 to 0.3).
+	Final bool
+	// PushTask: a push notification carries the whole task as Append of RoleGet writes it, not a stream item (0.1 to 0.3).
+	PushTask bool
+	// PlainErrors: errors have a code and a message but no details, and no codes that the version does not have: -32008 and
+	// -32009 are -32603 (0.1 to 0.3).
+	PlainErrors bool
+	// ClientIDs: the client chooses the id of a new task, which comes as the task id of the message; an id that is not known
+	// is a new task. A message that answers must be bound to that id, because AppendEvent and Append write it as a completed
+	// task (0.1).
+	ClientIDs bool
+	// NoHistory: a history length of 0 is no wish, so that the server decides, as for none (0.1 and 0.2).
+	NoHistory bool
+	// UpdatesOnly: streams have status and artifact updates only. AppendEvent writes a task or message as a status update,
+	// without the artifacts and the history, which have to be sent otherwise (0.1).
+	UpdatesOnly bool
+	// PublicCard: the operation of RoleExtendedCard answers the public card, without authentication (0.1).
+	PublicCard bool
+	// CardPath is the well-known path of the card: "/.well-known/agent.json" before 0.3. Empty is 1.0's.
+	CardPath string
+}
+
+// Role is what an operation means, whatever a version calls it.
+type Role uint8
+
+// The roles. RoleOther is an operation that the runtime does not know: it answers UnsupportedOperation unless the agent carries it out.
+const (
+	RoleOther Role = iota
+	RoleSend
+	RoleStream
+	RoleGet
+	RoleList
+	RoleCancel
+	RoleSubscribe
+	RolePushCreate
+	RolePushGet
+	RolePushList
+	RolePushDelete
+	RoleExtendedCard
+)
+
+// Operation is one row of a version's route table.
+type Operation struct {
+	Role Role
+	RPC  string // JSON-RPC method name: "SendMessage"
+	GRPC string // full gRPC method: "/lf.a2a.v1.A2AService/SendMessage"
+	HTTP []Route
+	// Stream: the result is a sequence of events.
+	Stream bool
+	// Decode reads request parameters. By role it returns a *SendRequest (send, stream), *TaskRequest (get, cancel,
+	// subscribe), *ListRequest (list), and the generated request itself otherwise. A failure is a *wire.Error.
+	Decode func(src []byte) (any, error)
+	// Append appends a result: for send a Message or Task, for get and cancel a Task, for list what NewTaskPage made,
+	// otherwise the generated response.
+	Append func(dst []byte, result any) ([]byte, error)
+	// AppendRequest and Read are the client's side: the generated request out, the generated result in
+	// (for send, a Task or a Message).
+	AppendRequest func(dst []byte, request any) ([]byte, error)
+	Read          func(src []byte) (any, error)
+}
+
+// Route is one HTTP binding of an operation.
+type Route struct{ Verb, Path, Body string }
+
+// Event is one item of a stream: a status or artifact update, and also a Task or a Message.
+type Event interface{ EventInfo() EventInfo }
+
+// EventKind tells what an event is.
+type EventKind uint8
+
+// The kinds of event.
+const (
+	EventTask EventKind = iota + 1
+	EventMessage
+	EventStatus
+	EventArtifact
+)
+
+// EventInfo is what the runtime needs to know of an event. State is set for a status update and a task.
+type EventInfo struct {
+	Kind              EventKind
+	TaskID, ContextID string
+	State             State
+}
+
+// Task is a generated task, as the engine sees it. It is not safe for concurrent use; the engine holds the task's lock.
+type Task interface {
+	Event
+	TaskInfo() TaskInfo
+	// Apply changes the task in place by a status or artifact update. A replaced status's message moves to the
+	// history; appended parts go to the artifact of the same id, an unknown id starts a new artifact
+	// (A2A 1.0 §4.2.2). The event is not retained for writing: it may be encoded later, concurrently.
+	Apply(e Event) error
+	// AddMessage appends a message to the history.
+	AddMessage(m Message)
+	// StatusMessage returns the message of the current status, an untyped nil without one.
+	StatusMessage() Message
+	// ArtifactList returns the artifacts in neutral form, in order. Byte slices are shared, not copied.
+	ArtifactList() []ArtifactData
+	// View returns a copy that stays as it is while the task goes on changing: with at most *history most recent
+	// messages (nil: all, 0: none, R300), and with or without artifacts. Messages and parts are shared.
+	View(history *int, artifacts bool) Task
+}
+
+// StatusUpdate is a status update, as a client sees it (EventStatus).
+type StatusUpdate interface {
+	Event
+	// StatusMessage returns the message of the new status, an untyped nil without one.
+	StatusMessage() Message
+}
+
+// ArtifactUpdate is an artifact update, as a client sees it (EventArtifact).
+type ArtifactUpdate interface {
+	Event
+	// ArtifactUpdate returns the update in neutral form. Byte slices are shared, not copied.
+	ArtifactUpdate() ArtifactData
+}
+
+// TaskInfo is what the engine needs to know of a task.
+type TaskInfo struct {
+	ID, ContextID string
+	State         State
+	At            time.Time // status timestamp
+	Artifacts     int       // number of artifacts
+	History       int       // number of messages
+}
+
+// Message is a generated message, as the engine sees it.
+type Message interface {
+	Event
+	MessageInfo() MessageInfo
+	// Contents returns the parts in neutral form. Byte slices are shared, not copied.
+	Contents() []Part
+	// Bind sets the context and task the message belongs to.
+	Bind(contextID, taskID string)
+}
+
+// MessageInfo is a message without its parts.
+type MessageInfo struct {
+	ID, ContextID, TaskID string
+	User                  bool // sent by the client, else by the agent
+	Metadata              wire.Object
+	Extensions            []string
+	References            []string // ids of related tasks
+}
+
+// MessageData describes a message to make.
+type MessageData struct {
+	MessageInfo
+	Parts []Part
+}
+
+// ArtifactData describes an artifact update to make (A2A 1.0 §4.2.2).
+type ArtifactData struct {
+	ID, Name, Description string
+	Parts                 []Part
+	Metadata              wire.Object
+	Extensions            []string
+	Append, LastChunk     bool
+}
+
+// PartKind tells what a part holds.
+type PartKind uint8
+
+// The kinds of part.
+const (
+	PartUnknown PartKind = iota
+	PartText
+	PartRaw
+	PartURL
+	PartData
+)
+
+// Part is a part in neutral form: one of Text, Raw, URL and Data as Kind says.
+type Part struct {
+	Kind      PartKind
+	Text      string
+	Raw       []byte
+	URL       string
+	Data      wire.Value
+	Filename  string
+	MediaType string
+	Metadata  wire.Object
+}
+
+// Card is a generated agent card, as the server and the client see it.
+type Card interface {
+	CardInfo() CardInfo
+	// At returns a copy whose interface URLs have the scheme and host of base and base's path before their own.
+	At(base string) Card
+}
+
+// CardInfo is what the runtime needs to know of a card.
+type CardInfo struct {
+	Name, Version               string
+	Streaming, Push, Extended   bool
+	Interfaces                  []Interface
+	Extensions                  []Extension
+	DefaultInput, DefaultOutput []string // media types
+}
+
+// Interface is one declared interface of an agent, in order of preference.
+type Interface struct{ URL, Binding, Tenant, Version string }
+
+// Extension is one declared extension.
+type Extension struct {
+	URI      string
+	Required bool
+	Params   wire.Object
+}
+
+// SendRequest is the neutral form of a message being sent (A2A 1.0 §3.2.1).
+type SendRequest struct {
+	Tenant              string
+	Message             Message
+	AcceptedOutputModes []string
+	HistoryLength       *int // nil: no limit (R300)
+	ReturnImmediately   bool
+	HasPush             bool // an inline push configuration came along
+	Metadata            wire.Object
+	Source              any // the generated request
+}
+
+// TaskRequest is the neutral form of a request for one task.
+type TaskRequest struct {
+	Tenant, ID    string
+	HistoryLength *int
+	Metadata      wire.Object
+	Source        any
+}
+
+// ListRequest is the neutral form of a request for many tasks (A2A 1.0 §3.1.4).
+type ListRequest struct {
+	Tenant, ContextID string
+	State             State // StateUnspecified: any
+	PageSize          *int
+	PageToken         string
+	HistoryLength     *int
+	After             time.Time // zero: any; inclusive
+	IncludeArtifacts  bool
+	Source            any
+}
