@@ -1,0 +1,257 @@
+package spec
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/api/annotations"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/a2agen/a2agen/generator/diag"
+)
+
+// converter turns compiled proto files into a document.
+type converter struct {
+	*sources
+	doc      *Document
+	problems diag.List
+	seen     map[string]bool // import paths converted
+}
+
+// file converts the root file and, after it, the files it imports from its folder.
+func (c *converter) file(root protoreflect.FileDescriptor) {
+	c.doc.Package = string(root.Package())
+	c.seen = map[string]bool{}
+	c.declarations(root)
+	imported := c.imports(root, nil)
+	slices.SortFunc(imported, func(a, b protoreflect.FileDescriptor) int { return cmp.Compare(a.Path(), b.Path()) })
+	for _, f := range imported {
+		c.declarations(f)
+	}
+}
+
+// imports appends to list the files that f imports, directly or not, and that are not built in.
+func (c *converter) imports(f protoreflect.FileDescriptor, list []protoreflect.FileDescriptor) []protoreflect.FileDescriptor {
+	c.seen[f.Path()] = true
+	for i := range f.Imports().Len() {
+		imp := f.Imports().Get(i).FileDescriptor
+		if _, ours := c.files[imp.Path()]; !ours || c.seen[imp.Path()] {
+			continue
+		}
+		list = c.imports(imp, append(list, imp))
+	}
+	return list
+}
+
+func (c *converter) declarations(f protoreflect.FileDescriptor) {
+	c.types(f.Messages(), f.Enums())
+	for i := range f.Services().Len() {
+		s := f.Services().Get(i)
+		for j := range s.Methods().Len() {
+			c.operation(s.Methods().Get(j))
+		}
+	}
+}
+
+// types converts messages with what is declared inside them, and enums.
+func (c *converter) types(messages protoreflect.MessageDescriptors, enums protoreflect.EnumDescriptors) {
+	for i := range messages.Len() {
+		m := messages.Get(i)
+		if m.IsMapEntry() {
+			continue
+		}
+		c.message(m)
+		c.types(m.Messages(), m.Enums())
+	}
+	for i := range enums.Len() {
+		c.enum(enums.Get(i))
+	}
+}
+
+func (c *converter) message(m protoreflect.MessageDescriptor) {
+	msg := &Message{
+		Name: c.typeName(m), Comment: comment(m), Pos: c.posOf(m),
+		Deprecated: m.Options().(*descriptorpb.MessageOptions).GetDeprecated(),
+	}
+	for i := range m.Oneofs().Len() {
+		if o := m.Oneofs().Get(i); !o.IsSynthetic() {
+			msg.Unions = append(msg.Unions, &Union{Name: string(o.Name()), Comment: comment(o), Pos: c.posOf(o)})
+		}
+	}
+	for i := range m.Fields().Len() {
+		msg.Fields = append(msg.Fields, c.field(m.Fields().Get(i)))
+	}
+	c.doc.Messages = append(c.doc.Messages, msg)
+}
+
+func (c *converter) field(f protoreflect.FieldDescriptor) *Field {
+	field := &Field{
+		Name: string(f.Name()), JSON: f.JSONName(), Number: int32(f.Number()), Comment: comment(f), Pos: c.posOf(f),
+		Type:       c.fieldType(f),
+		Required:   f.Cardinality() == protoreflect.Required || required(f),
+		Deprecated: f.Options().(*descriptorpb.FieldOptions).GetDeprecated(),
+	}
+	switch o := f.ContainingOneof(); {
+	case o != nil && !o.IsSynthetic():
+		field.Union = string(o.Name())
+	case f.Message() == nil && f.HasPresence() && !field.Required:
+		field.Optional = true
+	}
+	return field
+}
+
+// required reports whether the field has google.api.field_behavior REQUIRED.
+func required(f protoreflect.FieldDescriptor) bool {
+	behaviors, _ := extension(f, annotations.E_FieldBehavior).([]annotations.FieldBehavior)
+	return slices.Contains(behaviors, annotations.FieldBehavior_REQUIRED)
+}
+
+func (c *converter) fieldType(f protoreflect.FieldDescriptor) Type {
+	switch {
+	case f.IsMap():
+		if f.MapKey().Kind() != protoreflect.StringKind {
+			c.problems.Errorf(c.posOf(f), "unsupported-type", "use a map with string keys", "the keys of map %s are %s", f.Name(), f.MapKey().Kind())
+		}
+		elem := c.singleType(f.MapValue(), c.posOf(f))
+		return Type{Kind: Map, Elem: &elem}
+	case f.IsList():
+		elem := c.singleType(f, c.posOf(f))
+		return Type{Kind: List, Elem: &elem}
+	default:
+		return c.singleType(f, c.posOf(f))
+	}
+}
+
+// scalars are the protobuf kinds that have a kind of their own; the variants of an integer differ in protobuf encoding only.
+var scalars = map[protoreflect.Kind]Kind{
+	protoreflect.StringKind: String, protoreflect.BoolKind: Bool, protoreflect.BytesKind: Bytes,
+	protoreflect.FloatKind: Float, protoreflect.DoubleKind: Double,
+	protoreflect.Int32Kind: Int32, protoreflect.Int64Kind: Int64, protoreflect.Uint32Kind: Uint32, protoreflect.Uint64Kind: Uint64,
+}
+
+func (c *converter) singleType(f protoreflect.FieldDescriptor, pos diag.Pos) Type {
+	switch {
+	case f.Message() != nil:
+		return c.messageType(f.Message(), pos)
+	case f.Enum() != nil:
+		if _, ours := c.files[f.Enum().ParentFile().Path()]; ours {
+			return Type{Kind: EnumOf, Name: c.typeName(f.Enum())}
+		}
+		c.problems.Errorf(pos, "unsupported-type", "declare the enum in the definition itself", "field %s has the enum %s", f.Name(), f.Enum().FullName())
+		return Type{}
+	}
+	kind, ok := scalars[f.Kind()]
+	if !ok {
+		c.problems.Errorf(pos, "unsupported-type", "use an int or uint type", "field %s has type %s", f.Name(), f.Kind())
+	}
+	return Type{Kind: kind}
+}
+
+// wellKnown are the google.protobuf messages that JSON writes in a form of their own.
+var wellKnown = map[protoreflect.FullName]Kind{
+	"google.protobuf.Timestamp": Timestamp, "google.protobuf.Duration": Duration,
+	"google.protobuf.Struct": Struct, "google.protobuf.Value": Value, "google.protobuf.Empty": Empty,
+}
+
+func (c *converter) messageType(m protoreflect.MessageDescriptor, pos diag.Pos) Type {
+	if kind, ok := wellKnown[m.FullName()]; ok {
+		return Type{Kind: kind}
+	}
+	if _, ours := c.files[m.ParentFile().Path()]; !ours {
+		c.problems.Errorf(pos, "unsupported-type", "use a message of the definition, or Timestamp, Duration, Struct or Value of google.protobuf",
+			"the type %s cannot be generated", m.FullName())
+		return Type{}
+	}
+	return Type{Kind: MessageOf, Name: c.typeName(m)}
+}
+
+func (c *converter) enum(e protoreflect.EnumDescriptor) {
+	enum := &Enum{Name: c.typeName(e), Comment: comment(e), Pos: c.posOf(e), Deprecated: e.Options().(*descriptorpb.EnumOptions).GetDeprecated()}
+	for i := range e.Values().Len() {
+		v := e.Values().Get(i)
+		enum.Values = append(enum.Values, &EnumValue{
+			Name: string(v.Name()), Number: int32(v.Number()), Comment: comment(v), Pos: c.posOf(v),
+			Deprecated: v.Options().(*descriptorpb.EnumValueOptions).GetDeprecated(),
+		})
+	}
+	c.doc.Enums = append(c.doc.Enums, enum)
+}
+
+func (c *converter) operation(m protoreflect.MethodDescriptor) {
+	op := &Operation{
+		Name: string(m.Name()), GRPC: "/" + string(m.Parent().FullName()) + "/" + string(m.Name()), Comment: comment(m), Pos: c.posOf(m),
+		Deprecated: m.Options().(*descriptorpb.MethodOptions).GetDeprecated(),
+		Request:    c.messageType(m.Input(), c.posOf(m)),
+		Response:   c.messageType(m.Output(), c.posOf(m)),
+		Stream:     m.IsStreamingServer(),
+	}
+	if m.IsStreamingClient() {
+		c.problems.Errorf(op.Pos, "unsupported-operation", "take one request message", "rpc %s takes a stream of requests", op.Name)
+	}
+	if rule, ok := extension(m, annotations.E_Http).(*annotations.HttpRule); ok {
+		op.HTTP = routes(rule)
+	}
+	c.doc.Operations = append(c.doc.Operations, op)
+}
+
+// routes flattens a rule and its additional bindings, in order. Those of additional bindings have no more of their own.
+func routes(rule *annotations.HttpRule) []Route {
+	var list []Route
+	for _, r := range append([]*annotations.HttpRule{rule}, rule.GetAdditionalBindings()...) {
+		verb, path := "", ""
+		switch p := r.GetPattern().(type) {
+		case *annotations.HttpRule_Get:
+			verb, path = "GET", p.Get
+		case *annotations.HttpRule_Put:
+			verb, path = "PUT", p.Put
+		case *annotations.HttpRule_Post:
+			verb, path = "POST", p.Post
+		case *annotations.HttpRule_Delete:
+			verb, path = "DELETE", p.Delete
+		case *annotations.HttpRule_Patch:
+			verb, path = "PATCH", p.Patch
+		case *annotations.HttpRule_Custom:
+			verb, path = p.Custom.GetKind(), p.Custom.GetPath()
+		}
+		if verb != "" && path != "" {
+			list = append(list, Route{Verb: verb, Path: path, Body: r.GetBody()})
+		}
+	}
+	return list
+}
+
+// extension returns the value of an extension in the options of d, or nil. Compiled options hold extensions in a form that
+// the typed getters refuse; a trip through bytes turns them into the registered one.
+func extension(d protoreflect.Descriptor, ext protoreflect.ExtensionType) any {
+	opts := d.Options()
+	if !opts.ProtoReflect().IsValid() {
+		return nil
+	}
+	b, err := proto.Marshal(opts)
+	if err != nil || len(b) == 0 {
+		return nil
+	}
+	typed := opts.ProtoReflect().New().Interface()
+	if err := proto.Unmarshal(b, typed); err != nil || !proto.HasExtension(typed, ext) {
+		return nil
+	}
+	return proto.GetExtension(typed, ext)
+}
+
+// typeName names a message or enum in the document: without the document's package, with it when it is another one.
+func (c *converter) typeName(d protoreflect.Descriptor) string {
+	full := string(d.FullName())
+	if c.doc.Package == "" {
+		return full
+	}
+	return strings.TrimPrefix(full, c.doc.Package+".")
+}
+
+// posOf returns where d is declared.
+func (c *converter) posOf(d protoreflect.Descriptor) diag.Pos {
+	loc := d.ParentFile().SourceLocations().ByDescriptor(d)
+	return c.at(d.ParentFile().Path(), loc.StartLine+1, loc.StartColumn+1)
+}

@@ -1,0 +1,109 @@
+package spec
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/diag"
+)
+
+func (d *differ) operations() {
+	if !d.both(Proto, Schema) {
+		return
+	}
+	pairs := pairOperations(d.old, d.new)
+	kept := map[*Operation]bool{}
+	for _, op := range d.old.Operations {
+		now := pairs[op]
+		kept[now] = true
+		if now == nil {
+			d.change(false, true, op.Pos, "operation-removed", op.Name, "operation %s was removed", op.Name)
+			continue
+		}
+		d.operation(op, now)
+	}
+	for _, op := range d.new.Operations {
+		if !kept[op] {
+			d.change(false, false, op.Pos, "operation-added", op.Name, "operation %s was added", op.Name)
+		}
+	}
+}
+
+func (d *differ) operation(op, now *Operation) {
+	if was, is := method(d.old, op), method(d.new, now); was != is && was != "" && is != "" {
+		d.change(true, true, now.Pos, "method-changed", op.Name, "operation %s has JSON-RPC method %s instead of %s", op.Name, is, was)
+	}
+	if was, is := grpcMethod(d.old, op), grpcMethod(d.new, now); was != is && was != "" && is != "" {
+		d.change(true, true, now.Pos, "grpc-method-changed", op.Name, "operation %s has gRPC method %s instead of %s", op.Name, is, was)
+	}
+	d.signature(op.Name, "request", op.Request, now.Request, now.Pos)
+	d.signature(op.Name, "response", op.Response, now.Response, now.Pos)
+	if op.Stream != now.Stream {
+		what := map[bool]string{true: "a stream", false: "one response"}
+		d.change(true, true, now.Pos, "stream-changed", op.Name, "operation %s answers with %s instead of %s", op.Name, what[now.Stream], what[op.Stream])
+	}
+	if d.deprecated(op.Deprecated, now.Deprecated) {
+		d.change(false, false, now.Pos, "operation-deprecated", op.Name, "operation %s is deprecated", op.Name)
+	}
+	if d.both(Proto) {
+		d.routes(op, now)
+	}
+}
+
+// method returns the JSON-RPC method of an operation. Since 1.0 it is the name of the rpc; before, protos, whose package was
+// a2a.v1, did not say.
+func method(doc *Document, op *Operation) string {
+	if op.RPC == "" && doc.Syntax == Proto && doc.Package != "a2a.v1" {
+		return op.Name
+	}
+	return op.RPC
+}
+
+// grpcMethod returns the gRPC path of an operation without the package.
+func grpcMethod(doc *Document, op *Operation) string {
+	return strings.TrimPrefix(strings.TrimPrefix(op.GRPC, "/"), doc.Package+".")
+}
+
+func (d *differ) signature(name, what string, was, is Type, pos diag.Pos) {
+	if !d.same(was, is) {
+		d.change(true, true, pos, what+"-changed", name, "the %s of operation %s is %s", what, name, insteadOf(is, was))
+	}
+}
+
+// routes compares the HTTP bindings of an operation.
+func (d *differ) routes(op, now *Operation) {
+	same := func(r Route) func(Route) bool {
+		return func(o Route) bool { return o.Verb == r.Verb && o.Path == r.Path }
+	}
+	lost := 0
+	for _, r := range op.HTTP {
+		if !slices.ContainsFunc(now.HTTP, same(r)) {
+			lost++
+		}
+	}
+	for _, r := range op.HTTP {
+		i := slices.IndexFunc(now.HTTP, same(r))
+		switch {
+		case i < 0: // when no route stays, clients of the new definition do not find old servers either
+			d.change(lost == len(op.HTTP) && len(now.HTTP) > 0, true, now.Pos, "route-removed", op.Name, "operation %s is no longer at %s %s", op.Name, r.Verb, r.Path)
+		case now.HTTP[i].Body != r.Body:
+			d.change(true, true, now.Pos, "body-changed", op.Name, "the body of %s %s is %s instead of %s", r.Verb, r.Path, bodyOf(now.HTTP[i]), bodyOf(r))
+		}
+	}
+	for _, r := range now.HTTP {
+		if !slices.ContainsFunc(op.HTTP, same(r)) {
+			d.change(false, false, now.Pos, "route-added", op.Name, "operation %s is at %s %s", op.Name, r.Verb, r.Path)
+		}
+	}
+}
+
+func bodyOf(r Route) string {
+	switch r.Body {
+	case "":
+		return "empty"
+	case "*":
+		return "the whole request"
+	default:
+		return "the field " + r.Body
+	}
+}

@@ -1,0 +1,86 @@
+package spec
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/diag"
+)
+
+//go:embed v*/a2a.*
+var shipped embed.FS
+
+// definitions are the shipped protocol definitions, newest first. This is their only list. The first file of a version is
+// what it is defined by; a version defined by a schema may have a proto for its other bindings.
+var definitions = []struct {
+	version string
+	paths   []string
+}{
+	{"1.0", []string{"v1.0/a2a.proto"}},
+	{"0.3", []string{"v0.3/a2a.json", "v0.3/a2a.proto"}},
+	{"0.2", []string{"v0.2/a2a.json", "v0.2/a2a.proto"}},
+	{"0.1", []string{"v0.1/a2a.json"}},
+}
+
+// Versions returns the versions whose definitions ship with a2agen, newest first.
+func Versions() []string {
+	vs := make([]string, len(definitions))
+	for i, d := range definitions {
+		vs[i] = d.version
+	}
+	return vs
+}
+
+// Shipped returns the shipped definition of a version, such as "1.0": of 1.0 the proto, of earlier versions the schema of
+// their JSON. The error of an unknown version lists the known ones.
+func Shipped(version string) (*Document, error) {
+	paths, err := shippedFiles(version)
+	if err != nil {
+		return nil, err
+	}
+	return readShipped(version, paths[0])
+}
+
+// ShippedProto returns the shipped proto of a version, which has its gRPC and HTTP bindings. 0.1 has none: the document is
+// nil.
+func ShippedProto(version string) (*Document, error) {
+	paths, err := shippedFiles(version)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range paths {
+		if path.Ext(p) == ".proto" {
+			return readShipped(version, p)
+		}
+	}
+	return nil, nil
+}
+
+func shippedFiles(version string) ([]string, error) {
+	for _, d := range definitions {
+		if d.version == version {
+			return d.paths, nil
+		}
+	}
+	return nil, fmt.Errorf("no definition of A2A version %q ships with a2agen; there is %s", version, strings.Join(Versions(), ", "))
+}
+
+func readShipped(version, file string) (*Document, error) {
+	src, err := fs.ReadFile(shipped, file)
+	if err != nil {
+		return nil, fmt.Errorf("read the definition of A2A %s: %w", version, err)
+	}
+	read := func(name string, src []byte) (*Document, diag.List) { return readProto(name, src, shipped) }
+	if path.Ext(file) == ".json" {
+		read = readSchema
+	}
+	doc, problems := read("a2agen:spec/"+file, src)
+	if problems.HasErrors() {
+		return nil, fmt.Errorf("read the definition of A2A %s: %s", version, problems[0])
+	}
+	doc.Version = version
+	return doc, nil
+}
