@@ -1,0 +1,283 @@
+package wire
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// ProtoWriter appends protobuf messages in one pass. The length of a message stands before its content and takes one to
+// five bytes: one is left free, and where that is too little the rest of the document is moved once, by [ProtoWriter.Done].
+// Long strings and bytes are not copied before that. Methods that take a tag (number<<3 | wire type) write no tag for 0,
+// which is how elements of a packed list are written. Set it up with Reset; it is meant to live on the stack.
+//
+// Generated codecs write the fields that are not members of a oneof by number, then the oneofs in order of declaration,
+// which is the deterministic order of google.golang.org/protobuf.
+type ProtoWriter struct {
+	b []byte
+	// extra is how many bytes the patches add to b.
+	extra int
+	// The patches, in order of place. The first few live with the writer, which spares most documents an allocation.
+	n     int
+	first [12]protoPatch
+	more  []protoPatch
+	// members are those of the JSON objects being written, innermost last.
+	members []protoMember
+}
+
+// protoPatch is something still to be put into the document: a length that needs more than the byte at pos, or a string
+// that belongs before pos.
+type protoPatch struct {
+	pos  int
+	size int // the length; of an open message, extra at its start
+	blob string
+}
+
+const (
+	// protoBlob is the length from which copying a string late is cheaper than moving it.
+	protoBlob = 1024
+	// maxProto is the largest message that protobuf has, in bytes.
+	maxProto = math.MaxInt32
+)
+
+// Reset makes w append to b.
+func (w *ProtoWriter) Reset(b []byte) { *w = ProtoWriter{b: b} }
+
+// Done returns what Reset was given with everything appended. w then has to be reset.
+func (w *ProtoWriter) Done() ([]byte, error) {
+	if w.extra == 0 {
+		return w.b, nil
+	}
+	end := len(w.b)
+	if end+w.extra > maxProto {
+		return w.b, &Error{Reason: "larger than protobuf allows"}
+	}
+	b := slices.Grow(w.b, w.extra)[:end+w.extra]
+	to := len(b)
+	for i := w.n - 1; i >= 0; i-- {
+		p := w.at(i)
+		if p.blob != "" {
+			to -= copy(b[to-(end-p.pos):to], b[p.pos:end])
+			to -= copy(b[to-len(p.blob):to], p.blob)
+		} else {
+			to -= copy(b[to-(end-p.pos-1):to], b[p.pos+1:end])
+			to -= varintSize(uint64(p.size))
+			binary.PutUvarint(b[to:], uint64(p.size))
+		}
+		end = p.pos
+	}
+	w.b = b
+	return b, nil
+}
+
+func (w *ProtoWriter) at(i int) *protoPatch {
+	if i < len(w.first) {
+		return &w.first[i]
+	}
+	return &w.more[i-len(w.first)]
+}
+
+func (w *ProtoWriter) push(p protoPatch) {
+	switch {
+	case w.n < len(w.first):
+		w.first[w.n] = p
+	case w.more == nil:
+		w.more = append(make([]protoPatch, 0, 4*len(w.first)), p)
+	default:
+		w.more = append(w.more[:w.n-len(w.first)], p)
+	}
+	w.n++
+}
+
+// Begin begins a message, or a packed list, and returns what End has to be given.
+func (w *ProtoWriter) Begin(tag uint32) int {
+	w.tag(tag)
+	w.push(protoPatch{pos: len(w.b), size: w.extra})
+	w.b = append(w.b, 0)
+	return w.n - 1
+}
+
+// End ends the message that Begin began.
+func (w *ProtoWriter) End(begun int) {
+	p := w.at(begun)
+	size := len(w.b) - p.pos - 1 + w.extra - p.size
+	if size < 0x80 {
+		w.b[p.pos] = byte(size)
+		w.n = begun // a short message has no long one in it
+		return
+	}
+	p.size = size
+	w.extra += varintSize(uint64(size)) - 1
+}
+
+// varintSize is the number of bytes of x as a varint.
+func varintSize(x uint64) int { return (bits.Len64(x|1) + 6) / 7 }
+
+func (w *ProtoWriter) tag(tag uint32) {
+	switch {
+	case tag == 0:
+	case tag < 0x80:
+		w.b = append(w.b, byte(tag))
+	default:
+		w.b = binary.AppendUvarint(w.b, uint64(tag))
+	}
+}
+
+func (w *ProtoWriter) varint(tag uint32, x uint64) {
+	w.tag(tag)
+	if x < 0x80 {
+		w.b = append(w.b, byte(x))
+		return
+	}
+	w.b = binary.AppendUvarint(w.b, x)
+}
+
+// Bool writes a bool.
+func (w *ProtoWriter) Bool(tag uint32, x bool) {
+	if x {
+		w.varint(tag, 1)
+	} else {
+		w.varint(tag, 0)
+	}
+}
+
+// Int32 writes an int32 or the number of an enum value; a negative one takes ten bytes.
+func (w *ProtoWriter) Int32(tag uint32, x int32) { w.varint(tag, uint64(int64(x))) }
+
+// Int64 writes an int64.
+func (w *ProtoWriter) Int64(tag uint32, x int64) { w.varint(tag, uint64(x)) }
+
+// Uint32 writes a uint32.
+func (w *ProtoWriter) Uint32(tag uint32, x uint32) { w.varint(tag, uint64(x)) }
+
+// Uint64 writes a uint64.
+func (w *ProtoWriter) Uint64(tag uint32, x uint64) { w.varint(tag, x) }
+
+// Float32 writes a float.
+func (w *ProtoWriter) Float32(tag uint32, x float32) {
+	w.tag(tag)
+	w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(x))
+}
+
+// Float64 writes a double.
+func (w *ProtoWriter) Float64(tag uint32, x float64) {
+	w.tag(tag)
+	w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(x))
+}
+
+// String writes a string. Bytes that are not UTF-8 become U+FFFD, as they do in JSON.
+func (w *ProtoWriter) String(tag uint32, s string) {
+	if !utf8.ValidString(s) {
+		s = string([]rune(s)) // each such byte reads as U+FFFD
+	}
+	w.delimited(tag, s)
+}
+
+// Bytes writes bytes. They must not change before Done.
+func (w *ProtoWriter) Bytes(tag uint32, x []byte) { w.delimited(tag, stringOf(x)) }
+
+func (w *ProtoWriter) delimited(tag uint32, s string) {
+	w.tag(tag)
+	w.b = binary.AppendUvarint(w.b, uint64(len(s)))
+	if len(s) < protoBlob {
+		w.b = append(w.b, s...)
+		return
+	}
+	w.push(protoPatch{pos: len(w.b), blob: s})
+	w.extra += len(s)
+}
+
+// pair writes a message whose fields 1 and 2 are varints, as Timestamp and Duration are.
+func (w *ProtoWriter) pair(tag uint32, seconds, nanos int64) {
+	m := w.Begin(tag)
+	if seconds != 0 {
+		w.varint(1<<3, uint64(seconds))
+	}
+	if nanos != 0 {
+		w.varint(2<<3, uint64(nanos))
+	}
+	w.End(m)
+}
+
+// Timestamp writes a google.protobuf.Timestamp. A year outside 1 to 9999 is an error.
+func (w *ProtoWriter) Timestamp(tag uint32, t time.Time) error {
+	seconds := t.Unix()
+	if seconds < minTimestamp || seconds > maxTimestamp {
+		return &Error{Reason: "year outside 1 to 9999"}
+	}
+	w.pair(tag, seconds, int64(t.Nanosecond()))
+	return nil
+}
+
+// The seconds of the first moment of year 1 and the last of year 9999, since 1970.
+const (
+	minTimestamp = -62135596800
+	maxTimestamp = 253402300799
+)
+
+// Duration writes a google.protobuf.Duration.
+func (w *ProtoWriter) Duration(tag uint32, d time.Duration) {
+	w.pair(tag, int64(d/time.Second), int64(d%time.Second))
+}
+
+// Empty writes a google.protobuf.Empty, which has no room for members.
+func (w *ProtoWriter) Empty(tag uint32, o Object) error {
+	if len(o) > 0 {
+		var r Reader
+		r.Reset(o)
+		if key, ok := r.Object(); ok {
+			return In(&Error{Reason: "protobuf cannot say it here"}, string(key))
+		}
+		if err := r.Done(); err != nil {
+			return err
+		}
+	}
+	w.End(w.Begin(tag))
+	return nil
+}
+
+// ProtoEnum returns the number of an enum value that is in no table. It has one if it was read by its number.
+func ProtoEnum(name string) (int32, error) {
+	if n, ok := enumNumber(name); ok {
+		return n, nil
+	}
+	return 0, &Error{Reason: "protobuf has no number for " + strconv.Quote(name)}
+}
+
+// Unknown writes the alternative of a oneof that this side does not know. Only one that [ProtoReader.UnknownCase] kept can
+// travel; another is an error.
+func (w *ProtoWriter) Unknown(name string, v Value) error {
+	cannot := In(&Error{Reason: "this alternative has no number in protobuf"}, name)
+	number, ok := enumNumber(name)
+	if !ok || v.Kind() != KindString {
+		return cannot
+	}
+	field, err := base64.StdEncoding.DecodeString(strings.Trim(string(v), `"`))
+	if err != nil {
+		return cannot
+	}
+	var r ProtoReader
+	r.Reset(field)
+	tag := r.Tag()
+	if r.Skip(tag); r.err != nil || r.pos != len(field) || tag>>3 != uint32(number) || number <= 0 {
+		return cannot
+	}
+	w.b = append(w.b, field...)
+	return nil
+}
+
+// SortedNames returns the names of a map's entries in the order they are written.
+func SortedNames[T any](m map[string]T) []string {
+	names := make([]string, 0, len(m))
+	for name := range m {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}

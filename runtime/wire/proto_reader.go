@@ -1,0 +1,366 @@
+package wire
+
+import (
+	"encoding/base64"
+	"encoding/binary"
+	"math"
+	"strconv"
+	"time"
+	"unicode/utf8"
+)
+
+// ProtoReader reads one protobuf message in one pass. Its error is sticky, as that of [Reader]: after the first failure
+// every loop ends and every method returns zero values. Set it up with Reset; it is meant to live on the stack. What the
+// value methods return never refers to the source.
+//
+// A generated codec loops over Tag, reads the fields it knows by tag (number<<3 | wire type) and skips the rest. A field given
+// several times is merged as protobuf says: the last scalar counts, messages are read into one another, lists grow.
+type ProtoReader struct {
+	src []byte
+	pos int
+	// end is where the message being read ends.
+	end   int
+	depth int
+	err   *Error
+	// incomplete counts the messages in which something required was missing when they were read.
+	incomplete int
+	messages   int    // that were entered
+	merged     int    // bytes of raw JSON that were read again to be merged
+	slab       []byte // as the slab of a Reader
+	scratch    []byte
+	entries    []protoEntry // of the Structs being read, innermost last
+}
+
+// Reset makes r read src, which it refers to until it is reset again and never changes.
+func (r *ProtoReader) Reset(src []byte) { *r = ProtoReader{src: src, end: len(src)} }
+
+// Done returns the first failure as an [*Error], or nil.
+func (r *ProtoReader) Done() error {
+	if r.err == nil {
+		return nil
+	}
+	return r.err
+}
+
+// Failed reports whether there was a failure.
+func (r *ProtoReader) Failed() bool { return r.err != nil }
+
+// In puts a failure one level deeper, under the member name.
+func (r *ProtoReader) In(name string) {
+	if r.err != nil && name != "" {
+		r.err = In(r.err, name).(*Error)
+	}
+}
+
+// Incomplete notes that something required is missing. Because a later piece of the same message may bring it, this is
+// no failure: after everything is read, Complete says whether another look is needed.
+func (r *ProtoReader) Incomplete() {
+	if r.incomplete++; r.incomplete > maxIncomplete {
+		r.fail("required members are missing in many places")
+	}
+}
+
+// Complete reports whether nothing required was ever missing, or the reading failed anyway.
+func (r *ProtoReader) Complete() bool { return r.incomplete == 0 || r.err != nil }
+
+// fail records the first failure and ends all loops.
+func (r *ProtoReader) fail(reason string) {
+	if r.err == nil {
+		r.err = &Error{Reason: reason, Offset: r.pos}
+	}
+	r.pos, r.end = len(r.src), 0
+}
+
+// An empty message takes two bytes on the wire and a hundred in memory. These limits keep that in bounds.
+const (
+	maxIncomplete = 100
+	maxMessages   = 1 << 20
+)
+
+const cutShort = "unexpected end of the message"
+
+// Tag reads the tag of the next field; it is 0 at the end of the message.
+func (r *ProtoReader) Tag() uint32 {
+	if r.pos >= r.end {
+		return 0
+	}
+	if c := r.src[r.pos]; c >= 1<<3 && c < 0x80 {
+		r.pos++
+		return uint32(c)
+	}
+	tag := r.varint()
+	if r.err == nil && (tag < 1<<3 || tag > math.MaxUint32) {
+		r.fail("invalid field number")
+	}
+	if r.err != nil {
+		return 0
+	}
+	return uint32(tag)
+}
+
+func (r *ProtoReader) varint() uint64 {
+	if r.pos < r.end && r.src[r.pos] < 0x80 {
+		r.pos++
+		return uint64(r.src[r.pos-1])
+	}
+	return r.varintSlow()
+}
+
+func (r *ProtoReader) varintSlow() uint64 {
+	if r.pos >= r.end {
+		r.fail(cutShort)
+		return 0
+	}
+	x, n := binary.Uvarint(r.src[r.pos:r.end])
+	if n <= 0 {
+		if n < 0 {
+			r.fail("integer of more than 64 bits")
+		} else {
+			r.fail(cutShort)
+		}
+		return 0
+	}
+	r.pos += n
+	return x
+}
+
+// next returns the next n bytes, which refer to the source.
+func (r *ProtoReader) next(n uint64) []byte {
+	if r.err != nil || n > uint64(r.end-r.pos) {
+		r.fail(cutShort)
+		return nil
+	}
+	start := r.pos
+	r.pos += int(n)
+	return r.src[start:r.pos:r.pos]
+}
+
+// delimited returns the bytes of a string, of bytes or of a message, which refer to the source.
+func (r *ProtoReader) delimited() []byte { return r.next(r.varint()) }
+
+// ProtoMark is what Enter leaves behind.
+type ProtoMark struct{ end, depth int }
+
+// Enter enters the message, or packed list, whose length is next. levels is how many objects and arrays JSON nests there:
+// both wires have the limit [MaxDepth], so that what one can read the other can write.
+func (r *ProtoReader) Enter(levels int) ProtoMark {
+	m := ProtoMark{end: r.end, depth: r.depth}
+	n := r.varint()
+	switch {
+	case r.err != nil:
+	case n > uint64(r.end-r.pos):
+		r.fail(cutShort)
+	case r.depth+levels >= MaxDepth:
+		r.fail("nested too deeply")
+	case r.messages >= maxMessages:
+		r.fail("too many messages in one")
+	default:
+		r.messages++
+		r.depth += levels
+		r.end = r.pos + int(n)
+	}
+	return m
+}
+
+// Leave goes back to the message around the one that was entered.
+func (r *ProtoReader) Leave(m ProtoMark) {
+	if r.err == nil {
+		r.end, r.depth = m.end, m.depth
+	}
+}
+
+// More reports whether a packed list has another element.
+func (r *ProtoReader) More() bool { return r.pos < r.end }
+
+// Elem puts a failure of the list's element i under its index.
+func (r *ProtoReader) Elem(i int) {
+	if r.err != nil {
+		r.In(strconv.Itoa(i))
+	}
+}
+
+// Skip reads and drops a field that the caller does not know.
+func (r *ProtoReader) Skip(tag uint32) {
+	switch tag & 7 {
+	case 0:
+		r.varint()
+	case 1:
+		r.next(8)
+	case 2:
+		r.delimited()
+	case 3:
+		r.skipGroup(tag)
+	case 5:
+		r.next(4)
+	default:
+		r.fail("invalid wire type")
+	}
+}
+
+// skipGroup drops everything up to the end of the group that tag began.
+func (r *ProtoReader) skipGroup(tag uint32) {
+	if r.depth++; r.depth >= MaxDepth {
+		r.fail("nested too deeply")
+		return
+	}
+	for inner := r.Tag(); ; inner = r.Tag() {
+		switch {
+		case r.err != nil:
+			return
+		case inner == 0:
+			r.fail(cutShort)
+			return
+		case inner == tag+1: // the end of a group has the next wire type
+			r.depth--
+			return
+		}
+		r.Skip(inner)
+	}
+}
+
+// ProtoExtra collects the unknown fields of a message with one oneof, because one of them may be a case that this side
+// does not know yet.
+type ProtoExtra struct {
+	tag     uint32
+	content []byte
+	n       int
+}
+
+// UnknownCase is Skip for such a message.
+func (r *ProtoReader) UnknownCase(tag uint32, x *ProtoExtra) {
+	start := r.pos
+	if r.Skip(tag); r.err != nil {
+		return
+	}
+	x.n++
+	x.tag, x.content = tag, r.src[start:r.pos]
+}
+
+// Case returns the single unknown field, if there was exactly one: its number in decimal, and the field with its tag as
+// base64, so that [ProtoWriter.Unknown] can write it again.
+func (x *ProtoExtra) Case() (name string, v Value, ok bool) {
+	if x.n != 1 {
+		return "", nil, false
+	}
+	field := append(binary.AppendUvarint(nil, uint64(x.tag)), x.content...)
+	return strconv.FormatUint(uint64(x.tag>>3), 10), Value(`"` + base64.StdEncoding.EncodeToString(field) + `"`), true
+}
+
+// Bool reads a bool.
+func (r *ProtoReader) Bool() bool { return r.varint() != 0 }
+
+// Int32 reads an int32 or the number of an enum value; more than 32 bits are cut off, as protobuf says.
+func (r *ProtoReader) Int32() int32 { return int32(r.varint()) }
+
+// Int64 reads an int64.
+func (r *ProtoReader) Int64() int64 { return int64(r.varint()) }
+
+// Uint32 reads a uint32.
+func (r *ProtoReader) Uint32() uint32 { return uint32(r.varint()) }
+
+// Uint64 reads a uint64.
+func (r *ProtoReader) Uint64() uint64 { return r.varint() }
+
+// Float32 reads a float.
+func (r *ProtoReader) Float32() float32 {
+	if b := r.next(4); b != nil {
+		return math.Float32frombits(binary.LittleEndian.Uint32(b))
+	}
+	return 0
+}
+
+// Float64 reads a double.
+func (r *ProtoReader) Float64() float64 {
+	if b := r.next(8); b != nil {
+		return math.Float64frombits(binary.LittleEndian.Uint64(b))
+	}
+	return 0
+}
+
+// String reads a string, which has to be UTF-8.
+func (r *ProtoReader) String() string {
+	raw := r.delimited()
+	if !utf8.Valid(raw) {
+		r.fail("invalid UTF-8")
+		return ""
+	}
+	return stringOf(r.keep(raw))
+}
+
+// Bytes reads bytes. They are not nil.
+func (r *ProtoReader) Bytes() []byte {
+	raw := r.delimited()
+	return append(make([]byte, 0, len(raw)), raw...)
+}
+
+// Timestamp reads a google.protobuf.Timestamp within the years 1 to 9999, in UTC. old is as in [ProtoReader.Struct].
+func (r *ProtoReader) Timestamp(old time.Time) time.Time {
+	var seconds, nanos int64
+	if !old.IsZero() {
+		seconds, nanos = old.Unix(), int64(old.Nanosecond())
+	}
+	r.pair(&seconds, &nanos)
+	switch {
+	case r.err != nil:
+		return time.Time{}
+	case seconds < minTimestamp || seconds > maxTimestamp || nanos < 0 || nanos >= 1e9:
+		r.fail("not a time within the years 1 to 9999")
+		return time.Time{}
+	}
+	return time.Unix(seconds, nanos).UTC()
+}
+
+// Duration reads a google.protobuf.Duration; one that a time.Duration does not hold, about 292 years, is a failure.
+func (r *ProtoReader) Duration(old time.Duration) time.Duration {
+	seconds, nanos := int64(old/time.Second), int64(old%time.Second)
+	r.pair(&seconds, &nanos)
+	if r.err != nil {
+		return 0
+	}
+	d := time.Duration(seconds)*time.Second + time.Duration(nanos)
+	if seconds < -maxSeconds || seconds > maxSeconds || nanos <= -1e9 || nanos >= 1e9 || seconds > 0 && (nanos < 0 || d < 0) || seconds < 0 && (nanos > 0 || d > 0) {
+		r.fail("invalid duration")
+		return 0
+	}
+	return d
+}
+
+// pair reads a message whose fields 1 and 2 are varints, the second of 32 bits.
+func (r *ProtoReader) pair(first, second *int64) {
+	m := r.Enter(0)
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag {
+		case 1 << 3:
+			*first = r.Int64()
+		case 2 << 3:
+			*second = int64(r.Int32())
+		default:
+			r.Skip(tag)
+		}
+	}
+	r.Leave(m)
+}
+
+// Empty reads a google.protobuf.Empty.
+func (r *ProtoReader) Empty() Object {
+	m := r.Enter(1)
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		r.Skip(tag)
+	}
+	r.Leave(m)
+	return Object("{}")
+}
+
+// keep copies raw into memory that lives as long as the result, short ones into memory they share.
+func (r *ProtoReader) keep(raw []byte) []byte {
+	n := len(raw)
+	if n >= ownString {
+		return append(make([]byte, 0, n), raw...)
+	}
+	if cap(r.slab)-len(r.slab) < n {
+		r.slab = make([]byte, 0, min(max(firstSlab, 2*cap(r.slab)), slabSize))
+	}
+	start := len(r.slab)
+	r.slab = append(r.slab, raw...)
+	return r.slab[start:len(r.slab):len(r.slab)]
+}

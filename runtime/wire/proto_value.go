@@ -1,0 +1,263 @@
+package wire
+
+import (
+	"bytes"
+	"math"
+	"unicode/utf8"
+)
+
+// maxMerged is how many bytes of raw JSON one document may have read again to merge fields given several times, which
+// no writer of protobuf does.
+const maxMerged = 1 << 20
+
+// Struct reads a google.protobuf.Struct as raw JSON. old is what an earlier field of the same number gave: protobuf
+// merges them. Of entries with the same key the last one counts, so that names are unique; a number that JSON does not have
+// is a failure.
+func (r *ProtoReader) Struct(old Object) Object {
+	return Object(r.json(old, (*ProtoWriter).jsonObject, (*ProtoReader).structOf))
+}
+
+// Value reads a google.protobuf.Value as raw JSON, as Struct does. A Value without content is null.
+func (r *ProtoReader) Value(old Value) Value {
+	return Value(r.json(old, (*ProtoWriter).jsonValue, (*ProtoReader).valueOf))
+}
+
+// json reads a message as JSON, after what old holds.
+func (r *ProtoReader) json(old []byte, write func(*ProtoWriter, *Reader), read func(*ProtoReader, []byte, []byte) []byte) []byte {
+	start := r.pos
+	src := r.delimited()
+	if len(old) > 0 && r.err == nil {
+		src = r.merge(old, src, write)
+	}
+	if r.err != nil {
+		return nil
+	}
+	if r.scratch == nil {
+		r.scratch = make([]byte, 0, 2*firstSlab)
+		r.entries = make([]protoEntry, 0, fewMembers)
+	}
+	b := read(r, r.scratch[:0], src)
+	if r.err != nil {
+		r.err.Offset = start
+		return nil
+	}
+	r.scratch = b
+	return r.keep(b)
+}
+
+// merge returns old as protobuf, followed by src: reading one after the other merges them.
+func (r *ProtoReader) merge(old, src []byte, write func(*ProtoWriter, *Reader)) []byte {
+	if r.merged += len(old); r.merged > maxMerged {
+		r.fail("given too many times")
+		return nil
+	}
+	var w ProtoWriter
+	var j Reader
+	j.Reset(old)
+	write(&w, &j)
+	b, err := w.Done()
+	if err != nil || j.err != nil {
+		r.fail("cannot be merged")
+		return nil
+	}
+	return append(b, src...)
+}
+
+// protoPlace is where reading goes on after a message that is read by itself.
+type protoPlace struct {
+	src      []byte
+	pos, end int
+}
+
+// open makes src the message being read.
+func (r *ProtoReader) open(src []byte) protoPlace {
+	p := protoPlace{r.src, r.pos, r.end}
+	r.src, r.pos, r.end = src, 0, len(src)
+	return p
+}
+
+func (r *ProtoReader) close(p protoPlace) {
+	r.src, r.pos, r.end = p.src, p.pos, p.end
+	if r.err != nil {
+		r.end = 0
+	}
+}
+
+// valueOf appends the JSON of src, the content of a Value.
+func (r *ProtoReader) valueOf(b, src []byte) []byte {
+	place, start := r.open(src), len(b)
+	var last uint32 // the tag that holds the value so far
+	var raw []byte  // of a list or object
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag {
+		case valueNull:
+			r.varint()
+			b = append(b[:start], "null"...)
+		case valueBool:
+			b = AppendBool(b[:start], r.Bool())
+		case valueNumber:
+			b = r.numberOf(b[:start])
+		case valueString:
+			b = r.textOf(b[:start])
+		case valueStruct, valueList:
+			more := r.delimited()
+			if last != tag {
+				raw = nil
+			} else if len(raw) > 0 {
+				more = append(raw, more...) // copies the first time, as more has no room
+			}
+			raw = more
+		default:
+			r.Skip(tag)
+			continue
+		}
+		last = tag
+	}
+	switch {
+	case r.err != nil:
+	case last == 0:
+		b = append(b, "null"...)
+	case last == valueStruct:
+		b = r.structOf(b[:start], raw)
+	case last == valueList:
+		b = r.listOf(b[:start], raw)
+	}
+	r.close(place)
+	return b
+}
+
+func (r *ProtoReader) numberOf(b []byte) []byte {
+	x := r.Float64()
+	if math.IsNaN(x) || math.IsInf(x, 0) {
+		r.fail("not a number that JSON can express")
+		return b
+	}
+	return appendFloat(b, x, 64)
+}
+
+func (r *ProtoReader) textOf(b []byte) []byte {
+	raw := r.delimited()
+	if !utf8.Valid(raw) {
+		r.fail("invalid UTF-8")
+		return b
+	}
+	return AppendString(b, stringOf(raw))
+}
+
+// listOf appends the JSON of src, the content of a ListValue.
+func (r *ProtoReader) listOf(b, src []byte) []byte {
+	if !r.nest() {
+		return b
+	}
+	place, start := r.open(src), len(b)
+	for i, tag := 0, r.Tag(); tag != 0; tag = r.Tag() {
+		if tag != oneTag {
+			r.Skip(tag)
+			continue
+		}
+		raw := r.delimited()
+		b = r.valueOf(append(b, ','), raw)
+		r.Elem(i)
+		i++
+	}
+	r.close(place)
+	r.depth--
+	return EndArray(b, start)
+}
+
+// nest goes one level down.
+func (r *ProtoReader) nest() bool {
+	if r.depth++; r.depth >= MaxDepth {
+		r.fail("nested too deeply")
+	}
+	return r.err == nil
+}
+
+// protoEntry is an entry of a Struct: its key and the content of its value.
+type protoEntry struct{ key, value []byte }
+
+// structOf appends the JSON of src, the content of a Struct. All entries are collected before the first is read,
+// because a later one may have the same key.
+func (r *ProtoReader) structOf(b, src []byte) []byte {
+	if !r.nest() {
+		return b
+	}
+	place, start, base := r.open(src), len(b), len(r.entries)
+	var index map[string]int
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		if tag != oneTag {
+			r.Skip(tag)
+			continue
+		}
+		e := r.entry()
+		if index == nil && len(r.entries)-base >= largeObject {
+			index = indexEntries(r.entries[base:])
+		}
+		if i := findEntry(r.entries[base:], index, e.key); i >= 0 {
+			r.entries[base+i] = e
+			continue
+		}
+		if index != nil {
+			index[string(e.key)] = len(r.entries) - base
+		}
+		r.entries = append(r.entries, e)
+	}
+	for i := base; i < len(r.entries) && r.err == nil; i++ {
+		e := r.entries[i]
+		b = r.valueOf(append(AppendString(append(b, ','), stringOf(e.key)), ':'), e.value)
+		if r.err != nil {
+			r.In(string(e.key))
+		}
+	}
+	r.entries = r.entries[:base]
+	r.close(place)
+	r.depth--
+	return EndObject(b, start)
+}
+
+func indexEntries(entries []protoEntry) map[string]int {
+	index := make(map[string]int, 4*len(entries))
+	for i, e := range entries {
+		index[string(e.key)] = i
+	}
+	return index
+}
+
+// findEntry returns the index of the entry called key, or -1.
+func findEntry(entries []protoEntry, index map[string]int, key []byte) int {
+	if index != nil {
+		if i, ok := index[string(key)]; ok {
+			return i
+		}
+		return -1
+	}
+	for i := range entries {
+		if bytes.Equal(entries[i].key, key) {
+			return i
+		}
+	}
+	return -1
+}
+
+// entry reads an entry of a Struct. Keys and values given several times in one entry are merged.
+func (r *ProtoReader) entry() (e protoEntry) {
+	place := r.open(r.delimited())
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag {
+		case oneTag:
+			if e.key = r.delimited(); !utf8.Valid(e.key) {
+				r.fail("invalid UTF-8")
+			}
+		case entryValue:
+			if more := r.delimited(); len(e.value) > 0 {
+				e.value = append(e.value, more...)
+			} else {
+				e.value = more
+			}
+		default:
+			r.Skip(tag)
+		}
+	}
+	r.close(place)
+	return e
+}
