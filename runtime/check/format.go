@@ -1,0 +1,217 @@
+package check
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+)
+
+// Format checks that s is of the named format.
+func (c *Checker) Format(s, name string) {
+	if !ValidFormat(name, s) {
+		c.Failf("must be a valid %s", name)
+	}
+}
+
+// ValidFormat reports whether s is of the named format (JSON Schema 2020-12 validation §7.3). An unknown format takes anything.
+func ValidFormat(name, s string) bool {
+	switch name {
+	case "date-time":
+		_, ok := parseTime(s)
+		return ok
+	case "date":
+		_, ok := parseDate(s)
+		return ok
+	case "byte":
+		_, ok := decodeBase64(s)
+		return ok
+	case "time":
+		return validTime(s)
+	case "duration":
+		return duration().MatchString(s)
+	case "uuid":
+		return validUUID(s)
+	case "uri":
+		return validURI(s, true)
+	case "uri-reference":
+		return validURI(s, false)
+	case "email":
+		return validEmail(s)
+	case "hostname":
+		return validHostname(s)
+	case "ipv4":
+		a, err := netip.ParseAddr(s)
+		return err == nil && a.Is4()
+	case "ipv6":
+		a, err := netip.ParseAddr(s)
+		return err == nil && a.Is6() && a.Zone() == ""
+	case "json-pointer":
+		return validPointer(s)
+	case "regex":
+		_, err := regexp.Compile(s)
+		return err == nil
+	}
+	return true
+}
+
+// duration is RFC 3339 appendix A, with fractions of seconds as ISO 8601 has them.
+var duration = sync.OnceValue(func() *regexp.Regexp {
+	const clock = `T(\d+H(\d+M(\d+(\.\d+)?S)?)?|\d+M(\d+(\.\d+)?S)?|\d+(\.\d+)?S)`
+	return regexp.MustCompile(`^P(\d+W|(\d+Y(\d+M(\d+D)?)?|\d+M(\d+D)?|\d+D)(` + clock + `)?|` + clock + `)$`)
+})
+
+// ParseDuration reads a duration such as "P1DT2H30M" (ISO 8601) in weeks, days of 24 hours, and less. Years and months,
+// which have no fixed length, are an error.
+func ParseDuration(s string) (time.Duration, error) {
+	if !duration().MatchString(s) {
+		return 0, fmt.Errorf("%q is not a duration", s)
+	}
+	units := map[byte]time.Duration{'W': 7 * 24 * time.Hour, 'D': 24 * time.Hour, 'H': time.Hour, 'M': time.Minute, 'S': time.Second}
+	days, clock, _ := strings.Cut(s[1:], "T")
+	if strings.ContainsAny(days, "YM") {
+		return 0, errors.New("years and months have no fixed length")
+	}
+	var total float64
+	for rest := days + clock; rest != ""; {
+		i := strings.IndexAny(rest, "WDHMS")
+		n, err := strconv.ParseFloat(rest[:i], 64)
+		if err != nil {
+			return 0, err
+		}
+		total += n * float64(units[rest[i]])
+		rest = rest[i+1:]
+	}
+	if total >= 1<<63 {
+		return 0, fmt.Errorf("%q is too long", s)
+	}
+	return time.Duration(total), nil
+}
+
+// validTime checks a full-time; second 60 is valid where a leap second can be, at the end of a UTC day.
+func validTime(s string) bool {
+	s = strings.ToUpper(s)
+	if len(s) < len("00:00:00Z") {
+		return false
+	}
+	leap := s[6:8] == "60"
+	if leap {
+		s = s[:6] + "59" + s[8:]
+	}
+	t, ok := parseTime("2000-01-02T" + s)
+	u := t.UTC()
+	return ok && (!leap || u.Hour() == 23 && u.Minute() == 59)
+}
+
+func validUUID(s string) bool {
+	if len(s) != 36 || s[8] != '-' || s[13] != '-' || s[18] != '-' || s[23] != '-' {
+		return false
+	}
+	_, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
+	return err == nil && strings.Count(s, "-") == 4
+}
+
+// validURI checks RFC 3986: only its characters, whole escapes, and what net/url checks of the structure.
+func validURI(s string, absolute bool) bool {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c <= ' ' || c >= 0x7f, strings.IndexByte("<>\"{}|\\^`", c) >= 0:
+			return false
+		case c == '%' && (i+2 >= len(s) || !isHex(s[i+1]) || !isHex(s[i+2])):
+			return false
+		}
+	}
+	u, err := url.Parse(s)
+	if err != nil || strings.ContainsAny(u.EscapedPath(), "[]") {
+		return false
+	}
+	return u.Scheme != "" || !absolute
+}
+
+func isHex(c byte) bool {
+	return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' || c >= 'A' && c <= 'F'
+}
+
+func validEmail(s string) bool {
+	i := strings.LastIndexByte(s, '@')
+	if i < 1 || i > 64 || len(s) > 254 {
+		return false
+	}
+	local, domain := s[:i], s[i+1:]
+	if local[0] == '"' {
+		if len(local) < 2 || local[len(local)-1] != '"' || strings.ContainsAny(local[1:len(local)-1], "\"\\\r\n") {
+			return false
+		}
+	} else if !dotAtom(local) {
+		return false
+	}
+	if ip, ok := strings.CutPrefix(domain, "["); ok {
+		ip, ok = strings.CutSuffix(ip, "]")
+		if v6, is6 := strings.CutPrefix(ip, "IPv6:"); is6 {
+			return ok && ValidFormat("ipv6", v6)
+		}
+		return ok && ValidFormat("ipv4", ip)
+	}
+	return validHostname(domain)
+}
+
+// dotAtom checks the local part of an address (RFC 5322 §3.2.3).
+func dotAtom(s string) bool {
+	for atom := range strings.SplitSeq(s, ".") {
+		if atom == "" {
+			return false
+		}
+		for i := range len(atom) {
+			c := atom[i]
+			if !isAlnum(c) && strings.IndexByte("!#$%&'*+-/=?^_`{|}~", c) < 0 {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func isAlnum(c byte) bool {
+	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
+}
+
+// validHostname checks RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens, 253 bytes in all.
+func validHostname(s string) bool {
+	if len(s) > 253 {
+		return false
+	}
+	for label := range strings.SplitSeq(s, ".") {
+		if label == "" || len(label) > 63 || label[0] == '-' || label[len(label)-1] == '-' {
+			return false
+		}
+		for i := range len(label) {
+			if !isAlnum(label[i]) && label[i] != '-' {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// validPointer checks a JSON pointer (RFC 6901 §3).
+func validPointer(s string) bool {
+	if s == "" {
+		return true
+	}
+	if s[0] != '/' || !utf8.ValidString(s) {
+		return false
+	}
+	for i := range len(s) {
+		if s[i] == '~' && (i+1 >= len(s) || s[i+1] != '0' && s[i+1] != '1') {
+			return false
+		}
+	}
+	return true
+}

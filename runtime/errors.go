@@ -1,0 +1,156 @@
+package runtime
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// ErrorDomain is the domain of every A2A ErrorInfo (A2A 1.0 §9.5, R160).
+const ErrorDomain = "a2a-protocol.org"
+
+// Types of error details, as their "@type" says (google.rpc, R43).
+const (
+	TypeErrorInfo  = "type.googleapis.com/google.rpc.ErrorInfo"
+	TypeBadRequest = "type.googleapis.com/google.rpc.BadRequest"
+)
+
+// Error is an A2A error, made by a server or read by a client. Its texts are meant for the peer.
+//
+// Two errors match by [errors.Is] when their codes are equal, so a received error matches its sentinel:
+// errors.Is(err, runtime.ErrTaskNotFound).
+type Error struct {
+	Code    int      // JSON-RPC code: -32001
+	Reason  string   // of the ErrorInfo: "TASK_NOT_FOUND"
+	Message string   // one sentence for the peer
+	Details []Detail // beyond the ErrorInfo that Reason stands for
+}
+
+// Detail is one object of an error's details.
+type Detail struct {
+	Type string // "@type"
+	// Reason, Domain and Metadata belong to an ErrorInfo.
+	Reason, Domain string
+	Metadata       map[string]string
+	// Violations belong to a BadRequest.
+	Violations []Violation
+	// Raw is the whole object of any other type.
+	Raw wire.Object
+}
+
+// Violation says what is wrong with one field of a request. Field is a path such as "message.parts[0].raw".
+type Violation struct {
+	Field       string `json:"field"`
+	Description string `json:"description"`
+}
+
+// The errors of A2A 1.0 (protocol table 14.1 and §5.4): the one place where codes and reasons stand.
+var (
+	ErrParse          = &Error{Code: -32700, Reason: "PARSE_ERROR", Message: "the request is not valid JSON"}
+	ErrInvalidRequest = &Error{Code: -32600, Reason: "INVALID_REQUEST", Message: "the request is not a JSON-RPC 2.0 request"}
+	ErrMethodNotFound = &Error{Code: -32601, Reason: "METHOD_NOT_FOUND", Message: "there is no such method"}
+	ErrInvalidParams  = &Error{Code: -32602, Reason: "INVALID_PARAMS", Message: "the parameters are not valid"}
+	ErrInternal       = &Error{Code: -32603, Reason: "INTERNAL_ERROR", Message: "something went wrong inside the agent"}
+
+	ErrTaskNotFound                   = &Error{Code: -32001, Reason: "TASK_NOT_FOUND", Message: "there is no such task"}
+	ErrTaskNotCancelable              = &Error{Code: -32002, Reason: "TASK_NOT_CANCELABLE", Message: "the task can no longer be canceled"}
+	ErrPushNotificationNotSupported   = &Error{Code: -32003, Reason: "PUSH_NOTIFICATION_NOT_SUPPORTED", Message: "this agent sends no push notifications"}
+	ErrUnsupportedOperation           = &Error{Code: -32004, Reason: "UNSUPPORTED_OPERATION", Message: "this agent does not support the operation"}
+	ErrContentTypeNotSupported        = &Error{Code: -32005, Reason: "CONTENT_TYPE_NOT_SUPPORTED", Message: "the skill does not take this type of content"}
+	ErrInvalidAgentResponse           = &Error{Code: -32006, Reason: "INVALID_AGENT_RESPONSE", Message: "the agent gave an invalid answer"}
+	ErrExtendedAgentCardNotConfigured = &Error{Code: -32007, Reason: "EXTENDED_AGENT_CARD_NOT_CONFIGURED", Message: "this agent has no extended card"}
+	ErrExtensionSupportRequired       = &Error{Code: -32008, Reason: "EXTENSION_SUPPORT_REQUIRED", Message: "the agent requires an extension that the request does not declare"}
+	ErrVersionNotSupported            = &Error{Code: -32009, Reason: "VERSION_NOT_SUPPORTED", Message: "this agent does not speak the requested protocol version"}
+)
+
+// Errors returns the whole table, in order of the declarations. The caller must not change the errors.
+func Errors() []*Error {
+	return []*Error{
+		ErrParse, ErrInvalidRequest, ErrMethodNotFound, ErrInvalidParams, ErrInternal,
+		ErrTaskNotFound, ErrTaskNotCancelable, ErrPushNotificationNotSupported, ErrUnsupportedOperation, ErrContentTypeNotSupported,
+		ErrInvalidAgentResponse, ErrExtendedAgentCardNotConfigured, ErrExtensionSupportRequired, ErrVersionNotSupported,
+	}
+}
+
+// Error renders message, reason and code.
+func (e *Error) Error() string {
+	s := e.Message
+	if s == "" {
+		s = "error"
+	}
+	for _, d := range e.Details {
+		for _, v := range d.Violations {
+			s += "; " + v.Field + ": " + v.Description
+		}
+	}
+	if e.Reason != "" {
+		s += " (" + e.Reason + ")"
+	}
+	return s + " [" + strconv.Itoa(e.Code) + "]"
+}
+
+// Is reports whether target is an A2A error of the same code.
+func (e *Error) Is(target error) bool {
+	t, ok := target.(*Error)
+	return ok && t.Code == e.Code
+}
+
+// With returns a copy with another message.
+func (e *Error) With(format string, args ...any) *Error {
+	c := e.clone()
+	c.Message = fmt.Sprintf(format, args...)
+	return c
+}
+
+// WithMetadata returns a copy whose ErrorInfo holds the key and value.
+func (e *Error) WithMetadata(key, value string) *Error {
+	c := e.clone()
+	for i, d := range c.Details {
+		if d.Type == TypeErrorInfo {
+			d.Metadata = maps.Clone(d.Metadata)
+			if d.Metadata == nil {
+				d.Metadata = map[string]string{}
+			}
+			d.Metadata[key] = value
+			c.Details[i] = d
+			return c
+		}
+	}
+	c.Details = append(c.Details, Detail{Type: TypeErrorInfo, Reason: e.Reason, Domain: ErrorDomain, Metadata: map[string]string{key: value}})
+	return c
+}
+
+// WithViolations returns a copy with a BadRequest of these violations (R36).
+func (e *Error) WithViolations(vs ...Violation) *Error {
+	c := e.clone()
+	c.Details = append(c.Details, Detail{Type: TypeBadRequest, Violations: vs})
+	return c
+}
+
+// Metadata returns a value of the ErrorInfo's metadata, "" when there is none.
+func (e *Error) Metadata(key string) string {
+	for _, d := range e.Details {
+		if v, ok := d.Metadata[key]; ok {
+			return v
+		}
+	}
+	return ""
+}
+
+// Violations returns the field violations of all BadRequest details.
+func (e *Error) Violations() []Violation {
+	var vs []Violation
+	for _, d := range e.Details {
+		vs = append(vs, d.Violations...)
+	}
+	return vs
+}
+
+func (e *Error) clone() *Error {
+	c := *e
+	c.Details = slices.Clone(e.Details)
+	return &c
+}

@@ -1,0 +1,86 @@
+package runtime
+
+import (
+	"math"
+	"slices"
+	"testing"
+)
+
+func TestTailKeepsTheMostRecentAndNeverLetsItsResultGrowIntoTheList(t *testing.T) {
+	list := append(make([]int, 0, 10), 1, 2, 3)
+	for name, test := range map[string]struct {
+		n    *int
+		want []int
+	}{
+		"all": {nil, []int{1, 2, 3}}, "none": {ptr(0), nil}, "negative": {ptr(-1), nil}, "two": {ptr(2), []int{2, 3}}, "more than there are": {ptr(9), []int{1, 2, 3}},
+	} {
+		got := Tail(list, test.n)
+		if !slices.Equal(got, test.want) {
+			t.Errorf("%s: %v, want %v", name, got, test.want)
+		}
+		_ = append(got, 99)
+		if list[:4][3] == 99 {
+			t.Errorf("%s: appending to the tail wrote into the list", name)
+		}
+	}
+}
+
+func TestCopiesAreIndependent(t *testing.T) {
+	type box struct{ n int }
+	list := []*box{{1}, nil, {2}}
+	got := Copies(list)
+	list[0].n = 9
+	if got[0].n != 1 || got[1] != nil || got[2].n != 2 {
+		t.Errorf("copies %v", got)
+	}
+	if Copies[box](nil) != nil {
+		t.Error("copies of nothing")
+	}
+}
+
+func TestRebasePutsInterfacesBehindTheBase(t *testing.T) {
+	for name, test := range map[string]struct{ base, address, want string }{
+		"another host":              {"https://agents.example.com", "http://localhost:8080/a2a", "https://agents.example.com/a2a"},
+		"behind a path":             {"https://example.com/agents/weather/", "http://localhost:8080/a2a", "https://example.com/agents/weather/a2a"},
+		"a bare path":               {"https://example.com", "/a2a", "https://example.com/a2a"},
+		"no path":                   {"https://example.com/x", "http://localhost", "https://example.com/x"},
+		"nothing":                   {"https://example.com", "", "https://example.com"},
+		"a root path":               {"https://example.com", "http://localhost/", "https://example.com/"},
+		"a query is kept":           {"https://example.com", "http://localhost/a?b=c", "https://example.com/a?b=c"},
+		"escapes are kept":          {"https://example.com", "http://localhost/a%2Fb", "https://example.com/a%2Fb"},
+		"an IPv6 base":              {"http://[::1]:8080", "/a", "http://[::1]:8080/a"},
+		"a gRPC target stays":       {"https://example.com", "localhost:50051", "localhost:50051"},
+		"a gRPC IP stays":           {"https://example.com", "10.0.0.1:50051", "10.0.0.1:50051"},
+		"another scheme stays":      {"https://example.com", "dns:///x", "dns:///x"},
+		"credentials stay":          {"https://example.com", "http://u:p@localhost/a", "http://u:p@localhost/a"},
+		"a base that is no URL":     {"::", "http://localhost/a", "http://localhost/a"},
+		"a base that is not HTTP":   {"ftp://example.com", "http://localhost/a", "http://localhost/a"},
+		"a base without a host":     {"/x", "http://localhost/a", "http://localhost/a"},
+		"an address that is no URL": {"https://example.com", "http://[", "http://["},
+	} {
+		if got := Rebase(test.base, test.address); got != test.want {
+			t.Errorf("%s: %q, want %q", name, got, test.want)
+		}
+	}
+}
+
+func TestNumbersKeepNotSet(t *testing.T) {
+	if Int(nil) != nil || Int32(nil) != nil {
+		t.Error("not set became a number")
+	}
+	n := int32(7)
+	if *Int(&n) != 7 || *Int32(ptr(7)) != 7 || *Int32(ptr(math.MaxInt)) != math.MaxInt32 || *Int32(ptr(math.MinInt)) != math.MinInt32 {
+		t.Error("a number changed")
+	}
+}
+
+func TestAbsentParametersAreAnEmptyObject(t *testing.T) {
+	if got := string(Params(nil)); got != "{}" {
+		t.Errorf("nil gives %s", got)
+	}
+	if got := string(Params([]byte("[]"))); got != "[]" {
+		t.Errorf("[] gives %s", got)
+	}
+}
+
+func ptr(n int) *int { return &n }

@@ -1,0 +1,220 @@
+package legacy
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// fullVersions are what cards of a version call it (T37). A card of 0.1 does not say.
+var fullVersions = map[string]string{"0.3": "0.3.0", "0.2": "0.2.6"}
+
+// defaultTransport is the transport of a card that names none.
+const defaultTransport = "JSONRPC"
+
+// Interfaces is what a card of 0.1 to 0.3 says of where the agent is: url, preferredTransport, additionalInterfaces and
+// protocolVersion, as they come (protocol 12.1, 18).
+type Interfaces struct {
+	url, transport, version string
+	more                    []runtime.Interface
+}
+
+// Read reads the value of one of the members.
+func (i *Interfaces) Read(r *wire.Reader, member string) {
+	switch member {
+	case "url":
+		i.url = r.String()
+	case "preferredTransport":
+		i.transport = r.String()
+	case "protocolVersion":
+		i.version = r.String()
+	default:
+		for ok := r.Array(); ok; ok = r.Elem() {
+			i.more = append(i.more, readInterface(r))
+		}
+	}
+}
+
+func readInterface(r *wire.Reader) (i runtime.Interface) {
+	var seen wire.Seen
+	for key, ok := r.Object(); ok; key, ok = r.Next() {
+		switch string(key) {
+		case "url":
+			if r.Field(&seen, 0) {
+				i.URL = r.String()
+			}
+		case "transport":
+			if r.Field(&seen, 1) {
+				i.Binding = r.String()
+			}
+		default:
+			r.Unknown(key)
+		}
+	}
+	return i
+}
+
+// List returns the interfaces, the main one first, each once, of the version that the card says or else of version.
+func (i *Interfaces) List(version string) []runtime.Interface {
+	if i.version != "" {
+		version = minor(i.version)
+	}
+	var list []runtime.Interface
+	add := func(url, binding string) {
+		if binding == "" {
+			binding = defaultTransport
+		}
+		if one := (runtime.Interface{URL: url, Binding: binding, Version: version}); url != "" && !slices.Contains(list, one) {
+			list = append(list, one)
+		}
+	}
+	add(i.url, i.transport)
+	for _, more := range i.more {
+		add(more.URL, more.Binding)
+	}
+	return list
+}
+
+// minor cuts a version after its second number.
+func minor(version string) string {
+	if parts := strings.SplitN(version, ".", 3); len(parts) == 3 {
+		return parts[0] + "." + parts[1]
+	}
+	return version
+}
+
+// AppendInterfaces appends the members for the interfaces of a version, or for all if there are none of it.
+func AppendInterfaces(b []byte, list []runtime.Interface, version string) []byte {
+	main, more := interfacesFor(list, version)
+	b = wire.AppendString(append(b, `,"url":`...), main.URL)
+	if fullVersions[version] == "" {
+		return b
+	}
+	b = wire.AppendString(append(b, `,"preferredTransport":`...), main.Binding)
+	if len(more) > 0 {
+		b = wire.AppendPlainList(append(b, `,"additionalInterfaces":`...), more, appendInterface)
+	}
+	return wire.AppendString(append(b, `,"protocolVersion":`...), fullVersions[version])
+}
+
+// interfacesFor are the main interface and the others of a version, or of all if there are none of it.
+func interfacesFor(list []runtime.Interface, version string) (main runtime.Interface, more []runtime.Interface) {
+	var own []runtime.Interface
+	for _, i := range list {
+		if minor(i.Version) == version {
+			own = append(own, i)
+		}
+	}
+	if len(own) == 0 {
+		own = list
+	}
+	if len(own) == 0 {
+		return runtime.Interface{Binding: defaultTransport}, nil
+	}
+	return own[0], own[1:]
+}
+
+func appendInterface(b []byte, i runtime.Interface) []byte {
+	b = wire.AppendString(append(b, `{"url":`...), i.URL)
+	return append(wire.AppendString(append(b, `,"transport":`...), i.Binding), '}')
+}
+
+// flows are the OAuth flows in the order of preference: the first keeps the scheme's name.
+var flows = []string{"authorizationCode", "clientCredentials", "implicit", "password"}
+
+// ReadSplitFlows reads security schemes by name. A scheme with several OAuth flows, of which 1.0 knows one a scheme (T22),
+// becomes several: NAME for the first and NAME-FLOW for each other, where that name is free.
+func ReadSplitFlows(r *wire.Reader) wire.Object {
+	schemes := r.Struct()
+	if r.Err() != nil {
+		return nil
+	}
+	out := wire.Object("{}")
+	for name, scheme := range schemes.All() {
+		split := splitFlows(scheme)
+		_ = out.Set(name, split[0].scheme) // parsed already
+		for _, more := range split[1:] {
+			if _, taken := schemes.Get(name + "-" + more.flow); !taken {
+				_ = out.Set(name+"-"+more.flow, more.scheme)
+			}
+		}
+	}
+	return out
+}
+
+// oneFlow is a scheme that has one flow at most.
+type oneFlow struct {
+	flow   string
+	scheme wire.Value
+}
+
+func splitFlows(scheme wire.Value) []oneFlow {
+	whole := []oneFlow{{scheme: scheme}}
+	if scheme.Kind() != wire.KindObject {
+		return whole
+	}
+	all, ok := wire.Object(scheme).Get("flows")
+	if !ok || all.Kind() != wire.KindObject {
+		return whole
+	}
+	var split []oneFlow
+	for _, flow := range flows {
+		v, ok := wire.Object(all).Get(flow)
+		if !ok || v.Kind() == wire.KindNull {
+			continue
+		}
+		one, only := wire.Object(scheme), wire.Object{}
+		if only.Set(flow, v) != nil || one.Set("flows", only) != nil {
+			return whole
+		}
+		split = append(split, oneFlow{flow, wire.Value(one)})
+	}
+	if len(split) < 2 {
+		return whole
+	}
+	return split
+}
+
+// ReadAuthentication reads the authentication of a card of 0.1, {"schemes": ["Bearer"]}, as security schemes of HTTP in
+// the shape of 0.3. Credentials are lost.
+func ReadAuthentication(r *wire.Reader) wire.Object {
+	var list []string
+	var seen wire.Seen
+	for key, ok := r.Object(); ok; key, ok = r.Next() {
+		if string(key) != "schemes" {
+			r.Unknown(key)
+		} else if r.Field(&seen, 0) {
+			list = r.Strings()
+		}
+	}
+	out := wire.Object("{}")
+	for _, scheme := range list {
+		_ = out.Set(scheme, map[string]string{"type": "http", "scheme": scheme}) // strings can be encoded
+	}
+	return out
+}
+
+// WriteAuthentication turns the security schemes that were appended at b[at:], in the shape of 0.3 behind a name of n
+// bytes, into the authentication of 0.1: the names of the HTTP schemes, and the types of the others.
+func WriteAuthentication(b []byte, at, n int) []byte {
+	var list []string
+	for _, scheme := range wire.Object(b[at+n:]).All() {
+		var s struct{ Type, Scheme string }
+		if scheme.Decode(&s) != nil {
+			continue
+		}
+		if s.Type == "http" {
+			s.Type = s.Scheme
+		}
+		if s.Type != "" && !slices.Contains(list, s.Type) {
+			list = append(list, s.Type)
+		}
+	}
+	if len(list) == 0 {
+		return b[:at]
+	}
+	b = append(b[:at+n], `{"schemes":`...)
+	return append(wire.AppendPlainList(b, list, wire.AppendString), '}')
+}

@@ -1,0 +1,146 @@
+// Package legacy is what the codecs of A2A 0.1, 0.2 and 0.3 call where those versions differ from 1.0 in more than names:
+// small hooks on neutral values, and the parts of reading that do not depend on the types.
+//
+// Reading is tolerant, writing is strict (protocol notes 6.2): what a peer of that time leaves out is inferred, what we
+// write is valid by the version's published schema. No hook knows a generated type.
+package legacy
+
+import (
+	"bytes"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Choice is one case of a union: the value of its tag, and the members that give it away when the tag is missing.
+type Choice struct {
+	Tag   string
+	Shape []string
+}
+
+// Choose finds which of choices the next value is, without reading it: by the member called one of names (the first that
+// is there wins), or if there is none by its shape. i is -1 if it is none of them; tag is then the tag that was found. A
+// value that is no object is a failure.
+func Choose(r *wire.Reader, choices []Choice, names ...string) (i int, tag string) {
+	start, mark := r.Offset(), r.Mark()
+	members := make([]string, 0, 8)
+	for key, ok := r.Object(); ok; key, ok = r.Next() {
+		if isOneOf(string(key), names) && r.Kind() == wire.KindString {
+			if tag = r.String(); tag != "" {
+				break // whatever follows is read by whom it concerns
+			}
+			continue
+		}
+		if r.Kind() != wire.KindNull {
+			members = append(members, string(key))
+		}
+		r.Skip()
+	}
+	if r.Err() != nil {
+		return -1, ""
+	}
+	r.Rewind(mark)
+	for i, c := range choices {
+		if tag != "" && c.Tag == tag || tag == "" && len(c.Shape) > 0 && isSubset(c.Shape, members) {
+			return i, tag
+		}
+	}
+	if tag == "" {
+		r.FailAt(start, "neither a tag nor the members of something known")
+	}
+	return -1, tag
+}
+
+func isOneOf(name string, names []string) bool {
+	for _, n := range names {
+		if n == name {
+			return true
+		}
+	}
+	return false
+}
+
+func isSubset(shape, members []string) bool {
+	for _, name := range shape {
+		if !isOneOf(name, members) {
+			return false
+		}
+	}
+	return true
+}
+
+// Tagged reports whether v is an object whose member tag is the string name: a case that was read, though it is not known.
+func Tagged(v wire.Value, tag, name string) bool {
+	if v.Kind() != wire.KindObject {
+		return false
+	}
+	found, ok := wire.Object(v).Get(tag)
+	return ok && string(found) == string(wire.AppendString(nil, name))
+}
+
+// Only returns the entries of m whose values can be written; m itself if all can.
+func Only[T any](m map[string]T, writable func(T) bool) map[string]T {
+	some := map[string]T{}
+	for name, v := range m {
+		if writable(v) {
+			some[name] = v
+		}
+	}
+	if len(some) == len(m) {
+		return m
+	}
+	return some
+}
+
+// OmitEmpty drops the member that was appended at b[at:] if its value, after the name of n bytes, is {}.
+func OmitEmpty(b []byte, at, n int) []byte {
+	if bytes.Equal(b[at+n:], []byte("{}")) {
+		return b[:at]
+	}
+	return b
+}
+
+// Final is the end mark of a status update: streams of 0.1 to 0.3 end when the task has ended or waits (T39, protocol 18).
+func Final(s runtime.State) bool { return s.Terminal() || s.Interrupted() }
+
+// DecodeCard reads a card by the one of versions, newest first, for which it is written, or else by the newest that has
+// cards of that shape. A card without interfaces but with a url is of 0.3 or older (protocol 12.3).
+func DecodeCard(src []byte, versions []*runtime.Version) (runtime.Card, error) {
+	want, known := CardVersion(src), versions[0]
+	if want == "" {
+		return known.ReadCard(src)
+	}
+	for _, v := range versions {
+		if v.Name == want {
+			return v.ReadCard(src)
+		}
+		if known == versions[0] && v.Name < "1" {
+			known = v
+		}
+	}
+	return known.ReadCard(src)
+}
+
+// CardVersion tells by its shape which version below 1.0 a card is written for: "0.3", "0.2" or "0.1"; "" if none.
+func CardVersion(src []byte) string {
+	card, err := wire.ParseObject(src)
+	if err != nil {
+		return ""
+	}
+	has := map[string]wire.Value{}
+	for name, v := range card.All() {
+		if v.Kind() != wire.KindNull {
+			has[name] = v
+		}
+	}
+	var version string
+	switch {
+	case has["supportedInterfaces"] != nil || has["supported_interfaces"] != nil || has["url"] == nil:
+		return ""
+	case has["protocolVersion"].Decode(&version) == nil && version != "":
+		return minor(version)
+	case has["authentication"] != nil:
+		return "0.1"
+	}
+	return "0.3"
+}

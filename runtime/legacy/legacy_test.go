@@ -1,0 +1,255 @@
+package legacy
+
+import (
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// read runs a reading hook over src and returns the error, if there is one.
+func read[T any](src string, hook func(*wire.Reader) T) (T, error) {
+	var r wire.Reader
+	r.Reset([]byte(src))
+	v := hook(&r)
+	return v, r.Done()
+}
+
+func TestPartsThereAndBack(t *testing.T) {
+	meta := wire.Object(`{"a":1}`)
+	tests := []struct {
+		name string
+		part runtime.Part
+		want string
+	}{
+		{"text", runtime.Part{Kind: runtime.PartText, Text: "x", Metadata: meta}, `{"kind":"text","text":"x","metadata":{"a":1}}`},
+		{"empty text", runtime.Part{Kind: runtime.PartText}, `{"kind":"text","text":""}`},
+		{"bytes", runtime.Part{Kind: runtime.PartRaw, Raw: []byte{0xfb, 0xff}, MediaType: "a/b", Filename: "f"}, `{"kind":"file","file":{"bytes":"+/8=","mimeType":"a/b","name":"f"}}`},
+		{"link", runtime.Part{Kind: runtime.PartURL, URL: "u"}, `{"kind":"file","file":{"uri":"u"}}`},
+		{"object", runtime.Part{Kind: runtime.PartData, Data: wire.Value(`{"b":2}`)}, `{"kind":"data","data":{"b":2}}`},
+		{"null", runtime.Part{Kind: runtime.PartData, Data: wire.Value(`null`)}, `{"kind":"data","data":{"value":null},"metadata":{"data_part_compat":true}}`},
+		{"list with metadata", runtime.Part{Kind: runtime.PartData, Data: wire.Value(`[1]`), Metadata: meta}, `{"kind":"data","data":{"value":[1]},"metadata":{"a":1,"data_part_compat":true}}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := AppendPart(nil, tt.part)
+			if err != nil || string(got) != tt.want {
+				t.Fatalf("%v\ngot  %s\nwant %s", err, got, tt.want)
+			}
+			typed, err := AppendTypedPart(nil, tt.part)
+			if err != nil || string(typed) != strings.Replace(tt.want, `"kind"`, `"type"`, 1) {
+				t.Errorf("0.1: %v %s", err, typed)
+			}
+			for _, src := range []string{string(got), string(typed)} {
+				back, err := read(src, func(r *wire.Reader) runtime.Part { p, _, _ := ReadPart(r); return p })
+				if err != nil || !reflect.DeepEqual(back, tt.part) {
+					t.Errorf("%v: %s came back as %+v", err, src, back)
+				}
+			}
+		})
+	}
+	if _, err := AppendPart(nil, runtime.Part{}); err == nil {
+		t.Error("a part without content was written")
+	}
+}
+
+func TestPartsOfUnknownKind(t *testing.T) {
+	const src = `{"kind":"beam","x":[1],"metadata":{"a":1}}`
+	var r wire.Reader
+	r.Reset([]byte(src))
+	_, name, value := ReadPart(&r)
+	if err := r.Done(); err != nil || name != "beam" || string(value) != src {
+		t.Fatalf("%v %s %s", err, name, value)
+	}
+	if b, err := AppendUnknownPart(nil, name, value, nil); err != nil || string(b) != src {
+		t.Errorf("what was read so is not written so: %v %s", err, b)
+	}
+	if b, err := AppendUnknownTypedPart(nil, name, value, nil); err != nil || string(b) != `{"type":"data","data":{"beam":`+src+`}}` {
+		t.Errorf("%v %s", err, b)
+	}
+	if b, err := AppendUnknownPart(nil, "ray", wire.Value(`7`), wire.Object(`{"m":1}`)); err != nil || string(b) != `{"kind":"data","data":{"ray":7},"metadata":{"m":1}}` {
+		t.Errorf("%v %s", err, b)
+	}
+}
+
+func TestInterfaces(t *testing.T) {
+	all := []runtime.Interface{
+		{URL: "n", Binding: "JSONRPC", Version: "1.0"}, {URL: "g", Binding: "GRPC", Version: "0.3", Tenant: "t"},
+		{URL: "r", Binding: "HTTP+JSON", Version: "0.3.0"}, {URL: "o", Binding: "JSONRPC", Version: "0.1"},
+	}
+	tests := []struct {
+		name, version string
+		list          []runtime.Interface
+		want          string
+	}{
+		{"those of the version", "0.3", all, `,"url":"g","preferredTransport":"GRPC","additionalInterfaces":[{"url":"r","transport":"HTTP+JSON"}],"protocolVersion":"0.3.0"`},
+		{"all where there are none of it", "0.2", all[:2], `,"url":"n","preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"g","transport":"GRPC"}],"protocolVersion":"0.2.6"`},
+		{"0.1 has a url only", "0.1", all, `,"url":"o"`},
+		{"none", "0.3", nil, `,"url":"","preferredTransport":"JSONRPC","protocolVersion":"0.3.0"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := AppendInterfaces(nil, tt.list, tt.version); string(got) != tt.want {
+				t.Errorf("got  %s\nwant %s", got, tt.want)
+			}
+		})
+	}
+	if one := (&Interfaces{more: []runtime.Interface{{URL: "a"}, {URL: "a", Binding: "JSONRPC"}, {}}}).List("0.3"); len(one) != 1 || one[0] != (runtime.Interface{URL: "a", Binding: "JSONRPC", Version: "0.3"}) {
+		t.Errorf("each interface comes once: %+v", one)
+	}
+}
+
+func TestSeveralFlowsBecomeSeveralSchemes(t *testing.T) {
+	tests := []struct{ name, src, want string }{
+		{"one flow", `{"o":{"type":"oauth2","flows":{"implicit":{"scopes":{}}}}}`, `{"o":{"type":"oauth2","flows":{"implicit":{"scopes":{}}}}}`},
+		{"two flows", `{"o":{"type":"oauth2","flows":{"password":{"a":1},"clientCredentials":{"b":2}}}}`,
+			`{"o":{"type":"oauth2","flows":{"clientCredentials":{"b":2}}},"o-password":{"type":"oauth2","flows":{"password":{"a":1}}}}`},
+		{"a name that is taken", `{"o-password":{"type":"http","scheme":"x"},"o":{"flows":{"password":{},"implicit":{}}}}`, `{"o-password":{"type":"http","scheme":"x"},"o":{"flows":{"implicit":{}}}}`},
+		{"a flow that is null", `{"o":{"flows":{"password":null,"implicit":{}}}}`, `{"o":{"flows":{"password":null,"implicit":{}}}}`},
+		{"no flows", `{"k":{"type":"apiKey"},"x":{"flows":1},"n":null}`, `{"k":{"type":"apiKey"},"x":{"flows":1},"n":null}`},
+		{"nothing", `{}`, `{}`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := read(tt.src, ReadSplitFlows)
+			if err != nil || string(got) != tt.want {
+				t.Errorf("%v\ngot  %s\nwant %s", err, got, tt.want)
+			}
+		})
+	}
+	if _, err := read(`[]`, ReadSplitFlows); err == nil {
+		t.Error("a list was taken for schemes")
+	}
+}
+
+func TestAuthenticationOf01(t *testing.T) {
+	got, err := read(`{"schemes":["Bearer","Basic"],"credentials":"secret","x":1}`, ReadAuthentication)
+	if want := `{"Bearer":{"scheme":"Bearer","type":"http"},"Basic":{"scheme":"Basic","type":"http"}}`; err != nil || string(got) != want {
+		t.Errorf("%v %s", err, got)
+	}
+	const name = `,"authentication":`
+	written := WriteAuthentication([]byte(`{"a":1`+name+`{"b":{"type":"http","scheme":"Bearer"},"c":{"type":"oauth2"},"d":{"type":"http","scheme":"Bearer"},"e":7}`), len(`{"a":1`), len(name))
+	if want := `{"a":1` + name + `{"schemes":["Bearer","oauth2"]}`; string(written) != want {
+		t.Errorf("%s", written)
+	}
+	if written := WriteAuthentication([]byte(`{"a":1`+name+`{}`), len(`{"a":1`), len(name)); string(written) != `{"a":1` {
+		t.Errorf("no schemes: %s", written)
+	}
+}
+
+func TestTimestampsOfThatTime(t *testing.T) {
+	want := time.Date(2023, 10, 27, 10, 0, 0, 0, time.UTC)
+	for src, ok := range map[string]bool{
+		`"2023-10-27T10:00:00Z"`: true, `"2023-10-27T12:00:00+02:00"`: true, `"2023-10-27T10:00:00"`: true, `"2023-10-27T10:00:00.000"`: true,
+		`"2023-10-27 10:00:00"`: true, `"2023-10-27T10:00"`: true, `"yesterday"`: false, `17`: false, `""`: false, `"0000-01-01"`: false,
+	} {
+		got, err := read(src, ReadTimestamp)
+		if (err == nil) != ok || ok && !got.Equal(want) {
+			t.Errorf("%s: %v %v", src, got, err)
+		}
+	}
+	if day, err := read(`"2023-10-27"`, ReadTimestamp); err != nil || !day.Equal(want.Add(-10*time.Hour)) {
+		t.Errorf("a date: %v %v", day, err)
+	}
+}
+
+func TestIndexOfAnArtifact(t *testing.T) {
+	for id, want := range map[string]string{"0": "0", "17": "17", "2147483647": "2147483647"} {
+		if got, err := AppendIndex(nil, id); err != nil || string(got) != want {
+			t.Errorf("%q: %s %v", id, got, err)
+		}
+	}
+	seen := map[string]string{}
+	for _, id := range []string{"", "result", "-1", "01", "2147483648", "a", "b"} {
+		got, _ := AppendIndex(nil, id)
+		again, _ := AppendIndex(nil, id)
+		n, err := strconv.ParseInt(string(got), 10, 32)
+		if err != nil || n < 0 || string(again) != string(got) || seen[string(got)] != "" {
+			t.Errorf("%q becomes %s, as %q does (%v)", id, got, seen[string(got)], err)
+		}
+		seen[string(got)] = "another"
+	}
+	if id, err := read(`3`, ReadIndex); err != nil || id != "3" || AbsentIndex() != "0" {
+		t.Errorf("%v %v", id, err)
+	}
+}
+
+func TestSmallHooks(t *testing.T) {
+	if !HasBlocking(true) || !HasBlocking(false) || !AbsentBlocking() {
+		t.Error("blocking is not always said, or true by default")
+	}
+	if at, err := read(`true`, ReadBlocking); err != nil || at {
+		t.Errorf("blocking true: %v %v", at, err)
+	}
+	if b, _ := AppendBlocking(nil, false); string(b) != "true" {
+		t.Errorf("%s", b)
+	}
+	for src, want := range map[string]string{`[]`: "", `["a","b"]`: "a"} {
+		if got, err := read(src, ReadSchemes); err != nil || got != want {
+			t.Errorf("%s: %q %v", src, got, err)
+		}
+	}
+	if b, _ := AppendSchemes(nil, "a"); string(b) != `["a"]` || !HasSchemes("a") || HasSchemes("") {
+		t.Errorf("%s", b)
+	}
+	if b, _ := AppendSchemes(nil, ""); string(b) != `[]` {
+		t.Errorf("%s", b)
+	}
+	if got, err := read(`["text","data","image/png"]`, ReadModes); err != nil || strings.Join(got, " ") != "text/plain application/json image/png" {
+		t.Errorf("%v %v", got, err)
+	}
+	for state, want := range map[runtime.State]bool{runtime.StateWorking: false, runtime.StateCompleted: true, runtime.StateInputRequired: true, runtime.StateUnspecified: false} {
+		if Final(state) != want {
+			t.Errorf("final of %s", state)
+		}
+	}
+	if b := OmitEmpty([]byte(`{,"a":{}`), 1, len(`,"a":`)); string(b) != "{" {
+		t.Errorf("%s", b)
+	}
+	if b := OmitEmpty([]byte(`{,"a":{"b":1}`), 1, len(`,"a":`)); string(b) != `{,"a":{"b":1}` {
+		t.Errorf("%s", b)
+	}
+	m := map[string]int{"a": 1, "b": 2}
+	if some := Only(m, func(n int) bool { return n > 1 }); len(some) != 1 || some["b"] != 2 || len(m) != 2 {
+		t.Errorf("%v", some)
+	}
+}
+
+func TestChoose(t *testing.T) {
+	choices := []Choice{{Tag: "a"}, {Tag: "b", Shape: []string{"x", "y"}}, {Shape: []string{"x"}}}
+	tests := []struct {
+		src  string
+		i    int
+		tag  string
+		fail bool
+	}{
+		{`{"kind":"a","x":1}`, 0, "a", false}, {`{"y":1,"x":2}`, 1, "", false}, {`{"x":{"kind":"a"}}`, 2, "", false}, {`{"type":"b"}`, 1, "b", false},
+		{`{"kind":"z","x":1}`, -1, "z", false}, {`{"kind":null,"x":1,"y":null}`, 2, "", false}, {`{}`, -1, "", true}, {`7`, -1, "", true}, {`{"x":`, -1, "", true},
+	}
+	for _, tt := range tests {
+		var r wire.Reader
+		r.Reset([]byte(tt.src))
+		i, tag := Choose(&r, choices, "kind", "type")
+		if i != tt.i || tag != tt.tag || (r.Err() != nil) != tt.fail {
+			t.Errorf("%s: %d %q %v", tt.src, i, tag, r.Err())
+		}
+		if r.Err() == nil && r.Offset() != 0 {
+			t.Errorf("%s was read", tt.src)
+		}
+	}
+}
+
+func TestCardVersion(t *testing.T) {
+	for src, want := range map[string]string{
+		`{"url":"u","protocolVersion":"0.3.0"}`: "0.3", `{"url":"u","protocolVersion":"0.2"}`: "0.2", `{"url":"u"}`: "0.3", `{"url":"u","protocolVersion":7}`: "0.3",
+		`{"url":"u","authentication":{}}`: "0.1", `{"url":"u","supportedInterfaces":[]}`: "", `{"url":null}`: "", `[`: "",
+	} {
+		if got := CardVersion([]byte(src)); got != want {
+			t.Errorf("%s: %q, want %q", src, got, want)
+		}
+	}
+}

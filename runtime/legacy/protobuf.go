@@ -1,0 +1,231 @@
+package legacy
+
+import (
+	"cmp"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// The protobuf sides of the hooks of 0.3: PutX writes a field, if there is something to write, and TakeX reads one.
+
+// PutTaskName writes the resource name of a task.
+func PutTaskName(w *wire.ProtoWriter, tag uint32, id string) {
+	if HasTaskName(id) {
+		w.String(tag, taskName(id))
+	}
+}
+
+// TakeTaskName reads the resource name of a task and returns its id.
+func TakeTaskName(r *wire.ProtoReader, _ string) (id string) { return taskOf(r.String()) }
+
+// PutConfigParent writes the name of the collection of a task's push configs.
+func PutConfigParent(w *wire.ProtoWriter, tag uint32, taskID string) {
+	if HasConfigParent(taskID) {
+		w.String(tag, taskName(taskID)+configCollection)
+	}
+}
+
+// TakeConfigParent reads the name of the collection of a task's push configs, or of the task, and returns its id.
+func TakeConfigParent(r *wire.ProtoReader, _ string) (taskID string) {
+	taskID, _ = configOf(r.String())
+	return taskID
+}
+
+// PutConfigName writes the resource name of a push config.
+func PutConfigName(w *wire.ProtoWriter, tag uint32, taskID, id string) {
+	if HasConfigName(taskID, id) {
+		w.String(tag, configName(taskID, id))
+	}
+}
+
+// TakeConfigName reads the resource name of a push config, or of its task, and returns the ids.
+func TakeConfigName(r *wire.ProtoReader) (taskID, id string) { return configOf(r.String()) }
+
+// PutBlockingFlag writes blocking, if it is true.
+func PutBlockingFlag(w *wire.ProtoWriter, tag uint32, returnImmediately bool) {
+	if HasBlockingFlag(returnImmediately) {
+		w.Bool(tag, true)
+	}
+}
+
+// TakeBlockingFlag reads blocking.
+func TakeBlockingFlag(r *wire.ProtoReader) (returnImmediately bool) { return !r.Bool() }
+
+// PutSchemes writes the one scheme of 1.0 as an element of the list of 0.3 (T46).
+func PutSchemes(w *wire.ProtoWriter, tag uint32, scheme string) {
+	if scheme != "" {
+		w.String(tag, scheme)
+	}
+}
+
+// TakeSchemes reads an element of the list of schemes. The first that says something counts.
+func TakeSchemes(r *wire.ProtoReader, old string) string { return cmp.Or(old, r.String()) }
+
+// Fields of messages that hooks read and write whole, as tags of delimited fields.
+const (
+	protoText, protoFile, protoData, protoMetadata         = 1<<3 | 2, 2<<3 | 2, 3<<3 | 2, 4<<3 | 2 // Part
+	protoFileURI, protoFileBytes, protoFileType, protoName = 1<<3 | 2, 2<<3 | 2, 3<<3 | 2, 4<<3 | 2 // FilePart
+	protoDataData                                          = 1<<3 | 2                               // DataPart
+	protoURL, protoTransport                               = 1<<3 | 2, 2<<3 | 2                     // AgentInterface
+)
+
+// PutInterfaces writes one of the card's fields for the interfaces of a version, or for all if there are none of it.
+func PutInterfaces(w *wire.ProtoWriter, tag uint32, list []runtime.Interface, version, member string) {
+	main, more := interfacesFor(list, version)
+	text := map[string]string{"url": main.URL, "preferredTransport": main.Binding, "protocolVersion": fullVersions[version]}[member]
+	if text != "" {
+		w.String(tag, text)
+	}
+	if member != "additionalInterfaces" {
+		return
+	}
+	for _, i := range more {
+		m := w.Begin(tag)
+		putText(w, protoURL, i.URL)
+		putText(w, protoTransport, i.Binding)
+		w.End(m)
+	}
+}
+
+func putText(w *wire.ProtoWriter, tag uint32, text string) {
+	if text != "" {
+		w.String(tag, text)
+	}
+}
+
+// Take reads the value of one of the fields.
+func (i *Interfaces) Take(r *wire.ProtoReader, member string) {
+	switch member {
+	case "url":
+		i.url = r.String()
+	case "preferredTransport":
+		i.transport = r.String()
+	case "protocolVersion":
+		i.version = r.String()
+	default:
+		var one runtime.Interface
+		m := r.Enter(2)
+		for tag := r.Tag(); tag != 0; tag = r.Tag() {
+			switch tag {
+			case protoURL:
+				one.URL = r.String()
+			case protoTransport:
+				one.Binding = r.String()
+			default:
+				r.Skip(tag)
+			}
+		}
+		r.Leave(m)
+		i.more = append(i.more, one)
+	}
+}
+
+// PutWrappedPart writes the content of a part.
+func PutWrappedPart(w *wire.ProtoWriter, p runtime.Part) (err error) {
+	data, metadata := p.Data, p.Metadata
+	if p.Kind == runtime.PartData {
+		if data, metadata, err = wrap(p.Data, p.Metadata); err != nil {
+			return wire.In(err, "metadata")
+		}
+	}
+	if len(metadata) > 0 {
+		if err := w.Struct(protoMetadata, metadata); err != nil {
+			return wire.In(err, "metadata")
+		}
+	}
+	switch p.Kind {
+	case runtime.PartText:
+		w.String(protoText, p.Text)
+	case runtime.PartRaw, runtime.PartURL:
+		m := w.Begin(protoFile)
+		putText(w, protoFileType, p.MediaType)
+		putText(w, protoName, p.Filename)
+		if p.Kind == runtime.PartRaw {
+			w.Bytes(protoFileBytes, p.Raw)
+		} else {
+			w.String(protoFileURI, p.URL)
+		}
+		w.End(m)
+	case runtime.PartData:
+		m := w.Begin(protoData)
+		if err := w.Struct(protoDataData, wire.Object(data)); err != nil {
+			return wire.In(err, "data")
+		}
+		w.End(m)
+	default:
+		return wire.NoCase("text", "file", "data")
+	}
+	return nil
+}
+
+// PutUnknownWrappedPart writes the content of a part whose kind is not known as that of a data part.
+func PutUnknownWrappedPart(w *wire.ProtoWriter, name string, v wire.Value, metadata wire.Object) error {
+	var data wire.Object
+	if err := data.Set(name, v); err != nil {
+		return wire.In(err, name)
+	}
+	return PutWrappedPart(w, runtime.Part{Kind: runtime.PartData, Data: wire.Value(data), Metadata: metadata})
+}
+
+// TakeWrappedPart reads the content of a part. Of one that holds a single field, which is not known, only name and value are
+// set. The last content counts, as everywhere in protobuf.
+func TakeWrappedPart(r *wire.ProtoReader) (p runtime.Part, name string, value wire.Value) {
+	var extra wire.ProtoExtra
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag {
+		case protoText:
+			p = runtime.Part{Kind: runtime.PartText, Text: r.String(), Metadata: p.Metadata}
+		case protoFile:
+			m := r.Enter(1)
+			takeFile(r, &p)
+			r.Leave(m)
+		case protoData:
+			p = runtime.Part{Kind: runtime.PartData, Data: wire.Value("{}"), Metadata: p.Metadata}
+			m := r.Enter(1)
+			for tag := r.Tag(); tag != 0; tag = r.Tag() {
+				if tag == protoDataData {
+					p.Data = wire.Value(r.Struct(nil))
+				} else {
+					r.Skip(tag)
+				}
+			}
+			r.Leave(m)
+		case protoMetadata:
+			p.Metadata = r.Struct(p.Metadata)
+		default:
+			r.UnknownCase(tag, &extra)
+		}
+	}
+	switch p.Kind {
+	case runtime.PartUnknown:
+		if name, value, ok := extra.Case(); ok {
+			return p, name, value
+		}
+		r.Incomplete()
+	case runtime.PartData:
+		x := parts{Part: p}
+		x.unwrap()
+		p = x.Part
+	}
+	return p, "", nil
+}
+
+// takeFile reads a file. One without bytes and uri leaves the part without content.
+func takeFile(r *wire.ProtoReader, p *runtime.Part) {
+	*p = runtime.Part{Metadata: p.Metadata}
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag {
+		case protoFileURI:
+			p.Kind, p.URL, p.Raw = runtime.PartURL, r.String(), nil
+		case protoFileBytes:
+			p.Kind, p.Raw, p.URL = runtime.PartRaw, r.Bytes(), ""
+		case protoFileType:
+			p.MediaType = r.String()
+		case protoName:
+			p.Filename = r.String()
+		default:
+			r.Skip(tag)
+		}
+	}
+}
