@@ -1,0 +1,83 @@
+package lower
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/schema"
+)
+
+// Agent lowers a card that was read without errors: it names methods and files and makes the card to publish. versions are
+// the protocol versions that the generated server speaks, newest first; they do not matter for an imported card, which is
+// published by somebody else and stays as it is. When the list holds an error the agent is nil.
+func Agent(c *card.Card, versions []string) (*ir.Agent, diag.List) {
+	p := publisher{card: c, versions: versions}
+	published := p.publish()
+	p.problems.Sort()
+	if p.problems.HasErrors() {
+		return nil, p.problems
+	}
+	agent := &ir.Agent{Name: c.Name, Card: published, Types: c.Types}
+	files := names.NewScope(scaffoldFiles...)
+	for _, s := range c.Skills {
+		agent.Skills = append(agent.Skills, agentSkill(s, files.Take(s.ID, fileBase(s.ID))))
+	}
+	return agent, p.problems
+}
+
+// scaffoldFiles are the files of the skills package that are no handlers.
+var scaffoldFiles = []string{"agent", "rpc", "doc"}
+
+// fileBase is the base name of a handler's file. One that is taken gets a word, not a number, where the word says more.
+func fileBase(id string) string {
+	base := names.FileBase(id)
+	if slices.Contains(scaffoldFiles, base) {
+		return base + "_skill"
+	}
+	return base
+}
+
+func agentSkill(s *card.Skill, file string) *ir.Skill {
+	out := &ir.Skill{
+		ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples,
+		InputModes:  withJSON(s.InputModes, s.Input),
+		OutputModes: withJSON(s.OutputModes, s.Output),
+		Go:          s.Go, File: file, Timeout: s.Timeout, MaxConcurrent: s.MaxConcurrent,
+	}
+	if s.Input != nil {
+		out.Input, out.InputSchema, out.TextField = s.Input.Ref, s.Input.Bundle, s.Input.TextField
+	}
+	if s.Output != nil {
+		out.Output, out.OutputSchema = s.Output.Ref, s.Output.Bundle
+	}
+	return out
+}
+
+const jsonMode = "application/json"
+
+// withJSON adds application/json to the modes of a side that has a schema: its data travels as JSON.
+func withJSON(modes []string, contract *schema.Root) []string {
+	if contract == nil || slices.ContainsFunc(modes, takesJSON) {
+		return modes
+	}
+	return append(slices.Clone(modes), jsonMode)
+}
+
+func takesJSON(mode string) bool {
+	mode, _, _ = strings.Cut(mode, ";")
+	switch strings.ToLower(strings.TrimSpace(mode)) {
+	case jsonMode, "application/*", "*/*":
+		return true
+	}
+	return false
+}
+
+// warn reports something of the card that will not be so, at the place that says it.
+func (p *publisher) warn(pos diag.Pos, code, hint, format string, args ...any) {
+	p.problems.Add(diag.Diagnostic{Code: code, Severity: diag.Warning, Pos: pos, Hint: hint, Message: fmt.Sprintf(format, args...)})
+}

@@ -1,0 +1,162 @@
+package lower
+
+import (
+	"encoding/json"
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// publisher makes the card that an agent serves of the card that its user wrote.
+type publisher struct {
+	card     *card.Card
+	versions []string
+	problems diag.List
+}
+
+// publish returns the card as 1.0 JSON: what the user wrote, the defaults of what A2A requires and the user left out, and
+// the a2agen extension with the schemas of the skills. Nothing is promised that the generated server does not do.
+func (p *publisher) publish() json.RawMessage {
+	n := p.card.Public()
+	if yamlx.Get(n, "version") == nil {
+		yamlx.Set(n, "version", yamlx.NewText(n, card.DefaultVersion))
+	}
+	if p.card.Origin == "" {
+		p.interfaces(n)
+		p.security(n)
+	}
+	p.capabilities(n)
+	for _, key := range []string{"defaultInputModes", "defaultOutputModes"} {
+		if yamlx.Get(n, key) == nil {
+			yamlx.Set(n, key, yamlx.NewTexts(n, card.DefaultModes()))
+		}
+	}
+	p.skills(n)
+	return yamlx.JSON(p.card.Order(n))
+}
+
+// interfaces keeps the interfaces that the server serves (R124); without any it serves JSON-RPC where it runs. A path in
+// the place of a URL is completed by the server with the address it is reached at.
+func (p *publisher) interfaces(n *yaml.Node) {
+	list := yamlx.Get(n, "supportedInterfaces")
+	if list == nil {
+		list = yamlx.NewList(n)
+		for _, v := range p.versions {
+			i := yamlx.NewMap(n)
+			yamlx.Set(i, "url", yamlx.NewText(n, "/"))
+			yamlx.Set(i, "protocolBinding", yamlx.NewText(n, "JSONRPC"))
+			yamlx.Set(i, "protocolVersion", yamlx.NewText(n, v))
+			list.Content = append(list.Content, i)
+		}
+		yamlx.Set(n, "supportedInterfaces", list)
+		return
+	}
+	list.Content = slices.DeleteFunc(list.Content, func(i *yaml.Node) bool { return !p.served(i) })
+	if len(list.Content) == 0 {
+		p.problems.Errorf(yamlx.Pos(p.card.File, list), "no-interface", "add one with protocolBinding JSONRPC, or leave supportedInterfaces out", "the generated server serves none of the interfaces")
+	}
+}
+
+// served reports whether the server serves an interface, and says so if not.
+func (p *publisher) served(i *yaml.Node) bool {
+	binding, version := yamlx.Get(i, "protocolBinding"), yamlx.Get(i, "protocolVersion")
+	switch {
+	case binding.Value != "JSONRPC":
+		p.warn(yamlx.Pos(p.card.File, binding), "not-served", "", "the generated server does not serve %q: this interface is not published", binding.Value)
+		return false
+	case !slices.Contains(p.versions, version.Value):
+		p.warn(yamlx.Pos(p.card.File, version), "not-served", "list it under protocol in a2agen.yaml", "the generated server does not speak version %q: this interface is not published", version.Value)
+		return false
+	}
+	return true
+}
+
+// security says that declared schemes are not enforced: a card that demands credentials in front of a server that asks for
+// none is worse than no card.
+func (p *publisher) security(n *yaml.Node) {
+	if k, v := yamlx.Pair(n, "securityRequirements"); k != nil && len(v.Content) > 0 {
+		p.warn(yamlx.Pos(p.card.File, k), "not-enforced", "check credentials in front of the server", "the generated server does not check credentials")
+	}
+}
+
+// capabilities fills in streaming, turns off what the server does not do, and declares the a2agen extension.
+func (p *publisher) capabilities(n *yaml.Node) {
+	caps := yamlx.Get(n, "capabilities")
+	if caps == nil {
+		caps = yamlx.NewMap(n)
+		yamlx.Set(n, "capabilities", caps)
+	}
+	if p.card.Origin == "" {
+		if yamlx.Get(caps, "streaming") == nil {
+			yamlx.Set(caps, "streaming", yamlx.NewBool(caps, true))
+		}
+		for _, key := range []string{"pushNotifications", "extendedAgentCard"} {
+			if k, v := yamlx.Pair(caps, key); yamlx.IsTrue(v) {
+				p.warn(yamlx.Pos(p.card.File, k), "not-served", "write false", "the generated server does not support %s: the published card says false", key)
+				yamlx.Set(caps, key, yamlx.NewBool(v, false))
+			}
+		}
+	}
+	if p.card.Extended {
+		p.extension(caps)
+	}
+}
+
+// extension adds the schemas of the skills to the a2agen extension, which the user may have declared to describe it or to
+// require it.
+func (p *publisher) extension(caps *yaml.Node) {
+	skills := yamlx.NewMap(caps)
+	for _, s := range p.card.Skills {
+		contract := yamlx.NewMap(caps)
+		if s.Input != nil {
+			yamlx.Set(contract, "input", yamlx.NewRaw(caps, s.Input.Bundle))
+		}
+		if s.Output != nil {
+			yamlx.Set(contract, "output", yamlx.NewRaw(caps, s.Output.Bundle))
+		}
+		yamlx.Set(skills, s.ID, contract)
+	}
+	params := yamlx.NewMap(caps)
+	yamlx.Set(params, "skills", skills)
+	list := yamlx.Get(caps, "extensions")
+	if list == nil {
+		list = yamlx.NewList(caps)
+		yamlx.Set(caps, "extensions", list)
+	}
+	for _, ext := range list.Content {
+		if yamlx.Text(yamlx.Get(ext, "uri")) == runtime.SkillsExtension {
+			yamlx.Set(ext, "params", params)
+			return
+		}
+	}
+	ext := yamlx.NewMap(caps)
+	yamlx.Set(ext, "uri", yamlx.NewText(caps, runtime.SkillsExtension))
+	yamlx.Set(ext, "description", yamlx.NewText(caps, "Skills can be called by id, with typed input and output."))
+	yamlx.Set(ext, "params", params)
+	list.Content = append(list.Content, ext)
+}
+
+// skills fills in what A2A requires of a skill, and the modes of skills whose schemas add one.
+func (p *publisher) skills(n *yaml.Node) {
+	nodes := yamlx.Items(yamlx.Get(n, "skills"))
+	for i, s := range p.card.Skills {
+		node := nodes[i]
+		if yamlx.Get(node, "name") == nil {
+			yamlx.Set(node, "name", yamlx.NewText(node, s.Name))
+		}
+		if yamlx.Get(node, "tags") == nil {
+			yamlx.Set(node, "tags", yamlx.NewList(node))
+		}
+		if modes := withJSON(s.InputModes, s.Input); len(modes) != len(s.InputModes) {
+			yamlx.Set(node, "inputModes", yamlx.NewTexts(node, modes))
+		}
+		if modes := withJSON(s.OutputModes, s.Output); len(modes) != len(s.OutputModes) {
+			yamlx.Set(node, "outputModes", yamlx.NewTexts(node, modes))
+		}
+	}
+}

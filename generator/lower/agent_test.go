@@ -1,0 +1,304 @@
+package lower_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/lower"
+)
+
+// lowered reads agent.yaml and lowers it for protocol 1.0.
+func lowered(t *testing.T, src string) (agent *ir.Agent, problems string) {
+	t.Helper()
+	c, list := card.Read("agent.yaml", []byte(src), noFiles)
+	if len(list) > 0 {
+		t.Fatalf("reading: %v", list)
+	}
+	agent, list = lower.Agent(c, []string{"1.0"})
+	var b strings.Builder
+	if err := list.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	return agent, b.String()
+}
+
+func noFiles(string) ([]byte, error) { return nil, fs.ErrNotExist }
+
+const least = "name: Weather\ndescription: Says the weather.\nskills:\n  - {id: get_forecast, description: Tomorrow.}\n"
+
+func TestPublishedCardHasWhatA2ARequires(t *testing.T) {
+	agent, problems := lowered(t, least)
+	if problems != "" {
+		t.Fatal(problems)
+	}
+	want := `{"name":"Weather","description":"Says the weather.",` +
+		`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"version":"0.1.0",` +
+		`"capabilities":{"streaming":true,"extensions":[{"uri":"https://a2agen.dev/extensions/skills/v1",` +
+		`"description":"Skills can be called by id, with typed input and output.","params":{"skills":{"get_forecast":{}}}}]},` +
+		`"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],` +
+		`"skills":[{"id":"get_forecast","name":"Get forecast","description":"Tomorrow.","tags":[]}]}`
+	same(t, want, string(agent.Card))
+	wantSkill := &ir.Skill{
+		ID: "get_forecast", Name: "Get forecast", Description: "Tomorrow.", Go: "GetForecast", File: "get_forecast",
+		InputModes: []string{"text/plain", "application/json"}, OutputModes: []string{"text/plain", "application/json"},
+	}
+	if diff := cmp.Diff([]*ir.Skill{wantSkill}, agent.Skills); diff != "" {
+		t.Errorf("skills (-want +got):\n%s", diff)
+	}
+}
+
+// same compares two JSON texts by meaning.
+func same(t *testing.T, want, got string) {
+	t.Helper()
+	var a, b any
+	for _, x := range []struct {
+		text string
+		into *any
+	}{{want, &a}, {got, &b}} {
+		if err := json.Unmarshal([]byte(x.text), x.into); err != nil {
+			t.Fatalf("%v in %s", err, x.text)
+		}
+	}
+	if diff := cmp.Diff(a, b); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+func TestSkillsCarryTheirContractAndSettings(t *testing.T) {
+	agent, problems := lowered(t, `
+name: Weather
+description: Says the weather.
+defaultInputModes: [text/plain]
+defaultOutputModes: ["application/json; charset=utf-8"]
+skills:
+  - id: forecast
+    description: Tomorrow.
+    outputModes: [image/png]
+    input: {type: object, required: [city], properties: {city: {type: string}}}
+    output: {type: object, properties: {summary: {type: string}}}
+    timeout: 1m30s
+    maxConcurrent: 4
+  - id: chat
+    description: Talks.
+    output: {type: object, properties: {summary: {type: string}}}
+`)
+	if problems != "" {
+		t.Fatal(problems)
+	}
+	s := agent.Skills[0]
+	if s.Timeout != 90*time.Second || s.MaxConcurrent != 4 || s.TextField != "city" || s.Input == nil || s.Output == nil {
+		t.Errorf("settings: %+v", s)
+	}
+	if diff := cmp.Diff([]string{"text/plain", "application/json"}, s.InputModes); diff != "" {
+		t.Errorf("a typed input adds its media type (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"image/png", "application/json"}, s.OutputModes); diff != "" {
+		t.Errorf("a typed output adds its media type (-want +got):\n%s", diff)
+	}
+	var published a2a.AgentCard
+	if err := json.Unmarshal(agent.Card, &published); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(s.OutputModes, published.Skills[0].OutputModes); diff != "" {
+		t.Errorf("the card says so too (-want +got):\n%s", diff)
+	}
+	if modes := published.Skills[1].OutputModes; len(modes) != 0 {
+		t.Errorf("a card that takes JSON with a parameter needs no more: %v", modes)
+	}
+	var params struct {
+		Skills map[string]struct{ Input, Output json.RawMessage }
+	}
+	if err := json.Unmarshal(published.Capabilities.Extensions[0].Params, &params); err != nil {
+		t.Fatal(err)
+	}
+	same(t, string(s.InputSchema), string(params.Skills["forecast"].Input))
+	same(t, string(s.OutputSchema), string(params.Skills["forecast"].Output))
+	if params.Skills["chat"].Input != nil {
+		t.Error("a skill without input schema publishes one")
+	}
+}
+
+func TestNothingIsPromisedThatTheServerDoesNotDo(t *testing.T) {
+	agent, problems := lowered(t, `
+name: Weather
+description: Says the weather.
+supportedInterfaces:
+  - {url: "https://weather.example.com/grpc", protocolBinding: GRPC, protocolVersion: "1.0"}
+  - {url: /a2a, protocolBinding: JSONRPC, protocolVersion: "1.0"}
+  - {url: /a2a, protocolBinding: JSONRPC, protocolVersion: "0.3"}
+capabilities: {pushNotifications: true, extendedAgentCard: true}
+securitySchemes: {bearer: {httpAuthSecurityScheme: {scheme: bearer}}}
+securityRequirements: [{schemes: {bearer: {}}}]
+skills:
+  - {id: forecast, description: Tomorrow.}
+`)
+	want := `agent.yaml:5:64: warning: the generated server does not serve "GRPC": this interface is not published
+agent.yaml:7:60: warning: the generated server does not speak version "0.3": this interface is not published (list it under protocol in a2agen.yaml)
+agent.yaml:8:16: warning: the generated server does not support pushNotifications: the published card says false (write false)
+agent.yaml:8:41: warning: the generated server does not support extendedAgentCard: the published card says false (write false)
+agent.yaml:10:1: warning: the generated server does not check credentials (check credentials in front of the server)
+`
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Errorf("diagnostics (-want +got):\n%s", diff)
+	}
+	var published a2a.AgentCard
+	if err := json.Unmarshal(agent.Card, &published); err != nil {
+		t.Fatal(err)
+	}
+	if len(published.SupportedInterfaces) != 1 || published.SupportedInterfaces[0].URL != "/a2a" {
+		t.Errorf("interfaces: %s", agent.Card)
+	}
+	if c := published.Capabilities; *c.PushNotifications || *c.ExtendedAgentCard {
+		t.Errorf("capabilities: %s", agent.Card)
+	}
+}
+
+func TestInterfacesOfWhichNoneIsServedAreAnError(t *testing.T) {
+	agent, problems := lowered(t, least+"supportedInterfaces:\n  - {url: \"https://a.example.com\", protocolBinding: HTTP+JSON, protocolVersion: \"1.0\"}\n")
+	if agent != nil || !strings.Contains(problems, "agent.yaml:6:3: the generated server serves none of the interfaces (add one") {
+		t.Errorf("agent %v, problems:\n%s", agent, problems)
+	}
+}
+
+func TestTheUsersExtensionsStay(t *testing.T) {
+	agent, _ := lowered(t, least+"capabilities:\n  extensions:\n    - {uri: \"https://example.com/x\", params: {n: 1.50}}\n    - {uri: \"https://a2agen.dev/extensions/skills/v1\", required: true, description: Mine.}\n")
+	var published a2a.AgentCard
+	if err := json.Unmarshal(agent.Card, &published); err != nil {
+		t.Fatal(err)
+	}
+	exts := published.Capabilities.Extensions
+	if len(exts) != 2 || string(exts[0].Params) != `{"n":1.50}` {
+		t.Fatalf("extensions: %s", agent.Card)
+	}
+	if own := exts[1]; !own.Required || own.Description != "Mine." || !strings.Contains(string(own.Params), "get_forecast") {
+		t.Errorf("our extension: %+v", own)
+	}
+}
+
+func TestFilesOfHandlersAreSafeAndDiffer(t *testing.T) {
+	agent, _ := lowered(t, `
+name: Weather
+description: Says the weather.
+skills:
+  - {id: agent, description: One.}
+  - {id: load_test, description: Two.}
+  - {id: open_windows, description: Three.}
+  - {id: ../../etc/passwd, description: Four.}
+  - {id: "é", description: Five.}
+  - {id: e, description: Six.}
+`)
+	seen := map[string]bool{"agent": true}
+	for _, s := range agent.Skills {
+		if seen[s.File] || strings.ContainsAny(s.File, "./\\") || strings.HasSuffix(s.File, "_test") || strings.HasSuffix(s.File, "_windows") {
+			t.Errorf("skill %q has file %q", s.ID, s.File)
+		}
+		seen[s.File] = true
+	}
+}
+
+// TestAnImportedCardStaysWhatItWas lowers cards that are somebody else's: nothing is turned off or added.
+func TestAnImportedCardStaysWhatItWas(t *testing.T) {
+	src, err := os.ReadFile("../card/testdata/routeplanner.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, list := card.Import("routeplanner.json", src)
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	agent, list := lower.Agent(c, nil)
+	if len(list) > 0 {
+		t.Fatal(list)
+	}
+	var published a2a.AgentCard
+	if err := json.Unmarshal(agent.Card, &published); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(published.SupportedInterfaces); n != 3 {
+		t.Errorf("%d interfaces, want 3", n)
+	}
+	if caps := published.Capabilities; !*caps.PushNotifications || !*caps.ExtendedAgentCard || len(caps.Extensions) != 0 {
+		t.Errorf("capabilities: %s", agent.Card)
+	}
+	if agent.Skills[0].Go != "RouteOptimizerTraffic" || agent.Skills[1].Go != "CustomMapGenerator" {
+		t.Errorf("skills: %s, %s", agent.Skills[0].Go, agent.Skills[1].Go)
+	}
+}
+
+// TestEveryCardThatIsReadRoundTripsThroughTheEmittedCodec is the final check of the reader: the 1.0 codec of the emitted
+// package takes every card that the reader takes, and writes it back as it was.
+func TestEveryCardThatIsReadRoundTripsThroughTheEmittedCodec(t *testing.T) {
+	archive, err := txtar.ParseFile("../card/testdata/valid.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range archive.Files {
+		t.Run(f.Name, func(t *testing.T) {
+			c, list := card.Read("agent.yaml", f.Data, func(string) ([]byte, error) { return []byte(`{"type": "object"}`), nil })
+			if list.HasErrors() {
+				t.Fatal(list)
+			}
+			agent, list := lower.Agent(c, []string{"1.0"})
+			if list.HasErrors() {
+				t.Fatal(list)
+			}
+			var decoded a2a.AgentCard
+			if err := json.Unmarshal(agent.Card, &decoded); err != nil {
+				t.Fatal(err)
+			}
+			var b bytes.Buffer
+			enc := json.NewEncoder(&b)
+			enc.SetEscapeHTML(false)
+			if err := enc.Encode(&decoded); err != nil {
+				t.Fatal(err)
+			}
+			same(t, string(agent.Card), b.String())
+		})
+	}
+}
+
+// FuzzAgent holds reader and lowering together to that promise for any text.
+func FuzzAgent(f *testing.F) {
+	archive, err := txtar.ParseFile("../card/testdata/valid.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, file := range archive.Files {
+		f.Add(file.Data)
+	}
+	f.Fuzz(func(t *testing.T, src []byte) {
+		c, list := card.Read("agent.yaml", src, noFiles)
+		if list.HasErrors() {
+			return
+		}
+		agent, list := lower.Agent(c, []string{"1.0"})
+		if list.HasErrors() {
+			return
+		}
+		var decoded, again a2a.AgentCard
+		if err := json.Unmarshal(agent.Card, &decoded); err != nil {
+			t.Fatalf("%v in %s", err, agent.Card)
+		}
+		encoded, err := decoded.AppendJSON(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(encoded, &again); err != nil {
+			t.Fatalf("%v in %s", err, encoded)
+		}
+		if diff := cmp.Diff(decoded, again); diff != "" {
+			t.Errorf("(-first +second):\n%s", diff)
+		}
+	})
+}

@@ -1,0 +1,325 @@
+package lower
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/spec"
+)
+
+// aligner lowers one alignment to a wire of the hub types.
+type aligner struct {
+	*alignment
+	l *protocolLowering
+	// base is 1.0, whose names the table uses; the hub may be newer.
+	base *spec.Document
+	old  *spec.Document
+	wire *ir.Wire
+	// layouts are those begun, by older name and hub name, so that types may contain each other.
+	layouts map[[2]string]*ir.Layout
+	errs    []string
+}
+
+// alignedVersion lowers an older definition by its table.
+func (l *protocolLowering) alignedVersion(table *alignment, base, old *spec.Document, hub *ir.Version) *ir.Version {
+	a := &aligner{alignment: table, l: l, base: base, old: old, layouts: map[[2]string]*ir.Layout{}}
+	a.wire = newJSONWire(table.version)
+	a.layOut()
+	v := &ir.Version{Name: table.version, Package: old.Package, Wires: []*ir.Wire{a.wire}, Rules: a.rules}
+	v.Operations = a.alignedOperations(hub)
+	for _, e := range a.errs {
+		l.problems.Errorf(diag.Pos{File: old.Path}, "alignment", "", "A2A %s: %s", table.version, e)
+	}
+	return v
+}
+
+// layOut makes the layouts of all types.
+func (a *aligner) layOut() {
+	a.wire.Shaped = true
+	for _, t := range a.types {
+		a.begin(t)
+	}
+	for _, t := range a.types {
+		if layout := a.layouts[[2]string{t.old, t.hub}]; layout != nil {
+			a.fill(t, layout)
+		}
+	}
+	slices.SortStableFunc(a.wire.Layouts, func(a, b *ir.Layout) int { return cmp.Compare(a.Name, b.Name) })
+}
+
+func (a *aligner) errorf(format string, args ...any) {
+	a.errs = append(a.errs, fmt.Sprintf(format, args...))
+}
+
+// hubType finds the hub's type of a 1.0 name; nil if the hub has none any more.
+func (a *aligner) hubType(name string) *ir.Type { return a.l.types[name] }
+
+// begin makes the layout of a type, still empty.
+func (a *aligner) begin(t *alignedType) {
+	typ := a.hubType(t.hub)
+	if typ == nil || t.kind == "absent" || t.kind == "covered" || t.kind == "through" {
+		return
+	}
+	layout := &ir.Layout{Type: typ, Name: typ.Name}
+	if slices.ContainsFunc(a.wire.Layouts, func(l *ir.Layout) bool { return l.Type == typ }) {
+		layout.Variant = names.Go(t.old)
+	}
+	a.wire.Layouts = append(a.wire.Layouts, layout)
+	a.layouts[[2]string{t.old, t.hub}] = layout
+}
+
+// fill lays out one type.
+func (a *aligner) fill(t *alignedType, layout *ir.Layout) {
+	switch t.kind {
+	case "type":
+		layout.Hook = t.arg
+	case "bare":
+		f, c := a.field(t.hub, t.arg)
+		if f == nil || c != nil {
+			a.errorf("%s has no field %s", t.hub, t.arg)
+			return
+		}
+		layout.Bare = true
+		layout.Fields = []*ir.FieldLayout{{Field: f, Name: f.Name}}
+	case "message":
+		a.members(t, layout)
+	case "choice":
+		layout.Tag, layout.TagAliases = t.arg, []string{"kind"}
+		if t.arg == "kind" {
+			layout.TagAliases = []string{"type"} // peers mix the two (protocol 6.2)
+		}
+		for _, line := range t.lines {
+			a.choice(t, line, layout)
+		}
+	case "enum":
+		for _, line := range t.lines {
+			a.value(t, line, layout)
+		}
+	}
+}
+
+// field finds the hub's field, or case of a union, that 1.0 calls name in message msg. Where the hub is another definition
+// the field is the one of the same number.
+func (a *aligner) field(msg, name string) (*ir.Field, *ir.Case) {
+	t := a.hubType(msg)
+	if t == nil {
+		return nil, nil
+	}
+	name = a.l.hubName(msg, name)
+	for _, f := range t.Fields {
+		switch {
+		case f.Union == nil && f.Name == name:
+			return f, nil
+		case f.Union != nil:
+			if c := caseOf(f.Union, name); c != nil {
+				return f, c
+			}
+		}
+	}
+	return nil, nil
+}
+
+// changed reports whether the hub has another type for a field of 1.0.
+func (a *aligner) changed(msg, name string) bool {
+	m := messageOf(a.base, msg)
+	if m == nil {
+		return false
+	}
+	f := memberOf(m, name)
+	if f == nil {
+		return false
+	}
+	g := a.l.counterpart(msg, f, m)
+	return g != nil && (!sameType(f.Type, g.Type) || (f.Union == "") != (g.Union == ""))
+}
+
+func messageOf(doc *spec.Document, name string) *spec.Message {
+	for _, m := range doc.Messages {
+		if m.Name == name {
+			return m
+		}
+	}
+	return nil
+}
+
+// sameName is the 1.0 field whose JSON name is name.
+func (a *aligner) sameName(msg, name string) string {
+	if m := messageOf(a.base, msg); m != nil {
+		for _, f := range m.Fields {
+			if f.JSON == name {
+				return f.Name
+			}
+		}
+	}
+	return ""
+}
+
+// members lays out a message.
+func (a *aligner) members(t *alignedType, layout *ir.Layout) {
+	src := messageOf(a.old, t.old)
+	for _, line := range t.lines {
+		switch line.class {
+		case "absent", "drop":
+		case "const":
+			layout.Consts = append(layout.Consts, ir.Const{Name: line.name, Value: constant(line.value)})
+		case "nested":
+			m := &ir.FieldLayout{Name: line.name, Nested: a.layouts[[2]string{line.as, t.hub}], Required: true, Lenient: !line.must}
+			if m.Nested == nil {
+				a.errorf("%s.%s: no message %s", t.old, line.name, line.as)
+				continue
+			}
+			a.number(m, line, src)
+			layout.Fields = append(layout.Fields, m)
+		default:
+			if m := a.memberLine(t, line, src); m != nil {
+				layout.Fields = append(layout.Fields, m)
+			}
+		}
+	}
+}
+
+// constant is a word of the table as JSON.
+func constant(word string) string {
+	if word == "true" || word == "false" {
+		return word
+	}
+	value, _ := json.Marshal(word)
+	return string(value)
+}
+
+// memberLine lays out a member that is a field of the hub.
+func (a *aligner) memberLine(t *alignedType, line *alignedLine, src *spec.Message) *ir.FieldLayout {
+	path := line.target
+	if line.class == "same" {
+		path = a.sameName(t.hub, line.name)
+	}
+	m := &ir.FieldLayout{Name: line.name, Hook: line.hook, Arg: line.arg, Derived: line.class == "derive", Lenient: !line.must, Filled: line.filled, Fallback: line.fallback}
+	msg := t.hub
+	if outer, inner, ok := strings.Cut(path, "."); ok {
+		into, c := a.field(t.hub, outer)
+		if into == nil || c != nil || into.Type.Kind != ir.KindMessage {
+			return nil // the hub has it no more
+		}
+		m.Into, msg, path = into, into.Type.Name, inner
+	}
+	if m.Field, m.Case = a.field(msg, path); m.Field == nil {
+		return nil
+	}
+	if a.changed(msg, path) {
+		a.errorf("field %s of message %s is not of the type that it has in version %s", path, msg, hubVersion)
+		return nil
+	}
+	if line.class == "pair" {
+		if m.With, _ = a.field(t.hub, line.arg); m.With == nil {
+			return nil
+		}
+		m.Arg = ""
+	}
+	if src == nil {
+		m.Required = line.must
+	} else if f := memberCalled(src, line.name); f != nil {
+		m.Required = f.Required && m.Case == nil
+	}
+	a.number(m, line, src)
+	if m.Required {
+		m.MinItems = minItems[msg+"."+path]
+	}
+	if line.as != "" {
+		m.As = a.layouts[[2]string{line.as, memberTypeName(m)}]
+	}
+	if line.initial != "" {
+		m.Default = valueOf(m.Field.Type.Type, line.initial)
+	}
+	return m
+}
+
+// memberTypeName is the hub message of a member, or of its elements.
+func memberTypeName(m *ir.FieldLayout) string {
+	ref := m.Field.Type
+	if m.Case != nil {
+		ref = m.Case.Type
+	}
+	if ref.Elem != nil {
+		ref = *ref.Elem
+	}
+	return ref.Name
+}
+
+// choice lays out a case of a union.
+func (a *aligner) choice(t *alignedType, line *alignedLine, layout *ir.Layout) {
+	name := line.target
+	if line.class == "absent" {
+		name = line.name
+	}
+	f, c := a.field(t.hub, name)
+	if c == nil {
+		return // the hub has it no more
+	}
+	m := &ir.FieldLayout{Field: f, Case: c, Name: c.Name, TagValue: strings.TrimPrefix(line.value, "-"), Shape: line.shape}
+	if line.class == "absent" {
+		m.TagValue, m.Absent = "", true
+	} else if line.as != "" {
+		m.As = a.layouts[[2]string{line.as, c.Type.Name}]
+	}
+	layout.Fields = append(layout.Fields, m)
+}
+
+// value lays out a value of an enum.
+func (a *aligner) value(t *alignedType, line *alignedLine, layout *ir.Layout) {
+	if line.name == "otherwise" {
+		layout.Otherwise = line.target
+		return
+	}
+	name, written, aliases := line.target, line.name, append([]string{}, line.also...)
+	only := line.class == "absent"
+	if only {
+		name, written, aliases = line.name, line.value, nil
+	}
+	v := a.hubValue(t.hub, name)
+	if v == nil {
+		return // the hub has it no more
+	}
+	vl := &ir.ValueLayout{Value: v, Name: written, Aliases: aliases, Number: v.Number, WriteOnly: only}
+	layout.Values = append(layout.Values, vl)
+}
+
+// hubValue finds the hub's value that 1.0 calls name.
+func (a *aligner) hubValue(enum, name string) *ir.Value {
+	t := a.hubType(enum)
+	for _, e := range a.base.Enums {
+		if e.Name != enum || t == nil {
+			continue
+		}
+		for _, from := range e.Values {
+			if from.Name != name {
+				continue
+			}
+			return counterpartValue(t, from.Name, from.Number)
+		}
+	}
+	return nil
+}
+
+// alignedOperations lowers the operations: the hub's, under other names.
+func (a *aligner) alignedOperations(hub *ir.Version) []*ir.Operation {
+	var ops []*ir.Operation
+	for _, o := range a.operations {
+		if o.rpc == "" {
+			continue
+		}
+		i := slices.IndexFunc(hub.Operations, func(h *ir.Operation) bool { return h.Go == names.Go(o.hub) })
+		if i < 0 {
+			continue // the hub has it no more
+		}
+		op := *hub.Operations[i]
+		op.RPC, op.GRPC, op.HTTP, op.Aliases, op.Null = o.rpc, "", nil, o.aliases, o.null
+		ops = append(ops, &op)
+	}
+	return ops
+}

@@ -1,0 +1,289 @@
+// Package lower turns what was read into what is emitted: it decides every Go name, presence and layout.
+package lower
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/spec"
+)
+
+// Protocol lowers protocol definitions, newest first, to one set of Go types and the wires that read and write it. The
+// types are those of the newest definition; an older one must have an alignment. When the list holds an error the protocol is nil.
+func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
+	var problems diag.List
+	if len(docs) == 0 {
+		problems.Errorf(diag.Pos{}, "no-protocol", `list a version, such as "1.0"`, "no protocol definition is given")
+		return nil, problems
+	}
+	for i, doc := range docs {
+		switch {
+		case doc.Version == "":
+			problems.Errorf(diag.Pos{File: doc.Path}, "no-version", `name the version, such as "1.1-preview"`, "the definition has no version")
+		case slices.ContainsFunc(docs[:i], func(d *spec.Document) bool { return d.Version == doc.Version }):
+			problems.Errorf(diag.Pos{File: doc.Path}, "repeated-version", "", "version %s is given twice", doc.Version)
+		}
+	}
+	if _, older, _ := alignmentOf(docs[0].Version); older && docs[0].Syntax == spec.Schema {
+		problems.Errorf(diag.Pos{File: docs[0].Path}, "old-hub", "list \"1.0\" before it", "version %s cannot be the newest one: the types are those of 1.0 or later", docs[0].Version)
+	}
+	if problems.HasErrors() {
+		return nil, problems
+	}
+	l := &protocolLowering{
+		doc: docs[0], scope: names.NewScope(reserved()...), types: map[string]*ir.Type{},
+		messages: map[string]*spec.Message{}, fields: map[*ir.Field]*spec.Field{},
+	}
+	if docs[0].Version != hubVersion {
+		base, err := spec.Shipped(hubVersion)
+		if err != nil {
+			problems.Errorf(diag.Pos{File: docs[0].Path}, "no-hub", "", "%v", err)
+			return nil, problems
+		}
+		l.base = base
+	}
+	p := l.protocol()
+	if !l.problems.HasErrors() {
+		l.older(p, docs[1:])
+	}
+	l.problems.Sort()
+	if l.problems.HasErrors() {
+		return nil, l.problems
+	}
+	return p, l.problems
+}
+
+// older adds the older versions: those with a table by it, protos by the numbers of their fields.
+func (l *protocolLowering) older(p *ir.Protocol, docs []*spec.Document) {
+	for _, doc := range docs {
+		table, ok, err := alignmentOf(doc.Version)
+		switch {
+		case err != nil:
+			l.problems.Errorf(diag.Pos{File: doc.Path}, "unaligned-version", "", "%v", err)
+		case ok:
+			p.Versions = append(p.Versions, l.alignedVersion(table, cmp.Or(l.base, l.doc), doc, p.Versions[0]))
+		case doc.Syntax == spec.Proto && l.doc.Syntax == spec.Proto:
+			p.Versions = append(p.Versions, l.numberedVersion(doc))
+		default:
+			l.problems.Errorf(diag.Pos{File: doc.Path}, "unaligned-version", "list it first, or leave it out",
+				"version %s cannot stand behind version %s: how they relate is not known", doc.Version, l.doc.Version)
+		}
+	}
+}
+
+// hubVersion is the version that alignments name the hub by.
+const hubVersion = "1.0"
+
+// reserved are the identifiers that emission declares in the package whatever the definition says.
+func reserved() []string {
+	return append([]string{"Protocol", "NewMessage", "Text", "Data", "File", "Link", "Client", "NewClient", "NewClientFromCard"}, ir.Sentinels...)
+}
+
+// protocolLowering is the state of one call of [Protocol].
+type protocolLowering struct {
+	doc *spec.Document
+	// base is 1.0, whose names the tables of this package use, where doc is another version.
+	base     *spec.Document
+	scope    *names.Scope // of the package
+	problems diag.List
+	types    map[string]*ir.Type // by document name
+	messages map[string]*spec.Message
+	fields   map[*ir.Field]*spec.Field // of ordinary fields
+}
+
+func (l *protocolLowering) protocol() *ir.Protocol {
+	l.declare()
+	for _, m := range l.doc.Messages {
+		l.message(m)
+	}
+	for _, e := range l.doc.Enums {
+		l.enum(e)
+	}
+	p := &ir.Protocol{Types: l.sorted()}
+	version := &ir.Version{Name: l.doc.Version, Package: l.doc.Package, Operations: l.operations()}
+	p.Bindings = l.bind(version.Operations)
+	version.Wires = []*ir.Wire{l.jsonWire(p.Types)}
+	p.Versions = []*ir.Version{version}
+	return p
+}
+
+// declare names all types before any field refers to one. Types come first so that a union or case never takes the name of a type.
+func (l *protocolLowering) declare() {
+	declare := func(name, comment string, pos diag.Pos, kind ir.TypeKind, deprecated bool) {
+		if l.types[name] != nil {
+			l.problems.Errorf(pos, "repeated-type", "", "there are two types %s", name)
+			return
+		}
+		short := strings.TrimPrefix(name, l.doc.Package+".")
+		l.types[name] = &ir.Type{Name: name, Go: l.scope.Take(name, names.Go(short)), Doc: deprecation(comment, deprecated), Kind: kind}
+	}
+	for _, m := range l.doc.Messages {
+		l.messages[m.Name] = m
+		declare(m.Name, m.Comment, m.Pos, ir.Message, m.Deprecated)
+	}
+	for _, e := range l.doc.Enums {
+		declare(e.Name, e.Comment, e.Pos, ir.Enum, e.Deprecated)
+	}
+}
+
+func (l *protocolLowering) sorted() []*ir.Type {
+	types := make([]*ir.Type, 0, len(l.types))
+	for _, t := range l.types {
+		types = append(types, t)
+	}
+	slices.SortFunc(types, func(a, b *ir.Type) int { return cmp.Compare(a.Name, b.Name) })
+	for _, t := range types {
+		slices.SortFunc(t.CaseOf, func(a, b *ir.Union) int { return cmp.Compare(a.Go, b.Go) })
+	}
+	return types
+}
+
+// message lowers the fields of m. A union is one field, in the place of its first member.
+func (l *protocolLowering) message(m *spec.Message) {
+	t := l.types[m.Name]
+	scope := names.NewScope(append(methodsOf(m.Name), "AppendJSON", "MarshalJSON", "UnmarshalJSON")...)
+	unions := map[string]*ir.Field{}
+	for _, u := range m.Unions {
+		unions[u.Name] = l.union(t, m, u)
+	}
+	for _, f := range m.Fields {
+		field, name := unions[f.Union], f.Union
+		switch {
+		case f.Union == "":
+			field, name = l.field(f), l.goName(m, f)
+		case slices.Contains(t.Fields, field):
+			continue
+		}
+		field.Go = scope.Take(field.Name, names.Go(name))
+		t.Fields = append(t.Fields, field)
+	}
+}
+
+// methodsOf returns the methods that emission puts on the message called name.
+func methodsOf(name string) []string {
+	for _, p := range parts {
+		if cmp.Or(typeNames[p.meaning], p.meaning) == name {
+			return slices.Clone(p.methods)
+		}
+	}
+	return nil
+}
+
+func (l *protocolLowering) field(f *spec.Field) *ir.Field {
+	field := &ir.Field{Name: f.Name, Doc: deprecation(f.Comment, f.Deprecated), Type: l.typeRef(f.Type, f.Pos), Presence: ir.Implicit, Deprecated: f.Deprecated}
+	switch {
+	case f.Required:
+		field.Presence = ir.Required
+	case f.Optional && hasZero(field.Type.Kind):
+		field.Presence = ir.Explicit
+	}
+	l.fields[field] = f
+	return field
+}
+
+// hasZero reports whether the Go type of kind k has a zero value that can be meant, so that explicit presence needs a pointer.
+func hasZero(k ir.Kind) bool {
+	switch k {
+	case ir.KindString, ir.KindBool, ir.KindInt32, ir.KindInt64, ir.KindUint32, ir.KindUint64, ir.KindFloat, ir.KindDouble, ir.KindEnum:
+		return true
+	default:
+		return false // nil is "not set", or the zero time is
+	}
+}
+
+// typeRef lowers the type of a field, element or operation.
+func (l *protocolLowering) typeRef(t spec.Type, pos diag.Pos) ir.TypeRef {
+	ref := ir.TypeRef{Kind: ir.Kind(t.Kind), Name: t.Name} // the kinds have the same names
+	if t.Name != "" {
+		ref.Type = l.types[t.Name]
+		if ref.Type == nil {
+			l.problems.Errorf(pos, "unknown-type", "", "there is no type %s", t.Name)
+		}
+	}
+	if t.Elem != nil {
+		elem := l.typeRef(*t.Elem, pos)
+		ref.Elem = &elem
+	}
+	return ref
+}
+
+// union lowers a union of message m to a sealed interface.
+func (l *protocolLowering) union(t *ir.Type, m *spec.Message, u *spec.Union) *ir.Field {
+	name := l.scope.Take(m.Name+"."+u.Name, t.Go+names.Go(u.Name))
+	union := &ir.Union{Go: name, Marker: "is" + name, Doc: u.Comment}
+	count := map[string]int{}
+	for _, f := range m.Fields {
+		if f.Union == u.Name && f.Type.Kind == spec.MessageOf {
+			count[f.Type.Name]++
+		}
+	}
+	for _, f := range m.Fields {
+		if f.Union != u.Name {
+			continue
+		}
+		c := &ir.Case{Name: f.Name, Doc: deprecation(f.Comment, f.Deprecated), Type: l.typeRef(f.Type, f.Pos), Deprecated: f.Deprecated}
+		if c.Type.Type != nil && count[f.Type.Name] == 1 {
+			c.Direct, c.Go = true, c.Type.Type.Go
+			c.Type.Type.CaseOf = append(c.Type.Type.CaseOf, union)
+		} else {
+			c.Go = l.scope.Take(m.Name+"."+f.Name, t.Go+names.Go(l.goName(m, f)))
+		}
+		union.Cases = append(union.Cases, c)
+	}
+	union.Unknown = l.scope.Take(m.Name+"."+u.Name, name+"Unknown")
+	return &ir.Field{Name: u.Name, Doc: u.Comment, Type: ir.TypeRef{Kind: ir.KindUnion}, Presence: ir.Implicit, Union: union}
+}
+
+// enum lowers the values of e. Their Go names begin with the enum's instead of the prefix that the definition repeats.
+func (l *protocolLowering) enum(e *spec.Enum) {
+	t := l.types[e.Name]
+	prefix := screaming(e.Name[strings.LastIndexByte(e.Name, '.')+1:]) + "_"
+	values := slices.Clone(e.Values)
+	slices.SortStableFunc(values, func(a, b *spec.EnumValue) int { return cmp.Compare(a.Number, b.Number) })
+	for _, v := range values {
+		t.Values = append(t.Values, &ir.Value{
+			Name: v.Name, Go: l.scope.Take(v.Name, t.Go+names.Go(strings.TrimPrefix(v.Name, prefix))), Doc: deprecation(v.Comment, v.Deprecated),
+			Number: v.Number, Unspecified: v.Number == 0 && strings.HasSuffix(v.Name, "_UNSPECIFIED"),
+		})
+	}
+}
+
+// screaming renders a type's name as the prefix of its values: "TaskState" gives "TASK_STATE".
+func screaming(name string) string { return strings.ToUpper(names.FileBase(name)) }
+
+// operations lowers the operations, in the order of the definition.
+func (l *protocolLowering) operations() []*ir.Operation {
+	scope := names.NewScope()
+	taken := map[ir.Role]*spec.Operation{}
+	ops := make([]*ir.Operation, 0, len(l.doc.Operations))
+	for _, o := range l.doc.Operations {
+		op := &ir.Operation{
+			Role: cmp.Or(roles[o.Name], ir.RoleOther), Go: scope.Take(o.GRPC, names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Doc: deprecation(o.Comment, o.Deprecated),
+			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos), Stream: o.Stream,
+		}
+		for _, r := range o.HTTP {
+			op.HTTP = append(op.HTTP, ir.Route(r))
+		}
+		if first := taken[op.Role]; first != nil && op.Role != ir.RoleOther {
+			l.problems.Add(diag.Diagnostic{
+				Code: "repeated-operation", Severity: diag.Error, Pos: o.Pos, Message: "operation " + o.Name + " is declared twice",
+				Related: []diag.Related{{Pos: first.Pos, Message: "it is declared here too"}},
+			})
+		}
+		taken[op.Role] = o
+		ops = append(ops, op)
+	}
+	return ops
+}
+
+// deprecation adds the paragraph by which Go marks what is deprecated.
+func deprecation(comment string, deprecated bool) string {
+	if !deprecated || strings.Contains(comment, "Deprecated:") {
+		return comment
+	}
+	return strings.TrimSpace(comment + "\n\nDeprecated: the protocol discourages its use.")
+}

@@ -1,0 +1,63 @@
+package lower
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/ir"
+)
+
+// AddWires adds the wires of further encodings to each version of p that has what they need. JSON is always there;
+// [ir.ProtoJSON] is what REST peers of a version send whose JSON-RPC has another dialect; for
+// [ir.Proto] every member must have a field number, which definitions in JSON Schema do not give: of these only a version whose
+// proto has a table of its own gets the wire. Who does not speak gRPC leaves it
+// out: the codec of a wire is code in every agent that links it.
+func AddWires(p *ir.Protocol, encodings ...ir.Encoding) {
+	if slices.Contains(encodings, ir.ProtoJSON) {
+		addProtos(p, ir.ProtoJSON)
+	}
+	if !slices.Contains(encodings, ir.Proto) {
+		return
+	}
+	for _, v := range p.Versions {
+		for _, w := range v.Wires {
+			if w.Encoding == ir.JSON && numbered(w) {
+				v.Wires = append(v.Wires, protoWire(w))
+				break
+			}
+		}
+	}
+	addProtos(p, ir.Proto)
+}
+
+// numbered reports whether all members of all messages have field numbers and need no more than a plain codec.
+func numbered(w *ir.Wire) bool {
+	for _, l := range w.Layouts {
+		for _, m := range l.Fields {
+			if m.Number <= 0 || m.Hook != "" {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// protoWire is the protobuf twin of a JSON wire: the same members, known by their numbers. Their JSON names serve in errors.
+func protoWire(w *ir.Wire) *ir.Wire {
+	return &ir.Wire{
+		Name: strings.TrimSuffix(w.Name, "/json") + "/proto", Suffix: strings.TrimSuffix(w.Suffix, "JSON") + "Proto",
+		File: strings.TrimSuffix(w.File, "_json") + "_proto", Encoding: ir.Proto, Layouts: w.Layouts,
+	}
+}
+
+// ProtoLosses is what does not survive a protobuf wire that survives JSON of the same version.
+func ProtoLosses() []Loss {
+	return []Loss{
+		{What: "numbers in metadata, data and parameters become doubles: digits beyond 53 bits and the way a number was written are lost"},
+		{What: "members in metadata, data and parameters are sorted by name"},
+		{What: "an enum value that is known by name only, and an alternative of a oneof that is not known, cannot be written"},
+		{What: "a required text, number or bool that is empty, zero or false is not told from one that is missing"},
+		{Reading: true, What: "unknown fields are dropped, unless one is the only content of a message whose oneof is empty"},
+		{Reading: true, What: "NaN and the infinities in metadata, data and parameters are errors"},
+	}
+}

@@ -1,0 +1,137 @@
+package lower
+
+import "github.com/a2agen/a2agen/generator/ir"
+
+// roles is what the operations mean to the runtime. An operation that is not listed is answered with UnsupportedOperation.
+var roles = map[string]ir.Role{
+	"SendMessage":                      ir.RoleSend,
+	"SendStreamingMessage":             ir.RoleStream,
+	"GetTask":                          ir.RoleGet,
+	"ListTasks":                        ir.RoleList,
+	"CancelTask":                       ir.RoleCancel,
+	"SubscribeToTask":                  ir.RoleSubscribe,
+	"CreateTaskPushNotificationConfig": ir.RolePushCreate,
+	"GetTaskPushNotificationConfig":    ir.RolePushGet,
+	"ListTaskPushNotificationConfigs":  ir.RolePushList,
+	"DeleteTaskPushNotificationConfig": ir.RolePushDelete,
+	"GetExtendedAgentCard":             ir.RoleExtendedCard,
+}
+
+// minItems are the lists that must not be empty. The text asks it of every required list and then shows empty ones;
+// these are the lists that mean nothing when empty (A2A 1.0 §5.7, T20).
+var minItems = map[string]int{
+	"Message.parts":                  1,
+	"Artifact.parts":                 1,
+	"AgentCard.supported_interfaces": 1,
+}
+
+// valueAliases are other spellings of enum values that are read: the 0.3 protobuf definition doubled the L (T43).
+var valueAliases = map[string][]string{
+	"TASK_STATE_CANCELED": {"TASK_STATE_CANCELLED"},
+}
+
+// need says how much the runtime depends on a field.
+type need bool
+
+const (
+	needed   need = true
+	optional need = false
+)
+
+// field is a field that the runtime's interfaces look for in a message.
+type field struct {
+	name string // 1.0 name, which is also its meaning
+	is   string // "string", "bool", "int32", "strings", "object", "time", "union", or the meaning of a type; "[]" before it for a list of it
+	need need
+}
+
+// part is a message that plays a part in the runtime's interfaces.
+type part struct {
+	meaning string
+	fields  []field
+	// methods are emitted on the type, so that no field can have their names.
+	methods []string
+}
+
+// parts are all of them, but for requests. A type is found through the field of an earlier one that refers to it, else by name.
+var parts = []part{
+	{"Task", []field{
+		{"id", "string", needed}, {"context_id", "string", needed}, {"status", "TaskStatus", needed},
+		{"artifacts", "[]Artifact", needed}, {"history", "[]Message", needed}, {"metadata", "object", optional},
+	}, []string{"EventInfo", "TaskInfo", "Apply", "AddMessage", "StatusMessage", "ArtifactList", "View"}},
+	{"TaskStatus", []field{{"state", "TaskState", needed}, {"message", "Message", needed}, {"timestamp", "time", needed}}, nil},
+	{"Message", []field{
+		{"message_id", "string", needed}, {"context_id", "string", needed}, {"task_id", "string", needed}, {"role", "MessageRole", needed},
+		{"parts", "[]Part", needed}, {"metadata", "object", needed}, {"extensions", "strings", optional}, {"reference_task_ids", "strings", optional},
+	}, []string{"EventInfo", "MessageInfo", "Contents", "Bind", "Text"}},
+	{"Part", []field{
+		{"content", "union", needed}, {"metadata", "object", optional}, {"filename", "string", optional}, {"media_type", "string", optional},
+	}, nil},
+	{"Artifact", []field{
+		{"artifact_id", "string", needed}, {"name", "string", optional}, {"description", "string", optional}, {"parts", "[]Part", needed},
+		{"metadata", "object", optional}, {"extensions", "strings", optional},
+	}, []string{"Text"}},
+	{"StatusUpdate", []field{
+		{"task_id", "string", needed}, {"context_id", "string", needed}, {"status", "TaskStatus", needed},
+	}, []string{"EventInfo", "StatusMessage"}},
+	{"ArtifactUpdate", []field{
+		{"task_id", "string", needed}, {"context_id", "string", needed}, {"artifact", "Artifact", needed},
+		{"append", "bool", needed}, {"last_chunk", "bool", needed},
+	}, []string{"EventInfo", "ArtifactUpdate"}},
+	{"SendResult", []field{{"payload", "union", needed}}, nil},
+	{"StreamItem", []field{{"payload", "union", needed}}, nil},
+	{"AgentCard", []field{
+		{"name", "string", needed}, {"version", "string", needed}, {"capabilities", "Capabilities", needed}, {"supported_interfaces", "[]Interface", needed},
+		{"default_input_modes", "strings", needed}, {"default_output_modes", "strings", needed},
+	}, []string{"CardInfo", "At"}},
+	{"Interface", []field{
+		{"url", "string", needed}, {"protocol_binding", "string", needed}, {"tenant", "string", optional}, {"protocol_version", "string", needed},
+	}, nil},
+	{"Capabilities", []field{
+		{"streaming", "bool", needed}, {"push_notifications", "bool", optional}, {"extended_agent_card", "bool", optional}, {"extensions", "[]Extension", needed},
+	}, nil},
+	{"Extension", []field{{"uri", "string", needed}, {"required", "bool", optional}, {"params", "object", needed}}, nil},
+	{"SendConfig", []field{
+		{"accepted_output_modes", "strings", optional}, {"history_length", "int32", optional}, {"return_immediately", "bool", optional},
+		{"task_push_notification_config", "message", optional},
+	}, nil},
+}
+
+// requests are the fields of requests and, with the suffix Result, of responses that have a neutral form, by role.
+var requests = []part{
+	{"send", []field{{"tenant", "string", optional}, {"message", "Message", needed}, {"configuration", "SendConfig", optional}, {"metadata", "object", optional}}, nil},
+	{"stream", []field{{"tenant", "string", optional}, {"message", "Message", needed}, {"configuration", "SendConfig", optional}, {"metadata", "object", optional}}, nil},
+	{"get", []field{{"tenant", "string", optional}, {"id", "string", needed}, {"history_length", "int32", optional}, {"metadata", "object", optional}}, nil},
+	{"cancel", []field{{"tenant", "string", optional}, {"id", "string", needed}, {"history_length", "int32", optional}, {"metadata", "object", optional}}, nil},
+	{"subscribe", []field{{"tenant", "string", optional}, {"id", "string", needed}, {"history_length", "int32", optional}, {"metadata", "object", optional}}, nil},
+	{"list", []field{
+		{"tenant", "string", optional}, {"context_id", "string", optional}, {"status", "TaskState", optional}, {"page_size", "int32", optional}, {"page_token", "string", needed},
+		{"history_length", "int32", optional}, {"status_timestamp_after", "time", optional}, {"include_artifacts", "bool", optional},
+	}, nil},
+	{"listResult", []field{
+		{"tasks", "[]Task", needed}, {"next_page_token", "string", needed}, {"page_size", "int32", optional}, {"total_size", "int32", optional},
+	}, nil},
+}
+
+// typeNames are the 1.0 names of the parts that are not called what they mean.
+var typeNames = map[string]string{
+	"MessageRole": "Role", "StatusUpdate": "TaskStatusUpdateEvent", "ArtifactUpdate": "TaskArtifactUpdateEvent",
+	"Interface": "AgentInterface", "Capabilities": "AgentCapabilities", "Extension": "AgentExtension", "SendConfig": "SendMessageConfiguration",
+}
+
+// cases are the union cases that the runtime's interfaces look for: union, case, kind or the meaning of its type.
+var cases = []struct{ union, name, is string }{
+	{"Part", "text", "string"}, {"Part", "raw", "bytes"}, {"Part", "url", "string"}, {"Part", "data", "value"},
+	{"SendResult", "task", "Task"}, {"SendResult", "message", "Message"},
+	{"StreamItem", "task", "Task"}, {"StreamItem", "message", "Message"},
+	{"StreamItem", "status_update", "StatusUpdate"}, {"StreamItem", "artifact_update", "ArtifactUpdate"},
+}
+
+// values are the enum values that the runtime knows: enum, the runtime's name, the 1.0 name.
+var values = []struct{ enum, meaning, name string }{
+	{"TaskState", "submitted", "TASK_STATE_SUBMITTED"}, {"TaskState", "working", "TASK_STATE_WORKING"},
+	{"TaskState", "completed", "TASK_STATE_COMPLETED"}, {"TaskState", "failed", "TASK_STATE_FAILED"},
+	{"TaskState", "canceled", "TASK_STATE_CANCELED"}, {"TaskState", "input-required", "TASK_STATE_INPUT_REQUIRED"},
+	{"TaskState", "rejected", "TASK_STATE_REJECTED"}, {"TaskState", "auth-required", "TASK_STATE_AUTH_REQUIRED"},
+	{"MessageRole", "user", "ROLE_USER"}, {"MessageRole", "agent", "ROLE_AGENT"},
+}

@@ -1,0 +1,83 @@
+package lower
+
+import (
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/spec"
+)
+
+// jsonWire lays the types out as ProtoJSON has them: camel case names, the definition's own names read as well (A2A 1.0 §5.5, §5.7).
+func (l *protocolLowering) jsonWire(types []*ir.Type) *ir.Wire {
+	w := newJSONWire(l.doc.Version)
+	for _, t := range types {
+		w.Layouts = append(w.Layouts, l.layout(t))
+	}
+	return w
+}
+
+// newJSONWire names the JSON wire of a version.
+func newJSONWire(version string) *ir.Wire {
+	return &ir.Wire{
+		Name: version + "/json", Suffix: names.Go("v"+version) + "JSON", File: names.FileBase("codec_v" + version + "_json"), Encoding: ir.JSON,
+	}
+}
+
+func (l *protocolLowering) layout(t *ir.Type) *ir.Layout {
+	layout := &ir.Layout{Type: t, Name: t.Name}
+	for _, v := range t.Values {
+		layout.Values = append(layout.Values, &ir.ValueLayout{Value: v, Name: v.Name, Aliases: valueAliases[v.Name], Number: v.Number})
+	}
+	if t.Kind != ir.Message {
+		return layout
+	}
+	m := l.messages[t.Name]
+	for _, f := range t.Fields {
+		if f.Union == nil {
+			layout.Fields = append(layout.Fields, l.fieldLayout(t, f))
+			continue
+		}
+		for _, c := range f.Union.Cases {
+			layout.Fields = append(layout.Fields, memberLayout(f, c, memberOf(m, c.Name)))
+		}
+	}
+	l.distinctMembers(m)
+	return layout
+}
+
+func (l *protocolLowering) fieldLayout(t *ir.Type, f *ir.Field) *ir.FieldLayout {
+	layout := memberLayout(f, nil, l.fields[f])
+	layout.Required = f.Presence == ir.Required
+	layout.MinItems = minItems[t.Name+"."+f.Name]
+	return layout
+}
+
+// memberLayout lays out an ordinary field, or a case of a union.
+func memberLayout(f *ir.Field, c *ir.Case, src *spec.Field) *ir.FieldLayout {
+	layout := &ir.FieldLayout{Field: f, Case: c, Name: src.JSON, Number: src.Number}
+	if src.Name != src.JSON {
+		layout.Aliases = []string{src.Name}
+	}
+	return layout
+}
+
+func memberOf(m *spec.Message, name string) *spec.Field {
+	for _, f := range m.Fields {
+		if f.Name == name {
+			return f
+		}
+	}
+	return nil
+}
+
+// distinctMembers reports fields of m whose names or other spellings meet on the wire.
+func (l *protocolLowering) distinctMembers(m *spec.Message) {
+	owner := map[string]*spec.Field{}
+	for _, f := range m.Fields {
+		for _, name := range []string{f.JSON, f.Name} {
+			if first := owner[name]; first != nil && first != f {
+				l.problems.Errorf(f.Pos, "repeated-member", "rename one of them", "fields %s and %s of %s are both read as %q", first.Name, f.Name, m.Name, name)
+			}
+			owner[name] = f
+		}
+	}
+}
