@@ -1,0 +1,129 @@
+package a2a_test
+
+import (
+	"reflect"
+	"strconv"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// cases are the types that each union takes.
+var cases = map[reflect.Type][]any{
+	reflect.TypeFor[a2a.PartContent]():                {a2a.PartText(""), a2a.PartRaw{}, a2a.PartURL(""), a2a.PartData{}, &a2a.PartContentUnknown{}},
+	reflect.TypeFor[a2a.SendMessageResponsePayload](): {&a2a.Task{}, &a2a.Message{}, &a2a.SendMessageResponsePayloadUnknown{}},
+	reflect.TypeFor[a2a.StreamResponsePayload](): {&a2a.Task{}, &a2a.Message{}, &a2a.TaskStatusUpdateEvent{}, &a2a.TaskArtifactUpdateEvent{},
+		&a2a.StreamResponsePayloadUnknown{}},
+	reflect.TypeFor[a2a.SecuritySchemeScheme](): {&a2a.APIKeySecurityScheme{}, &a2a.HTTPAuthSecurityScheme{}, &a2a.OAuth2SecurityScheme{},
+		&a2a.OpenIDConnectSecurityScheme{}, &a2a.MutualTLSSecurityScheme{}, &a2a.SecuritySchemeSchemeUnknown{}},
+	reflect.TypeFor[a2a.OAuthFlowsFlow](): {&a2a.AuthorizationCodeOAuthFlow{}, &a2a.ClientCredentialsOAuthFlow{}, &a2a.ImplicitOAuthFlow{},
+		&a2a.PasswordOAuthFlow{}, &a2a.DeviceCodeOAuthFlow{}, &a2a.OAuthFlowsFlowUnknown{}},
+}
+
+// optional are the message fields that may be nil; all others are required.
+var optional = map[string]bool{
+	"TaskStatus.Message": true, "AgentCard.Provider": true, "SendMessageRequest.Configuration": true,
+	"SendMessageConfiguration.TaskPushNotificationConfig": true, "TaskPushNotificationConfig.Authentication": true,
+}
+
+// notEmpty are the lists that must have an element.
+var notEmpty = map[string]bool{"Message.Parts": true, "Artifact.Parts": true, "AgentCard.SupportedInterfaces": true}
+
+// random draws a value of type t that can be written. where names the field it is for.
+func random(t *rapid.T, typ reflect.Type, where string) reflect.Value {
+	v := reflect.New(typ).Elem()
+	switch x := v.Addr().Interface().(type) {
+	case *time.Time:
+		if rapid.Bool().Draw(t, "set") {
+			*x = time.Unix(rapid.Int64Range(-62135596799, 253402300799).Draw(t, "seconds"), rapid.Int64Range(0, 999999999).Draw(t, "nanos")).UTC()
+		}
+		return v
+	case *wire.Value:
+		*x = randomJSON(t)
+		return v
+	case *a2a.PartData:
+		*x = a2a.PartData(randomJSON(t))
+		return v
+	case *wire.Object:
+		if rapid.Bool().Draw(t, "set") {
+			*x = wire.Object(`{"k":` + string(randomJSON(t)) + `}`)
+		}
+		return v
+	case *a2a.PartRaw:
+		*x = append(a2a.PartRaw{}, rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")...)
+		return v
+	case *a2a.TaskState:
+		*x = rapid.SampledFrom([]a2a.TaskState{a2a.TaskStateWorking, a2a.TaskStateAuthRequired, "TASK_STATE_NEW", "42"}).Draw(t, "state")
+		return v
+	case *a2a.Role:
+		*x = rapid.SampledFrom([]a2a.Role{a2a.RoleUser, a2a.RoleAgent, "ROLE_NEW", "-7"}).Draw(t, "role")
+		return v
+	}
+	fill(t, v, where)
+	return v
+}
+
+func fill(t *rapid.T, v reflect.Value, where string) {
+	typ := v.Type()
+	switch typ.Kind() {
+	case reflect.String:
+		v.SetString(rapid.String().Draw(t, "string"))
+	case reflect.Bool:
+		v.SetBool(rapid.Bool().Draw(t, "bool"))
+	case reflect.Int32:
+		v.SetInt(int64(rapid.Int32().Draw(t, "int32")))
+	case reflect.Pointer:
+		isMessage := typ.Elem().Kind() == reflect.Struct
+		if (!isMessage || optional[where]) && rapid.Bool().Draw(t, "nil") {
+			return
+		}
+		v.Set(reflect.New(typ.Elem()))
+		v.Elem().Set(random(t, typ.Elem(), where))
+	case reflect.Slice:
+		least := 0
+		if notEmpty[where] {
+			least = 1
+		}
+		for range rapid.IntRange(least, 3).Draw(t, "length") {
+			v.Set(reflect.Append(v, random(t, typ.Elem(), "")))
+		}
+	case reflect.Map:
+		for range rapid.IntRange(0, 3).Draw(t, "entries") {
+			if v.IsNil() {
+				v.Set(reflect.MakeMap(typ))
+			}
+			v.SetMapIndex(reflect.ValueOf(rapid.String().Draw(t, "name")), random(t, typ.Elem(), ""))
+		}
+	case reflect.Interface:
+		c := reflect.TypeOf(rapid.SampledFrom(cases[typ]).Draw(t, "case"))
+		v.Set(random(t, c, ""))
+	case reflect.Struct:
+		if typ.NumField() == 2 && typ.Field(0).Name == "Name" && typ.Field(1).Type == reflect.TypeFor[wire.Value]() {
+			v.Field(0).SetString("unheard of " + strconv.Itoa(rapid.IntRange(0, 9).Draw(t, "name")))
+			v.Field(1).SetBytes([]byte(`{"deep":[1.50,"x"]}`))
+			return
+		}
+		for i := range typ.NumField() {
+			v.Field(i).Set(random(t, typ.Field(i).Type, typ.Name()+"."+typ.Field(i).Name))
+		}
+	default:
+		t.Fatalf("%s: no random %s", where, typ)
+	}
+}
+
+// randomJSON draws a compact JSON value.
+func randomJSON(t *rapid.T) wire.Value {
+	switch rapid.IntRange(0, 3).Draw(t, "json") {
+	case 0:
+		return wire.Value(rapid.SampledFrom([]string{"null", "true", "0", "-1.50e+300", "9007199254740993", `""`, "{}", "[]"}).Draw(t, "scalar"))
+	case 1:
+		return wire.AppendString(nil, rapid.String().Draw(t, "text"))
+	case 2:
+		return wire.Value(`[` + string(randomJSON(t)) + `,` + string(randomJSON(t)) + `]`)
+	default:
+		return wire.Value(`{"a b":` + string(randomJSON(t)) + `}`)
+	}
+}

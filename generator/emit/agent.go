@@ -1,0 +1,263 @@
+package emit
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// Agent prints the agent package: the types of skill inputs and outputs, the Skills interface that the user implements, the server glue and
+// the card. Without an agent in the model there is none.
+func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
+	if m.Agent == nil {
+		return nil, nil
+	}
+	a := agentPackage{agent: m.Agent, bindings: m.Protocol.Bindings, own: ownOperations(m), paths: paths}
+	jobs := []job{one(a.card), one(a.server), one(a.skills)}
+	if len(a.own) > 0 {
+		jobs = append(jobs, one(a.operations))
+	}
+	if len(m.Agent.Types) > 0 {
+		jobs = append(jobs, one(func() (output.File, error) {
+			return Data(m.Agent.Types, paths.Agent, pkgName(paths.Agent), pkgFile(paths.Agent, "types.gen.go"))
+		}))
+	}
+	return parallel(jobs)
+}
+
+// agentPackage knows what the files of the agent package need.
+type agentPackage struct {
+	agent    *ir.Agent
+	bindings ir.Bindings
+	own      []ownOperation // what the runtime does not know
+	paths    Paths
+}
+
+func (a *agentPackage) newFile() *jen.File {
+	f := newFile(a.paths.Agent, pkgName(a.paths.Agent))
+	f.ImportName(a.paths.Protocol, pkgName(a.paths.Protocol))
+	return f
+}
+
+// hub is a pointer to a type of the protocol package.
+func (a *agentPackage) hub(t *ir.Type) *jen.Statement {
+	return jen.Op("*").Qual(a.paths.Protocol, t.Go)
+}
+
+// skills is skills.gen.go: what the user implements and works through.
+func (a *agentPackage) skills() (output.File, error) {
+	f := a.newFile()
+	f.PackageComment("// Package " + pkgName(a.paths.Agent) + " is the agent as generated code: the types of its skills, the interface that the handlers implement, its server and its card.")
+	methods := make([]jen.Code, 0, 2*len(a.agent.Skills))
+	for _, s := range a.agent.Skills {
+		methods = append(methods, jen.Add(doc(skillDoc(s))).Id(s.Go).Params(
+			ctxParam(), jen.Id("in").Add(a.input(s)), jen.Id("t").Op("*").Id("Task"),
+		).Params(a.output(s), jen.Error()))
+	}
+	f.Add(doc("Skills are the handlers of the agent, one method a skill.")).Type().Id("Skills").Interface(methods...).Line()
+	f.Add(a.task())
+	return render(f, pkgFile(a.paths.Agent, "skills.gen.go"))
+}
+
+// skillDoc is the comment of a handler's method.
+func skillDoc(s *ir.Skill) string {
+	text := fmt.Sprintf("%s handles the skill %q", s.Go, s.ID)
+	if s.Description == "" {
+		return text + "."
+	}
+	return text + ".\n\n" + s.Description
+}
+
+// input is the type of a handler's input: the skill's own, or the message.
+func (a *agentPackage) input(s *ir.Skill) jen.Code {
+	if s.Input == nil {
+		return a.hub(a.bindings.Message)
+	}
+	return jen.Op("*").Id(s.Input.Name)
+}
+
+// output is the type of a handler's output: the skill's own, or text.
+func (a *agentPackage) output(s *ir.Skill) jen.Code {
+	if s.Output == nil {
+		return jen.String()
+	}
+	return jen.Op("*").Id(s.Output.Name)
+}
+
+// task is the handlers' Task with typed access to the protocol's values.
+func (a *agentPackage) task() jen.Code {
+	s := jen.Add(doc("Task is one call of a handler: progress, artifacts, questions and answers go through it. A handler that only answers can ignore it."))
+	s.Type().Id("Task").Struct(jen.Op("*").Qual(serverPath, "Task")).Line().Line()
+	for _, m := range []struct {
+		name, text string
+		typ        *ir.Type
+	}{
+		{"Message", "Message returns the message being handled. The task owns it.", a.bindings.Message},
+		{"Snapshot", "Snapshot returns a copy of the task as it stands, nil as long as there is none.", a.bindings.Task},
+	} {
+		s.Add(doc(m.text))
+		s.Func().Params(jen.Id("t").Op("*").Id("Task")).Id(m.name).Params().Add(a.hub(m.typ)).Block(
+			jen.List(jen.Id("v"), jen.Id("_")).Op(":=").Id("t").Dot("Task").Dot(m.name).Call().Assert(a.hub(m.typ)),
+			jen.Return(jen.Id("v")),
+		).Line().Line()
+	}
+	return s
+}
+
+// card is card.gen.go: the published card, as data.
+func (a *agentPackage) card() (output.File, error) {
+	f := a.newFile()
+	f.Add(doc("CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.")).Const().Id("CardJSON").Op("=").Add(literal(string(a.agent.Card))).Line()
+	f.Add(doc("Card returns the agent's card.")).Func().Id("Card").Params().Params(a.hub(a.bindings.AgentCard), jen.Error()).Block(
+		jen.Id("card").Op(":=").New(jen.Qual(a.paths.Protocol, a.bindings.AgentCard.Go)),
+		jen.If(jen.Err().Op(":=").Id("card").Dot("UnmarshalJSON").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))), jen.Err().Op("!=").Nil()).Block(
+			jen.Return(jen.Nil(), jen.Err()),
+		),
+		jen.Return(jen.Id("card"), jen.Nil()),
+	)
+	return render(f, pkgFile(a.paths.Agent, "card.gen.go"))
+}
+
+// literal is a Go string literal: raw where that shows the text as it is, which a raw string can do unless it holds a
+// backquote, a carriage return, or characters that an editor hides.
+func literal(s string) jen.Code {
+	hidden := func(r rune) bool {
+		return r == '`' || r == '\uFFFD' || r == '\uFEFF' || r != '\n' && r != '\t' && r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 ||
+			r >= 0x200b && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
+	}
+	if strings.ContainsFunc(s, hidden) {
+		return jen.Lit(s)
+	}
+	return jen.Op("`" + s + "`")
+}
+
+// stringList is a []string literal, nil for none.
+func stringList(list []string) jen.Code {
+	values := make([]jen.Code, len(list))
+	for i, s := range list {
+		values[i] = jen.Lit(s)
+	}
+	return jen.Index().String().Values(values...)
+}
+
+// server is server.gen.go: how the skills become a server.
+func (a *agentPackage) server() (output.File, error) {
+	f := a.newFile()
+	f.Comment("// A runtime that this code does not fit does not declare the constant.")
+	f.Const().Id("_").Op("=").Qual(runtimePath, "SupportsGen1").Line()
+	skills := make([]jen.Code, len(a.agent.Skills))
+	for i, s := range a.agent.Skills {
+		skills[i] = jen.Id(glueName(s)).Call(jen.Id("s"))
+	}
+	config := jen.Dict{
+		jen.Id("Protocol"): jen.Qual(a.paths.Protocol, "Protocol").Call(),
+		jen.Id("Card"):     jen.Id("card"),
+		jen.Id("Skills"):   jen.Index().Qual(serverPath, "Skill").Values(multiline(skills)...),
+	}
+	if len(a.own) > 0 {
+		config[jen.Id("Operations")] = jen.Id("operations").Call(jen.Id("s"))
+	}
+	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(
+		jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("Card").Call(),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+		jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config), jen.Id("opts").Op("..."))),
+	).Line()
+	for _, s := range a.agent.Skills {
+		f.Add(a.glue(s))
+	}
+	return render(f, pkgFile(a.paths.Agent, "server.gen.go"))
+}
+
+// multiline puts every value on a line of its own.
+func multiline(values []jen.Code) []jen.Code {
+	out := make([]jen.Code, 0, len(values)+1)
+	for _, v := range values {
+		out = append(out, jen.Line().Add(v))
+	}
+	return append(out, jen.Line())
+}
+
+// glueName is the function that describes a skill to the runtime. Emitted types are exported, so it collides with nothing.
+func glueName(s *ir.Skill) string { return "skill" + s.Go }
+
+// glue is the description of one skill.
+func (a *agentPackage) glue(s *ir.Skill) jen.Code {
+	d := jen.Dict{
+		jen.Id("ID"):   jen.Lit(s.ID),
+		jen.Id("Name"): jen.Lit(s.Name),
+		jen.Id("Run"):  a.run(s),
+	}
+	for _, field := range []struct{ name, text string }{{"Description", s.Description}, {"TextField", s.TextField}} {
+		if field.text != "" {
+			d[jen.Id(field.name)] = jen.Lit(field.text)
+		}
+	}
+	for _, field := range []struct {
+		name string
+		list []string
+	}{{"Tags", s.Tags}, {"Examples", s.Examples}, {"InputModes", s.InputModes}, {"OutputModes", s.OutputModes}} {
+		if len(field.list) > 0 {
+			d[jen.Id(field.name)] = stringList(field.list)
+		}
+	}
+	if s.Input != nil {
+		d[jen.Id("InputSchema")] = literal(string(s.InputSchema))
+		d[jen.Id("Check")] = jen.Func().Params(jen.Id("input").Index().Byte()).Error().Block(
+			jen.Return(jen.New(jen.Id(s.Input.Name)).Dot("UnmarshalJSON").Call(jen.Id("input"))),
+		)
+	}
+	if s.Output != nil {
+		d[jen.Id("OutputSchema")] = literal(string(s.OutputSchema))
+	}
+	if s.Timeout > 0 {
+		d[jen.Id("Timeout")] = jen.Lit(int(s.Timeout.Milliseconds())).Op("*").Qual("time", "Millisecond")
+	}
+	if s.MaxConcurrent > 0 {
+		d[jen.Id("MaxConcurrent")] = jen.Lit(s.MaxConcurrent)
+	}
+	return jen.Func().Id(glueName(s)).Params(jen.Id("s").Id("Skills")).Qual(serverPath, "Skill").Block(
+		jen.Return(jen.Qual(serverPath, "Skill").Values(d)),
+	).Line().Line()
+}
+
+// run is the skill's Run: decode and validate the input, call the handler, validate and encode the output.
+func (a *agentPackage) run(s *ir.Skill) jen.Code {
+	fail := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
+	task := jen.Op("&").Id("Task").Values(jen.Id("t"))
+	input := jen.Id("input")
+	var body []jen.Code
+	if s.Input == nil {
+		input = jen.Id("_")
+		body = append(body,
+			jen.Id("task").Op(":=").Add(task),
+			jen.List(jen.Id("out"), jen.Err()).Op(":=").Id("s").Dot(s.Go).Call(jen.Id("ctx"), jen.Id("task").Dot("Message").Call(), jen.Id("task")),
+		)
+	} else {
+		body = append(body,
+			jen.Id("in").Op(":=").New(jen.Id(s.Input.Name)),
+			jen.If(jen.Err().Op(":=").Id("in").Dot("UnmarshalJSON").Call(jen.Id("input")), jen.Err().Op("!=").Nil()).Block(
+				jen.Return(jen.Nil(), jen.Qual(serverPath, "InvalidInput").Call(jen.Err())),
+			),
+			jen.List(jen.Id("out"), jen.Err()).Op(":=").Id("s").Dot(s.Go).Call(jen.Id("ctx"), jen.Id("in"), task),
+		)
+	}
+	if s.Output == nil {
+		body = append(body, fail, jen.Return(jen.Index().Byte().Parens(jen.Id("out")), jen.Nil()))
+	} else {
+		begin := jen.If(jen.Err().Op(":=").Id("t").Dot("Begin").Call(), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
+		body = slices.Insert(body, len(body)-1, jen.Code(begin))
+		body = append(body, fail,
+			jen.If(jen.Id("out").Op("==").Nil()).Block(
+				jen.Return(jen.Nil(), jen.Nil()).Comment("// answered through t"),
+			),
+			jen.Return(jen.Id("out").Dot("AppendJSON").Call(jen.Nil())),
+		)
+	}
+	return jen.Func().Params(ctxParam(), jen.Id("t").Op("*").Qual(serverPath, "Task"), input.Index().Byte()).
+		Params(jen.Index().Byte(), jen.Error()).Block(body...)
+}

@@ -1,0 +1,84 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// ownOperation is an operation that the runtime does not know, with the names of what implements it.
+type ownOperation struct {
+	*ir.Operation
+	iface, method string
+}
+
+// ownOperations are the operations of the newest version that the runtime does not know and that answer once. Their names avoid
+// those of the package, and of the methods that the user writes.
+func ownOperations(m *ir.Model) []ownOperation {
+	if len(m.Protocol.Versions) == 0 {
+		return nil
+	}
+	types := names.NewScope("Skills", "Task", "NewServer", "CardJSON", "Card")
+	for _, t := range m.Agent.Types {
+		types.Take(t.Go, t.Go)
+		for _, v := range t.Values {
+			types.Take(v.Go, v.Go)
+		}
+	}
+	methods := names.NewScope()
+	for _, s := range m.Agent.Skills {
+		methods.Take("skill "+s.ID, s.Go)
+	}
+	var ops []ownOperation
+	for _, op := range m.Protocol.Versions[0].Operations {
+		if op.Role == ir.RoleOther && !op.Stream {
+			ops = append(ops, ownOperation{op, types.Take(op.RPC, op.Go+"Operation"), methods.Take(op.RPC, op.Go)})
+		}
+	}
+	return ops
+}
+
+// operations is operations.gen.go: an optional interface for each operation that the runtime does not know.
+func (a *agentPackage) operations() (output.File, error) {
+	f := a.newFile()
+	var checks []jen.Code
+	for _, op := range a.own {
+		text := fmt.Sprintf("%s is what the handlers implement, beside Skills, to carry out the operation %s. Without it the operation answers UnsupportedOperation.", op.iface, op.RPC)
+		params, results := []jen.Code{ctxParam()}, []jen.Code{jen.Error()}
+		if op.Request.Type != nil {
+			params = append(params, jen.Id("req").Add(a.hub(op.Request.Type)))
+		}
+		if op.Response.Type != nil {
+			results = []jen.Code{a.hub(op.Response.Type), jen.Error()}
+		}
+		f.Add(doc(text)).Type().Id(op.iface).Interface(jen.Add(doc(op.Doc)).Id(op.method).Params(params...).Params(results...)).Line()
+		checks = append(checks, jen.If(jen.List(jen.Id("x"), jen.Id("ok")).Op(":=").Id("s").Assert(jen.Id(op.iface)), jen.Id("ok")).Block(
+			jen.Id("ops").Index(jen.Lit(op.RPC)).Op("=").Qual(serverPath, "NewOperation").Call(a.typedOperation(op)),
+		))
+	}
+	body := append([]jen.Code{jen.Id("ops").Op(":=").Map(jen.String()).Qual(serverPath, "Operation").Values()}, checks...)
+	f.Comment("// operations finds what the handlers implement of it.")
+	f.Func().Id("operations").Params(jen.Id("s").Id("Skills")).Map(jen.String()).Qual(serverPath, "Operation").Block(append(body, jen.Return(jen.Id("ops")))...)
+	return render(f, pkgFile(a.paths.Agent, "operations.gen.go"))
+}
+
+// typedOperation is the method of x as a function of a request and a response, where nothing is an empty struct.
+func (a *agentPackage) typedOperation(op ownOperation) jen.Code {
+	method := jen.Id("x").Dot(op.method)
+	if op.Request.Type != nil && op.Response.Type != nil {
+		return method
+	}
+	param, args := jen.Id("_").Op("*").Struct(), []jen.Code{jen.Id("ctx")}
+	if op.Request.Type != nil {
+		param, args = jen.Id("req").Add(a.hub(op.Request.Type)), append(args, jen.Id("req"))
+	}
+	if op.Response.Type != nil {
+		return jen.Func().Params(ctxParam(), param).Params(a.hub(op.Response.Type), jen.Error()).Block(jen.Return(method.Call(args...)))
+	}
+	return jen.Func().Params(ctxParam(), param).Params(jen.Op("*").Struct(), jen.Error()).Block(
+		jen.Return(jen.New(jen.Struct()), method.Call(args...)))
+}

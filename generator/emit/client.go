@@ -1,0 +1,205 @@
+package emit
+
+import (
+	"fmt"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// Client prints the client package of the user's own agent: client.gen.go, whose types are those of the agent package.
+func Client(m *ir.Model, paths Paths) ([]output.File, error) {
+	if m.Agent == nil {
+		return nil, nil
+	}
+	f := newFile(paths.Client, pkgName(paths.Client))
+	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
+	f.ImportName(paths.Agent, pkgName(paths.Agent))
+	f.PackageComment("// Package " + pkgName(paths.Client) + " is the typed client of the agent: one method a skill, in one go and as a stream.")
+	c := skillClient{agent: m.Agent, paths: paths, types: paths.Agent}
+	if card := m.Protocol.Bindings.AgentCard; card != nil {
+		c.card = card.Go
+	}
+	f.Add(c.declaration())
+	f.Add(c.skills())
+	f.Add(c.aliases())
+	file, err := render(f, pkgFile(paths.Client, "client.gen.go"))
+	if err != nil {
+		return nil, err
+	}
+	return []output.File{file}, nil
+}
+
+// RemoteClient prints the client package of somebody else's agent, self-contained but for the protocol package: the methods, and
+// the types of the skills whose schemas its card publishes. paths.Client is the package's import path, dir its folder,
+// slash-separated and relative to the project.
+func RemoteClient(a *ir.Agent, paths Paths, dir string) ([]output.File, error) {
+	name := pkgName(paths.Client)
+	f := newFile(paths.Client, name)
+	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
+	f.PackageComment("// Package " + name + " is a typed client of a remote agent, made from its card.")
+	c := skillClient{agent: a, paths: paths, types: paths.Client, card: "AgentCard"}
+	f.Add(c.declaration())
+	f.Add(c.skills())
+	file, err := render(f, dir+"/client.gen.go")
+	if err != nil || len(a.Types) == 0 {
+		return []output.File{file}, err
+	}
+	types, err := Data(a.Types, paths.Client, name, dir+"/types.gen.go")
+	return []output.File{file, types}, err
+}
+
+// skillClient knows what a client of an agent's skills needs.
+type skillClient struct {
+	agent *ir.Agent
+	paths Paths
+	types string // import path of the package of the skills' types
+	card  string // the protocol package's type of a card; "" without
+}
+
+// declaration is the struct and its constructors.
+func (c *skillClient) declaration() jen.Code {
+	s := jen.Add(doc(fmt.Sprintf("Client calls the skills of the agent %q; the embedded client calls the protocol's operations. It is safe for concurrent use.", c.agent.Name)))
+	s.Type().Id("Client").Struct(jen.Op("*").Qual(c.paths.Protocol, "Client")).Line().Line()
+	s.Add(doc("New fetches the card of the agent at the URL and returns a client of it."))
+	s.Add(c.constructor("New", "NewClient", []jen.Code{ctxParam(), jen.Id("url").String()}, []jen.Code{jen.Id("ctx"), jen.Id("url")}))
+	if c.card != "" {
+		s.Add(doc("FromCard returns a client of the agent that the card describes. It makes no request."))
+		s.Add(c.constructor("FromCard", "NewClientFromCard", []jen.Code{jen.Id("card").Op("*").Qual(c.paths.Protocol, c.card)}, []jen.Code{jen.Id("card")}))
+	}
+	return s
+}
+
+// constructor is the function name that wraps the protocol client's constructor.
+func (c *skillClient) constructor(name, wrapped string, params, args []jen.Code) jen.Code {
+	return jen.Func().Id(name).Params(append(params, optionsParam())...).Params(jen.Op("*").Id("Client"), jen.Error()).Block(
+		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(c.paths.Protocol, wrapped).Call(append(args, jen.Id("opts").Op("..."))...),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("Client").Op(":").Id("c")), jen.Nil()),
+	).Line().Line()
+}
+
+// skillMethods are the names of the three methods of a skill.
+type skillMethods struct{ call, stream, answer string }
+
+// methods names the methods of all skills so that none collide with each other or with the embedded client's field.
+func (c *skillClient) methods() []skillMethods {
+	scope := names.NewScope("Client")
+	list := make([]skillMethods, len(c.agent.Skills))
+	for i, s := range c.agent.Skills {
+		list[i].call = scope.Take(s.ID, s.Go)
+	}
+	for i, s := range c.agent.Skills {
+		list[i].stream = scope.Take(s.ID, list[i].call+"Stream")
+		list[i].answer = scope.Take(s.ID, list[i].call+"Answer")
+	}
+	return list
+}
+
+// skills is what there is for each skill: its description for the runtime and its methods.
+func (c *skillClient) skills() jen.Code {
+	all := jen.Null()
+	for i, m := range c.methods() {
+		k := skillCode{skillClient: c, skill: c.agent.Skills[i], skillMethods: m}
+		all.Add(k.variable(), k.callMethod(), k.streamMethod(), k.answerMethod())
+	}
+	return all
+}
+
+// skillCode prints one skill.
+type skillCode struct {
+	*skillClient
+	skillMethods
+	skill *ir.Skill
+}
+
+// variable describes the skill to the runtime.
+func (k *skillCode) variable() jen.Code {
+	return jen.Var().Id(k.name()).Op("=").Qual(clientPath, "Skill").Types(k.in(), k.out()).Values(jen.Dict{
+		jen.Id("ID"):  jen.Lit(k.skill.ID),
+		jen.Id("In"):  k.codec("DataInput", "PlainInput", k.skill.Input),
+		jen.Id("Out"): k.codec("DataOutput", "PlainOutput", k.skill.Output),
+	}).Line().Line()
+}
+
+func (k *skillCode) name() string { return "skill" + k.call }
+
+// codec is the runtime's function for a generated type, or for none.
+func (k *skillCode) codec(typed, plain string, ref *ir.DataRef) jen.Code {
+	if ref == nil {
+		return jen.Qual(clientPath, plain)
+	}
+	return jen.Qual(clientPath, typed).Types(jen.Qual(k.types, ref.Name))
+}
+
+// in is the Go type of the input.
+func (k *skillCode) in() jen.Code {
+	if k.skill.Input == nil {
+		return jen.Index().Qual(runtimePath, "Part")
+	}
+	return jen.Op("*").Qual(k.types, k.skill.Input.Name)
+}
+
+// out is the Go type of the output.
+func (k *skillCode) out() jen.Code {
+	if k.skill.Output == nil {
+		return jen.Op("*").Qual(clientPath, "Result")
+	}
+	return jen.Op("*").Qual(k.types, k.skill.Output.Name)
+}
+
+func (k *skillCode) callMethod() jen.Code {
+	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and waits for its output.\n\n%s", k.call, k.skill.ID, k.skill.Description)))
+	return s.Func().Params(receiver()).Id(k.call).Params(ctxParam(), jen.Id("in").Add(k.in()), callOptionsParam()).Params(k.out(), jen.Error()).Block(
+		jen.Return(jen.Id(k.name()).Dot("Call").Call(jen.Id("ctx"), untyped(), jen.Id("in"), jen.Id("opts").Op("..."))),
+	).Line().Line()
+}
+
+func (k *skillCode) streamMethod() jen.Code {
+	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and yields its steps; the last one has the output.", k.stream, k.skill.ID)))
+	return s.Func().Params(receiver()).Id(k.stream).Params(ctxParam(), jen.Id("in").Add(k.in()), callOptionsParam()).
+		Qual("iter", "Seq2").Types(jen.Qual(clientPath, "Event").Types(k.out()), jen.Error()).Block(
+		jen.Return(jen.Id(k.name()).Dot("Stream").Call(jen.Id("ctx"), untyped(), jen.Id("in"), jen.Id("opts").Op("..."))),
+	).Line().Line()
+}
+
+func (k *skillCode) answerMethod() jen.Code {
+	s := jen.Add(doc(fmt.Sprintf("%s answers what the skill %q asked in the middle of a task, and waits for its output. Get the question with errors.As.", k.answer, k.skill.ID)))
+	return s.Func().Params(receiver()).Id(k.answer).Params(ctxParam(), jen.Id("ask").Op("*").Qual(clientPath, "InputRequiredError"), jen.Id("parts").Op("...").Qual(runtimePath, "Part")).
+		Params(k.out(), jen.Error()).Block(
+		jen.Return(jen.Id(k.name()).Dot("Answer").Call(jen.Id("ctx"), untyped(), jen.Id("ask"), jen.Id("parts").Op("..."))),
+	).Line().Line()
+}
+
+// aliases make the types of the agent package, and their constants, usable without importing it.
+func (c *skillClient) aliases() jen.Code {
+	taken := names.NewScope("Client", "New", "FromCard")
+	var types, values []jen.Code
+	for _, t := range c.agent.Types {
+		if !taken.Has(t.Go) {
+			types = append(types, jen.Id(t.Go).Op("=").Qual(c.types, t.Go))
+		}
+		for _, v := range t.Values {
+			if taken.Has(v.Go) {
+				continue
+			}
+			values = append(values, jen.Id(v.Go).Op("=").Qual(c.types, v.Go))
+		}
+	}
+	s := jen.Null()
+	if len(types) > 0 {
+		s.Add(doc("The types of the skills.")).Type().Defs(types...).Line().Line()
+	}
+	if len(values) > 0 {
+		s.Add(doc("The constants of the skills' types.")).Const().Defs(values...).Line().Line()
+	}
+	return s
+}
+
+func callOptionsParam() jen.Code { return jen.Id("opts").Op("...").Qual(clientPath, "CallOption") }
+
+// untyped is the runtime client below the protocol client.
+func untyped() jen.Code { return jen.Id("c").Dot("Client").Dot("RPC").Call() }

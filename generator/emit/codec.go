@@ -1,0 +1,199 @@
+package emit
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Codec prints the functions that read and write the hub types on one JSON wire. For a type T and the wire's suffix S:
+//
+//	func appendTS(b []byte, x *T) ([]byte, error)     // a message
+//	func readTS(r *wire.Reader, x *T)
+//	func appendTSList(b []byte, x []*T) ([]byte, error) // where a list of it occurs
+//	func readTSList(r *wire.Reader) []*T
+//	func appendTS(b []byte, x T) []byte               // an enum
+//	func readTS(r *wire.Reader) T
+//
+// For the newest wire the messages also get AppendJSON, MarshalJSON and UnmarshalJSON. What is written is strict
+// ProtoJSON (A2A 1.0 §5.5–5.7): members in layout order, zero values of implicit presence left out, required ones always there.
+func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
+	c := &codec{wire: w, lists: map[*ir.Type]bool{}, exported: w == newestJSON(p)}
+	if err := c.prepare(); err != nil {
+		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
+	}
+	name, file := pkgName(paths.Protocol), pkgFile(paths.Protocol, w.File+".gen.go")
+	if w.Shaped {
+		f := newFile(paths.Protocol, name)
+		if err := shapedCodec(c, &bound{Bindings: &p.Bindings}, f); err != nil {
+			return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
+		}
+		return render(f, file)
+	}
+	var code []jen.Code
+	for _, l := range w.Layouts {
+		if l.Type.Kind == ir.Enum {
+			code = append(code, jen.Add(c.appendEnum(l), c.readEnum(l)))
+			continue
+		}
+		if c.exported {
+			code = append(code, c.methods(l))
+		}
+		code = append(code, jen.Add(c.appendMessage(l), c.readMessage(l)))
+		if c.lists[l.Type] {
+			code = append(code, jen.Add(c.appendList(l.Type), c.readList(l.Type)))
+		}
+	}
+	return renderLarge(func() *jen.File { return newFile(paths.Protocol, name) }, file, code)
+}
+
+// newestJSON is the wire that encoding/json stands for.
+func newestJSON(p *ir.Protocol) *ir.Wire {
+	for _, v := range p.Versions {
+		for _, w := range v.Wires {
+			if w.Encoding == ir.JSON {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
+// codec prints one wire.
+type codec struct {
+	wire *ir.Wire
+	// lists are the messages of which lists occur.
+	lists    map[*ir.Type]bool
+	exported bool
+}
+
+// prepare collects the lists and refuses what no function here prints.
+func (c *codec) prepare() error {
+	if c.wire.Encoding != ir.JSON && c.wire.Encoding != ir.ProtoJSON {
+		return fmt.Errorf("encoding %q is not JSON", c.wire.Encoding)
+	}
+	if c.wire.Shaped {
+		return nil // checked by what prints it
+	}
+	for _, l := range c.wire.Layouts {
+		for _, m := range l.Fields {
+			if m.Hook != "" {
+				return fmt.Errorf("%s.%s: no hook %q", l.Name, m.Name, m.Hook)
+			}
+			t := memberType(m)
+			if t.Kind == ir.KindList && t.Elem.Kind == ir.KindMessage {
+				c.lists[t.Elem.Type] = true
+			}
+			if err := checkKind(t, m.Case != nil); err != nil {
+				return fmt.Errorf("%s.%s: %w", l.Name, m.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// checkKind refuses types that cannot be a member of a JSON object here.
+func checkKind(t ir.TypeRef, inUnion bool) error {
+	switch t.Kind {
+	case ir.KindList, ir.KindMap:
+		if inUnion || t.Elem.Kind == ir.KindList || t.Elem.Kind == ir.KindMap {
+			return fmt.Errorf("a %s cannot be here", t.Kind)
+		}
+		return checkKind(*t.Elem, true)
+	case ir.KindMessage, ir.KindEnum:
+		return nil
+	}
+	if _, ok := scalars[t.Kind]; !ok {
+		return fmt.Errorf("no codec for kind %q", t.Kind)
+	}
+	return nil
+}
+
+// memberType is the type of a member's value: of the case where it is one.
+func memberType(m *ir.FieldLayout) ir.TypeRef {
+	if m.Case != nil {
+		return m.Case.Type
+	}
+	return m.Field.Type
+}
+
+// scalar is how a kind is read and written by the runtime.
+type scalar struct {
+	read, append string
+	fails        bool   // append also returns an error
+	zero         string // Go source of the zero value that implicit presence leaves out; "" means a length of 0
+	convert      func() *jen.Statement
+}
+
+var scalars = map[ir.Kind]scalar{
+	ir.KindString:    {"String", "AppendString", false, `""`, jen.String},
+	ir.KindBool:      {"Bool", "AppendBool", false, "false", jen.Bool},
+	ir.KindInt32:     {"Int32", "AppendInt32", false, "0", jen.Int32},
+	ir.KindInt64:     {"Int64", "AppendInt64", false, "0", jen.Int64},
+	ir.KindUint32:    {"Uint32", "AppendUint32", false, "0", jen.Uint32},
+	ir.KindUint64:    {"Uint64", "AppendUint64", false, "0", jen.Uint64},
+	ir.KindFloat:     {"Float32", "AppendFloat32", false, "0", jen.Float32},
+	ir.KindDouble:    {"Float64", "AppendFloat64", false, "0", jen.Float64},
+	ir.KindBytes:     {"Bytes", "AppendBytes", false, "", func() *jen.Statement { return jen.Index().Byte() }},
+	ir.KindTimestamp: {"Timestamp", "AppendTimestamp", true, "IsZero", func() *jen.Statement { return jen.Qual("time", "Time") }},
+	ir.KindDuration:  {"Duration", "AppendDuration", false, "0", func() *jen.Statement { return jen.Qual("time", "Duration") }},
+	ir.KindStruct:    {"Struct", "AppendStruct", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Object") }},
+	ir.KindEmpty:     {"Struct", "AppendStruct", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Object") }},
+	ir.KindValue:     {"Value", "AppendValue", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Value") }},
+}
+
+// isPointer reports whether the Go field is a pointer to say whether it is set.
+func isPointer(f *ir.Field) bool { return f.Presence == ir.Explicit && f.Union == nil }
+
+// fn names a function of this wire for a type, or for a list of it: with List at the end, where no type name reaches.
+func (c *codec) fn(verb string, t *ir.Type, plural string) string {
+	return verb + t.Go + c.wire.Suffix + plural
+}
+
+// methods prints what makes a message encode itself as this wire.
+func (c *codec) methods(l *ir.Layout) jen.Code {
+	t := l.Type.Go
+	s := doc("AppendJSON appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written.").(*jen.Statement)
+	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("AppendJSON").Params(jen.Id("b").Index().Byte()).Params(jen.Index().Byte(), jen.Error()).
+		Block(jen.Return(jen.Id(c.fn("append", l.Type, "")).Call(jen.Id("b"), jen.Id("x")))).Line().Line()
+	s.Add(doc("MarshalJSON encodes x as " + c.wire.Name + "."))
+	s.Func().Params(jen.Id("x").Id(t)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).
+		Block(jen.Return(jen.Id(c.fn("append", l.Type, "")).Call(jen.Nil(), jen.Op("&").Id("x")))).Line().Line()
+	s.Add(doc("UnmarshalJSON replaces x by what src holds, read as " + c.wire.Name + ". The error is a [*wire.Error]; x is then incomplete."))
+	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("UnmarshalJSON").Params(jen.Id("src").Index().Byte()).Error().Block(
+		jen.Var().Id("r").Qual(wirePath, "Reader"),
+		jen.Id("r").Dot("Reset").Call(jen.Id("src")),
+		jen.Op("*").Id("x").Op("=").Id(t).Values(),
+		jen.Id(c.fn("read", l.Type, "")).Call(jen.Op("&").Id("r"), jen.Id("x")),
+		jen.Return(jen.Id("r").Dot("Done").Call()),
+	).Line()
+	return s
+}
+
+// raw is a string constant, in backquotes where that reads better.
+func raw(s string) jen.Code {
+	if strconv.CanBackquote(s) {
+		return jen.Op("`" + s + "`")
+	}
+	return jen.Lit(s)
+}
+
+// prefix is `,"name":` as a constant.
+func prefix(name string) jen.Code { return raw(string(wire.AppendKey(nil, name))) }
+
+// unions returns the oneofs of a layout, in order of their first member.
+func unions(l *ir.Layout) []*ir.Field {
+	var out []*ir.Field
+	for _, m := range l.Fields {
+		if m.Case != nil && !slices.Contains(out, m.Field) {
+			out = append(out, m.Field)
+		}
+	}
+	return out
+}

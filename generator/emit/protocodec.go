@@ -1,0 +1,268 @@
+package emit
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// ProtoCodec prints the functions that read and write the hub types as protobuf. For a message T and the wire's suffix S:
+//
+//	func appendTS(b []byte, x *T) ([]byte, error) // a whole document
+//	func decodeTS(src []byte, x *T) error         // x has to be empty
+//	func writeTS(w *wire.ProtoWriter, x *T) error
+//	func readTS(r *wire.ProtoReader, x *T)
+//
+// and for an enum T:
+//
+//	func numberTS(x T) (int32, error)
+//	func nameTS(number int32) T
+//
+// For the newest protobuf wire the messages also get AppendProto and UnmarshalProto. What is written equals the
+// deterministic output of google.golang.org/protobuf byte for byte. What a message requires is checked as far as
+// protobuf can tell: messages, enum values, oneofs and lists that must not be empty; an absent scalar is its zero value.
+func ProtoCodec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
+	c := &protoCodec{wire: w, exported: w == newestProto(p)}
+	if err := c.check(); err != nil {
+		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
+	}
+	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+	if w.Shaped {
+		shapedProtoCodec(c, &bound{Bindings: &p.Bindings}, f)
+		return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
+	}
+	for _, l := range w.Layouts {
+		if l.Type.Kind == ir.Enum {
+			addAll(f, c.enumNumber(l), c.enumName(l))
+			continue
+		}
+		if c.exported {
+			f.Add(c.methods(l))
+		}
+		addAll(f, c.document(l), c.writeMessage(l), c.readMessage(l))
+		if len(l.Fields) > 0 {
+			f.Add(c.memberNames(l))
+		}
+	}
+	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
+}
+
+// newestProto is the wire that AppendProto and UnmarshalProto stand for.
+func newestProto(p *ir.Protocol) *ir.Wire {
+	for _, v := range p.Versions {
+		for _, w := range v.Wires {
+			if w.Encoding == ir.Proto {
+				return w
+			}
+		}
+	}
+	return nil
+}
+
+// protoCodec prints one wire.
+type protoCodec struct {
+	wire     *ir.Wire
+	exported bool
+}
+
+// check refuses what no function here prints.
+func (c *protoCodec) check() error {
+	if c.wire.Encoding != ir.Proto {
+		return fmt.Errorf("encoding %q is not protobuf", c.wire.Encoding)
+	}
+	for _, l := range c.wire.Layouts {
+		numbers := map[int32]string{}
+		for _, m := range l.Fields {
+			other, taken := numbers[m.Number]
+			switch {
+			case m.Hook != "" && !c.wire.Shaped:
+				return fmt.Errorf("%s.%s: no hook %q", l.Name, m.Name, m.Hook)
+			case m.Number <= 0:
+				return fmt.Errorf("%s.%s: no field number", l.Name, m.Name)
+			case taken:
+				return fmt.Errorf("%s.%s: has the field number of %s", l.Name, m.Name, other)
+			}
+			numbers[m.Number] = m.Name
+			if c.wire.Shaped && (m.Nested != nil || m.Hook != "") {
+				continue
+			}
+			if err := checkKind(memberType(m), m.Case != nil); err != nil {
+				return fmt.Errorf("%s.%s: %w", l.Name, m.Name, err)
+			}
+		}
+	}
+	return nil
+}
+
+// of names a function of this wire for a layout.
+func (c *protoCodec) of(verb string, l *ir.Layout) string { return c.fn(verb, l.Type) + l.Variant }
+
+// fn names a function of this wire for a type.
+func (c *protoCodec) fn(verb string, t *ir.Type) string { return verb + t.Go + c.wire.Suffix }
+
+// Wire types of protobuf.
+const (
+	varintType    = 0
+	fixed64Type   = 1
+	delimitedType = 2
+	fixed32Type   = 5
+)
+
+// protoScalar is how a kind is read and written by the runtime.
+type protoScalar struct {
+	method   string // of the reader and of the writer
+	wireType int
+	fails    bool // writing returns an error
+	merges   bool // reading takes the value so far
+}
+
+var protoScalars = map[ir.Kind]protoScalar{
+	ir.KindString:    {method: "String", wireType: delimitedType},
+	ir.KindBool:      {method: "Bool", wireType: varintType},
+	ir.KindInt32:     {method: "Int32", wireType: varintType},
+	ir.KindInt64:     {method: "Int64", wireType: varintType},
+	ir.KindUint32:    {method: "Uint32", wireType: varintType},
+	ir.KindUint64:    {method: "Uint64", wireType: varintType},
+	ir.KindFloat:     {method: "Float32", wireType: fixed32Type},
+	ir.KindDouble:    {method: "Float64", wireType: fixed64Type},
+	ir.KindBytes:     {method: "Bytes", wireType: delimitedType},
+	ir.KindTimestamp: {method: "Timestamp", wireType: delimitedType, fails: true, merges: true},
+	ir.KindDuration:  {method: "Duration", wireType: delimitedType, merges: true},
+	ir.KindStruct:    {method: "Struct", wireType: delimitedType, fails: true, merges: true},
+	ir.KindValue:     {method: "Value", wireType: delimitedType, fails: true, merges: true},
+	ir.KindEmpty:     {method: "Empty", wireType: delimitedType, fails: true},
+}
+
+// wireTypeOf is the wire type of one value of type t.
+func wireTypeOf(t ir.TypeRef) int {
+	switch t.Kind {
+	case ir.KindEnum:
+		return varintType
+	case ir.KindMessage, ir.KindMap:
+		return delimitedType
+	case ir.KindList:
+		if packed(*t.Elem) {
+			return delimitedType
+		}
+		return wireTypeOf(*t.Elem)
+	}
+	return protoScalars[t.Kind].wireType
+}
+
+// packed reports whether the elements of a list of t are written in one field (proto3).
+func packed(t ir.TypeRef) bool { return wireTypeOf(t) != delimitedType }
+
+// tagOf prints the tag of a field.
+func tagOf(number int32, wireType int) jen.Code { return jen.Lit(int(number)<<3 | wireType) }
+
+// ordered returns the members as protobuf writes them: ordinary fields by number, then the cases of each oneof.
+func ordered(l *ir.Layout) (fields []*ir.FieldLayout, oneofs []*ir.Field) {
+	for _, m := range l.Fields {
+		if m.Case == nil {
+			fields = append(fields, m)
+		}
+	}
+	slices.SortFunc(fields, func(a, b *ir.FieldLayout) int { return cmp.Compare(a.Number, b.Number) })
+	return fields, unions(l)
+}
+
+// methods prints what makes a message encode itself as this wire.
+func (c *protoCodec) methods(l *ir.Layout) jen.Code {
+	t := l.Type.Go
+	s := doc("AppendProto appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written.").(*jen.Statement)
+	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("AppendProto").Params(jen.Id("b").Index().Byte()).Params(jen.Index().Byte(), jen.Error()).
+		Block(jen.Return(jen.Id(c.fn("append", l.Type)).Call(jen.Id("b"), jen.Id("x")))).Line().Line()
+	s.Add(doc("UnmarshalProto replaces x by what src holds, read as " + c.wire.Name + ". The error is a [*wire.Error]; x is then incomplete."))
+	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("UnmarshalProto").Params(jen.Id("src").Index().Byte()).Error().Block(
+		jen.Op("*").Id("x").Op("=").Id(t).Values(),
+		jen.Return(jen.Id(c.fn("decode", l.Type)).Call(jen.Id("src"), jen.Id("x"))),
+	).Line()
+	return s
+}
+
+// document prints the functions for a message that is not inside another. Something required that one piece of a message
+// lacks may be in a later one, so what lacked it is looked at again in the end: whatever can be written is complete.
+func (c *protoCodec) document(l *ir.Layout) jen.Code {
+	s := jen.Func().Id(c.of("append", l)).Params(jen.Id("b").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).
+		Params(jen.Index().Byte(), jen.Error()).Block(
+		jen.Var().Id("w").Qual(wirePath, "ProtoWriter"),
+		jen.Id("w").Dot("Reset").Call(jen.Id("b")),
+		jen.If(jen.Err().Op(":=").Id(c.of("write", l)).Call(jen.Op("&").Id("w"), jen.Id("x")), jen.Err().Op("!=").Nil()).
+			Block(jen.Return(jen.Id("b"), jen.Err())),
+		jen.Return(jen.Id("w").Dot("Done").Call()),
+	).Line().Line()
+	return s.Func().Id(c.of("decode", l)).Params(jen.Id("src").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).Error().Block(
+		jen.Var().Id("r").Qual(wirePath, "ProtoReader"),
+		jen.Id("r").Dot("Reset").Call(jen.Id("src")),
+		jen.Id(c.of("read", l)).Call(jen.Op("&").Id("r"), jen.Id("x")),
+		jen.If(jen.Id("r").Dot("Complete").Call()).Block(jen.Return(jen.Id("r").Dot("Done").Call())),
+		jen.List(jen.Id("_"), jen.Err()).Op(":=").Id(c.of("append", l)).Call(jen.Nil(), jen.Id("x")),
+		jen.Return(jen.Err()),
+	).Line()
+}
+
+// memberNames prints the function that names a field in errors, by its tag.
+func (c *protoCodec) memberNames(l *ir.Layout) jen.Code {
+	var cases []jen.Code
+	for _, m := range l.Fields {
+		cases = append(cases, jen.Case(jen.Lit(int(m.Number))).Block(jen.Return(jen.Lit(m.Name))))
+	}
+	return jen.Func().Id(c.of("member", l)).Params(jen.Id("tag").Uint32()).String().Block(
+		jen.Switch(jen.Id("tag").Op(">>").Lit(3)).Block(cases...),
+		jen.Return(jen.Lit("")),
+	).Line()
+}
+
+// enumNumber prints the function that gives the number of an enum value.
+func (c *protoCodec) enumNumber(l *ir.Layout) jen.Code {
+	var cases []jen.Code
+	for _, v := range l.Values {
+		cases = append(cases, jen.Case(jen.Id(v.Value.Go)).Block(jen.Return(jen.Lit(int(v.Number)), jen.Nil())))
+	}
+	return jen.Func().Id(c.fn("number", l.Type)).Params(jen.Id("x").Id(l.Type.Go)).Params(jen.Int32(), jen.Error()).Block(
+		jen.Switch(jen.Id("x")).Block(cases...),
+		jen.Return(jen.Qual(wirePath, "ProtoEnum").Call(jen.String().Call(jen.Id("x")))),
+	).Line()
+}
+
+// enumName prints the function that gives the value of a number; one that is in no table is kept in decimal, as JSON keeps it.
+func (c *protoCodec) enumName(l *ir.Layout) jen.Code {
+	var cases []jen.Code
+	done := map[int32]bool{}
+	for _, v := range l.Values {
+		if !done[v.Number] { // an alias has the number of the first name
+			done[v.Number] = true
+			cases = append(cases, jen.Case(jen.Lit(int(v.Number))).Block(jen.Return(jen.Id(v.Value.Go))))
+		}
+	}
+	return jen.Func().Id(c.fn("name", l.Type)).Params(jen.Id("number").Int32()).Id(l.Type.Go).Block(
+		jen.Switch(jen.Id("number")).Block(cases...),
+		jen.Return(jen.Id(l.Type.Go).Call(jen.Qual("strconv", "Itoa").Call(jen.Int().Call(jen.Id("number"))))),
+	).Line()
+}
+
+// namedZero is the value that an enum field has when it is absent, if that is not the unspecified one.
+func (c *protoCodec) namedZero(t ir.TypeRef) *ir.Value {
+	if t.Kind != ir.KindEnum {
+		return nil
+	}
+	for _, l := range c.wire.Layouts {
+		if l.Type != t.Type {
+			continue
+		}
+		for _, v := range l.Values {
+			if v.Number == 0 {
+				if v.Value.Unspecified {
+					return nil
+				}
+				return v.Value
+			}
+		}
+	}
+	return nil
+}

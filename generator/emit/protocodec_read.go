@@ -1,0 +1,286 @@
+package emit
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+)
+
+// readMessage prints the function that reads the content of a message into x, which may hold an earlier piece of it.
+func (c *protoCodec) readMessage(l *ir.Layout) jen.Code {
+	open := openOneof(l)
+	var body, cases []jen.Code
+	if open != nil {
+		body = append(body, jen.Var().Id("extra").Qual(wirePath, "ProtoExtra"))
+	}
+	for _, m := range l.Fields {
+		t := memberType(m)
+		if t.Kind == ir.KindList && t.Elem.Kind == ir.KindMessage {
+			body = append(body, jen.Var().Id(blockOf(m)).Index().Id(t.Elem.Type.Go))
+		}
+		cases = append(cases, c.readMember(m)...)
+	}
+	skip := jen.Id("r").Dot("Skip").Call(jen.Id("tag"))
+	if open != nil {
+		skip = jen.Id("r").Dot("UnknownCase").Call(jen.Id("tag"), jen.Op("&").Id("extra"))
+	}
+	loop := []jen.Code{skip}
+	if len(cases) > 0 {
+		loop = []jen.Code{
+			jen.Switch(jen.Id("tag")).Block(append(cases, jen.Default().Block(skip))...),
+			jen.If(jen.Id("r").Dot("Failed").Call()).Block(
+				jen.Id("r").Dot("In").Call(jen.Id(c.fn("member", l.Type)).Call(jen.Id("tag"))),
+				jen.Return(),
+			),
+		}
+	}
+	body = append(body, jen.For(
+		jen.Id("tag").Op(":=").Id("r").Dot("Tag").Call(), jen.Id("tag").Op("!=").Lit(0), jen.Id("tag").Op("=").Id("r").Dot("Tag").Call(),
+	).Block(loop...))
+	body = append(body, c.missing(l, open)...)
+	return jen.Func().Id(c.fn("read", l.Type)).Params(jen.Id("r").Op("*").Qual(wirePath, "ProtoReader"), jen.Id("x").Op("*").Id(l.Type.Go)).
+		Block(body...).Line()
+}
+
+// openOneof is the oneof to which an unknown field may belong: the only one of its message.
+func openOneof(l *ir.Layout) *ir.Field {
+	if us := unions(l); len(us) == 1 {
+		return us[0]
+	}
+	return nil
+}
+
+// blockOf names the memory that the elements of a list of messages come from.
+func blockOf(m *ir.FieldLayout) string { return "block" + m.Field.Go }
+
+// readMember prints the cases of the switch over tags for one member.
+func (c *protoCodec) readMember(m *ir.FieldLayout) []jen.Code {
+	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
+	t := memberType(m)
+	one := func(body ...jen.Code) []jen.Code {
+		return []jen.Code{jen.Case(tagOf(m.Number, wireTypeOf(t))).Block(body...)}
+	}
+	switch {
+	case m.Case != nil:
+		return one(c.readCase(m, x)...)
+	case t.Kind == ir.KindList:
+		return c.readList(m, *t.Elem)
+	case t.Kind == ir.KindMap:
+		return one(c.readEntry(m, *t.Elem)...)
+	case t.Kind == ir.KindMessage:
+		return one(append([]jen.Code{jen.If(x().Op("==").Nil()).Block(x().Op("=").New(jen.Id(t.Type.Go)))}, c.enter(t, 1, x())...)...)
+	case isPointer(m.Field) && protoScalars[t.Kind].merges:
+		return one(
+			jen.If(x().Op("==").Nil()).Block(x().Op("=").New(scalars[t.Kind].convert())),
+			jen.Op("*").Add(x()).Op("=").Add(c.readScalar(t, jen.Op("*").Add(x()))),
+		)
+	case isPointer(m.Field):
+		return one(jen.Id("v").Op(":=").Add(c.readScalar(t, nil)), x().Op("=").Op("&").Id("v"))
+	}
+	return one(x().Op("=").Add(c.readScalar(t, x())))
+}
+
+// enter prints the reading of a message that is inside this one.
+func (c *protoCodec) enter(t ir.TypeRef, levels int, x jen.Code) []jen.Code {
+	return []jen.Code{
+		jen.Id("m").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(levels)),
+		jen.Id(c.fn("read", t.Type)).Call(jen.Id("r"), x),
+		jen.Id("r").Dot("Leave").Call(jen.Id("m")),
+	}
+}
+
+// readScalar is the expression that reads a scalar or an enum; old is the value so far.
+func (c *protoCodec) readScalar(t ir.TypeRef, old jen.Code) jen.Code {
+	if t.Kind == ir.KindEnum {
+		return jen.Id(c.fn("name", t.Type)).Call(jen.Id("r").Dot("Int32").Call())
+	}
+	s := protoScalars[t.Kind]
+	switch {
+	case !s.merges:
+		return jen.Id("r").Dot(s.method).Call()
+	case old != nil:
+		return jen.Id("r").Dot(s.method).Call(old)
+	case t.Kind == ir.KindTimestamp:
+		return jen.Id("r").Dot(s.method).Call(jen.Qual("time", "Time").Values())
+	case t.Kind == ir.KindDuration:
+		return jen.Id("r").Dot(s.method).Call(jen.Lit(0))
+	}
+	return jen.Id("r").Dot(s.method).Call(jen.Nil())
+}
+
+// readCase prints the reading of a oneof's case: the last one counts, and pieces of the same message are merged.
+func (c *protoCodec) readCase(m *ir.FieldLayout, x func() *jen.Statement) []jen.Code {
+	t := m.Case.Type
+	if t.Kind != ir.KindMessage {
+		if !protoScalars[t.Kind].merges {
+			return []jen.Code{x().Op("=").Id(m.Case.Go).Call(c.readScalar(t, nil))}
+		}
+		return []jen.Code{
+			jen.List(jen.Id("old"), jen.Id("_")).Op(":=").Add(x()).Assert(jen.Id(m.Case.Go)),
+			x().Op("=").Id(m.Case.Go).Call(c.readScalar(t, convert(t, jen.Id("old")))),
+		}
+	}
+	goType, value, create := jen.Op("*").Id(m.Case.Go), jen.Id("v"), jen.Id("v").Op("=").New(jen.Id(t.Type.Go))
+	if !m.Case.Direct {
+		goType, value = jen.Id(m.Case.Go), jen.Id("v").Dot("Value")
+		create = jen.Id("v").Dot("Value").Op("=").New(jen.Id(t.Type.Go))
+	}
+	code := []jen.Code{
+		jen.List(jen.Id("v"), jen.Id("_")).Op(":=").Add(x()).Assert(goType),
+		jen.If(value.Clone().Op("==").Nil()).Block(create),
+		x().Op("=").Id("v"),
+	}
+	return append(code, c.enter(t, 1, value)...)
+}
+
+// readList prints the reading of an element, or of a packed list, which is read element by element too.
+func (c *protoCodec) readList(m *ir.FieldLayout, elem ir.TypeRef) []jen.Code {
+	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
+	index := jen.Id("r").Dot("Elem").Call(jen.Len(x()).Op("-").Lit(1))
+	if elem.Kind == ir.KindMessage {
+		block := func() *jen.Statement { return jen.Id(blockOf(m)) }
+		body := []jen.Code{
+			jen.If(jen.Len(block()).Op("==").Lit(0)).Block(
+				block().Op("=").Make(jen.Index().Id(elem.Type.Go), jen.Qual(wirePath, "BlockSize").Call(jen.Len(x()))),
+			),
+			jen.Id("e").Op(":=").Op("&").Add(block()).Index(jen.Lit(0)),
+			jen.List(block(), x()).Op("=").List(block().Index(jen.Lit(1).Op(":")), jen.Append(x(), jen.Id("e"))),
+		}
+		body = append(append(body, c.enter(elem, 2, jen.Id("e"))...), index)
+		return []jen.Code{jen.Case(tagOf(m.Number, delimitedType)).Block(body...)}
+	}
+	add := x().Op("=").Append(x(), c.readScalar(elem, nil))
+	code := []jen.Code{jen.Case(tagOf(m.Number, wireTypeOf(elem))).Block(add, index)}
+	if packed(elem) {
+		code = append(code, jen.Case(tagOf(m.Number, delimitedType)).Block(
+			jen.Id("m").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(0)),
+			jen.For(jen.Id("r").Dot("More").Call()).Block(add, index),
+			jen.Id("r").Dot("Leave").Call(jen.Id("m")),
+		))
+	}
+	return code
+}
+
+// readEntry prints the reading of a map's entry. What is missing in it is the zero value; a later entry replaces an earlier one.
+func (c *protoCodec) readEntry(m *ir.FieldLayout, elem ir.TypeRef) []jen.Code {
+	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
+	goType := mapElem(elem)
+	value := jen.Var().Id("value").Add(goType)
+	read := []jen.Code{jen.Id("value").Op("=").Add(c.readScalar(elem, jen.Id("value")))}
+	var after []jen.Code
+	switch elem.Kind {
+	case ir.KindMessage:
+		value = jen.Id("value").Op(":=").New(jen.Id(elem.Type.Go))
+		inner := c.enter(elem, 1, jen.Id("value"))
+		inner[0] = jen.Id("m").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(1))
+		read = inner
+		if c.required(elem.Type) {
+			// Without a value in the entry nothing has looked at what an empty message lacks.
+			after = append(after, jen.If(jen.Op("!").Id("given")).Block(jen.Id("r").Dot("Incomplete").Call()))
+		}
+	case ir.KindEnum:
+		value = jen.Id("value").Op(":=").Id(c.fn("name", elem.Type)).Call(jen.Lit(0))
+	case ir.KindStruct, ir.KindEmpty, ir.KindValue:
+		empty := "{}"
+		if elem.Kind == ir.KindValue {
+			empty = "null"
+		}
+		after = append(after, jen.If(jen.Len(jen.Id("value")).Op("==").Lit(0)).Block(jen.Id("value").Op("=").Add(goType).Call(jen.Lit(empty))))
+	case ir.KindTimestamp:
+		// An empty Timestamp is the first moment of 1970, the zero time is not.
+		after = append(after, jen.If(jen.Id("value").Dot("IsZero").Call()).Block(jen.Id("value").Op("=").Qual("time", "Unix").Call(jen.Lit(0), jen.Lit(0)).Dot("UTC").Call()))
+	}
+	start := []jen.Code{jen.Var().Id("name").String(), value}
+	if len(after) > 0 && elem.Kind == ir.KindMessage {
+		start, read = append(start, jen.Id("given").Op(":=").False()), append([]jen.Code{jen.Id("given").Op("=").True()}, read...)
+	}
+	code := append(start,
+		jen.Id("entry").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(1)),
+		jen.For(jen.Id("tag").Op(":=").Id("r").Dot("Tag").Call(), jen.Id("tag").Op("!=").Lit(0), jen.Id("tag").Op("=").Id("r").Dot("Tag").Call()).Block(
+			jen.Switch(jen.Id("tag")).Block(
+				jen.Case(tagOf(1, delimitedType)).Block(jen.Id("name").Op("=").Id("r").Dot("String").Call()),
+				jen.Case(tagOf(2, wireTypeOf(elem))).Block(read...),
+				jen.Default().Block(jen.Id("r").Dot("Skip").Call(jen.Id("tag"))),
+			),
+		),
+		jen.Id("r").Dot("Leave").Call(jen.Id("entry")),
+		jen.Id("r").Dot("In").Call(jen.Id("name")),
+	)
+	code = append(code, after...)
+	return append(code,
+		jen.If(x().Op("==").Nil()).Block(x().Op("=").Map(jen.String()).Add(goType).Values()),
+		x().Index(jen.Id("name")).Op("=").Id("value"),
+	)
+}
+
+// mapElem is the Go type of a map's values.
+func mapElem(t ir.TypeRef) *jen.Statement {
+	switch t.Kind {
+	case ir.KindMessage:
+		return jen.Op("*").Id(t.Type.Go)
+	case ir.KindEnum:
+		return jen.Id(t.Type.Go)
+	}
+	return scalars[t.Kind].convert()
+}
+
+// required reports whether an empty message of type t lacks something.
+func (c *protoCodec) required(t *ir.Type) bool {
+	for _, l := range c.wire.Layouts {
+		if l.Type == t {
+			return len(c.missing(l, openOneof(l))) > 0
+		}
+	}
+	return false
+}
+
+// missing prints what happens at the end of a message that lacks something.
+func (c *protoCodec) missing(l *ir.Layout, open *ir.Field) []jen.Code {
+	var code []jen.Code
+	lacks := func(condition jen.Code) {
+		code = append(code, jen.If(condition).Block(jen.Id("r").Dot("Incomplete").Call()))
+	}
+	for _, m := range l.Fields {
+		if m.Case != nil {
+			continue
+		}
+		t, x := m.Field.Type, jen.Id("x").Dot(m.Field.Go)
+		zero := c.namedZero(t)
+		switch {
+		case zero != nil && !isPointer(m.Field):
+			code = append(code, jen.If(x.Clone().Op("==").Lit("")).Block(x.Clone().Op("=").Id(zero.Go)))
+		case m.MinItems > 0:
+			lacks(jen.Len(x).Op("<").Lit(m.MinItems))
+		case !m.Required || t.Kind == ir.KindList || t.Kind == ir.KindMap:
+		case t.Kind == ir.KindMessage, isPointer(m.Field):
+			lacks(x.Op("==").Nil())
+		case t.Kind == ir.KindEnum:
+			lacks(x.Op("==").Lit(""))
+		case t.Kind == ir.KindTimestamp:
+			lacks(x.Dot("IsZero").Call())
+		}
+	}
+	for _, f := range unions(l) {
+		code = append(code, c.noCase(f, f == open)...)
+	}
+	return code
+}
+
+// noCase prints what happens at the end of a message whose oneof met no known case.
+func (c *protoCodec) noCase(f *ir.Field, open bool) []jen.Code {
+	x := jen.Id("x").Dot(f.Go)
+	none := jen.Id("r").Dot("Incomplete").Call()
+	if !open {
+		if f.Presence == ir.Explicit {
+			return nil
+		}
+		return []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(none)}
+	}
+	keep := jen.If(jen.List(jen.Id("name"), jen.Id("value"), jen.Id("ok")).Op(":=").Id("extra").Dot("Case").Call(), jen.Id("ok")).Block(
+		x.Clone().Op("=").Op("&").Id(f.Union.Unknown).Values(jen.Dict{jen.Id("Name"): jen.Id("name"), jen.Id("Value"): jen.Id("value")}),
+	)
+	if f.Presence != ir.Explicit {
+		keep.Else().Block(none)
+	}
+	return []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(keep)}
+}

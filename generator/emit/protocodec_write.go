@@ -1,0 +1,193 @@
+package emit
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+)
+
+// writeMessage prints the function that writes the content of a message.
+func (c *protoCodec) writeMessage(l *ir.Layout) jen.Code {
+	body := []jen.Code{jen.If(jen.Id("x").Op("==").Nil()).Block(jen.Return(jen.Qual(wirePath, "NotSet").Call()))}
+	fields, oneofs := ordered(l)
+	for _, m := range fields {
+		body = append(body, c.writeMember(m))
+	}
+	for _, f := range oneofs {
+		body = append(body, c.writeOneof(l, f))
+	}
+	body = append(body, jen.Return(jen.Nil()))
+	return jen.Func().Id(c.fn("write", l.Type)).Params(jen.Id("w").Op("*").Qual(wirePath, "ProtoWriter"), jen.Id("x").Op("*").Id(l.Type.Go)).
+		Error().Block(body...).Line()
+}
+
+// writeMember prints the writing of an ordinary field, with the condition of its presence.
+func (c *protoCodec) writeMember(m *ir.FieldLayout) jen.Code {
+	f, t := m.Field, m.Field.Type
+	x := func() *jen.Statement { return jen.Id("x").Dot(f.Go) }
+	fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Lit(m.Name)) }
+	notSet := jen.Block(fail(jen.Qual(wirePath, "NotSet").Call()))
+	switch {
+	case t.Kind == ir.KindList:
+		return jen.Add(c.tooFew(m)).Add(c.writeList(m))
+	case t.Kind == ir.KindMap:
+		return c.writeMap(m)
+	case isPointer(f):
+		s := jen.Null()
+		if m.Required {
+			s.If(x().Op("==").Nil()).Add(notSet).Line()
+		}
+		return s.If(x().Op("!=").Nil()).Block(c.writeValue(t, jen.Lit(int(m.Number)<<3|wireTypeOf(t)), jen.Op("*").Add(x()), fail))
+	case t.Kind == ir.KindEnum:
+		return c.writeEnumMember(m, notSet, fail)
+	case t.Kind == ir.KindTimestamp && m.Required:
+		return jen.If(x().Dot("IsZero").Call()).Add(notSet).Line().Add(c.writeValue(t, tagOf(m.Number, delimitedType), x(), fail))
+	case m.Required && (t.Kind == ir.KindMessage || protoScalars[t.Kind].merges || t.Kind == ir.KindEmpty):
+		return jen.Block(c.writeValue(t, tagOf(m.Number, delimitedType), x(), fail))
+	}
+	// A required scalar that is zero is not written either: protobuf reads its absence as zero.
+	return jen.If(c.present(t, x())).Block(c.writeValue(t, tagOf(m.Number, wireTypeOf(t)), x(), fail))
+}
+
+// present is the condition under which a field that has no presence of its own is written.
+func (c *protoCodec) present(t ir.TypeRef, x *jen.Statement) jen.Code {
+	switch {
+	case t.Kind == ir.KindMessage:
+		return x.Op("!=").Nil()
+	case t.Kind == ir.KindTimestamp:
+		return jen.Op("!").Add(x.Dot("IsZero").Call())
+	case t.Kind == ir.KindBool:
+		return x
+	case t.Kind == ir.KindFloat, t.Kind == ir.KindDouble:
+		// Negative zero is not the zero value of protobuf.
+		return jen.Qual("math", "Float64bits").Call(jen.Float64().Call(x)).Op("!=").Lit(0)
+	case t.Kind == ir.KindString, scalars[t.Kind].zero == "":
+		return jen.Len(x).Op(">").Lit(0)
+	}
+	return x.Op("!=").Lit(0)
+}
+
+// writeEnumMember prints the writing of an enum field without presence: number zero is left out.
+func (c *protoCodec) writeEnumMember(m *ir.FieldLayout, notSet *jen.Statement, fail func(jen.Code) jen.Code) jen.Code {
+	t, x := m.Field.Type, jen.Id("x").Dot(m.Field.Go)
+	write := jen.Id("w").Dot("Int32").Call(tagOf(m.Number, varintType), jen.Id("n"))
+	number := jen.If(
+		jen.List(jen.Id("n"), jen.Err()).Op(":=").Id(c.fn("number", t.Type)).Call(x), jen.Err().Op("!=").Nil(),
+	).Block(fail(jen.Err()))
+	switch {
+	case m.Required && c.namedZero(t) == nil:
+		return number.Else().If(jen.Id("n").Op("==").Lit(0)).Add(notSet).Else().Block(write)
+	case m.Required:
+		number.Else().If(jen.Id("n").Op("!=").Lit(0)).Block(write)
+		return jen.If(x.Clone().Op("==").Lit("")).Add(notSet).Line().Add(number)
+	}
+	return jen.If(x.Clone().Op("!=").Lit("")).Block(number.Else().If(jen.Id("n").Op("!=").Lit(0)).Block(write))
+}
+
+// returnIn prints the return of an error under the names of where it is, innermost first.
+func returnIn(err jen.Code, names ...jen.Code) jen.Code {
+	for _, name := range names {
+		err = jen.Qual(wirePath, "In").Call(err, name)
+	}
+	return jen.Return(err)
+}
+
+// writeValue prints the writing of one value with the given tag; fail prints the return of an error.
+func (c *protoCodec) writeValue(t ir.TypeRef, tag, x jen.Code, fail func(jen.Code) jen.Code) jen.Code {
+	switch t.Kind {
+	case ir.KindMessage:
+		return jen.Id("m").Op(":=").Id("w").Dot("Begin").Call(tag).Line().
+			If(jen.Err().Op(":=").Id(c.fn("write", t.Type)).Call(jen.Id("w"), x), jen.Err().Op("!=").Nil()).Block(fail(jen.Err())).Line().
+			Id("w").Dot("End").Call(jen.Id("m"))
+	case ir.KindEnum:
+		return jen.List(jen.Id("n"), jen.Err()).Op(":=").Id(c.fn("number", t.Type)).Call(x).Line().
+			If(jen.Err().Op("!=").Nil()).Block(fail(jen.Err())).Line().
+			Id("w").Dot("Int32").Call(tag, jen.Id("n"))
+	}
+	s := protoScalars[t.Kind]
+	call := jen.Id("w").Dot(s.method).Call(tag, x)
+	if !s.fails {
+		return call
+	}
+	return jen.If(jen.Err().Op(":=").Add(call), jen.Err().Op("!=").Nil()).Block(fail(jen.Err()))
+}
+
+// tooFew prints the check of a list's length.
+func (c *protoCodec) tooFew(m *ir.FieldLayout) jen.Code {
+	if m.MinItems == 0 {
+		return jen.Null()
+	}
+	return jen.If(jen.Len(jen.Id("x").Dot(m.Field.Go)).Op("<").Lit(m.MinItems)).Block(
+		returnIn(jen.Qual(wirePath, "TooFew").Call(jen.Lit(m.MinItems)), jen.Lit(m.Name)),
+	).Line()
+}
+
+// writeList prints the writing of a list: a field an element, or one field with all of them.
+func (c *protoCodec) writeList(m *ir.FieldLayout) jen.Code {
+	t, x := *m.Field.Type.Elem, jen.Id("x").Dot(m.Field.Go)
+	fail := func(err jen.Code) jen.Code {
+		return returnIn(jen.Qual(wirePath, "At").Call(err, jen.Id("i")), jen.Lit(m.Name))
+	}
+	index := jen.Id("i")
+	if !c.fails(t) {
+		index = jen.Id("_")
+	}
+	loop := jen.For(jen.List(index, jen.Id("e")).Op(":=").Range().Add(x))
+	if !packed(t) {
+		return loop.Block(c.writeValue(t, tagOf(m.Number, wireTypeOf(t)), jen.Id("e"), fail))
+	}
+	return jen.If(jen.Len(x.Clone()).Op(">").Lit(0)).Block(
+		jen.Id("list").Op(":=").Id("w").Dot("Begin").Call(tagOf(m.Number, delimitedType)),
+		loop.Block(c.writeValue(t, jen.Lit(0), jen.Id("e"), fail)),
+		jen.Id("w").Dot("End").Call(jen.Id("list")),
+	)
+}
+
+func (c *protoCodec) fails(t ir.TypeRef) bool {
+	return t.Kind == ir.KindMessage || t.Kind == ir.KindEnum || protoScalars[t.Kind].fails
+}
+
+// writeMap prints the writing of a map: an entry each, sorted by name, with key and value always there.
+func (c *protoCodec) writeMap(m *ir.FieldLayout) jen.Code {
+	t, x := *m.Field.Type.Elem, jen.Id("x").Dot(m.Field.Go)
+	fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Id("name"), jen.Lit(m.Name)) }
+	return jen.If(jen.Len(x).Op(">").Lit(0)).Block(
+		jen.For(jen.List(jen.Id("_"), jen.Id("name")).Op(":=").Range().Qual(wirePath, "SortedNames").Call(x.Clone())).Block(
+			jen.Id("entry").Op(":=").Id("w").Dot("Begin").Call(tagOf(m.Number, delimitedType)),
+			jen.Id("w").Dot("String").Call(tagOf(1, delimitedType), jen.Id("name")),
+			c.writeValue(t, tagOf(2, wireTypeOf(t)), x.Clone().Index(jen.Id("name")), fail),
+			jen.Id("w").Dot("End").Call(jen.Id("entry")),
+		),
+	)
+}
+
+// writeOneof prints the writing of a oneof: the case that is set, whatever its value.
+func (c *protoCodec) writeOneof(l *ir.Layout, f *ir.Field) jen.Code {
+	var cases []jen.Code
+	for _, m := range l.Fields {
+		if m.Case == nil || m.Field != f {
+			continue
+		}
+		goType, value := jen.Id(m.Case.Go), jen.Code(jen.Id("c"))
+		switch {
+		case m.Case.Direct:
+			goType = jen.Op("*").Id(m.Case.Go)
+		case m.Case.Type.Kind == ir.KindEnum:
+			value = jen.Id(m.Case.Type.Type.Go).Call(jen.Id("c"))
+		case m.Case.Type.Kind == ir.KindMessage:
+			value = jen.Id("c").Dot("Value") // a struct around the pointer
+		default:
+			value = convert(m.Case.Type, jen.Id("c"))
+		}
+		fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Lit(m.Name)) }
+		cases = append(cases, jen.Case(goType).Block(c.writeValue(m.Case.Type, tagOf(m.Number, wireTypeOf(m.Case.Type)), value, fail)))
+	}
+	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(
+		jen.If(jen.Err().Op(":=").Id("w").Dot("Unknown").Call(jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value")), jen.Err().Op("!=").Nil()).
+			Block(jen.Return(jen.Err())),
+	))
+	if f.Presence != ir.Explicit {
+		cases = append(cases, jen.Default().Block(jen.Return(jen.Qual(wirePath, "NoCase").Call(caseNames(l, f)...))))
+	}
+	return jen.Switch(jen.Id("c").Op(":=").Id("x").Dot(f.Go).Assert(jen.Type())).Block(cases...)
+}

@@ -1,0 +1,112 @@
+package emit
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+)
+
+// bound prints code that touches fields by their meaning, so that presence and missing fields are decided in one place.
+type bound struct {
+	*ir.Bindings
+	// value and optional say that the helper functions of these names are called.
+	value, optional bool
+}
+
+// has reports whether the protocol has a field of this meaning.
+func (b *bound) has(meaning string) bool { return b.Fields[meaning] != nil }
+
+// sel selects the field of this meaning from x, as it is: a pointer where presence is explicit.
+func (b *bound) sel(x, meaning string) *jen.Statement {
+	return jen.Id(x).Dot(b.Fields[meaning].Go)
+}
+
+// get reads the field of this meaning from x; "not set" gives the zero value.
+func (b *bound) get(x, meaning string) *jen.Statement {
+	if isPointer(b.Fields[meaning]) {
+		b.value = true
+		return jen.Id("value").Call(b.sel(x, meaning))
+	}
+	return b.sel(x, meaning)
+}
+
+// from fills a member of a literal from the field of this meaning, if the protocol has it.
+func (b *bound) from(dict jen.Dict, member, x, meaning string) {
+	if b.has(meaning) {
+		dict[jen.Id(member)] = b.get(x, meaning)
+	}
+}
+
+// into fills the field of this meaning in a literal, if the protocol has it. A zero value is "not set".
+func (b *bound) into(dict jen.Dict, meaning string, value jen.Code) {
+	if !b.has(meaning) {
+		return
+	}
+	if isPointer(b.Fields[meaning]) {
+		b.optional = true
+		value = jen.Id("optional").Call(value)
+	}
+	dict[jen.Id(b.Fields[meaning].Go)] = value
+}
+
+// countInto is into for an *int that goes to an int32: a pointer keeps "not set".
+func (b *bound) countInto(dict jen.Dict, meaning string, value *jen.Statement) {
+	switch {
+	case !b.has(meaning):
+	case isPointer(b.Fields[meaning]):
+		dict[jen.Id(b.Fields[meaning].Go)] = jen.Qual(runtimePath, "Int32").Call(value)
+	default:
+		b.value = true
+		dict[jen.Id(b.Fields[meaning].Go)] = jen.Int32().Call(jen.Id("value").Call(value))
+	}
+}
+
+// countFrom fills an *int from an int32. Without explicit presence zero is "not set".
+func (b *bound) countFrom(dict jen.Dict, member, x, meaning string) {
+	if !b.has(meaning) {
+		return
+	}
+	value := b.sel(x, meaning)
+	if !isPointer(b.Fields[meaning]) {
+		b.optional = true
+		value = jen.Id("optional").Call(value)
+	}
+	dict[jen.Id(member)] = jen.Qual(runtimePath, "Int").Call(value)
+}
+
+// helpers prints the helper functions that were called.
+func (b *bound) helpers() jen.Code {
+	s := jen.Null()
+	if b.value {
+		s.Add(doc("value is what p points to, or the zero value."))
+		s.Func().Id("value").Types(jen.Id("T").Any()).Params(jen.Id("p").Op("*").Id("T")).Params(jen.Id("v").Id("T")).Block(
+			jen.If(jen.Id("p").Op("!=").Nil()).Block(jen.Id("v").Op("=").Op("*").Id("p")),
+			jen.Return(jen.Id("v")),
+		).Line().Line()
+	}
+	if b.optional {
+		s.Add(doc("optional is a pointer to v, or nil if v is the zero value."))
+		s.Func().Id("optional").Types(jen.Id("T").Comparable()).Params(jen.Id("v").Id("T")).Op("*").Id("T").Block(
+			jen.If(jen.Id("v").Op("==").Op("*").New(jen.Id("T"))).Block(jen.Return(jen.Nil())),
+			jen.Return(jen.Op("&").Id("v")),
+		).Line()
+	}
+	return s
+}
+
+// ptr is the type *T of a message.
+func ptr(t *ir.Type) *jen.Statement { return jen.Op("*").Id(t.Go) }
+
+// newOf is &T{…}.
+func newOf(t *ir.Type, dict jen.Dict) *jen.Statement { return jen.Op("&").Id(t.Go).Values(dict) }
+
+// method begins a method of *T.
+func method(recv string, t *ir.Type, name string) *jen.Statement {
+	return jen.Func().Params(jen.Id(recv).Add(ptr(t))).Id(name)
+}
+
+// rt is a name of the runtime.
+func rt(name string) *jen.Statement { return jen.Qual(runtimePath, name) }
+
+// is prints the condition x == nil.
+func isNil(x jen.Code) *jen.Statement { return jen.Add(x).Op("==").Nil() }

@@ -1,0 +1,56 @@
+package emit
+
+import "github.com/dave/jennifer/jen"
+
+// cardInfo prints AgentCard.CardInfo.
+func (b *bound) cardInfo() jen.Code {
+	info := jen.Dict{}
+	for member, meaning := range map[string]string{
+		"Name": "AgentCard.name", "Version": "AgentCard.version", "DefaultInput": "AgentCard.default_input_modes", "DefaultOutput": "AgentCard.default_output_modes",
+	} {
+		b.from(info, member, "c", meaning)
+	}
+	capabilities := []jen.Code{}
+	for _, m := range []struct{ member, meaning string }{
+		{"Streaming", "Capabilities.streaming"}, {"Push", "Capabilities.push_notifications"}, {"Extended", "Capabilities.extended_agent_card"},
+	} {
+		if b.has(m.meaning) {
+			capabilities = append(capabilities, jen.Id("info").Dot(m.member).Op("=").Add(b.get("has", m.meaning)))
+		}
+	}
+	extension := jen.Dict{}
+	b.from(extension, "URI", "e", "Extension.uri")
+	b.from(extension, "Required", "e", "Extension.required")
+	b.from(extension, "Params", "e", "Extension.params")
+	capabilities = append(capabilities, jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Add(b.sel("has", "Capabilities.extensions"))).Block(
+		jen.Id("info").Dot("Extensions").Op("=").Append(jen.Id("info").Dot("Extensions"), rt("Extension").Values(extension)),
+	))
+	iface := jen.Dict{}
+	b.from(iface, "URL", "i", "Interface.url")
+	b.from(iface, "Binding", "i", "Interface.protocol_binding")
+	b.from(iface, "Tenant", "i", "Interface.tenant")
+	b.from(iface, "Version", "i", "Interface.protocol_version")
+	s := jen.Add(doc("CardInfo implements [runtime.Card]."))
+	return s.Add(method("c", b.AgentCard, "CardInfo")).Params().Add(rt("CardInfo")).Block(
+		jen.Id("info").Op(":=").Add(rt("CardInfo")).Values(info),
+		jen.If(jen.Id("has").Op(":=").Add(b.sel("c", "AgentCard.capabilities")), jen.Id("has").Op("!=").Nil()).Block(capabilities...),
+		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Add(b.sel("c", "AgentCard.supported_interfaces"))).Block(
+			jen.Id("info").Dot("Interfaces").Op("=").Append(jen.Id("info").Dot("Interfaces"), rt("Interface").Values(iface)),
+		),
+		jen.Return(jen.Id("info")),
+	).Line()
+}
+
+// cardAt prints AgentCard.At.
+func (b *bound) cardAt() jen.Code {
+	interfaces := b.Fields["AgentCard.supported_interfaces"].Go
+	s := jen.Add(doc("At implements [runtime.Card]."))
+	return s.Add(method("c", b.AgentCard, "At")).Params(jen.Id("base").String()).Add(rt("Card")).Block(
+		jen.Id("at").Op(":=").Op("*").Id("c"),
+		jen.Id("at").Dot(interfaces).Op("=").Add(rt("Copies")).Call(jen.Id("c").Dot(interfaces)),
+		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Id("at").Dot(interfaces)).Block(
+			b.set("i", "Interface.url", rt("Rebase").Call(jen.Id("base"), b.get("i", "Interface.url"))),
+		),
+		jen.Return(jen.Op("&").Id("at")),
+	).Line()
+}

@@ -1,0 +1,174 @@
+package emit
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+)
+
+// constructors prints the functions by which the runtime makes protocol values.
+func (b *bound) constructors(p *ir.Protocol) []jen.Code {
+	list := []jen.Code{b.newTask(), b.newMessage(), b.newStatus(), b.newArtifact()}
+	if op := operation(p, ir.RoleList); op != nil {
+		list = append(list, b.newTaskPage(op.Response.Type))
+	}
+	return append(list, b.newSend(operation(p, ir.RoleSend).Request.Type), b.newTaskRequest(p))
+}
+
+// operation returns the newest version's operation of a role, or nil.
+func operation(p *ir.Protocol, role ir.Role) *ir.Operation {
+	for _, op := range p.Versions[0].Operations {
+		if op.Role == role {
+			return op
+		}
+	}
+	return nil
+}
+
+func (b *bound) newTask() jen.Code {
+	task := jen.Dict{}
+	b.into(task, "Task.id", jen.Id("id"))
+	b.into(task, "Task.context_id", jen.Id("contextID"))
+	made := func(name string) *jen.Statement { return jen.Id("made").Dot(name) }
+	return jen.Commentf("newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.").Line().
+		Func().Id("newTask").Params(jen.List(jen.Id("id"), jen.Id("contextID")).String(), jen.Id("at").Qual("time", "Time")).Add(rt("Task")).Block(
+		jen.Id("made").Op(":=").Op("&").Struct(
+			jen.Id("task").Id(b.Task.Go), jen.Id("status").Id(b.TaskStatus.Go), jen.Id("history").Index(jen.Lit(2)).Add(ptr(b.Message)),
+		).Values(jen.Dict{
+			jen.Id("task"):   jen.Id(b.Task.Go).Values(task),
+			jen.Id("status"): jen.Id(b.TaskStatus.Go).Values(b.status(jen.Id(b.Values["TaskState.submitted"].Go), nil)),
+		}),
+		made("task").Dot(b.Fields["Task.status"].Go).Op("=").Op("&").Add(made("status")),
+		made("task").Dot(b.Fields["Task.history"].Go).Op("=").Add(made("history")).Index(jen.Empty(), jen.Lit(0)),
+		jen.Return(jen.Op("&").Add(made("task"))),
+	).Line()
+}
+
+// together returns a new outer whose field of the given meaning is a new inner. Both share one piece of memory: events are made at the rate of
+// chunks, and each piece costs time and collection.
+func (b *bound) together(outer *ir.Type, outside jen.Dict, meaning string, inner *ir.Type, inside jen.Dict) []jen.Code {
+	return []jen.Code{
+		jen.Id("made").Op(":=").Op("&").Struct(jen.Id("outer").Id(outer.Go), jen.Id("inner").Id(inner.Go)).Values(jen.Dict{
+			jen.Id("outer"): jen.Id(outer.Go).Values(outside), jen.Id("inner"): jen.Id(inner.Go).Values(inside),
+		}),
+		jen.Id("made").Dot("outer").Dot(b.Fields[meaning].Go).Op("=").Op("&").Id("made").Dot("inner"),
+		jen.Return(jen.Op("&").Id("made").Dot("outer")),
+	}
+}
+
+// status fills a status with a state, a message (nil: none) and the time called at.
+func (b *bound) status(state, message jen.Code) jen.Dict {
+	status := jen.Dict{}
+	b.into(status, "TaskStatus.state", state)
+	b.into(status, "TaskStatus.timestamp", jen.Id("at"))
+	if message != nil {
+		b.into(status, "TaskStatus.message", message)
+	}
+	return status
+}
+
+func (b *bound) newMessage() jen.Code {
+	message := jen.Dict{}
+	for meaning, member := range map[string]string{
+		"Message.message_id": "ID", "Message.context_id": "ContextID", "Message.task_id": "TaskID", "Message.metadata": "Metadata",
+		"Message.extensions": "Extensions", "Message.reference_task_ids": "References",
+	} {
+		b.into(message, meaning, jen.Id("data").Dot(member))
+	}
+	b.into(message, "Message.role", jen.Id(b.Values["MessageRole.agent"].Go))
+	b.into(message, "Message.parts", jen.Id("partsFrom").Call(jen.Id("data").Dot("Parts")))
+	return jen.Func().Id("newMessage").Params(jen.Id("data").Add(rt("MessageData"))).Add(rt("Message")).Block(
+		jen.Id("m").Op(":=").Add(newOf(b.Message, message)),
+		jen.If(jen.Id("data").Dot("User")).Block(b.set("m", "Message.role", jen.Id(b.Values["MessageRole.user"].Go))),
+		jen.Return(jen.Id("m")),
+	).Line()
+}
+
+func (b *bound) newStatus() jen.Code {
+	update := jen.Dict{}
+	b.into(update, "StatusUpdate.task_id", jen.Id("taskID"))
+	b.into(update, "StatusUpdate.context_id", jen.Id("contextID"))
+	return jen.Func().Id("newStatus").Params(
+		jen.List(jen.Id("taskID"), jen.Id("contextID")).String(), jen.Id("state").Add(rt("State")), jen.Id("message").Add(rt("Message")), jen.Id("at").Qual("time", "Time"),
+	).Add(rt("Event")).Block(append(
+		[]jen.Code{jen.List(jen.Id("m"), jen.Id("_")).Op(":=").Id("message").Assert(ptr(b.Message))},
+		b.together(b.StatusUpdate, update, "StatusUpdate.status", b.TaskStatus, b.status(jen.Id("stateFrom").Call(jen.Id("state")), jen.Id("m")))...,
+	)...).Line()
+}
+
+func (b *bound) newArtifact() jen.Code {
+	artifact := jen.Dict{}
+	for meaning, member := range map[string]string{
+		"Artifact.artifact_id": "ID", "Artifact.name": "Name", "Artifact.description": "Description", "Artifact.metadata": "Metadata", "Artifact.extensions": "Extensions",
+	} {
+		b.into(artifact, meaning, jen.Id("data").Dot(member))
+	}
+	b.into(artifact, "Artifact.parts", jen.Id("partsFrom").Call(jen.Id("data").Dot("Parts")))
+	update := jen.Dict{}
+	b.into(update, "ArtifactUpdate.task_id", jen.Id("taskID"))
+	b.into(update, "ArtifactUpdate.context_id", jen.Id("contextID"))
+	b.into(update, "ArtifactUpdate.append", jen.Id("data").Dot("Append"))
+	b.into(update, "ArtifactUpdate.last_chunk", jen.Id("data").Dot("LastChunk"))
+	return jen.Func().Id("newArtifact").Params(jen.List(jen.Id("taskID"), jen.Id("contextID")).String(), jen.Id("data").Add(rt("ArtifactData"))).Add(rt("Event")).Block(
+		b.together(b.ArtifactUpdate, update, "ArtifactUpdate.artifact", b.Artifact, artifact)...,
+	).Line()
+}
+
+func (b *bound) newTaskPage(t *ir.Type) jen.Code {
+	page := jen.Dict{}
+	b.into(page, "listResult.tasks", jen.Id("list"))
+	b.into(page, "listResult.next_page_token", jen.Id("next"))
+	b.into(page, "listResult.page_size", jen.Int32().Call(jen.Id("pageSize")))
+	b.into(page, "listResult.total_size", jen.Int32().Call(jen.Id("total")))
+	return jen.Func().Id("newTaskPage").Params(jen.Id("tasks").Index().Add(rt("Task")), jen.Id("next").String(), jen.List(jen.Id("pageSize"), jen.Id("total")).Int()).Any().Block(
+		jen.Id("list").Op(":=").Make(jen.Index().Add(ptr(b.Task)), jen.Lit(0), jen.Len(jen.Id("tasks"))),
+		jen.For(jen.List(jen.Id("_"), jen.Id("t")).Op(":=").Range().Id("tasks")).Block(
+			jen.If(jen.List(jen.Id("t"), jen.Id("ok")).Op(":=").Id("t").Assert(ptr(b.Task)), jen.Id("ok")).Block(jen.Id("list").Op("=").Append(jen.Id("list"), jen.Id("t"))),
+		),
+		jen.Return(newOf(t, page)),
+	).Line()
+}
+
+// newSend makes a send request, with a configuration only if something is to be configured.
+func (b *bound) newSend(t *ir.Type) jen.Code {
+	req := jen.Dict{}
+	b.into(req, "send.tenant", jen.Id("data").Dot("Tenant"))
+	b.into(req, "send.metadata", jen.Id("data").Dot("Metadata"))
+	body := []jen.Code{
+		jen.Id("req").Op(":=").Add(newOf(t, req)),
+		jen.List(b.sel("req", "send.message"), jen.Id("_")).Op("=").Id("data").Dot("Message").Assert(ptr(b.Message)),
+	}
+	if b.has("send.configuration") {
+		config := jen.Dict{}
+		b.into(config, "SendConfig.accepted_output_modes", jen.Id("data").Dot("AcceptedOutputModes"))
+		b.countInto(config, "SendConfig.history_length", jen.Id("data").Dot("HistoryLength"))
+		b.into(config, "SendConfig.return_immediately", jen.Id("data").Dot("ReturnImmediately"))
+		body = append(body, jen.If(
+			jen.Len(jen.Id("data").Dot("AcceptedOutputModes")).Op(">").Lit(0).Op("||").Id("data").Dot("HistoryLength").Op("!=").Nil().Op("||").Id("data").Dot("ReturnImmediately"),
+		).Block(b.sel("req", "send.configuration").Op("=").Add(newOf(b.SendConfig, config))))
+	}
+	return jen.Func().Id("newSend").Params(jen.Id("data").Add(rt("SendRequest"))).Any().Block(append(body, jen.Return(jen.Id("req")))...).Line()
+}
+
+// taskRoles are the roles whose requests name one task.
+var taskRoles = []ir.Role{ir.RoleGet, ir.RoleCancel, ir.RoleSubscribe}
+
+func (b *bound) newTaskRequest(p *ir.Protocol) jen.Code {
+	return jen.Func().Id("newTaskRequest").Params(jen.Id("role").Add(rt("Role")), jen.Id("data").Add(rt("TaskRequest"))).Any().Block(
+		jen.Switch(jen.Id("role")).BlockFunc(func(g *jen.Group) {
+			for _, role := range taskRoles {
+				op := operation(p, role)
+				if op == nil {
+					continue
+				}
+				req, of := jen.Dict{}, string(role)+"."
+				b.into(req, of+"tenant", jen.Id("data").Dot("Tenant"))
+				b.into(req, of+"id", jen.Id("data").Dot("ID"))
+				b.into(req, of+"metadata", jen.Id("data").Dot("Metadata"))
+				b.countInto(req, of+"history_length", jen.Id("data").Dot("HistoryLength"))
+				g.Case(rt(roleNames[role])).Block(jen.Return(newOf(op.Request.Type, req)))
+			}
+		}),
+		jen.Return(jen.Nil()),
+	).Line()
+}

@@ -1,0 +1,185 @@
+package emit
+
+import "github.com/dave/jennifer/jen"
+
+// messageInfo prints Message.EventInfo, Message.MessageInfo and Message.Bind.
+func (b *bound) messageInfo() jen.Code {
+	event := jen.Dict{jen.Id("Kind"): rt("EventMessage")}
+	b.from(event, "TaskID", "m", "Message.task_id")
+	b.from(event, "ContextID", "m", "Message.context_id")
+	info := jen.Dict{jen.Id("User"): jen.Add(b.get("m", "Message.role")).Op("==").Id(b.Values["MessageRole.user"].Go)}
+	for member, meaning := range map[string]string{
+		"ID": "Message.message_id", "ContextID": "Message.context_id", "TaskID": "Message.task_id",
+		"Metadata": "Message.metadata", "Extensions": "Message.extensions", "References": "Message.reference_task_ids",
+	} {
+		b.from(info, member, "m", meaning)
+	}
+	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
+	s.Add(method("m", b.Message, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(event))).Line().Line()
+	s.Add(doc("MessageInfo implements [runtime.Message]."))
+	s.Add(method("m", b.Message, "MessageInfo")).Params().Add(rt("MessageInfo")).Block(jen.Return(rt("MessageInfo").Values(info))).Line().Line()
+	s.Add(doc("Bind implements [runtime.Message]."))
+	s.Add(method("m", b.Message, "Bind")).Params(jen.List(jen.Id("contextID"), jen.Id("taskID")).String()).Block(
+		b.set("m", "Message.context_id", jen.Id("contextID")),
+		b.set("m", "Message.task_id", jen.Id("taskID")),
+	).Line()
+	return s
+}
+
+// set assigns to the field of this meaning. A zero value is "not set".
+func (b *bound) set(x, meaning string, value jen.Code) jen.Code {
+	if isPointer(b.Fields[meaning]) {
+		b.optional = true
+		value = jen.Id("optional").Call(value)
+	}
+	return b.sel(x, meaning).Op("=").Add(value)
+}
+
+// messageContents prints Message.Contents.
+func (b *bound) messageContents() jen.Code {
+	s := jen.Add(doc("Contents implements [runtime.Message]."))
+	return s.Add(method("m", b.Message, "Contents")).Params().Index().Add(rt("Part")).Block(
+		jen.Return(jen.Id("partsOf").Call(b.sel("m", "Message.parts"))),
+	).Line()
+}
+
+// statusUpdate prints the methods of a status update.
+func (b *bound) statusUpdate() jen.Code {
+	info := jen.Dict{jen.Id("Kind"): rt("EventStatus"), jen.Id("State"): jen.Id("statusState").Call(b.sel("u", "StatusUpdate.status"))}
+	b.from(info, "TaskID", "u", "StatusUpdate.task_id")
+	b.from(info, "ContextID", "u", "StatusUpdate.context_id")
+	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
+	s.Add(method("u", b.StatusUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info))).Line().Line()
+	return s.Add(b.statusMessage("u", b.StatusUpdate, b.sel("u", "StatusUpdate.status")))
+}
+
+// artifactUpdate prints the methods of an artifact update.
+func (b *bound) artifactUpdate() jen.Code {
+	info := jen.Dict{jen.Id("Kind"): rt("EventArtifact")}
+	b.from(info, "TaskID", "u", "ArtifactUpdate.task_id")
+	b.from(info, "ContextID", "u", "ArtifactUpdate.context_id")
+	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
+	s.Add(method("u", b.ArtifactUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info))).Line().Line()
+	s.Add(doc("ArtifactUpdate implements [runtime.ArtifactUpdate]."))
+	s.Add(method("u", b.ArtifactUpdate, "ArtifactUpdate")).Params().Add(rt("ArtifactData")).Block(
+		jen.Id("data").Op(":=").Id("artifactData").Call(b.sel("u", "ArtifactUpdate.artifact")),
+		jen.List(jen.Id("data").Dot("Append"), jen.Id("data").Dot("LastChunk")).Op("=").List(b.get("u", "ArtifactUpdate.append"), b.get("u", "ArtifactUpdate.last_chunk")),
+		jen.Return(jen.Id("data")),
+	).Line()
+	return s
+}
+
+// statusState prints the state of a status that may be nil.
+func (b *bound) statusState() jen.Code {
+	return jen.Func().Id("statusState").Params(jen.Id("s").Add(ptr(b.TaskStatus))).Add(rt("State")).Block(
+		jen.If(isNil(jen.Id("s"))).Block(jen.Return(rt("StateUnspecified"))),
+		jen.Return(jen.Id("stateOf").Call(b.get("s", "TaskStatus.state"))),
+	).Line()
+}
+
+// stateOf prints the translation of the protocol's states to the runtime's.
+func (b *bound) stateOf() jen.Code {
+	return jen.Func().Id("stateOf").Params(jen.Id("s").Id(b.TaskState.Go)).Add(rt("State")).Block(
+		jen.Switch(jen.Id("s")).BlockFunc(func(g *jen.Group) {
+			for _, c := range stateConsts {
+				g.Case(jen.Id(b.Values["TaskState."+c.meaning].Go)).Block(jen.Return(rt(c.constant)))
+			}
+		}),
+		jen.Return(rt("StateUnspecified")),
+	).Line()
+}
+
+// stateFrom prints the translation back.
+func (b *bound) stateFrom() jen.Code {
+	return jen.Func().Id("stateFrom").Params(jen.Id("s").Add(rt("State"))).Id(b.TaskState.Go).Block(
+		jen.Switch(jen.Id("s")).BlockFunc(func(g *jen.Group) {
+			for _, c := range stateConsts {
+				g.Case(rt(c.constant)).Block(jen.Return(jen.Id(b.Values["TaskState."+c.meaning].Go)))
+			}
+		}),
+		jen.Return(jen.Lit("")),
+	).Line()
+}
+
+// artifactData prints the neutral form of an artifact that may be nil.
+func (b *bound) artifactData() jen.Code {
+	data := jen.Dict{jen.Id("Parts"): jen.Id("partsOf").Call(b.sel("a", "Artifact.parts"))}
+	for member, meaning := range map[string]string{
+		"ID": "Artifact.artifact_id", "Name": "Artifact.name", "Description": "Artifact.description",
+		"Metadata": "Artifact.metadata", "Extensions": "Artifact.extensions",
+	} {
+		b.from(data, member, "a", meaning)
+	}
+	return jen.Func().Id("artifactData").Params(jen.Id("a").Add(ptr(b.Artifact))).Add(rt("ArtifactData")).Block(
+		jen.If(isNil(jen.Id("a"))).Block(jen.Return(rt("ArtifactData").Values())),
+		jen.Return(rt("ArtifactData").Values(data)),
+	).Line()
+}
+
+// partKinds are the members of a part with the runtime's kind and field for each.
+var partKinds = []struct{ meaning, kind, member string }{
+	{"Part.text", "PartText", "Text"}, {"Part.raw", "PartRaw", "Raw"}, {"Part.url", "PartURL", "URL"}, {"Part.data", "PartData", "Data"},
+}
+
+// partOf prints the neutral form of a part that may be nil.
+func (b *bound) partOf() jen.Code {
+	part := jen.Dict{}
+	b.from(part, "Filename", "p", "Part.filename")
+	b.from(part, "MediaType", "p", "Part.media_type")
+	b.from(part, "Metadata", "p", "Part.metadata")
+	return jen.Func().Id("partOf").Params(jen.Id("p").Add(ptr(b.Part))).Add(rt("Part")).Block(
+		jen.If(isNil(jen.Id("p"))).Block(jen.Return(rt("Part").Values())),
+		jen.Id("part").Op(":=").Add(rt("Part")).Values(part),
+		jen.Switch(jen.Id("c").Op(":=").Add(b.sel("p", "Part.content")).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
+			for _, k := range partKinds {
+				c := b.Cases[k.meaning]
+				g.Case(jen.Id(c.Go)).Block(
+					jen.List(jen.Id("part").Dot("Kind"), jen.Id("part").Dot(k.member)).Op("=").List(rt(k.kind), convert(c.Type, jen.Id("c"))),
+				)
+			}
+		}),
+		jen.Return(jen.Id("part")),
+	).Line()
+}
+
+// partFrom prints the way back: setPart fills a new part, partsFrom makes a list. A part of unknown kind has no content; writing it is an error.
+func (b *bound) partFrom() jen.Code {
+	part := jen.Dict{}
+	b.into(part, "Part.filename", jen.Id("from").Dot("Filename"))
+	b.into(part, "Part.media_type", jen.Id("from").Dot("MediaType"))
+	b.into(part, "Part.metadata", jen.Id("from").Dot("Metadata"))
+	s := jen.Func().Id("setPart").Params(jen.Id("p").Add(ptr(b.Part)), jen.Id("from").Op("*").Add(rt("Part"))).Block(
+		jen.Op("*").Id("p").Op("=").Id(b.Part.Go).Values(part),
+		jen.Switch(jen.Id("from").Dot("Kind")).BlockFunc(func(g *jen.Group) {
+			for _, k := range partKinds {
+				g.Case(rt(k.kind)).Block(b.sel("p", "Part.content").Op("=").Id(b.Cases[k.meaning].Go).Call(jen.Id("from").Dot(k.member)))
+			}
+		}),
+	).Line().Line()
+	s.Add(doc("partsFrom puts the parts into one piece of memory, and a single part, as in the chunks of a stream, into one with its list."))
+	return s.Func().Id("partsFrom").Params(jen.Id("parts").Index().Add(rt("Part"))).Index().Add(ptr(b.Part)).Block(
+		jen.If(jen.Len(jen.Id("parts")).Op("==").Lit(1)).Block(
+			jen.Id("made").Op(":=").New(jen.Struct(jen.Id("part").Id(b.Part.Go), jen.Id("list").Index(jen.Lit(1)).Add(ptr(b.Part)))),
+			jen.Id("setPart").Call(jen.Op("&").Id("made").Dot("part"), jen.Op("&").Id("parts").Index(jen.Lit(0))),
+			jen.Id("made").Dot("list").Index(jen.Lit(0)).Op("=").Op("&").Id("made").Dot("part"),
+			jen.Return(jen.Id("made").Dot("list").Index(jen.Empty(), jen.Empty())),
+		),
+		jen.List(jen.Id("values"), jen.Id("list")).Op(":=").List(
+			jen.Make(jen.Index().Id(b.Part.Go), jen.Len(jen.Id("parts"))), jen.Make(jen.Index().Add(ptr(b.Part)), jen.Len(jen.Id("parts"))),
+		),
+		jen.For(jen.Id("i").Op(":=").Range().Id("parts")).Block(
+			jen.Id("list").Index(jen.Id("i")).Op("=").Op("&").Id("values").Index(jen.Id("i")),
+			jen.Id("setPart").Call(jen.Id("list").Index(jen.Id("i")), jen.Op("&").Id("parts").Index(jen.Id("i"))),
+		),
+		jen.Return(jen.Id("list")),
+	).Line()
+}
+
+// partsOf prints the neutral form of a list of parts.
+func (b *bound) partsOf() jen.Code {
+	return jen.Func().Id("partsOf").Params(jen.Id("parts").Index().Add(ptr(b.Part))).Index().Add(rt("Part")).Block(
+		jen.Id("list").Op(":=").Make(jen.Index().Add(rt("Part")), jen.Len(jen.Id("parts"))),
+		jen.For(jen.List(jen.Id("i"), jen.Id("p")).Op(":=").Range().Id("parts")).Block(jen.Id("list").Index(jen.Id("i")).Op("=").Id("partOf").Call(jen.Id("p"))),
+		jen.Return(jen.Id("list")),
+	).Line()
+}

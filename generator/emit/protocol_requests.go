@@ -1,0 +1,83 @@
+package emit
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+)
+
+// neutral prints the function that turns the request of an operation into its neutral form, and its name; none if
+// the runtime takes the generated request itself.
+func (b *bound) neutral(op *ir.Operation) (name string, code jen.Code) {
+	if op.Request.Type == nil {
+		return "", nil
+	}
+	name = "neutral" + op.Request.Type.Go
+	of := string(op.Role) + "."
+	switch op.Role {
+	case ir.RoleSend, ir.RoleStream:
+		return name, b.neutralSend(name, of, op.Request.Type)
+	case ir.RoleGet, ir.RoleCancel, ir.RoleSubscribe:
+		req := jen.Dict{jen.Id("Source"): jen.Id("x")}
+		b.from(req, "Tenant", "x", of+"tenant")
+		b.from(req, "ID", "x", of+"id")
+		b.from(req, "Metadata", "x", of+"metadata")
+		b.countFrom(req, "HistoryLength", "x", of+"history_length")
+		return name, b.neutralFunc(name, "TaskRequest", op.Request.Type, req)
+	case ir.RoleList:
+		return name, b.neutralList(name, of, op.Request.Type)
+	default:
+		return "", nil
+	}
+}
+
+// neutralFunc prints func name(x *T) *runtime.form, with more statements before the return of req.
+func (b *bound) neutralFunc(name, form string, t *ir.Type, req jen.Dict, more ...jen.Code) jen.Code {
+	body := append([]jen.Code{jen.Id("req").Op(":=").Op("&").Add(rt(form)).Values(req)}, more...)
+	if len(more) == 0 {
+		return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(t))).Op("*").Add(rt(form)).Block(jen.Return(jen.Op("&").Add(rt(form)).Values(req))).Line()
+	}
+	return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(t))).Op("*").Add(rt(form)).Block(append(body, jen.Return(jen.Id("req")))...).Line()
+}
+
+func (b *bound) neutralSend(name, of string, t *ir.Type) jen.Code {
+	req := jen.Dict{jen.Id("Source"): jen.Id("x"), jen.Id("Message"): b.sel("x", of+"message")}
+	b.from(req, "Tenant", "x", of+"tenant")
+	b.from(req, "Metadata", "x", of+"metadata")
+	if !b.has(of + "configuration") {
+		return b.neutralFunc(name, "SendRequest", t, req)
+	}
+	var set []jen.Code
+	assign := func(member string, value jen.Code) { set = append(set, jen.Id("req").Dot(member).Op("=").Add(value)) }
+	if b.has("SendConfig.accepted_output_modes") {
+		assign("AcceptedOutputModes", b.get("c", "SendConfig.accepted_output_modes"))
+	}
+	history := jen.Dict{}
+	b.countFrom(history, "HistoryLength", "c", "SendConfig.history_length")
+	for _, value := range history {
+		assign("HistoryLength", value)
+	}
+	if b.has("SendConfig.return_immediately") {
+		assign("ReturnImmediately", b.get("c", "SendConfig.return_immediately"))
+	}
+	if b.has("SendConfig.task_push_notification_config") {
+		assign("HasPush", b.sel("c", "SendConfig.task_push_notification_config").Op("!=").Nil())
+	}
+	return b.neutralFunc(name, "SendRequest", t, req,
+		jen.If(jen.Id("c").Op(":=").Add(b.sel("x", of+"configuration")), jen.Id("c").Op("!=").Nil()).Block(set...))
+}
+
+func (b *bound) neutralList(name, of string, t *ir.Type) jen.Code {
+	req := jen.Dict{jen.Id("Source"): jen.Id("x")}
+	for member, field := range map[string]string{
+		"Tenant": "tenant", "ContextID": "context_id", "PageToken": "page_token", "After": "status_timestamp_after", "IncludeArtifacts": "include_artifacts",
+	} {
+		b.from(req, member, "x", of+field)
+	}
+	if b.has(of + "status") {
+		req[jen.Id("State")] = jen.Id("stateOf").Call(b.get("x", of+"status"))
+	}
+	b.countFrom(req, "PageSize", "x", of+"page_size")
+	b.countFrom(req, "HistoryLength", "x", of+"history_length")
+	return b.neutralFunc(name, "ListRequest", t, req)
+}

@@ -1,0 +1,144 @@
+package emit
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// ProtocolClient prints client.gen.go of the protocol package: the typed client of an agent's operations.
+func ProtocolClient(p *ir.Protocol, paths Paths) (output.File, error) {
+	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+	if len(p.Versions) > 0 { // newest first: its operations are the methods
+		c := protocolClient{p: p}
+		f.Add(c.declaration())
+		methods := names.NewScope("Card", "Close", "RPC")
+		for _, op := range p.Versions[0].Operations {
+			f.Add(c.method(op, methods.Take(op.RPC, op.Go)))
+		}
+	}
+	return render(f, pkgFile(paths.Protocol, "client.gen.go"))
+}
+
+// protocolClient knows what the methods of one client need.
+type protocolClient struct{ p *ir.Protocol }
+
+// declaration is the struct with its constructors and the methods that are no operations.
+func (c *protocolClient) declaration() jen.Code {
+	s := jen.Add(doc("Client calls the operations of one agent. It is safe for concurrent use.\n\nA request that names no tenant gets the one that the agent's card demands."))
+	s.Type().Id("Client").Struct(jen.Id("rpc").Op("*").Qual(clientPath, "Client")).Line().Line()
+	s.Add(doc("NewClient fetches the agent's card and returns a client of the first interface in it that this package\nspeaks. The URL is the agent's base URL, or that of the card itself when it ends in .json."))
+	s.Func().Id("NewClient").Params(ctxParam(), jen.Id("url").String(), optionsParam()).Params(jen.Op("*").Id("Client"), jen.Error()).Block(
+		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(clientPath, "New").Call(jen.Id("ctx"), jen.Id("Protocol").Call(), jen.Id("url"), jen.Id("opts").Op("...")),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("rpc").Op(":").Id("c")), jen.Nil()),
+	).Line().Line()
+	s.Add(c.fromCard())
+	s.Add(doc("RPC returns the untyped client below: the interface in use, waiting for tasks, the calls of skills."))
+	s.Func().Params(receiver()).Id("RPC").Params().Op("*").Qual(clientPath, "Client").Block(jen.Return(jen.Id("c").Dot("rpc"))).Line().Line()
+	s.Add(doc("Close lets go of idle connections."))
+	s.Func().Params(receiver()).Id("Close").Params().Block(jen.Id("c").Dot("rpc").Dot("Close").Call()).Line()
+	return s
+}
+
+// fromCard is the constructor that takes a card, and the accessor of the card.
+func (c *protocolClient) fromCard() jen.Code {
+	card := c.p.Bindings.AgentCard
+	if card == nil {
+		return jen.Null()
+	}
+	s := jen.Add(doc("NewClientFromCard returns a client of the first interface in the card that this package speaks.\nIt makes no request."))
+	s.Func().Id("NewClientFromCard").Params(jen.Id("card").Op("*").Id(card.Go), optionsParam()).Params(jen.Op("*").Id("Client"), jen.Error()).Block(
+		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(clientPath, "FromCard").Call(jen.Id("Protocol").Call(), jen.Id("card"), jen.Id("opts").Op("...")),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("rpc").Op(":").Id("c")), jen.Nil()),
+	).Line().Line()
+	s.Add(doc("Card returns the agent's card. The caller must not change it."))
+	s.Func().Params(receiver()).Id("Card").Params().Op("*").Id(card.Go).Block(
+		jen.List(jen.Id("card"), jen.Id("_")).Op(":=").Id("c").Dot("rpc").Dot("Card").Call().Assert(jen.Op("*").Id(card.Go)),
+		jen.Return(jen.Id("card")),
+	).Line().Line()
+	return s
+}
+
+// method is the typed method of one operation.
+func (c *protocolClient) method(op *ir.Operation, name string) jen.Code {
+	text := op.Doc
+	if !strings.HasPrefix(text, name+" ") {
+		text = strings.TrimSpace(name + " calls the operation " + op.RPC + ".\n\n" + text)
+	}
+	s := jen.Line().Add(doc(text))
+	s.Func().Params(receiver()).Id(name).ParamsFunc(func(g *jen.Group) {
+		g.Add(ctxParam())
+		if op.Request.Kind == ir.KindMessage {
+			g.Id("req").Op("*").Id(op.Request.Type.Go)
+		}
+		g.Id("opts").Op("...").Qual(clientPath, "CallOption")
+	})
+	run := []jen.Code{jen.Id("ctx"), rpcMethod(op), requestArgument(op), jen.Id("opts").Op("...")}
+	result := c.result(op.Response)
+	switch {
+	case op.Stream:
+		s.Qual("iter", "Seq2").Types(result, jen.Error()).Block(
+			jen.Return(jen.Qual(clientPath, "Each").Types(result).Call(jen.Id("c").Dot("rpc").Dot("Stream").Call(run...))))
+	case op.Response.Kind == ir.KindEmpty:
+		s.Error().Block(
+			jen.List(jen.Id("_"), jen.Err()).Op(":=").Id("c").Dot("rpc").Dot("Call").Call(run...),
+			jen.Return(jen.Err()))
+	default:
+		s.Params(result, jen.Error()).Block(
+			jen.Return(jen.Qual(clientPath, "As").Types(result).Call(jen.Id("c").Dot("rpc").Dot("Call").Call(run...))))
+	}
+	return s
+}
+
+// result is the Go type of an operation's result: the union itself where the message is nothing but a union.
+func (c *protocolClient) result(t ir.TypeRef) jen.Code {
+	if t.Kind != ir.KindMessage {
+		return goType(t)
+	}
+	if t.Type == c.p.Bindings.SendResult || t.Type == c.p.Bindings.StreamItem {
+		for _, f := range t.Type.Fields {
+			if f.Union != nil {
+				return jen.Id(f.Union.Go)
+			}
+		}
+	}
+	return jen.Op("*").Id(t.Type.Go)
+}
+
+// requestArgument is the request to send, with the tenant filled in where the operation has one (R125).
+func requestArgument(op *ir.Operation) jen.Code {
+	if op.Request.Kind != ir.KindMessage {
+		return jen.Nil()
+	}
+	for _, f := range op.Request.Type.Fields {
+		if f.Name == "tenant" && f.Type.Kind == ir.KindString && f.Presence != ir.Explicit {
+			return jen.Qual(clientPath, "ForTenant").Call(jen.Id("c").Dot("rpc"), jen.Id("req"),
+				jen.Func().Params(jen.Id("r").Op("*").Id(op.Request.Type.Go)).Op("*").String().Block(jen.Return(jen.Op("&").Id("r").Dot(f.Go))))
+		}
+	}
+	return jen.Id("req")
+}
+
+// rpcMethod names the operation for the runtime: by role, so that another version's name for it is found too.
+func rpcMethod(op *ir.Operation) jen.Code {
+	return jen.Qual(clientPath, "Method").Values(jen.Id("Role").Op(":").Qual(runtimePath, roleNames[op.Role]), jen.Id("RPC").Op(":").Lit(op.RPC))
+}
+
+// roleNames are the runtime's constants of the roles.
+var roleNames = map[ir.Role]string{
+	ir.RoleSend: "RoleSend", ir.RoleStream: "RoleStream", ir.RoleGet: "RoleGet", ir.RoleList: "RoleList",
+	ir.RoleCancel: "RoleCancel", ir.RoleSubscribe: "RoleSubscribe", ir.RolePushCreate: "RolePushCreate", ir.RolePushGet: "RolePushGet",
+	ir.RolePushList: "RolePushList", ir.RolePushDelete: "RolePushDelete", ir.RoleExtendedCard: "RoleExtendedCard", ir.RoleOther: "RoleOther",
+}
+
+func receiver() jen.Code { return jen.Id("c").Op("*").Id("Client") }
+
+func ctxParam() jen.Code { return jen.Id("ctx").Qual("context", "Context") }
+
+func optionsParam() jen.Code { return jen.Id("opts").Op("...").Qual(clientPath, "Option") }

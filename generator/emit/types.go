@@ -1,0 +1,161 @@
+package emit
+
+import (
+	"strings"
+
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// Types prints the Go types of the protocol: types.gen.go, enums.gen.go and unions.gen.go of the protocol package.
+func Types(p *ir.Protocol, paths Paths) ([]output.File, error) {
+	return renderAll(
+		source{messageTypes(p, paths), pkgFile(paths.Protocol, "types.gen.go")},
+		source{enumTypes(p, paths), pkgFile(paths.Protocol, "enums.gen.go")},
+		source{unionTypes(p, paths), pkgFile(paths.Protocol, "unions.gen.go")},
+	)
+}
+
+// messageTypes is the file of the structs.
+func messageTypes(p *ir.Protocol, paths Paths) *jen.File {
+	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+	for _, t := range p.Types {
+		if t.Kind == ir.Message {
+			f.Add(structType(t))
+		}
+	}
+	return f
+}
+
+// structType is one message. Its fields are grouped with their comments by blank lines only where jennifer puts them.
+func structType(t *ir.Type) jen.Code {
+	return jen.Add(doc(t.Doc)).Type().Id(t.Go).StructFunc(func(g *jen.Group) {
+		for _, f := range t.Fields {
+			g.Add(doc(f.Doc)).Id(f.Go).Add(fieldType(f))
+		}
+	}).Line()
+}
+
+// fieldType is the Go type of a struct field: explicit presence makes a pointer.
+func fieldType(f *ir.Field) jen.Code {
+	switch {
+	case f.Union != nil:
+		return jen.Id(f.Union.Go)
+	case f.Presence == ir.Explicit:
+		return jen.Op("*").Add(goType(f.Type))
+	default:
+		return goType(f.Type)
+	}
+}
+
+// goType is the Go type of a reference, without presence.
+func goType(t ir.TypeRef) jen.Code {
+	switch t.Kind {
+	case ir.KindFloat:
+		return jen.Float32()
+	case ir.KindDouble:
+		return jen.Float64()
+	case ir.KindBytes:
+		return jen.Index().Byte()
+	case ir.KindTimestamp:
+		return jen.Qual("time", "Time")
+	case ir.KindDuration:
+		return jen.Qual("time", "Duration")
+	case ir.KindStruct, ir.KindEmpty:
+		return jen.Qual(wirePath, "Object")
+	case ir.KindValue:
+		return jen.Qual(wirePath, "Value")
+	case ir.KindMessage:
+		return jen.Op("*").Id(t.Type.Go)
+	case ir.KindEnum:
+		return jen.Id(t.Type.Go)
+	case ir.KindList:
+		return jen.Index().Add(goType(*t.Elem))
+	case ir.KindMap:
+		return jen.Map(jen.String()).Add(goType(*t.Elem))
+	default: // the other kinds are called as in Go
+		return jen.Id(string(t.Kind))
+	}
+}
+
+// enumTypes is the file of the enums.
+func enumTypes(p *ir.Protocol, paths Paths) *jen.File {
+	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+	for _, t := range p.Types {
+		if t.Kind == ir.Enum {
+			f.Add(enumType(t))
+		}
+	}
+	return f
+}
+
+// enumType is one enum: a string type that also holds values this definition does not know.
+func enumType(t *ir.Type) jen.Code {
+	s := jen.Add(doc(t.Doc)).Type().Id(t.Go).String().Line().Line()
+	s.Add(doc("The values of " + t.Go + ". A value that is not among them is kept as it came off the wire."))
+	return s.Const().DefsFunc(func(g *jen.Group) {
+		for _, v := range t.Values {
+			value := v.Name
+			if v.Unspecified {
+				value = ""
+			}
+			g.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Lit(value)
+		}
+	}).Line()
+}
+
+// unionTypes is the file of the unions.
+func unionTypes(p *ir.Protocol, paths Paths) *jen.File {
+	f := newFile(paths.Protocol, pkgName(paths.Protocol))
+	for _, t := range p.Types {
+		for _, field := range t.Fields {
+			if field.Union != nil {
+				f.Add(unionType(field.Union))
+			}
+		}
+	}
+	return f
+}
+
+// unionType is one union: the sealed interface, the cases that are types of their own, and the markers of all.
+func unionType(u *ir.Union) jen.Code {
+	s := jen.Add(doc(unionDoc(u))).Type().Id(u.Go).Interface(jen.Id(u.Marker).Params()).Line().Line()
+	for _, c := range u.Cases {
+		if !c.Direct {
+			s.Add(doc(c.Go + " is the member " + c.Name + " of a [" + u.Go + "]. " + c.Doc)).Type().Id(c.Go).Add(caseType(c)).Line().Line()
+		}
+	}
+	s.Add(doc(u.Unknown + " is a member that the definition does not know, as it came off the wire."))
+	s.Type().Id(u.Unknown).Struct(jen.Id("Name").String(), jen.Id("Value").Qual(wirePath, "Value")).Line().Line()
+	for _, c := range u.Cases {
+		receiver := jen.Id(c.Go)
+		if c.Direct {
+			receiver = jen.Op("*").Id(c.Go)
+		}
+		s.Func().Params(receiver).Id(u.Marker).Params().Block().Line()
+	}
+	return s.Func().Params(jen.Op("*").Id(u.Unknown)).Id(u.Marker).Params().Block().Line()
+}
+
+// unionDoc says which types the union takes.
+func unionDoc(u *ir.Union) string {
+	var cases []string
+	for _, c := range u.Cases {
+		name := c.Go
+		if c.Direct {
+			name = "*" + name
+		}
+		cases = append(cases, name)
+	}
+	return u.Go + " is one of " + strings.Join(cases, ", ") + " or *" + u.Unknown + "; nil is none. " + u.Doc
+}
+
+// caseType is the type behind a case: a defined type over a scalar, or a struct around a message that several cases share.
+func caseType(c *ir.Case) jen.Code {
+	if c.Type.Kind == ir.KindMessage {
+		return jen.Struct(jen.Id("Value").Add(goType(c.Type)))
+	}
+	return goType(c.Type)
+}

@@ -1,0 +1,46 @@
+package a2aall
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// BenchmarkEvents writes and reads a task of 64 artifacts of 1 KB in every version.
+func BenchmarkEvents(b *testing.B) {
+	p := Protocol()
+	task := p.NewTask("t", "c", at)
+	for i := range 64 {
+		err := task.Apply(p.NewArtifact("t", "c", runtime.ArtifactData{ID: fmt.Sprint(i), Parts: []runtime.Part{{Kind: runtime.PartText, Text: strings.Repeat("text ", 200)}}}))
+		if err != nil {
+			b.Fatal(err)
+		}
+	}
+	for _, v := range p.Versions {
+		get := operationOf(v, runtime.RoleGet)
+		src, err := get.Append(nil, task)
+		if err != nil {
+			b.Fatal(err)
+		}
+		b.Run("encode/"+v.Name, func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := get.Append(src[:0], task); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		b.Run("decode/"+v.Name, func(b *testing.B) {
+			b.SetBytes(int64(len(src)))
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := get.Read(src); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}
