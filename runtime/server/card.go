@@ -1,0 +1,252 @@
+package server
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"os"
+	"path"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// EnvURL is the environment variable with the agent's public base URL.
+const EnvURL = "A2A_PUBLIC_URL"
+
+// cards serves the agent's card. Its interface URLs are those under which the agent is reached: by option, by environment, by trusted
+// forwarded headers, or by the request's Host.
+type cards struct {
+	card    runtime.Card
+	paths   map[string]*cardShape // by where it is served
+	fixed   string                // public base URL, "" when it depends on the request
+	base    string                // path of fixed without a slash at the end
+	control []string
+
+	mu     sync.Mutex
+	byBase map[cardKey]*cardBytes
+}
+
+// cardKey is a card's shape and its base URL.
+type cardKey struct {
+	shape *cardShape
+	base  string
+}
+
+// cardBytes is the card under one base URL.
+type cardBytes struct {
+	body []byte
+	etag string
+}
+
+// maxBases bounds how many rewritten cards are kept: the Host header is the client's to choose.
+const maxBases = 64
+
+// init prepares serving. It returns the path of the public base URL.
+func (c *cards) init(s *Server, card runtime.Card) (base string, err error) {
+	c.card, c.byBase = card, map[cardKey]*cardBytes{}
+	shapes := s.cardShapes()
+	c.control = []string{"public, max-age=" + strconv.Itoa(int(s.cardMaxAge.Seconds()))}
+	c.fixed = s.url
+	if c.fixed == "" {
+		c.fixed = os.Getenv(EnvURL)
+	}
+	if c.fixed == "" {
+		c.paths = shapes
+		return "", c.try(s, "http://localhost")
+	}
+	u, err := url.Parse(c.fixed)
+	if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
+		return "", fmt.Errorf("server: public url %q is not of the form https://host/path", c.fixed)
+	}
+	c.fixed = strings.TrimRight(c.fixed, "/")
+	c.base = strings.TrimRight(u.Path, "/")
+	c.paths = maps.Clone(shapes)
+	for at, shape := range shapes {
+		c.paths[c.base+at] = shape
+	}
+	return c.base, c.try(s, c.fixed)
+}
+
+// under returns the card in a shape for a base URL.
+func (c *cards) under(shape *cardShape, base string) (*cardBytes, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	key := cardKey{shape, base}
+	if b := c.byBase[key]; b != nil {
+		return b, nil
+	}
+	body, err := shape.write(c.card.At(base))
+	if err != nil {
+		return nil, fmt.Errorf("server: card: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	b := &cardBytes{body: body, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
+	if len(c.byBase) >= maxBases {
+		clear(c.byBase)
+	}
+	c.byBase[key] = b
+	return b, nil
+}
+
+// serveCard answers GET and HEAD of the card, with an ETag and a time to live (R145–R147). It is public: any web page may read it.
+// shape is what the path has for a client that names no version.
+func (s *Server) serveCard(w http.ResponseWriter, r *http.Request, shape *cardShape) {
+	h := w.Header()
+	h.Set("Access-Control-Allow-Origin", "*")
+	switch r.Method {
+	case http.MethodGet, http.MethodHead:
+	case http.MethodOptions:
+		h.Set("Access-Control-Allow-Methods", "GET, HEAD")
+		h.Set("Access-Control-Allow-Headers", "A2A-Version, A2A-Extensions, Content-Type, If-None-Match")
+		w.WriteHeader(http.StatusNoContent)
+		return
+	default:
+		h.Set("Allow", "GET, HEAD, OPTIONS")
+		http.Error(w, "the card is read with GET", http.StatusMethodNotAllowed)
+		return
+	}
+	if v := s.spoken(askedVersion(r)); v != nil {
+		shape = v.shape
+	}
+	b, err := s.card.under(shape, s.baseOf(r))
+	if err != nil {
+		s.logger.Error("card could not be encoded", "error", err)
+		http.Error(w, "the card is not available", http.StatusInternalServerError)
+		return
+	}
+	h["Content-Type"] = jsonType
+	h["Cache-Control"] = s.card.control
+	h["Etag"] = []string{b.etag}
+	h["Access-Control-Expose-Headers"] = []string{"ETag"}
+	if len(s.versions) > 1 {
+		h.Add("Vary", "A2A-Version")
+	}
+	if s.forwarded && s.card.fixed == "" {
+		h.Add("Vary", "X-Forwarded-Host, X-Forwarded-Proto, X-Forwarded-Prefix, Forwarded")
+	}
+	if matchesTag(r.Header.Values("If-None-Match"), b.etag) {
+		w.WriteHeader(http.StatusNotModified)
+		return
+	}
+	h["Content-Length"] = []string{strconv.Itoa(len(b.body))}
+	if r.Method == http.MethodGet {
+		_, _ = w.Write(b.body)
+	}
+}
+
+// matchesTag compares weakly, as RFC 9110 §13.1.2 asks for If-None-Match.
+func matchesTag(headers []string, etag string) bool {
+	for _, h := range headers {
+		for tag := range strings.SplitSeq(h, ",") {
+			if tag = strings.TrimPrefix(strings.TrimSpace(tag), "W/"); tag == etag || tag == "*" {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// baseOf returns the base URL under which the client of r reaches the agent.
+func (s *Server) baseOf(r *http.Request) string {
+	if s.card.fixed != "" {
+		return s.card.fixed
+	}
+	scheme, host, prefix := "http", r.Host, ""
+	if r.TLS != nil {
+		scheme = "https"
+	}
+	if s.forwarded {
+		proto, h, p := forwardedBase(r.Header)
+		if proto == "http" || proto == "https" {
+			scheme = proto
+		}
+		if h != "" {
+			host = h
+		}
+		prefix = p
+	}
+	if !plainHost(host) {
+		host = "localhost"
+	}
+	return scheme + "://" + host + prefix
+}
+
+// forwardedBase reads what a proxy says of the original request: X-Forwarded-* or, without them, Forwarded (RFC 7239). The first proxy's word
+// counts, because it saw the client.
+func forwardedBase(h http.Header) (proto, host, prefix string) {
+	first := func(name string) string {
+		v, _, _ := strings.Cut(h.Get(name), ",")
+		return strings.TrimSpace(v)
+	}
+	proto, host = strings.ToLower(first("X-Forwarded-Proto")), first("X-Forwarded-Host")
+	if p := first("X-Forwarded-Prefix"); strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "//") && !strings.ContainsAny(p, "?#\"<>\\ ") {
+		prefix = strings.TrimRight(path.Clean(p), "/")
+	}
+	for pair := range strings.SplitSeq(first("Forwarded"), ";") {
+		name, value, _ := strings.Cut(strings.TrimSpace(pair), "=")
+		value = strings.Trim(value, `"`)
+		switch {
+		case strings.EqualFold(name, "proto") && proto == "":
+			proto = strings.ToLower(value)
+		case strings.EqualFold(name, "host") && host == "":
+			host = value
+		}
+	}
+	return proto, host, prefix
+}
+
+// plainHost reports whether a Host value can stand in a URL.
+func plainHost(host string) bool {
+	if host == "" || len(host) > 255 {
+		return false
+	}
+	for i := range len(host) {
+		c := host[i]
+		switch {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
+		case strings.IndexByte("-._:[]%", c) >= 0:
+		default:
+			return false
+		}
+	}
+	return true
+}
+
+// allowOrigin refuses requests that a web page of another origin has a browser send, unless the origin is trusted, and answers preflights of the trusted
+// ones. Without it any page could use an agent on its reader's own machine.
+func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
+	if r.Method == http.MethodPost && len(r.Header["Sec-Fetch-Site"]) == 0 && len(r.Header["Origin"]) == 0 {
+		return true // not from a browser
+	}
+	origin := r.Header.Get("Origin")
+	trusted := false
+	for _, o := range s.origins {
+		trusted = trusted || o == origin
+	}
+	if trusted {
+		h := w.Header()
+		h.Set("Access-Control-Allow-Origin", origin)
+		h.Add("Vary", "Origin")
+		h.Set("Access-Control-Expose-Headers", "A2A-Extensions")
+	}
+	if r.Method == http.MethodOptions {
+		if trusted {
+			w.Header().Set("Access-Control-Allow-Methods", "POST")
+			w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, A2A-Version, A2A-Extensions, Last-Event-ID")
+		}
+		w.Header().Set("Allow", "POST, OPTIONS")
+		w.WriteHeader(http.StatusNoContent)
+		return false
+	}
+	if err := s.origin.Check(r); err != nil {
+		http.Error(w, "requests from pages of other origins are refused", http.StatusForbidden)
+		return false
+	}
+	return true
+}

@@ -1,0 +1,160 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// What a handler's call does to its task. Every function here wants the lock of t.l.
+
+// ensure makes sure that the task exists and may still be changed by the handler. A task made now begins as create says.
+func (t *Task) ensure(first runtime.State) error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	if t.l.version != 0 {
+		return nil
+	}
+	return t.create(first)
+}
+
+// open reports why the handler may no longer say anything.
+func (t *Task) open() error {
+	switch {
+	case t.over || t.reply != nil:
+		return ErrAnswered
+	case t.ctx.Err() != nil:
+		return context.Cause(t.ctx)
+	}
+	return nil
+}
+
+// create makes the task with the message that brought it (A2A 1.0 §3.4.2). It begins as working when the handler is at work, so that clients see that,
+// unless first is StateSubmitted because another status follows at once.
+func (t *Task) create(first runtime.State) error {
+	now, id, contextID := t.s.now(), t.taskID(), t.context()
+	task := t.s.protocol.NewTask(id, contextID, now)
+	t.bind()
+	task.AddMessage(t.req.Message)
+	if t.working && first == runtime.StateWorking {
+		if err := task.Apply(t.s.protocol.NewStatus(id, contextID, runtime.StateWorking, nil, now)); err != nil {
+			return err
+		}
+	}
+	var view *store.View
+	if t.decided != nil {
+		view = t.view()
+		t.l.read = true // by the stream that is about to begin
+	}
+	t.l.key = store.Key{Owner: t.owner, Task: id}
+	t.private.Skill, t.private.Input = t.skill.ID, t.input
+	snap, err := t.s.store.Create(context.Background(), t.l.key, task, t.private, view)
+	if err != nil {
+		t.err = err
+		t.decide()
+		return err
+	}
+	t.unsaved = false
+	t.l.version, t.l.run = snap.Version, t
+	t.s.register(t.l)
+	t.s.beat.start()
+	t.first, t.firstVersion = snap.Task, snap.Version
+	t.decide()
+	return nil
+}
+
+// bind tells the message that brought the task, once, which task that is.
+func (t *Task) bind() {
+	if !t.bound {
+		t.bound = true
+		t.req.Message.Bind(t.context(), t.taskID())
+	}
+}
+
+// view is how the sender of the message wants to see the task.
+func (t *Task) view() *store.View {
+	t.wanted = store.View{History: t.req.HistoryLength, Artifacts: true}
+	return &t.wanted
+}
+
+// decide tells a waiting sender that it is clear what the call comes to.
+func (t *Task) decide() {
+	if t.isDecided {
+		return
+	}
+	t.isDecided = true
+	if t.decided != nil {
+		close(t.decided)
+	}
+}
+
+// status commits a status update, with a message unless there are no parts.
+func (t *Task) status(state runtime.State, parts []runtime.Part) error {
+	if err := t.check(parts); err != nil {
+		return err
+	}
+	var m runtime.Message
+	if len(parts) > 0 {
+		m = t.message(parts)
+	}
+	return t.commit(t.s.protocol.NewStatus(t.taskID(), t.context(), state, m, t.s.now()), nil)
+}
+
+// artifact commits an artifact update.
+func (t *Task) artifact(data runtime.ArtifactData) error {
+	if err := t.check(data.Parts); err != nil {
+		return err
+	}
+	return t.commit(t.s.protocol.NewArtifact(t.taskID(), t.context(), data), nil)
+}
+
+// commit applies an event to the task, with what the handler saved meanwhile.
+func (t *Task) commit(e runtime.Event, view *store.View) error {
+	u := store.Update{Event: e}
+	if t.unsaved {
+		p := t.private
+		u.Private = &p
+	}
+	snap, err := t.l.commit(t.s, u, view)
+	if errors.Is(err, store.ErrConflict) {
+		t.cancel(errLost)
+		return errLost
+	}
+	if err != nil {
+		return err
+	}
+	t.unsaved = false
+	if view != nil {
+		t.last = snap.Task
+	}
+	return nil
+}
+
+// message makes a message of the agent's. It names the task only when there is one (R304).
+func (t *Task) message(parts []runtime.Part) runtime.Message {
+	info := runtime.MessageInfo{ID: t.s.ids.next(), ContextID: t.context()}
+	if t.l.version != 0 {
+		info.TaskID = t.taskID()
+	}
+	return t.s.protocol.NewMessage(runtime.MessageData{MessageInfo: info, Parts: parts})
+}
+
+// check refuses parts that cannot be sent.
+func (t *Task) check(parts []runtime.Part) error {
+	size := 0
+	for i := range parts {
+		p := &parts[i]
+		if p.Kind == runtime.PartUnknown {
+			return fmt.Errorf("part %d cannot be sent: %s", i, p.Text)
+		}
+		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
+	}
+	if size > t.s.limits.Event {
+		return ErrTooLarge
+	}
+	return nil
+}

@@ -1,0 +1,115 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Causes with which a handler's context is canceled: ask context.Cause.
+var (
+	// ErrCanceled: the client canceled the task.
+	ErrCanceled = errors.New("the client canceled the task")
+	// ErrTimeout: the skill's time is up.
+	ErrTimeout  = errors.New("the skill's time is up")
+	errShutdown = errors.New("the agent is shutting down")
+	errLost     = errors.New("the task was changed by somebody else")
+)
+
+// Errors of a handler's Task.
+var (
+	// ErrAnswered: the handler already answered with a Message, or its call is over.
+	ErrAnswered = errors.New("the message has been answered already")
+	// ErrTaskExists: a plain Message can no longer be the answer.
+	ErrTaskExists = errors.New("there is a task already: answer through it")
+	// ErrTooLarge: an event is over the server's limit.
+	ErrTooLarge = errors.New("the event is larger than the server's limit")
+)
+
+// errBusy tells the client to come back later (R40): the code is the internal error's, the reason says that it passes.
+var errBusy = &runtime.Error{Code: runtime.ErrInternal.Code, Reason: "RESOURCE_EXHAUSTED", Message: "the agent is busy, try again later"}
+
+// lastGrace is how long canceled handlers may take to return at shutdown.
+const lastGrace = 2 * time.Second
+
+// InvalidInput wraps what decoding or validating an input found (*check.Error, *wire.Error) as InvalidParams with one
+// violation for each finding. Generated code calls it.
+func InvalidInput(err error) error {
+	if err == nil {
+		return nil
+	}
+	return invalidParams("the input does not fit the skill", "input", err)
+}
+
+// invalidParams makes an InvalidParams of err. Its pointers are turned into field paths below root.
+func invalidParams(message, root string, err error) *runtime.Error {
+	var vs []runtime.Violation
+	var found *check.Error
+	var syntax *wire.Error
+	switch {
+	case errors.As(err, &found):
+		for _, v := range found.Violations {
+			vs = append(vs, runtime.Violation{Field: fieldPath(root, v.Pointer), Description: v.Message})
+		}
+	case errors.As(err, &syntax):
+		vs = append(vs, runtime.Violation{Field: fieldPath(root, syntax.Pointer), Description: syntax.Reason})
+	}
+	e := runtime.ErrInvalidParams.With("%s", message)
+	if len(vs) == 0 {
+		return e
+	}
+	return e.With("%s: %s %s", message, vs[0].Field, vs[0].Description).WithViolations(vs...)
+}
+
+// violation makes an InvalidParams for one field.
+func violation(field, description string) *runtime.Error {
+	return runtime.ErrInvalidParams.With("%s %s", field, description).WithViolations(runtime.Violation{Field: field, Description: description})
+}
+
+// fieldPath turns a JSON pointer into a field path: "/message/parts/0/raw" is "message.parts[0].raw".
+func fieldPath(root, pointer string) string {
+	var b strings.Builder
+	b.WriteString(root)
+	if pointer == "" {
+		return b.String()
+	}
+	for _, token := range strings.Split(pointer[1:], "/") {
+		token = strings.NewReplacer("~1", "/", "~0", "~").Replace(token)
+		switch {
+		case token != "" && strings.Trim(token, "0123456789") == "":
+			b.WriteString("[" + token + "]")
+		case b.Len() == 0:
+			b.WriteString(token)
+		default:
+			b.WriteString("." + token)
+		}
+	}
+	return b.String()
+}
+
+// toError turns any error into one for the peer. What is not meant for the peer becomes ErrInternal; known says whether it was.
+func toError(err error) (e *runtime.Error, known bool) {
+	switch {
+	case errors.As(err, &e):
+		return e, true
+	case errors.Is(err, store.ErrNotFound):
+		return runtime.ErrTaskNotFound, true
+	case errors.Is(err, store.ErrEnded):
+		return runtime.ErrUnsupportedOperation.With("the task has ended"), true
+	case errors.Is(err, store.ErrCursor):
+		return violation("pageToken", "is not a token of this query"), true
+	case errors.Is(err, store.ErrFull):
+		return errBusy, true
+	case errors.Is(err, store.ErrConflict), errors.Is(err, errLost):
+		return errBusy.With("the task was changed by somebody else, try again"), true
+	case errors.Is(err, context.Canceled):
+		return errBusy.With("the request was given up"), true
+	}
+	return runtime.ErrInternal, false
+}

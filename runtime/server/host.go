@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// DefaultAddr is where [Main] listens unless told otherwise: on the loopback interface.
+const DefaultAddr = "127.0.0.1:8080"
+
+// Environment variables of [Main]: the address to listen on, and the port for all interfaces as container platforms give it.
+const (
+	EnvAddr = "A2A_ADDR"
+	EnvPort = "PORT"
+)
+
+// Exit codes of [Main].
+const (
+	exitOK     = 0
+	exitFailed = 1
+	exitUsage  = 2
+)
+
+// Main hosts an agent as a process until SIGTERM or SIGINT and returns its exit code: 0 after a clean shutdown, 1 when it could not serve, 2 for wrong
+// flags. It takes what a generated NewServer returns:
+//
+//	os.Exit(server.Main(agent.NewServer(skills.New())))
+//
+// The address comes from the flag -addr, else from A2A_ADDR, else from PORT (on all interfaces), else it is [DefaultAddr].
+func Main(s *Server, err error) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the process at once
+	return host(ctx, s, err, os.Args[1:], os.Stderr)
+}
+
+// host is Main with its surroundings as parameters.
+func host(ctx context.Context, s *Server, err error, args []string, stderr io.Writer) int {
+	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	addr := flags.String("addr", listenAddr(), "address to listen on")
+	switch parsed := flags.Parse(args); {
+	case errors.Is(parsed, flag.ErrHelp):
+		return exitOK
+	case parsed != nil:
+		return exitUsage
+	case flags.NArg() > 0:
+		_, _ = fmt.Fprintf(stderr, "unexpected argument %q\n", flags.Arg(0))
+		return exitUsage
+	}
+	log := slog.New(slog.NewTextHandler(stderr, nil))
+	if err != nil {
+		log.Error("agent cannot start", "error", err)
+		return exitFailed
+	}
+	ln, err := net.Listen("tcp", *addr)
+	if err != nil {
+		log.Error("agent cannot listen", "error", err)
+		return exitFailed
+	}
+	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.info.Name)
+	if err := s.Serve(ctx, ln); err != nil {
+		log.Error("agent stopped", "error", err)
+		return exitFailed
+	}
+	log.Info("agent stopped")
+	return exitOK
+}
+
+// listenAddr finds the default address.
+func listenAddr() string {
+	if a := os.Getenv(EnvAddr); a != "" {
+		return a
+	}
+	if p := os.Getenv(EnvPort); p != "" {
+		return ":" + p
+	}
+	return DefaultAddr
+}
+
+// urlAt returns the URL under which the agent answers: the public one if it is set.
+func (s *Server) urlAt(a net.Addr) string {
+	if s.card.fixed != "" {
+		return s.card.fixed
+	}
+	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("http://localhost:%d", tcp.Port)
+	}
+	return "http://" + a.String()
+}
+
+// Serve serves on ln until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels those that do not, and ends
+// the open streams. It returns nil after such a shutdown and closes ln in any case.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	h := &http.Server{
+		Handler:           s,
+		ReadHeaderTimeout: s.limits.Header,
+		ReadTimeout:       s.limits.Read,
+		IdleTimeout:       s.limits.Idle, // no WriteTimeout: it would cut streams (T58)
+		MaxHeaderBytes:    64 << 10,
+		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
+	}
+	failed := make(chan error, 1)
+	go func() { failed <- h.Serve(ln) }()
+	select {
+	case err := <-failed:
+		return errors.Join(fmt.Errorf("serve: %w", err), s.Close())
+	case <-ctx.Done():
+	}
+	closed := make(chan error, 1)
+	grace, cancel := context.WithTimeout(context.Background(), s.limits.Grace+2*lastGrace)
+	defer cancel()
+	go func() { closed <- h.Shutdown(grace) }() // stops accepting at once, then waits for the requests that Shutdown below ends
+	patience, stop := context.WithTimeout(context.Background(), s.limits.Grace)
+	defer stop()
+	if err := s.Shutdown(patience); err != nil {
+		s.logger.Warn("handlers were canceled by the shutdown", "error", err)
+	}
+	if err := <-closed; err != nil {
+		s.logger.Warn("connections were cut by the shutdown", "error", err)
+		return h.Close()
+	}
+	<-failed
+	return nil
+}

@@ -1,0 +1,134 @@
+package server
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// live is a task that somebody in this process works on or reads: a handler, a stream, an operation. Updates made here
+// pass through it one at a time; the store's versions catch those made elsewhere.
+type live struct {
+	key  store.Key
+	refs int // guarded by Server.mu; 0: not in the registry
+
+	mu      sync.Mutex
+	task    store.Ref // nil until it is needed
+	version int64     // of the task; 0: it does not exist yet
+	run     *Task     // the handler's call that is going on, nil while the task waits
+	queue   []*Task   // calls for messages that came meanwhile
+	readers []*reader // streams and waiting sends
+	// attached is the number of readers.
+	attached atomic.Int32
+	read     bool // there was a reader: its client may come back for the events after the last it saw
+}
+
+// reader is woken when its task has changed. The signal is one for any number of changes.
+type reader struct {
+	wake chan struct{}
+}
+
+func newReader() *reader { return &reader{wake: make(chan struct{}, 1)} }
+
+func (r *reader) signal() {
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+// use returns the task's live entry, made if needed, and counts its user. Give it back with drop.
+func (s *Server) use(key store.Key) *live {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.live[key]
+	if l == nil {
+		l = &live{key: key}
+		s.live[key] = l
+	}
+	l.refs++
+	return l
+}
+
+// register puts the entry of a task that was just created into the registry, for its handler.
+func (s *Server) register(l *live) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.refs++
+	s.live[l.key] = l
+}
+
+// drop gives an entry back.
+func (s *Server) drop(l *live) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if l.refs--; l.refs == 0 && s.live[l.key] == l { // a client may have chosen the id of a task that somebody else asked for
+		delete(s.live, l.key)
+	}
+}
+
+// attach adds a reader.
+func (l *live) attach(r *reader) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.readers = append(l.readers, r)
+	l.attached.Add(1)
+	l.read = true
+}
+
+// detach removes a reader.
+func (l *live) detach(r *reader) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i, x := range l.readers {
+		if x == r {
+			l.readers = append(l.readers[:i], l.readers[i+1:]...)
+			l.attached.Add(-1)
+			return
+		}
+	}
+}
+
+// load reads the task and takes note of its version. The caller holds l.mu.
+func (l *live) load(s *Server, view store.View) (store.Snapshot, error) {
+	snap, err := s.store.Get(context.Background(), l.key, view)
+	if err == nil {
+		l.version = snap.Version
+	}
+	return snap, err
+}
+
+// ref returns the task in the store, which has to be there. The caller holds l.mu.
+func (l *live) ref(s *Server) store.Ref {
+	if l.task == nil {
+		l.task = store.Find(s.store, l.key)
+	}
+	return l.task
+}
+
+// commit applies an update to the task and wakes its readers. The caller holds l.mu. A client that went away does not
+// undo anything, which is why no request's context is involved.
+func (l *live) commit(s *Server, u store.Update, view *store.View) (store.Snapshot, error) {
+	u.Unread = !l.read
+	snap, err := l.ref(s).Apply(context.Background(), l.version, u, view)
+	if err != nil {
+		return snap, err
+	}
+	l.version = snap.Version
+	for _, r := range l.readers {
+		r.signal()
+	}
+	return snap, nil
+}
+
+// state returns the task's state, without copying the task.
+func (l *live) state(s *Server) (runtime.State, error) {
+	snap, err := s.store.Get(context.Background(), l.key, store.View{History: new(int)})
+	if err != nil {
+		return runtime.StateUnspecified, err
+	}
+	return snap.Task.TaskInfo().State, nil
+}

@@ -1,0 +1,82 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// What a client or an operator decides is no failure of the agent; an operator who is woken by errors should not see one.
+func TestHowASkillEndsIsLoggedAtTheLevelOfWhoCausedIt(t *testing.T) {
+	waits := func(ctx context.Context, t *server.Task) (string, error) {
+		if err := t.Progress("going"); err != nil {
+			return "", err
+		}
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
+	changed, tried := make(chan struct{}), make(chan struct{})
+	tasks := store.NewMemory(store.MemoryLimits{})
+	intervene := func(a *agent, id string) { // as another process with the same store would
+		a.await(id, "TASK_STATE_WORKING")
+		key := store.Key{Task: id}
+		snap, err := tasks.Get(t.Context(), key, store.Full)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := a2a.Protocol().NewStatus(id, snap.Task.TaskInfo().ContextID, runtime.StateWorking, nil, time.Now())
+		if _, err := tasks.Apply(t.Context(), key, snap.Version, store.Update{Event: e}, nil); err != nil {
+			t.Fatal(err)
+		}
+		close(changed)
+	}
+	later := with(message("x"), `{"returnImmediately":true}`)
+	for _, c := range []struct {
+		name  string
+		skill func(ctx context.Context, t *server.Task) (string, error)
+		then  func(a *agent, id string)
+		want  string
+		level slog.Level
+	}{
+		{"its client cancels the task", waits, func(a *agent, id string) { a.ok("CancelTask", `{"id":"`+id+`"}`) }, "task canceled", slog.LevelInfo},
+		{"the agent shuts down", waits, func(*agent, string) {}, "skill stopped by the shutdown", slog.LevelInfo},
+		{"its time is up", waits, func(a *agent, id string) { a.await(id, "TASK_STATE_FAILED") }, "skill took longer than allowed", slog.LevelWarn},
+		{"somebody else changes the task", func(ctx context.Context, t *server.Task) (string, error) {
+			if err := t.Progress("going"); err != nil {
+				return "", err
+			}
+			<-changed
+			defer close(tried)
+			_ = t.Progress("still going")
+			return "", ctx.Err()
+		}, func(a *agent, id string) { intervene(a, id); <-tried }, "task goes on elsewhere", slog.LevelInfo},
+		{"it fails", func(_ context.Context, t *server.Task) (string, error) {
+			return "", errors.Join(t.Progress("going"), errors.New("no disk"))
+		}, func(a *agent, id string) { a.await(id, "TASK_STATE_FAILED") }, "skill failed", slog.LevelError},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			var out bytes.Buffer // the handler writes one record at a time
+			skill := run("work", c.skill)
+			if c.level == slog.LevelWarn {
+				skill.Timeout = 20 * time.Millisecond
+			}
+			a := start(t, testCard, []server.Skill{skill}, server.WithLogger(slog.New(slog.NewTextHandler(&out, nil))), server.WithStore(tasks))
+			c.then(a, str(a.ok("SendMessage", later), "task", "id"))
+			if err := a.Close(); err != nil { // returns when the handler has
+				t.Fatal(err)
+			}
+			if got := out.String(); !strings.Contains(got, `msg="`+c.want+`"`) || !strings.Contains(got, "level="+c.level.String()) || strings.Count(got, "level=") != 1 {
+				t.Errorf("want one record %q at %v, got\n%s", c.want, c.level, got)
+			}
+		})
+	}
+}

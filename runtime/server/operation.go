@@ -1,0 +1,42 @@
+package server
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Operation carries out one operation that the runtime does not know. request is what its row's Decode returned; the result is what
+// Append takes. A *runtime.Error is answered as it is, any other error as an internal one.
+type Operation func(ctx context.Context, request any) (result any, err error)
+
+// NewOperation makes an operation of a typed function. A nil result is an error.
+func NewOperation[In, Out any](run func(context.Context, *In) (*Out, error)) Operation {
+	return func(ctx context.Context, request any) (any, error) {
+		in, _ := request.(*In) // nil where the operation takes nothing
+		out, err := run(ctx, in)
+		switch {
+		case err != nil:
+			return nil, err
+		case out == nil:
+			return nil, fmt.Errorf("neither a %T nor an error was returned", out)
+		}
+		return out, nil
+	}
+}
+
+// other returns what carries out an operation of no role; nil if nobody does. Streams of such operations are not served.
+func (s *Server) other(op *runtime.Operation) Operation {
+	if op.Role != runtime.RoleOther || op.Stream {
+		return nil
+	}
+	return s.operations[op.RPC]
+}
+
+// run carries out an operation that the runtime does not know, for as long as a handler may take.
+func (q *request) run(do Operation, params any) (any, error) {
+	ctx, cancel := context.WithTimeout(q.r.Context(), q.s.limits.Timeout)
+	defer cancel()
+	return do(ctx, params)
+}

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"errors"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// Pieces of a JSON-RPC response.
+const (
+	responseHead   = `{"jsonrpc":"2.0","id":`
+	responseResult = `,"result":`
+	responseError  = `,"error":`
+)
+
+// reply answers with a result.
+func (q *request) reply(result any) {
+	if q.silent {
+		q.w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	buf := buffers.Get().(*[]byte)
+	defer putBuffer(buf)
+	b := append((*buf)[:0], responseHead...)
+	b = append(b, q.id...)
+	b = append(b, responseResult...)
+	b, err := q.op.Append(b, result)
+	*buf = b
+	if err != nil {
+		q.s.logger.Error("result could not be encoded", "method", q.op.RPC, "error", err)
+		q.fail(runtime.ErrInternal)
+		return
+	}
+	*buf = append(b, '}')
+	q.write(http.StatusOK, *buf)
+}
+
+// fail answers with an error. A client of a stream that takes event streams gets it as the only event: some see nothing in a plain body.
+func (q *request) fail(err error) {
+	if u := (*unauthorized)(nil); errors.As(err, &u) {
+		q.s.logger.Info("request refused", "error", err)
+		q.w.Header().Set("WWW-Authenticate", "Bearer")
+		q.refuse(http.StatusUnauthorized, runtime.ErrInvalidRequest.With("the request needs valid credentials"))
+		return
+	}
+	e, known := toError(err)
+	if !known {
+		q.s.logger.Error("request failed", "method", q.method(), "error", err)
+	}
+	if q.silent {
+		q.w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	body := q.appendError(nil, e)
+	if q.op != nil && q.op.Stream && strings.Contains(q.r.Header.Get("Accept"), sse.ContentType) {
+		q.streamHeader()
+		_, _ = q.w.Write(sse.AppendEvent(nil, "", body))
+		return
+	}
+	q.write(http.StatusOK, body)
+}
+
+func (q *request) method() string {
+	if q.op == nil {
+		return ""
+	}
+	return q.op.RPC
+}
+
+// exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then, and sends nothing by itself.
+func (q *request) exited() {
+	body := q.appendError(nil, runtime.ErrInternal.With("the skill ended unexpectedly"))
+	h := q.w.Header()
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Connection"] = []string{"close"}
+	q.write(http.StatusOK, body)
+	_ = http.NewResponseController(q.w).Flush() // without one the client sees the connection end
+}
+
+// refuse answers what is not a JSON-RPC request with an HTTP status, and a JSON-RPC error as the body.
+func (q *request) refuse(status int, e *runtime.Error) {
+	q.write(status, q.appendError(nil, e))
+}
+
+func (q *request) appendError(dst []byte, e *runtime.Error) []byte {
+	dst = append(dst, responseHead...)
+	dst = append(dst, q.id...)
+	dst = append(dst, responseError...)
+	if q.version != nil && q.version.Rules.PlainErrors {
+		return append(appendPlainError(dst, e), '}')
+	}
+	return append(e.AppendJSON(dst), '}')
+}
+
+// inlineLength is up to which size net/http finds the length of a body by itself.
+const inlineLength = 2 << 10
+
+func (q *request) write(status int, body []byte) {
+	h := q.w.Header()
+	h["Content-Type"] = jsonType
+	if len(body) > inlineLength {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	if status != http.StatusOK {
+		q.w.WriteHeader(status)
+	}
+	_, _ = q.w.Write(body) // a client that went away has nobody to tell
+}
+
+func (q *request) streamHeader() {
+	h := q.w.Header()
+	h["Content-Type"] = streamType
+	h["Cache-Control"] = noCache
+	h["X-Accel-Buffering"] = unbuffered
+}

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"cmp"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// The index keeps rows in intrusive lists: every move is O(1), and a page costs what it shows, not what the store holds.
+
+// Slots of row.links.
+const (
+	ownerSlot = iota
+	contextSlot
+	restSlot
+)
+
+type link struct{ prev, next *row }
+
+// queue is a list of rows through one slot of their links.
+type queue struct {
+	slot        int
+	front, back *row
+}
+
+// insertBefore puts r before at; nil is the end.
+func (q *queue) insertBefore(r, at *row) {
+	l := &r.links[q.slot]
+	if at == nil {
+		l.prev, l.next = q.back, nil
+		q.back = r
+	} else {
+		l.prev, l.next = at.links[q.slot].prev, at
+		at.links[q.slot].prev = r
+	}
+	if l.prev == nil {
+		q.front = r
+	} else {
+		l.prev.links[q.slot].next = r
+	}
+}
+
+func (q *queue) remove(r *row) {
+	l := &r.links[q.slot]
+	if l.prev == nil {
+		q.front = l.next
+	} else {
+		l.prev.links[q.slot].next = l.next
+	}
+	if l.next == nil {
+		q.back = l.prev
+	} else {
+		l.next.links[q.slot].prev = l.prev
+	}
+	*l = link{}
+}
+
+func (q *queue) next(r *row) *row { return r.links[q.slot].next }
+
+// groupKey names the tasks of an owner (Context "") or of one context of an owner.
+type groupKey struct {
+	owner   Owner
+	context string
+}
+
+// group lists tasks, the most recent status first. Only that of an owner counts them by state: there are as many contexts as
+// conversations, and each has few tasks.
+type group struct {
+	queue
+	n      int
+	counts *counts
+}
+
+// counts are numbers of tasks by state.
+type counts [runtime.StateAuthRequired + 1]int
+
+// add puts r in its place. New times are nearly always the newest: the place is found from the front.
+func (g *group) add(r *row) {
+	at := g.front
+	for at != nil && before(at.at, at.key.Task, r.at, r.key.Task) {
+		at = g.next(at)
+	}
+	g.insertBefore(r, at)
+	g.n++
+	if g.counts != nil {
+		g.counts[r.state]++
+	}
+}
+
+func (g *group) drop(r *row) {
+	g.remove(r)
+	g.n--
+	if g.counts != nil {
+		g.counts[r.state]--
+	}
+}
+
+// before is the order of lists: status time descending, then task id (R15).
+func before(at time.Time, id string, than time.Time, thanID string) bool {
+	if c := at.Compare(than); c != 0 {
+		return c > 0
+	}
+	return cmp.Less(id, thanID)
+}
+
+// groupOf returns the list of a context, or of all the owner's tasks, and makes it if needed.
+func (m *Memory) groupOf(k groupKey) *group {
+	g := m.groups[k]
+	if g == nil {
+		g = &group{queue: queue{slot: contextSlot}}
+		if k.context == "" {
+			g.slot, g.counts = ownerSlot, new(counts)
+		}
+		m.groups[k] = g
+	}
+	return g
+}
+
+// insert puts a new row into its lists.
+func (m *Memory) insert(r *row) {
+	r.groups[0] = m.groupOf(groupKey{r.key.Owner, ""})
+	if r.context != "" {
+		r.groups[1] = m.groupOf(groupKey{r.key.Owner, r.context})
+	}
+	m.attach(r)
+}
+
+// move gives r another state and time.
+func (m *Memory) move(r *row, state runtime.State, at time.Time) {
+	m.detach(r)
+	r.state, r.at = state, at
+	m.attach(r)
+}
+
+func (m *Memory) attach(r *row) {
+	for _, g := range r.groups {
+		if g != nil {
+			g.add(r)
+		}
+	}
+	m.rest(r)
+}
+
+// detach takes r out of all lists. An empty list stays: discard drops it.
+func (m *Memory) detach(r *row) {
+	for _, g := range r.groups {
+		if g != nil {
+			g.drop(r)
+		}
+	}
+	if r.resting != nil {
+		r.resting.remove(r)
+		r.resting = nil
+	}
+}
+
+// rest queues a task that ended or waits for its client, for eviction.
+func (m *Memory) rest(r *row) {
+	switch {
+	case r.state.Terminal():
+		r.resting = &m.ended
+	case r.state.Interrupted():
+		r.resting = &m.parked
+	default:
+		return
+	}
+	r.resting.insertBefore(r, nil)
+}
+
+// makeRoom evicts what is due, and ended tasks as long as the store is full. It reports whether there is room.
+func (m *Memory) makeRoom(now time.Time) bool {
+	m.sweep(&m.ended, now.Add(-m.limits.Ended))
+	for len(m.rows) >= m.limits.Tasks {
+		if m.ended.front == nil || !m.discard(m.ended.front) {
+			return false
+		}
+	}
+	return true
+}
+
+// sweep evicts from the front of q what has rested since before deadline.
+func (m *Memory) sweep(q *queue, deadline time.Time) int {
+	n := 0
+	for q.front != nil && q.front.at.Before(deadline) && m.discard(q.front) {
+		n++
+	}
+	return n
+}
+
+// discard evicts r unless somebody is at work on it.
+func (m *Memory) discard(r *row) bool {
+	if !r.mu.TryLock() {
+		return false
+	}
+	r.gone = true
+	r.mu.Unlock()
+	m.detach(r)
+	delete(m.rows, r.key)
+	for i, context := range []string{"", r.context} {
+		if g := r.groups[i]; g != nil && g.n == 0 {
+			delete(m.groups, groupKey{r.key.Owner, context})
+		}
+	}
+	return true
+}

@@ -1,0 +1,139 @@
+package store
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"hash/fnv"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// List implements [Store]. A page is made of the tasks' states at the time of the call: the filters are checked in the index,
+// and a task that changed before its copy was made is shown as it is then.
+func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
+	cur, err := readCursor(owner, q)
+	if err != nil {
+		return Page{}, err
+	}
+	rows, total := m.find(owner, q, cur)
+	page := Page{Total: total, Tasks: make([]runtime.Task, 0, min(q.Size, len(rows)))}
+	for i, f := range rows {
+		if i == q.Size {
+			last := rows[i-1]
+			page.Next = cursor{last.at, last.row.key.Task}.token(owner, q)
+			break
+		}
+		f.row.mu.Lock()
+		if !f.row.gone {
+			page.Tasks = append(page.Tasks, f.row.snapshot(&q.View).Task)
+		}
+		f.row.mu.Unlock()
+	}
+	return page, nil
+}
+
+// found is a row with the time it was found at.
+type found struct {
+	row *row
+	at  time.Time
+}
+
+// find returns up to q.Size+1 matching rows behind the cursor, and how many match in all.
+func (m *Memory) find(owner Owner, q Query, cur cursor) ([]found, int) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	g := m.groups[groupKey{owner, q.Context}]
+	if g == nil {
+		return nil, 0
+	}
+	total, counted := g.total(q)
+	var rows []found
+	start := g.front
+	if counted {
+		start = m.seek(g, owner, cur)
+	}
+	seen := 0
+	for r := start; r != nil; r = g.next(r) {
+		if !q.After.IsZero() && r.at.Before(q.After) {
+			break // the list is ordered by time
+		}
+		if q.State != runtime.StateUnspecified && r.state != q.State {
+			continue
+		}
+		seen++
+		if len(rows) <= q.Size && cur.passed(r) {
+			rows = append(rows, found{r, r.at})
+		}
+		if counted && len(rows) > q.Size {
+			break
+		}
+	}
+	if !counted {
+		total = seen
+	}
+	return rows, total
+}
+
+// total returns the number of matches if it is known without looking at the rows.
+func (g *group) total(q Query) (n int, known bool) {
+	switch {
+	case !q.After.IsZero():
+		return 0, false
+	case q.State == runtime.StateUnspecified:
+		return g.n, true
+	case g.counts == nil:
+		return 0, false
+	case int(q.State) < len(g.counts):
+		return g.counts[q.State], true
+	}
+	return 0, true
+}
+
+// seek returns a row from which everything behind the cursor follows: the row of the cursor itself if it has not moved.
+func (m *Memory) seek(g *group, owner Owner, cur cursor) *row {
+	if r := m.rows[Key{owner, cur.id}]; r != nil && r.at.Equal(cur.at) && (r.groups[0] == g || r.groups[1] == g) {
+		return r
+	}
+	return g.front
+}
+
+// cursor is the place of the last task shown. The zero cursor is before the first.
+type cursor struct {
+	at time.Time
+	id string
+}
+
+// passed reports whether r comes after the cursor.
+func (c cursor) passed(r *row) bool {
+	return c.id == "" || before(c.at, c.id, r.at, r.key.Task)
+}
+
+// A token is the hash of the filters, the time in nanoseconds, and the task id.
+const tokenHead = 16
+
+func (c cursor) token(owner Owner, q Query) string {
+	b := binary.BigEndian.AppendUint64(make([]byte, 0, tokenHead+len(c.id)), filterHash(owner, q))
+	b = binary.BigEndian.AppendUint64(b, uint64(c.at.UnixNano()))
+	return base64.RawURLEncoding.EncodeToString(append(b, c.id...))
+}
+
+func readCursor(owner Owner, q Query) (cursor, error) {
+	if q.Token == "" {
+		return cursor{}, nil
+	}
+	b, err := base64.RawURLEncoding.Strict().DecodeString(q.Token)
+	if err != nil || len(b) <= tokenHead || binary.BigEndian.Uint64(b) != filterHash(owner, q) {
+		return cursor{}, ErrCursor
+	}
+	return cursor{time.Unix(0, int64(binary.BigEndian.Uint64(b[8:]))), string(b[tokenHead:])}, nil
+}
+
+// filterHash binds a token to the query it belongs to: the page size may change between pages, the filters may not.
+func filterHash(owner Owner, q Query) uint64 {
+	h := fnv.New64a()
+	_, _ = h.Write([]byte(strings.Join([]string{owner.Tenant, owner.Principal, q.Context, q.State.String(), q.After.UTC().Format(time.RFC3339Nano)}, "\x00")))
+	return h.Sum64()
+}

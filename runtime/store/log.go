@@ -1,0 +1,38 @@
+package store
+
+import "github.com/a2agen/a2agen/runtime"
+
+// eventLog is the log of one task.
+type eventLog struct {
+	records []*Record
+	trimmed int64    // Seq of the newest record that is not there any more
+	blank   []Record // made in advance
+}
+
+// Numbers of records that are made at a time: an allocation for each event shows in the time of a stream. The first piece is for a short task.
+const (
+	firstRecords = 4
+	moreRecords  = 16
+)
+
+// newEventLog makes a log that begins after the given version.
+func newEventLog(version int64) *eventLog {
+	return &eventLog{records: make([]*Record, 0, firstRecords), trimmed: version, blank: make([]Record, firstRecords)}
+}
+
+// append adds the record of an event that made the next version, and trims the log to keep records and a quarter more. Readers hold
+// slices of the log, so trimming copies what stays, once in a while, instead of shifting.
+func (l *eventLog) append(e runtime.Event, keep int) {
+	if len(l.records) > keep+keep/4 {
+		cut := len(l.records) - keep
+		l.trimmed = l.records[cut-1].Seq
+		l.records = append(make([]*Record, 0, keep+keep/2), l.records[cut:]...)
+	}
+	if len(l.blank) == 0 {
+		l.blank = make([]Record, moreRecords)
+	}
+	rec := &l.blank[0]
+	l.blank = l.blank[1:]
+	rec.Seq, rec.Event = l.trimmed+int64(len(l.records))+1, e
+	l.records = append(l.records, rec)
+}

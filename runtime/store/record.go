@@ -1,0 +1,53 @@
+package store
+
+import (
+	"sync/atomic"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Record is one event in a task's log.
+type Record struct {
+	Seq     int64 // the version that the event made of the task
+	Event   runtime.Event
+	encoded atomic.Pointer[encodings]
+}
+
+// encodings are an event's bytes by protocol version.
+type encodings [cachedVersions]atomic.Pointer[[]byte]
+
+// cachedVersions is for how many protocol versions a record keeps its bytes: as many as A2A has had.
+const cachedVersions = 4
+
+// Encode returns the bytes of the event in the protocol version of the given index (newest 0), made by f and kept for all further
+// readers. The caller must not change them. Two readers that come at once may both call f; one result is kept.
+func (r *Record) Encode(version int, f func(dst []byte, e runtime.Event) ([]byte, error)) ([]byte, error) {
+	if b := r.Encoded(version); b != nil {
+		return b, nil
+	}
+	b, err := f(nil, r.Event)
+	if err != nil || version >= cachedVersions {
+		return b, err
+	}
+	all := r.encoded.Load()
+	if all == nil {
+		r.encoded.CompareAndSwap(nil, new(encodings))
+		all = r.encoded.Load()
+	}
+	if !all[version].CompareAndSwap(nil, &b) {
+		b = *all[version].Load()
+	}
+	return b, nil
+}
+
+// Encoded returns the bytes that Encode kept, nil when there are none.
+func (r *Record) Encoded(version int) []byte {
+	all := r.encoded.Load()
+	if all == nil || version >= cachedVersions {
+		return nil
+	}
+	if b := all[version].Load(); b != nil {
+		return *b
+	}
+	return nil
+}

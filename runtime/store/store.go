@@ -1,0 +1,107 @@
+// Package store keeps tasks with their event logs.
+//
+// A store owns the tasks it holds. One update changes a task and appends the event to the task's log as one transaction,
+// and names the version it expects; a lost race is an error, never a silent overwrite. Every key names its owner, so that
+// there is no read without one.
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Errors of a store.
+var (
+	ErrNotFound = errors.New("no such task")
+	ErrExists   = errors.New("the task exists already")
+	ErrConflict = errors.New("the task has changed meanwhile")
+	ErrEnded    = errors.New("the task has ended")
+	ErrFull     = errors.New("the store is full of unfinished tasks")
+	ErrCursor   = errors.New("the page token does not fit the request")
+	ErrTrimmed  = errors.New("the events are no longer kept")
+)
+
+// Owner is whose tasks are meant: a tenant (A2A 1.0 §3.2, R306) and the authenticated principal in it.
+type Owner struct{ Tenant, Principal string }
+
+// Key names a task of an owner.
+type Key struct {
+	Owner Owner
+	Task  string
+}
+
+// Private is what the agent keeps with a task and never shows: the skill it belongs to, the input so far as JSON and what the
+// handler saved. The slices are not changed after they were handed over.
+type Private struct {
+	Skill string
+	Input []byte
+	Saved []byte
+	// Asked: the runtime, not the handler, asked for input, because the message did not fit the skill's schema.
+	Asked bool
+	// ClientID: the client chose the task's id, as those of A2A 0.1 do.
+	ClientID bool
+}
+
+// Update is one transaction on a task. It makes the next version of it.
+type Update struct {
+	Event    runtime.Event     // status or artifact update: applied to the task and appended to its log
+	Messages []runtime.Message // then appended to the history
+	Private  *Private          // replaces the private state unless nil
+	// Unread: nobody has read the task's events so far, so nobody will ask for this one or those before it. The store may leave
+	// them out of the log.
+	Unread bool
+}
+
+// Snapshot is a task at a version. The task does not change any more.
+type Snapshot struct {
+	Task    runtime.Task
+	Version int64 // number of the task's last event; 1 after creation
+	Private Private
+}
+
+// View says which copy of a task to make: at most *History most recent messages (nil: all), and whether with artifacts.
+type View struct {
+	History   *int
+	Artifacts bool
+}
+
+// Full is the view of a whole task.
+var Full = View{Artifacts: true}
+
+// Query selects tasks of an owner (A2A 1.0 §3.1.4).
+type Query struct {
+	Context string        // "" any
+	State   runtime.State // StateUnspecified: any
+	After   time.Time     // zero: any; inclusive (T30)
+	Size    int           // 1..100
+	Token   string        // from the page before, with the same filters
+	View    View
+}
+
+// Page is a page of tasks, most recent status first; equal times are ordered by id.
+type Page struct {
+	Tasks []runtime.Task
+	Next  string // token of the next page, "" on the last
+	Total int    // tasks that match, on all pages
+}
+
+// Store keeps tasks. Implementations are safe for concurrent use.
+type Store interface {
+	// Create takes a new task over at version 1, with a view of it for the caller unless view is nil. It fails with ErrExists or ErrFull.
+	Create(ctx context.Context, key Key, t runtime.Task, p Private, view *View) (Snapshot, error)
+	// Apply applies an update to the task at the expected version and returns it at the next, with a view unless view is nil.
+	// It fails with ErrNotFound, ErrConflict or ErrEnded, and then has changed nothing.
+	Apply(ctx context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error)
+	// Get returns the task, or ErrNotFound.
+	Get(ctx context.Context, key Key, view View) (Snapshot, error)
+	// Events returns the records after a version, oldest first, none when there are no newer ones. The slice must not be changed.
+	// It fails with ErrNotFound, or with ErrTrimmed when some of them are gone.
+	Events(ctx context.Context, key Key, after int64) ([]*Record, error)
+	// List returns a page, or ErrCursor for a token that is not of this query.
+	List(ctx context.Context, owner Owner, q Query) (Page, error)
+	// Sweep drops what the retention rules no longer keep at a time. It returns the number of tasks dropped.
+	Sweep(ctx context.Context, now time.Time) (int, error)
+}
