@@ -1,0 +1,118 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Await waits until a task ends or waits for its client, and returns its result. It follows the task's stream where the agent
+// has streams, else it asks for the task from time to time. Errors: as of a skill's call.
+func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (*Result, error) {
+	task, err := c.await(ctx, taskID, c.newCall(opts))
+	if err != nil {
+		return nil, err
+	}
+	r := taskResult(task)
+	return r, r.err()
+}
+
+func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
+	if c.info.Streaming {
+		task, err := c.follow(ctx, taskID, cl)
+		if !c.refused(err) {
+			return task, err
+		}
+	}
+	for attempt := 1; ; attempt++ {
+		task, err := c.task(ctx, taskID, cl)
+		if err != nil || settled(task.TaskInfo().State) {
+			return task, err
+		}
+		if err := pause(ctx, backoff(attempt)); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// follow subscribes to a task and applies its events until it settles.
+func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
+	t := tracker{protocol: c.protocol}
+	request := c.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: c.Tenant(), ID: taskID})
+	for e, err := range c.stream(ctx, Method{Role: runtime.RoleSubscribe}, request, cl) {
+		if err == nil {
+			err = t.add(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if t.task != nil && settled(t.task.TaskInfo().State) {
+			break
+		}
+	}
+	if c.version.Rules.Final { // the subscription need not have begun with the task
+		return c.task(ctx, taskID, cl)
+	}
+	if t.task == nil {
+		return nil, invalid("stream", errors.New("it held no task"))
+	}
+	return t.task, nil
+}
+
+// refused reports whether err says that a task cannot be subscribed to, which leaves it to be asked for. Before 1.0 no code is named for that.
+func (c *Client) refused(err error) bool {
+	var rpc *runtime.Error
+	return errors.Is(err, runtime.ErrUnsupportedOperation) || c.version.Rules.Final && errors.As(err, &rpc)
+}
+
+// task gets a task as it stands.
+func (c *Client) task(ctx context.Context, id string, cl *call) (runtime.Task, error) {
+	op, err := c.operation(Method{Role: runtime.RoleGet})
+	if err != nil {
+		return nil, err
+	}
+	request := c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength})
+	v, err := c.call(ctx, op, request, cl)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op.RPC, err)
+	}
+	task, ok := v.(runtime.Task)
+	if !ok {
+		return nil, invalid("result", fmt.Errorf("%T is no task", v))
+	}
+	return task, nil
+}
+
+// settled reports whether a task ended or waits for its client.
+func settled(s runtime.State) bool { return s.Terminal() || s.Interrupted() }
+
+// tracker builds up a task, or takes a message, from the events of a stream.
+type tracker struct {
+	protocol *runtime.Protocol
+	task     runtime.Task
+	message  runtime.Message
+}
+
+func (t *tracker) add(e runtime.Event) error {
+	info := e.EventInfo()
+	switch info.Kind {
+	case runtime.EventTask:
+		task, ok := e.(runtime.Task)
+		if !ok {
+			return invalid("event", fmt.Errorf("%T is no task", e))
+		}
+		t.task = task.View(nil, true) // the consumer keeps the event
+		return nil
+	case runtime.EventMessage:
+		t.message, _ = e.(runtime.Message)
+		return nil
+	case runtime.EventStatus, runtime.EventArtifact:
+		if t.task == nil { // a 1.0 stream begins with the task, but not all agents do
+			t.task = t.protocol.NewTask(info.TaskID, info.ContextID, now())
+		}
+		return t.task.Apply(e)
+	}
+	return nil
+}

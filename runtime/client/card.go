@@ -1,0 +1,100 @@
+package client
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// wellKnown are the places of a card below an agent's base URL; the second one is that of protocols before 0.3 (A2A 1.0 §8.2).
+var wellKnown = []string{"/.well-known/agent-card.json", "/.well-known/agent.json"}
+
+// FetchCard fetches and decodes an agent's card. url is the agent's base URL, below which the card is at
+// /.well-known/agent-card.json, or the URL of the card itself when its path ends in ".json".
+func FetchCard(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (runtime.Card, error) {
+	c := configure(p, opts)
+	defer c.Close()
+	return c.fetchCard(ctx, url)
+}
+
+func (c *Client) fetchCard(ctx context.Context, base string) (runtime.Card, error) {
+	if err := checkURL(base); err != nil {
+		return nil, err
+	}
+	var first error
+	for _, u := range cardURLs(base) {
+		card, status, err := c.fetchCardAt(ctx, u)
+		if err == nil {
+			return card, nil
+		}
+		if first == nil {
+			first = fmt.Errorf("fetch agent card %s: %w", u, err)
+		}
+		if status != http.StatusNotFound {
+			break
+		}
+	}
+	return nil, first
+}
+
+// cardURLs lists where the card of base may be, a valid absolute URL.
+func cardURLs(base string) []string {
+	u, err := url.Parse(base)
+	if err != nil || strings.HasSuffix(u.Path, ".json") {
+		return []string{base}
+	}
+	var urls []string
+	for _, p := range wellKnown {
+		at := *u
+		at.Path, at.RawPath = strings.TrimRight(u.Path, "/")+p, ""
+		urls = append(urls, at.String())
+	}
+	return urls
+}
+
+// fetchCardAt returns the HTTP status with an error, 0 when there was none.
+func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, 0, err
+	}
+	req.Header = c.header.Clone()
+	req.Header.Set("Accept", "application/json")
+	req.Header.Set("A2A-Version", c.protocol.Versions[0].Name)
+	resp, err := c.http.Do(req)
+	if err != nil {
+		return nil, 0, err
+	}
+	defer resp.Body.Close()
+	body, err := readBody(resp, maxCard)
+	if err != nil {
+		return nil, 0, err
+	}
+	if resp.StatusCode/100 != 2 {
+		return nil, resp.StatusCode, httpError(resp, body)
+	}
+	card, err := c.protocol.DecodeCard(body)
+	if err != nil {
+		return nil, 0, c.notACard(body, err)
+	}
+	return card, 0, nil
+}
+
+// notACard tells a card of an old protocol, which has url instead of supportedInterfaces (A2A 0.3 §5.5), from no card.
+func (c *Client) notACard(body []byte, err error) error {
+	var old struct {
+		URL             string            `json:"url"`
+		ProtocolVersion string            `json:"protocolVersion"`
+		Interfaces      []json.RawMessage `json:"supportedInterfaces"`
+	}
+	if json.Unmarshal(body, &old) != nil || old.URL == "" || len(old.Interfaces) > 0 {
+		return fmt.Errorf("not a valid card: %w", err)
+	}
+	return fmt.Errorf("the card was made for an older protocol version (%s) than %s", cmp.Or(printable([]byte(old.ProtocolVersion)), "unnamed"), c.spoken())
+}

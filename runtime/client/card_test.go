@@ -1,0 +1,131 @@
+package client_test
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/a2a"
+	rpc "github.com/a2agen/a2agen/runtime/client"
+)
+
+// withInterfaces is a card with these interfaces.
+func withInterfaces(list string) string {
+	return `{"name":"weather","description":"d","version":"1","supportedInterfaces":[` + list + `],"capabilities":{},
+	"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"S","description":"d","tags":["t"]}],
+	"url":"https://old.example","preferredTransport":"JSONRPC","protocolVersion":"0.3.0"}`
+}
+
+// R125, §15: the first interface whose binding and version are spoken; patch numbers do not count.
+func TestTheFirstSpokenInterfaceIsUsed(t *testing.T) {
+	const (
+		rest  = `{"url":"https://a.example/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}`
+		old   = `{"url":"https://a.example/old","protocolBinding":"JSONRPC","protocolVersion":"0.3"}`
+		first = `{"url":"https://a.example/1","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"acme"}`
+		patch = `{"url":"https://a.example/p","protocolBinding":"JSONRPC","protocolVersion":"1.0.1"}`
+		bad   = `{"url":"ftp://a.example","protocolBinding":"JSONRPC","protocolVersion":"1.0"}`
+	)
+	tests := []struct{ name, interfaces, url, tenant, err string }{
+		{"the only one", first, "https://a.example/1", "acme", ""},
+		{"behind others", rest + "," + old + "," + first + "," + patch, "https://a.example/1", "acme", ""},
+		{"in the order of the card", patch + "," + first, "https://a.example/p", "", ""},
+		{"none is spoken", rest + "," + old, "", "", "it offers HTTP+JSON 1.0 at https://a.example/rest, JSONRPC 0.3 at https://a.example/old"},
+		{"its URL cannot be called", bad, "", "", `"ftp://a.example" is not an absolute http or https URL`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			c, err := rpc.FromCard(a2a.Protocol(), decodeCard(t, withInterfaces(tt.interfaces)))
+			if tt.err != "" {
+				if err == nil || !strings.Contains(err.Error(), tt.err) {
+					t.Errorf("got %v, want %q", err, tt.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if got := c.Interface(); got.URL != tt.url || c.Tenant() != tt.tenant {
+				t.Errorf("chose %+v", got)
+			}
+		})
+	}
+}
+
+func TestTheEndpointOfABadlyDeployedCardCanBeReplaced(t *testing.T) {
+	card := decodeCard(t, withInterfaces(`{"url":"http://0.0.0.0:80/a2a","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"acme"}`))
+	c, err := rpc.FromCard(a2a.Protocol(), card, rpc.Endpoint("https://agent.example/a2a"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if c.Interface().URL != "https://agent.example/a2a" || c.Tenant() != "acme" {
+		t.Errorf("uses %+v", c.Interface())
+	}
+}
+
+func TestNewFetchesTheCard(t *testing.T) {
+	tests := []struct{ name, served, asked string }{
+		{"below the base URL", "/.well-known/agent-card.json", ""},
+		{"below a base URL with a path", "/agents/weather/.well-known/agent-card.json", "/agents/weather/"},
+		{"at the place of old protocols", "/.well-known/agent.json", ""},
+		{"at its own URL", "/weather.json", "/weather.json"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			var header http.Header
+			mux := http.NewServeMux()
+			srv := httptest.NewServer(mux)
+			defer srv.Close()
+			mux.HandleFunc("GET "+tt.served, func(w http.ResponseWriter, r *http.Request) {
+				header = r.Header
+				_, _ = w.Write([]byte(cardJSON(srv.URL+"/rpc", "", streams)))
+			})
+			c, err := a2a.NewClient(t.Context(), srv.URL+tt.asked, rpc.DefaultHeader("X-Key", "k"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if c.Card().Name != "weather" || c.RPC().Interface().URL != srv.URL+"/rpc" {
+				t.Errorf("got the card of %q at %s", c.Card().Name, c.RPC().Interface().URL)
+			}
+			if header.Get("A2A-Version") != "1.0" || header.Get("X-Key") != "k" {
+				t.Errorf("asked with %v", header)
+			}
+		})
+	}
+}
+
+func TestNewSaysWhyThereIsNoCard(t *testing.T) {
+	tests := []struct {
+		name   string
+		status int
+		body   string
+		want   string
+	}{
+		{"missing", 404, "", "/.well-known/agent-card.json: HTTP 404"},
+		{"forbidden", 403, "members only", "HTTP 403 Forbidden: members only"},
+		{"no card", 200, "<html>", "not a valid card"},
+		{"a card without interfaces", 200, withInterfaces(""), "made for an older protocol version (0.3.0) than 1.0"},
+		{"too large", 200, `{"name":"` + strings.Repeat("x", 2<<20) + `"}`, "over 1048576 bytes"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(tt.status)
+				_, _ = w.Write([]byte(tt.body))
+			}))
+			defer srv.Close()
+			_, err := a2a.NewClient(t.Context(), srv.URL)
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+	for _, u := range []string{"agent.example", "ftp://agent.example", "http://", "::"} {
+		if _, err := a2a.NewClient(t.Context(), u); err == nil {
+			t.Errorf("%q is taken for a URL", u)
+		}
+	}
+}

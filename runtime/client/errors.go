@@ -1,0 +1,167 @@
+package client
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// ErrIdle is the cause of a stream's break when nothing arrived for the idle time.
+var ErrIdle = errors.New("nothing arrived for too long")
+
+// HTTPError is an answer whose HTTP status is not 2xx. When its body was a JSON-RPC error nevertheless, Err is that error.
+type HTTPError struct {
+	Status     int
+	Body       string        // start of the body as printable text, at most 500 characters
+	RetryAfter time.Duration // of the header Retry-After; 0 without
+	Challenge  string        // of the header WWW-Authenticate, with 401
+	Err        error         // *runtime.Error or nil
+}
+
+// Error renders the status and what explains it.
+func (e *HTTPError) Error() string {
+	s := fmt.Sprintf("HTTP %d %s", e.Status, http.StatusText(e.Status))
+	switch {
+	case e.Err != nil:
+		s += ": " + e.Err.Error()
+	case e.Body != "":
+		s += ": " + e.Body
+	}
+	if e.Challenge != "" {
+		s += " (wants " + e.Challenge + ")"
+	}
+	if e.RetryAfter > 0 {
+		s += fmt.Sprintf(" (retry after %v)", e.RetryAfter)
+	}
+	return s
+}
+
+// Unwrap returns the A2A error in the body, if there was one.
+func (e *HTTPError) Unwrap() error { return e.Err }
+
+// temporary reports whether the same request may succeed later.
+func (e *HTTPError) temporary() bool {
+	return e.Status >= 500 && e.Status != http.StatusNotImplemented || e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout
+}
+
+// StreamError is a stream that broke and could not be taken up again. The task may still be running.
+type StreamError struct {
+	TaskID      string // "" when the stream broke before its first event
+	LastEventID string // "" when the agent sends no ids
+	Err         error
+}
+
+// Error says what broke.
+func (e *StreamError) Error() string {
+	if e.TaskID == "" {
+		return "the stream broke before its first event: " + e.Err.Error()
+	}
+	return fmt.Sprintf("the stream of task %s broke: %v", e.TaskID, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *StreamError) Unwrap() error { return e.Err }
+
+// TaskError is a task that ended without a result: failed, rejected or canceled.
+type TaskError struct {
+	TaskID, ContextID string
+	State             runtime.State
+	Message           string  // text of the status message
+	Result            *Result // what there is, such as partial artifacts
+}
+
+// Error renders the state and the agent's words.
+func (e *TaskError) Error() string {
+	s := fmt.Sprintf("task %s %s", e.TaskID, e.State)
+	if e.Message != "" {
+		s += ": " + e.Message
+	}
+	return s
+}
+
+// InputRequiredError is a task that waits for its client. Answer it with the skill's Answer method, or send any message to the
+// same task with [InTask].
+type InputRequiredError struct {
+	TaskID, ContextID string
+	Prompt            string     // text of the question
+	Data              wire.Value // data of the question; nil without
+	Schema            wire.Value // JSON Schema of the wanted answer, where the agent says it; nil without
+	Auth              bool       // the task waits for authorization (auth-required), not for input
+	Result            *Result    // the task as it stands
+}
+
+// Error renders the question.
+func (e *InputRequiredError) Error() string {
+	what := "input"
+	if e.Auth {
+		what = "authorization"
+	}
+	s := fmt.Sprintf("task %s needs %s", e.TaskID, what)
+	if e.Prompt != "" {
+		s += ": " + e.Prompt
+	}
+	return s
+}
+
+// PendingError is a task that goes on after a call with [ReturnImmediately] came back. [Client.Await] waits for it.
+type PendingError struct {
+	TaskID, ContextID string
+	State             runtime.State
+}
+
+// Error renders the state.
+func (e *PendingError) Error() string { return fmt.Sprintf("task %s goes on (%s)", e.TaskID, e.State) }
+
+// httpError makes the error of a response whose status is not 2xx.
+func httpError(resp *http.Response, body []byte) *HTTPError {
+	e := &HTTPError{Status: resp.StatusCode, Body: printable(body), RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
+	if resp.StatusCode == http.StatusUnauthorized {
+		e.Challenge = printable([]byte(resp.Header.Get("WWW-Authenticate")))
+	}
+	if r, err := readResponse(body); err == nil && r.fault != nil {
+		if rpc, err := runtime.ReadError(r.fault); err == nil {
+			e.Err = rpc
+		}
+	}
+	return e
+}
+
+// retryAfter reads seconds or a date (RFC 9110 §10.2.3).
+func retryAfter(s string, now time.Time) time.Duration {
+	if n, err := strconv.ParseUint(s, 10, 31); err == nil {
+		return time.Duration(n) * time.Second
+	}
+	if t, err := http.ParseTime(s); err == nil {
+		return max(0, t.Sub(now))
+	}
+	return 0
+}
+
+// printable makes text of another party fit to show: one line, without control characters, at most 500 characters.
+func printable(b []byte) string {
+	const limit = 500
+	if len(b) > 4*limit {
+		b = b[:4*limit]
+	}
+	s := strings.Map(func(r rune) rune {
+		if unicode.IsSpace(r) {
+			return ' '
+		}
+		if !unicode.IsGraphic(r) || r == unicode.ReplacementChar {
+			return -1
+		}
+		return r
+	}, strings.ToValidUTF8(string(b), ""))
+	s = strings.Join(strings.Fields(s), " ")
+	if r := []rune(s); len(r) > limit {
+		s = string(r[:limit]) + "…"
+	}
+	return s
+}

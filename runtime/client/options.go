@@ -1,0 +1,131 @@
+package client
+
+import (
+	"net/http"
+	"slices"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Limits and times of a client unless options say otherwise.
+const (
+	DefaultIdleTimeout = 2 * time.Minute
+	DefaultReattach    = 5        // attempts in a row
+	DefaultMaxResponse = 64 << 20 // bytes
+	DefaultMaxEvent    = 16 << 20 // bytes
+	maxCard            = 1 << 20  // bytes
+)
+
+// Option configures a [Client].
+type Option func(*Client)
+
+// HTTPClient makes the client use h, for instance for its own transport, proxy or certificates. h.Timeout should be zero: it
+// would end live streams. The client never closes h.
+func HTTPClient(h *http.Client) Option { return func(c *Client) { c.http, c.ownHTTP = h, false } }
+
+// DefaultHeader sends a header with every request, the fetch of the card included.
+func DefaultHeader(name, value string) Option { return func(c *Client) { c.header.Add(name, value) } }
+
+// DefaultExtensions activates extensions on every request (A2A-Extensions, R152).
+func DefaultExtensions(uris ...string) Option {
+	return func(c *Client) { c.extensions = append(c.extensions, uris...) }
+}
+
+// IdleTimeout sets how long a stream may be silent, heartbeats included, before it counts as broken. Zero or less: for ever.
+func IdleTimeout(d time.Duration) Option { return func(c *Client) { c.idle = d } }
+
+// Reattach sets how many times in a row a broken stream is taken up again by subscribing to its task; 0 turns it off.
+func Reattach(attempts int) Option { return func(c *Client) { c.reattach = attempts } }
+
+// MaxResponse limits the size of a response in bytes, and MaxEvent that of one event of a stream.
+func MaxResponse(bytes int) Option { return func(c *Client) { c.maxResponse = bytes } }
+
+// MaxEvent limits the size of one event of a stream in bytes.
+func MaxEvent(bytes int) Option { return func(c *Client) { c.maxEvent = bytes } }
+
+// Endpoint calls the agent at url instead of the URL of the interface that its card declares, for a card that does not
+// know where it is deployed. Version and tenant stay those of the declared interface.
+func Endpoint(url string) Option { return func(c *Client) { c.endpoint = url } }
+
+// CallOption configures one call. Options that shape the message (InTask to ReturnImmediately) concern calls of skills; a call
+// of a protocol operation takes its message as it is.
+type CallOption func(*call)
+
+// call is one call's configuration.
+type call struct {
+	header      http.Header
+	extensions  []string
+	lastEventID string
+	reattach    int
+
+	data        runtime.SendRequest
+	message     runtime.MessageInfo
+	metadata    []member // of the message
+	reqMetadata []member // of the request
+}
+
+// member is one member of a metadata object.
+type member struct {
+	name  string
+	value any
+}
+
+// Header sends a header with this call.
+func Header(name, value string) CallOption { return func(c *call) { c.header.Add(name, value) } }
+
+// Extensions activates extensions for this call.
+func Extensions(uris ...string) CallOption {
+	return func(c *call) { c.extensions = append(c.extensions, uris...) }
+}
+
+// LastEventID resumes a subscription after the event with this id, where the agent supports it.
+func LastEventID(id string) CallOption { return func(c *call) { c.lastEventID = id } }
+
+// ReattachCall is [Reattach] for one call.
+func ReattachCall(attempts int) CallOption { return func(c *call) { c.reattach = attempts } }
+
+// InTask sends the message to a task that waits or works, instead of starting a new one (A2A 1.0 §3.4).
+func InTask(id string) CallOption { return func(c *call) { c.message.TaskID = id } }
+
+// InContext sends the message in a conversation.
+func InContext(id string) CallOption { return func(c *call) { c.message.ContextID = id } }
+
+// MessageID sets the id of the message, which is random otherwise. Repeat it to let the agent recognise a repeated message.
+func MessageID(id string) CallOption { return func(c *call) { c.message.ID = id } }
+
+// References names tasks that the message refers to.
+func References(taskIDs ...string) CallOption {
+	return func(c *call) { c.message.References = append(c.message.References, taskIDs...) }
+}
+
+// WithMetadata adds a member to the metadata of the message. The value must encode as JSON.
+func WithMetadata(name string, value any) CallOption {
+	return func(c *call) { c.metadata = append(c.metadata, member{name, value}) }
+}
+
+// WithRequestMetadata adds a member to the metadata of the request around the message.
+func WithRequestMetadata(name string, value any) CallOption {
+	return func(c *call) { c.reqMetadata = append(c.reqMetadata, member{name, value}) }
+}
+
+// AcceptModes says which media types the result may have.
+func AcceptModes(mediaTypes ...string) CallOption {
+	return func(c *call) { c.data.AcceptedOutputModes = append(c.data.AcceptedOutputModes, mediaTypes...) }
+}
+
+// HistoryLength asks for at most n messages of history with the task; 0 asks for none (R300).
+func HistoryLength(n int) CallOption { return func(c *call) { c.data.HistoryLength = &n } }
+
+// ReturnImmediately makes the agent answer as soon as the task exists (A2A 1.0 §3.2.2). A skill call that ends before its task does
+// returns a [*PendingError]; wait for the task with [Client.Await].
+func ReturnImmediately() CallOption { return func(c *call) { c.data.ReturnImmediately = true } }
+
+// newCall applies the options over the client's defaults.
+func (c *Client) newCall(opts []CallOption) *call {
+	cl := &call{header: c.header.Clone(), extensions: slices.Clone(c.extensions), reattach: c.reattach}
+	for _, o := range opts {
+		o(cl)
+	}
+	return cl
+}

@@ -1,0 +1,210 @@
+package client
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Result is what a call of a skill came to: a task with its artifacts, or a plain message.
+type Result struct {
+	TaskID, ContextID string
+	State             runtime.State
+	Task              runtime.Task    // the generated task (*a2a.Task); nil when the agent answered with a message
+	Message           runtime.Message // the answer, or the message of the task's status; nil without (*a2a.Message)
+	Artifacts         []runtime.ArtifactData
+}
+
+// File is a file of a result: its content, or the URL where it is.
+type File struct {
+	Name, MediaType string
+	Content         []byte // nil when URL is set
+	URL             string
+}
+
+func taskResult(t runtime.Task) *Result {
+	info := t.TaskInfo()
+	return &Result{TaskID: info.ID, ContextID: info.ContextID, State: info.State, Task: t, Message: t.StatusMessage(), Artifacts: t.ArtifactList()}
+}
+
+func messageResult(m runtime.Message) *Result {
+	info := m.MessageInfo()
+	return &Result{TaskID: info.TaskID, ContextID: info.ContextID, State: runtime.StateCompleted, Message: m}
+}
+
+// Parts returns the parts that make up the answer: those of the artifact marked as the skill's result, else those of all
+// artifacts, else those of the message.
+func (r *Result) Parts() []runtime.Part {
+	if a := r.marked(); a != nil {
+		return a.Parts
+	}
+	var parts []runtime.Part
+	for _, a := range r.Artifacts {
+		parts = append(parts, a.Parts...)
+	}
+	if len(parts) == 0 && r.Message != nil {
+		parts = r.Message.Contents()
+	}
+	return parts
+}
+
+// Text returns the text parts of the answer, joined by line breaks; chunks of one streamed artifact are joined as they are.
+func (r *Result) Text() string {
+	if a := r.marked(); a != nil {
+		return text(a.Parts, "")
+	}
+	var all []string
+	for _, a := range r.Artifacts {
+		if s := text(a.Parts, ""); s != "" {
+			all = append(all, s)
+		}
+	}
+	if len(all) == 0 && r.Message != nil {
+		return text(r.Message.Contents(), "\n")
+	}
+	return strings.Join(all, "\n")
+}
+
+// Data decodes the answer's data into v, which is as of [json.Unmarshal].
+func (r *Result) Data(v any) error {
+	raw, err := r.JSON()
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(raw, v)
+}
+
+// JSON returns the answer's data: the first data part, or else the text if that is JSON.
+func (r *Result) JSON() (wire.Value, error) {
+	for _, p := range r.Parts() {
+		if p.Kind == runtime.PartData {
+			return p.Data, nil
+		}
+	}
+	if s := r.Text(); json.Valid([]byte(s)) {
+		return wire.Value(s), nil
+	}
+	return nil, errors.New("the answer holds no data")
+}
+
+// Files returns the files of all artifacts and of the message.
+func (r *Result) Files() []File {
+	var files []File
+	add := func(parts []runtime.Part) {
+		for _, p := range parts {
+			if p.Kind == runtime.PartRaw || p.Kind == runtime.PartURL {
+				files = append(files, File{Name: p.Filename, MediaType: p.MediaType, Content: p.Raw, URL: p.URL})
+			}
+		}
+	}
+	for _, a := range r.Artifacts {
+		add(a.Parts)
+	}
+	if r.Message != nil {
+		add(r.Message.Contents())
+	}
+	return files
+}
+
+// marked returns the artifact that the skills extension marks as the result, or nil.
+func (r *Result) marked() *runtime.ArtifactData {
+	for i, a := range r.Artifacts {
+		if _, ok := extensionData(a.Metadata); ok {
+			return &r.Artifacts[i]
+		}
+	}
+	return nil
+}
+
+// err returns the error that the state of the task is, if it is one.
+func (r *Result) err() error {
+	switch {
+	case r.State == runtime.StateInputRequired || r.State == runtime.StateAuthRequired:
+		return r.question()
+	case r.State.Terminal() && r.State != runtime.StateCompleted:
+		return &TaskError{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Message: messageText(r.Message), Result: r}
+	case r.State != runtime.StateCompleted:
+		return &PendingError{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State}
+	}
+	return nil
+}
+
+// question makes the error of a task that waits, from the message of its status.
+func (r *Result) question() *InputRequiredError {
+	q := &InputRequiredError{TaskID: r.TaskID, ContextID: r.ContextID, Auth: r.State == runtime.StateAuthRequired, Prompt: messageText(r.Message), Result: r}
+	if r.Message == nil {
+		return q
+	}
+	for _, p := range r.Message.Contents() {
+		if p.Kind != runtime.PartData {
+			continue
+		}
+		if schema := wantedInput(p.Data); schema != nil && q.Schema == nil {
+			q.Schema = schema
+		} else if q.Data == nil {
+			q.Data = p.Data
+		}
+	}
+	return q
+}
+
+// wantedInput returns the schema in the data part by which our server asks for a skill's input: {"skill": id, "input": schema}.
+func wantedInput(data wire.Value) wire.Value {
+	var m map[string]json.RawMessage
+	var skill string
+	if json.Unmarshal(data, &m) != nil || len(m) != 2 || json.Unmarshal(m["skill"], &skill) != nil {
+		return nil
+	}
+	return wire.Value(m["input"])
+}
+
+// extension is the payload of the skills extension in the metadata of a message or an artifact.
+type extension struct {
+	Skill string `json:"skill,omitempty"`
+}
+
+func extensionData(metadata wire.Object) (extension, bool) {
+	var m map[string]json.RawMessage
+	var e extension
+	if len(metadata) == 0 || json.Unmarshal(metadata, &m) != nil {
+		return e, false
+	}
+	raw, ok := m[runtime.SkillsExtension]
+	return e, ok && json.Unmarshal(raw, &e) == nil
+}
+
+func messageText(m runtime.Message) string {
+	if m == nil {
+		return ""
+	}
+	return text(m.Contents(), "\n")
+}
+
+// text joins the text parts.
+func text(parts []runtime.Part, sep string) string {
+	var all []string
+	for _, p := range parts {
+		if p.Kind == runtime.PartText {
+			all = append(all, p.Text)
+		}
+	}
+	return strings.Join(all, sep)
+}
+
+// outcome makes the result of a send operation's answer.
+func outcome(v any) (*Result, error) {
+	switch v := v.(type) {
+	case runtime.Task:
+		return taskResult(v), nil
+	case runtime.Message:
+		return messageResult(v), nil
+	}
+	return nil, invalid("result", fmt.Errorf("%T is neither task nor message", v))
+}
+
+func now() time.Time { return time.Now().UTC() }

@@ -1,0 +1,197 @@
+package client
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Skill describes one skill of an agent to call: what an emitted client holds for it. In and Out are the Go types of its
+// input and output.
+type Skill[In, Out any] struct {
+	ID string
+	// In makes the parts of the message from the input: [DataInput], or [PlainInput] for a skill without schema.
+	In func(In) ([]runtime.Part, error)
+	// Out takes the output from the result: [DataOutput], or [PlainOutput] for a skill without schema.
+	Out func(*Result) (Out, error)
+}
+
+// Encoder is a generated input type: AppendJSON validates and appends.
+type Encoder[T any] interface {
+	*T
+	AppendJSON(dst []byte) ([]byte, error)
+}
+
+// Decoder is a generated output type: UnmarshalJSON parses and validates.
+type Decoder[T any] interface {
+	*T
+	UnmarshalJSON(src []byte) error
+}
+
+// DataInput is [Skill].In for a generated input type: one data part, validated.
+func DataInput[T any, P Encoder[T]](in P) ([]runtime.Part, error) {
+	if in == nil {
+		return nil, errors.New("the input is nil")
+	}
+	data, err := in.AppendJSON(nil)
+	if err != nil {
+		return nil, err
+	}
+	return []runtime.Part{runtime.Data(wire.Value(data))}, nil
+}
+
+// DataOutput is [Skill].Out for a generated output type: the first data part of the artifact marked as the result, else
+// of any, else the text if it is JSON, else the text as a string; validated.
+func DataOutput[T any, P Decoder[T]](r *Result) (P, error) {
+	raw, err := r.JSON()
+	if s := r.Text(); err != nil && s != "" {
+		raw, err = runtime.Data(s).Data, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	out := P(new(T))
+	if err := out.UnmarshalJSON(raw); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// PlainInput is [Skill].In for a skill without input schema.
+func PlainInput(parts []runtime.Part) ([]runtime.Part, error) {
+	if len(parts) == 0 {
+		return nil, errors.New("a message needs at least one part")
+	}
+	return parts, nil
+}
+
+// PlainOutput is [Skill].Out for a skill without output schema.
+func PlainOutput(r *Result) (*Result, error) { return r, nil }
+
+// Say makes the input of a skill without schema: text, and parts to go with it.
+func Say(text string, more ...runtime.Part) []runtime.Part {
+	return append([]runtime.Part{runtime.Text(text)}, more...)
+}
+
+// Call calls the skill and waits for its output. Errors: *check.Error (wrapped) when the input breaks its schema, before
+// anything is sent, or the output does (then also [runtime.ErrInvalidAgentResponse]); *[TaskError],
+// *[InputRequiredError], *[PendingError] by the state of the task; otherwise those of [Client.Call].
+func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...CallOption) (Out, error) {
+	var none Out
+	parts, err := s.In(in)
+	if err != nil {
+		return none, fmt.Errorf("input of skill %q: %w", s.ID, err)
+	}
+	r, err := c.send(ctx, s.ID, parts, c.newCall(opts))
+	if err != nil {
+		return none, fmt.Errorf("skill %q: %w", s.ID, err)
+	}
+	return s.output(r)
+}
+
+// Answer sends parts to the task that asked and waits for the output of the skill: text, or data that is merged over the input given so far.
+func (s *Skill[In, Out]) Answer(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) (Out, error) {
+	cl := c.newCall([]CallOption{InTask(ask.TaskID), InContext(ask.ContextID)})
+	r, err := c.send(ctx, s.ID, parts, cl)
+	if err != nil {
+		var none Out
+		return none, fmt.Errorf("skill %q: %w", s.ID, err)
+	}
+	return s.output(r)
+}
+
+// output decodes the output of a completed call.
+func (s *Skill[In, Out]) output(r *Result) (Out, error) {
+	var none Out
+	if err := r.err(); err != nil {
+		return none, err
+	}
+	out, err := s.Out(r)
+	if err != nil {
+		return none, fmt.Errorf("output of skill %q: %w: %w", s.ID, runtime.ErrInvalidAgentResponse, err)
+	}
+	return out, nil
+}
+
+// send calls a skill by message and waits until its task settles.
+func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, cl *call) (*Result, error) {
+	request, err := c.request(skill, parts, cl)
+	if err != nil {
+		return nil, err
+	}
+	op, err := c.operation(Method{Role: runtime.RoleSend})
+	if err != nil {
+		return nil, err
+	}
+	v, err := c.call(ctx, op, request, cl)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", op.RPC, err)
+	}
+	r, err := outcome(v)
+	if err != nil || settled(r.State) || cl.data.ReturnImmediately {
+		return r, err
+	}
+	task, err := c.await(ctx, r.TaskID, cl) // an agent may answer before the task settles, although it was not asked to
+	if err != nil {
+		return nil, err
+	}
+	return taskResult(task), nil
+}
+
+// request makes the generated request that calls a skill. With an agent that declares the skills extension the skill is named by
+// it (message metadata, message.extensions, A2A-Extensions: R152), else by the widespread metadata member skillId.
+func (c *Client) request(skill string, parts []runtime.Part, cl *call) (any, error) {
+	for _, p := range parts {
+		if p.Kind == runtime.PartUnknown {
+			return nil, fmt.Errorf("a part of the message cannot be sent: %s", p.Text)
+		}
+	}
+	message := cl.message
+	message.User = true
+	if message.ID == "" {
+		message.ID = rand.Text()
+	}
+	if message.TaskID == "" && c.version.Rules.ClientIDs {
+		message.TaskID = rand.Text()
+	}
+	mark := member{"skillId", skill}
+	if c.declares(runtime.SkillsExtension) {
+		mark = member{runtime.SkillsExtension, extension{Skill: skill}}
+		message.Extensions = append(slices.Clone(message.Extensions), runtime.SkillsExtension)
+		cl.extensions = append(cl.extensions, runtime.SkillsExtension)
+	}
+	var err error
+	if message.Metadata, err = object(append([]member{mark}, cl.metadata...)); err != nil {
+		return nil, fmt.Errorf("message metadata: %w", err)
+	}
+	data := cl.data
+	if data.Metadata, err = object(cl.reqMetadata); err != nil {
+		return nil, fmt.Errorf("request metadata: %w", err)
+	}
+	data.Tenant = c.Tenant()
+	data.Message = c.protocol.NewMessage(runtime.MessageData{MessageInfo: message, Parts: parts})
+	return c.protocol.NewSend(data), nil
+}
+
+// object encodes members as a JSON object; a later one replaces an earlier one of the same name. No members make no object.
+func object(members []member) (wire.Object, error) {
+	if len(members) == 0 {
+		return nil, nil
+	}
+	m := make(map[string]json.RawMessage, len(members))
+	for _, x := range members {
+		p := runtime.Data(x.value)
+		if p.Kind != runtime.PartData {
+			return nil, fmt.Errorf("%s: %s", x.name, p.Text)
+		}
+		m[x.name] = json.RawMessage(p.Data)
+	}
+	b, err := json.Marshal(m)
+	return wire.Object(b), err
+}

@@ -1,0 +1,174 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Event is one step of a streamed call of a skill.
+type Event[Out any] struct {
+	// Raw is the generated event (*a2a.Task, *a2a.TaskStatusUpdateEvent, …); nil in the last step, and in a step that was made of
+	// what a repeated task has more than the events before it.
+	Raw               runtime.Event
+	TaskID, ContextID string
+	State             runtime.State // of the task, as far as known
+	Progress          string        // text of a new status's message
+	// Artifact is an artifact, or the next chunk of one; nil in other steps.
+	Artifact *runtime.ArtifactData
+	// Done marks the last step: Output is the decoded output and Result all there is.
+	Done   bool
+	Output Out
+	Result *Result
+}
+
+// Text returns the step's words: progress, or the text of the artifact's chunk.
+func (e Event[Out]) Text() string {
+	if e.Artifact != nil {
+		return text(e.Artifact.Parts, "")
+	}
+	return e.Progress
+}
+
+// Stream calls the skill and yields its steps: progress and chunks of artifacts as they come, and finally the output (Done). An error, as
+// of Call, is the last element. Ending the loop early leaves the task running. An agent without streams is called in one go.
+//
+// An agent may send the task as a whole again instead of events, above all after a broken connection. What is new in it becomes steps of
+// its own, so that progress and chunks come once each.
+func (s *Skill[In, Out]) Stream(ctx context.Context, c *Client, in In, opts ...CallOption) iter.Seq2[Event[Out], error] {
+	return func(yield func(Event[Out], error) bool) {
+		parts, err := s.In(in)
+		if err != nil {
+			yield(Event[Out]{}, fmt.Errorf("input of skill %q: %w", s.ID, err))
+			return
+		}
+		run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
+		r, err := run.steps(ctx, parts, c.newCall(opts))
+		if err == errStopped {
+			return
+		}
+		if err != nil {
+			yield(Event[Out]{}, fmt.Errorf("skill %q: %w", s.ID, err))
+			return
+		}
+		out, err := s.output(r)
+		last := Event[Out]{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Result: r}
+		if err == nil {
+			last.Done, last.Output = true, out
+		}
+		yield(last, err)
+	}
+}
+
+// streaming is one iteration of a streamed call.
+type streaming[In, Out any] struct {
+	skill   *Skill[In, Out]
+	client  *Client
+	yield   func(Event[Out], error) bool
+	tracker tracker
+	passed  int    // events
+	said    string // id of the last status message
+	resumes bool   // the message continues a task: what it has at first is not new
+}
+
+// steps yields the steps and returns the result they come to.
+func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl *call) (*Result, error) {
+	if !r.client.info.Streaming {
+		return r.client.send(ctx, r.skill.ID, parts, cl)
+	}
+	request, err := r.client.request(r.skill.ID, parts, cl)
+	if err != nil {
+		return nil, err
+	}
+	r.resumes = cl.message.TaskID != ""
+	for e, err := range r.client.stream(ctx, Method{Role: runtime.RoleStream}, request, cl) {
+		if err == nil {
+			err = r.pass(e)
+		}
+		if err != nil {
+			return nil, err
+		}
+		if r.asks() {
+			break // an agent may keep the stream open, but nothing comes before the answer
+		}
+	}
+	if r.tracker.message != nil {
+		return messageResult(r.tracker.message), nil
+	}
+	if r.tracker.task == nil {
+		return nil, invalid("stream", errors.New("it held neither task nor message"))
+	}
+	return taskResult(r.tracker.task), nil
+}
+
+// asks reports whether the event just passed on left the task waiting for input. A task that this message continues may begin the
+// stream as it was before the message.
+func (r *streaming[In, Out]) asks() bool {
+	first := r.resumes && r.passed == 1
+	return !first && r.tracker.task != nil && r.tracker.task.TaskInfo().State == runtime.StateInputRequired
+}
+
+// pass turns an event into steps.
+func (r *streaming[In, Out]) pass(e runtime.Event) error {
+	info := e.EventInfo()
+	var more []runtime.ArtifactData
+	if info.Kind == runtime.EventTask {
+		more = r.news(e)
+	}
+	if err := r.tracker.add(e); err != nil {
+		return err
+	}
+	r.passed++
+	step := Event[Out]{Raw: e, TaskID: info.TaskID, ContextID: info.ContextID, State: info.State}
+	if t := r.tracker.task; t != nil {
+		step.State = t.TaskInfo().State
+	}
+	switch e := e.(type) {
+	case runtime.Message:
+	case runtime.StatusUpdate: // a task too
+		step.Progress = r.progress(e.StatusMessage())
+	case runtime.ArtifactUpdate:
+		a := e.ArtifactUpdate()
+		step.Artifact = &a
+	}
+	if !r.yield(step, nil) {
+		return errStopped
+	}
+	step.Raw, step.Progress = nil, ""
+	for i := range more {
+		step.Artifact = &more[i]
+		if !r.yield(step, nil) {
+			return errStopped
+		}
+	}
+	return nil
+}
+
+// progress returns the text of a status message that was not there before.
+func (r *streaming[In, Out]) progress(m runtime.Message) string {
+	if m == nil {
+		return ""
+	}
+	id := m.MessageInfo().ID
+	if id != "" && id == r.said {
+		return ""
+	}
+	r.said = id
+	return messageText(m)
+}
+
+// news returns what the artifacts of a task have more than those of the events before it.
+func (r *streaming[In, Out]) news(e runtime.Event) []runtime.ArtifactData {
+	task, ok := e.(runtime.Task)
+	if !ok || r.tracker.task == nil && r.resumes {
+		return nil
+	}
+	var known []runtime.ArtifactData
+	if r.tracker.task != nil {
+		known = r.tracker.task.ArtifactList()
+	}
+	return newArtifacts(known, task.ArtifactList())
+}

@@ -1,0 +1,229 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"math/rand/v2"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Pauses between the attempts to take up a broken stream, unless the agent names one (SSE field retry, Retry-After).
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 10 * time.Second
+	// healthy is how long a stream must have been open for its break not to count with those before it.
+	healthy = 30 * time.Second
+)
+
+// Stream runs an operation whose result is a stream, when the sequence is iterated. An error is the sequence's last element. The
+// sequence ends when the agent ends the stream; ending the loop early, or the context, closes the connection and leaves
+// the task alone.
+//
+// When the connection breaks, or the agent ends it, before the task came to a terminal or interrupted state, the client
+// subscribes to the task with Last-Event-ID (see [Reattach]). The sequence then goes on with the missed events or, with agents that
+// keep none, with the task as it stands now. Errors: *runtime.Error, *HTTPError, *StreamError.
+func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...CallOption) iter.Seq2[runtime.Event, error] {
+	return func(yield func(runtime.Event, error) bool) {
+		c.stream(ctx, m, request, c.newCall(opts))(yield)
+	}
+}
+
+func (c *Client) stream(ctx context.Context, m Method, request any, cl *call) iter.Seq2[runtime.Event, error] {
+	return func(yield func(runtime.Event, error) bool) {
+		op, err := c.operation(m)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		s := &stream{client: c, op: op, call: cl, yield: yield}
+		s.lastID = s.call.lastEventID
+		if err := s.run(ctx, request); err != nil && err != errStopped {
+			yield(nil, fmt.Errorf("%s: %w", op.RPC, err))
+		}
+	}
+}
+
+// errStopped: the consumer ended the loop.
+var errStopped = errors.New("stopped")
+
+// stream is one iteration of a stream, over any number of connections.
+type stream struct {
+	client *Client
+	op     *runtime.Operation
+	call   *call
+	yield  func(runtime.Event, error) bool
+
+	taskID, lastID string
+	state          runtime.State
+	ended          bool          // nothing may follow: a Message, or a terminal state
+	attempts       int           // in a row without progress
+	pause          time.Duration // the agent's wish
+}
+
+func (s *stream) run(ctx context.Context, request any) error {
+	conn, err := s.client.open(ctx, s.op, request, s.call)
+	if err != nil {
+		return err
+	}
+	var cause error // of the break that conn is to mend
+	for {
+		err := s.pump(ctx, conn)
+		var broken *breakError
+		switch {
+		case cause != nil && conn.items == 0 && s.client.refused(err):
+			return s.finish(ctx, cause)
+		case err != nil && !errors.As(err, &broken):
+			return err
+		case s.ended || s.state.Interrupted() || s.op.Role == runtime.RoleOther && err == nil:
+			return nil
+		case err == nil:
+			cause = io.ErrUnexpectedEOF // the agent ended the stream although the task goes on
+		default:
+			cause = broken.err
+		}
+		if conn, err = s.resume(ctx, cause); err != nil || conn == nil {
+			return err
+		}
+	}
+}
+
+// pump passes on the events of one connection. It returns nil at the end of the stream and a *breakError when it broke.
+func (s *stream) pump(ctx context.Context, conn *conn) error {
+	defer conn.close()
+	for {
+		e, id, err := conn.next(ctx)
+		if err == io.EOF {
+			return s.after(conn, nil)
+		}
+		if err != nil {
+			return s.after(conn, err)
+		}
+		s.note(e, id)
+		if !s.yield(e, nil) {
+			return errStopped
+		}
+		if s.ended {
+			conn.drain()
+			return nil
+		}
+	}
+}
+
+// after looks back at a connection that ended.
+func (s *stream) after(conn *conn, err error) error {
+	if conn.events != nil {
+		s.pause = conn.events.Retry()
+	}
+	if time.Since(conn.opened) > healthy {
+		s.attempts = 0
+	}
+	return err
+}
+
+// note remembers what is needed to take up the stream after e.
+func (s *stream) note(e runtime.Event, id string) {
+	s.lastID = id
+	info := e.EventInfo()
+	if info.TaskID != "" && info.Kind != runtime.EventMessage {
+		s.taskID = info.TaskID
+	}
+	switch info.Kind {
+	case runtime.EventMessage:
+		s.ended = true // exactly one Message (A2A 1.0 §3.1.2)
+	case runtime.EventTask, runtime.EventStatus:
+		s.state = info.State
+		s.ended = info.State.Terminal()
+	}
+	if info.Kind != runtime.EventTask {
+		s.attempts = 0 // a task alone may be the repeated answer to subscribing
+	}
+}
+
+// resume takes up the stream after cause. It returns neither connection nor error when the task turned out to be over.
+func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
+	subscribe, err := s.client.operation(Method{Role: runtime.RoleSubscribe})
+	if s.taskID == "" || err != nil || s.op.Role == runtime.RoleOther {
+		return nil, s.broken(cause)
+	}
+	request := s.client.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: s.client.Tenant(), ID: s.taskID})
+	for s.attempts < s.call.reattach {
+		s.attempts++
+		if err := s.wait(ctx); err != nil {
+			return nil, err
+		}
+		s.call.lastEventID = s.lastID
+		conn, err := s.client.open(ctx, subscribe, request, s.call)
+		switch {
+		case err == nil:
+			return conn, nil
+		case ctx.Err() != nil:
+			return nil, context.Cause(ctx)
+		case s.client.refused(err):
+			return nil, s.finish(ctx, cause)
+		case !s.again(err):
+			return nil, err
+		}
+	}
+	return nil, s.broken(cause)
+}
+
+// again reports whether it makes sense to try once more after err.
+func (s *stream) again(err error) bool {
+	var rpc *runtime.Error
+	var status *HTTPError
+	switch {
+	case errors.As(err, &rpc):
+		return false
+	case errors.As(err, &status):
+		s.pause = max(s.pause, status.RetryAfter)
+		return status.temporary()
+	}
+	return true
+}
+
+// finish ends a stream whose task cannot be subscribed to: it is over or waits, which the task itself tells.
+func (s *stream) finish(ctx context.Context, cause error) error {
+	task, err := s.client.task(ctx, s.taskID, s.call)
+	if err != nil {
+		return err
+	}
+	if state := task.TaskInfo().State; !state.Terminal() && !state.Interrupted() {
+		return s.broken(cause)
+	}
+	s.note(task, "")
+	if !s.yield(task, nil) {
+		return errStopped
+	}
+	return nil
+}
+
+func (s *stream) broken(cause error) error {
+	return &StreamError{TaskID: s.taskID, LastEventID: s.lastID, Err: cause}
+}
+
+// wait pauses before an attempt: longer each time, never all clients at once.
+func (s *stream) wait(ctx context.Context) error {
+	return pause(ctx, min(max(s.pause, backoff(s.attempts)), time.Minute))
+}
+
+// backoff doubles with each attempt, from 1, and spreads over its upper half.
+func backoff(attempt int) time.Duration {
+	d := min(firstPause<<min(attempt-1, 10), maxPause)
+	return d/2 + rand.N(d/2)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
