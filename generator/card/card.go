@@ -1,0 +1,155 @@
+// Package card reads the agent card a user writes (agent.yaml) and cards that others wrote, of any version of A2A.
+//
+// [Read] is for agent.yaml: it refuses everything that is not right, all at once, with positions. [Import] is for cards
+// that come from elsewhere: it converts 0.1, 0.2 and 0.3 shapes to 1.0 and keeps what can be kept. [Scaffold] writes a
+// fresh agent.yaml.
+package card
+
+import (
+	_ "embed"
+	"time"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/schema"
+	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// SchemaPath is where the JSON Schema of agent.yaml lies in a project, slash-separated and relative to it; the first
+// line of a scaffolded agent.yaml names it, so that editors complete the file without a network.
+const SchemaPath = ".a2agen/agent.schema.json"
+
+//go:embed agent.schema.json
+var jsonSchemaFile []byte
+
+// JSONSchema returns the JSON Schema of agent.yaml (draft-07).
+func JSONSchema() []byte { return append([]byte(nil), jsonSchemaFile...) }
+
+// Card is an agent card in 1.0 terms, with the contract of its skills.
+type Card struct {
+	File        string
+	Name        string
+	Description string
+	Version     string
+	Skills      []*Skill
+	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
+	Types []*ir.DataType
+	// Root is the card as a tree of the 1.0 shape, without defaults filled in. It belongs to the card.
+	Root *yaml.Node
+	// Extended: the card declares the a2agen extension, so its agent can be called by skill. Always true for the user's own.
+	Extended bool
+	// Origin is the dialect of an imported card, "0.1" to "1.0"; empty for the user's own.
+	Origin string
+}
+
+// Skill is one skill of a card. InputModes and OutputModes are those in force: the skill's own, else the card's.
+type Skill struct {
+	ID, Name, Description   string
+	Tags, Examples          []string
+	InputModes, OutputModes []string
+	Go                      string       // method name, unique in the card: "Forecast"
+	Input, Output           *schema.Root // nil without a schema
+	Timeout                 time.Duration
+	MaxConcurrent           int // 0: unlimited
+	Pos                     diag.Pos
+	node                    *yaml.Node
+}
+
+// DefaultVersion is the version of a card that names none.
+const DefaultVersion = "0.1.0"
+
+// DefaultModes are the media types of a card that names none.
+func DefaultModes() []string { return []string{"text/plain", "application/json"} }
+
+// Read reads agent.yaml. open reads the schema files it names; their paths are slash-separated, relative to the project
+// and stay inside it. The card is nil only when the file is not a map; with errors in the list it is incomplete.
+func Read(file string, src []byte, open func(string) ([]byte, error)) (*Card, diag.List) {
+	root, list := yamlx.Parse(file, src)
+	if root == nil {
+		return nil, list
+	}
+	c := &shape.Checker{File: file, List: list}
+	c.Check(root, agentCard)
+	if root.Kind != yaml.MappingNode {
+		c.List.Sort()
+		return nil, c.List
+	}
+	checkCard(c, root)
+	card := fill(c, root)
+	card.Extended = true
+	card.compile(c, open)
+	c.List.Sort()
+	return card, c.List
+}
+
+// fill copies what the tree says into a Card. What has the wrong type is left empty: it was reported.
+func fill(c *shape.Checker, root *yaml.Node) *Card {
+	card := &Card{
+		File: c.File, Root: root,
+		Name:        yamlx.Text(yamlx.Get(root, "name")),
+		Description: yamlx.Text(yamlx.Get(root, "description")),
+		Version:     orElse(yamlx.Text(yamlx.Get(root, "version")), DefaultVersion),
+	}
+	in := modesOr(yamlx.Get(root, "defaultInputModes"), DefaultModes())
+	out := modesOr(yamlx.Get(root, "defaultOutputModes"), DefaultModes())
+	taken := names.NewScope()
+	ids := map[string]bool{}
+	for _, n := range yamlx.Items(yamlx.Get(root, "skills")) {
+		id := yamlx.Text(yamlx.Get(n, "id"))
+		if id == "" || ids[id] {
+			continue // reported by the checks
+		}
+		ids[id] = true
+		s := fillSkill(n, id)
+		s.Go = taken.Take(id, names.Go(id))
+		s.Pos = yamlx.Pos(c.File, n)
+		s.InputModes = modesOr(yamlx.Get(n, "inputModes"), in)
+		s.OutputModes = modesOr(yamlx.Get(n, "outputModes"), out)
+		card.Skills = append(card.Skills, s)
+	}
+	return card
+}
+
+// Public returns a copy of the card's tree as A2A 1.0 publishes it: keys in a fixed order, without
+// the contracts and settings that agent.yaml adds. Defaults are not filled in. The caller owns the copy.
+func (card *Card) Public() *yaml.Node {
+	n := shape.Ordered(yamlx.Copy(card.Root), agentCard)
+	for _, s := range yamlx.Items(yamlx.Get(n, "skills")) {
+		drop(s, "input", "output", "timeout", "maxConcurrent")
+	}
+	return n
+}
+
+// Order returns a copy of a tree that [Card.Public] gave, and that has got more keys since, with its keys in the fixed order.
+func (card *Card) Order(n *yaml.Node) *yaml.Node { return shape.Ordered(n, agentCard) }
+
+func fillSkill(n *yaml.Node, id string) *Skill {
+	s := &Skill{
+		ID: id, node: n,
+		Name:        orElse(yamlx.Text(yamlx.Get(n, "name")), inWords(id)),
+		Description: yamlx.Text(yamlx.Get(n, "description")),
+		Tags:        yamlx.Texts(yamlx.Get(n, "tags")),
+		Examples:    yamlx.Texts(yamlx.Get(n, "examples")),
+	}
+	s.Timeout, _ = time.ParseDuration(yamlx.Text(yamlx.Get(n, "timeout")))
+	s.MaxConcurrent = yamlx.Int(yamlx.Get(n, "maxConcurrent"))
+	return s
+}
+
+func orElse(s, otherwise string) string {
+	if s == "" {
+		return otherwise
+	}
+	return s
+}
+
+func modesOr(n *yaml.Node, otherwise []string) []string {
+	if ss := yamlx.Texts(n); len(ss) > 0 {
+		return ss
+	}
+	return otherwise
+}

@@ -1,0 +1,125 @@
+package card
+
+import (
+	"fmt"
+	"strconv"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/generator/suggest"
+	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// checkCard finds what one place of the card contradicts in another. It tolerates a tree that is wrong elsewhere.
+func checkCard(c *shape.Checker, root *yaml.Node) {
+	checkSkillIDs(c, root)
+	checkSecurity(c, root)
+	checkCapabilities(c, root)
+	checkTwice(c, yamlx.Get(root, "supportedInterfaces"), "interface", func(n *yaml.Node) string {
+		return yamlx.Text(yamlx.Get(n, "url")) + " " + yamlx.Text(yamlx.Get(n, "protocolBinding")) + " " + yamlx.Text(yamlx.Get(n, "protocolVersion")) + " " + yamlx.Text(yamlx.Get(n, "tenant"))
+	})
+	checkTwice(c, yamlx.Get(yamlx.Get(root, "capabilities"), "extensions"), "extension", func(n *yaml.Node) string {
+		return yamlx.Text(yamlx.Get(n, "uri"))
+	})
+}
+
+// checkSkillIDs reports ids that occur twice and ids that become the same Go name.
+func checkSkillIDs(c *shape.Checker, root *yaml.Node) {
+	byID, byGo := map[string]*yaml.Node{}, map[string]*yaml.Node{}
+	for _, s := range yamlx.Items(yamlx.Get(root, "skills")) {
+		id := yamlx.Get(s, "id")
+		if !named(yamlx.Text(id)) {
+			continue // reported as what it is
+		}
+		goName := names.Go(id.Value)
+		switch {
+		case byID[id.Value] != nil:
+			c.Add(twice(c, id, byID[id.Value], "duplicate-id", fmt.Sprintf("skill id %s is used twice", quote(id.Value)), ""))
+		case byGo[goName] != nil:
+			first := byGo[goName]
+			c.Add(twice(c, id, first, "name-collision",
+				fmt.Sprintf("skill ids %s and %s both become the Go name %s", quote(first.Value), quote(id.Value), goName), "make them differ in a letter or digit"))
+		}
+		if byID[id.Value] == nil {
+			byID[id.Value] = id
+		}
+		if byGo[goName] == nil {
+			byGo[goName] = id
+		}
+	}
+}
+
+// checkSecurity reports requirements that name a scheme the card does not declare.
+func checkSecurity(c *shape.Checker, root *yaml.Node) {
+	declared := map[string]bool{}
+	var known []string // for suggestions
+	for k := range yamlx.Pairs(yamlx.Get(root, "securitySchemes")) {
+		declared[k.Value] = true
+		if len(known) < 50 {
+			known = append(known, k.Value)
+		}
+	}
+	check := func(requirements *yaml.Node) {
+		for _, r := range yamlx.Items(requirements) {
+			for k := range yamlx.Pairs(yamlx.Get(r, "schemes")) {
+				if declared[k.Value] || c.Full() {
+					continue
+				}
+				hint := suggest.Key(k.Value, known)
+				if len(known) == 0 {
+					hint = "declare it under securitySchemes"
+				}
+				c.Errorf(k, "unknown-scheme", hint, "security scheme %s is not declared", quote(k.Value))
+			}
+		}
+	}
+	check(yamlx.Get(root, "securityRequirements"))
+	for _, s := range yamlx.Items(yamlx.Get(root, "skills")) {
+		check(yamlx.Get(s, "securityRequirements"))
+	}
+}
+
+// checkCapabilities reports capabilities that the rest of the card makes impossible: an extended card is only for
+// authenticated callers (A2A 1.0 §3.1.11, R22).
+func checkCapabilities(c *shape.Checker, root *yaml.Node) {
+	extended := yamlx.Get(yamlx.Get(root, "capabilities"), "extendedAgentCard")
+	if yamlx.IsTrue(extended) && yamlx.Get(root, "securitySchemes") == nil {
+		c.Errorf(extended, "contradiction", "declare securitySchemes, or write false", "an extended card is for authenticated callers, but the card has no securitySchemes")
+	}
+}
+
+// checkTwice reports elements of a list that say the same.
+func checkTwice(c *shape.Checker, list *yaml.Node, what string, key func(*yaml.Node) string) {
+	seen := map[string]*yaml.Node{}
+	for _, n := range yamlx.Items(list) {
+		k := key(n)
+		if n.Kind != yaml.MappingNode || k == "" {
+			continue
+		}
+		if first := seen[k]; first != nil {
+			c.Add(twice(c, n, first, "duplicate", "the same "+what+" is listed twice", ""))
+			continue
+		}
+		seen[k] = n
+	}
+}
+
+// checkExtension refuses what a2agen writes itself.
+func checkExtension(c *shape.Checker, n *yaml.Node) {
+	if params := yamlx.Get(n, "params"); params != nil && yamlx.Text(yamlx.Get(n, "uri")) == runtime.SkillsExtension {
+		c.Errorf(params, "contradiction", "remove it: a2agen publishes each skill's input and output here", "the params of this extension are made from the skills")
+	}
+}
+
+func twice(c *shape.Checker, n, first *yaml.Node, code, message, hint string) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: code, Severity: diag.Error, Pos: yamlx.Pos(c.File, n), Message: message, Hint: hint,
+		Related: []diag.Related{{Pos: yamlx.Pos(c.File, first), Message: "first here"}},
+	}
+}
+
+func quote(s string) string { return strconv.Quote(shape.Short(s)) }

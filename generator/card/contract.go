@@ -1,0 +1,72 @@
+package card
+
+import (
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/schema"
+	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// reserved are the identifiers of the emitted agent and client packages that no schema type may take.
+var reserved = []string{
+	"Skills", "Task", "NewServer", "CardJSON", "Card", "Client", "New", "FromCard",
+}
+
+// compile compiles the schemas of all skills together, since they share one Go package.
+func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error)) {
+	var reqs []schema.Request
+	var slots []**schema.Root
+	for _, s := range card.Skills {
+		for _, side := range []struct {
+			key  string
+			role schema.Role
+			slot **schema.Root
+		}{{"input", schema.Input, &s.Input}, {"output", schema.Output, &s.Output}} {
+			n := yamlx.Get(s.node, side.key)
+			if !isSchema(n) {
+				continue
+			}
+			reqs = append(reqs, schema.Request{Go: s.Go, Role: side.role, File: card.File, Node: n})
+			slots = append(slots, side.slot)
+		}
+	}
+	if len(reqs) == 0 {
+		return
+	}
+	result, problems := schema.Compile(reqs, open, reserved)
+	c.List.Add(problems...)
+	card.Types = result.Types
+	for i, slot := range slots {
+		*slot = &result.Roots[i]
+	}
+}
+
+// isSchema reports whether n may be compiled; anything else was reported as a wrong type.
+func isSchema(n *yaml.Node) bool {
+	return n != nil && (n.Kind == yaml.MappingNode || n.Tag == "!!bool" || yamlx.Text(n) != "")
+}
+
+// importContracts compiles the schemas that somebody else's card publishes, one skill at a time at first: a schema that
+// cannot be compiled costs its skill the types, not the user the card.
+func (card *Card) importContracts(c *shape.Checker) {
+	for _, s := range card.Skills {
+		probe := &Card{File: card.File, Skills: []*Skill{s}}
+		alone := &shape.Checker{File: c.File}
+		probe.compile(alone, noFiles)
+		if !alone.List.HasErrors() {
+			continue
+		}
+		for _, d := range alone.List {
+			if d.Severity == diag.Error {
+				d.Severity, d.Hint = diag.Warning, ""
+				d.Message = "the schemas of skill " + quote(s.ID) + " are left out: " + d.Message
+				c.List.Add(d)
+			}
+		}
+		s.Input, s.Output = nil, nil
+		drop(s.node, "input", "output")
+	}
+	card.compile(c, noFiles)
+}

@@ -1,0 +1,196 @@
+package card
+
+import (
+	"net/url"
+	"strings"
+	"unicode"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// Caps on text that ends up in published cards, comments and names, in characters.
+const (
+	maxName        = 200
+	maxDescription = 10_000
+	maxID          = 100
+	maxSkills      = 500
+)
+
+var (
+	text        = &shape.Type{Kind: shape.Text}
+	needed      = &shape.Type{Kind: shape.Text, Min: 1}
+	name        = &shape.Type{Kind: shape.Text, Min: 1, Max: maxName, Check: oneLine}
+	description = &shape.Type{Kind: shape.Text, Min: 1, Max: maxDescription}
+	boolean     = &shape.Type{Kind: shape.Bool}
+	link        = &shape.Type{Kind: shape.URL}
+	secure      = &shape.Type{Kind: shape.URL, Check: onlyHTTPS}
+	free        = &shape.Type{Kind: shape.Free}
+	modes       = &shape.Type{Kind: shape.List, Min: 1, Max: 100, Elem: &shape.Type{Kind: shape.MediaType, Max: maxName}}
+	scopes      = &shape.Type{Kind: shape.Map, Max: 200, Elem: text}
+	jsonSchema  = &shape.Type{Kind: shape.Schema}
+)
+
+func list(o *shape.Object, maximum int) *shape.Type {
+	return &shape.Type{Kind: shape.List, Max: maximum, Elem: &shape.Type{Kind: shape.Struct, Object: o}}
+}
+
+func object(o *shape.Object) *shape.Type { return &shape.Type{Kind: shape.Struct, Object: o} }
+
+// agentCard declares agent.yaml: an A2A 1.0 agent card (A2A 1.0 §4.4.1) whose skills may carry their contract.
+var agentCard = &shape.Object{
+	Name: "card", Doc: "An A2A 1.0 agent card whose skills may carry their contract: the JSON Schema of what goes in and what comes out.",
+	Fields: []*shape.Field{
+		{Key: "name", Type: name, Required: true, Doc: "What people call the agent."},
+		{Key: "description", Type: description, Required: true, Doc: "What the agent does, for people and for models that choose an agent."},
+		{Key: "version", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 100, Check: oneLine}, Doc: "The version of the agent, in quotes.", Default: `"0.1.0"`},
+		{Key: "supportedInterfaces", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: object(agentInterface)}, Doc: "Where and how the agent is reached, the preferred way first.", Default: "JSON-RPC of every protocol version in a2agen.yaml, at the address where the server runs"},
+		{Key: "provider", Type: object(provider), Doc: "Who runs the agent."},
+		{Key: "documentationUrl", Type: link, Doc: "Where the agent is documented."},
+		{Key: "iconUrl", Type: link, Doc: "A picture of the agent."},
+		{Key: "capabilities", Type: object(capabilities), Doc: "What the agent can do beyond answering.", Default: "streaming"},
+		{Key: "securitySchemes", Type: &shape.Type{Kind: shape.Map, Max: 50, Elem: object(securityScheme)}, Doc: "How a caller may prove who it is, by a name of your choice."},
+		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "The schemes that a caller must satisfy: one of the list is enough."},
+		{Key: "defaultInputModes", Type: modes, Doc: "Media types that every skill takes unless it says otherwise.", Default: "text/plain, application/json"},
+		{Key: "defaultOutputModes", Type: modes, Doc: "Media types that every skill answers with unless it says otherwise.", Default: "text/plain, application/json"},
+		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: object(skill)}, Required: true, Doc: "What the agent can be asked to do; each becomes one handler."},
+	},
+	Foreign: map[string]string{
+		"url":                               "write supportedInterfaces: [{url: …, protocolBinding: JSONRPC, protocolVersion: \"1.0\"}], or leave it out",
+		"preferredTransport":                "the first of supportedInterfaces is the preferred one",
+		"additionalInterfaces":              "write supportedInterfaces",
+		"protocolVersion":                   "write it in each of supportedInterfaces, and list the versions to speak in a2agen.yaml",
+		"protocolVersions":                  "list the versions to speak in a2agen.yaml",
+		"security":                          "write securityRequirements: [{schemes: {NAME: {list: [SCOPE]}}}]",
+		"authentication":                    "write securitySchemes and securityRequirements",
+		"supportsAuthenticatedExtendedCard": "write capabilities: {extendedAgentCard: true}",
+		"supportsExtendedAgentCard":         "write capabilities: {extendedAgentCard: true}",
+		"signatures":                        "remove it: a signature holds for one published card, and a2agen adds to this one",
+	},
+}
+
+var skill = &shape.Object{
+	Name: "skill", Doc: "One thing the agent can be asked to do.",
+	Fields: []*shape.Field{
+		{Key: "id", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: maxID, Check: usableID}, Required: true, Doc: "Names the skill for callers; the handler's Go name is made from it."},
+		{Key: "name", Type: name, Doc: "What people call the skill.", Default: "the id in words"},
+		{Key: "description", Type: description, Required: true, Doc: "What the skill does, for people and for models that choose a skill."},
+		{Key: "tags", Type: &shape.Type{Kind: shape.List, Max: 50, Elem: &shape.Type{Kind: shape.Text, Min: 1, Max: 100}}, Doc: "Keywords. Plain text is routed to a skill by its tags, examples and name.", Default: "none"},
+		{Key: "examples", Type: &shape.Type{Kind: shape.List, Max: 50, Elem: needed}, Doc: "Messages that the skill answers.", Default: "none"},
+		{Key: "inputModes", Type: modes, Doc: "Media types that the skill takes.", Default: "those of the card; application/json is added where there is an input schema"},
+		{Key: "outputModes", Type: modes, Doc: "Media types that the skill answers with.", Default: "those of the card; application/json is added where there is an output schema"},
+		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "What the skill demands of a caller, instead of what the card demands."},
+		{Key: "input", Type: jsonSchema, Doc: "What goes in: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "any message"},
+		{Key: "output", Type: jsonSchema, Doc: "What comes out: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "text"},
+		{Key: "timeout", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "How long one call may run. Not published.", Default: "the server's"},
+		{Key: "maxConcurrent", Type: &shape.Type{Kind: shape.Int, Min: 1, Max: 1_000_000}, Doc: "How many calls of the skill run at a time. Not published.", Default: "no limit"},
+	},
+	Foreign: map[string]string{
+		"security":     "write securityRequirements: [{schemes: {NAME: {list: [SCOPE]}}}]",
+		"inputSchema":  "write input",
+		"outputSchema": "write output",
+		"parameters":   "write input",
+	},
+}
+
+var agentInterface = &shape.Object{
+	Name: "interface", Doc: "One address of the agent and the protocol spoken there.",
+	Fields: []*shape.Field{
+		{Key: "url", Type: needed, Required: true, Doc: "An absolute URL, or a path on this server such as /a2a."},
+		{Key: "protocolBinding", Type: needed, Required: true, Doc: "JSONRPC, GRPC, HTTP+JSON, or the URI of another binding."},
+		{Key: "protocolVersion", Type: &shape.Type{Kind: shape.Text, Max: 20, Pattern: `^[0-9]+\.[0-9]+(-[a-z0-9]+)*$`, PatternSays: `MAJOR.MINOR such as "1.0", without a patch number`}, Required: true, Doc: "Major and minor version, in quotes."},
+		{Key: "tenant", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: maxName, Check: oneLine}, Doc: "The tenant that callers must name."},
+	},
+	Foreign: map[string]string{"transport": "write protocolBinding"},
+	Check:   checkInterface,
+}
+
+var provider = &shape.Object{
+	Name: "provider", Doc: "The organization behind the agent.",
+	Fields: []*shape.Field{
+		{Key: "organization", Type: name, Required: true, Doc: "Its name."},
+		{Key: "url", Type: link, Required: true, Doc: "Its web site."},
+	},
+}
+
+var capabilities = &shape.Object{
+	Name: "capabilities", Doc: "Optional abilities of the agent.",
+	Fields: []*shape.Field{
+		{Key: "streaming", Type: boolean, Doc: "Progress and results are streamed while a task runs.", Default: "true"},
+		{Key: "pushNotifications", Type: boolean, Doc: "Updates are posted to a caller's webhook.", Default: "false"},
+		{Key: "extendedAgentCard", Type: boolean, Doc: "Authenticated callers get a card that says more.", Default: "false"},
+		{Key: "extensions", Type: list(extension, 100), Doc: "Extensions of the protocol that the agent supports. The one for skill schemas is added."},
+	},
+	Foreign: map[string]string{
+		"stateTransitionHistory":            "remove it: 1.0 has no such capability",
+		"supportsAuthenticatedExtendedCard": "write extendedAgentCard",
+	},
+}
+
+var extension = &shape.Object{
+	Name: "extension", Doc: "An extension of the protocol.",
+	Fields: []*shape.Field{
+		{Key: "uri", Type: needed, Required: true, Doc: "Names the extension and its version."},
+		{Key: "description", Type: &shape.Type{Kind: shape.Text, Max: maxDescription}, Doc: "How the agent uses it."},
+		{Key: "required", Type: boolean, Doc: "Callers that do not know it are turned away.", Default: "false"},
+		{Key: "params", Type: free, Doc: "Whatever the extension defines."},
+	},
+	Check: checkExtension,
+}
+
+// oneLine refuses line breaks and invisible characters in what is printed inside a line.
+func oneLine(c *shape.Checker, n *yaml.Node) {
+	if i := strings.IndexFunc(n.Value, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
+		r := []rune(n.Value[i:])[0]
+		c.Errorf(n, "bad-character", "", "character U+%04X cannot stand here", r)
+	}
+}
+
+// usableID refuses ids of which no Go name can be made.
+func usableID(c *shape.Checker, n *yaml.Node) {
+	oneLine(c, n)
+	if !named(n.Value) {
+		c.Errorf(n, "bad-id", "", "skill id %q has no letter or digit to make a Go name of", shape.Short(n.Value))
+	}
+	if strings.TrimSpace(n.Value) != n.Value {
+		c.Errorf(n, "bad-id", "", "skill id %q begins or ends with a blank", shape.Short(n.Value))
+	}
+}
+
+// named reports whether an id has something to make a Go name of.
+func named(id string) bool {
+	return strings.ContainsFunc(id, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) })
+}
+
+// onlyHTTPS refuses plain http, where the specification demands TLS (R311).
+func onlyHTTPS(c *shape.Checker, n *yaml.Node) {
+	if u, err := url.Parse(n.Value); err == nil && u.Scheme != "https" {
+		c.Errorf(n, "bad-url", "", "this URL must begin with https://")
+	}
+}
+
+// checkInterface checks an interface's URL by its binding (R124; T70: gRPC addresses come in several forms).
+func checkInterface(c *shape.Checker, n *yaml.Node) {
+	binding, address := yamlx.Get(n, "protocolBinding"), yamlx.Get(n, "url")
+	switch binding.Value {
+	case "JSONRPC", "HTTP+JSON":
+		if strings.HasPrefix(address.Value, "/") && !strings.HasPrefix(address.Value, "//") {
+			if u, err := url.Parse(address.Value); err != nil || u.RawQuery != "" || u.Fragment != "" {
+				c.Errorf(address, "bad-url", "", `"url" is not a plain path`)
+			}
+			return
+		}
+		if why := shape.BadURL(address.Value); why != "" {
+			c.Errorf(address, "bad-url", "write an absolute URL, or a path that begins with /", `"url" must be an http or https URL: %s`, why)
+		}
+	case "GRPC":
+		oneLine(c, address)
+	default:
+		if u, err := url.Parse(binding.Value); err != nil || u.Scheme == "" {
+			c.Errorf(binding, "bad-value", bindingHint(binding.Value), `"protocolBinding" cannot be %q`, shape.Short(binding.Value))
+		}
+		oneLine(c, address)
+	}
+}

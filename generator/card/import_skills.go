@@ -1,0 +1,143 @@
+package card
+
+import (
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// skills gives every skill what 1.0 requires of it; tags and descriptions were optional in 0.1, and peers drop them.
+func (m *importer) skills() {
+	list := yamlx.Get(m.root, "skills")
+	if list == nil || yamlx.IsNull(list) {
+		at := m.root
+		yamlx.Set(m.root, "skills", yamlx.NewList(at))
+		m.note(at, "the card lists no skills")
+		return
+	}
+	for _, s := range yamlx.Items(list) {
+		if s.Kind != yaml.MappingNode {
+			continue
+		}
+		m.oneLine(yamlx.Get(s, "id"))
+		m.oneLine(yamlx.Get(s, "name"))
+		m.modes(s, "inputModes", "outputModes")
+		m.cut(yamlx.Get(s, "description"))
+		if yamlx.Text(yamlx.Get(s, "description")) == "" && yamlx.Text(yamlx.Get(s, "id")) != "" {
+			title := orElse(yamlx.Text(yamlx.Get(s, "name")), inWords(yamlx.Text(yamlx.Get(s, "id"))))
+			yamlx.Set(s, "description", yamlx.NewText(s, title))
+			m.note(s, "skill %s has no description: its name stands for it", quote(yamlx.Text(yamlx.Get(s, "id"))))
+		}
+		dropEmpty(s, "name")
+	}
+}
+
+// dropEmpty removes a key whose text is empty.
+func dropEmpty(n *yaml.Node, key string) {
+	if v := yamlx.Get(n, key); yamlx.IsText(v) && v.Value == "" {
+		yamlx.Take(n, key)
+	}
+}
+
+// prune removes what contradicts the rest of the card: repeated skill ids, interfaces and extensions, and requirements
+// that name no scheme.
+func (m *importer) prune() {
+	ids := map[string]bool{}
+	m.keep(yamlx.Get(m.root, "skills"), func(s *yaml.Node) bool {
+		id := yamlx.Get(s, "id")
+		if ids[id.Value] {
+			m.Warnf(id, "duplicate-id", "", "skill id %s is used twice: the second skill is left out", quote(id.Value))
+			return false
+		}
+		ids[id.Value] = true
+		return true
+	})
+	uris := map[string]bool{}
+	m.keep(yamlx.Get(yamlx.Get(m.root, "capabilities"), "extensions"), func(e *yaml.Node) bool {
+		uri := yamlx.Text(yamlx.Get(e, "uri"))
+		again := uris[uri]
+		uris[uri] = true
+		return !again
+	})
+	declared := map[string]bool{}
+	for k := range yamlx.Pairs(yamlx.Get(m.root, "securitySchemes")) {
+		declared[k.Value] = true
+	}
+	known := func(requirement *yaml.Node) bool {
+		for k := range yamlx.Pairs(yamlx.Get(requirement, "schemes")) {
+			if !declared[k.Value] {
+				m.Warnf(k, "unknown-scheme", "", "security scheme %s is not declared: the requirement is left out", quote(k.Value))
+				return false
+			}
+		}
+		return true
+	}
+	for _, n := range append(slices.Clone(yamlx.Items(yamlx.Get(m.root, "skills"))), m.root) {
+		requirements := yamlx.Get(n, "securityRequirements")
+		m.keep(requirements, known)
+		if requirements != nil && len(requirements.Content) == 0 {
+			yamlx.Take(n, "securityRequirements")
+		}
+	}
+}
+
+// keep removes the elements of a list that want refuses.
+func (m *importer) keep(list *yaml.Node, want func(*yaml.Node) bool) {
+	if list != nil && list.Kind == yaml.SequenceNode {
+		list.Content = slices.DeleteFunc(list.Content, func(n *yaml.Node) bool { return !want(n) })
+	}
+}
+
+// drop removes keys from a map.
+func drop(n *yaml.Node, keys ...string) {
+	for _, key := range keys {
+		yamlx.Take(n, key)
+	}
+}
+
+// camelKeys renames the snake case keys of n that o knows in camel case, and so on inside; names that are the user's
+// own (schemes, scopes, params) stay.
+func camelKeys(n *yaml.Node, o *shape.Object) {
+	for k, v := range yamlx.Pairs(n) {
+		if strings.Contains(k.Value, "_") {
+			if camel := camelCase(k.Value); (o.Field(camel) != nil || o.Foreign[camel] != "") && yamlx.Get(n, camel) == nil {
+				k.Value = camel
+			}
+		}
+		if f := o.Field(k.Value); f != nil {
+			camelInside(v, f.Type)
+		}
+	}
+}
+
+func camelInside(n *yaml.Node, t *shape.Type) {
+	switch t.Kind {
+	case shape.Struct:
+		camelKeys(n, t.Object)
+	case shape.List:
+		for _, item := range yamlx.Items(n) {
+			camelInside(item, t.Elem)
+		}
+	case shape.Map:
+		for _, v := range yamlx.Pairs(n) {
+			camelInside(v, t.Elem)
+		}
+	}
+}
+
+// camelCase gives the ProtoJSON name of a field: "open_id_connect_url" gives "openIdConnectUrl".
+func camelCase(s string) string {
+	first, rest, _ := strings.Cut(s, "_")
+	var b strings.Builder
+	b.WriteString(first)
+	for _, w := range strings.Split(rest, "_") {
+		if w != "" {
+			b.WriteString(strings.ToUpper(w[:1]) + w[1:])
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,168 @@
+// Package config reads a2agen.yaml: what to generate for the agent that agent.yaml describes.
+package config
+
+import (
+	_ "embed"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/spec"
+)
+
+// File is the name of the configuration in a project.
+const File = "a2agen.yaml"
+
+// SchemaPath is where the JSON Schema of a2agen.yaml lies in a project, slash-separated and relative to it.
+const SchemaPath = ".a2agen/a2agen.schema.json"
+
+//go:embed a2agen.schema.json
+var jsonSchemaFile []byte
+
+// JSONSchema returns the JSON Schema of a2agen.yaml (draft-07).
+func JSONSchema() []byte { return append([]byte(nil), jsonSchemaFile...) }
+
+// Config is what a2agen.yaml says, with defaults filled in. Paths are slash-separated and relative to the project.
+type Config struct {
+	File     string
+	Protocol []Protocol // versions to speak, newest first
+	Card     string     // "agent.yaml"
+	Packages Packages
+	// ProtocolImport is the import path of an emitted protocol package to share instead of emitting one; "" emits one.
+	ProtocolImport string
+	Clients        []Client
+}
+
+// Protocol is one protocol version to speak.
+type Protocol struct {
+	Version string // "1.0"
+	// File or URL is set for a definition that does not ship: where it is in the project, or where update fetches it.
+	File, URL string
+	Pos       diag.Pos
+}
+
+// Kept returns the paths of which one holds the definition that was fetched; none when it is not fetched.
+func (p Protocol) Kept() []string {
+	if p.URL == "" {
+		return nil
+	}
+	return []string{keptFolder + p.Version + ".proto", keptFolder + p.Version + ".json"}
+}
+
+const keptFolder = "protocol/"
+
+// Packages are the folders of the packages in the project; the last element is the package name.
+type Packages struct {
+	Protocol, Agent, Client, Skills string
+}
+
+// Client is a typed client for somebody else's agent, written by "a2agen client". Exactly one of URL and Path is set.
+type Client struct {
+	Name string
+	URL  string // where the card was fetched
+	Path string // the file that the card was read from
+	Out  string // folder of the client's package
+	Pos  diag.Pos
+}
+
+// Supported are the protocol versions this tool generates, newest first.
+func Supported() []string { return spec.Versions() }
+
+// Default is the configuration of a project without a2agen.yaml.
+func Default() *Config {
+	c := &Config{File: File, Card: "agent.yaml", Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
+	for _, v := range Supported()[:1] {
+		c.Protocol = append(c.Protocol, Protocol{Version: v})
+	}
+	return c
+}
+
+// Versions returns the names of the protocol versions, newest first.
+func (c *Config) Versions() []string {
+	vs := make([]string, len(c.Protocol))
+	for i, p := range c.Protocol {
+		vs[i] = p.Version
+	}
+	return vs
+}
+
+// order puts definitions of the user's own first, as they are listed, then the shipped ones, newest first.
+func (c *Config) order() {
+	known := Supported() // the index of what is not among them is -1
+	slices.SortStableFunc(c.Protocol, func(a, b Protocol) int { return slices.Index(known, a.Version) - slices.Index(known, b.Version) })
+}
+
+// Read reads a2agen.yaml. A nil src, for a file that does not exist, gives the defaults, and so does a file of nothing
+// but comments. With errors in the list the configuration is incomplete, but never nil.
+func Read(file string, src []byte) (*Config, diag.List) {
+	cfg := Default()
+	cfg.File = file
+	if onlyComments(src) {
+		return cfg, nil
+	}
+	root, list := yamlx.Parse(file, src)
+	if root == nil {
+		return cfg, list
+	}
+	c := &shape.Checker{File: file, List: list}
+	c.Check(root, project)
+	cfg.fill(c, root)
+	checkFolders(c, root, cfg)
+	c.List.Sort()
+	return cfg, c.List
+}
+
+func onlyComments(src []byte) bool {
+	for line := range strings.Lines(string(src)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			return false
+		}
+	}
+	return true
+}
+
+func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
+	if list := yamlx.Items(yamlx.Get(root, "protocol")); len(list) > 0 {
+		cfg.Protocol = nil
+		for _, n := range list {
+			cfg.Protocol = append(cfg.Protocol, Protocol{Version: versionOf(n), File: yamlx.Text(yamlx.Get(n, "file")), URL: yamlx.Text(yamlx.Get(n, "url")), Pos: yamlx.Pos(c.File, n)})
+		}
+		cfg.order()
+	}
+	set := func(to *string, n *yaml.Node) {
+		if s := yamlx.Text(n); s != "" {
+			*to = s
+		}
+	}
+	set(&cfg.Card, yamlx.Get(root, "card"))
+	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
+	packages := yamlx.Get(root, "packages")
+	set(&cfg.Packages.Protocol, yamlx.Get(packages, "protocol"))
+	set(&cfg.Packages.Agent, yamlx.Get(packages, "agent"))
+	set(&cfg.Packages.Client, yamlx.Get(packages, "client"))
+	set(&cfg.Packages.Skills, yamlx.Get(packages, "skills"))
+	for _, n := range yamlx.Items(yamlx.Get(root, "clients")) {
+		cl := Client{Name: yamlx.Text(yamlx.Get(n, "name")), URL: yamlx.Text(yamlx.Get(n, "url")), Path: yamlx.Text(yamlx.Get(n, "file")), Pos: yamlx.Pos(c.File, n)}
+		cl.Out = "client/" + cl.Name
+		set(&cl.Out, yamlx.Get(n, "out"))
+		cfg.Clients = append(cfg.Clients, cl)
+	}
+}
+
+// Scaffold renders a fresh, commented a2agen.yaml, with one-line entries.
+func Scaffold() []byte {
+	return []byte(`# yaml-language-server: $schema=` + SchemaPath + `
+# What a2agen generates. Everything left out has the default shown here.
+
+# Versions of the A2A protocol that the agent speaks, newest first.
+protocol: ["1.0"]
+# The agent's card.
+card: agent.yaml
+# Folders of the generated packages, and of your handlers.
+packages: {protocol: a2a, agent: agent, client: client, skills: skills}
+`)
+}

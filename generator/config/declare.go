@@ -1,0 +1,240 @@
+package config
+
+import (
+	"fmt"
+	"go/token"
+	"net/netip"
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+	"golang.org/x/mod/module"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// Patterns that the shipped JSON Schema shows to editors too. A path of the project never leaves it.
+const (
+	pathPattern   = `^[A-Za-z0-9_.@+-]+(/[A-Za-z0-9_.@+-]+)*$`
+	folderPattern = `^([A-Za-z0-9_][A-Za-z0-9_.-]*/)*[a-z][a-z0-9_]*$`
+	namePattern   = `^[a-z][a-z0-9_]*$`
+	// versionPattern has no dot after the minor version: from there on peers take it for a patch number, which does not count (R70).
+	versionPattern = `^[0-9]+\.[0-9]+(-[a-z0-9]+)*$`
+	// definitionPattern is pathPattern with the endings of definitions.
+	definitionPattern = `^[A-Za-z0-9_.@+-]+(/[A-Za-z0-9_.@+-]+)*\.(proto|json)$`
+)
+
+// project declares a2agen.yaml.
+var project = &shape.Object{
+	Name: "configuration", Doc: "What a2agen generates.",
+	Fields: []*shape.Field{
+		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. \"1.0\" or a definition of your own is always one of them.", Default: `["1.0"]`},
+		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
+		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
+		{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
+		{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
+	},
+	Foreign: map[string]string{
+		"protocols": "write protocol: [\"1.0\"]",
+		"versions":  "write protocol: [\"1.0\"]",
+		"module":    "the module path is read from go.mod",
+	},
+}
+
+var definition = &shape.Object{
+	Name: "definition", Doc: "A definition of the protocol that does not ship with a2agen, from either a file or a url. The generated types are those of the first one.",
+	Fields: []*shape.Field{
+		{Key: "version", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 20, Pattern: versionPattern, PatternSays: `MAJOR.MINOR with a word if you like, such as "1.1-preview"`, Check: checkOwnVersion}, Required: true, Doc: "What clients name the version by, in quotes. It is not one that ships."},
+		{Key: "file", Type: definitionFile, Doc: "The .proto file, or the JSON Schema in a .json file. What a .proto file imports lies in its folder or below."},
+		{Key: "url", Type: &shape.Type{Kind: shape.URL, Check: checkDefinitionURL}, Doc: "The https URL of such a file, which imports nothing but google/api and google/protobuf. a2agen update protocol fetches it into protocol/VERSION.proto or .json."},
+	},
+	Check: func(c *shape.Checker, n *yaml.Node) {
+		file, url := yamlx.Get(n, "file"), yamlx.Get(n, "url")
+		switch {
+		case file == nil && url == nil:
+			c.Errorf(n, "missing-key", "", `definition needs the key "file" or "url"`)
+		case file != nil && url != nil:
+			c.Errorf(url, "one-of", "", `"file" and "url" exclude each other`)
+		}
+	},
+}
+
+var packages = &shape.Object{
+	Name: "packages", Doc: "Folders of the packages, relative to the project.",
+	Fields: []*shape.Field{
+		{Key: "protocol", Type: folder, Doc: "Protocol types and codecs.", Default: "a2a"},
+		{Key: "agent", Type: folder, Doc: "Skill types, the Skills interface and the server.", Default: "agent"},
+		{Key: "client", Type: folder, Doc: "The typed client of this agent.", Default: "client"},
+		{Key: "skills", Type: folder, Doc: "Your handlers.", Default: "skills"},
+	},
+}
+
+var client = &shape.Object{
+	Name: "client", Doc: "A typed client for another agent. It has either a url or a file.",
+	Fields: []*shape.Field{
+		{Key: "name", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 64, Pattern: namePattern, PatternSays: "a Go package name", Check: checkKeyword}, Required: true, Doc: "The name of the client's package."},
+		{Key: "url", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the card was fetched."},
+		{Key: "file", Type: file("the path of a file inside the project"), Doc: "The file that holds the card."},
+		{Key: "out", Type: folder, Doc: "The folder of the client's package.", Default: "client/NAME"},
+	},
+	Check: func(c *shape.Checker, n *yaml.Node) {
+		url, file := yamlx.Get(n, "url"), yamlx.Get(n, "file")
+		switch {
+		case url == nil && file == nil:
+			c.Errorf(n, "missing-key", "", `client needs the key "url" or "file"`)
+		case url != nil && file != nil:
+			c.Errorf(file, "one-of", "", `"url" and "file" exclude each other`)
+		}
+	},
+}
+
+var folder = &shape.Type{Kind: shape.Text, Min: 1, Max: 200, Pattern: folderPattern, PatternSays: "a folder inside the project that ends in a Go package name", Check: checkKeyword}
+
+var definitionFile = fileLike(definitionPattern, "the path of a .proto or .json file inside the project")
+
+func file(says string) *shape.Type { return fileLike(pathPattern, says) }
+
+func fileLike(pattern, says string) *shape.Type {
+	return &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Pattern: pattern, PatternSays: says, Check: func(c *shape.Checker, n *yaml.Node) {
+		if path.Clean(n.Value) != n.Value || strings.HasPrefix(n.Value, "..") || n.Value == "." {
+			c.Errorf(n, "bad-value", "", "%q is not %s", shape.Short(n.Value), says)
+		}
+	}}
+}
+
+// checkKeyword refuses folders whose last element cannot be a package name, or that the go tool ignores or hides.
+func checkKeyword(c *shape.Checker, n *yaml.Node) {
+	base := path.Base(n.Value)
+	switch {
+	case token.IsKeyword(base) || base == "main" || base == "_":
+		c.Errorf(n, "bad-value", "", "%q cannot be a package name", base)
+	case strings.HasSuffix(base, "_test"):
+		c.Errorf(n, "bad-value", "", "%q cannot be a package name: Go takes it for tests", base)
+	case slices.ContainsFunc(strings.Split(n.Value, "/"), func(s string) bool {
+		return s == "." || s == ".." || s == "vendor" || s == "testdata" || strings.HasPrefix(s, "_")
+	}):
+		c.Errorf(n, "bad-value", "", "%q is a folder that Go does not build", shape.Short(n.Value))
+	}
+}
+
+// checkOwnVersion refuses the name of a shipped version: its alignment is with the shipped definition, and clients mean that.
+func checkOwnVersion(c *shape.Checker, n *yaml.Node) {
+	if slices.Contains(Supported(), n.Value) {
+		c.Errorf(n, "bad-value", "write "+strconv.Quote(n.Value)+" alone for the one that ships, or name yours otherwise, such as "+strconv.Quote(n.Value+"-mine"),
+			"version %q ships with a2agen", n.Value)
+	}
+}
+
+// checkDefinitionURL refuses http, but for a server on this machine.
+func checkDefinitionURL(c *shape.Checker, n *yaml.Node) {
+	u, err := url.Parse(n.Value)
+	if err != nil || u.Scheme == "https" {
+		return
+	}
+	if addr, err := netip.ParseAddr(u.Hostname()); u.Hostname() != "localhost" && (err != nil || !addr.IsLoopback()) {
+		c.Errorf(n, "bad-value", "", "a definition is fetched over https, not from %q", shape.Short(n.Value))
+	}
+}
+
+// checkKept refuses a file of the user's where the definition of another version is kept.
+func checkKept(c *shape.Checker, versions []*yaml.Node, cfg *Config) {
+	for _, n := range versions {
+		file := yamlx.Get(n, "file")
+		for _, p := range cfg.Protocol {
+			if file != nil && slices.Contains(p.Kept(), file.Value) {
+				c.Errorf(file, "bad-value", "give yours another name", "%q is where a2agen keeps the definition of version %q, which it fetches", file.Value, p.Version)
+			}
+		}
+	}
+}
+
+func checkImport(c *shape.Checker, n *yaml.Node) {
+	if err := module.CheckImportPath(n.Value); err != nil {
+		c.Errorf(n, "bad-value", "", "%q is not a Go import path", shape.Short(n.Value))
+	}
+}
+
+// checkFolders reports packages that share a folder, versions listed twice and clients of one name.
+func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
+	seen := map[string]*yaml.Node{}
+	claim := func(key string, n *yaml.Node, format string) {
+		if n == nil || key == "" {
+			return
+		}
+		if first := seen[format+key]; first != nil {
+			c.Add(diag.Diagnostic{
+				Code: "duplicate", Severity: diag.Error, Pos: yamlx.Pos(c.File, n), Message: fmt.Sprintf(format, key),
+				Related: []diag.Related{{Pos: yamlx.Pos(c.File, first), Message: "first here"}},
+			})
+			return
+		}
+		seen[format+key] = n
+	}
+	versions := yamlx.Items(yamlx.Get(root, "protocol"))
+	for _, n := range versions {
+		claim(versionOf(n), n, "protocol version %q is listed twice")
+	}
+	checkNewest(c, versions)
+	checkKept(c, versions, cfg)
+	pkgs := yamlx.Get(root, "packages")
+	at := func(key string) *yaml.Node {
+		if n := yamlx.Get(pkgs, key); n != nil {
+			return n
+		}
+		return orNode(pkgs, root)
+	}
+	const folderTwice = "two packages share the folder %q"
+	if cfg.ProtocolImport == "" {
+		claim(cfg.Packages.Protocol, at("protocol"), folderTwice)
+	}
+	claim(cfg.Packages.Agent, at("agent"), folderTwice)
+	claim(cfg.Packages.Client, at("client"), folderTwice)
+	claim(cfg.Packages.Skills, at("skills"), folderTwice)
+	for i, n := range yamlx.Items(yamlx.Get(root, "clients")) {
+		claim(cfg.Clients[i].Name, n, "two clients are named %q")
+		if cfg.Clients[i].Name != "" {
+			claim(cfg.Clients[i].Out, n, folderTwice)
+		}
+	}
+}
+
+// versionOf is the version that an entry of "protocol" names.
+func versionOf(n *yaml.Node) string {
+	if n.Kind == yaml.MappingNode {
+		return yamlx.Text(yamlx.Get(n, "version"))
+	}
+	return yamlx.Text(n)
+}
+
+// checkNewest demands the newest version or a definition of the user's own: the generated types are those of it.
+func checkNewest(c *shape.Checker, versions []*yaml.Node) {
+	newest := Supported()[0]
+	for _, n := range versions {
+		if v := yamlx.Text(n); v == newest || !slices.Contains(Supported(), v) { // a map is one's own; what is unknown is reported already
+			return
+		}
+	}
+	if len(versions) > 0 {
+		c.Errorf(versions[0], "missing-version", "", "protocol version %q is missing: the generated types are those of it, and the others are spoken beside it", newest)
+	}
+}
+
+func quoted(ss []string) string {
+	out := make([]string, len(ss))
+	for i, s := range ss {
+		out[i] = strconv.Quote(s)
+	}
+	return strings.Join(out, ", ")
+}
+
+func orNode(n, otherwise *yaml.Node) *yaml.Node {
+	if n == nil {
+		return otherwise
+	}
+	return n
+}

@@ -1,0 +1,48 @@
+package config
+
+import (
+	"bytes"
+	"flag"
+	"os"
+	"testing"
+
+	"github.com/a2agen/a2agen/generator/shape"
+)
+
+var update = flag.Bool("update", false, "rewrite the JSON Schema and the reference tables of the documentation")
+
+// TestShippedSchemaIsTheDeclaration holds the file that editors read to the declaration that the reader follows.
+func TestShippedSchemaIsTheDeclaration(t *testing.T) {
+	want := shape.JSONSchema(project, "a2agen.yaml")
+	if *update {
+		if err := os.WriteFile("a2agen.schema.json", want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(JSONSchema(), want) {
+		t.Error("a2agen.schema.json differs from the declaration; if the change is meant, run go test ./generator/config -update")
+	}
+}
+
+// TestTheDocumentationHasTheDeclarationsTables does the same for the reference tables.
+func TestTheDocumentationHasTheDeclarationsTables(t *testing.T) {
+	const path = "../../docs/agent-yaml.md"
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := shape.ReplaceSection(doc, "a2agen.yaml", shape.Markdown(project))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if *update {
+		if err := os.WriteFile(path, want, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if !bytes.Equal(doc, want) {
+		t.Errorf("the tables in %s differ from the declaration; if the change is meant, run go test with -update", path)
+	}
+}

@@ -1,0 +1,220 @@
+package schema
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// bundler prints the schemas of one request as a self-contained document.
+type bundler struct {
+	l     *lowerer
+	b     []byte
+	queue []*schema // definitions to print, in order of their first use
+	known map[*schema]bool
+}
+
+// bundle prints the root of l with everything it refers to under $defs, in the words of draft 2020-12.
+func bundle(l *lowerer) json.RawMessage {
+	w := &bundler{l: l, known: map[*schema]bool{}}
+	w.b = append(w.b, '{')
+	w.key("$schema")
+	w.b = append(w.b, `"https://json-schema.org/draft/2020-12/schema"`...)
+	if doc := l.types[0].t.Doc; doc != docOf([]*schema{l.root}) {
+		w.key("description")
+		w.b = append(w.b, quote(doc)...)
+	}
+	w.members(l.root, false)
+	for i := 0; i < len(w.queue); i++ {
+		if i == 0 {
+			w.key("$defs")
+			w.b = append(w.b, '{')
+		}
+		w.key(l.nameDef(w.queue[i]))
+		w.object(w.queue[i], false)
+	}
+	if len(w.queue) > 0 {
+		w.b = append(w.b, '}')
+	}
+	return append(w.b, '}')
+}
+
+// key appends a member name with what separates it from what is before.
+func (w *bundler) key(name string) {
+	if w.b[len(w.b)-1] != '{' {
+		w.b = append(w.b, ',')
+	}
+	w.b = append(append(w.b, quote(name)...), ':')
+}
+
+// place prints the schema s where it is used. branch: it is one of several that hold together or of which one does.
+func (w *bundler) place(s *schema, branch bool) {
+	if s.target && !s.pure() || s == w.l.root {
+		w.b = append(w.b, `{"$ref":`...)
+		w.b = append(append(w.b, w.refTo(s)...), '}')
+		return
+	}
+	w.object(s, branch)
+}
+
+// refTo is the reference to s inside the bundle.
+func (w *bundler) refTo(s *schema) json.RawMessage {
+	if s = s.resolve(); s == w.l.root {
+		return json.RawMessage(`"#"`)
+	}
+	if !w.known[s] {
+		w.known[s] = true
+		w.queue = append(w.queue, s)
+	}
+	return quote("#/$defs/" + w.l.nameDef(s)) // a Go identifier: nothing to escape
+}
+
+// object prints s itself.
+func (w *bundler) object(s *schema, branch bool) {
+	if s.always != nil {
+		w.b = append(w.b, s.node.Value...)
+		return
+	}
+	w.b = append(w.b, '{')
+	w.members(s, branch)
+	w.b = append(w.b, '}')
+}
+
+// annotations stay outside when a nullable schema is wrapped.
+var annotations = []string{"title", "description", "default", "deprecated", "examples", "readOnly", "writeOnly", "$comment"}
+
+// members prints the keywords of s.
+func (w *bundler) members(s *schema, branch bool) {
+	if s.always != nil { // a root that takes anything: {} says the same
+		return
+	}
+	if s.nullable && (s.types == 0 || s.hasEnum || s.ref != nil) {
+		w.nullable(s)
+		return
+	}
+	if s.types == 0 && !branch && s.ref == nil && !s.hasEnum && len(s.allOf)+len(s.anyOf)+len(s.oneOf) == 0 && families(s.uses) == 1 {
+		w.key("type")
+		w.types(s.uses)
+	}
+	for k, v := range yamlx.Pairs(s.node) {
+		w.member(s, k.Value, v)
+	}
+}
+
+// nullable prints a schema that OpenAPI's nullable extends by null.
+func (w *bundler) nullable(s *schema) {
+	for k, v := range yamlx.Pairs(s.node) {
+		if slices.Contains(annotations, k.Value) {
+			w.member(s, k.Value, v)
+		}
+	}
+	w.key("anyOf")
+	w.b = append(w.b, `[{`...)
+	for k, v := range yamlx.Pairs(s.node) {
+		if !slices.Contains(annotations, k.Value) {
+			w.member(s.notNull(), k.Value, v)
+		}
+	}
+	w.b = append(w.b, `},{"type":"null"}]`...)
+}
+
+func (w *bundler) types(t typeSet) {
+	names := t.names()
+	if len(names) == 1 {
+		w.b = append(w.b, quote(names[0])...)
+		return
+	}
+	list, _ := json.Marshal(names) // plain strings: cannot fail
+	w.b = append(w.b, list...)
+}
+
+// member prints one keyword of s.
+func (w *bundler) member(s *schema, name string, v *yaml.Node) {
+	switch name {
+	case "$schema", "$id", "$anchor", "$defs", "definitions", "nullable", "externalDocs", "xml", "example":
+	case "$ref":
+		w.key(name)
+		w.b = append(w.b, w.refTo(s.ref.target)...)
+	case "type":
+		w.key(name)
+		t := s.types
+		if s.nullable {
+			t |= tNull
+		}
+		w.types(t)
+	case "properties":
+		w.key(name)
+		w.b = append(w.b, '{')
+		for _, p := range s.props {
+			w.key(p.name)
+			w.place(p.schema, false)
+		}
+		w.b = append(w.b, '}')
+	case "items", "additionalProperties", "propertyNames":
+		w.key(name)
+		w.place(map[string]*schema{"items": s.items, "additionalProperties": s.additional, "propertyNames": s.names}[name], name == "propertyNames")
+	case "allOf", "anyOf", "oneOf":
+		w.combination(s, name, v)
+	case "dependencies":
+		w.key("dependentRequired")
+		w.b = yamlx.AppendJSON(w.b, v)
+	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
+		w.bound(s, name, v)
+	case "discriminator":
+		w.discriminator(s)
+	default:
+		w.key(name)
+		w.b = yamlx.AppendJSON(w.b, v)
+	}
+}
+
+// bound prints a bound of a number; the flag that OpenAPI 3.0 has for exclusive ones becomes the bound itself.
+func (w *bundler) bound(s *schema, name string, v *yaml.Node) {
+	if v.Tag == "!!bool" {
+		if v.Value == "true" {
+			w.key(name)
+			w.b = yamlx.AppendJSON(w.b, yamlx.Get(s.node, strings.ToLower(strings.TrimPrefix(name, "exclusive"))))
+		}
+		return
+	}
+	if flag := yamlx.Get(s.node, "exclusive"+strings.ToUpper(name[:1])+name[1:]); flag != nil && flag.Tag == "!!bool" && flag.Value == "true" {
+		return
+	}
+	w.key(name)
+	w.b = yamlx.AppendJSON(w.b, v)
+}
+
+// combination prints the list of schemas of allOf, anyOf or oneOf.
+func (w *bundler) combination(s *schema, name string, v *yaml.Node) {
+	w.key(name)
+	w.b = append(w.b, '[')
+	for i := range v.Content {
+		if i > 0 {
+			w.b = append(w.b, ',')
+		}
+		w.place(s.doc.schemas[joinIndex(s.ptr, name, i)], true)
+	}
+	w.b = append(w.b, ']')
+}
+
+// discriminator prints the mapping in full, because definitions have other names here than where they came from.
+func (w *bundler) discriminator(s *schema) {
+	w.key("discriminator")
+	w.b = append(w.b, `{"propertyName":`...)
+	w.b = append(append(w.b, quote(s.discriminator.property)...), `,"mapping":{`...)
+	for _, b := range slices.Concat(s.anyOf, s.oneOf) {
+		target := b.resolve()
+		if b.ref == nil || target == nil {
+			continue
+		}
+		for _, key := range w.l.mappingOf(s.discriminator, b, target) {
+			w.key(key)
+			w.b = append(w.b, w.refTo(target)...)
+		}
+	}
+	w.b = append(w.b, "}}"...)
+}

@@ -1,0 +1,98 @@
+package schema
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// objectKeyword returns the reader of a keyword about objects, or nil.
+func objectKeyword(name string) keyword {
+	switch name {
+	case "properties":
+		return readProperties
+	case "required":
+		return func(c *compiler, s *schema, k, v *yaml.Node) {
+			s.uses |= tObject
+			s.required = c.texts(s, k, v)
+		}
+	case "additionalProperties":
+		return func(c *compiler, s *schema, k, v *yaml.Node) {
+			s.uses |= tObject
+			s.additional = c.read(s.doc, join(s.ptr, k.Value), v)
+		}
+	case "propertyNames":
+		return func(c *compiler, s *schema, k, v *yaml.Node) {
+			s.uses |= tObject
+			s.names = c.read(s.doc, join(s.ptr, k.Value), v)
+		}
+	case "minProperties":
+		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MinProperties = c.count(s, k, v, tObject) }
+	case "maxProperties":
+		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MaxProperties = c.count(s, k, v, tObject) }
+	case "dependentRequired", "dependencies":
+		return readDependent
+	}
+	return nil
+}
+
+func readProperties(c *compiler, s *schema, k, v *yaml.Node) {
+	if !c.isMap(s, k, v) {
+		return
+	}
+	s.uses |= tObject
+	s.props = []*property{} // present, even if empty: a struct, not a map
+	for pk, pv := range yamlx.Pairs(v) {
+		if sub := c.read(s.doc, join(s.ptr, k.Value, pk.Value), pv); sub != nil {
+			s.props = append(s.props, &property{name: pk.Value, key: pk, schema: sub})
+		}
+	}
+}
+
+// readDependent reads dependentRequired, and dependencies of draft 7 where its values are lists.
+func readDependent(c *compiler, s *schema, k, v *yaml.Node) {
+	if !c.isMap(s, k, v) {
+		return
+	}
+	s.uses |= tObject
+	for dk, dv := range yamlx.Pairs(v) {
+		if dv.Kind != yaml.SequenceNode && k.Value == "dependencies" {
+			c.failf(s, dk, "unsupported-keyword", unsupported["dependentSchemas"], "a schema as a dependency cannot be expressed as a Go type")
+			continue
+		}
+		dep := ir.Dependency{If: dk.Value}
+		for _, n := range c.texts(s, dk, dv) {
+			dep.Then = append(dep.Then, n.Value)
+		}
+		if len(dep.Then) > 0 {
+			s.checks.DependentRequired = append(s.checks.DependentRequired, dep)
+		}
+	}
+}
+
+// onlyRequired reports whether every branch of a combination says nothing but which properties must be there.
+func onlyRequired(branches []*schema) bool {
+	return !slices.ContainsFunc(branches, func(b *schema) bool {
+		bare := b.always == nil && b.ref == nil && b.types&^tObject == 0 && !b.hasEnum && !b.nullable && b.props == nil && b.additional == nil && b.names == nil &&
+			b.uses == tObject && len(b.allOf)+len(b.anyOf)+len(b.oneOf) == 0 && b.format == nil &&
+			b.checks.MinProperties == nil && b.checks.MaxProperties == nil && len(b.checks.DependentRequired)+len(b.checks.Groups) == 0
+		return !bare || len(b.required) == 0
+	})
+}
+
+// addGroup turns branches that only require properties into a choice of keys.
+func (s *schema) addGroup(branches []*schema, one bool) {
+	group := ir.KeyGroup{One: one}
+	for _, b := range branches {
+		var set []string
+		for _, n := range b.required {
+			set = append(set, n.Value)
+		}
+		group.Sets = append(group.Sets, set)
+	}
+	s.uses |= tObject
+	s.checks.Groups = append(s.checks.Groups, group)
+}

@@ -1,0 +1,241 @@
+package schema
+
+import (
+	"math/big"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/suggest"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// valueKeyword returns the reader of a keyword about arrays, numbers or strings, or nil.
+func valueKeyword(name string) keyword {
+	switch name {
+	case "items":
+		return readItems
+	case "minItems":
+		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MinItems = c.count(s, k, v, tArray) }
+	case "maxItems":
+		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MaxItems = c.count(s, k, v, tArray) }
+	case "uniqueItems":
+		return func(c *compiler, s *schema, _, v *yaml.Node) {
+			s.uses |= tArray
+			s.checks.UniqueItems = c.flag(s, v)
+		}
+	case "minLength":
+		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MinLength = c.count(s, k, v, tString) }
+	case "maxLength":
+		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MaxLength = c.count(s, k, v, tString) }
+	case "pattern":
+		return readPattern
+	case "minimum":
+		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.Minimum = c.number(s, k, v) }
+	case "maximum":
+		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.Maximum = c.number(s, k, v) }
+	case "exclusiveMinimum", "exclusiveMaximum":
+		return readExclusive
+	case "multipleOf":
+		return readMultipleOf
+	}
+	return nil
+}
+
+func readItems(c *compiler, s *schema, k, v *yaml.Node) {
+	s.uses |= tArray
+	if v.Kind == yaml.SequenceNode {
+		c.failf(s, k, "unsupported-keyword", unsupported["prefixItems"], "a list of schemas as items cannot be expressed as a Go type")
+		return
+	}
+	s.items = c.read(s.doc, join(s.ptr, k.Value), v)
+}
+
+// readExclusive reads the bound as a number, and in the spelling of draft 4 and OpenAPI 3.0 as a flag on the other bound.
+func readExclusive(c *compiler, s *schema, k, v *yaml.Node) {
+	bound, other := &s.checks.ExclusiveMinimum, "minimum"
+	if k.Value == "exclusiveMaximum" {
+		bound, other = &s.checks.ExclusiveMaximum, "maximum"
+	}
+	if v.Tag != "!!bool" {
+		*bound = c.number(s, k, v)
+		return
+	}
+	s.uses |= tNumber
+	if v.Value == "true" {
+		if n := yamlx.Get(s.node, other); n != nil {
+			*bound = c.number(s, k, n)
+			return
+		}
+		c.failf(s, v, "bad-keyword", "write the bound itself: "+k.Value+": 0", "%s: true without %s", k.Value, other)
+	}
+}
+
+func readMultipleOf(c *compiler, s *schema, k, v *yaml.Node) {
+	text := c.number(s, k, v)
+	if text == "" {
+		return
+	}
+	if rat(text).Sign() <= 0 {
+		c.failf(s, v, "bad-keyword", "", "multipleOf must be greater than 0")
+		return
+	}
+	s.checks.MultipleOf = append(s.checks.MultipleOf, text)
+}
+
+func readPattern(c *compiler, s *schema, _, v *yaml.Node) {
+	s.uses |= tString
+	text := c.text(s, v)
+	if text == "" {
+		return
+	}
+	text = FromECMA(text)
+	if len(text) > 10_000 {
+		c.failf(s, v, "bad-pattern", "", "the pattern has more than 10000 bytes")
+		return
+	}
+	if _, err := regexp.Compile(text); err != nil {
+		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
+		c.failf(s, v, "bad-pattern", "patterns are RE2 (https://github.com/google/re2/wiki/Syntax): no lookaround, no back references", "pattern is not RE2: %s", short(why))
+		return
+	}
+	s.checks.Patterns = append(s.checks.Patterns, text)
+}
+
+var unicodeEscape = regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|.)`)
+
+// FromECMA respells the escapes of ECMAScript in a pattern that RE2 writes differently: \u00e9 is \x{00e9}.
+func FromECMA(pattern string) string {
+	return unicodeEscape.ReplaceAllStringFunc(pattern, func(esc string) string {
+		if len(esc) < 3 || esc[1] != 'u' {
+			return esc
+		}
+		return `\x{` + strings.Trim(esc[2:], "{}") + "}"
+	})
+}
+
+func readType(c *compiler, s *schema, k, v *yaml.Node) {
+	items := []*yaml.Node{v}
+	if v.Kind == yaml.SequenceNode {
+		items = v.Content
+	}
+	for _, n := range items {
+		set := typeOf(n)
+		if set == 0 {
+			c.failf(s, n, "unknown-type", suggest.Key(n.Value, []string{"object", "array", "string", "integer", "number", "boolean", "null"}), "%s is no JSON type", yamlx.Describe(n))
+		}
+		s.types |= set
+	}
+	if len(items) == 0 {
+		c.failf(s, k, "bad-keyword", "", "type must name at least one type")
+	}
+}
+
+// typeOf returns the type that n names. An unquoted null in YAML means the type null.
+func typeOf(n *yaml.Node) typeSet {
+	if yamlx.IsNull(n) {
+		return tNull
+	}
+	for _, t := range typeNames {
+		if yamlx.Text(n) == t.name {
+			return t.set
+		}
+	}
+	return 0
+}
+
+func readEnum(c *compiler, s *schema, k, v *yaml.Node) {
+	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
+		c.failf(s, v, "bad-keyword", "list the values that are allowed, or remove it", "enum is empty: no value is valid")
+		return
+	}
+	if v.Kind != yaml.SequenceNode {
+		c.failf(s, v, "bad-keyword", "", "enum must be a list of values, got %s", yamlx.Describe(v))
+		return
+	}
+	if s.isConst {
+		c.failf(s, k, "bad-keyword", "keep one of them", "const and enum in one schema")
+		return
+	}
+	s.hasEnum = true
+	for _, n := range v.Content {
+		c.addValue(s, n)
+	}
+}
+
+func readConst(c *compiler, s *schema, k, v *yaml.Node) {
+	if s.hasEnum {
+		c.failf(s, k, "bad-keyword", "keep one of them", "const and enum in one schema")
+		return
+	}
+	s.hasEnum, s.isConst = true, true
+	c.addValue(s, v)
+}
+
+// addValue adds one value of enum or const.
+func (c *compiler) addValue(s *schema, n *yaml.Node) {
+	if n.Kind != yaml.ScalarNode {
+		c.failf(s, n, "unsupported-value", "describe it with properties or items whose values are const", "an object or array as enum or const cannot be expressed as a Go constant")
+		return
+	}
+	if n.Tag == "!!int" || n.Tag == "!!float" {
+		if _, ok := parseRat(n.Value); !ok {
+			c.failf(s, n, "bad-value", "", "number %s is out of range", short(n.Value))
+			return
+		}
+	}
+	v := enumValue{node: n, json: canonical(n), from: s}
+	for _, other := range s.enum {
+		if other.json == v.json {
+			c.failf(s, n, "duplicate-value", "", "value %s is listed twice", short(v.json))
+			return
+		}
+	}
+	s.enum = append(s.enum, v)
+}
+
+// canonical is the JSON text of a scalar, equal for equal values: 1.0 and 1 are the same number.
+func canonical(n *yaml.Node) string {
+	if n.Tag != "!!int" && n.Tag != "!!float" {
+		return string(yamlx.JSON(n))
+	}
+	return numberText(n.Value)
+}
+
+// numberText spells a number in its shortest way, when it is whole without a fraction or exponent.
+func numberText(text string) string {
+	r, ok := parseRat(text)
+	if !ok {
+		return text
+	}
+	if r.IsInt() && len(r.Num().String()) < 40 {
+		return r.Num().String()
+	}
+	if f, _ := r.Float64(); new(big.Rat).SetFloat64(f) != nil {
+		return jsonFloat(f)
+	}
+	return text
+}
+
+func jsonFloat(f float64) string {
+	abs, format := f, byte('f')
+	if abs < 0 {
+		abs = -abs
+	}
+	if abs != 0 && (abs < 1e-6 || abs >= 1e21) {
+		format = 'e'
+	}
+	return strconv.FormatFloat(f, format, -1, 64)
+}
+
+func readEncoding(c *compiler, s *schema, _, v *yaml.Node) {
+	switch enc := c.text(s, v); strings.ToLower(enc) {
+	case "base64":
+		s.base64 = true
+	case "", "7bit", "8bit", "binary":
+	default:
+		c.failf(s, v, "unsupported-value", "use base64", "content encoding %q is not supported", short(enc))
+	}
+}

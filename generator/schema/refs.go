@@ -1,0 +1,198 @@
+package schema
+
+import (
+	"net/url"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/suggest"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+func readRef(c *compiler, s *schema, _, v *yaml.Node) {
+	s.ref = &reference{node: v}
+	if text := c.text(s, v); text != "" {
+		s.ref.target = c.lookup(s.doc, v, text, s)
+	} else if yamlx.IsText(v) {
+		s.ref.target = c.lookup(s.doc, v, "#", s)
+	}
+	if s.ref.target != nil {
+		s.ref.target.target = true
+	}
+}
+
+// mapped resolves one value of a discriminator's mapping: a reference, or the bare name of a definition.
+func (c *compiler) mapped(s *schema, n *yaml.Node, text string) *schema {
+	if text == "" {
+		return nil
+	}
+	if !strings.ContainsAny(text, "#/.") {
+		for _, defs := range []string{"$defs", "definitions"} {
+			if node := yamlx.Get(yamlx.Get(s.doc.root, defs), text); node != nil {
+				return c.read(s.doc, join("", defs, text), node)
+			}
+		}
+	}
+	return c.lookup(s.doc, n, text, s)
+}
+
+// lookup finds the schema that ref, written at n of doc, points to. Nil after an error.
+func (c *compiler) lookup(doc *document, n *yaml.Node, ref string, from *schema) *schema {
+	file, fragment, _ := strings.Cut(ref, "#")
+	target := doc
+	if file != "" && file != doc.id && !c.isRootID(doc, file) {
+		if target = c.file(doc, n, file); target == nil {
+			return nil
+		}
+	}
+	fragment, err := url.PathUnescape(fragment)
+	if err != nil {
+		c.errorf(doc, n, "bad-reference", "", "%q is not a valid reference", short(ref))
+		return nil
+	}
+	if fragment == "" || fragment[0] == '/' {
+		return c.pointer(target, doc, n, fragment)
+	}
+	c.indexDocument(target)
+	ptr, ok := target.anchors[fragment]
+	if !ok {
+		c.errorf(doc, n, "bad-reference", "write a JSON pointer (#/$defs/…) or the name of an $anchor", "no $anchor %q in %s", short(fragment), target.file)
+		return nil
+	}
+	return c.pointer(target, doc, n, ptr)
+}
+
+// isRootID reports whether ref is the $id of doc's root.
+func (c *compiler) isRootID(doc *document, ref string) bool {
+	c.indexDocument(doc)
+	return doc.id != "" && ref == doc.id
+}
+
+// pointer returns the schema at a JSON pointer of target; doc and n say where it is asked for.
+func (c *compiler) pointer(target, doc *document, n *yaml.Node, ptr string) *schema {
+	node := target.root
+	tokens := strings.Split(ptr, "/")[1:]
+	if ptr == "" {
+		tokens = nil
+	}
+	at := ""
+	for _, raw := range tokens {
+		token := strings.NewReplacer("~1", "/", "~0", "~").Replace(raw)
+		next, hint := step(node, token)
+		if next == nil {
+			if at == "" && target == doc && suggest.Nearest(token, rootKeys(node)) == "" {
+				hint = "# is the root of this schema: put $defs beside its type, or name a file"
+			}
+			c.errorf(doc, n, "bad-reference", hint, "nothing at %q in %s", short("#"+at+"/"+raw), target.file)
+			return nil
+		}
+		node, at = next, join(at, token)
+	}
+	return c.read(target, at, node)
+}
+
+// rootKeys are the keys of a document's root that hold more than a keyword's value.
+func rootKeys(n *yaml.Node) []string {
+	var keys []string
+	for k, v := range yamlx.Pairs(n) {
+		if v.Kind == yaml.MappingNode {
+			keys = append(keys, k.Value)
+		}
+	}
+	return keys
+}
+
+// step goes one token of a JSON pointer down, or says what there is instead.
+func step(n *yaml.Node, token string) (next *yaml.Node, hint string) {
+	if n.Kind == yaml.SequenceNode {
+		if i, err := strconv.Atoi(token); err == nil && i >= 0 && i < len(n.Content) {
+			return n.Content[i], ""
+		}
+		return nil, ""
+	}
+	if next = yamlx.Get(n, token); next != nil {
+		return next, ""
+	}
+	var known []string
+	for k := range yamlx.Pairs(n) {
+		known = append(known, k.Value)
+	}
+	return nil, suggest.Key(token, known)
+}
+
+// file opens the document that a relative reference in doc names. Nil after an error.
+func (c *compiler) file(doc *document, n *yaml.Node, ref string) *document {
+	name, err := url.PathUnescape(ref)
+	if err != nil || strings.ContainsAny(name, "\\\x00\n\r") {
+		c.errorf(doc, n, "bad-reference", "use forward slashes", "%q is not a valid file reference", short(ref))
+		return nil
+	}
+	if strings.Contains(name, "://") || strings.HasPrefix(name, "//") || strings.HasPrefix(name, "urn:") {
+		c.errorf(doc, n, "remote-reference", "save the schema beside agent.yaml and refer to the file", "%q: schemas are not fetched from the network", short(ref))
+		return nil
+	}
+	full := path.Join(path.Dir(doc.file), name)
+	if path.IsAbs(name) || full == ".." || strings.HasPrefix(full, "../") || len(name) > 1 && name[1] == ':' {
+		c.errorf(doc, n, "outside-project", "copy the schema into the project and refer to it by a relative path", "%q leads out of the project", short(ref))
+		return nil
+	}
+	if d, ok := c.files[full]; ok {
+		return d
+	}
+	c.files[full] = nil // reported once
+	if c.open == nil {
+		c.errorf(doc, n, "bad-reference", "put the definition under $defs", "%q: this schema cannot refer to files", short(ref))
+		return nil
+	}
+	data, err := c.open(full)
+	if err != nil {
+		c.errorf(doc, n, "unreadable-file", "paths are relative to the file that holds the reference", "reading %q: %v", short(full), err)
+		return nil
+	}
+	root, problems := yamlx.Parse(full, data)
+	c.list.Add(problems...)
+	if root == nil || problems.HasErrors() {
+		return nil
+	}
+	c.files[full] = newDocument(full, root)
+	return c.files[full]
+}
+
+// indexDocument finds the $anchor names and the $id of a document, once.
+func (c *compiler) indexDocument(doc *document) {
+	if doc.anchors != nil {
+		return
+	}
+	doc.anchors = map[string]string{}
+	doc.id = strings.TrimSuffix(yamlx.Text(yamlx.Get(doc.root, "$id")), "#")
+	c.collectAnchors(doc, doc.root, "")
+}
+
+// notSchemas are keywords under which an $anchor is data.
+var notSchemas = []string{"enum", "const", "default", "examples", "example"}
+
+func (c *compiler) collectAnchors(doc *document, n *yaml.Node, ptr string) {
+	for i, item := range yamlx.Items(n) {
+		c.collectAnchors(doc, item, ptr+"/"+strconv.Itoa(i))
+	}
+	for k, v := range yamlx.Pairs(n) {
+		switch {
+		case k.Value == "$anchor" && yamlx.IsText(v):
+			if _, ok := doc.anchors[v.Value]; ok {
+				c.errorf(doc, v, "duplicate-anchor", "", "$anchor %q is declared twice", short(v.Value))
+			}
+			doc.anchors[v.Value] = ptr
+		case k.Value == "$id" && yamlx.IsText(v) && ptr != "":
+			if id, ok := strings.CutPrefix(v.Value, "#"); ok { // draft 7 spells an anchor so
+				doc.anchors[id] = ptr
+			}
+		case slices.Contains(notSchemas, k.Value):
+		default:
+			c.collectAnchors(doc, v, join(ptr, k.Value))
+		}
+	}
+}

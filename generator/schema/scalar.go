@@ -1,0 +1,132 @@
+package schema
+
+import (
+	"encoding/json"
+	"fmt"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+)
+
+// text lowers strings.
+func (l *lowerer) text(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
+	kind := ir.DataString
+	if f.format != nil && formats[f.format.Value].types&tString != 0 && formats[f.format.Value].kind != "" {
+		kind = formats[f.format.Value].kind
+	}
+	if f.base64 {
+		kind = ir.DataBytes
+	}
+	checks := ir.Checks{
+		MinLength: positive(f.checks.MinLength), MaxLength: f.checks.MaxLength,
+		Patterns: f.checks.Patterns, Formats: f.checks.Formats,
+	}
+	if f.hasEnum {
+		if kind != ir.DataString {
+			f.errorf(f.at, nil, "unsupported-value", "remove the format or the enum", "an enumeration cannot have the format of %s", kind)
+		}
+		return l.enum(f, ir.DataString, f.enum, checksOrNil(checks), parts, h, self)
+	}
+	if kind != ir.DataString && (checksOrNil(checks) != nil) {
+		what := string(kind)
+		if kind == ir.DataBytes {
+			what = "base64 text"
+		}
+		f.errorf(f.at, nil, "conflict", "remove the length, the pattern or the format", "a %s cannot have a length or pattern", what)
+	}
+	return ir.DataRef{Kind: kind, Checks: checksOrNil(checks)}
+}
+
+// number lowers integers and numbers.
+func (l *lowerer) number(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
+	kind, bounds := ir.DataNumber, f.numberBounds()
+	checks := &bounds
+	if f.types&tFraction == 0 {
+		kind = ir.DataInt64
+		if f.format != nil && formats[f.format.Value].types == tInteger {
+			kind = formats[f.format.Value].kind
+		}
+		checks = f.integerChecks(kind)
+	}
+	if f.hasEnum {
+		return l.enum(f, kind, f.enum, checksOrNil(*checks), parts, h, self)
+	}
+	return ir.DataRef{Kind: kind, Checks: checksOrNil(*checks)}
+}
+
+// enum lowers enumerated strings or numbers to a defined type with constants.
+func (l *lowerer) enum(f *flat, base ir.DataKind, values []enumValue, checks *ir.Checks, parts []*schema, h hint, self *named) ir.DataRef {
+	n, isNew := l.declareOnce(parts, ir.DataEnum, h, self)
+	if !isNew {
+		ref := l.use(n)
+		ref.Checks = checks
+		return ref
+	}
+	n.t.Kind, n.t.Base = ir.DataEnum, base
+	for _, v := range values {
+		if base != ir.DataString && base != ir.DataNumber {
+			if r := rat(v.json); !r.IsInt() || r.Num().Cmp(intRange[base][0]) < 0 || r.Num().Cmp(intRange[base][1]) > 0 {
+				f.errorf(v.from, v.node, "bad-value", "", "value %s does not fit %s", short(v.json), base)
+			}
+		}
+		n.t.Values = append(n.t.Values, ir.DataValue{Value: json.RawMessage(v.json), Doc: v.doc})
+	}
+	ref := l.use(n)
+	if ref.Checks = checks; self != nil {
+		n.t.Checks, ref.Checks = checks, nil
+	}
+	return ref
+}
+
+// valueName is the Go name of an enumerated value behind its type's name: "celsius" gives "Celsius", -1.5 "Minus1_5".
+func valueName(value json.RawMessage) string {
+	var s string
+	if json.Unmarshal(value, &s) == nil {
+		if s == "" {
+			return "Empty"
+		}
+		return trimX(names.Go(s), s)
+	}
+	text := ""
+	for _, r := range string(value) {
+		switch r {
+		case '-':
+			text += "Minus"
+		case '+':
+		case '.':
+			text += "_"
+		case 'e', 'E':
+			text += "e"
+		default:
+			text += string(r)
+		}
+	}
+	return text
+}
+
+// trimX takes away the X that names.Go puts before a digit: behind a type's name it is not needed.
+func trimX(name, source string) string {
+	if len(name) > 1 && name[0] == 'X' && name[1] >= '0' && name[1] <= '9' && source != "" && source[0] != 'x' && source[0] != 'X' {
+		return name[1:]
+	}
+	return name
+}
+
+// typeName names a JSON type behind a union's name.
+func typeName(t typeSet) string {
+	switch {
+	case t&tObject != 0:
+		return "Object"
+	case t&tArray != 0:
+		return "List"
+	case t&tString != 0:
+		return "String"
+	case t&tBool != 0:
+		return "Bool"
+	case t&tFraction != 0:
+		return "Number"
+	case t&tInteger != 0:
+		return "Integer"
+	}
+	return fmt.Sprintf("Type%d", t)
+}

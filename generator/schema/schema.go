@@ -1,0 +1,195 @@
+package schema
+
+import (
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// document is one tree that JSON pointers start from: a file, or a schema written inline.
+type document struct {
+	file    string // for positions and relative references
+	root    *yaml.Node
+	id      string             // $id of the root, without fragment
+	schemas map[string]*schema // by JSON pointer
+	anchors map[string]string  // $anchor → JSON pointer
+}
+
+func (d *document) pos(n *yaml.Node) diag.Pos {
+	if n == nil {
+		return diag.Pos{File: d.file}
+	}
+	return yamlx.Pos(d.file, n)
+}
+
+// typeSet is a set of JSON types. A number is an integer or a fraction, so that integer is part of number.
+type typeSet uint8
+
+const (
+	tNull typeSet = 1 << iota
+	tBool
+	tObject
+	tArray
+	tString
+	tInteger
+	tFraction
+
+	tNumber = tInteger | tFraction
+	tAll    = tNull | tBool | tObject | tArray | tString | tNumber
+)
+
+var typeNames = []struct {
+	name string
+	set  typeSet
+}{{"null", tNull}, {"boolean", tBool}, {"object", tObject}, {"array", tArray}, {"string", tString}, {"number", tNumber}, {"integer", tInteger}}
+
+// names lists the types of the set as a schema would.
+func (t typeSet) names() []string {
+	var names []string
+	for _, n := range typeNames {
+		if t&n.set == n.set && (n.name != "integer" || t&tFraction == 0) {
+			names = append(names, n.name)
+		}
+	}
+	return names
+}
+
+func (t typeSet) String() string { return strings.Join(t.names(), " or ") }
+
+// schema is one schema object as written, its keywords read but nothing merged yet.
+type schema struct {
+	doc  *document
+	ptr  string // JSON pointer in doc
+	node *yaml.Node
+	key  string // identifies the schema among all that were read; derived schemas add a letter
+	// target: some $ref points here.
+	target  bool
+	derived bool // made by us, not read
+	bad     bool // a keyword of its own was reported
+
+	always *bool // true and false as schemas
+	ref    *reference
+
+	types    typeSet // as written; 0: no "type"
+	nullable bool    // OpenAPI
+	enum     []enumValue
+	isConst  bool
+	hasEnum  bool
+
+	props      []*property
+	required   []*yaml.Node
+	additional *schema
+	names      *schema // propertyNames
+	items      *schema
+	checks     ir.Checks // of the value itself, names excluded
+	format     *yaml.Node
+	base64     bool // contentEncoding
+
+	allOf, anyOf, oneOf []*schema
+	discriminator       *discriminator
+
+	title, description string
+	deprecated         bool
+	def                *yaml.Node // default
+
+	uses  typeSet // JSON types that the assertion keywords speak of
+	own   *schema // cache of alone
+	rest  *schema // cache of withoutUnion
+	plain *schema // cache of notNull
+}
+
+// reference is a $ref.
+type reference struct {
+	node   *yaml.Node
+	target *schema // nil if it could not be resolved
+}
+
+// property is one entry of properties.
+type property struct {
+	name   string
+	key    *yaml.Node
+	schema *schema
+}
+
+// enumValue is one scalar of enum or const, as JSON.
+type enumValue struct {
+	node *yaml.Node
+	json string
+	doc  string
+	from *schema
+}
+
+// discriminator is OpenAPI's hint which property tells the cases of a union apart.
+type discriminator struct {
+	node     *yaml.Node
+	property string
+	mapping  []mappingEntry
+}
+
+type mappingEntry struct {
+	value  string
+	node   *yaml.Node
+	target *schema
+}
+
+// asserts reports whether s says anything about values beside a reference and a type.
+func (s *schema) asserts() bool {
+	return s.always != nil || s.hasEnum || s.uses != 0 || s.nullable || len(s.allOf)+len(s.anyOf)+len(s.oneOf) > 0 || s.format != nil || s.base64
+}
+
+// pure reports whether s is nothing but a reference, apart from annotations.
+func (s *schema) pure() bool { return s.ref != nil && s.types == 0 && !s.asserts() }
+
+// alone is s without what it pulls in from elsewhere: reference and allOf.
+func (s *schema) alone() *schema {
+	if s.ref == nil && len(s.allOf) == 0 {
+		return s
+	}
+	if s.own == nil {
+		s.own = s.derive("o")
+		s.own.ref, s.own.allOf = nil, nil
+	}
+	return s.own
+}
+
+// withoutUnion is an atom without its anyOf and oneOf.
+func (s *schema) withoutUnion() *schema {
+	if s.rest == nil {
+		s.rest = s.derive("r")
+		s.rest.anyOf, s.rest.oneOf, s.rest.discriminator = nil, nil, nil
+	}
+	return s.rest
+}
+
+// notNull is s without nullable. It keeps the key: the Go type is the same.
+func (s *schema) notNull() *schema {
+	if s.plain == nil {
+		s.plain = s.derive("")
+		s.plain.nullable = false
+	}
+	return s.plain
+}
+
+func (s *schema) derive(mark string) *schema {
+	d := *s
+	d.key += mark
+	d.own, d.rest, d.plain = nil, nil, nil
+	return &d
+}
+
+// resolve follows pure references to the schema that says something. A cycle, or a reference to nowhere, gives nil.
+func (s *schema) resolve() *schema {
+	seen := map[*schema]bool{}
+	for s != nil && s.pure() {
+		if seen[s] {
+			return nil
+		}
+		seen[s] = true
+		s = s.ref.target
+	}
+	return s
+}
