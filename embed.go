@@ -1,0 +1,64 @@
+// Package a2agen carries source of this module inside the tool: that of the runtime, so that a project can be made where
+// there is neither a release nor a checkout to build against, and the emitted protocol package, which most projects get as it is.
+package a2agen
+
+import (
+	"bytes"
+	"embed"
+	"io/fs"
+	"path"
+	"strings"
+)
+
+// Module is this module's path.
+const Module = "github.com/a2agen/a2agen"
+
+//go:embed runtime
+var runtimeFiles embed.FS
+
+//go:embed a2a/*.gen.go internal/a2aall/*.gen.go
+var protocolFiles embed.FS
+
+//go:embed go.mod
+var goMod []byte
+
+// GoMod returns this module's go.mod.
+func GoMod() []byte { return goMod }
+
+// RuntimeSource returns the Go files of package runtime and below by their slash-separated path, "runtime/errors.go",
+// without tests. They need nothing but the standard library.
+func RuntimeSource() (map[string][]byte, error) {
+	files := map[string][]byte{}
+	err := fs.WalkDir(runtimeFiles, "runtime", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && d.Name() == "testdata":
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		files[path], err = runtimeFiles.ReadFile(path)
+		return err
+	})
+	return files, err
+}
+
+// ProtocolPackage returns the emitted files of the protocol package in a folder of this module ("a2a", or "internal/a2aall",
+// which speaks every version) by name, "types.gen.go", as files of a package a2a.
+func ProtocolPackage(folder string) (map[string][]byte, error) {
+	entries, err := protocolFiles.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	clause := []byte("\npackage " + path.Base(folder) + "\n")
+	files := make(map[string][]byte, len(entries))
+	for _, e := range entries {
+		data, err := protocolFiles.ReadFile(path.Join(folder, e.Name()))
+		if err != nil {
+			return nil, err
+		}
+		files[e.Name()] = bytes.Replace(data, clause, []byte("\npackage a2a\n"), 1)
+	}
+	return files, nil
+}

@@ -1,0 +1,70 @@
+package output
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var sample = Lock{
+	Format: 1, Tool: "v1.2.3", Module: "example.com/weather",
+	Protocols: map[string]string{"1.0": "sha256:ab", "0.3": "sha256:cd"},
+	Clients:   map[string]ClientPin{"travel": {URL: "https://example.com/card?x=1#y", Out: "client/travel", Card: "client/travel/card.json", Digest: "sha256:ef"}},
+	Inputs:    map[string]string{"agent.yaml": "sha256:01", "a2agen.yaml": Absent, "yes": "sha256:02", "12": "sha256:03", "a b'\"\u2028": "sha256:04"},
+	Files:     map[string]string{"a2a/types.gen.go": "sha256:05", ".a2agen/agent.schema.json": "sha256:06"},
+	Scaffold:  map[string]string{"main.go": "sha256:07"},
+}
+
+func TestLockSurvivesWritingAndReading(t *testing.T) {
+	got, err := ParseLock(sample.Bytes())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(&sample, got); diff != "" {
+		t.Error(diff)
+	}
+	if !bytes.Equal(got.Bytes(), sample.Bytes()) {
+		t.Error("bytes differ after a round trip")
+	}
+}
+
+func TestLockIsReadable(t *testing.T) {
+	l := Lock{Tool: "devel", Module: "example.com/weather", Protocols: map[string]string{"1.0": "sha256:ab"}, Files: map[string]string{"b/x.gen.go": "sha256:02", "a/x.gen.go": "sha256:01"}}
+	want := lockHead + `lock: 1
+tool: devel
+module: example.com/weather
+protocols:
+  "1.0": sha256:ab
+files:
+  a/x.gen.go: sha256:01
+  b/x.gen.go: sha256:02
+`
+	if diff := cmp.Diff(want, string(l.Bytes())); diff != "" {
+		t.Error(diff)
+	}
+}
+
+func FuzzParseLock(f *testing.F) {
+	f.Add(sample.Bytes())
+	f.Add([]byte("lock: 1\ntool: devel\nfiles: {a: b}\n"))
+	f.Add([]byte("lock: 1\nfiles:\n  ../x: y\n"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		l, err := ParseLock(data)
+		if err != nil {
+			return
+		}
+		for name := range l.Files {
+			if err := CheckPath(name); err != nil {
+				t.Errorf("accepted %v", err)
+			}
+		}
+		again, err := ParseLock(l.Bytes())
+		if err != nil {
+			t.Fatalf("%v\n%s", err, l.Bytes())
+		}
+		if !bytes.Equal(again.Bytes(), l.Bytes()) {
+			t.Errorf("not stable:\n%s\n%s", l.Bytes(), again.Bytes())
+		}
+	})
+}

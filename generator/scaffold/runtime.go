@@ -1,0 +1,161 @@
+package scaffold
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"maps"
+	"path/filepath"
+	"runtime/debug"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+	"golang.org/x/mod/sumdb/dirhash"
+
+	"github.com/a2agen/a2agen"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// unreleased is the version that a requirement carries when a replacement stands for the module.
+const unreleased = "v0.0.0-00010101000000-000000000000"
+
+// Unpacked is the folder of a project that holds the runtime's source when there is no other way to get it.
+const Unpacked = "third_party/a2agen"
+
+// goVersion is what go.mod of a project says: the runtime's own.
+const goVersion = "1.26.0"
+
+// Runtime says where a project's go.mod finds the runtime. With the zero value the source comes along in the project.
+type Runtime struct {
+	Version  string // of a released tool: "v1.2.3"
+	Sum      string // its content's hash, for go.sum
+	Checkout string // folder to build against, as go.mod is to name it
+}
+
+// Released is the runtime of a released tool, as its build information tells; false for a tool built from a checkout.
+func Released(info *debug.BuildInfo) (Runtime, bool) {
+	if info == nil || info.Main.Path != a2agen.Module || info.Main.Sum == "" || info.Main.Replace != nil || module.IsPseudoVersion(info.Main.Version) {
+		return Runtime{}, false
+	}
+	return Runtime{Version: info.Main.Version, Sum: info.Main.Sum}, true
+}
+
+// InCheckout is the runtime in the folder checkout. The path is written relative to the project when one holds the other,
+// so that they can move together; else it is absolute.
+func InCheckout(checkout, project string) (Runtime, error) {
+	checkout, err := filepath.Abs(checkout)
+	if err != nil {
+		return Runtime{}, err
+	}
+	if !IsCheckout(checkout) {
+		return Runtime{}, fmt.Errorf("%s is no checkout of %s", checkout, a2agen.Module)
+	}
+	project, err = filepath.Abs(project)
+	if err != nil {
+		return Runtime{}, err
+	}
+	if rel, err := filepath.Rel(checkout, project); err == nil && filepath.IsLocal(rel) {
+		back, err := filepath.Rel(project, checkout)
+		return Runtime{Checkout: filepath.ToSlash(back)}, err
+	}
+	return Runtime{Checkout: filepath.ToSlash(checkout)}, nil
+}
+
+// files are go.mod and, where it has lines, go.sum, complete: there is nothing to tidy. Unpacked sources are added.
+func (rt Runtime) files(modulePath string) []output.File {
+	fs := []output.File{{Path: "go.mod", Kind: output.Scaffold, Data: rt.goMod(modulePath)}}
+	if rt.Version != "" {
+		fs = append(fs, output.File{Path: "go.sum", Kind: output.Scaffold, Data: rt.goSum()})
+	}
+	return fs
+}
+
+func (rt Runtime) goMod(modulePath string) []byte {
+	return fmt.Appendf(nil, "module %s\n\ngo %s\n\n%s", modfile.AutoQuote(modulePath), goVersion, rt.Requirement())
+}
+
+// Unpacks reports whether the source comes along in the project.
+func (rt Runtime) Unpacks() bool { return rt == Runtime{} }
+
+// Requirement are the lines of go.mod that make the runtime available.
+func (rt Runtime) Requirement() string {
+	if rt.Version != "" {
+		return fmt.Sprintf("require %s %s\n", a2agen.Module, rt.Version)
+	}
+	folder := cmp.Or(rt.Checkout, "./"+Unpacked)
+	return fmt.Sprintf("require %[1]s %[2]s\n\nreplace %[1]s => %[3]s\n", a2agen.Module, unreleased, modfile.AutoQuote(folder))
+}
+
+// goSum are the runtime's own two lines: it depends on nothing but the standard library, and what the tool needs is no
+// part of a project's build.
+func (rt Runtime) goSum() []byte {
+	sum, err := dirhash.Hash1([]string{"go.mod"}, func(string) (io.ReadCloser, error) {
+		return io.NopCloser(strings.NewReader(string(a2agen.GoMod()))), nil
+	})
+	if err != nil {
+		panic(err) // it reads from memory
+	}
+	return fmt.Appendf(nil, "%[1]s %[2]s %[3]s\n%[1]s %[2]s/go.mod %[4]s\n", a2agen.Module, rt.Version, rt.Sum, sum)
+}
+
+// Source are the files of the unpacked runtime. They are the tool's: a newer tool brings a newer runtime.
+func Source() ([]output.File, error) {
+	src, err := a2agen.RuntimeSource()
+	if err != nil {
+		return nil, fmt.Errorf("unpack the runtime: %w", err)
+	}
+	fs := []output.File{{Path: Unpacked + "/go.mod", Data: fmt.Appendf(nil, "module %s\n\ngo %s\n", a2agen.Module, goVersion)}}
+	for _, name := range slices.Sorted(maps.Keys(src)) {
+		fs = append(fs, output.File{Path: Unpacked + "/" + name, Data: src[name]})
+	}
+	return fs, nil
+}
+
+// Requires reports whether a go.mod has the runtime.
+func Requires(goMod []byte) bool {
+	f, err := modfile.ParseLax("go.mod", goMod, nil)
+	return err == nil && (f.Module != nil && f.Module.Mod.Path == a2agen.Module ||
+		slices.ContainsFunc(f.Require, func(r *modfile.Require) bool { return r.Mod.Path == a2agen.Module }))
+}
+
+// UsesUnpacked reports whether a project's go.mod builds against the unpacked runtime.
+func UsesUnpacked(goMod []byte) bool {
+	f, err := modfile.Parse("go.mod", goMod, nil)
+	if err != nil {
+		return false
+	}
+	for _, r := range f.Replace {
+		if r.Old.Path == a2agen.Module && r.New.Path == "./"+Unpacked {
+			return true
+		}
+	}
+	return false
+}
+
+// Replacement is the folder that a go.mod replaces the runtime by; "" when it does not.
+func Replacement(goMod []byte) string {
+	f, err := modfile.Parse("go.mod", goMod, nil)
+	if err != nil {
+		return ""
+	}
+	for _, r := range f.Replace {
+		if r.Old.Path == a2agen.Module {
+			return r.New.Path
+		}
+	}
+	return ""
+}
+
+// CheckModule reports why text cannot be the path of a project's module.
+func CheckModule(path string) error {
+	if err := module.CheckImportPath(path); err != nil {
+		return fmt.Errorf("module path %q: %w", path, err)
+	}
+	first, _, _ := strings.Cut(path, "/")
+	if slices.Contains([]string{"std", "cmd", "vendor", "internal", "main", "go"}, first) || path == a2agen.Module {
+		return fmt.Errorf("module path %q is taken", path)
+	}
+	return nil
+}

@@ -1,0 +1,174 @@
+package scaffold
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime/debug"
+	"strings"
+	"testing"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/a2agen/a2agen"
+)
+
+func TestGoModNamesTheRuntime(t *testing.T) {
+	tests := map[string]struct {
+		rt      Runtime
+		version string
+		replace string
+	}{
+		"released":              {Runtime{Version: "v1.2.3", Sum: "h1:x="}, "v1.2.3", ""},
+		"a checkout":            {Runtime{Checkout: "/src/a2agen"}, unreleased, "/src/a2agen"},
+		"a checkout with blank": {Runtime{Checkout: "/my src/a2agen"}, unreleased, "/my src/a2agen"},
+		"unpacked":              {Runtime{}, unreleased, "./third_party/a2agen"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			f, err := modfile.Parse("go.mod", tt.rt.goMod("example.com/weather"), nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if f.Module.Mod.Path != "example.com/weather" || f.Go.Version != goVersion {
+				t.Errorf("module %s, go %s", f.Module.Mod.Path, f.Go.Version)
+			}
+			if len(f.Require) != 1 || f.Require[0].Mod.Path != a2agen.Module || f.Require[0].Mod.Version != tt.version {
+				t.Errorf("require %+v", f.Require)
+			}
+			if got := len(f.Replace); got != 0 && f.Replace[0].New.Path != tt.replace || (got == 0) != (tt.replace == "") {
+				t.Errorf("replace %+v, want %s", f.Replace, tt.replace)
+			}
+			if UsesUnpacked(tt.rt.goMod("m")) != tt.rt.Unpacks() {
+				t.Errorf("UsesUnpacked = %v", !tt.rt.Unpacks())
+			}
+		})
+	}
+}
+
+func TestGoSumOfARelease(t *testing.T) {
+	sum := string(Runtime{Version: "v1.2.3", Sum: "h1:abc="}.goSum())
+	lines := strings.Split(strings.TrimSpace(sum), "\n")
+	if len(lines) != 2 || lines[0] != "github.com/a2agen/a2agen v1.2.3 h1:abc=" || !strings.HasPrefix(lines[1], "github.com/a2agen/a2agen v1.2.3/go.mod h1:") {
+		t.Errorf("go.sum:\n%s", sum)
+	}
+}
+
+func TestReleased(t *testing.T) {
+	main := func(path, version, sum string, replaced bool) *debug.BuildInfo {
+		m := debug.Module{Path: path, Version: version, Sum: sum}
+		if replaced {
+			m.Replace = &debug.Module{Path: "../a2agen"}
+		}
+		return &debug.BuildInfo{Main: m}
+	}
+	for name, tt := range map[string]struct {
+		info *debug.BuildInfo
+		want bool
+	}{
+		"installed at a version":   {main(a2agen.Module, "v1.2.3", "h1:x=", false), true},
+		"built from a checkout":    {main(a2agen.Module, "(devel)", "", false), false},
+		"built from a clean clone": {main(a2agen.Module, "v0.0.0-20261120232402-43265fbabcde", "", false), false},
+		"installed at a commit":    {main(a2agen.Module, "v0.0.0-20261120232402-43265fbabcde", "h1:x=", false), false},
+		"replaced":                 {main(a2agen.Module, "v1.2.3", "h1:x=", true), false},
+		"linked into another tool": {main("example.com/tool", "v1.2.3", "h1:x=", false), false},
+		"no build information":     {nil, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, got := Released(tt.info); got != tt.want {
+				t.Errorf("released = %v", got)
+			}
+		})
+	}
+}
+
+func TestCheckoutIsNamedRelativelyFromInside(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	outside := t.TempDir()
+	for project, want := range map[string]string{
+		filepath.Join(root, "examples", "weather"): "../..",
+		outside: filepath.ToSlash(root),
+	} {
+		rt, err := InCheckout(root, project)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if rt.Checkout != want {
+			t.Errorf("from %s: %s, want %s", project, rt.Checkout, want)
+		}
+	}
+	if _, err := InCheckout(outside, outside); err == nil {
+		t.Error("a folder that is no checkout was accepted")
+	}
+}
+
+func TestFindCheckoutLooksUpwards(t *testing.T) {
+	root, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := FindCheckout(t.TempDir(), "."); got != "" {
+		t.Errorf("found %s from a relative path, which has no folders above", got)
+	}
+	if got := FindCheckout(t.TempDir(), filepath.Join(root, "generator", "scaffold")); got != root {
+		t.Errorf("found %q, want %q", got, root)
+	}
+}
+
+// TestRuntimeNeedsOnlyTheStandardLibrary is what allows go.mod to have a single requirement, and the unpacked runtime to build
+// without any download.
+func TestRuntimeNeedsOnlyTheStandardLibrary(t *testing.T) {
+	cmd := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", "./runtime/...")
+	cmd.Dir = "../.."
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range strings.Fields(string(out)) {
+		if p != a2agen.Module+"/runtime" && !strings.HasPrefix(p, a2agen.Module+"/runtime/") {
+			t.Errorf("the runtime links %s: go.mod and go.sum of projects, and the unpacked runtime, need it too", p)
+		}
+	}
+}
+
+func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
+	dir := t.TempDir()
+	src, err := Source()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range src {
+		if strings.HasSuffix(f.Path, "_test.go") || !strings.HasPrefix(f.Path, Unpacked+"/") {
+			t.Errorf("unpacked %s", f.Path)
+		}
+		path := filepath.Join(dir, f.Path)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, f.Data, 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command("go", "build", "./...")
+	cmd.Dir = filepath.Join(dir, Unpacked)
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOMODCACHE="+t.TempDir(), "GOWORK=off")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+func TestCheckModule(t *testing.T) {
+	for path, ok := range map[string]bool{
+		"example.com/weather": true, "weather": true, "example.com/weather/v2": true, "example.com/Weather_1": true,
+		"": false, "../x": false, "/abs": false, "example.com/a b": false, "example.com/\"; import \"os": false, "a\nb": false,
+		"std": false, "cmd/x": false, "example.com/a/../b": false, "example.com//a": false, "-x/y": false, "example.com/ü": false,
+		a2agen.Module: false,
+	} {
+		if err := CheckModule(path); (err == nil) != ok {
+			t.Errorf("%q: %v", path, err)
+		}
+	}
+}

@@ -1,0 +1,210 @@
+// Package scaffold renders the files that are the user's from the moment they are written: main.go, handlers and
+// their tests, go.mod, Dockerfile and the like.
+package scaffold
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"go/format"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"text/template"
+
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/emit"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/templates"
+)
+
+// Project is what the scaffold of an agent is made from.
+type Project struct {
+	Agent       *ir.Agent
+	Description string // of the agent, any text
+	Module      string // valid module path
+	Packages    config.Packages
+	// ProtocolImport is the import path of a shared protocol package; "" when the project has its own.
+	ProtocolImport string
+	Runtime        Runtime
+}
+
+// Files renders the files of a fresh project that are there once, whatever its skills: all but the two YAML files and the
+// handlers, which [Stubs] renders.
+func Files(p Project) ([]output.File, error) {
+	v := newView(p)
+	var r renderer
+	for _, f := range []struct{ path, template string }{
+		{"main.go", "main.go.tmpl"},
+		{p.Packages.Skills + "/agent.go", "agent.go.tmpl"},
+		{p.Packages.Skills + "/agent_test.go", "agent_test.go.tmpl"},
+		{p.Packages.Skills + "/rpc_test.go", "rpc_test.go.tmpl"},
+		{"Dockerfile", "Dockerfile.tmpl"},
+		{"Makefile", "Makefile.tmpl"},
+		{"README.md", "README.md.tmpl"},
+		{".gitignore", "gitignore.tmpl"},
+	} {
+		r.add(f.path, f.template, v)
+	}
+	r.files = append(r.files, p.Runtime.files(p.Module)...)
+	return r.files, r.err
+}
+
+// Stubs renders the handlers, each with its test, of the skills with the given Go names.
+func Stubs(p Project, goNames []string) ([]output.File, error) {
+	packages, calls, skills := newPackages(p), emit.ClientMethods(p.Agent), p.Agent.Skills
+	rendered := make([]renderer, len(skills))
+	var wg sync.WaitGroup
+	for i, s := range skills {
+		if slices.Contains(goNames, s.Go) {
+			wg.Go(func() { rendered[i].skill(newSkillView(packages, s, calls[i])) })
+		}
+	}
+	wg.Wait()
+	var files []output.File
+	var errs []error
+	for _, r := range rendered {
+		files, errs = append(files, r.files...), append(errs, r.err)
+	}
+	return files, errors.Join(errs...)
+}
+
+// view is what templates print.
+type view struct {
+	packages
+	Command, Title, About string
+	Extension             string
+	Skills                []*skillView
+	RequestCode, CurlJSON string
+	RequestFails          bool
+	Plain                 bool // CurlJSON is plain text: it needs no extension
+	Replaced              bool
+}
+
+func newView(p Project) *view {
+	v := &view{
+		packages:  newPackages(p),
+		Command:   Command(p.Agent.Name),
+		Title:     cmp.Or(oneLine(p.Agent.Name, 100), "Agent"),
+		About:     oneLine(p.Description, 1000),
+		Extension: runtime.SkillsExtension,
+		Replaced:  p.Runtime.Checkout != "",
+	}
+	calls := emit.ClientMethods(p.Agent)
+	for i, s := range p.Agent.Skills {
+		v.Skills = append(v.Skills, newSkillView(v.packages, s, calls[i]))
+	}
+	first := v.Skills[0]
+	for _, s := range v.Skills {
+		if !s.Fails() {
+			first = s
+			break
+		}
+	}
+	request := first.request()
+	v.RequestCode, v.RequestFails = literal(request), first.Fails()
+	if v.Plain = first.chat && len(v.Skills) == 1; v.Plain {
+		request = send(message{Parts: []part{{Text: "hello"}}})
+	}
+	v.CurlJSON = strings.ReplaceAll(request, "'", `'\''`)
+	return v
+}
+
+// packages are the packages of the project, as templates name them.
+type packages struct {
+	Folders    config.Packages
+	Imports    config.Packages // lines of an import declaration; an alias gives every package the name that templates use
+	SkillsName string
+}
+
+func newPackages(p Project) packages {
+	line := func(name, folder string) string {
+		imp := strconv.Quote(path.Join(p.Module, folder))
+		if path.Base(folder) != name {
+			imp = name + " " + imp
+		}
+		return imp
+	}
+	ps := packages{Folders: p.Packages, SkillsName: path.Base(p.Packages.Skills)}
+	ps.Imports = config.Packages{
+		Protocol: line("a2a", p.Packages.Protocol), Agent: line("agent", p.Packages.Agent),
+		Client: line("client", p.Packages.Client), Skills: line("skills", p.Packages.Skills),
+	}
+	if p.ProtocolImport != "" {
+		ps.Imports.Protocol = "a2a " + strconv.Quote(p.ProtocolImport)
+	}
+	return ps
+}
+
+// Command is the name of the program for an agent's name: lower-case letters, digits and hyphens.
+func Command(name string) string {
+	return strings.ReplaceAll(names.FileBase(name), "_", "-")
+}
+
+// oneLine makes foreign text safe to stand in a Markdown paragraph: one line, no markup, at most most runes.
+func oneLine(text string, most int) string {
+	text = strings.Join(strings.FieldsFunc(strings.ToValidUTF8(text, "\uFFFD"), func(r rune) bool {
+		return r <= ' ' || r == 0x7f || r == 0x85 || r == 0x2028 || r == 0x2029
+	}), " ")
+	if rs := []rune(text); len(rs) > most {
+		text = string(rs[:most]) + "…"
+	}
+	var b strings.Builder
+	for _, r := range text {
+		if strings.ContainsRune("\\`*_{}[]<>#|&~$", r) {
+			b.WriteByte('\\')
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// literal writes a string as Go: raw where that is possible, as it is easier to read.
+func literal(s string) string {
+	if strconv.CanBackquote(s) {
+		return "`" + s + "`"
+	}
+	return strconv.Quote(s)
+}
+
+// renderer collects rendered files and the first error.
+type renderer struct {
+	files []output.File
+	err   error
+}
+
+func (r *renderer) skill(s *skillView) {
+	r.add(s.Folders.Skills+"/"+s.File+".go", "skill.go.tmpl", s)
+	r.add(s.Folders.Skills+"/"+s.File+"_test.go", "skill_test.go.tmpl", s)
+}
+
+// add renders one file. Go is formatted, so that what does not parse is an error here and never reaches a disk.
+func (r *renderer) add(path, name string, data any) {
+	if r.err != nil {
+		return
+	}
+	t, err := template.ParseFS(templates.Files(), name)
+	if err != nil {
+		r.err = fmt.Errorf("read template: %w", err)
+		return
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, data); err != nil {
+		r.err = fmt.Errorf("render %s: %w", path, err)
+		return
+	}
+	text := b.Bytes()
+	if strings.HasSuffix(path, ".go") {
+		if text, err = format.Source(text); err != nil {
+			r.err = fmt.Errorf("format %s: %w", path, err)
+			return
+		}
+	}
+	r.files = append(r.files, output.File{Path: path, Kind: output.Scaffold, Data: text})
+}

@@ -1,0 +1,253 @@
+package scaffold
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/schema"
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// skillView is what the templates of a handler and its test print.
+type skillView struct {
+	packages
+	ID, Go string
+	Call   string // name of the client's method
+	File   string // base name of the handler's file
+	Quoted string // the id as a quoted ASCII string on one line
+	Input  bool   // the skill has an input schema
+	Output bool
+	// InType and OutType are the handler's types, Zero the output's zero value.
+	InType, OutType, Zero string
+	// Answer is the expression that the handler returns; InputCode the argument that the test calls it with.
+	Answer, InputCode string
+	// NoAnswer: no valid answer could be made up, so the handler returns an error. NoInput: likewise no valid question.
+	NoAnswer, NoInput                            bool
+	OutputTime, OutputWire, InputTime, InputWire bool
+
+	input sample
+	text  string // what a skill without an input schema is asked
+	chat  bool   // plain text is an input of the skill
+}
+
+func newSkillView(ps packages, s *ir.Skill, call string) *skillView {
+	v := &skillView{
+		packages: ps, ID: s.ID, Go: s.Go, Call: call, File: s.File, Quoted: quoted(s.ID),
+		chat:  s.Input == nil || s.TextField != "",
+		Input: s.Input != nil, Output: s.Output != nil,
+		InType: "a2a.Message", OutType: "string", Zero: `""`,
+	}
+	v.sampleInput(s)
+	v.sampleOutput(s)
+	v.InputTime, v.InputWire = uses(v.InputCode)
+	if !v.NoAnswer {
+		v.OutputTime, v.OutputWire = uses(v.Answer)
+	}
+	return v
+}
+
+// quoted caps and quotes an id, which may hold anything.
+func quoted(id string) string {
+	if rs := []rune(id); len(rs) > 80 {
+		id = string(rs[:80]) + "…"
+	}
+	return strconv.QuoteToASCII(id)
+}
+
+// uses reports which packages an expression needs.
+func uses(code string) (usesTime, usesWire bool) {
+	return strings.Contains(code, "time.Date("), strings.Contains(code, "wire.Value(")
+}
+
+// sampleInput chooses what the tests ask.
+func (v *skillView) sampleInput(s *ir.Skill) {
+	if !v.Input {
+		v.text = "hello"
+		if len(s.Examples) > 0 && len(s.Examples[0]) <= 200 {
+			v.text = s.Examples[0]
+		}
+		v.InputCode = "[]runtime.Part{runtime.Text(" + strconv.Quote(v.text) + ")}"
+		return
+	}
+	v.InType = "agent." + s.Input.Name
+	var err error
+	v.input, err = checked(&sampler{pkg: "agent"}, s.Input, s.InputSchema)
+	if err != nil {
+		v.input = sample{"{}", "new(" + v.InType + ")"}
+		v.NoInput = true
+	}
+	v.InputCode = v.input.code
+}
+
+// sampleOutput chooses what the handler answers: a value of its output type that repeats what was asked where types
+// agree, or, without an output schema, an echo.
+func (v *skillView) sampleOutput(s *ir.Skill) {
+	switch {
+	case v.Output:
+		v.OutType, v.Zero = "*agent."+s.Output.Name, "nil"
+		out, err := checked(&sampler{pkg: "agent", copies: copies(s.Input)}, s.Output, s.OutputSchema)
+		v.Answer, v.NoAnswer = out.code, err != nil
+	case v.Input:
+		v.Answer = strconv.Quote(v.Go + " works.")
+	default:
+		v.Answer = `"You said: " + t.Text()`
+	}
+}
+
+// copies are the input's plain required fields.
+func copies(input *ir.DataRef) map[string]copyable {
+	m := map[string]copyable{}
+	if input == nil || input.Type.Kind != ir.DataStruct {
+		return m
+	}
+	for _, f := range input.Type.Fields {
+		if f.Required && f.Go != "" && !f.Pointer && !f.Type.Null && plainKind(f.Type.Kind) {
+			m[f.Name] = copyable{f.Type.Kind, "in." + f.Go}
+		}
+	}
+	return m
+}
+
+func plainKind(k ir.DataKind) bool {
+	switch k {
+	case ir.DataNamed, ir.DataList, ir.DataMap, ir.DataAny:
+		return false
+	}
+	return true
+}
+
+// checked makes a sample that the schema accepts, which knows more than the sampler: with what is optional, else without.
+func checked(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, error) {
+	v, err := accepted(s, ref, contract)
+	if err == nil {
+		return v, nil
+	}
+	s.least = true
+	if v, err := accepted(s, ref, contract); err == nil {
+		return v, nil
+	}
+	return v, err
+}
+
+// accepted makes a sample and holds it against the schema.
+func accepted(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, error) {
+	v, err := s.root(ref)
+	if err != nil {
+		return sample{}, err
+	}
+	readable, err := respelled(contract)
+	if err != nil {
+		return sample{}, err
+	}
+	var value any
+	dec := json.NewDecoder(strings.NewReader(v.json))
+	dec.UseNumber()
+	if err := dec.Decode(&value); err != nil {
+		return sample{}, err
+	}
+	c := jsonschema.NewCompiler()
+	c.Draft = jsonschema.Draft2020
+	c.AssertFormat = true
+	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errRemote }
+	if err := c.AddResource("a2agen:sample", bytes.NewReader(readable)); err != nil {
+		return sample{}, err
+	}
+	compiled, err := c.Compile("a2agen:sample")
+	if err != nil {
+		return sample{}, err
+	}
+	return v, compiled.Validate(value)
+}
+
+// respelled is a schema with its patterns as Go reads them: a contract may hold those of ECMAScript.
+func respelled(contract json.RawMessage) ([]byte, error) {
+	var root any
+	dec := json.NewDecoder(bytes.NewReader(contract))
+	dec.UseNumber()
+	if err := dec.Decode(&root); err != nil {
+		return nil, err
+	}
+	respell(root)
+	return json.Marshal(root)
+}
+
+func respell(node any) {
+	switch node := node.(type) {
+	case []any:
+		for _, element := range node {
+			respell(element)
+		}
+	case map[string]any:
+		for key, value := range node {
+			if pattern, ok := value.(string); ok && key == "pattern" {
+				node[key] = schema.FromECMA(pattern)
+			}
+			if key != "const" && key != "enum" && key != "default" && key != "examples" {
+				respell(value)
+			}
+		}
+	}
+}
+
+var errRemote = errors.New("a sample's schema is self-contained")
+
+// Fails reports whether calling the skill as its test does is an error.
+func (v *skillView) Fails() bool { return v.NoAnswer || v.NoInput }
+
+// rpc is a JSON-RPC call of SendMessage, in the order in which people read one.
+type rpc struct {
+	JSONRPC string `json:"jsonrpc"`
+	ID      string `json:"id"`
+	Method  string `json:"method"`
+	Params  struct {
+		Message message `json:"message"`
+	} `json:"params"`
+}
+
+type message struct {
+	ID         string         `json:"messageId"`
+	Role       string         `json:"role"`
+	Parts      []part         `json:"parts"`
+	Extensions []string       `json:"extensions,omitempty"`
+	Metadata   map[string]any `json:"metadata,omitempty"`
+}
+
+type part struct {
+	Text      string          `json:"text,omitempty"`
+	Data      json.RawMessage `json:"data,omitempty"`
+	MediaType string          `json:"mediaType,omitempty"`
+}
+
+// request is a call of the skill by name with its input, compact.
+func (v *skillView) request() string {
+	m := message{
+		Parts:      []part{{Text: v.text}},
+		Extensions: []string{runtime.SkillsExtension},
+		Metadata:   map[string]any{runtime.SkillsExtension: map[string]any{"skill": v.ID}},
+	}
+	if v.Input {
+		m.Parts = []part{{Data: json.RawMessage(v.input.json), MediaType: runtime.MediaJSON}}
+	}
+	return send(m)
+}
+
+// send is a request that sends a message, as JSON.
+func send(m message) string {
+	m.ID, m.Role = "m1", "ROLE_USER"
+	r := rpc{JSONRPC: "2.0", ID: "1", Method: "SendMessage"}
+	r.Params.Message = m
+	var b strings.Builder
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(r); err != nil {
+		panic(err) // strings, and JSON that was decoded before
+	}
+	return strings.TrimSpace(b.String())
+}
