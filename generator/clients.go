@@ -1,0 +1,102 @@
+package generator
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/emit"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// keptCard is the name of a remote card in its client's folder.
+const keptCard = "card.json"
+
+// remoteClient is a client of another agent, ready to be emitted.
+type remoteClient struct {
+	config.Client
+	card  []byte // the kept card; nil when the card is a file of the user's
+	agent *ir.Agent
+	pin   output.ClientPin
+}
+
+// cardOf is the path of the card that a client is made from, and whether the tool keeps it.
+func cardOf(c config.Client) (file string, kept bool) {
+	file = path.Join(c.Out, keptCard)
+	if c.URL != "" || c.Path == file {
+		return file, true
+	}
+	return c.Path, false
+}
+
+// readClients reads the kept cards of other agents; there is no network here. A kept card that is not the pinned one is
+// refused: generating never moves a pin.
+func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, list diag.List) {
+	for _, c := range cfg.Clients {
+		r, problems := g.readClient(c)
+		list.Add(problems...)
+		if r != nil {
+			clients = append(clients, *r)
+		}
+	}
+	return clients, list
+}
+
+func (g *generation) readClient(c config.Client) (*remoteClient, diag.List) {
+	var list diag.List
+	file, kept := cardOf(c)
+	fetch := "a2agen client " + c.URL + c.Path + " --name " + c.Name
+	src, err := g.open(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		list.Errorf(c.Pos, "no-card", "run "+fetch, "the card of client %q is not there: %s", c.Name, file)
+		return nil, list
+	case err != nil:
+		list.Errorf(c.Pos, "unreadable", "", "the card of client %q: %v", c.Name, err)
+		return nil, list
+	}
+	pin := output.ClientPin{URL: c.URL, Out: c.Out, Card: file, Digest: output.Digest(src)}
+	old, known := g.Pins[c.Name]
+	if known && kept && old.Card == file && old.Digest != pin.Digest {
+		list.Errorf(diag.Pos{File: file}, "pin", "run "+fetch+" to take over a changed card", "the card is not the one that is pinned in %s", output.LockName)
+		return nil, list
+	}
+	imported, list := card.Import(file, src)
+	if imported == nil || list.HasErrors() {
+		return nil, list
+	}
+	agent, problems := lower.Agent(imported, nil)
+	list.Add(problems...)
+	if known && old.Digest == pin.Digest && !list.HasErrors() {
+		list = nil // somebody else's card: its author does not read this, and its user did when it came
+	}
+	r := &remoteClient{Client: c, agent: agent, pin: pin}
+	if kept {
+		r.card = src
+	}
+	return r, list
+}
+
+// pins are what the lock says of the clients.
+func pins(clients []remoteClient) map[string]output.ClientPin {
+	m := map[string]output.ClientPin{}
+	for _, c := range clients {
+		m[c.Name] = c.pin
+	}
+	return m
+}
+
+// emitRemote emits one client. A kept card is the tool's file like those made from it.
+func (g *generation) emitRemote(c remoteClient, paths emit.Paths) ([]output.File, error) {
+	paths.Client, paths.Agent = path.Join(g.Module, c.Out), ""
+	files, err := emit.RemoteClient(c.agent, paths, c.Out)
+	if c.card != nil {
+		files = append(files, output.File{Path: c.pin.Card, Data: c.card})
+	}
+	return files, err
+}

@@ -1,0 +1,274 @@
+// Package generator turns the inputs of a project into its generated files.
+//
+// [Generate] is pure: it reads through a function, writes nothing, and equal inputs give equal bytes. The other functions
+// are the commands: each loads a project, generates, and applies or reports the result.
+package generator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/emit"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+)
+
+// Inputs are everything that generated files depend on, beside the tool itself.
+type Inputs struct {
+	// Open reads a file of the project by its slash-separated path. A missing file is fs.ErrNotExist.
+	Open func(path string) ([]byte, error)
+	// Module is the module path of the project.
+	Module string
+	// Pins are the pinned cards of other agents, by client name.
+	Pins map[string]output.ClientPin
+	// ProtocolPins are the pinned digests of protocol definitions, by version. A definition that is not the pinned one is
+	// an error; one without a pin is taken as it is.
+	ProtocolPins map[string]string
+	// Whole asks for the whole model, for inspection: also the parts of the protocol that emission does not need.
+	Whole bool
+	// Unpacked: the project holds the runtime's source, which the tool keeps up to date.
+	Unpacked bool
+}
+
+// Output is what was generated.
+type Output struct {
+	Config *config.Config
+	Card   *card.Card    // nil in a project that has only clients of other agents
+	Model  *ir.Model     // its protocol is whole if Inputs.Whole asked for it, else as far as emission needed it
+	Files  []output.File // the owned files, sorted by path
+	// Read are the digests of the files that were read, for the lock.
+	Read map[string]string
+	// Protocols are the digests of the protocol definitions, by version.
+	Protocols map[string]string
+	// Clients are the clients of other agents, with the digests of their cards.
+	Clients map[string]output.ClientPin
+}
+
+// Generate reads the inputs and emits all owned files in memory. When the list holds an error there are no files, and the
+// rest of the output is as complete as the error allows.
+func Generate(ctx context.Context, in Inputs) (Output, diag.List) {
+	g := &generation{Inputs: in, read: map[string]string{}}
+	out, list := g.run(ctx)
+	out.Read = g.read
+	list.Sort()
+	return out, list
+}
+
+// generation is one run.
+type generation struct {
+	Inputs
+	mu   sync.Mutex
+	read map[string]string
+}
+
+// open reads an input and notes its digest.
+func (g *generation) open(name string) ([]byte, error) {
+	data, err := g.Open(name)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch {
+	case err == nil:
+		g.read[name] = output.Digest(data)
+	case errors.Is(err, fs.ErrNotExist):
+		g.read[name] = output.Absent
+	}
+	return data, err
+}
+
+func (g *generation) run(ctx context.Context) (Output, diag.List) {
+	var out Output
+	var list diag.List
+	out.Config, list = g.readConfig()
+	if list.HasErrors() {
+		return out, list
+	}
+	protocol := later(func() (loaded, diag.List) { return g.readProtocol(out.Config) })
+	remotes := later(func() ([]remoteClient, diag.List) { return g.readClients(out.Config) })
+	agent, problems := g.readAgent(&out)
+	list.Add(problems...)
+	p, problems := protocol()
+	list.Add(problems...)
+	list.Add(g.movedPins(p.digests)...)
+	clients, problems := remotes()
+	list.Add(problems...)
+	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
+	out.Protocols, out.Clients = p.digests, pins(clients)
+	if list.HasErrors() {
+		return out, list
+	}
+	if err := ctx.Err(); err != nil {
+		list.Errorf(diag.Pos{}, "canceled", "", "%v", err)
+		return out, list
+	}
+	files, err := g.emit(&out, clients, p.kept)
+	if err != nil {
+		list.Errorf(diag.Pos{}, "internal", "this is a defect of a2agen: please report it with your input", "%v", err)
+		return out, list
+	}
+	if err := output.CheckPaths(files); err != nil {
+		list.Errorf(diag.Pos{File: config.File}, "path", "choose other folders", "%v", err)
+		return out, list
+	}
+	out.Files = files
+	return out, list
+}
+
+// later starts f on a goroutine of its own and returns what waits for its results.
+func later[T any](f func() (T, diag.List)) func() (T, diag.List) {
+	var value T
+	var list diag.List
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		value, list = f()
+	}()
+	return func() (T, diag.List) { <-done; return value, list }
+}
+
+func (g *generation) readConfig() (*config.Config, diag.List) {
+	src, err := g.open(config.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return config.Default(), unreadable(config.File, err)
+	}
+	return config.Read(config.File, src)
+}
+
+func unreadable(file string, err error) (list diag.List) {
+	list.Errorf(diag.Pos{File: file}, "unreadable", "", "%v", err)
+	return list
+}
+
+// readAgent reads the card and lowers it. A project without a card may still have clients of other agents.
+func (g *generation) readAgent(out *Output) (*ir.Agent, diag.List) {
+	name := out.Config.Card
+	src, err := g.open(name)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && len(out.Config.Clients) > 0:
+		return nil, nil
+	case errors.Is(err, fs.ErrNotExist):
+		var list diag.List
+		list.Errorf(diag.Pos{File: name}, "no-card", `"a2agen init" makes a new agent; "a2agen -C DIR" works on another folder`, "there is no agent card")
+		return nil, list
+	case err != nil:
+		return nil, unreadable(name, err)
+	}
+	c, list := card.Read(name, src, g.open)
+	out.Card = c
+	if c == nil || list.HasErrors() {
+		return nil, list
+	}
+	agent, problems := lower.Agent(c, out.Config.Versions())
+	list.Add(problems...)
+	return agent, list
+}
+
+// emitter makes some of the owned files.
+type emitter func() ([]output.File, error)
+
+// emit runs all emitters at once and puts their files and the kept ones in order.
+func (g *generation) emit(out *Output, clients []remoteClient, kept []output.File) ([]output.File, error) {
+	emitters := g.emitters(out, clients)
+	results := make([][]output.File, len(emitters))
+	errs := make([]error, len(emitters))
+	var wg sync.WaitGroup
+	for i, e := range emitters {
+		wg.Go(func() { results[i], errs[i] = e() })
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return nil, err
+	}
+	files := append(slices.Concat(results...), kept...)
+	slices.SortFunc(files, func(a, b output.File) int { return strings.Compare(a.Path, b.Path) })
+	return files, nil
+}
+
+func (g *generation) emitters(out *Output, clients []remoteClient) []emitter {
+	pkgs, model, paths := out.Config.Packages, out.Model, g.paths(out.Config)
+	es := []emitter{func() ([]output.File, error) { return editorSchemas(), nil }}
+	switch {
+	case out.Config.ProtocolImport != "":
+	case carried(out.Config) != "":
+		es = append(es, into(pkgs.Protocol, func() ([]output.File, error) { return carriedPackage(carried(out.Config)) }))
+	default:
+		es = append(es, into(pkgs.Protocol, func() ([]output.File, error) { return emit.ProtocolPackage(model.Protocol, paths) }))
+	}
+	if model.Agent != nil {
+		es = append(es,
+			into(pkgs.Agent, func() ([]output.File, error) { return emit.Agent(model, paths) }),
+			into(pkgs.Client, func() ([]output.File, error) { return emit.Client(model, paths) }),
+		)
+	}
+	for _, c := range clients {
+		es = append(es, func() ([]output.File, error) { return g.emitRemote(c, paths) })
+	}
+	if g.Unpacked {
+		es = append(es, scaffold.Source)
+	}
+	return es
+}
+
+// into puts an emitter's files in a folder of the project: emitters name them by package only.
+func into(folder string, e emitter) emitter {
+	return func() ([]output.File, error) {
+		files, err := e()
+		for i := range files {
+			files[i].Path = path.Join(folder, path.Base(files[i].Path))
+		}
+		return files, err
+	}
+}
+
+// paths are the import paths of a project's packages.
+func (g *generation) paths(c *config.Config) emit.Paths {
+	p := emit.Paths{
+		Protocol: path.Join(g.Module, c.Packages.Protocol),
+		Agent:    path.Join(g.Module, c.Packages.Agent),
+		Client:   path.Join(g.Module, c.Packages.Client),
+	}
+	if c.ProtocolImport != "" {
+		p.Protocol = c.ProtocolImport
+	}
+	return p
+}
+
+// editorSchemas are the JSON Schemas that the first lines of the two YAML files name.
+func editorSchemas() []output.File {
+	return []output.File{
+		{Path: card.SchemaPath, Data: card.JSONSchema()},
+		{Path: config.SchemaPath, Data: config.JSONSchema()},
+	}
+}
+
+// lock is what the lock says of the run, beside the files.
+func (o Output) lock(tool, module string) output.Lock {
+	return output.Lock{Tool: tool, Module: module, Protocols: o.Protocols, Clients: o.Clients, Inputs: o.Read}
+}
+
+// InvalidError is the error of a run that diagnostics stopped.
+type InvalidError struct{ List diag.List }
+
+// Error counts the problems; the list itself is printed apart.
+func (e *InvalidError) Error() string {
+	n := 0
+	for _, d := range e.List {
+		if d.Severity == diag.Error {
+			n++
+		}
+	}
+	if n == 1 {
+		return "1 error; nothing was written"
+	}
+	return fmt.Sprintf("%d errors; nothing was written", n)
+}

@@ -1,0 +1,265 @@
+package generator
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+)
+
+// InitOptions say what a new project is to be. Empty fields have defaults.
+type InitOptions struct {
+	Options
+	Name     string   // of the agent; the folder's name
+	Module   string   // module path; example.com/NAME
+	Skills   []string // ids of the skills; one sample skill
+	CardFile string   // an agent card of any version to start from, instead of Name and Skills
+	Runtime  string   // checkout of a2agen to build against
+	Vendor   bool     // put the runtime's source into the project
+}
+
+// DefaultSkill is the skill of an agent that was not told any.
+const DefaultSkill = "echo"
+
+// NotEmptyError says that a folder holds something that a new project might get mixed up with.
+type NotEmptyError struct{ Dir string }
+
+// Error names the folder and the way out.
+func (e *NotEmptyError) Error() string {
+	return fmt.Sprintf("%s is not empty (give another folder, or --force to add the missing files; existing ones stay as they are)", e.Dir)
+}
+
+// ArgumentError says that an argument of a command is not usable.
+type ArgumentError struct{ Err error }
+
+// Error is the reason.
+func (e *ArgumentError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the reason.
+func (e *ArgumentError) Unwrap() error { return e.Err }
+
+func badArgument(format string, args ...any) error {
+	return &ArgumentError{fmt.Errorf(format, args...)}
+}
+
+// Init makes a new project. Everything is rendered before the first file is written; an error leaves nothing behind.
+func Init(ctx context.Context, o InitOptions) (Report, error) {
+	if err := o.check(); err != nil {
+		return Report{}, err
+	}
+	rt, err := o.runtime()
+	if err != nil {
+		return Report{}, err
+	}
+	agentYAML, list, err := o.card()
+	if err != nil || list.HasErrors() {
+		return Report{Diagnostics: list}, cmp.Or(err, error(&InvalidError{list}))
+	}
+	made, err := makeFolders(o.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	r, err := o.write(ctx, rt, agentYAML, list)
+	if err != nil || o.DryRun {
+		for _, dir := range slices.Backward(made) {
+			os.Remove(dir) // works only while it is empty
+		}
+	}
+	return r, err
+}
+
+// check refuses arguments and folders before anything is done.
+func (o *InitOptions) check() error {
+	if o.CardFile != "" && (o.Name != "" || len(o.Skills) > 0) {
+		return badArgument("--card brings its own name and skills: leave out --name and --skill")
+	}
+	if o.Runtime != "" && o.Vendor {
+		return badArgument("--runtime builds against a checkout and --vendor brings the runtime along: give one of them")
+	}
+	if slices.Contains(o.Skills, "") {
+		return badArgument("--skill needs an id")
+	}
+	if strings.TrimSpace(o.Name) != o.Name || strings.ContainsAny(o.Name, "\r\n\x00") || len(o.Name) > 200 {
+		return badArgument("--name %.40q: give one line of at most 200 bytes", o.Name)
+	}
+	if o.Module != "" {
+		if err := scaffold.CheckModule(o.Module); err != nil {
+			return badArgument("--module: %w (write something like example.com/weather)", err)
+		}
+	}
+	if o.Force {
+		return nil
+	}
+	return checkEmpty(o.Dir)
+}
+
+// checkEmpty refuses a folder with files, but for those of git and of a killed init.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if output.Unfinished(dir) {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			return &NotEmptyError{dir}
+		}
+	}
+	return nil
+}
+
+// makeFolders makes a folder and its parents and returns those that were not there.
+func makeFolders(dir string) (made []string, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for d := abs; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); err == nil || filepath.Dir(d) == d {
+			break
+		}
+		made = append([]string{d}, made...)
+	}
+	return made, os.MkdirAll(abs, 0o755)
+}
+
+// runtime decides what the project builds against.
+func (o *InitOptions) runtime() (scaffold.Runtime, error) {
+	if o.Vendor {
+		return scaffold.Runtime{}, nil
+	}
+	if o.Runtime != "" {
+		rt, err := scaffold.InCheckout(o.Runtime, o.Dir)
+		if err != nil {
+			return rt, badArgument("--runtime: %w", err)
+		}
+		return rt, nil
+	}
+	return o.Tool.runtime(o.Dir)
+}
+
+// card renders agent.yaml: from the given card, else from name and skills.
+func (o *InitOptions) card() ([]byte, diag.List, error) {
+	if o.CardFile == "" {
+		name := cmp.Or(o.Name, folderName(o.Dir))
+		skills := o.Skills
+		if len(skills) == 0 {
+			skills = []string{DefaultSkill}
+		}
+		return card.Fresh(name, name+" answers requests over A2A.", skills), nil, nil
+	}
+	src, err := os.ReadFile(o.CardFile)
+	if err != nil {
+		return nil, nil, badArgument("--card: %w", err)
+	}
+	imported, list := card.Import(o.CardFile, src)
+	if imported == nil || list.HasErrors() {
+		return nil, list, nil
+	}
+	return card.Scaffold(imported), list, nil
+}
+
+// folderName is the name of the folder, as an agent's name.
+func folderName(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil || filepath.Dir(abs) == abs {
+		return "agent"
+	}
+	return strings.ToValidUTF8(filepath.Base(abs), "")
+}
+
+// write generates the project in memory and applies it.
+func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML []byte, list diag.List) (Report, error) {
+	p, err := output.Open(o.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer p.Close()
+	goMod, err := p.ReadFile("go.mod")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Report{}, err
+	}
+	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold()}
+	over := map[string][]byte{}
+	for name, data := range fresh {
+		if _, err := p.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
+			over[name] = data
+		}
+	}
+	pr := &project{Project: p, tool: o.Tool, module: modfile.ModulePath(goMod), unpacked: rt.Unpacks()}
+	if goMod != nil {
+		pr.unpacked = scaffold.UsesUnpacked(goMod) // a go.mod that is there stays, and says what is built against
+	}
+	if pr.module == "" {
+		pr.module = cmp.Or(o.Module, DefaultModule(o.projectName(agentYAML)))
+	}
+	out, problems := pr.generate(ctx, over, p.Lock().Clients)
+	list.Add(problems...)
+	if list.HasErrors() {
+		return Report{Diagnostics: list}, &InvalidError{list}
+	}
+	files, err := pr.freshFiles(out, rt)
+	if err != nil {
+		return Report{}, err
+	}
+	for name, data := range over {
+		files = append(files, output.File{Path: name, Kind: output.Scaffold, Data: data, NoBase: name != config.File})
+	}
+	// In a folder that is not empty, --force adds what is missing. It overwrites nothing.
+	opts := o.Options
+	opts.Force = false
+	r, err := pr.apply(opts, out, files, Report{Diagnostics: list})
+	if err == nil && goMod != nil && !scaffold.Requires(goMod) {
+		r.Notes = append(r.Notes, needs(rt))
+	}
+	return r, err
+}
+
+// freshFiles renders all files of a new project.
+func (p *project) freshFiles(out Output, rt scaffold.Runtime) ([]output.File, error) {
+	sp := p.scaffold(out)
+	sp.Runtime = rt
+	files, err := scaffold.Files(sp)
+	if err != nil {
+		return nil, err
+	}
+	h, err := p.handlers(out)
+	if err != nil {
+		return nil, err
+	}
+	stubs, err := scaffold.Stubs(sp, h.Missing(out.Model.Agent.Skills))
+	return slices.Concat(out.Files, files, stubs), err
+}
+
+// DefaultModule is the module path of an agent with the given name when nobody says another.
+func DefaultModule(name string) string { return "example.com/" + scaffold.Command(name) }
+
+// projectName is what the module is called when nobody says: the agent's name.
+func (o *InitOptions) projectName(agentYAML []byte) string {
+	if o.CardFile == "" {
+		return cmp.Or(o.Name, folderName(o.Dir))
+	}
+	c, _ := card.Read("agent.yaml", agentYAML, func(string) ([]byte, error) { return nil, fs.ErrNotExist })
+	if c == nil {
+		return folderName(o.Dir)
+	}
+	return c.Name
+}

@@ -1,0 +1,235 @@
+package generator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+)
+
+// project is an opened project with what generating needs to know of it.
+type project struct {
+	*output.Project
+	tool     Tool
+	module   string // import path of the project's folder
+	requires bool   // go.mod has the runtime
+	unpacked bool   // go.mod takes the runtime from the project itself
+	unpinned bool   // whatever definition of a protocol the tool has is taken
+	whole    bool   // generate the whole model (see Inputs)
+}
+
+// openProject opens a folder. Its module is that of the go.mod in the folder or above.
+func openProject(tool Tool, dir string) (*project, error) {
+	p, err := output.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	pr := &project{Project: p, tool: tool}
+	if err := pr.readModule(dir); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return pr, nil
+}
+
+func (p *project) readModule(dir string) error {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return err
+	}
+	for at, rel := abs, ""; ; at, rel = filepath.Dir(at), path.Join(filepath.Base(at), rel) {
+		data, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		if err == nil {
+			mod := modfile.ModulePath(data)
+			if mod == "" {
+				return fmt.Errorf("%s names no module", filepath.Join(at, "go.mod"))
+			}
+			p.module = path.Join(mod, rel)
+			p.requires = scaffold.Requires(data)
+			p.unpacked = rel == "" && scaffold.UsesUnpacked(data)
+			return nil
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		if filepath.Dir(at) == at {
+			return fmt.Errorf(`there is no go.mod in %s or above ("a2agen init" makes a new project; "go mod init PATH" makes this folder a module)`, abs)
+		}
+	}
+}
+
+// generate runs the pipeline on the project. over gives contents that count instead of those on disk; nil
+// stands for no file.
+func (p *project) generate(ctx context.Context, over map[string][]byte, pins map[string]output.ClientPin) (Output, diag.List) {
+	open := func(name string) ([]byte, error) {
+		data, ok := over[name]
+		switch {
+		case ok && data == nil:
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		case ok:
+			return data, nil
+		}
+		return p.ReadFile(name)
+	}
+	in := Inputs{Open: open, Module: p.module, Pins: pins, Whole: p.whole, Unpacked: p.unpacked}
+	if !p.unpinned {
+		in.ProtocolPins = p.Lock().Protocols
+	}
+	return Generate(ctx, in)
+}
+
+// Options are what the commands have in common.
+type Options struct {
+	Tool   Tool
+	Dir    string
+	Force  bool // overwrite hand-edited files
+	DryRun bool // write nothing
+	Diff   bool // write nothing, and say line by line what would change
+}
+
+// dry reports whether nothing is to be written.
+func (o Options) dry() bool { return o.DryRun || o.Diff }
+
+// Report is what a run did, or would do.
+type Report struct {
+	Diagnostics diag.List         `json:"diagnostics"`
+	Fresh       bool              `json:"fresh"`     // nothing had changed, so nothing was generated
+	Unchanged   int               `json:"unchanged"` // files that were as they should be
+	Written     []output.Change   `json:"written"`
+	Deleted     []output.Change   `json:"deleted"`
+	Left        []output.Change   `json:"left"`              // no longer generated, but edited by hand
+	Refused     []output.Change   `json:"refused"`           // in the way: then nothing was written
+	Orphans     []scaffold.Orphan `json:"orphans"`           // handlers without a skill
+	Notes       []string          `json:"notes"`             // what is left for the user to do
+	Moved       []Move            `json:"moved,omitempty"`   // pins, by an update
+	Fetched     []Fetched         `json:"fetched,omitempty"` // definitions, by an update
+	Updates     []ScaffoldUpdate  `json:"updates,omitempty"` // the user's files, by an update
+	// Diff is the unified diff of what would change, when that was asked for.
+	Diff string `json:"diff,omitempty"`
+
+	inputs []string // the files that were read or looked for
+}
+
+// Run generates a project. Diagnostics that stop it are an *[InvalidError]; files in the way a *[output.RefusedError]; in
+// both cases nothing was written.
+func Run(ctx context.Context, o Options) (Report, error) {
+	p, err := openProject(o.Tool, o.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer p.Close()
+	if !o.Force && !o.dry() && p.fresh() {
+		return Report{Fresh: true, Unchanged: len(p.Lock().Files), inputs: slices.Sorted(maps.Keys(p.Lock().Inputs))}, nil
+	}
+	out, list := p.generate(ctx, nil, p.Lock().Clients)
+	return p.finish(o, out, list)
+}
+
+// fresh reports whether the tool, the inputs and the files are those of the last run.
+func (p *project) fresh() bool {
+	if !p.Fresh(p.tool.Version, p.module) || p.unpacked != p.hasUnpacked() {
+		return false
+	}
+	return p.tool.released() || p.tool.stampOf(p.Dir(), p.Lock().Bytes()).matches()
+}
+
+// hasUnpacked reports whether the last run put the runtime's source into the project. What go.mod says of it is no input
+// that the lock pins, because everything else in go.mod is the user's.
+func (p *project) hasUnpacked() bool {
+	_, ok := p.Lock().Files[scaffold.Unpacked+"/go.mod"]
+	return ok
+}
+
+// finish plans and applies what was generated, with the stubs of new skills.
+func (p *project) finish(o Options, out Output, list diag.List) (Report, error) {
+	r := Report{Diagnostics: list, inputs: slices.Sorted(maps.Keys(out.Read))}
+	if list.HasErrors() {
+		return r, &InvalidError{list}
+	}
+	return p.write(o, out, nil, r)
+}
+
+// write plans and applies the generated files, the stubs of new skills and further files.
+func (p *project) write(o Options, out Output, further []output.File, r Report) (Report, error) {
+	h, err := p.handlers(out)
+	if err != nil {
+		return r, err
+	}
+	files := slices.Concat(out.Files, further)
+	if out.Model.Agent != nil && h.HasAgent() {
+		stubs, err := scaffold.Stubs(p.scaffold(out), h.Missing(out.Model.Agent.Skills))
+		if err != nil {
+			return r, err
+		}
+		files = append(files, stubs...)
+	}
+	if out.Model.Agent != nil {
+		r.Orphans = h.Orphans(out.Model.Agent.Skills)
+	}
+	return p.apply(o, out, files, r)
+}
+
+// apply compares files with the folder, writes them, and completes the report.
+func (p *project) apply(o Options, out Output, files []output.File, r Report) (Report, error) {
+	pl, err := p.Plan(files, out.lock(p.tool.Version, p.module), o.Force)
+	if err != nil {
+		return r, err
+	}
+	r.describe(pl)
+	if o.Diff {
+		r.Diff = string(pl.Diff())
+	}
+	if o.dry() {
+		return r, nil
+	}
+	if err := p.Apply(pl); err != nil {
+		return r, err
+	}
+	if !p.tool.released() {
+		p.tool.stampOf(p.Dir(), p.Lock().Bytes()).write()
+	}
+	return r, nil
+}
+
+// handlers reads the user's handlers.
+func (p *project) handlers(out Output) (scaffold.Handlers, error) {
+	src, err := p.Files(out.Config.Packages.Skills)
+	return scaffold.ReadHandlers(src), err
+}
+
+func (r *Report) describe(pl *output.Plan) {
+	for _, c := range pl.Changes {
+		if c.State == output.Unchanged {
+			r.Unchanged++
+		}
+	}
+	r.Written, r.Deleted, r.Left, r.Refused = pl.Writes(), pl.Deletes(), pl.Left(), pl.Refused()
+}
+
+// scaffold describes the project to the scaffold's templates.
+func (p *project) scaffold(out Output) scaffold.Project {
+	return scaffold.Project{Agent: out.Model.Agent, Description: out.Card.Description, Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport}
+}
+
+// Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.
+func Inspect(ctx context.Context, o Options) (Output, diag.List, error) {
+	p, err := openProject(o.Tool, o.Dir)
+	if err != nil {
+		return Output{}, nil, err
+	}
+	defer p.Close()
+	p.whole = true
+	out, list := p.generate(ctx, nil, p.Lock().Clients)
+	return out, list, nil
+}

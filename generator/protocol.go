@@ -1,0 +1,176 @@
+package generator
+
+import (
+	"errors"
+	"io/fs"
+	"path"
+	"slices"
+
+	a2agen "github.com/a2agen/a2agen"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/spec"
+)
+
+// loaded is the lowered protocol with the digests of its definitions and the files that hold those that were fetched.
+type loaded struct {
+	protocol *ir.Protocol
+	digests  map[string]string
+	kept     []output.File
+}
+
+// loadProtocol reads and lowers the definitions of the versions: those that ship, the project's own files, and what was fetched once.
+func (g *generation) loadProtocol(versions []config.Protocol) (loaded, diag.List) {
+	sums, list := digests(versions)
+	if list.HasErrors() {
+		return loaded{digests: sums}, list
+	}
+	l := loaded{digests: sums}
+	var docs []*spec.Document
+	for _, v := range versions {
+		var doc *spec.Document
+		var problems diag.List
+		if v.URL == "" {
+			doc, problems = g.readDefinition(v)
+		} else {
+			doc, problems = g.readKept(v, &l)
+		}
+		list.Add(problems...)
+		docs = append(docs, doc)
+	}
+	if list.HasErrors() {
+		return l, list
+	}
+	p, problems := lower.Protocol(docs)
+	list.Add(problems...)
+	l.protocol = p
+	return l, list
+}
+
+// readDefinition reads the definition of one version. With errors in the list there is none.
+func (g *generation) readDefinition(v config.Protocol) (*spec.Document, diag.List) {
+	var list diag.List
+	if v.File == "" {
+		doc, err := spec.Shipped(v.Version)
+		if err != nil {
+			list.Errorf(diag.Pos{File: config.File}, "unknown-version", "", "%v", err)
+		}
+		return doc, list
+	}
+	src, err := g.open(v.File)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		list.Errorf(v.Pos, "no-definition", "", "the definition of version %q is not there: %s", v.Version, v.File)
+		return nil, list
+	case err != nil:
+		list.Errorf(v.Pos, "unreadable", "", "the definition of version %q: %v", v.Version, err)
+		return nil, list
+	}
+	doc, list := spec.ReadIn(v.File, src, folder{g, path.Dir(v.File)})
+	if doc != nil {
+		doc.Version = v.Version
+	}
+	return doc, list
+}
+
+// folder is a folder of the project as what stands in it is read: every file is an input.
+type folder struct {
+	g    *generation
+	path string
+}
+
+// ReadFile implements [fs.ReadFileFS].
+func (f folder) ReadFile(name string) ([]byte, error) {
+	if !fs.ValidPath(name) {
+		return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+	}
+	return f.g.open(path.Join(f.path, name))
+}
+
+// Open implements [fs.FS]. Nobody lists the folder or asks for anything but a file's content.
+func (folder) Open(name string) (fs.File, error) {
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
+}
+
+// digests are the digests of the shipped definitions among the versions. A file of the project is an input like others, and
+// what was fetched is known when it is read.
+func digests(versions []config.Protocol) (map[string]string, diag.List) {
+	var list diag.List
+	sums := map[string]string{}
+	for _, v := range versions {
+		if v.File != "" || v.URL != "" {
+			continue
+		}
+		src, err := spec.Source(v.Version)
+		if err != nil {
+			list.Errorf(diag.Pos{File: config.File}, "unknown-version", "", "%v", err)
+			continue
+		}
+		sums[v.Version] = output.Digest(src)
+	}
+	return sums, list
+}
+
+// movedPins reports the definitions that are not the pinned ones: generating never moves a pin.
+func (g *generation) movedPins(digests map[string]string) (list diag.List) {
+	for _, m := range moves(g.ProtocolPins, digests) {
+		list.Errorf(diag.Pos{File: config.File}, "pin", "run a2agen update protocol to take it over", "the definition of protocol %s is not the one that is pinned in %s", m.Protocol, output.LockName)
+	}
+	return list
+}
+
+// The tool carries emitted protocol packages, made by internal/regen and held fresh by a test. Most projects want exactly one
+// of them, or import one; reading the definitions and emitting the package anew would be more than half of a run.
+const carriedName = "a2a"
+
+// carriedPackages are the folders of the carried packages in this module, with the versions that they speak.
+var carriedPackages = []struct {
+	folder   string
+	versions []string
+}{
+	{"a2a", []string{"1.0"}},
+	{"internal/a2aall", []string{"1.0", "0.3", "0.2", "0.1"}},
+}
+
+// carriedBindings are the types of the carried package that the agent's packages name.
+var carriedBindings = ir.Bindings{Task: &ir.Type{Go: "Task"}, Message: &ir.Type{Go: "Message"}, AgentCard: &ir.Type{Go: "AgentCard"}}
+
+// carried returns the folder of the carried package that is the one the project needs, "" when there is none.
+func carried(c *config.Config) string {
+	if c.ProtocolImport == "" && path.Base(c.Packages.Protocol) != carriedName {
+		return ""
+	}
+	for _, p := range carriedPackages {
+		if slices.Equal(c.Versions(), p.versions) {
+			return p.folder
+		}
+	}
+	return ""
+}
+
+// readProtocol reads and lowers the definitions that the project speaks, as far as anybody asks for them.
+func (g *generation) readProtocol(c *config.Config) (loaded, diag.List) {
+	if g.Whole || carried(c) == "" {
+		return g.loadProtocol(c.Protocol)
+	}
+	l := loaded{protocol: &ir.Protocol{Bindings: carriedBindings}}
+	var list diag.List
+	l.digests, list = digests(c.Protocol)
+	return l, list
+}
+
+// carriedPackage returns the files of a carried package.
+func carriedPackage(folder string) ([]output.File, error) {
+	texts, err := a2agen.ProtocolPackage(folder)
+	if err != nil {
+		return nil, err
+	}
+	files := make([]output.File, 0, len(texts))
+	for name, data := range texts {
+		files = append(files, output.File{Path: name, Kind: output.Owned, Data: data})
+	}
+	return files, nil
+}

@@ -1,0 +1,88 @@
+package generator
+
+import (
+	"bytes"
+	"path"
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/emit"
+)
+
+func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
+	for _, carried := range carriedPackages {
+		var versions []config.Protocol
+		for _, v := range carried.versions {
+			versions = append(versions, config.Protocol{Version: v})
+		}
+		p, list := new(generation).loadProtocol(versions)
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		want, err := emit.ProtocolPackage(p.protocol, emit.Paths{Protocol: "example.com/weather/a2a"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		files, err := carriedPackage(carried.folder)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := map[string][]byte{}
+		for _, f := range files {
+			got[f.Path] = f.Data
+		}
+		if len(got) != len(want) {
+			t.Errorf("%s: %d files are carried, %d emitted", carried.folder, len(got), len(want))
+		}
+		for _, f := range want {
+			if !bytes.Equal(got[path.Base(f.Path)], f.Data) {
+				t.Errorf("%s: the carried %s is stale: run go generate ./a2a", carried.folder, f.Path)
+			}
+		}
+	}
+}
+
+func TestTheWholeModelChangesNoFile(t *testing.T) {
+	in := inputs(map[string]string{"agent.yaml": tenSkills()})
+	part, list := Generate(t.Context(), in)
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	in.Whole = true
+	whole, list := Generate(t.Context(), in)
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	if len(whole.Model.Protocol.Types) == 0 || len(whole.Model.Protocol.Versions) == 0 {
+		t.Error("the whole model lacks the protocol")
+	}
+	if len(part.Files) != len(whole.Files) {
+		t.Fatalf("%d files, %d from the whole model", len(part.Files), len(whole.Files))
+	}
+	for i, f := range part.Files {
+		if w := whole.Files[i]; w.Path != f.Path || !bytes.Equal(w.Data, f.Data) {
+			t.Errorf("%s differs when the model is whole", f.Path)
+		}
+	}
+}
+
+func TestAProtocolPackageOfAnotherNameIsEmitted(t *testing.T) {
+	in := inputs(map[string]string{"agent.yaml": tenSkills(), "a2agen.yaml": "packages: {protocol: wire/protocol}\n"})
+	out, list := Generate(t.Context(), in)
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	n := 0
+	for _, f := range out.Files {
+		if strings.HasPrefix(f.Path, "wire/protocol/") {
+			n++
+			if !bytes.Contains(f.Data, []byte("\npackage protocol\n")) {
+				t.Errorf("%s is not of package protocol", f.Path)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("there is no protocol package")
+	}
+}
