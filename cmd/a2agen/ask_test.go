@@ -1,0 +1,65 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/generator"
+)
+
+func TestAskFillsInWhatFlagsLeaveOpen(t *testing.T) {
+	tests := map[string]struct {
+		given   generator.InitOptions
+		typed   string
+		want    generator.InitOptions
+		prompts []string
+	}{
+		"answers":              {generator.InitOptions{}, "Storm Watch\nwarn, all-clear\nexample.org/storm\n", generator.InitOptions{Name: "Storm Watch", Skills: []string{"warn", "all-clear"}, Module: "example.org/storm"}, []string{"Name of the agent [", "Ids of its skills [echo]: ", "Go module [example.com/storm-watch]: "}},
+		"defaults":             {generator.InitOptions{Name: "storm"}, "\n\n", generator.InitOptions{Name: "storm", Skills: []string{"echo"}, Module: "example.com/storm"}, []string{"Ids of its skills", "Go module"}},
+		"everything was given": {generator.InitOptions{Name: "a", Skills: []string{"b"}, Module: "c"}, "", generator.InitOptions{Name: "a", Skills: []string{"b"}, Module: "c"}, nil},
+		"a card was given":     {generator.InitOptions{CardFile: "card.json"}, "", generator.InitOptions{CardFile: "card.json"}, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			var prompts bytes.Buffer
+			cmd := &cobra.Command{}
+			cmd.SetIn(strings.NewReader(tt.typed))
+			cmd.SetErr(&prompts)
+			if err := ask(cmd, &tt.given); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, tt.given); diff != "" {
+				t.Error(diff)
+			}
+			for _, p := range tt.prompts {
+				if !strings.Contains(prompts.String(), p) {
+					t.Errorf("prompts %q lack %q", prompts.String(), p)
+				}
+			}
+			if tt.prompts == nil && prompts.Len() > 0 {
+				t.Errorf("asked %q", prompts.String())
+			}
+		})
+	}
+}
+
+func TestAskEndsWhenNobodyAnswers(t *testing.T) {
+	cmd := &cobra.Command{}
+	cmd.SetIn(strings.NewReader(""))
+	cmd.SetErr(&bytes.Buffer{})
+	if err := ask(cmd, &generator.InitOptions{}); err == nil {
+		t.Error("no error at the end of input")
+	}
+}
+
+func TestShellWord(t *testing.T) {
+	for in, want := range map[string]string{"a/b-c_1.0": "a/b-c_1.0", "my agent": "'my agent'", "it's": `'it'\''s'`, "$(x)": "'$(x)'"} {
+		if got := shellWord(in); got != want {
+			t.Errorf("shellWord(%q) = %s", in, got)
+		}
+	}
+}

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/generator"
+)
+
+func clientCommand() *cobra.Command {
+	var o generator.ClientOptions
+	cmd := &cobra.Command{
+		Use:   "client URL|FILE",
+		Short: "Make a typed client for somebody else's agent",
+		Long: `client reads an agent card — from the agent's URL, from the card's own URL or from a file — keeps it in the project, pins its
+digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method a skill. From then on generate
+works without the network. Run client again to take over a changed card.
+
+Skills whose card publishes schemas get typed methods; the others take text, data or files. The folder needs a go.mod.
+Private addresses, loopback included, are refused unless --allow-private-network is given.`,
+		Example: `  a2agen client https://agent.example.com --name travel
+  a2agen client card.json --name travel --out internal/travel
+  a2agen client http://127.0.0.1:8080 --allow-private-network`,
+		Args: exactly(1, "the agent's URL, or a file with its card"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Tool, o.Target = generator.ThisTool(), args[0]
+			done := announce(cmd, "fetching the card")
+			c, r, err := generator.AddClient(cmd.Context(), o)
+			done()
+			if err := report(cmd, o.DryRun, r, err); err != nil {
+				return err
+			}
+			if !o.DryRun {
+				fmt.Fprintf(cmd.OutOrStdout(), "client %s is in %s\n", c.Name, c.Out)
+			}
+			return nil
+		},
+	}
+	dirFlag(cmd, &o.Dir)
+	cmd.Flags().StringVar(&o.Name, "name", "", "the client's package `name`; default: made from the card's name")
+	cmd.Flags().StringVar(&o.Out, "out", "", "the package's `folder` in the project; default: client/NAME")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
+	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	return cmd
+}

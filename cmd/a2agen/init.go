@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/generator"
+)
+
+func initCommand() *cobra.Command {
+	var o generator.InitOptions
+	var yes bool
+	cmd := &cobra.Command{
+		Use:   "init [DIR]",
+		Short: "Make a new agent that builds, answers and has tests",
+		Long: `init makes a project in DIR, the working folder by default: agent.yaml, a2agen.yaml, the packages generated from them, a handler
+for each skill that gives a sample answer, tests, main.go, go.mod, Dockerfile, Makefile and README. It needs no network and no
+answers: on a terminal it asks for what the flags leave open, elsewhere it takes the defaults.
+
+--card starts from an existing agent card, JSON or YAML, of A2A 0.1, 0.2, 0.3 or 1.0.`,
+		Example: `  a2agen init weather
+  a2agen init weather --skill forecast --skill alerts --module example.com/weather
+  a2agen init routes --card agent-card.json
+  a2agen init weather --vendor          # with the runtime's source in the project: no downloads at all`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("%d arguments, want at most the folder (see %s --help)", len(args), cmd.CommandPath())
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Tool, o.Dir = generator.ThisTool(), "."
+			if len(args) == 1 {
+				o.Dir = args[0]
+			}
+			if !yes && isTerminal(cmd.InOrStdin()) && isTerminal(cmd.ErrOrStderr()) {
+				if err := ask(cmd, &o); err != nil {
+					return err
+				}
+			}
+			r, err := generator.Init(cmd.Context(), o)
+			if err := report(cmd, o.DryRun, r, err); err != nil {
+				return err
+			}
+			if !o.DryRun {
+				nextSteps(cmd, o.Dir)
+			}
+			return nil
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Name, "name", "", "the agent's `name`; default: the folder's")
+	f.StringVar(&o.Module, "module", "", "the Go module `path`; default: example.com/NAME")
+	f.StringVar(&o.CardFile, "card", "", "start from the agent card in `file`")
+	f.StringArrayVar(&o.Skills, "skill", nil, "`id` of a skill; may be given several times")
+	f.BoolVarP(&yes, "yes", "y", false, "ask nothing")
+	f.StringVar(&o.Runtime, "runtime", "", "build against the a2agen checkout in `folder`")
+	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")
+	f.BoolVar(&o.Force, "force", false, "work in a folder that is not empty: add what is missing, overwrite nothing")
+	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	return cmd
+}
+
+// ask fills in what flags left open. An empty answer takes the default in brackets.
+func ask(cmd *cobra.Command, o *generator.InitOptions) error {
+	in := bufio.NewReader(cmd.InOrStdin())
+	question := func(what, otherwise string) (string, error) {
+		fmt.Fprintf(cmd.ErrOrStderr(), "%s [%s]: ", what, otherwise)
+		line, err := in.ReadString('\n')
+		if err != nil {
+			return "", fmt.Errorf("no answer: %w", err)
+		}
+		if line = strings.TrimSpace(line); line == "" {
+			return otherwise, nil
+		}
+		return line, nil
+	}
+	var err error
+	if o.CardFile == "" && o.Name == "" {
+		abs, e := filepath.Abs(o.Dir)
+		if e != nil {
+			return e
+		}
+		if o.Name, err = question("Name of the agent", filepath.Base(abs)); err != nil {
+			return err
+		}
+	}
+	if o.CardFile == "" && len(o.Skills) == 0 {
+		ids, err := question("Ids of its skills", generator.DefaultSkill)
+		if err != nil {
+			return err
+		}
+		o.Skills = strings.FieldsFunc(ids, func(r rune) bool { return r == ' ' || r == ',' })
+	}
+	if o.Module == "" && o.Name != "" {
+		o.Module, err = question("Go module", generator.DefaultModule(o.Name))
+	}
+	return err
+}
+
+// nextSteps says what a newcomer does now.
+func nextSteps(cmd *cobra.Command, dir string) {
+	out := cmd.OutOrStdout()
+	fmt.Fprintln(out, "\nNext:")
+	if dir != "." {
+		fmt.Fprintf(out, "  cd %s\n", shellWord(dir))
+	}
+	fmt.Fprintln(out, "  go test ./...     # calls every skill, in process\n  go run .          # http://127.0.0.1:8080")
+}
+
+// shellWord quotes a path for a shell where that is needed.
+func shellWord(s string) string {
+	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-@%") == "" {
+		return s
+	}
+	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+}

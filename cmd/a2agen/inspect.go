@@ -1,0 +1,79 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/generator"
+)
+
+func inspectCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "inspect",
+		Short: "Print what is generated from",
+		Example: `  a2agen inspect ir | jq '.agent.skills[].go'   # what the handlers are called
+  a2agen inspect wires                         # what older versions of the protocol lose
+  a2agen inspect card                          # the card that the agent publishes`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		inspector("ir", "Print the model that code is emitted from: types, wires, skills", func(out generator.Output) (any, error) {
+			return out.Model, nil
+		}),
+		inspector("card", "Print the agent card as the agent publishes it", func(out generator.Output) (any, error) {
+			if out.Model.Agent == nil {
+				return nil, fmt.Errorf("the project has no agent card")
+			}
+			return out.Model.Agent.Card, nil
+		}),
+		inspectWiresCommand(),
+	)
+	return cmd
+}
+
+// inspector is a command that prints one part of what was generated in memory.
+func inspector(name, short string, part func(generator.Output) (any, error)) *cobra.Command {
+	var o generator.Options
+	cmd := &cobra.Command{
+		Use:     name,
+		Short:   short,
+		Example: "  a2agen inspect " + name + " -C agents/weather",
+		Args:    none,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o.Tool = generator.ThisTool()
+			out, list, err := generator.Inspect(cmd.Context(), o)
+			if err != nil {
+				return err
+			}
+			if e := printDiagnostics(cmd.ErrOrStderr(), list); e != nil {
+				return e
+			}
+			if list.HasErrors() {
+				return &generator.InvalidError{List: list}
+			}
+			v, err := part(out)
+			if err != nil {
+				return err
+			}
+			return printJSON(cmd, v)
+		},
+	}
+	dirFlag(cmd, &o.Dir)
+	return cmd
+}
+
+func printJSON(cmd *cobra.Command, v any) error {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	if err := enc.Encode(v); err != nil {
+		return err
+	}
+	_, err := b.WriteTo(cmd.OutOrStdout())
+	return err
+}

@@ -1,0 +1,135 @@
+// Command a2agen generates Go agents that speak the A2A protocol: typed protocol code, a server skeleton with a handler
+// for each skill, and typed clients.
+//
+// Each file holds one command: flags in, a call of package generator, a report out. Exit codes: 0 clean, 1 the input is
+// invalid or generated files have drifted, 2 the command could not run.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+// The exit codes.
+const (
+	exitClean   = 0
+	exitInvalid = 1
+	exitFailed  = 2
+)
+
+// Settings of the garbage collector: an ordinary run ends before the first collection, which would cost it half as much
+// time again; a huge project still stays within bounds.
+const (
+	heapGrowth  = 800       // percent; the first collection is at 4 MiB times this
+	memoryLimit = 512 << 20 // bytes; beyond it collections become frequent
+)
+
+func main() {
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(heapGrowth)
+		debug.SetMemoryLimit(memoryLimit)
+	}
+	// Signals kill as they do by default, but for a watch, which they end: at every moment all files are whole.
+	os.Exit(run(context.Background(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
+
+// errInvalid ends a command that has already said what is wrong.
+var errInvalid = errors.New("invalid")
+
+// run is the program without its process.
+func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	root := rootCommand()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return exitClean
+	}
+	if !errors.Is(err, errInvalid) {
+		fmt.Fprintf(stderr, "a2agen: %v\n", err)
+	}
+	var invalid *generator.InvalidError
+	var refused *output.RefusedError
+	if errors.Is(err, errInvalid) || errors.As(err, &invalid) || errors.As(err, &refused) {
+		return exitInvalid
+	}
+	return exitFailed
+}
+
+func rootCommand() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "a2agen",
+		Short: "Generate Go agents that speak A2A",
+		Long: `a2agen turns an agent card with the inputs and outputs of its skills (agent.yaml) into a Go agent that speaks the
+A2A protocol, and somebody else's card into a typed Go client.`,
+		Example: `  a2agen init weather --skill forecast     # a new agent that builds, answers and has tests
+  cd weather && go run .                   # it listens on http://127.0.0.1:8080
+  a2agen generate                          # after a change of agent.yaml
+  a2agen check                             # in CI: are the generated files up to date?
+  a2agen client https://agent.example.com  # a typed client for somebody else's agent`,
+		Version:       generator.ThisTool().Version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+	}
+	root.SetVersionTemplate("a2agen {{.Version}}\n")
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
+	})
+	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), inspectCommand(), clientCommand(), schemaCommand(), specCommand(), versionCommand())
+	refuseStrangers(root)
+	return root
+}
+
+// refuseStrangers makes errors of arguments for which cobra's own two commands print their usage and succeed.
+func refuseStrangers(root *cobra.Command) {
+	root.InitDefaultHelpCmd()
+	root.InitDefaultCompletionCmd()
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "completion":
+			cmd.Args, cmd.RunE = none, func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+		case "help":
+			cmd.Args = func(cmd *cobra.Command, args []string) error {
+				_, rest, err := cmd.Root().Find(args)
+				if err != nil {
+					return err
+				}
+				return none(cmd, rest)
+			}
+		}
+	}
+}
+
+// exactly takes that many arguments, and says what they are for when there are others.
+func exactly(n int, usage string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) != n {
+			return fmt.Errorf("%d arguments, want %d: %s (see %s --help)", len(args), n, usage, cmd.CommandPath())
+		}
+		return nil
+	}
+}
+
+// none takes no arguments.
+func none(cmd *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return fmt.Errorf("unexpected argument %q (see %s --help)", args[0], cmd.CommandPath())
+	}
+	return nil
+}
+
+// dirFlag adds -C.
+func dirFlag(cmd *cobra.Command, dir *string) {
+	cmd.Flags().StringVarP(dir, "dir", "C", ".", "the project's `folder`")
+}

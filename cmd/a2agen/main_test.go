@@ -1,0 +1,140 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+// TestMain lets scripts run this program under its own name, as a process of its own.
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"a2agen": main})
+}
+
+// TestScripts runs the conversations in testdata: what a user types and what comes back.
+func TestScripts(t *testing.T) {
+	repo, err := filepath.Abs("../..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	// With -trimpath the go command finds what it compiled in another temporary folder before.
+	goEnv := goSettings(t, "GOCACHE", "GOMODCACHE", "GOROOT")
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata",
+		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
+			"exits":     exits,
+			"snapshot":  snapshot,
+			"untouched": untouched,
+			"serve":     serve,
+		},
+		Setup: func(e *testscript.Env) error {
+			e.Vars = append(e.Vars, append(goEnv, "REPO="+repo, "HOME="+e.WorkDir, "GOPROXY=off", "GOFLAGS=-trimpath", "GOWORK=off", "GOTOOLCHAIN=local", "XDG_CACHE_HOME="+e.WorkDir+"/.cache")...)
+			return nil
+		},
+	})
+}
+
+// goSettings are settings of the go command that scripts share with this test, so that they compile what is cached.
+func goSettings(t *testing.T, names ...string) []string {
+	t.Helper()
+	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	values := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for i, name := range names {
+		values[i] = name + "=" + values[i]
+	}
+	return values
+}
+
+// exits CODE COMMAND... runs a command and wants its exit code.
+func exits(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: exits CODE COMMAND [ARG]...")
+	}
+	want, err := strconv.Atoi(args[0])
+	ts.Check(err)
+	err = ts.Exec(args[1], args[2:]...)
+	code := 0
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		code = exit.ExitCode()
+	} else {
+		ts.Check(err)
+	}
+	if code != want {
+		ts.Fatalf("exit code %d, want %d", code, want)
+	}
+}
+
+// tree describes all files below a folder: content and time of change.
+func tree(ts *testscript.TestScript, dir string) string {
+	var b strings.Builder
+	ts.Check(filepath.WalkDir(ts.MkAbs(dir), func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		info, err := d.Info()
+		if err != nil || d.IsDir() {
+			fmt.Fprintln(&b, path)
+			return err
+		}
+		data, err := os.ReadFile(path)
+		fmt.Fprintf(&b, "%s %d %q\n", path, info.ModTime().UnixNano(), data)
+		return err
+	}))
+	return b.String()
+}
+
+// snapshot DIR remembers a folder.
+func snapshot(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: snapshot DIR")
+	}
+	ts.Check(os.WriteFile(snapshotFile(ts, args[0]), []byte(tree(ts, args[0])), 0o600))
+}
+
+// untouched DIR wants a folder as snapshot saw it, times of change included.
+func untouched(ts *testscript.TestScript, neg bool, args []string) {
+	if len(args) != 1 {
+		ts.Fatalf("usage: untouched DIR")
+	}
+	before, err := os.ReadFile(snapshotFile(ts, args[0]))
+	ts.Check(err)
+	after := tree(ts, args[0])
+	if (string(before) == after) == neg {
+		ts.Fatalf("touched %v: before\n%s\nafter\n%s", !neg, before, after)
+	}
+}
+
+func snapshotFile(ts *testscript.TestScript, dir string) string {
+	return filepath.Join(filepath.Dir(ts.Getenv("WORK")), "snapshot-"+filepath.Base(ts.Getenv("WORK"))+"-"+strings.ReplaceAll(dir, "/", "_"))
+}
+
+// serve FILE VAR serves a file as the card of an agent on this machine, and under its own name, and sets VAR to the agent's URL.
+func serve(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: serve FILE VAR")
+	}
+	file := ts.MkAbs(args[0])
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.URL.Path != "/.well-known/agent-card.json" && r.URL.Path != "/"+filepath.Base(file) {
+			http.NotFound(w, r)
+			return
+		}
+		http.ServeFile(w, r, file)
+	}))
+	ts.Defer(srv.Close)
+	ts.Setenv(args[1], srv.URL)
+}

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/spec"
+)
+
+func specCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "spec",
+		Short: "Show and compare definitions of the A2A protocol",
+		Long: `spec works on definitions of the protocol: those that ship with a2agen, by version, and any other in a .proto file or as a JSON
+Schema in a .json file.`,
+		Example: `  a2agen spec list
+  a2agen spec show 1.0
+  a2agen spec diff 0.3 1.0
+  a2agen spec diff 1.0 protocol/a2a.proto --fail-on breaking`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(specListCommand(), specShowCommand(), specDiffCommand())
+	return cmd
+}
+
+// listed is one line of spec list.
+type listed struct {
+	Name       string      `json:"name"`
+	Syntax     spec.Syntax `json:"syntax"`
+	Operations int         `json:"operations"`
+	Messages   int         `json:"messages"`
+	Enums      int         `json:"enums"`
+}
+
+func specListCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the definitions that ship with a2agen",
+		Long: `list prints the definitions that ship with a2agen, under the names that show and diff take. Versions before 1.0 are defined by
+the schema of their JSON; the proto of their gRPC and HTTP bindings has a name of its own.`,
+		Example: "  a2agen spec list --format json",
+		Args:    none,
+	}
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		var all []listed
+		for _, ref := range spec.References() {
+			doc, err := openSpec(cmd, ref)
+			if err != nil {
+				return err
+			}
+			all = append(all, listed{ref, doc.Syntax, len(doc.Operations), len(doc.Messages), len(doc.Enums)})
+		}
+		if *format == formatJSON {
+			return printJSON(cmd, all)
+		}
+		table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		for _, l := range all {
+			fmt.Fprintf(table, "%s\t%s\t%d operations\t%d messages\t%d enums\n", l.Name, l.Syntax, l.Operations, l.Messages, l.Enums)
+		}
+		return table.Flush()
+	}
+	return cmd
+}
+
+func specShowCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "show VERSION|FILE",
+		Short: "Print what a definition says",
+		Long: `show prints a definition as a2agen reads it: operations with their methods and routes, messages, choices, enums and error codes;
+as JSON also comments and positions.`,
+		Example: `  a2agen spec show 0.3
+  a2agen spec show 0.3/proto
+  a2agen spec show protocol/a2a.proto --format json`,
+		Args: exactly(1, "a version or a file"),
+	}
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		doc, err := openSpec(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		if *format == formatJSON {
+			return printJSON(cmd, doc)
+		}
+		return doc.WriteText(cmd.OutOrStdout())
+	}
+	return cmd
+}
+
+func specDiffCommand() *cobra.Command {
+	var failOn string
+	cmd := &cobra.Command{
+		Use:   "diff OLD NEW",
+		Short: "Say what differs between two definitions, and whom it breaks",
+		Long: `diff compares two definitions, each a version or a file, by what they mean for those who exchange messages, and says of each
+difference whether it breaks servers or clients of the old definition that meet peers of the new one. Readers are taken to
+ignore members they do not know and to fail on values they do not know. With --fail-on breaking it exits with 1 when there is a
+breaking difference.`,
+		Example: `  a2agen spec diff 0.2 0.3
+  a2agen spec diff 0.3/proto 1.0 --format json
+  a2agen spec diff 1.0 protocol/a2a.proto --fail-on breaking`,
+		Args: exactly(2, "two versions or files"),
+	}
+	cmd.Flags().StringVar(&failOn, "fail-on", "none", "exit with 1 on `breaking` differences; or none")
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		if failOn != "none" && failOn != "breaking" {
+			return fmt.Errorf("--fail-on %q: write breaking or none", failOn)
+		}
+		old, err := openSpec(cmd, args[0])
+		if err != nil {
+			return err
+		}
+		now, err := openSpec(cmd, args[1])
+		if err != nil {
+			return err
+		}
+		changes := spec.Diff(old, now)
+		if err := printChanges(cmd, *format, changes); err != nil {
+			return err
+		}
+		if failOn == "breaking" && slices.ContainsFunc(changes, spec.Change.Breaking) {
+			return errInvalid
+		}
+		return nil
+	}
+	return cmd
+}
+
+func printChanges(cmd *cobra.Command, format formatName, changes []spec.Change) error {
+	if format == formatJSON {
+		return printJSON(cmd, append([]spec.Change{}, changes...)) // never null
+	}
+	return spec.WriteChanges(cmd.OutOrStdout(), changes)
+}
+
+// openSpec reads a definition and prints what is wrong with it.
+func openSpec(cmd *cobra.Command, ref string) (*spec.Document, error) {
+	doc, list, err := spec.Open(ref)
+	if err != nil {
+		return nil, err
+	}
+	if err := printDiagnostics(cmd.ErrOrStderr(), list); err != nil {
+		return nil, err
+	}
+	if list.HasErrors() {
+		return nil, errInvalid
+	}
+	return doc, nil
+}

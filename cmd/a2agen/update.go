@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/spec"
+)
+
+func updateCommand() *cobra.Command {
+	var o generator.UpdateOptions
+	cmd := &cobra.Command{
+		Use:   "update [protocol|scaffold]",
+		Short: "Move what generate leaves where it is: protocol pins, and your files",
+		Long: `update takes over what a new a2agen brings, prints what changed, and generates the project; without an argument, all of it:
+
+  protocol   pins the protocol definitions as this a2agen has them, and fetches those that a2agen.yaml names by url; what
+             changed in them is said in words. generate never moves a pin and never uses the network. Private addresses
+             are refused unless --allow-private-network is given.
+  scaffold   merges into main.go, Makefile, tests and the other files that were written once what this a2agen would write
+             there now: three ways, from the text as it was first written. Where you changed the same lines, both stand
+             in the file between conflict markers.`,
+		Example: `  a2agen update scaffold --diff         # what would change
+  a2agen update scaffold
+  a2agen update protocol`,
+		ValidArgs: []string{"protocol", "scaffold"},
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 || len(args) == 1 && args[0] != "protocol" && args[0] != "scaffold" {
+				return fmt.Errorf("%q: write protocol or scaffold, or nothing for both (see %s --help)", args, cmd.CommandPath())
+			}
+			return nil
+		},
+	}
+	dirFlag(cmd, &o.Dir)
+	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
+	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	cmd.Flags().BoolVar(&o.Diff, "diff", false, "print what would change as a unified diff, and write nothing")
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch definitions from private and loopback addresses too, and over http")
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		o.Tool = generator.ThisTool()
+		o.Protocol = len(args) == 0 || args[0] == "protocol"
+		o.Scaffold = len(args) == 0 || args[0] == "scaffold"
+		r, err := generator.Update(cmd.Context(), o)
+		if err == nil && *format == formatText && !o.Diff {
+			if err := listUpdates(cmd.OutOrStdout(), r); err != nil {
+				return err
+			}
+		}
+		return present(cmd, o.Options, *format, r, err)
+	}
+	return cmd
+}
+
+// listUpdates prints what an update moved, fetched and did to the user's files.
+func listUpdates(w io.Writer, r generator.Report) error {
+	for _, m := range r.Moved {
+		fmt.Fprintf(w, "protocol %s: %s -> %s\n", m.Protocol, m.From, m.To)
+	}
+	for _, f := range r.Fetched {
+		fmt.Fprintf(w, "protocol %s: fetched from %s, kept as %s\n", f.Protocol, f.URL, f.File)
+		if !f.Compared {
+			continue
+		}
+		if err := spec.WriteChanges(w, f.Changes); err != nil {
+			return err
+		}
+	}
+	for _, u := range r.Updates {
+		switch {
+		case u.Conflicts > 0:
+			fmt.Fprintf(w, "%s: %d conflicts (resolve the places between <<<<<<< and >>>>>>>)\n", u.Path, u.Conflicts)
+		case u.Reason != "":
+			fmt.Fprintf(w, "%s: %s: %s\n", u.Path, u.Outcome, u.Reason)
+		default:
+			fmt.Fprintf(w, "%s: %s\n", u.Path, u.Outcome)
+		}
+	}
+	return nil
+}

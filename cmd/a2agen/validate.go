@@ -1,0 +1,48 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/generator"
+)
+
+func validateCommand() *cobra.Command {
+	var o generator.Options
+	cmd := &cobra.Command{
+		Use:   "validate",
+		Short: "Report everything that is wrong with agent.yaml and a2agen.yaml",
+		Long: `validate reads what generate reads, does what generate does, and writes nothing: what it accepts can be generated. All
+problems are reported at once, as file:line:col: message (hint). It exits with 1 when there is an error; warnings alone are 0.`,
+		Example: `  a2agen validate
+  a2agen validate -C agents/weather --format json`,
+		Args: none,
+	}
+	dirFlag(cmd, &o.Dir)
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		o.Tool = generator.ThisTool()
+		_, list, err := generator.Inspect(cmd.Context(), o)
+		if err != nil {
+			return err
+		}
+		list.Sort()
+		switch {
+		case *format == formatJSON:
+			err = list.WriteJSON(cmd.OutOrStdout())
+		case len(list) == 0:
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "a2agen: valid")
+		default:
+			err = list.WriteText(cmd.OutOrStdout())
+		}
+		if err == nil && list.HasErrors() {
+			return errInvalid
+		}
+		return err
+	}
+	return cmd
+}
