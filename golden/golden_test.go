@@ -1,0 +1,232 @@
+// Package golden runs the cases of this folder: txtar archives that hold a project's inputs and what must come of them.
+//
+//	agent.yaml, a2agen.yaml, …   the inputs
+//	a2agen.lock                  what is pinned
+//	errors                       the exact diagnostics; without it the case must generate without one
+//	warnings                     likewise for a case that generates
+//	want/PATH                    the exact content of a generated file
+//	run/main.go, run.out         a program against the generated packages, and what it prints
+//
+// Cases in agents are agents as people want them: what is generated, and how it behaves. Cases in clients have clients of
+// other agents. Cases in hostile are cards that mean harm. Everything that generates is checked for its format, compiled
+// and vetted too, all cases in one module. Rewrite expectations with "go test ./golden -update", and say in the commit
+// why they changed.
+package golden
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"go/format"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/generator/output"
+)
+
+var update = flag.Bool("update", false, "rewrite the expectations")
+
+// module is the module in which all cases are compiled.
+const module = "golden.test"
+
+// golden is one case.
+type golden struct {
+	path    string // of the archive
+	name    string // folder in the module: "hostile_yaml_tabs"
+	archive *txtar.Archive
+}
+
+func load(t *testing.T) []*golden {
+	t.Helper()
+	var cases []*golden
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".txtar" {
+			return err
+		}
+		a, err := txtar.ParseFile(path)
+		name := strings.NewReplacer("/", "_", "-", "_").Replace(strings.TrimSuffix(filepath.ToSlash(path), ".txtar"))
+		cases = append(cases, &golden{path: path, name: name, archive: a})
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Fatal("no cases")
+	}
+	return cases
+}
+
+// file returns a file of the archive.
+func (g *golden) file(name string) (string, bool) {
+	i := slices.IndexFunc(g.archive.Files, func(f txtar.File) bool { return f.Name == name })
+	if i < 0 {
+		return "", false
+	}
+	return string(g.archive.Files[i].Data), true
+}
+
+// open reads an input of the case.
+func (g *golden) open(name string) ([]byte, error) {
+	if data, ok := g.file(name); ok {
+		return []byte(data), nil
+	}
+	if name == "a2agen.yaml" { // so that the protocol's package is compiled once, not once a case
+		return []byte("protocol: [\"1.0\"]\nprotocol_import: github.com/a2agen/a2agen/a2a\n"), nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// pins are the pinned cards of other agents.
+func (g *golden) pins(t *testing.T) map[string]output.ClientPin {
+	t.Helper()
+	text, ok := g.file(output.LockName)
+	if !ok {
+		return nil
+	}
+	lock, err := output.ParseLock([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return lock.Clients
+}
+
+// expect compares what the case got with its file of that name, or rewrites the file.
+func (g *golden) expect(t *testing.T, name, got string) {
+	t.Helper()
+	want, ok := g.file(name)
+	if want == got {
+		return
+	}
+	if !*update {
+		t.Errorf("%s: %s (-want +got):\n%s", g.path, name, cmp.Diff(want, got))
+		return
+	}
+	if ok {
+		i := slices.IndexFunc(g.archive.Files, func(f txtar.File) bool { return f.Name == name })
+		g.archive.Files[i].Data = []byte(got)
+	} else {
+		g.archive.Files = append(g.archive.Files, txtar.File{Name: name, Data: []byte(got)})
+	}
+	if err := os.WriteFile(g.path, txtar.Format(g.archive), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestGolden(t *testing.T) {
+	dir := t.TempDir()
+	writeModule(t, dir)
+	var runs []*golden
+	for _, g := range load(t) {
+		t.Run(g.name, func(t *testing.T) {
+			if generate(t, g, dir) {
+				if _, ok := g.file("run/main.go"); ok {
+					runs = append(runs, g)
+				}
+			}
+		})
+	}
+	if out, err := goTool(dir, "vet", "./...").CombinedOutput(); err != nil {
+		t.Fatalf("what the cases generate does not vet: %v\n%s", err, out)
+	}
+	for _, g := range runs {
+		t.Run(g.name+"/run", func(t *testing.T) {
+			g.expect(t, "run.out", run(t, dir, g))
+		})
+	}
+}
+
+// generate checks what comes of the case and puts it into the module. It reports whether the case generated.
+func generate(t *testing.T, g *golden, dir string) bool {
+	out, list := generator.Generate(context.Background(), generator.Inputs{Open: g.open, Module: module + "/" + g.name, Pins: g.pins(t)})
+	var diagnostics bytes.Buffer
+	if err := list.WriteText(&diagnostics); err != nil {
+		t.Fatal(err)
+	}
+	if list.HasErrors() {
+		g.expect(t, "errors", diagnostics.String())
+		return false
+	}
+	if _, ok := g.file("errors"); ok {
+		t.Fatalf("%s generated, but should not have", g.path)
+	}
+	g.expect(t, "warnings", diagnostics.String())
+	generated := map[string]bool{}
+	for _, f := range out.Files {
+		generated[f.Path] = true
+		if filepath.Ext(f.Path) == ".go" {
+			checkFormat(t, f)
+		}
+		write(t, filepath.Join(dir, g.name, f.Path), f.Data)
+		if _, ok := g.file("want/" + f.Path); ok {
+			g.expect(t, "want/"+f.Path, string(f.Data))
+		}
+	}
+	for _, f := range g.archive.Files {
+		if want, ok := strings.CutPrefix(f.Name, "want/"); ok && !generated[want] {
+			t.Errorf("%s: %s was not generated", g.path, want)
+		}
+		if filepath.Ext(f.Name) == ".go" && !strings.HasPrefix(f.Name, "want/") {
+			write(t, filepath.Join(dir, g.name, f.Name), f.Data)
+		}
+	}
+	return true
+}
+
+// checkFormat refuses a file that gofmt would change.
+func checkFormat(t *testing.T, f output.File) {
+	t.Helper()
+	formatted, err := format.Source(f.Data)
+	if err != nil {
+		t.Errorf("%s: %v", f.Path, err)
+	} else if diff := cmp.Diff(string(formatted), string(f.Data)); diff != "" {
+		t.Errorf("%s is not formatted (-gofmt +got):\n%s", f.Path, diff)
+	}
+}
+
+func writeModule(t *testing.T, dir string) {
+	t.Helper()
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "go.mod"), []byte("module "+module+"\n\ngo 1.26.0\n\nrequire github.com/a2agen/a2agen v0.0.0-00010101000000-000000000000\n\nreplace github.com/a2agen/a2agen => "+root+"\n"))
+}
+
+func write(t *testing.T, path string, data []byte) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, data, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// run runs the program of a case and returns what it prints. What it logs, on standard error, is of no concern here.
+func run(t *testing.T, dir string, g *golden) string {
+	t.Helper()
+	var stdout, stderr strings.Builder
+	cmd := goTool(dir, "run", "./"+g.name+"/run")
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, &stdout, &stderr)
+	}
+	return stdout.String()
+}
+
+func goTool(dir string, args ...string) *exec.Cmd {
+	cmd := exec.Command("go", args...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off")
+	return cmd
+}
