@@ -1,0 +1,78 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestMedianLeavesOutRoundsThatWereSatOut(t *testing.T) {
+	nan := math.NaN()
+	for name, c := range map[string]struct {
+		s    series
+		want float64
+	}{
+		"odd":     {series{3, 1, 2}, 2},
+		"even":    {series{4, 1, 2, 3}, 2.5},
+		"sat out": {series{nan, 5, nan, 7, 6}, 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := c.s.median(); got != c.want {
+				t.Errorf("median is %v, want %v", got, c.want)
+			}
+		})
+	}
+	if got := (series{nan}).median(); !math.IsNaN(got) {
+		t.Errorf("median of nothing is %v", got)
+	}
+}
+
+func TestRatiosAreTakenRoundByRound(t *testing.T) {
+	got := series{20, math.NaN(), 60}.over(series{10, 10, 20}).sorted()
+	if len(got) != 2 || got[0] != 2 || got[1] != 3 {
+		t.Errorf("ratios are %v", got)
+	}
+}
+
+func TestTheVerdictOfARatioRowIsOnTheMedian(t *testing.T) {
+	c := cost{time: []series{{100, 100, 100}, {300, 300, 300}, {900, math.NaN(), 700}, {120, 130, 300}}, writes: make([]float64, 4)}
+	r := ratioRow("work", "request", c, 1.3)
+	if want := "1.30 (1.20–3.00)"; r.cells[colA2Agen] != want {
+		t.Errorf("cell is %q, want %q", r.cells[colA2Agen], want)
+	}
+	if want := "8.00 (7.00–9.00)"; r.cells[colA2AGo] != want {
+		t.Errorf("cell is %q, want %q", r.cells[colA2AGo], want)
+	}
+	if want := "≤ 1.3 met"; r.target != want {
+		t.Errorf("target is %q, want %q", r.target, want)
+	}
+	if r := ratioRow("work", "request", c, 1.2); !strings.Contains(r.target, "missed") {
+		t.Errorf("target is %q", r.target)
+	}
+}
+
+func TestATimeThatIsMissedMayBeMetAsARatio(t *testing.T) {
+	took := func(bare, ours float64) []series { return []series{{bare}, nil, nil, {ours}} }
+	for name, c := range map[string]struct {
+		took []series
+		want string
+	}{
+		"fast machine":        {took(4e6, 5e6), "met"},
+		"slow machine":        {took(10e6, 11e6), "met as a ratio"},
+		"slow on any machine": {took(5e6, 9e6), "**missed**"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if r := timeRow("work", c.took, 6, 5.4); !strings.HasSuffix(r.target, c.want) || r.cells[colTRPC] != none {
+				t.Errorf("row is %+v, want %q", r, c.want)
+			}
+		})
+	}
+}
+
+func TestBenchmarkLinesAreRead(t *testing.T) {
+	line := "BenchmarkFile5MB/encode/a2a-go-proto-2 \t 352\t 680125 ns/op\t7351.98 MB/s\t 15419 B/op\t 20 allocs/op\n"
+	m := benchLine.FindStringSubmatch(line)
+	if m == nil || m[1] != "File5MB/encode/a2a-go-proto" || m[2] != "7351.98" {
+		t.Errorf("match is %q", m)
+	}
+}

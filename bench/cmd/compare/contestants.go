@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+
+	"github.com/a2agen/a2agen/bench/internal/load"
+	"github.com/a2agen/a2agen/bench/internal/proc"
+)
+
+// contestant is one column of the table.
+type contestant struct {
+	name    string // heading, with version
+	dir     string // below contestants/
+	dialect *load.Dialect
+}
+
+// contestants are in the order in which they take turns; the first is the measure.
+var contestants = []contestant{
+	{"bare net/http", "bare", load.Canned},
+	{"trpc-a2a-go v0.2.5", "trpc", load.V02},
+	{"a2a-go v2.4.0", "a2ago", load.V1},
+	{"a2agen", "a2agen", load.V1},
+}
+
+// columns of the contestants that are spoken of elsewhere.
+const (
+	colBare   = 0
+	colTRPC   = 1
+	colA2AGo  = 2
+	colA2Agen = 3
+)
+
+// build compiles all contestants, and what measures the tool, into dir.
+func build(ctx context.Context, dir string) error {
+	args := []string{"build", "-o", dir + string(filepath.Separator), "./cmd/measure"}
+	for _, c := range contestants {
+		args = append(args, "./contestants/"+c.dir)
+	}
+	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd.Stderr = os.Stderr
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("building the contestants: %w", err)
+	}
+	return nil
+}
+
+// field is a set of running contestants, by column.
+type field []*load.Target
+
+// start starts all contestants afresh.
+func start(ctx context.Context, dir string) (field, error) {
+	var f field
+	for _, c := range contestants {
+		p, err := proc.Start(ctx, filepath.Join(dir, c.dir))
+		if err != nil {
+			return nil, errors.Join(err, f.stop())
+		}
+		f = append(f, &load.Target{Process: p, Dialect: c.dialect})
+	}
+	return f, nil
+}
+
+// stop ends them.
+func (f field) stop() error {
+	var errs []error
+	for _, t := range f {
+		t.Close()
+		errs = append(errs, t.Stop())
+	}
+	return errors.Join(errs...)
+}
+
+// log returns what the contestants wrote to standard error, after they were stopped: nothing, unless something went wrong.
+func (f field) log() error {
+	var errs []error
+	for col, t := range f {
+		if text := t.Log(); text != "" {
+			errs = append(errs, fmt.Errorf("%s said: %.2000s", contestants[col].name, text))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// each calls do for all contestants in turn, beginning with another one each round, so that none always follows the
+// same neighbour.
+func (f field) each(round int, do func(col int, t *load.Target) error) error {
+	for i := range f {
+		col := (i + round) % len(f)
+		if err := do(col, f[col]); err != nil {
+			return fmt.Errorf("%s: %w", contestants[col].name, err)
+		}
+	}
+	return nil
+}

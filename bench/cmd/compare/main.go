@@ -1,0 +1,127 @@
+// Command compare runs all contestants side by side and prints one table. See ../../README.md on how to read it.
+//
+// It has to be run in the bench module's folder.
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"os/signal"
+	"regexp"
+	"runtime"
+	"syscall"
+	"time"
+
+	"github.com/a2agen/a2agen/bench/internal/work"
+)
+
+func main() {
+	log.SetFlags(0)
+	log.SetPrefix("compare: ")
+	quick := flag.Bool("quick", false, "a rough table in less than 40 s")
+	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task stream paced burst single first idle codec generate")
+	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
+	flag.Parse()
+	runtime.GOMAXPROCS(1) // the other core is the server's
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := run(ctx, *quick, *only, *profile); err != nil {
+		stop()
+		log.Fatal(err)
+	}
+}
+
+// section is a part of the table.
+type section struct {
+	name string
+	run  func(context.Context) ([]row, error)
+}
+
+func run(ctx context.Context, quick bool, only, profile string) error {
+	pattern, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	bin, err := os.MkdirTemp("", "a2agen-bench-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(bin)
+	began := time.Now()
+	if err := build(ctx, bin); err != nil {
+		return err
+	}
+	b := &bench{bin: bin, profile: profile, rounds: 25, phase: 120 * time.Millisecond, patient: 25 * time.Second, idle: 2000}
+	if quick {
+		b.rounds, b.phase, b.patient, b.idle = 5, 60*time.Millisecond, 2*time.Second, 500
+	}
+	var rows []row
+	for _, s := range b.sections(quick) {
+		if !pattern.MatchString(s.name) {
+			continue
+		}
+		at := time.Now()
+		more, err := s.run(ctx)
+		if err != nil {
+			return fmt.Errorf("%s: %w", s.name, err)
+		}
+		rows = append(rows, more...)
+		log.Printf("%-9s %5.1f s", s.name, time.Since(at).Seconds())
+	}
+	fmt.Printf("%s, %d cores, servers on one core, %d connections; medians of %d interleaved rounds (least–most); %.0f s in all\n\n",
+		runtime.Version(), runtime.NumCPU(), connections, b.rounds, time.Since(began).Seconds())
+	return write(os.Stdout, rows)
+}
+
+func (b *bench) sections(quick bool) []section {
+	return []section{
+		{"message", b.ratio("message", "send, answered by a Message", "request", work.Message, 0, connections, 1, 1.3)},
+		{"task", b.ratio("task", "send, answered by a finished Task (4 events)", "request", work.Task, 0, connections, 1, 2)},
+		{"stream", b.ratio("stream", "stream of 100 chunks, 8 at a time, handlers yield after each chunk", "event", work.Stream, 100, 8, 103, 1.1)},
+		{"paced", b.ratio("paced", "stream of 100 chunks, 8 at a time, 1 ms between chunks", "event", work.Paced, 100, 8, 103, 1.1)},
+		{"burst", b.ratio("burst", "stream of 100 chunks, 8 at a time, chunks in a burst", "event", work.Burst, 100, 8, 103, 0.5)},
+		{"single", b.singleRows},
+		{"first", func(ctx context.Context) ([]row, error) {
+			took, err := b.firstEvent(ctx)
+			return []row{timeRow("lone first event", took, 0.15, 0.09)}, err
+		}},
+		{"idle", func(ctx context.Context) ([]row, error) {
+			size, err := b.idleStreams(ctx)
+			return []row{sizeRow(fmt.Sprintf("an idle open stream (of %d), resident", b.idle), size, 35)}, err
+		}},
+		{"codec", codecSection(quick)},
+		{"generate", b.generateRows},
+	}
+}
+
+// ratio makes a section of one row that compares CPU time.
+func (b *bench) ratio(name, title, unit string, k work.Kind, n, conns, units int, most float64) func(context.Context) ([]row, error) {
+	return func(ctx context.Context) ([]row, error) {
+		c, err := b.load(ctx, name, k, n, conns, units)
+		if err != nil {
+			return nil, err
+		}
+		return []row{ratioRow(title, unit, c, most)}, nil
+	}
+}
+
+// singleRows measures one stream at a time; a target stands for the shortest, the longer ones show how time grows.
+func (b *bench) singleRows(ctx context.Context) ([]row, error) {
+	sizes := []int{1000, 2000, 4000}
+	took, err := b.single(ctx, sizes)
+	if err != nil {
+		return nil, err
+	}
+	var rows []row
+	for i, n := range sizes {
+		most, bare := 0.0, 0.0
+		if i == 0 {
+			most, bare = 6, 5.4
+		}
+		rows = append(rows, timeRow(fmt.Sprintf("one stream of %d chunks", n), took[i], most, bare))
+	}
+	return rows, nil
+}

@@ -1,0 +1,183 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"time"
+
+	"github.com/a2agen/a2agen/bench/internal/load"
+	"github.com/a2agen/a2agen/bench/internal/work"
+)
+
+// sitOut is in which rounds a contestant takes part that cannot even serve one request a connection in a phase.
+const sitOut = 4
+
+// connections is how many requests are under way at a time.
+const connections = 16
+
+// bench is one run: where things are and how long they may take.
+type bench struct {
+	bin     string        // folder of the built contestants
+	profile string        // folder for profiles of all contestants; "" for none
+	rounds  int           // of interleaved phases
+	phase   time.Duration // wall time of one phase, about
+	patient time.Duration // a single stream that would take longer is left out
+	idle    int           // idle streams
+}
+
+// with runs f on a freshly started field.
+func (b *bench) with(ctx context.Context, f func(field) error) (err error) {
+	fld, err := start(ctx, b.bin)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		stopped := fld.stop()
+		if err != nil {
+			err = errors.Join(err, fld.log())
+			return
+		}
+		err = stopped
+	}()
+	return f(fld)
+}
+
+// cost is server CPU time in nanoseconds per unit of work, by column and round.
+type cost struct {
+	time   []series
+	writes []float64 // HTTP chunks per unit, of streams
+}
+
+// load measures the CPU time of one kind of work. units is the number of units in one request: events, or 1.
+func (b *bench) load(ctx context.Context, name string, k work.Kind, n, conns, units int) (cost, error) {
+	c := cost{time: make([]series, len(contestants)), writes: make([]float64, len(contestants))}
+	err := b.with(ctx, func(f field) error {
+		counts, slow := make([]int, len(f)), make([]bool, len(f))
+		if err := f.each(0, func(col int, t *load.Target) (err error) {
+			counts[col], err = b.warmUp(t, k, n, conns)
+			return err
+		}); err != nil {
+			return err
+		}
+		for round := range b.rounds {
+			if err := f.each(round, func(col int, t *load.Target) error {
+				if slow[col] && round%sitOut != 0 {
+					c.time[col] = append(c.time[col], math.NaN())
+					return nil
+				}
+				p, err := t.Send(k, n, counts[col], conns)
+				total := float64(counts[col] * units)
+				c.time[col] = append(c.time[col], float64(p.CPU)/total)
+				c.writes[col] = float64(p.Writes) / total
+				slow[col] = p.Wall > 4*b.phase
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		return b.profileAll(f, name, k, n, conns, counts, slow)
+	})
+	return c, err
+}
+
+// warmUp runs a little of the work and returns how many requests a phase should have.
+func (b *bench) warmUp(t *load.Target, k work.Kind, n, conns int) (int, error) {
+	requests := conns
+	for {
+		p, err := t.Send(k, n, requests, conns)
+		if err != nil {
+			return 0, err
+		}
+		if p.Wall > b.phase/4 || requests >= 100_000 {
+			perRequest := p.Wall / time.Duration(requests)
+			return max(conns, int(b.phase/max(perRequest, 1))), nil
+		}
+		requests *= 2
+	}
+}
+
+// profiled is how many phases' worth of work a profile covers: a profiler takes 100 samples a second.
+const profiled = 25
+
+// profileAll runs one more, longer phase of every contestant under the profiler.
+func (b *bench) profileAll(f field, name string, k work.Kind, n, conns int, counts []int, slow []bool) error {
+	if b.profile == "" {
+		return nil
+	}
+	return f.each(0, func(col int, t *load.Target) error {
+		if slow[col] {
+			return nil
+		}
+		base := filepath.Join(b.profile, contestants[col].dir+"-"+name)
+		return t.Profile(base, func() error {
+			_, err := t.Send(k, n, profiled*counts[col], conns)
+			return err
+		})
+	})
+}
+
+// single measures the wall time of one stream at a time, in nanoseconds, by column, for each number of chunks. A
+// series is empty where it would take too long.
+func (b *bench) single(ctx context.Context, sizes []int) ([][]series, error) {
+	took := make([][]series, len(sizes))
+	for i := range took {
+		took[i] = make([]series, len(contestants))
+	}
+	err := b.with(ctx, func(f field) error {
+		slow := make([]bool, len(f))
+		for i, n := range sizes {
+			for round := range b.rounds {
+				if err := f.each(round, func(col int, t *load.Target) error {
+					if slow[col] && round > 0 || i > 0 && !b.inTime(took[i-1][col]) {
+						return nil
+					}
+					p, err := t.Send(work.Stream, n, 1, 1)
+					took[i][col] = append(took[i][col], float64(p.Wall))
+					slow[col] = p.Wall > b.phase
+					return err
+				}); err != nil {
+					return fmt.Errorf("one stream of %d chunks: %w", n, err)
+				}
+			}
+		}
+		return nil
+	})
+	return took, err
+}
+
+// inTime reports whether a stream of twice the chunks can be waited for, even where time grows with the square.
+func (b *bench) inTime(took series) bool { return 4*took.median() <= float64(b.patient) }
+
+// firstEvent measures the time to a lone stream's first event, in nanoseconds.
+func (b *bench) firstEvent(ctx context.Context) ([]series, error) {
+	took := make([]series, len(contestants))
+	err := b.with(ctx, func(f field) error {
+		for round := range 2 * b.rounds {
+			if err := f.each(round, func(col int, t *load.Target) error {
+				d, err := t.FirstEvent()
+				took[col] = append(took[col], float64(d))
+				return err
+			}); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	return took, err
+}
+
+// idleStreams measures the resident memory of an open stream in bytes.
+func (b *bench) idleStreams(ctx context.Context) ([]float64, error) {
+	size := make([]float64, len(contestants))
+	err := b.with(ctx, func(f field) error {
+		return f.each(0, func(col int, t *load.Target) error {
+			n, err := t.Idle(b.idle)
+			size[col] = float64(n)
+			return err
+		})
+	})
+	return size, err
+}

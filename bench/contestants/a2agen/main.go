@@ -1,0 +1,72 @@
+// Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store and
+// its defaults, without logging. It has one skill that takes messages as they are, so that it does what its peers do.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+
+	"github.com/a2agen/a2agen/bench/internal/child"
+	"github.com/a2agen/a2agen/bench/internal/work"
+)
+
+func main() { child.Main(newHandler) }
+
+func newHandler(addr, token string) (http.Handler, error) {
+	protocol := a2a.Protocol()
+	card, err := protocol.DecodeCard(fmt.Appendf(nil, `{"name":%q,"description":"benchmark","version":"1",`+
+		`"supportedInterfaces":[{"url":"http://%s/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],`+
+		`"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
+		`"skills":[{"id":"bench","name":"bench","description":"answers","tags":["bench"]}]}`, work.CardName(token), addr))
+	if err != nil {
+		return nil, err
+	}
+	return server.New(server.Config{
+		Protocol: protocol,
+		Card:     card,
+		Skills:   []server.Skill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}, Run: skill{token}.run}},
+	}, server.WithLogger(slog.New(slog.DiscardHandler)))
+}
+
+type skill struct{ token string }
+
+// run is what the emitted glue of a skill without schemas does, and the handler in one. It does not call Begin, as a
+// skill that may answer with a message does not.
+func (s skill) run(ctx context.Context, t *server.Task, _ []byte) ([]byte, error) {
+	cmd := work.Parse(t.Text())
+	if cmd.Kind == work.Message {
+		return nil, t.Reply(runtime.Text(work.Reply(s.token)))
+	}
+	if err := t.Progress(work.Working); err != nil {
+		return nil, err
+	}
+	switch cmd.Kind {
+	case work.Task:
+		return nil, t.Artifact(work.ArtifactName, runtime.Text(work.Reply(s.token)))
+	case work.Stream, work.Paced, work.Burst:
+		return nil, s.stream(t, cmd)
+	case work.Hold:
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	return nil, errors.New("unknown command")
+}
+
+// stream writes an artifact in chunks.
+func (s skill) stream(t *server.Task, cmd work.Command) error {
+	w := t.Stream(work.ArtifactName)
+	for i := range cmd.N {
+		if _, err := w.WriteString(work.Chunk(s.token, i)); err != nil {
+			return err
+		}
+		cmd.Rest()
+	}
+	return w.Close()
+}

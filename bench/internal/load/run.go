@@ -1,0 +1,219 @@
+package load
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/a2agen/a2agen/bench/internal/proc"
+	"github.com/a2agen/a2agen/bench/internal/work"
+)
+
+// Target is a contestant under load.
+type Target struct {
+	*proc.Process
+	Dialect *Dialect
+	conns   []*conn
+	sent    int // requests so far, which numbers them
+}
+
+// Close closes the connections.
+func (t *Target) Close() {
+	for _, c := range t.conns {
+		c.Close()
+	}
+	t.conns = nil
+}
+
+// connect keeps n connections open.
+func (t *Target) connect(n int) error {
+	for len(t.conns) < n {
+		c, err := dial(t.Addr)
+		if err != nil {
+			return err
+		}
+		t.conns = append(t.conns, c)
+	}
+	return nil
+}
+
+// Phase is what one phase of load took.
+type Phase struct {
+	CPU    time.Duration // of the server
+	Wall   time.Duration
+	Writes int // HTTP chunks that the streams came in
+}
+
+// Send sends requests of one kind over conns connections and waits for their answers. n is the number of chunks that a
+// stream should have.
+func (t *Target) Send(k work.Kind, n, requests, conns int) (Phase, error) {
+	conns = min(conns, requests)
+	if err := t.connect(conns); err != nil {
+		return Phase{}, err
+	}
+	first := t.sent
+	t.sent += requests
+	drivers := make([]driver, conns)
+	before, err := t.CPU()
+	if err != nil {
+		return Phase{}, err
+	}
+	start := time.Now()
+	var wg sync.WaitGroup
+	for i := range drivers {
+		d := &drivers[i]
+		*d = driver{c: t.conns[i], r: t.Dialect.newRequest(t.Addr, k, n), check: newChecker(t.Dialect, k, n, t.Token)}
+		wg.Go(func() { d.err = d.drive(first+i, first+requests, conns) })
+	}
+	wg.Wait()
+	phase := Phase{Wall: time.Since(start)}
+	after, err := t.CPU()
+	if err != nil {
+		return Phase{}, err
+	}
+	phase.CPU = after - before
+	for _, d := range drivers {
+		phase.Writes += d.writes
+		err = errors.Join(err, d.err)
+	}
+	if err != nil {
+		return Phase{}, err
+	}
+	return phase, t.stored(drivers[0])
+}
+
+// driver sends requests over one connection, one after another.
+type driver struct {
+	c      *conn
+	r      *request
+	check  *checker
+	writes int
+	err    error
+}
+
+// drive sends the requests numbered from, from+step, … below end.
+func (d *driver) drive(from, end, step int) error {
+	for i := from; i < end; i += step {
+		d.r.number(i)
+		if err := d.one(); err != nil {
+			return fmt.Errorf("request %d: %w", i, err)
+		}
+	}
+	if d.check.kind == work.Task {
+		return d.check.inFull(d.c.body) // the last task, which the store must still have
+	}
+	return nil
+}
+
+func (d *driver) one() error {
+	if d.check.kind == work.Message || d.check.kind == work.Task {
+		body, err := d.c.call(d.r.raw)
+		if err != nil {
+			return err
+		}
+		return d.check.answer(body, d.r.num)
+	}
+	d.check.begin()
+	writes, err := d.c.stream(d.r.raw, func(data []byte) error { return d.check.event(data, d.r.num) })
+	if err != nil {
+		return err
+	}
+	d.writes += writes
+	return d.check.end()
+}
+
+// stored checks that a task which was answered can be fetched again, so that no contestant skips the store.
+func (t *Target) stored(d driver) error {
+	if d.check.last == "" || t.Dialect.get == "" {
+		return nil
+	}
+	r := t.Dialect.newCall(t.Addr, t.Dialect.get, fmt.Sprintf(`{"id":%q}`, d.check.last))
+	body, err := d.c.call(r.raw)
+	if err == nil {
+		err = d.check.inFull(body)
+	}
+	if err != nil {
+		return fmt.Errorf("fetching task %s: %w", d.check.last, err)
+	}
+	return nil
+}
+
+// errEnough ends the reading of a stream.
+var errEnough = errors.New("enough")
+
+// FirstEvent opens a stream on a connection of its own and returns the time from the request to its first event. The
+// stream stays open on the server, which waits for work that does not come.
+func (t *Target) FirstEvent() (time.Duration, error) {
+	t.sent++
+	c, start, err := t.open(t.sent)
+	if err != nil {
+		return 0, err
+	}
+	took := time.Since(start)
+	return took, c.Close()
+}
+
+// open opens a stream without an end, as request number i, and reads its first event. It returns when it asked.
+func (t *Target) open(i int) (*conn, time.Time, error) {
+	c, err := dial(t.Addr)
+	if err != nil {
+		return nil, time.Time{}, err
+	}
+	r := t.Dialect.newRequest(t.Addr, work.Hold, 0)
+	r.number(i)
+	start := time.Now()
+	_, err = c.stream(r.raw, func(data []byte) error {
+		if !hasID(data, r.num) {
+			return fmt.Errorf("not an event of request %s: %.300s", r.num, data)
+		}
+		return errEnough
+	})
+	if !errors.Is(err, errEnough) {
+		c.Close()
+		return nil, start, fmt.Errorf("opening a stream: %w", err)
+	}
+	return c, start, nil
+}
+
+// Idle opens n streams that stay open and returns by how many bytes of resident memory the server grew for each.
+func (t *Target) Idle(n int) (int64, error) {
+	if _, err := t.FirstEvent(); err != nil { // warms up
+		return 0, err
+	}
+	before, err := t.Settle()
+	if err != nil {
+		return 0, err
+	}
+	if err := t.openAll(n); err != nil {
+		return 0, err
+	}
+	time.Sleep(200 * time.Millisecond) // a server that batches has still to send the second event
+	after, err := t.Settle()
+	return (after - before) / int64(n), err
+}
+
+// openAll opens n streams, some at a time, and keeps their connections.
+func (t *Target) openAll(n int) error {
+	const atATime = 32
+	var mu sync.Mutex
+	var g errgroup.Group
+	g.SetLimit(atATime)
+	first := t.sent
+	t.sent += n
+	for i := range n {
+		g.Go(func() error {
+			c, _, err := t.open(first + i)
+			if err != nil {
+				return err
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			t.conns = append(t.conns, c)
+			return nil
+		})
+	}
+	return g.Wait()
+}
