@@ -1,0 +1,38 @@
+# The commands of this repository. `make demo` and `make test` are all a newcomer needs.
+
+GO ?= go
+EXAMPLES := $(wildcard examples/*)
+
+.PHONY: demo test build generate lint race interop bench fuzz
+
+demo: ## scaffold an agent from a real card, build it, talk to it, stop it
+	@$(GO) run ./internal/demo
+
+test: ## every test that needs only Go: this module, then each example as its user would run it
+	$(GO) vet ./...
+	$(GO) test ./...
+	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) vet ./... && $(GO) test ./...) || exit 1; done
+
+build: ## bin/a2agen
+	$(GO) build -o bin/a2agen ./cmd/a2agen
+
+generate: build ## rewrite every generated file in the repository
+	$(GO) generate ./...
+	@for d in $(EXAMPLES); do bin/a2agen update protocol -C $$d || exit 1; done
+
+lint: ## formatting and static analysis
+	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "not gofmt-clean:"; echo "$$out"; exit 1; }
+	$(GO) tool staticcheck ./...
+
+race: ## the runtime under the race detector
+	$(GO) test -race ./runtime/...
+
+interop: ## the wire against the official Go SDK (downloads it)
+	cd bench && $(GO) test ./...
+
+bench: ## the comparison table: bare net/http, the peers, a2agen
+	bench/run.sh
+
+fuzz: ## ten seconds for every fuzz target
+	@$(GO) list ./... | while read p; do \
+	  for f in $$($(GO) test -list '^Fuzz' $$p | grep '^Fuzz'); do echo "== $$p $$f"; $(GO) test -run '^$$' -fuzz "^$$f\$$" -fuzztime 10s $$p </dev/null || exit 1; done; done
