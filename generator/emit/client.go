@@ -48,8 +48,7 @@ func RemoteClient(a *ir.Agent, paths Paths, dir string) ([]output.File, error) {
 	if err != nil || len(a.Types) == 0 {
 		return []output.File{file}, err
 	}
-	types, err := Data(a.Types, paths.Client, name, dir+"/types.gen.go")
-	return []output.File{file, types}, err
+	return []output.File{file, Data(a.Types, name, dir+"/types.gen.go")}, nil
 }
 
 // skillClient knows what a client of an agent's skills needs.

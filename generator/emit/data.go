@@ -4,32 +4,36 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-
-	"github.com/dave/jennifer/jen"
+	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/output"
 )
 
 // Data prints the types of skill inputs and outputs with their codecs and validation, as the file at filePath of the
-// package pkgName at import path pkgPath. What a root type offers is said at [ir.DataRef].
-func Data(types []*ir.DataType, pkgPath, pkgName, filePath string) (output.File, error) {
-	p := &dataPackage{types: types, markers: map[*ir.DataType][]string{}, patterns: map[string]string{}}
+// package pkgName. What a root type offers is said at [ir.DataRef].
+func Data(types []*ir.DataType, pkgName, filePath string) output.File {
+	p := &dataPackage{
+		types: types, markers: map[*ir.DataType][]string{}, patterns: map[string]string{},
+		goText: goText{imports: map[string]string{}},
+	}
 	p.prepare()
-	var code []jen.Code
 	for _, t := range types {
+		p.add(p.declaration(t), p.marks(t))
 		if t.Kind == ir.DataUnion {
-			code = append(code, p.declaration(t), p.marks(t), p.readUnion(t), p.checkUnion(t), p.writeUnion(t))
+			p.add(p.readUnion(t), p.checkUnion(t), p.writeUnion(t))
 			continue
 		}
-		code = append(code, p.declaration(t), p.marks(t), dataMethods(t), p.keys(t), p.read(t), p.check(t), p.write(t))
+		p.add(p.methods(t)...)
+		p.add(p.keys(t), p.read(t), p.check(t), p.write(t))
 	}
-	code = append(code, p.patternVars())
-	return renderLarge(func() *jen.File { return newFile(pkgPath, pkgName) }, filePath, code)
+	p.add(p.patternVars())
+	return p.file(pkgName, filePath)
 }
 
 // dataPackage is the state of printing one package's skill types.
 type dataPackage struct {
+	goText
 	types   []*ir.DataType
 	markers map[*ir.DataType][]string // marker methods of the unions that have the type as a case
 	// patterns are the variables of regular expressions by source; sources keeps their order.
@@ -47,43 +51,39 @@ func (p *dataPackage) prepare() {
 	}
 }
 
-// chk names a function or type of runtime/check.
-func chk(name string) *jen.Statement { return jen.Qual(checkPath, name) }
+// chk and wire name a function or type of the runtime's packages check and wire.
+func (p *dataPackage) chk(name string) string  { return p.qualified(checkPath, name) }
+func (p *dataPackage) wire(name string) string { return p.qualified(wirePath, name) }
 
-// dataScalars are the Go types of the scalar kinds.
-var dataScalars = map[ir.DataKind]func() *jen.Statement{
-	ir.DataAny:    func() *jen.Statement { return jen.Qual(wirePath, "Value") },
-	ir.DataBool:   func() *jen.Statement { return jen.Bool() },
-	ir.DataInt32:  func() *jen.Statement { return jen.Int32() },
-	ir.DataInt64:  func() *jen.Statement { return jen.Int64() },
-	ir.DataUint32: func() *jen.Statement { return jen.Uint32() },
-	ir.DataUint64: func() *jen.Statement { return jen.Uint64() },
-	ir.DataNumber: func() *jen.Statement { return jen.Float64() },
-	ir.DataString: func() *jen.Statement { return jen.String() },
-	ir.DataBytes:  func() *jen.Statement { return jen.Index().Byte() },
-	ir.DataTime:   func() *jen.Statement { return jen.Qual("time", "Time") },
-	ir.DataDate:   func() *jen.Statement { return jen.Qual("time", "Time") },
+// dataScalars are the Go types of the scalar kinds that need no import.
+var dataScalars = map[ir.DataKind]string{
+	ir.DataBool: "bool", ir.DataInt32: "int32", ir.DataInt64: "int64", ir.DataUint32: "uint32", ir.DataUint64: "uint64",
+	ir.DataNumber: "float64", ir.DataString: "string", ir.DataBytes: "[]byte",
 }
 
-// dataType is the Go type of a reference, null apart.
-func dataType(r *ir.DataRef) *jen.Statement {
+// goType is the Go type of a reference, null apart.
+func (p *dataPackage) goType(r *ir.DataRef) string {
 	switch r.Kind {
+	case ir.DataAny:
+		return p.wire("Value")
+	case ir.DataTime, ir.DataDate:
+		return p.qualified("time", "Time")
 	case ir.DataList:
-		return jen.Index().Add(dataTypeOrNull(r.Elem))
+		return "[]" + p.goTypeOrNull(r.Elem)
 	case ir.DataMap:
-		return jen.Map(jen.String()).Add(dataTypeOrNull(r.Elem))
+		return "map[string]" + p.goTypeOrNull(r.Elem)
 	case ir.DataNamed:
-		return jen.Id(r.Name)
+		return r.Name
 	}
-	return dataScalars[r.Kind]()
+	return dataScalars[r.Kind]
 }
 
-// dataTypeOrNull is the Go type of a reference.
-func dataTypeOrNull(r *ir.DataRef) *jen.Statement {
+// goTypeOrNull is the Go type of a reference.
+func (p *dataPackage) goTypeOrNull(r *ir.DataRef) string {
 	if isPtr(r) {
-		return jen.Op("*").Add(dataType(r))
+		return "*" + p.goType(r)
 	}
-	return dataType(r)
+	return p.goType(r)
 }
 
 // isPtr reports whether null makes the Go type of r a pointer.
@@ -101,19 +101,22 @@ func dataHasNil(r *ir.DataRef) bool {
 }
 
 // declaration prints the type itself.
-func (p *dataPackage) declaration(t *ir.DataType) jen.Code {
-	s := jen.Add(doc(t.Go + " " + dataDoc(t)))
+func (p *dataPackage) declaration(t *ir.DataType) string {
+	head := comment(t.Go+" "+dataDoc(t)) + "type " + t.Go + " "
 	switch t.Kind {
 	case ir.DataStruct:
-		return s.Type().Id(t.Go).StructFunc(func(g *jen.Group) { p.structFields(g, t) }).Line()
+		if fields := p.structFields(t); len(fields) > 0 {
+			return block(head+"struct", fields...)
+		}
+		return head + "struct{}"
 	case ir.DataEnum:
-		return s.Type().Id(t.Go).Add(dataScalars[t.Base]()).Line().Add(enumConstants(t)).Line()
+		return head + dataScalars[t.Base] + "\n\n" + enumConstants(t)
 	case ir.DataUnion:
-		return s.Type().Id(t.Go).Interface(jen.Id(t.Marker).Params()).Line()
+		return block(head+"interface", t.Marker+"()")
 	case ir.DataWrapper:
-		return s.Type().Id(t.Go).Struct(jen.Id("Value").Add(dataTypeOrNull(t.Of))).Line()
+		return block(head+"struct", "Value "+p.goTypeOrNull(t.Of))
 	}
-	return s.Type().Id(t.Go).Add(dataType(t.Of)).Line()
+	return head + p.goType(t.Of)
 }
 
 // dataDoc says what a type is: the schema's description, set off so that it reads whatever it says.
@@ -141,23 +144,29 @@ func dataDoc(t *ir.DataType) string {
 // plainName are property names that a struct tag can hold without escapes.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-func (p *dataPackage) structFields(g *jen.Group, t *ir.DataType) {
+func (p *dataPackage) structFields(t *ir.DataType) []string {
+	var rows []row
 	for _, f := range t.Fields {
 		if f.Go == "" {
 			continue
 		}
-		typ := dataTypeOrNull(&f.Type)
+		typ := p.goTypeOrNull(&f.Type)
 		if f.Pointer {
-			typ = jen.Op("*").Add(dataType(&f.Type))
+			typ = "*" + p.goType(&f.Type)
 		}
-		s := g.Add(doc(fieldDoc(f))).Id(f.Go).Add(typ)
+		r := row{comment: comment(fieldDoc(f)), cells: []string{f.Go, typ}}
 		if plainName.MatchString(f.Name) {
-			s.Tag(map[string]string{"json": f.Name})
+			r.cells = append(r.cells, "`json:\""+f.Name+"\"`")
 		}
+		rows = append(rows, r)
 	}
 	if t.Extra != nil {
-		g.Add(doc(t.ExtraGo + " are the properties that have no field of their own.")).Id(t.ExtraGo).Map(jen.String()).Add(dataTypeOrNull(t.Extra)).Tag(map[string]string{"json": "-"})
+		rows = append(rows, row{
+			comment: comment(t.ExtraGo + " are the properties that have no field of their own."),
+			cells:   []string{t.ExtraGo, "map[string]" + p.goTypeOrNull(t.Extra), "`json:\"-\"`"},
+		})
 	}
+	return columns(rows)
 }
 
 func fieldDoc(f *ir.DataField) string {
@@ -181,79 +190,80 @@ func paragraph(text, more string) string {
 	return text + "\n\n" + more
 }
 
-func enumConstants(t *ir.DataType) jen.Code {
-	return jen.Const().DefsFunc(func(g *jen.Group) {
-		for _, v := range t.Values {
-			g.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Add(dataLiteral(v.Value))
-		}
-	}).Line()
+func enumConstants(t *ir.DataType) string {
+	var rows []row
+	for _, v := range t.Values {
+		rows = append(rows, row{comment: comment(v.Doc), cells: []string{v.Go, t.Go, "= " + dataLiteral(v.Value)}})
+	}
+	return "const (" + inner(columns(rows)) + "\n)"
 }
 
 // dataLiteral is a JSON scalar as a Go literal.
-func dataLiteral(text []byte) jen.Code {
+func dataLiteral(text []byte) string {
 	if s, ok := jsonString(text); ok {
-		return jen.Lit(s)
+		return strconv.Quote(s)
 	}
-	return jen.Op(string(text)) // numbers and booleans are spelled alike
+	return number(string(text))
 }
 
-// dataMethods prints what emitted code and users call (see [ir.DataRef]). An enum inside a contract is validated by what
+// number is a JSON number or boolean as gofmt spells it in Go.
+func number(text string) string { return strings.ReplaceAll(text, "E", "e") }
+
+// methods prints what emitted code and users call (see [ir.DataRef]). An enum inside a contract is validated by what
 // holds it and encodes as what it is, so that Validate is enough.
-func dataMethods(t *ir.DataType) jen.Code {
-	read, check, write := jen.Id("read"+t.Go), jen.Id("check"+t.Go), jen.Id("write"+t.Go)
-	ptr := func() *jen.Statement { return jen.Func().Params(jen.Id("v").Op("*").Id(t.Go)) }
-	s := jen.Add(doc("Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers."))
-	s.Add(ptr()).Id("Validate").Params().Error().Block(jen.Return(chk("Validate").Call(jen.Id("v"), check))).Line()
+func (p *dataPackage) methods(t *ir.DataType) []string {
+	ptr, value := "func (v *"+t.Go+") ", "func (v "+t.Go+") "
+	read, check, write := "read"+t.Go, "check"+t.Go, "write"+t.Go
+	validate := "// Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.\n" +
+		block(ptr+"Validate() error", "return "+call(p.chk("Validate"), "v", check))
 	if t.Kind == ir.DataEnum && !t.Root {
-		return s
+		return []string{validate}
 	}
-	s.Line()
-	s.Add(doc("UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error."))
-	s.Add(ptr()).Id("UnmarshalJSON").Params(jen.Id("src").Index().Byte()).Error().Block(jen.Return(chk("Decode").Call(jen.Id("src"), jen.Id("v"), read, check))).Line().Line()
-	s.Add(doc("AppendJSON validates v and appends it to dst. The error is a *check.Error."))
-	s.Add(ptr()).Id("AppendJSON").Params(jen.Id("dst").Index().Byte()).Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Return(chk("Append").Call(jen.Id("dst"), jen.Id("v"), check, write)),
-	).Line().Line()
-	s.Add(doc("MarshalJSON validates v and returns it as JSON. The error is a *check.Error."))
-	return s.Func().Params(jen.Id("v").Id(t.Go)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Return(chk("Append").Call(jen.Nil(), jen.Op("&").Id("v"), check, write)),
-	).Line()
+	return []string{
+		validate,
+		"// UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.\n" +
+			block(ptr+"UnmarshalJSON(src []byte) error", "return "+call(p.chk("Decode"), "src", "v", read, check)),
+		"// AppendJSON validates v and appends it to dst. The error is a *check.Error.\n" +
+			block(ptr+"AppendJSON(dst []byte) ([]byte, error)", "return "+call(p.chk("Append"), "dst", "v", check, write)),
+		"// MarshalJSON validates v and returns it as JSON. The error is a *check.Error.\n" +
+			block(value+"MarshalJSON() ([]byte, error)", "return "+call(p.chk("Append"), "nil", "&v", check, write)),
+	}
 }
 
 // marks prints the marker methods that make t a case of unions.
-func (p *dataPackage) marks(t *ir.DataType) jen.Code {
-	s := jen.Null()
+func (p *dataPackage) marks(t *ir.DataType) string {
+	var methods []row
 	for _, marker := range p.markers[t] {
-		recv := jen.Id(t.Go)
+		receiver := t.Go
 		if caseIsPtr(t) {
-			recv = jen.Op("*").Id(t.Go)
+			receiver = "*" + t.Go
 		}
-		s.Func().Params(recv).Id(marker).Params().Block().Line()
+		methods = append(methods, row{cells: []string{"func (" + receiver + ") " + marker + "()", "{}"}})
 	}
-	return s
+	return strings.Join(columns(methods), "\n")
 }
 
 // caseIsPtr reports whether a pointer to t, not t itself, is a union's case.
 func caseIsPtr(t *ir.DataType) bool { return t.Kind == ir.DataStruct || t.Kind == ir.DataWrapper }
 
 // pattern returns the variable of a regular expression.
-func (p *dataPackage) pattern(source string) jen.Code {
+func (p *dataPackage) pattern(source string) string {
 	name, ok := p.patterns[source]
 	if !ok {
 		name = "schemaPattern" + strconv.Itoa(len(p.sources)+1)
 		p.patterns[source] = name
 		p.sources = append(p.sources, source)
 	}
-	return jen.Id(name)
+	return name
 }
 
-func (p *dataPackage) patternVars() jen.Code {
+func (p *dataPackage) patternVars() string {
 	if len(p.sources) == 0 {
-		return jen.Null()
+		return ""
 	}
-	return jen.Var().DefsFunc(func(g *jen.Group) {
-		for _, source := range p.sources {
-			g.Id(p.patterns[source]).Op("=").Add(chk("NewPattern")).Call(jen.Lit(source))
-		}
-	})
+	var rows []row
+	for _, source := range p.sources {
+		rows = append(rows, row{cells: []string{p.patterns[source], "= " + call(p.chk("NewPattern"), strconv.Quote(source))}})
+	}
+	return "var (" + inner(columns(rows)) + "\n)"
 }

@@ -4,188 +4,175 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
 // place is where a value stands in emitted code: the expression of its value and that of its address.
-type place struct{ val, ptr *jen.Statement }
+type place struct{ val, ptr string }
 
 // at is the place of an addressable expression.
-func at(x *jen.Statement) place { return place{val: x, ptr: jen.Op("&").Add(x)} }
+func at(x string) place { return place{val: x, ptr: "&" + x} }
 
 // deref is the place that a pointer expression points to.
-func deref(x *jen.Statement) place { return place{val: jen.Op("*").Add(x), ptr: x} }
+func deref(x string) place { return place{val: "*" + x, ptr: x} }
 
 // keys prints the table of a struct's keys.
-func (p *dataPackage) keys(t *ir.DataType) jen.Code {
+func (p *dataPackage) keys(t *ir.DataType) string {
 	if t.Kind != ir.DataStruct {
-		return jen.Null()
+		return ""
 	}
-	d := p.keysDict(t.Checks)
-	var names, required []jen.Code
+	entries := p.keyEntries(t.Checks)
+	var names, required []string
 	any := false
 	for _, f := range t.Fields {
-		names = append(names, jen.Lit(f.Name))
-		required = append(required, jen.Lit(f.Required))
+		names = append(names, f.Name)
+		required = append(required, strconv.FormatBool(f.Required))
 		any = any || f.Required
 	}
 	if len(names) > 0 {
-		d[jen.Id("Names")] = jen.Index().String().Values(names...)
+		entries = append(entries, entry{"Names", texts(names)})
 	}
 	if any {
-		d[jen.Id("Required")] = jen.Index().Bool().Values(required...)
+		entries = append(entries, entry{"Required", list("[]bool", required)})
 	}
 	if t.Closed {
-		d[jen.Id("Closed")] = jen.True()
+		entries = append(entries, entry{"Closed", "true"})
 	}
-	return jen.Var().Id("keys" + t.Go).Op("=").Add(chk("Keys")).Values(d).Line()
+	return "var keys" + t.Go + " = " + composite(p.chk("Keys"), entries...)
 }
 
-// keysDict is what checks say about the keys of an object.
-func (p *dataPackage) keysDict(c *ir.Checks) jen.Dict {
-	d := jen.Dict{}
+// keyEntries is what checks say about the keys of an object.
+func (p *dataPackage) keyEntries(c *ir.Checks) []entry {
 	if c == nil {
-		return d
+		return nil
 	}
+	var entries []entry
 	if c.MinProperties != nil {
-		d[jen.Id("Min")] = jen.Lit(*c.MinProperties)
+		entries = append(entries, entry{"Min", strconv.Itoa(*c.MinProperties)})
 	}
 	if c.MaxProperties != nil {
 		n := *c.MaxProperties
 		if n == 0 {
 			n = -1
 		}
-		d[jen.Id("Max")] = jen.Lit(n)
+		entries = append(entries, entry{"Max", strconv.Itoa(n)})
 	}
 	if len(c.Required) > 0 {
-		d[jen.Id("Others")] = stringList(c.Required)
+		entries = append(entries, entry{"Others", texts(c.Required)})
 	}
 	if len(c.DependentRequired) > 0 {
-		d[jen.Id("Dependents")] = jen.Index().Add(chk("Dependent")).ValuesFunc(func(g *jen.Group) {
-			for _, dep := range c.DependentRequired {
-				g.Values(jen.Dict{jen.Id("If"): jen.Lit(dep.If), jen.Id("Then"): stringList(dep.Then)})
-			}
-		})
+		var each []string
+		for _, dep := range c.DependentRequired {
+			each = append(each, composite("", entry{"If", strconv.Quote(dep.If)}, entry{"Then", texts(dep.Then)}))
+		}
+		entries = append(entries, entry{"Dependents", list("[]"+p.chk("Dependent"), each)})
 	}
 	if len(c.Groups) > 0 {
-		d[jen.Id("Groups")] = jen.Index().Add(chk("Group")).ValuesFunc(func(g *jen.Group) {
-			for _, group := range c.Groups {
-				g.Values(groupDict(group))
-			}
-		})
+		var each []string
+		for _, group := range c.Groups {
+			each = append(each, groupLiteral(group))
+		}
+		entries = append(entries, entry{"Groups", list("[]"+p.chk("Group"), each)})
 	}
 	if c.PropertyNames != nil {
 		ref := &ir.DataRef{Kind: ir.DataString, Checks: c.PropertyNames}
-		d[jen.Id("Name")] = jen.Func().Params(jen.Id("c").Op("*").Add(chk("Checker")), jen.Id("name").String()).Block(p.checksOf(ref, at(jen.Id("name")), 0)...)
+		entries = append(entries, entry{"Name", block("func(c *"+p.chk("Checker")+", name string)", p.checksOf(ref, at("name"), 0)...)})
 	}
-	return d
+	return entries
 }
 
-func groupDict(group ir.KeyGroup) jen.Dict {
-	d := jen.Dict{jen.Id("Sets"): jen.Index().Index().String().ValuesFunc(func(g *jen.Group) {
-		for _, set := range group.Sets {
-			g.ValuesFunc(func(g *jen.Group) {
-				for _, name := range set {
-					g.Lit(name)
-				}
-			})
-		}
-	})}
-	if group.One {
-		d[jen.Id("One")] = jen.True()
+func groupLiteral(group ir.KeyGroup) string {
+	var sets []string
+	for _, set := range group.Sets {
+		sets = append(sets, list("", quotedAll(set)))
 	}
-	return d
+	entries := []entry{{"Sets", list("[][]string", sets)}}
+	if group.One {
+		entries = append(entries, entry{"One", "true"})
+	}
+	return composite("", entries...)
 }
 
 // check prints the function checkT of a type that is no union.
-func (p *dataPackage) check(t *ir.DataType) jen.Code {
-	var body []jen.Code
+func (p *dataPackage) check(t *ir.DataType) string {
+	var body []string
 	switch t.Kind {
 	case ir.DataStruct:
 		body = p.checkStruct(t)
 	case ir.DataEnum:
 		body = p.checkEnum(t)
 	case ir.DataWrapper:
-		body = p.checkMember(&ir.DataField{Required: true, Type: *t.Of}, jen.Id("v").Dot("Value"))
+		body = p.checkMember(&ir.DataField{Required: true, Type: *t.Of}, "v.Value")
 	default:
-		if inner := p.checksOf(t.Of, at(jen.Id("x")), 0); len(inner) > 0 {
-			body = append([]jen.Code{jen.Id("x").Op(":=").Add(conversion(t.Of, jen.Op("*").Id("v")))}, inner...)
+		if inner := p.checksOf(t.Of, at("x"), 0); len(inner) > 0 {
+			body = append([]string{"x := " + call(p.goType(t.Of), "*v")}, inner...)
 		}
 	}
-	return jen.Func().Id("check"+t.Go).Params(jen.Id("c").Op("*").Add(chk("Checker")), jen.Id("v").Op("*").Id(t.Go)).Block(body...).Line()
+	return block("func check"+t.Go+"(c *"+p.chk("Checker")+", v *"+t.Go+")", body...)
 }
 
-// conversion turns a defined type back into the type under it.
-func conversion(r *ir.DataRef, x jen.Code) *jen.Statement {
-	return dataType(r).Call(x)
-}
-
-func (p *dataPackage) checkEnum(t *ir.DataType) []jen.Code {
-	args := []jen.Code{jen.Id("c"), jen.Op("*").Id("v")}
-	var texts []string
-	var values []jen.Code
+func (p *dataPackage) checkEnum(t *ir.DataType) []string {
+	var texts, values []string
 	for _, v := range t.Values {
 		texts = append(texts, string(v.Value))
-		values = append(values, jen.Id(v.Go))
+		values = append(values, v.Go)
 	}
-	body := []jen.Code{chk("OneOf").Call(append(append(args, jen.Lit(choice(texts))), values...)...)}
+	body := []string{call(p.chk("OneOf"), append([]string{"c", "*v", strconv.Quote(choice(texts))}, values...)...)}
 	if t.Checks != nil {
 		ref := &ir.DataRef{Kind: t.Base, Checks: t.Checks}
-		body = append(body, jen.Id("x").Op(":=").Add(dataScalars[t.Base]()).Call(jen.Op("*").Id("v")))
-		body = append(body, p.checksOf(ref, at(jen.Id("x")), 0)...)
+		body = append(body, "x := "+call(dataScalars[t.Base], "*v"))
+		body = append(body, p.checksOf(ref, at("x"), 0)...)
 	}
 	return body
 }
 
-func (p *dataPackage) checkStruct(t *ir.DataType) []jen.Code {
-	var body []jen.Code
+func (p *dataPackage) checkStruct(t *ir.DataType) []string {
+	var body []string
 	if c := t.Checks; c != nil && (c.MinProperties != nil || c.MaxProperties != nil || len(c.Required)+len(c.DependentRequired)+len(c.Groups) > 0) {
-		var present []jen.Code
+		var present []string
 		for _, f := range t.Fields {
 			present = append(present, presence(f))
 		}
-		others, has := jen.Lit(0), jen.Nil()
+		others, has := "0", "nil"
 		if t.Extra != nil {
-			others, has = jen.Len(jen.Id("v").Dot(t.ExtraGo)), chk("Has").Call(jen.Id("v").Dot(t.ExtraGo))
+			others, has = call("len", "v."+t.ExtraGo), call(p.chk("Has"), "v."+t.ExtraGo)
 		}
-		body = append(body, jen.Id("c").Dot("Keys").Call(jen.Op("&").Id("keys"+t.Go), jen.Index().Bool().Values(present...), others, has))
+		body = append(body, call("c.Keys", "&keys"+t.Go, list("[]bool", present), others, has))
 	}
 	for _, f := range t.Fields {
 		if f.Const != nil {
 			continue
 		}
-		if inner := p.checkMember(f, jen.Id("v").Dot(f.Go)); len(inner) > 0 {
-			body = append(body, jen.Id("c").Dot("Enter").Call(jen.Lit(f.Name)))
+		if inner := p.checkMember(f, "v."+f.Go); len(inner) > 0 {
+			body = append(body, call("c.Enter", strconv.Quote(f.Name)))
 			body = append(body, inner...)
-			body = append(body, jen.Id("c").Dot("Leave").Call())
+			body = append(body, "c.Leave()")
 		}
 	}
 	if t.Extra != nil {
-		extra := jen.Id("v").Dot(t.ExtraGo)
-		body = append(body, chk("EachName").Call(jen.Id("c"), jen.Op("&").Id("keys"+t.Go), extra))
+		extra := "v." + t.ExtraGo
+		body = append(body, call(p.chk("EachName"), "c", "&keys"+t.Go, extra))
 		body = append(body, p.checkEntries(t.Extra, extra, 0)...)
 	}
 	return body
 }
 
 // presence tells whether a property will be written.
-func presence(f *ir.DataField) jen.Code {
+func presence(f *ir.DataField) string {
 	switch {
 	case f.Const != nil:
-		return jen.Lit(f.Required)
+		return strconv.FormatBool(f.Required)
 	case f.Required, f.Default != nil && f.Type.Null:
-		return jen.True()
+		return "true"
 	}
 	return isSet(f)
 }
 
 // isSet tells whether the field of an optional property is not at what means absent.
-func isSet(f *ir.DataField) *jen.Statement {
-	x := jen.Id("v").Dot(f.Go)
+func isSet(f *ir.DataField) string {
+	x := "v." + f.Go
 	if !f.OmitZero {
-		return x.Op("!=").Nil()
+		return x + " != nil"
 	}
 	kind := f.Type.Kind
 	if kind == ir.DataNamed {
@@ -193,17 +180,17 @@ func isSet(f *ir.DataField) *jen.Statement {
 	}
 	switch kind {
 	case ir.DataTime, ir.DataDate:
-		return jen.Op("!").Add(x).Dot("IsZero").Call()
+		return "!" + x + ".IsZero()"
 	case ir.DataString:
-		return x.Op("!=").Lit("")
+		return x + ` != ""`
 	case ir.DataBool:
 		return x
 	}
-	return x.Op("!=").Lit(0)
+	return x + " != 0"
 }
 
 // checkMember checks a field, its absence considered.
-func (p *dataPackage) checkMember(f *ir.DataField, x *jen.Statement) []jen.Code {
+func (p *dataPackage) checkMember(f *ir.DataField, x string) []string {
 	where := at(x)
 	if f.Pointer || isPtr(&f.Type) {
 		where = deref(x)
@@ -214,11 +201,11 @@ func (p *dataPackage) checkMember(f *ir.DataField, x *jen.Statement) []jen.Code 
 	case f.Required && !f.Type.Null && isUnion(&f.Type): // checkT says that it is not set
 	case len(inner) == 0 || !optional:
 	case f.OmitZero && f.Default != nil: // what was read has its default: a zero was sent
-		return []jen.Code{jen.If(isSet(f).Op("||").Id("c").Dot("Decoded").Call()).Block(inner...)}
+		return []string{block("if "+isSet(f)+" || c.Decoded()", inner...)}
 	case f.OmitZero:
-		return []jen.Code{jen.If(isSet(f)).Block(inner...)}
+		return []string{block("if "+isSet(f), inner...)}
 	default:
-		return []jen.Code{jen.If(jen.Add(x).Op("!=").Nil()).Block(inner...)}
+		return []string{block("if "+x+" != nil", inner...)}
 	}
 	return inner
 }
@@ -226,7 +213,7 @@ func (p *dataPackage) checkMember(f *ir.DataField, x *jen.Statement) []jen.Code 
 func isUnion(r *ir.DataRef) bool { return r.Kind == ir.DataNamed && r.Type.Kind == ir.DataUnion }
 
 // checkElem checks an element of a list or map.
-func (p *dataPackage) checkElem(r *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
+func (p *dataPackage) checkElem(r *ir.DataRef, x string, depth int) []string {
 	where := at(x)
 	if isPtr(r) {
 		where = deref(x)
@@ -235,84 +222,83 @@ func (p *dataPackage) checkElem(r *ir.DataRef, x *jen.Statement, depth int) []je
 	if len(inner) == 0 || !r.Null {
 		return inner
 	}
-	return []jen.Code{jen.If(jen.Add(x).Op("!=").Nil()).Block(inner...)}
+	return []string{block("if "+x+" != nil", inner...)}
 }
 
 // checksOf checks the value at a place, which is not null. It is empty when there is nothing to check.
-func (p *dataPackage) checksOf(r *ir.DataRef, x place, depth int) []jen.Code {
+func (p *dataPackage) checksOf(r *ir.DataRef, x place, depth int) []string {
 	c := r.Checks
 	if c == nil {
 		c = &ir.Checks{}
 	}
-	on := func(method string, args ...jen.Code) jen.Code { return jen.Id("c").Dot(method).Call(args...) }
 	switch r.Kind {
 	case ir.DataAny:
-		return []jen.Code{on("Any", x.val)}
+		return []string{call("c.Any", x.val)}
 	case ir.DataBool:
 		return p.values(c, x.val)
 	case ir.DataTime:
-		return []jen.Code{on("Time", x.val)}
+		return []string{call("c.Time", x.val)}
 	case ir.DataDate:
-		return []jen.Code{on("Date", x.val)}
+		return []string{call("c.Date", x.val)}
 	case ir.DataString:
-		return append([]jen.Code{on("Text", x.val)}, p.textChecks(c, x.val)...)
+		return append([]string{call("c.Text", x.val)}, p.textChecks(c, x.val)...)
 	case ir.DataNumber:
-		return append([]jen.Code{on("Finite", x.val)}, numberChecks(c, x.val)...)
+		return append([]string{call("c.Finite", x.val)}, p.numberChecks(c, x.val)...)
 	case ir.DataInt32, ir.DataInt64, ir.DataUint32, ir.DataUint64:
-		return numberChecks(c, x.val)
+		return p.numberChecks(c, x.val)
 	case ir.DataList:
 		return p.listChecks(r, c, x.val, depth)
 	case ir.DataMap:
-		keys := jen.Op("&").Add(chk("Keys")).Values(p.keysDict(c))
-		return append([]jen.Code{chk("MapKeys").Call(jen.Id("c"), keys, x.val)}, p.checkEntries(r.Elem, x.val, depth)...)
+		keys := composite("&"+p.chk("Keys"), p.keyEntries(c)...)
+		return append([]string{call(p.chk("MapKeys"), "c", keys, x.val)}, p.checkEntries(r.Elem, x.val, depth)...)
 	case ir.DataNamed:
 		return p.namedChecks(r, c, x)
 	}
 	return nil
 }
 
-func (p *dataPackage) namedChecks(r *ir.DataRef, c *ir.Checks, x place) []jen.Code {
-	if r.Type.Kind == ir.DataUnion {
-		return []jen.Code{jen.Id("check"+r.Name).Call(jen.Id("c"), x.val)}
+func (p *dataPackage) namedChecks(r *ir.DataRef, c *ir.Checks, x place) []string {
+	if isUnion(r) {
+		return []string{call("check"+r.Name, "c", x.val)}
 	}
-	code := []jen.Code{jen.Id("check"+r.Name).Call(jen.Id("c"), x.ptr)}
-	if r.Checks != nil {
-		base := dataScalars[r.Type.Base]().Call(x.val)
-		if r.Type.Base == ir.DataString {
-			return append(code, p.textChecks(c, base)...)
-		}
-		return append(code, numberChecks(c, base)...)
+	body := []string{call("check"+r.Name, "c", x.ptr)}
+	if r.Checks == nil {
+		return body
 	}
-	return code
+	base := call(dataScalars[r.Type.Base], x.val)
+	if r.Type.Base == ir.DataString {
+		return append(body, p.textChecks(c, base)...)
+	}
+	return append(body, p.numberChecks(c, base)...)
 }
 
-func (p *dataPackage) textChecks(c *ir.Checks, x *jen.Statement) []jen.Code {
-	var code []jen.Code
+func (p *dataPackage) textChecks(c *ir.Checks, x string) []string {
+	var body []string
 	if c.MinLength != nil {
-		code = append(code, jen.Id("c").Dot("MinLength").Call(x, jen.Lit(*c.MinLength)))
+		body = append(body, call("c.MinLength", x, strconv.Itoa(*c.MinLength)))
 	}
 	if c.MaxLength != nil {
-		code = append(code, jen.Id("c").Dot("MaxLength").Call(x, jen.Lit(*c.MaxLength)))
+		body = append(body, call("c.MaxLength", x, strconv.Itoa(*c.MaxLength)))
 	}
 	for _, pattern := range c.Patterns {
-		code = append(code, jen.Id("c").Dot("Pattern").Call(x, p.pattern(pattern)))
+		body = append(body, call("c.Pattern", x, p.pattern(pattern)))
 	}
 	for _, format := range c.Formats {
-		code = append(code, jen.Id("c").Dot("Format").Call(x, jen.Lit(format)))
+		body = append(body, call("c.Format", x, strconv.Quote(format)))
 	}
-	return append(code, p.values(c, x)...)
+	return append(body, p.values(c, x)...)
 }
 
 // values checks that a scalar is one of a few.
-func (p *dataPackage) values(c *ir.Checks, x jen.Code) []jen.Code {
+func (p *dataPackage) values(c *ir.Checks, x string) []string {
 	if len(c.Values) == 0 {
 		return nil
 	}
-	args := []jen.Code{jen.Id("c"), x, jen.Lit(choice(rawTexts(c.Values)))}
+	args := []string{"c", x, strconv.Quote(choice(rawTexts(c.Values)))}
 	for _, v := range c.Values {
 		args = append(args, dataLiteral(v))
 	}
-	return []jen.Code{chk("OneOf").Call(args...)}
+	return []string{call(p.chk("OneOf"), args...)}
 }
 
 func rawTexts(values []json.RawMessage) []string {
@@ -323,70 +309,62 @@ func rawTexts(values []json.RawMessage) []string {
 	return texts
 }
 
-func numberChecks(c *ir.Checks, x jen.Code) []jen.Code {
-	var code []jen.Code
+func (p *dataPackage) numberChecks(c *ir.Checks, x string) []string {
+	var body []string
 	for _, bound := range []struct{ name, text string }{
 		{"Minimum", c.Minimum}, {"ExclusiveMinimum", c.ExclusiveMinimum}, {"Maximum", c.Maximum}, {"ExclusiveMaximum", c.ExclusiveMaximum},
 	} {
 		if bound.text != "" {
-			code = append(code, chk(bound.name).Call(jen.Id("c"), x, jen.Op(bound.text)))
+			body = append(body, call(p.chk(bound.name), "c", x, number(bound.text)))
 		}
 	}
 	for _, m := range c.MultipleOf {
-		code = append(code, chk("MultipleOf").Call(jen.Id("c"), x, jen.Lit(m)))
+		body = append(body, call(p.chk("MultipleOf"), "c", x, strconv.Quote(m)))
 	}
-	return code
+	return body
 }
 
-func (p *dataPackage) listChecks(r *ir.DataRef, c *ir.Checks, x *jen.Statement, depth int) []jen.Code {
-	var code []jen.Code
+func (p *dataPackage) listChecks(r *ir.DataRef, c *ir.Checks, x string, depth int) []string {
+	var body []string
 	if c.MinItems != nil {
-		code = append(code, jen.Id("c").Dot("MinItems").Call(jen.Len(x), jen.Lit(*c.MinItems)))
+		body = append(body, call("c.MinItems", call("len", x), strconv.Itoa(*c.MinItems)))
 	}
 	if c.MaxItems != nil {
-		code = append(code, jen.Id("c").Dot("MaxItems").Call(jen.Len(x), jen.Lit(*c.MaxItems)))
+		body = append(body, call("c.MaxItems", call("len", x), strconv.Itoa(*c.MaxItems)))
 	}
 	i := "i" + strconv.Itoa(depth)
-	if inner := p.checkElem(r.Elem, jen.Add(x).Index(jen.Id(i)), depth+1); len(inner) > 0 {
-		block := append([]jen.Code{jen.Id("c").Dot("Index").Call(jen.Id(i))}, inner...)
-		code = append(code, jen.For(jen.Id(i).Op(":=").Range().Add(x)).Block(append(block, jen.Id("c").Dot("Leave").Call())...))
+	if inner := p.checkElem(r.Elem, x+"["+i+"]", depth+1); len(inner) > 0 {
+		each := append([]string{call("c.Index", i)}, inner...)
+		body = append(body, block("for "+i+" := range "+x, append(each, "c.Leave()")...))
 	}
 	if c.UniqueItems {
-		e := jen.Id("e")
-		write := jen.Func().Params(jen.Id("b").Index().Byte(), e.Clone().Add(dataTypeOrNull(r.Elem))).Index().Byte().
-			Block(append(writeOrNull(r.Elem, e, depth+1), jen.Return(jen.Id("b")))...)
-		code = append(code, chk("Unique").Call(jen.Id("c"), x, write))
+		write := block("func(b []byte, e "+p.goTypeOrNull(r.Elem)+") []byte", append(p.writeOrNull(r.Elem, "e", depth+1), "return b")...)
+		body = append(body, call(p.chk("Unique"), "c", x, write))
 	}
-	return code
+	return body
 }
 
 // checkEntries checks the values of a map.
-func (p *dataPackage) checkEntries(elem *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
+func (p *dataPackage) checkEntries(elem *ir.DataRef, x string, depth int) []string {
 	k, e := "k"+strconv.Itoa(depth), "e"+strconv.Itoa(depth)
-	inner := p.checkElem(elem, jen.Id(e), depth+1)
+	inner := p.checkElem(elem, e, depth+1)
 	if len(inner) == 0 {
 		return nil
 	}
-	block := []jen.Code{jen.Id(e).Op(":=").Add(x).Index(jen.Id(k)), jen.Id("c").Dot("Enter").Call(jen.Id(k))}
-	block = append(append(block, inner...), jen.Id("c").Dot("Leave").Call())
-	return []jen.Code{jen.For(jen.List(jen.Id("_"), jen.Id(k)).Op(":=").Range().Add(chk("Names")).Call(x)).Block(block...)}
+	body := append([]string{e + " := " + x + "[" + k + "]", call("c.Enter", k)}, inner...)
+	return []string{block("for _, "+k+" := range "+call(p.chk("Names"), x), append(body, "c.Leave()")...)}
 }
 
 // checkUnion prints the function that checks whichever case there is.
-func (p *dataPackage) checkUnion(t *ir.DataType) jen.Code {
-	return jen.Func().Id("check"+t.Go).Params(jen.Id("c").Op("*").Add(chk("Checker")), jen.Id("v").Id(t.Go)).Block(
-		jen.Switch(jen.Id("v").Op(":=").Id("v").Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
-			for _, c := range t.Cases {
-				if caseIsPtr(c.Type) {
-					g.Case(jen.Op("*").Id(c.Go)).Block(
-						jen.If(jen.Id("v").Op("==").Nil()).Block(jen.Id("c").Dot("NotSet").Call(), jen.Return()),
-						jen.Id("check"+c.Go).Call(jen.Id("c"), jen.Id("v")),
-					)
-					continue
-				}
-				g.Case(jen.Id(c.Go)).Block(jen.Id("check"+c.Go).Call(jen.Id("c"), jen.Op("&").Id("v")))
-			}
-			g.Default().Block(jen.Id("c").Dot("NotSet").Call())
-		}),
-	).Line()
+func (p *dataPackage) checkUnion(t *ir.DataType) string {
+	var arms []string
+	for _, c := range t.Cases {
+		if caseIsPtr(c.Type) {
+			arms = append(arms, arm("case *"+c.Go, block("if v == nil", "c.NotSet()", "return"), call("check"+c.Go, "c", "v")))
+			continue
+		}
+		arms = append(arms, arm("case "+c.Go, call("check"+c.Go, "c", "&v")))
+	}
+	arms = append(arms, arm("default", "c.NotSet()"))
+	return block("func check"+t.Go+"(c *"+p.chk("Checker")+", v "+t.Go+")", choose("v := v.(type)", arms...))
 }

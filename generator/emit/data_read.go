@@ -2,10 +2,10 @@ package emit
 
 import (
 	"encoding/json"
+	"fmt"
 	"slices"
+	"strconv"
 	"strings"
-
-	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
 )
@@ -19,24 +19,27 @@ func jsonString(text []byte) (string, bool) {
 	return s, true
 }
 
-func readerParam() jen.Code { return jen.Id("r").Op("*").Add(chk("Reader")) }
+// readerFunc is the head of a function that reads.
+func (p *dataPackage) readerFunc(name, result string) string {
+	return "func" + name + "(r *" + p.chk("Reader") + ") " + result
+}
 
 // read prints the function readT of a type that is no union.
-func (p *dataPackage) read(t *ir.DataType) jen.Code {
-	f := jen.Func().Id("read" + t.Go).Params(readerParam())
+func (p *dataPackage) read(t *ir.DataType) string {
+	head := p.readerFunc(" read"+t.Go, t.Go)
 	switch t.Kind {
 	case ir.DataStruct:
-		return f.Params(jen.Id("v").Id(t.Go)).BlockFunc(func(g *jen.Group) { p.readStruct(g, t) }).Line()
+		return block(p.readerFunc(" read"+t.Go, "(v "+t.Go+")"), p.readStruct(t)...)
 	case ir.DataEnum:
-		return f.Id(t.Go).Block(jen.Return(jen.Id(t.Go).Call(readCall(&ir.DataRef{Kind: t.Base})))).Line()
+		return block(head, "return "+call(t.Go, p.readCall(&ir.DataRef{Kind: t.Base})))
 	case ir.DataWrapper:
-		return f.Id(t.Go).Block(jen.Return(jen.Id(t.Go).Values(jen.Dict{jen.Id("Value"): readCall(t.Of)}))).Line()
+		return block(head, "return "+composite(t.Go, entry{"Value", p.readCall(t.Of)}))
 	}
-	return f.Id(t.Go).Block(jen.Return(jen.Id(t.Go).Call(readCall(t.Of)))).Line()
+	return block(head, "return "+call(t.Go, p.readCall(t.Of)))
 }
 
 // readCall reads the next value of r.
-func readCall(r *ir.DataRef) *jen.Statement {
+func (p *dataPackage) readCall(r *ir.DataRef) string {
 	if r.Null && r.Kind != ir.DataAny {
 		helper := "OrNull"
 		if isPtr(r) {
@@ -44,17 +47,17 @@ func readCall(r *ir.DataRef) *jen.Statement {
 		}
 		plain := *r
 		plain.Null = false
-		return chk(helper).Call(jen.Id("r"), readFunction(&plain))
+		return call(p.chk(helper), "r", p.readFunction(&plain))
 	}
 	switch r.Kind {
 	case ir.DataList:
-		return chk("List").Call(jen.Id("r"), readFunction(r.Elem))
+		return call(p.chk("List"), "r", p.readFunction(r.Elem))
 	case ir.DataMap:
-		return chk("Map").Call(jen.Id("r"), readFunction(r.Elem))
+		return call(p.chk("Map"), "r", p.readFunction(r.Elem))
 	case ir.DataNamed:
-		return jen.Id("read" + r.Name).Call(jen.Id("r"))
+		return call("read"+r.Name, "r")
 	}
-	return jen.Id("r").Dot(readerMethods[r.Kind]).Call()
+	return call("r." + readerMethods[r.Kind])
 }
 
 // readerMethods read the scalar kinds.
@@ -64,126 +67,116 @@ var readerMethods = map[ir.DataKind]string{
 }
 
 // readFunction is a function from a reader to the Go type of r.
-func readFunction(r *ir.DataRef) *jen.Statement {
+func (p *dataPackage) readFunction(r *ir.DataRef) string {
 	if !r.Null || r.Kind == ir.DataAny {
 		if method, ok := readerMethods[r.Kind]; ok {
-			return jen.Parens(jen.Op("*").Add(chk("Reader"))).Dot(method)
+			return "(*" + p.chk("Reader") + ")." + method
 		}
 		if r.Kind == ir.DataNamed {
-			return jen.Id("read" + r.Name)
+			return "read" + r.Name
 		}
 	}
-	return jen.Func().Params(readerParam()).Add(dataTypeOrNull(r)).Block(jen.Return(readCall(r)))
+	return block(p.readerFunc("", p.goTypeOrNull(r)), "return "+p.readCall(r))
 }
 
 // fieldCall reads a property into its field.
-func fieldCall(f *ir.DataField) *jen.Statement {
+func (p *dataPackage) fieldCall(f *ir.DataField) string {
 	if f.Pointer {
-		return chk("Ptr").Call(jen.Id("r"), readFunction(&f.Type))
+		return call(p.chk("Ptr"), "r", p.readFunction(&f.Type))
 	}
-	return readCall(&f.Type)
+	return p.readCall(&f.Type)
 }
 
 // defaultCall reads the default of a property.
-func defaultCall(f *ir.DataField) jen.Code {
-	read := readFunction(&f.Type)
+func (p *dataPackage) defaultCall(f *ir.DataField) string {
+	read := p.readFunction(&f.Type)
 	if f.Pointer {
-		read = jen.Func().Params(readerParam()).Op("*").Add(dataType(&f.Type)).Block(jen.Return(fieldCall(f)))
+		read = block(p.readerFunc("", "*"+p.goType(&f.Type)), "return "+p.fieldCall(f))
 	}
-	return chk("Default").Call(jen.Lit(string(f.Default)), read)
+	return call(p.chk("Default"), strconv.Quote(string(f.Default)), read)
 }
 
-func (p *dataPackage) readStruct(g *jen.Group, t *ir.DataType) {
-	g.If(jen.Op("!").Id("r").Dot("IsObject").Call()).Block(jen.Return(jen.Id("v")))
-	g.Var().Id("seen").Index(jen.Lit(len(t.Fields))).Bool()
+func (p *dataPackage) readStruct(t *ir.DataType) []string {
+	body := []string{block("if !r.IsObject()", "return v"), fmt.Sprintf("var seen [%d]bool", len(t.Fields))}
+	others, has := "others", "nil"
 	if t.Extra == nil {
-		g.Id("others").Op(":=").Lit(0)
+		body = append(body, "others := 0")
+	} else {
+		extra := "v." + t.ExtraGo
+		others, has = call("len", extra), call(p.chk("Has"), extra)
 	}
-	step := func(method string) jen.Code {
-		return jen.List(jen.Id("key"), jen.Id("ok")).Op(map[string]string{"Object": ":=", "Next": "="}[method]).Id("r").Dot(method).Call()
+	var arms []string
+	for i, f := range t.Fields {
+		arms = append(arms, arm("case "+strconv.Quote(f.Name), block(fmt.Sprintf("if r.Field(&seen[%d])", i), p.readField(f))))
 	}
-	g.For(step("Object"), jen.Id("ok"), step("Next")).Block(
-		jen.Switch(jen.String().Call(jen.Id("key"))).BlockFunc(func(g *jen.Group) {
-			for i, f := range t.Fields {
-				g.Case(jen.Lit(f.Name)).Block(jen.If(jen.Id("r").Dot("Field").Call(jen.Op("&").Id("seen").Index(jen.Lit(i)))).Block(readField(f)))
-			}
-			g.Default().Block(readOther(t)...)
-		}),
+	arms = append(arms, arm("default", p.readOther(t)...))
+	body = append(body,
+		block("for key, ok := r.Object(); ok; key, ok = r.Next()", choose("string(key)", arms...)),
+		call("r.Keys", "&keys"+t.Go, "seen[:]", others, has),
 	)
-	others, has := jen.Id("others"), jen.Nil()
-	if t.Extra != nil {
-		others, has = jen.Len(jen.Id("v").Dot(t.ExtraGo)), chk("Has").Call(jen.Id("v").Dot(t.ExtraGo))
-	}
-	g.Id("r").Dot("Keys").Call(jen.Op("&").Id("keys"+t.Go), jen.Id("seen").Index(jen.Op(":")), others, has)
 	for i, f := range t.Fields {
 		if f.Default != nil {
-			g.If(jen.Op("!").Id("seen").Index(jen.Lit(i))).Block(jen.Id("v").Dot(f.Go).Op("=").Add(defaultCall(f)))
+			body = append(body, block(fmt.Sprintf("if !seen[%d]", i), "v."+f.Go+" = "+p.defaultCall(f)))
 		}
 	}
-	g.Return(jen.Id("v"))
+	return append(body, "return v")
 }
 
-func readField(f *ir.DataField) jen.Code {
+func (p *dataPackage) readField(f *ir.DataField) string {
 	if f.Const != nil {
-		return jen.Id("r").Dot("Const").Call(jen.Lit(string(f.Const)))
+		return call("r.Const", strconv.Quote(string(f.Const)))
 	}
-	return jen.Id("v").Dot(f.Go).Op("=").Add(fieldCall(f))
+	return "v." + f.Go + " = " + p.fieldCall(f)
 }
 
 // readOther reads a property that has no field.
-func readOther(t *ir.DataType) []jen.Code {
+func (p *dataPackage) readOther(t *ir.DataType) []string {
 	if t.Extra != nil {
-		return []jen.Code{chk("Extra").Call(jen.Id("r"), jen.Op("&").Id("v").Dot(t.ExtraGo), jen.Id("key"), readFunction(t.Extra))}
+		return []string{call(p.chk("Extra"), "r", "&v."+t.ExtraGo, "key", p.readFunction(t.Extra))}
 	}
-	return []jen.Code{jen.Id("others").Op("++"), jen.Id("r").Dot("Unknown").Call(jen.Id("key"), jen.Op("&").Id("keys"+t.Go))}
+	return []string{"others++", call("r.Unknown", "key", "&keys"+t.Go)}
 }
 
 // readUnion prints the function that reads the case which JSON type and discriminating property choose.
-func (p *dataPackage) readUnion(t *ir.DataType) jen.Code {
+func (p *dataPackage) readUnion(t *ir.DataType) string {
 	var objects []*ir.DataCase
-	return jen.Func().Id("read" + t.Go).Params(readerParam()).Id(t.Go).BlockFunc(func(g *jen.Group) {
-		g.Switch(jen.Id("r").Dot("Type").Call()).BlockFunc(func(g *jen.Group) {
-			for _, c := range t.Cases {
-				if len(c.Keys) > 0 {
-					objects = append(objects, c)
-					continue
-				}
-				g.CaseFunc(func(g *jen.Group) {
-					for _, name := range jsonTypes(c) {
-						g.Add(chk(name))
-					}
-				}).Block(jen.Return(readCase(c)))
-			}
-			if len(objects) > 0 {
-				g.Case(chk("TypeObject")).BlockFunc(func(g *jen.Group) { readKeyed(g, t, objects) })
-			}
-		})
-		g.Id("r").Dot("NoCase").Call(jen.Lit(caseList(t)))
-		g.Return(jen.Nil())
-	}).Line()
-}
-
-func readKeyed(g *jen.Group, t *ir.DataType, objects []*ir.DataCase) {
-	var want []string
-	g.Switch(jen.Id("r").Dot("Key").Call(jen.Lit(t.By))).BlockFunc(func(g *jen.Group) {
-		for _, c := range objects {
-			g.CaseFunc(func(g *jen.Group) {
-				for _, k := range c.Keys {
-					want = append(want, string(k))
-					g.Lit(string(k))
-				}
-			}).Block(jen.Return(readCase(c)))
+	var arms []string
+	for _, c := range t.Cases {
+		if len(c.Keys) > 0 {
+			objects = append(objects, c)
+			continue
 		}
-	})
-	g.Id("r").Dot("NoKey").Call(jen.Lit(t.By), jen.Lit(choice(want)))
-	g.Return(jen.Nil())
+		var types []string
+		for _, name := range jsonTypes(c) {
+			types = append(types, p.chk(name))
+		}
+		arms = append(arms, arm("case "+strings.Join(types, ", "), "return "+p.readCase(c)))
+	}
+	if len(objects) > 0 {
+		arms = append(arms, arm("case "+p.chk("TypeObject"), p.readKeyed(t, objects)...))
+	}
+	return block(p.readerFunc(" read"+t.Go, t.Go), choose("r.Type()", arms...), call("r.NoCase", strconv.Quote(caseList(t))), "return nil")
 }
 
-func readCase(c *ir.DataCase) jen.Code {
-	if caseIsPtr(c.Type) {
-		return chk("Ptr").Call(jen.Id("r"), jen.Id("read"+c.Go))
+func (p *dataPackage) readKeyed(t *ir.DataType, objects []*ir.DataCase) []string {
+	var want, arms []string
+	for _, c := range objects {
+		var keys []string
+		for _, k := range c.Keys {
+			keys = append(keys, string(k))
+		}
+		want = append(want, keys...)
+		arms = append(arms, arm("case "+strings.Join(quotedAll(keys), ", "), "return "+p.readCase(c)))
 	}
-	return jen.Id("read" + c.Go).Call(jen.Id("r"))
+	by := strconv.Quote(t.By)
+	return []string{choose(call("r.Key", by), arms...), call("r.NoKey", by, strconv.Quote(choice(want))), "return nil"}
+}
+
+func (p *dataPackage) readCase(c *ir.DataCase) string {
+	if caseIsPtr(c.Type) {
+		return call(p.chk("Ptr"), "r", "read"+c.Go)
+	}
+	return call("read"+c.Go, "r")
 }
 
 // jsonTypes are the constants of runtime/check for the JSON types of a case: integers are numbers.

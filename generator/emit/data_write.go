@@ -3,157 +3,128 @@ package emit
 import (
 	"strconv"
 
-	"github.com/dave/jennifer/jen"
-
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // write prints the function writeT of a type that is no union. What it writes has been checked.
-func (p *dataPackage) write(t *ir.DataType) jen.Code {
-	f := jen.Func().Id("write"+t.Go).Params(jen.Id("b").Index().Byte(), jen.Id("v").Op("*").Id(t.Go)).Index().Byte()
+func (p *dataPackage) write(t *ir.DataType) string {
+	var body []string
 	switch t.Kind {
 	case ir.DataStruct:
-		return f.BlockFunc(func(g *jen.Group) { writeStruct(g, t) }).Line()
+		body = p.writeStruct(t)
 	case ir.DataEnum:
-		value := dataScalars[t.Base]().Call(jen.Op("*").Id("v"))
-		return f.Block(append(writeValue(&ir.DataRef{Kind: t.Base}, at(value), 0), jen.Return(jen.Id("b")))...).Line()
+		body = p.writeValue(&ir.DataRef{Kind: t.Base}, at(call(dataScalars[t.Base], "*v")), 0)
 	case ir.DataWrapper:
-		return f.Block(append(writeOrNull(t.Of, jen.Id("v").Dot("Value"), 0), jen.Return(jen.Id("b")))...).Line()
+		body = p.writeOrNull(t.Of, "v.Value", 0)
+	default:
+		body = append([]string{"x := " + call(p.goType(t.Of), "*v")}, p.writeOrNull(t.Of, "x", 0)...)
 	}
-	body := []jen.Code{jen.Id("x").Op(":=").Add(conversion(t.Of, jen.Op("*").Id("v")))}
-	body = append(body, writeOrNull(t.Of, jen.Id("x"), 0)...)
-	return f.Block(append(body, jen.Return(jen.Id("b")))...).Line()
+	if t.Kind != ir.DataStruct {
+		body = append(body, "return b")
+	}
+	return block("func write"+t.Go+"(b []byte, v *"+t.Go+") []byte", body...)
 }
 
-func writeStruct(g *jen.Group, t *ir.DataType) {
-	g.Id("start").Op(":=").Len(jen.Id("b"))
+func (p *dataPackage) writeStruct(t *ir.DataType) []string {
+	body := []string{"start := len(b)"}
 	for _, f := range t.Fields {
-		writeField(g, f)
+		body = append(body, p.writeField(f)...)
 	}
 	if t.Extra != nil {
-		for _, code := range writeEntries(t.Extra, jen.Id("v").Dot(t.ExtraGo), 0) {
-			g.Add(code)
-		}
+		body = append(body, p.writeEntries(t.Extra, "v."+t.ExtraGo, 0)...)
 	}
-	g.Return(jen.Qual(wirePath, "EndObject").Call(jen.Id("b"), jen.Id("start")))
+	return append(body, "return "+call(p.wire("EndObject"), "b", "start"))
 }
 
-func writeField(g *jen.Group, f *ir.DataField) {
+func (p *dataPackage) writeField(f *ir.DataField) []string {
 	key := string(wire.AppendKey(nil, f.Name))
 	if f.Const != nil {
 		if f.Required {
-			g.Add(appendText(key + string(f.Const)))
+			return []string{appendText(key + string(f.Const))}
 		}
-		return
+		return nil
 	}
-	x := jen.Id("v").Dot(f.Go)
-	code := []jen.Code{appendText(key)}
+	x := "v." + f.Go
+	body := []string{appendText(key)}
 	switch {
 	case f.Required || f.Default != nil && f.Type.Null:
-		for _, c := range append(code, writeOrNull(&f.Type, x, 0)...) {
-			g.Add(c)
-		}
-		return
+		return append(body, p.writeOrNull(&f.Type, x, 0)...)
 	case f.Pointer || isPtr(&f.Type):
-		code = append(code, writeValue(&f.Type, deref(x), 0)...)
+		body = append(body, p.writeValue(&f.Type, deref(x), 0)...)
 	default:
-		code = append(code, writeValue(&f.Type, at(x), 0)...)
+		body = append(body, p.writeValue(&f.Type, at(x), 0)...)
 	}
-	g.If(isSet(f)).Block(code...)
+	return []string{block("if "+isSet(f), body...)}
 }
 
 // appendText appends constant text to b.
-func appendText(text string) jen.Code {
-	return jen.Id("b").Op("=").Append(jen.Id("b"), jen.Lit(text).Op("..."))
-}
+func appendText(text string) string { return "b = append(b, " + strconv.Quote(text) + "...)" }
 
 // writeOrNull writes the value of x, which is nil for null if the reference has null.
-func writeOrNull(r *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
+func (p *dataPackage) writeOrNull(r *ir.DataRef, x string, depth int) []string {
 	if !r.Null || r.Kind == ir.DataAny {
-		return writeValue(r, at(x), depth)
+		return p.writeValue(r, at(x), depth)
 	}
 	where := at(x)
 	if isPtr(r) {
 		where = deref(x)
 	}
-	return []jen.Code{jen.If(jen.Add(x).Op("==").Nil()).Block(appendText("null")).Else().Block(writeValue(r, where, depth)...)}
+	return []string{block(block("if "+x+" == nil", appendText("null"))+" else", p.writeValue(r, where, depth)...)}
+}
+
+// scalarWriters append the scalar kinds.
+var scalarWriters = map[ir.DataKind]struct{ path, name string }{
+	ir.DataAny: {checkPath, "AppendAny"}, ir.DataBool: {wirePath, "AppendBool"}, ir.DataString: {wirePath, "AppendString"},
+	ir.DataBytes: {wirePath, "AppendBytes"}, ir.DataNumber: {wirePath, "AppendFloat64"}, ir.DataInt64: {wirePath, "AppendInteger"},
+	ir.DataInt32: {wirePath, "AppendInt32"}, ir.DataUint32: {wirePath, "AppendUint32"}, ir.DataUint64: {checkPath, "AppendUint"},
+	ir.DataTime: {checkPath, "AppendTime"}, ir.DataDate: {checkPath, "AppendDate"},
 }
 
 // writeValue writes the value at a place, which is not null.
-func writeValue(r *ir.DataRef, x place, depth int) []jen.Code {
-	set := func(call *jen.Statement) []jen.Code { return []jen.Code{jen.Id("b").Op("=").Add(call)} }
-	appendTo := func(name string) []jen.Code { return set(jen.Qual(wirePath, name).Call(jen.Id("b"), x.val)) }
+func (p *dataPackage) writeValue(r *ir.DataRef, x place, depth int) []string {
 	switch r.Kind {
-	case ir.DataAny:
-		return set(chk("AppendAny").Call(jen.Id("b"), x.val))
-	case ir.DataBool:
-		return appendTo("AppendBool")
-	case ir.DataString:
-		return appendTo("AppendString")
-	case ir.DataBytes:
-		return appendTo("AppendBytes")
-	case ir.DataNumber:
-		return appendTo("AppendFloat64")
-	case ir.DataInt64:
-		return appendTo("AppendInteger")
-	case ir.DataInt32:
-		return appendTo("AppendInt32")
-	case ir.DataUint32:
-		return appendTo("AppendUint32")
-	case ir.DataUint64:
-		return set(chk("AppendUint").Call(jen.Id("b"), x.val))
-	case ir.DataTime:
-		return set(chk("AppendTime").Call(jen.Id("b"), x.val))
-	case ir.DataDate:
-		return set(chk("AppendDate").Call(jen.Id("b"), x.val))
 	case ir.DataList:
-		return writeList(r, x.val, depth)
+		return p.writeList(r, x.val, depth)
 	case ir.DataMap:
-		start := jen.Id("start" + strconv.Itoa(depth))
-		code := append([]jen.Code{start.Clone().Op(":=").Len(jen.Id("b"))}, writeEntries(r.Elem, x.val, depth)...)
-		return append(code, jen.Id("b").Op("=").Qual(wirePath, "EndObject").Call(jen.Id("b"), start))
+		start := "start" + strconv.Itoa(depth)
+		body := append([]string{start + " := len(b)"}, p.writeEntries(r.Elem, x.val, depth)...)
+		return append(body, "b = "+call(p.wire("EndObject"), "b", start))
+	case ir.DataNamed:
+		arg := x.ptr
+		if isUnion(r) {
+			arg = x.val
+		}
+		return []string{"b = " + call("write"+r.Name, "b", arg)}
 	}
-	if isUnion(r) {
-		return set(jen.Id("write"+r.Name).Call(jen.Id("b"), x.val))
-	}
-	return set(jen.Id("write"+r.Name).Call(jen.Id("b"), x.ptr))
+	w := scalarWriters[r.Kind]
+	return []string{"b = " + call(p.qualified(w.path, w.name), "b", x.val)}
 }
 
-func writeList(r *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
+func (p *dataPackage) writeList(r *ir.DataRef, x string, depth int) []string {
 	i := "i" + strconv.Itoa(depth)
-	block := []jen.Code{jen.If(jen.Id(i).Op(">").Lit(0)).Block(jen.Id("b").Op("=").Append(jen.Id("b"), jen.LitRune(',')))}
-	block = append(block, writeOrNull(r.Elem, jen.Add(x).Index(jen.Id(i)), depth+1)...)
-	return []jen.Code{
-		jen.Id("b").Op("=").Append(jen.Id("b"), jen.LitRune('[')),
-		jen.For(jen.Id(i).Op(":=").Range().Add(x)).Block(block...),
-		jen.Id("b").Op("=").Append(jen.Id("b"), jen.LitRune(']')),
-	}
+	body := []string{block("if "+i+" > 0", "b = append(b, ',')")}
+	body = append(body, p.writeOrNull(r.Elem, x+"["+i+"]", depth+1)...)
+	return []string{"b = append(b, '[')", block("for "+i+" := range "+x, body...), "b = append(b, ']')"}
 }
 
 // writeEntries writes the members of a map, sorted by name, so that equal values give equal bytes.
-func writeEntries(elem *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
+func (p *dataPackage) writeEntries(elem *ir.DataRef, x string, depth int) []string {
 	k, e := "k"+strconv.Itoa(depth), "e"+strconv.Itoa(depth)
-	block := []jen.Code{
-		jen.Id(e).Op(":=").Add(x).Index(jen.Id(k)),
-		jen.Id("b").Op("=").Qual(wirePath, "AppendKey").Call(jen.Id("b"), jen.Id(k)),
-	}
-	block = append(block, writeOrNull(elem, jen.Id(e), depth+1)...)
-	return []jen.Code{jen.For(jen.List(jen.Id("_"), jen.Id(k)).Op(":=").Range().Add(chk("Names")).Call(x)).Block(block...)}
+	body := []string{e + " := " + x + "[" + k + "]", "b = " + call(p.wire("AppendKey"), "b", k)}
+	body = append(body, p.writeOrNull(elem, e, depth+1)...)
+	return []string{block("for _, "+k+" := range "+call(p.chk("Names"), x), body...)}
 }
 
 // writeUnion prints the function that writes whichever case there is.
-func (p *dataPackage) writeUnion(t *ir.DataType) jen.Code {
-	return jen.Func().Id("write"+t.Go).Params(jen.Id("b").Index().Byte(), jen.Id("v").Id(t.Go)).Index().Byte().Block(
-		jen.Switch(jen.Id("v").Op(":=").Id("v").Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
-			for _, c := range t.Cases {
-				name, arg := jen.Id(c.Go), jen.Op("&").Id("v")
-				if caseIsPtr(c.Type) {
-					name, arg = jen.Op("*").Id(c.Go), jen.Id("v")
-				}
-				g.Case(name).Block(jen.Return(jen.Id("write"+c.Go).Call(jen.Id("b"), arg)))
-			}
-		}),
-		jen.Return(jen.Append(jen.Id("b"), jen.Lit("null").Op("..."))),
-	).Line()
+func (p *dataPackage) writeUnion(t *ir.DataType) string {
+	var arms []string
+	for _, c := range t.Cases {
+		typ, arg := c.Go, "&v"
+		if caseIsPtr(c.Type) {
+			typ, arg = "*"+c.Go, "v"
+		}
+		arms = append(arms, arm("case "+typ, "return "+call("write"+c.Go, "b", arg)))
+	}
+	return block("func write"+t.Go+"(b []byte, v "+t.Go+") []byte", choose("v := v.(type)", arms...), `return append(b, "null"...)`)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"go/format"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -144,13 +145,24 @@ func main() {
 }
 `
 
+// emitted is the Go code of the types, which gofmt leaves as it is.
+func emitted(t *testing.T, res schema.Result) []byte {
+	t.Helper()
+	code := emit.Data(res.Types, "agent", "agent/data.gen.go").Data
+	formatted, err := format.Source(code)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, code)
+	}
+	if !bytes.Equal(formatted, code) {
+		t.Errorf("gofmt changes the code: %s", firstDifference(code, formatted))
+	}
+	return code
+}
+
 // module emits the types as package agent of a module of its own, with a main that answers for every root.
 func module(t *testing.T, res schema.Result) (dir string) {
 	t.Helper()
-	file, err := emit.Data(res.Types, "example.com/cases/agent", "agent", "agent/data.gen.go")
-	if err != nil {
-		t.Fatal(err)
-	}
+	code := emitted(t, res)
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
@@ -172,7 +184,7 @@ func module(t *testing.T, res schema.Result) (dir string) {
 	}
 	dir = t.TempDir()
 	for name, data := range map[string][]byte{
-		"go.mod": []byte(text), "go.sum": sum, "main.go": fmt.Appendf(nil, program, roots.String()), file.Path: file.Data,
+		"go.mod": []byte(text), "go.sum": sum, "main.go": fmt.Appendf(nil, program, roots.String()), "agent/data.gen.go": code,
 	} {
 		full := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(full), 0o777); err != nil {
@@ -345,16 +357,8 @@ func TestBundlesCompileToTheSameTypes(t *testing.T) {
 			t.Errorf("%s: root %s %q\n%s\nbecame %s %q\n%s", cases[i].name, a.Ref.Name, a.TextField, a.Bundle, b.Ref.Name, b.TextField, b.Bundle)
 		}
 	}
-	first, err := emit.Data(res.Types, "p", "p", "p.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := emit.Data(second.Types, "p", "p", "p.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(first.Data, other.Data) {
-		t.Errorf("the bundles give other Go code: %s", firstDifference(first.Data, other.Data))
+	if first, other := emitted(t, res), emitted(t, second); !bytes.Equal(first, other) {
+		t.Errorf("the bundles give other Go code: %s", firstDifference(first, other))
 	}
 }
 

@@ -152,14 +152,11 @@ func TestEmissionIsDeterministic(t *testing.T) {
 	cases := allCases()
 	var first []byte
 	for range 3 {
-		f, err := emit.Data(compileCases(t, cases).Types, "example.com/x/agent", "agent", "agent/data.gen.go")
-		if err != nil {
-			t.Fatal(err)
-		}
+		code := emitted(t, compileCases(t, cases))
 		if first == nil {
-			first = f.Data
+			first = code
 		}
-		if !bytes.Equal(first, f.Data) {
+		if !bytes.Equal(first, code) {
 			t.Fatal("two runs differ")
 		}
 	}
@@ -170,11 +167,7 @@ func TestDescriptionsNeverBecomeCode(t *testing.T) {
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
-	f, err := emit.Data(res.Types, "example.com/x/agent", "agent", "agent/data.gen.go")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i, line := range strings.Split(string(f.Data), "\n") {
+	for i, line := range strings.Split(string(emitted(t, res)), "\n") {
 		line = strings.TrimSpace(line)
 		if strings.HasPrefix(line, "//go:") || strings.HasPrefix(line, "// +build") || strings.HasPrefix(line, "func init") {
 			t.Errorf("line %d: %s", i+1, line)
@@ -194,20 +187,13 @@ func FuzzCompile(f *testing.F) {
 		if list.HasErrors() {
 			return
 		}
-		out, err := emit.Data(res.Types, "example.com/x/agent", "agent", "agent/data.gen.go")
-		if err != nil {
-			t.Fatal(err)
-		}
+		out := emitted(t, res)
 		again, list := compileOne(string(res.Roots[0].Bundle), nil)
 		if list.HasErrors() {
 			t.Fatalf("bundle %s: %v", res.Roots[0].Bundle, list)
 		}
-		second, err := emit.Data(again.Types, "example.com/x/agent", "agent", "agent/data.gen.go")
-		if err != nil {
-			t.Fatal(err)
-		}
-		if !bytes.Equal(out.Data, second.Data) {
-			t.Errorf("bundle %s gives other types: %s", res.Roots[0].Bundle, firstDifference(out.Data, second.Data))
+		if second := emitted(t, again); !bytes.Equal(out, second) {
+			t.Errorf("bundle %s gives other types: %s", res.Roots[0].Bundle, firstDifference(out, second))
 		}
 	})
 }
@@ -227,8 +213,6 @@ func BenchmarkTenSkills(b *testing.B) {
 		if list.HasErrors() {
 			b.Fatal(list)
 		}
-		if _, err := emit.Data(res.Types, "example.com/x/agent", "agent", "agent/data.gen.go"); err != nil {
-			b.Fatal(err)
-		}
+		emit.Data(res.Types, "agent", "agent/data.gen.go")
 	}
 }
