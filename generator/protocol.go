@@ -23,14 +23,14 @@ type loaded struct {
 }
 
 // loadProtocol reads and lowers the definitions of the versions: those that ship, the project's own files, and what was fetched once.
-func (g *generation) loadProtocol(versions []config.Protocol) (loaded, diag.List) {
-	sums, list := digests(versions)
+func (g *generation) loadProtocol(c *config.Config) (loaded, diag.List) {
+	sums, list := digests(c.Protocol)
 	if list.HasErrors() {
 		return loaded{digests: sums}, list
 	}
 	l := loaded{digests: sums}
 	var docs []*spec.Document
-	for _, v := range versions {
+	for _, v := range c.Protocol {
 		var doc *spec.Document
 		var problems diag.List
 		if v.URL == "" {
@@ -46,8 +46,23 @@ func (g *generation) loadProtocol(versions []config.Protocol) (loaded, diag.List
 	}
 	p, problems := lower.Protocol(docs)
 	list.Add(problems...)
-	l.protocol = p
+	if l.protocol = p; !list.HasErrors() {
+		list.Add(addEncodings(p, c.Encodings)...)
+	}
 	return l, list
+}
+
+// addEncodings adds the wires of the encodings that the configuration lists. One that no version has is a mistake.
+func addEncodings(p *ir.Protocol, encodings []config.Encoding) (list diag.List) {
+	for _, e := range encodings {
+		encoding := ir.Encoding(e.Name)
+		lower.AddWires(p, encoding)
+		has := func(w *ir.Wire) bool { return w.Encoding == encoding }
+		if !slices.ContainsFunc(p.Versions, func(v *ir.Version) bool { return slices.ContainsFunc(v.Wires, has) }) {
+			list.Errorf(e.Pos, "no-wire", "protojson is for \"0.3\", and proto for \"1.0\", \"0.3\" and definitions of your own in .proto files", "none of the versions has the encoding %q", e.Name)
+		}
+	}
+	return list
 }
 
 // readDefinition reads the definition of one version. With errors in the list there is none.
@@ -140,7 +155,7 @@ var carriedBindings = ir.Bindings{Task: &ir.Type{Go: "Task"}, Message: &ir.Type{
 
 // carried returns the folder of the carried package that is the one the project needs, "" when there is none.
 func carried(c *config.Config) string {
-	if c.ProtocolImport == "" && path.Base(c.Packages.Protocol) != carriedName {
+	if c.ProtocolImport == "" && (path.Base(c.Packages.Protocol) != carriedName || len(c.Encodings) > 0) {
 		return ""
 	}
 	for _, p := range carriedPackages {
@@ -154,7 +169,7 @@ func carried(c *config.Config) string {
 // readProtocol reads and lowers the definitions that the project speaks, as far as anybody asks for them.
 func (g *generation) readProtocol(c *config.Config) (loaded, diag.List) {
 	if g.Whole || carried(c) == "" {
-		return g.loadProtocol(c.Protocol)
+		return g.loadProtocol(c)
 	}
 	l := loaded{protocol: &ir.Protocol{Bindings: carriedBindings}}
 	var list diag.List

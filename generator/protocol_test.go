@@ -16,7 +16,7 @@ func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
 		for _, v := range carried.versions {
 			versions = append(versions, config.Protocol{Version: v})
 		}
-		p, list := new(generation).loadProtocol(versions)
+		p, list := new(generation).loadProtocol(&config.Config{Protocol: versions})
 		if list.HasErrors() {
 			t.Fatal(list)
 		}

@@ -88,6 +88,19 @@ type Version struct {
 	ReadCard func(src []byte) (Card, error)
 	// Rules are how the version behaves otherwise than 1.0 where that is not a matter of its shapes.
 	Rules Rules
+	// Wires are the encodings of the version beside the JSON of its operations, as far as the package was generated with them
+	// ("encodings" in a2agen.yaml).
+	Wires []*Wire
+}
+
+// Wire is a version in another encoding: what travels over gRPC, or in JSON that follows the proto where the version's
+// JSON-RPC does not.
+type Wire struct {
+	Encoding string // "proto" or "protojson"
+	// Append appends a pointer to a generated message as one document.
+	Append func(dst []byte, v any) ([]byte, error)
+	// Read reads one document into a pointer to an empty generated message. A failure of the document is a *wire.Error.
+	Read func(src []byte, v any) error
 }
 
 // Rules are differences of behaviour from 1.0, which has the zero value.

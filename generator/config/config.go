@@ -34,7 +34,15 @@ type Config struct {
 	Packages Packages
 	// ProtocolImport is the import path of an emitted protocol package to share instead of emitting one; "" emits one.
 	ProtocolImport string
-	Clients        []Client
+	// Encodings are those of the protocol package beside JSON.
+	Encodings []Encoding
+	Clients   []Client
+}
+
+// Encoding is how versions are written beside the JSON of their JSON-RPC: "proto" or "protojson".
+type Encoding struct {
+	Name string
+	Pos  diag.Pos
 }
 
 // Protocol is one protocol version to speak.
@@ -140,6 +148,9 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 	set(&cfg.Card, yamlx.Get(root, "card"))
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
+	for _, n := range yamlx.Items(yamlx.Get(root, "encodings")) {
+		cfg.Encodings = append(cfg.Encodings, Encoding{Name: yamlx.Text(n), Pos: yamlx.Pos(c.File, n)})
+	}
 	packages := yamlx.Get(root, "packages")
 	set(&cfg.Packages.Protocol, yamlx.Get(packages, "protocol"))
 	set(&cfg.Packages.Agent, yamlx.Get(packages, "agent"))

@@ -32,6 +32,10 @@ func TestRead(t *testing.T) {
 			"a definition may come from a URL, in tests from this machine", "protocol: [{version: \"1.1\", url: \"https://a.example/a2a.proto\"}, {version: \"1.2\", url: \"http://127.0.0.1:80/a.json\"}, {version: \"1.3\", url: \"http://localhost/a.json\"}]\n",
 			Config{Protocol: []Protocol{{Version: "1.1", URL: "https://a.example/a2a.proto"}, {Version: "1.2", URL: "http://127.0.0.1:80/a.json"}, {Version: "1.3", URL: "http://localhost/a.json"}}, Card: "agent.yaml", Packages: usual},
 		},
+		{
+			"encodings beside JSON", "protocol: [\"1.0\", \"0.3\"]\nencodings: [protojson, proto]\n",
+			Config{Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Encodings: []Encoding{{Name: "protojson"}, {Name: "proto"}}, Card: "agent.yaml", Packages: usual},
+		},
 		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Packages: usual}},
 		{
 			"everything that can be said",
@@ -110,6 +114,9 @@ func TestMistakes(t *testing.T) {
 		{"a client with two cards", "clients: [{name: a, url: \"https://a.example.com\", file: a.json}]\n", `a2agen.yaml:1:57: "url" and "file" exclude each other`, true},
 		{"a client named like nothing in Go", "clients: [{name: My Client, file: a.json}]\n", `a2agen.yaml:1:18: "name" must be a Go package name, not "My Client"`, false},
 		{"an import path that is none", "protocol_import: a b\n", `a2agen.yaml:1:18: "a b" is not a Go import path`, true},
+		{"an encoding that there is not", "encodings: [xml]\n", `a2agen.yaml:1:13: an element of "encodings" cannot be "xml" (one of proto, protojson)`, false},
+		{"an encoding listed twice", "encodings: [proto, proto]\n", "a2agen.yaml:1:20: encoding \"proto\" is listed twice\n\ta2agen.yaml:1:13: first here", true},
+		{"encodings of an imported package", "protocol_import: example.com/a2a\nencodings: [proto]\n", `a2agen.yaml:2:13: "encodings" are those of a package that is generated, and "protocol_import" takes one that is (list it where that package is generated)`, true},
 		{"a URL with credentials", "clients: [{name: a, url: \"https://u:p@a.example.com\"}]\n", `a2agen.yaml:1:26: "url" must be an http or https URL: it holds credentials`, false},
 		{"broken YAML", "protocol: [\"1.0\"\n", `a2agen.yaml:2:1: did not find expected ',' or ']'`, true},
 	}

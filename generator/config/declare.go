@@ -35,6 +35,7 @@ var project = &shape.Object{
 	Fields: []*shape.Field{
 		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. \"1.0\" or a definition of your own is always one of them.", Default: `["1.0"]`},
 		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
+		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside JSON: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
 		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
 		{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
 		{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
@@ -181,6 +182,12 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 	}
 	checkNewest(c, versions)
 	checkKept(c, versions, cfg)
+	for _, n := range yamlx.Items(yamlx.Get(root, "encodings")) {
+		claim(yamlx.Text(n), n, "encoding %q is listed twice")
+		if cfg.ProtocolImport != "" {
+			c.Errorf(n, "one-of", "list it where that package is generated", `"encodings" are those of a package that is generated, and "protocol_import" takes one that is`)
+		}
+	}
 	pkgs := yamlx.Get(root, "packages")
 	at := func(key string) *yaml.Node {
 		if n := yamlx.Get(pkgs, key); n != nil {

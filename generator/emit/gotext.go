@@ -78,7 +78,9 @@ func choose(value string, arms ...string) string {
 func arm(head string, body ...string) string { return head + ":" + inner(body) }
 
 // call is a call or conversion.
-func call(function string, args ...string) string { return function + "(" + strings.Join(args, ", ") + ")" }
+func call(function string, args ...string) string {
+	return function + "(" + strings.Join(args, ", ") + ")"
+}
 
 // entry is a member of a composite literal.
 type entry struct{ key, value string }
@@ -101,7 +103,9 @@ func composite(typ string, entries ...entry) string {
 }
 
 // list is a composite literal of elements, on one line unless an element has more.
-func list(typ string, elements []string) string { return typ + "{" + strings.Join(elements, ", ") + "}" }
+func list(typ string, elements []string) string {
+	return typ + "{" + strings.Join(elements, ", ") + "}"
+}
 
 // texts is a []string.
 func texts(values []string) string { return list("[]string", quotedAll(values)) }

@@ -19,6 +19,9 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	neutrals := map[string]bool{} // operations may share a request type, and versions do
 	for _, v := range p.Versions {
 		protocol.Add((&versionTable{bound: b, v: v, wire: jsonWire(v), neutrals: neutrals, several: len(p.Versions) > 1}).code())
+		for _, w := range otherWires(v) {
+			protocol.Add(wireTable(w)).Line()
+		}
 	}
 	addAll(protocol, b.constructors(p)...)
 	addAll(protocol, b.cardInfo(), b.cardAt())
@@ -137,6 +140,13 @@ func (t *versionTable) versionFunc() jen.Code {
 	}
 	if t.several {
 		version[jen.Id("ReadCard")] = t.readCard(t.wire)
+	}
+	if others := otherWires(t.v); len(others) > 0 {
+		version[jen.Id("Wires")] = jen.Index().Op("*").Add(rt("Wire")).ValuesFunc(func(g *jen.Group) {
+			for _, w := range others {
+				g.Id(wireFunc(w)).Call()
+			}
+		})
 	}
 	if len(t.v.Rules) > 0 {
 		version[jen.Id("Rules")] = rt("Rules").Values(t.rules())

@@ -2,6 +2,7 @@ package a2aall
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,6 +18,9 @@ func BenchmarkEvents(b *testing.B) {
 		if err != nil {
 			b.Fatal(err)
 		}
+	}
+	for _, c := range []oldCodec{taskCodec("0.3-protojson", protoJSON03), taskCodec("0.3-proto", protobuf03)} {
+		benchDocument(b, c, task)
 	}
 	for _, v := range p.Versions {
 		get := operationOf(v, runtime.RoleGet)
@@ -43,4 +47,38 @@ func BenchmarkEvents(b *testing.B) {
 			}
 		})
 	}
+}
+
+// taskCodec is the codec of tasks among those of a wire, under the wire's name.
+func taskCodec(wire string, codecs []oldCodec) oldCodec {
+	i := slices.IndexFunc(codecs, func(c oldCodec) bool { return c.def == "Task" })
+	c := codecs[i]
+	c.def = wire
+	return c
+}
+
+func benchDocument(b *testing.B, c oldCodec, x any) {
+	src, err := c.append(nil, x)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("encode/"+c.def, func(b *testing.B) {
+		b.SetBytes(int64(len(src)))
+		b.ReportAllocs()
+		dst := slices.Clone(src)
+		for b.Loop() {
+			if _, err := c.append(dst[:0], x); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("decode/"+c.def, func(b *testing.B) {
+		b.SetBytes(int64(len(src)))
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := c.read(src); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
 }
