@@ -1,6 +1,7 @@
 package runtime
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -86,6 +87,9 @@ func Int32(p *int) *int32 {
 	n := int32(max(math.MinInt32, min(math.MaxInt32, *p)))
 	return &n
 }
+
+// ErrUnknownEvent says that a stream item is of a kind that came with a later version of the protocol. Readers skip it.
+var ErrUnknownEvent = errors.New("an event of a kind that is not known")
 
 // Unexpected is the error of encoding v where what is wanted.
 func Unexpected(v any, what string) error { return fmt.Errorf("encode %s: got a %T", what, v) }

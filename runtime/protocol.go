@@ -80,7 +80,7 @@ type Version struct {
 	Operations []*Operation
 	// AppendEvent appends a stream item (task, message, status or artifact update) as a JSON-RPC result.
 	AppendEvent func(dst []byte, e Event) ([]byte, error)
-	// ReadEvent reads a stream item.
+	// ReadEvent reads a stream item. One of a kind that the package does not know is [ErrUnknownEvent].
 	ReadEvent func(src []byte) (Event, error)
 	// AppendCard appends an agent card as JSON.
 	AppendCard func(dst []byte, c Card) ([]byte, error)

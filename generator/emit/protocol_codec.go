@@ -29,13 +29,17 @@ func (t *versionTable) appendEvent() jen.Code {
 
 // readEvent prints the function that reads a stream item.
 func (t *versionTable) readEvent() jen.Code {
+	payload := t.Fields["StreamItem.payload"]
 	return jen.Func().Id("parseEvent"+t.wire.Suffix).Params(jen.Id("src").Index().Byte()).Params(rt("Event"), jen.Error()).Block(
 		jen.List(jen.Id("item"), jen.Err()).Op(":=").Id(decodeFunc(t.wire, t.StreamItem)).Call(jen.Id("src")),
 		failed(),
-		jen.Switch(jen.Id("e").Op(":=").Id("item").Dot(t.Fields["StreamItem.payload"].Go).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
+		jen.Switch(jen.Id("e").Op(":=").Id("item").Dot(payload.Go).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
 			for _, c := range eventCases {
 				g.Case(jen.Op("*").Id(t.Cases[c].Go)).Block(jen.Return(jen.Id("e"), jen.Nil()))
 			}
+			g.Case(jen.Op("*").Id(payload.Union.Unknown)).Block(
+				jen.If(jen.Id("e").Dot("Name").Op("!=").Lit("")).Block(jen.Return(jen.Nil(), rt("ErrUnknownEvent"))),
+			)
 		}),
 		jen.Return(jen.Nil(), jen.Op("&").Qual(wirePath, "Error").Values(jen.Dict{jen.Id("Reason"): jen.Lit("no event that is known")})),
 	).Line()

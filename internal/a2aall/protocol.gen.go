@@ -95,6 +95,10 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 		return e, nil
 	case *Message:
 		return e, nil
+	case *StreamResponsePayloadUnknown:
+		if e.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
 	}
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
@@ -813,6 +817,10 @@ func parseEventV03JSON(src []byte) (runtime.Event, error) {
 		return e, nil
 	case *Message:
 		return e, nil
+	case *StreamResponsePayloadUnknown:
+		if e.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
 	}
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
@@ -1326,6 +1334,10 @@ func parseEventV02JSON(src []byte) (runtime.Event, error) {
 		return e, nil
 	case *Message:
 		return e, nil
+	case *StreamResponsePayloadUnknown:
+		if e.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
 	}
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
@@ -1807,6 +1819,10 @@ func parseEventV01JSON(src []byte) (runtime.Event, error) {
 		return e, nil
 	case *Message:
 		return e, nil
+	case *StreamResponsePayloadUnknown:
+		if e.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
 	}
 	return nil, &wire.Error{Reason: "no event that is known"}
 }

@@ -76,6 +76,9 @@ func (s *conn) next(ctx context.Context) (runtime.Event, string, error) {
 		}
 		e, err := s.decode(s.single)
 		s.single = nil
+		if errors.Is(err, runtime.ErrUnknownEvent) {
+			return nil, "", io.EOF
+		}
 		return e, "", err
 	}
 	for {
@@ -91,6 +94,9 @@ func (s *conn) next(ctx context.Context) (runtime.Event, string, error) {
 			continue // a heartbeat in the form of an empty event
 		}
 		item, err := s.decode(e.Data)
+		if errors.Is(err, runtime.ErrUnknownEvent) {
+			continue
+		}
 		if err == nil {
 			s.items++
 		}
@@ -114,6 +120,9 @@ func (s *conn) decode(src []byte) (runtime.Event, error) {
 		return s.decodeOther(result)
 	}
 	e, err := s.version.ReadEvent(result)
+	if errors.Is(err, runtime.ErrUnknownEvent) {
+		return nil, err
+	}
 	if err != nil {
 		return nil, invalid("event", err)
 	}

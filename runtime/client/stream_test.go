@@ -67,6 +67,7 @@ func TestStreamsAreReadHoweverTheyAreFramed(t *testing.T) {
 		{"data over several lines", events("!data: {\"id\":$ID,\ndata: \"result\":\ndata:" + completed + "}\n\n"), []string{"status TASK_STATE_COMPLETED"}},
 		{"a line of 200 kB", events(taskWorking, bigChunk, completed), []string{"task TASK_STATE_WORKING", "artifact " + big, "status TASK_STATE_COMPLETED"}},
 		{"no blank line at the end", events(taskWorking, "!data: {\"id\":$ID,\"result\":"+completed+"}\n"), []string{"task TASK_STATE_WORKING", "status TASK_STATE_COMPLETED"}},
+		{"an event of a kind that a later version has", events(taskWorking, `{"future":{"x":1}}`, completed), []string{"task TASK_STATE_WORKING", "status TASK_STATE_COMPLETED"}},
 		{"only a message", events(`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"hi"}]}}`), []string{"message m"}},
 		{"the final task again", events(taskWorking, completed, taskWorking), []string{"task TASK_STATE_WORKING", "status TASK_STATE_COMPLETED"}},
 		{"a JSON body instead of events", result(completed), []string{"status TASK_STATE_COMPLETED"}},
