@@ -16,7 +16,7 @@ type ownOperation struct {
 	iface, method string
 }
 
-// ownOperations are the operations of the newest version that the runtime does not know and that answer once. Their names avoid
+// ownOperations are the operations of the newest version that the runtime does not know. Their names avoid
 // those of the package, and of the methods that the user writes.
 func ownOperations(m *ir.Model) []ownOperation {
 	if len(m.Protocol.Versions) == 0 {
@@ -35,7 +35,7 @@ func ownOperations(m *ir.Model) []ownOperation {
 	}
 	var ops []ownOperation
 	for _, op := range m.Protocol.Versions[0].Operations {
-		if op.Role == ir.RoleOther && !op.Stream {
+		if op.Role == ir.RoleOther && !(op.Stream && op.Response.Type == nil) { // a stream of nothing is none
 			ops = append(ops, ownOperation{op, types.Take(op.RPC, op.Go+"Operation"), methods.Take(op.RPC, op.Go)})
 		}
 	}
@@ -55,15 +55,31 @@ func (a *agentPackage) operations() (output.File, error) {
 		if op.Response.Type != nil {
 			results = []jen.Code{a.hub(op.Response.Type), jen.Error()}
 		}
+		if op.Stream {
+			results = []jen.Code{a.items(op)}
+		}
 		f.Add(doc(text)).Type().Id(op.iface).Interface(jen.Add(doc(op.Doc)).Id(op.method).Params(params...).Params(results...)).Line()
 		checks = append(checks, jen.If(jen.List(jen.Id("x"), jen.Id("ok")).Op(":=").Id("s").Assert(jen.Id(op.iface)), jen.Id("ok")).Block(
-			jen.Id("ops").Index(jen.Lit(op.RPC)).Op("=").Qual(serverPath, "NewOperation").Call(a.typedOperation(op)),
+			jen.Id("ops").Index(jen.Lit(op.RPC)).Op("=").Qual(serverPath, constructorOf(op)).Call(a.typedOperation(op)),
 		))
 	}
 	body := append([]jen.Code{jen.Id("ops").Op(":=").Map(jen.String()).Qual(serverPath, "Operation").Values()}, checks...)
 	f.Comment("// operations finds what the handlers implement of it.")
 	f.Func().Id("operations").Params(jen.Id("s").Id("Skills")).Map(jen.String()).Qual(serverPath, "Operation").Block(append(body, jen.Return(jen.Id("ops")))...)
 	return render(f, pkgFile(a.paths.Agent, "operations.gen.go"))
+}
+
+// items is the result of an operation that is a stream.
+func (a *agentPackage) items(op ownOperation) jen.Code {
+	return jen.Qual("iter", "Seq2").Types(a.hub(op.Response.Type), jen.Error())
+}
+
+// constructorOf is the runtime's function that makes an operation of a typed one.
+func constructorOf(op ownOperation) string {
+	if op.Stream {
+		return "NewStreamOperation"
+	}
+	return "NewOperation"
 }
 
 // typedOperation is the method of x as a function of a request and a response, where nothing is an empty struct.
@@ -75,6 +91,9 @@ func (a *agentPackage) typedOperation(op ownOperation) jen.Code {
 	param, args := jen.Id("_").Op("*").Struct(), []jen.Code{jen.Id("ctx")}
 	if op.Request.Type != nil {
 		param, args = jen.Id("req").Add(a.hub(op.Request.Type)), append(args, jen.Id("req"))
+	}
+	if op.Stream {
+		return jen.Func().Params(ctxParam(), param).Add(a.items(op)).Block(jen.Return(method.Call(args...)))
 	}
 	if op.Response.Type != nil {
 		return jen.Func().Params(ctxParam(), param).Params(a.hub(op.Response.Type), jen.Error()).Block(jen.Return(method.Call(args...)))

@@ -93,7 +93,7 @@ func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
 		return encoder(appendEmpty(op.Null)...)
 	case op.Role == ir.RoleSend:
 		return encoder(t.appendSendResult()...)
-	case op.Response.Type == t.StreamItem:
+	case op.Response.Type == t.StreamItem && op.Role != ir.RoleOther:
 		return encoder(
 			jen.If(jen.List(jen.Id("e"), jen.Id("ok")).Op(":=").Id("v").Assert(rt("Event")), jen.Id("ok")).Block(
 				jen.Return(jen.Id("encodeEvent"+t.wire.Suffix).Call(jen.Id("dst"), jen.Id("e"))),

@@ -8,7 +8,7 @@ import (
 )
 
 // Operation carries out one operation that the runtime does not know. request is what its row's Decode returned; the result is what
-// Append takes. A *runtime.Error is answered as it is, any other error as an internal one.
+// Append takes, or of [NewStreamOperation]'s making where the row is a stream. A *runtime.Error is answered as it is, any other error as an internal one.
 type Operation func(ctx context.Context, request any) (result any, err error)
 
 // NewOperation makes an operation of a typed function. A nil result is an error.
@@ -26,9 +26,9 @@ func NewOperation[In, Out any](run func(context.Context, *In) (*Out, error)) Ope
 	}
 }
 
-// other returns what carries out an operation of no role; nil if nobody does. Streams of such operations are not served.
+// other returns what carries out an operation of no role; nil if nobody does.
 func (s *Server) other(op *runtime.Operation) Operation {
-	if op.Role != runtime.RoleOther || op.Stream {
+	if op.Role != runtime.RoleOther {
 		return nil
 	}
 	return s.operations[op.RPC]

@@ -54,7 +54,8 @@ func TestOperationsThatTheRuntimeDoesNotKnow(t *testing.T) {
 		{"another error stays inside", "Ping", answer(nil, errors.New("secret")), `"code":-32603`},
 		{"no result is an error", "Ping", answer(nil, nil), `"code":-32603`},
 		{"a panic is contained", "Ping", func(context.Context, any) (any, error) { panic("secret") }, `"code":-32603`},
-		{"a stream is not served", "Watch", answer(&pong{"{}"}, nil), `"code":-32004`},
+		{"a stream that nobody carries out", "Watch", nil, `"code":-32004`},
+		{"a stream that is answered once", "Watch", answer(&pong{"{}"}, nil), `"code":-32603`},
 		{"what the runtime knows is not replaced", "GetTask", answer(&pong{"{}"}, nil), `"code":-32602`},
 	}
 	for _, tt := range tests {

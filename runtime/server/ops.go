@@ -61,7 +61,11 @@ func (q *request) dispatch() {
 			return
 		}
 		if do := q.s.other(q.op); do != nil {
-			q.answer(q.run(do, params))
+			if q.op.Stream {
+				q.sequence(do, params)
+			} else {
+				q.answer(q.run(do, params))
+			}
 			return
 		}
 		q.fail(runtime.ErrUnsupportedOperation)

@@ -114,11 +114,19 @@ func (q *request) single(m runtime.Message) {
 	_, _ = q.w.Write(frame)
 }
 
-// open makes a stream for a task and attaches its reader. It returns nil after refusing one too many.
-func (q *request) open(key store.Key) *stream {
+// admit counts one more open stream, or refuses one too many. Who is admitted has to count it down again.
+func (q *request) admit() bool {
 	if q.s.streams.Add(1) > int64(q.s.limits.Streams) {
 		q.s.streams.Add(-1)
 		q.fail(errBusy.With("too many open streams, try again later"))
+		return false
+	}
+	return true
+}
+
+// open makes a stream for a task and attaches its reader. It returns nil after refusing one too many.
+func (q *request) open(key store.Key) *stream {
+	if !q.admit() {
 		return nil
 	}
 	q.release()

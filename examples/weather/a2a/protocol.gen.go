@@ -90,6 +90,10 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 		return e, nil
 	case *Message:
 		return e, nil
+	case *StreamResponsePayloadUnknown:
+		if e.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
 	}
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
