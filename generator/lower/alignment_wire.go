@@ -79,6 +79,9 @@ func (a *aligner) fill(t *alignedType, layout *ir.Layout) {
 	switch t.kind {
 	case "type":
 		layout.Hook = t.arg
+		for _, line := range t.lines {
+			a.choice(t, line, layout)
+		}
 	case "bare":
 		f, c := a.field(t.hub, t.arg)
 		if f == nil || c != nil {
@@ -303,7 +306,10 @@ func (a *aligner) hubValue(enum, name string) *ir.Value {
 			return counterpartValue(t, from.Name, from.Number)
 		}
 	}
-	return nil
+	if t == nil {
+		return nil
+	}
+	return valueOf(t, name) // 1.0 does not have it, a draft does
 }
 
 // alignedOperations lowers the operations: the hub's, under other names.
