@@ -110,26 +110,29 @@ func ask(unseen *agentUnderTest) {
 }
 `
 
+// unseenAnswers are the answers to [unseenAsk].
+var unseenAnswers = []string{
+	`NEW 200 .*"language":"nl","budget":\{"tokens":"3"\},"tones":\["kind"\]`,
+	`NEW 200 .*"parts":\[\{"text":"talk"\},\{"formula":"E=mc2"\}\]`,
+	`RENAMED 200 .*"TASK_STATE_REJECTED".*"relatedTasks":\["x"\]`,
+	`UNSUPPORTED 200 .*"code":-32004`,
+	`PAUSED 200 \{"jsonrpc":"2.0","id":1,"result":\{"task":\{"priority":"lunch","budget":\{"tokens":"9"\},"watchers":\["w"\],"id":"t","status":\{"state":"TASK_STATE_PAUSED"\}\},"left":\{"tokens":"7"\}\}\}`,
+	`ELSEWHERE 200 .*"code":-32601`,
+	`CARD 200 .*"protocolVersion":"1.1-preview"\}.*"protocolVersion":"1.0"\}.*"protocolVersion":"0.3"\}`,
+	`CLIENT 1.1-preview`,
+	`TYPED tea TASK_STATE_PAUSED 9 \[w\] 7`,
+	`FORECAST 20`,
+	`MOTTO more \S+ \[eu\] <nil>`,
+	`WRITTEN .*"motto":"more","budget":\{"tokens":"1"\},"regions":\["eu"\]`,
+	`VERSION 1.1-preview 12`, `VERSION 1.0 11`, `VERSION 0.3 \d+`,
+}
+
 // TestAnUnseenDefinitionIsServedAndLeavesTheOlderVersionsAlone takes a proto with everything that a next version may bring.
 func TestAnUnseenDefinitionIsServedAndLeavesTheOlderVersionsAlone(t *testing.T) {
 	dir := unseen{
 		version: "1.1-preview", file: "protocol/a2a.proto", ask: unseenAsk,
-		files: map[string]string{"protocol/a2a.proto": unseenDefinition(t), "protocol/parts/budget.proto": unseenBudget},
-		answers: []string{
-			`NEW 200 .*"language":"nl","budget":\{"tokens":"3"\},"tones":\["kind"\]`,
-			`NEW 200 .*"parts":\[\{"text":"talk"\},\{"formula":"E=mc2"\}\]`,
-			`RENAMED 200 .*"TASK_STATE_REJECTED".*"relatedTasks":\["x"\]`,
-			`UNSUPPORTED 200 .*"code":-32004`,
-			`PAUSED 200 \{"jsonrpc":"2.0","id":1,"result":\{"task":\{"priority":"lunch","budget":\{"tokens":"9"\},"watchers":\["w"\],"id":"t","status":\{"state":"TASK_STATE_PAUSED"\}\},"left":\{"tokens":"7"\}\}\}`,
-			`ELSEWHERE 200 .*"code":-32601`,
-			`CARD 200 .*"protocolVersion":"1.1-preview"\}.*"protocolVersion":"1.0"\}.*"protocolVersion":"0.3"\}`,
-			`CLIENT 1.1-preview`,
-			`TYPED tea TASK_STATE_PAUSED 9 \[w\] 7`,
-			`FORECAST 20`,
-			`MOTTO more \S+ \[eu\] <nil>`,
-			`WRITTEN .*"motto":"more","budget":\{"tokens":"1"\},"regions":\["eu"\]`,
-			`VERSION 1.1-preview 12`, `VERSION 1.0 11`, `VERSION 0.3 \d+`,
-		},
+		files:   map[string]string{"protocol/a2a.proto": unseenDefinition(t), "protocol/parts/budget.proto": unseenBudget},
+		answers: unseenAnswers,
 	}.run(t)
 	checkUnseenDrift(t, dir)
 }

@@ -92,7 +92,7 @@ func (c *completion) message(m *spec.Message) *spec.Message {
 // completeField completes a field that 1.0 has too. One whose type does not fit is another field under the same name.
 func completeField(f, was *spec.Field) *spec.Field {
 	whole := *f
-	whole.Name = was.Name
+	whole.Name, whole.Deprecated = was.Name, f.Deprecated || was.Deprecated
 	if t, ok := completeType(f.Type, was.Type); ok {
 		whole.Type, whole.Number, whole.Required, whole.Optional, whole.Union = t, was.Number, was.Required, was.Optional, was.Union
 	}
@@ -147,7 +147,7 @@ func (c *completion) enum(e *spec.Enum) *spec.Enum {
 	}
 	whole := *e
 	whole.Values = nil
-	free := int32(len(e.Values))
+	free := int32(0)
 	for _, v := range was.Values {
 		free = max(free, v.Number+1)
 	}
