@@ -61,12 +61,15 @@ func (d *draft) alternatives(c *spec.Choice) {
 				d.alternative(t, c, typ, tag)
 			}
 		}
-		if t.kind == "choice" {
-			t.lines = slices.DeleteFunc(t.lines, func(line *alignedLine) bool {
-				return line.class != "absent" && !slices.ContainsFunc(c.Types, func(typ spec.Type) bool { return typ.Name == line.name })
-			})
+		if was := choiceOf(d.was, c.Name); t.kind == "choice" && was != nil {
+			t.lines = slices.DeleteFunc(t.lines, func(line *alignedLine) bool { return offers(was, line.name) && !offers(c, line.name) })
 		}
 	}
+}
+
+// offers reports whether a choice has the alternative.
+func offers(c *spec.Choice, name string) bool {
+	return slices.ContainsFunc(c.Types, func(t spec.Type) bool { return t.Name == name })
 }
 
 // partTag is the member that tells the parts of the table's version apart.
