@@ -65,6 +65,11 @@ func scalarKind(k spec.Kind) bool {
 func (c *completion) message(m *spec.Message) *spec.Message {
 	whole := *m
 	whole.Fields = nil
+	for _, f := range m.Fields {
+		if !inProto(f.Type, true) {
+			c.problems.Errorf(f.Pos, "unsupported-type", "put it into a message of its own", "field %s of %s has a type that no proto has: %s", f.JSON, m.Name, f.Type)
+		}
+	}
 	was := messageOf(c.base, m.Name)
 	if was == nil {
 		was = &spec.Message{}
@@ -87,6 +92,17 @@ func (c *completion) message(m *spec.Message) *spec.Message {
 		return !slices.ContainsFunc(whole.Fields, func(f *spec.Field) bool { return f.Union == u.Name })
 	})
 	return &whole
+}
+
+// inProto reports whether a field of a proto can have the type, or, if it is not whole, an element.
+func inProto(t spec.Type, whole bool) bool {
+	switch t.Kind {
+	case spec.List, spec.Map:
+		return whole && inProto(*t.Elem, false)
+	case spec.ChoiceOf, spec.Empty:
+		return false
+	}
+	return true
 }
 
 // completeField completes a field that 1.0 has too. One whose type does not fit is another field under the same name.

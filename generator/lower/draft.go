@@ -86,9 +86,7 @@ func (d *draft) version(l *protocolLowering, hub *ir.Version) *ir.Version {
 	for _, o := range d.added {
 		v.Operations = append(v.Operations, d.operation(l, a, o))
 	}
-	for _, e := range a.errs {
-		l.problems.Errorf(diag.Pos{File: d.doc.Path}, "alignment", "", "version %s: %s", d.doc.Version, e)
-	}
+	l.problems.Add(a.errs...)
 	return v
 }
 
