@@ -168,6 +168,10 @@ func (d *draft) checkSpoken(m *spec.Message) {
 // knownMessage compares a message with that of the model, for one of the hub messages that it stands for.
 func (d *draft) knownMessage(t *alignedType, m *spec.Message) {
 	was := messageOf(d.was, m.Name)
+	if was == nil {
+		d.errorf(m.Pos, "changed-type", "give it another name", "%s is something else in version %s", m.Name, d.was.Version)
+		return
+	}
 	for _, f := range m.Fields {
 		old := memberCalled(was, f.JSON)
 		switch {
