@@ -78,7 +78,7 @@ func (r *schemaReader) read(root *node) {
 	if r.bundle {
 		r.doc.Syntax = Bundle
 		r.doc.Package = bundlePackage(root, entries)
-		r.problems.Warnf(root.pos, "no-operations", "give the .proto file to generate code", "a schema made from a proto does not say which operations, required fields and unions there are")
+		r.problems.Warnf(root.pos, "no-operations", "what 1.0 says of them holds; for more give the .proto file", "a schema made from a proto does not say which operations, required fields and unions there are")
 	}
 	for _, e := range entries {
 		r.define(e)

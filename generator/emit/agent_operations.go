@@ -16,7 +16,7 @@ type ownOperation struct {
 	iface, method string
 }
 
-// ownOperations are the operations of the newest version that the runtime does not know. Their names avoid
+// ownOperations are the operations that the runtime does not know. Their names avoid
 // those of the package, and of the methods that the user writes.
 func ownOperations(m *ir.Model) []ownOperation {
 	if len(m.Protocol.Versions) == 0 {
@@ -34,7 +34,7 @@ func ownOperations(m *ir.Model) []ownOperation {
 		methods.Take("skill "+s.ID, s.Go)
 	}
 	var ops []ownOperation
-	for _, op := range m.Protocol.Versions[0].Operations {
+	for _, op := range allOperations(m.Protocol) {
 		if op.Role == ir.RoleOther && !(op.Stream && op.Response.Type == nil) { // a stream of nothing is none
 			ops = append(ops, ownOperation{op, types.Take(op.RPC, op.Go+"Operation"), methods.Take(op.RPC, op.Go)})
 		}

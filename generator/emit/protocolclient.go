@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -13,15 +14,28 @@ import (
 // ProtocolClient prints client.gen.go of the protocol package: the typed client of an agent's operations.
 func ProtocolClient(p *ir.Protocol, paths Paths) (output.File, error) {
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
-	if len(p.Versions) > 0 { // newest first: its operations are the methods
+	if len(p.Versions) > 0 {
 		c := protocolClient{p: p}
 		f.Add(c.declaration())
 		methods := names.NewScope("Card", "Close", "RPC")
-		for _, op := range p.Versions[0].Operations {
+		for _, op := range allOperations(p) {
 			f.Add(c.method(op, methods.Take(op.RPC, op.Go)))
 		}
 	}
 	return render(f, pkgFile(paths.Protocol, "client.gen.go"))
+}
+
+// allOperations are the operations of the newest version, and those that other versions alone have.
+func allOperations(p *ir.Protocol) []*ir.Operation {
+	ops := slices.Clone(p.Versions[0].Operations)
+	for _, v := range p.Versions[1:] {
+		for _, op := range v.Operations {
+			if op.Role == ir.RoleOther && !slices.ContainsFunc(ops, func(o *ir.Operation) bool { return o.Go == op.Go }) {
+				ops = append(ops, op)
+			}
+		}
+	}
+	return ops
 }
 
 // protocolClient knows what the methods of one client need.

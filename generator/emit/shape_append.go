@@ -180,6 +180,9 @@ func (s *shaped) appenderOf(m *ir.FieldLayout, t ir.TypeRef) (fn jen.Code, fails
 		}
 		return jen.Qual(wirePath, "AppendPlain"+kind), false, []jen.Code{each}
 	}
+	if t.Kind == ir.KindInt64 && s.wire.Encoding == ir.JSON { // schemas have numbers, not ProtoJSON's strings
+		return jen.Qual(wirePath, "AppendInteger"), false, nil
+	}
 	return jen.Qual(wirePath, scalars[t.Kind].append), scalars[t.Kind].fails, nil
 }
 
@@ -253,15 +256,21 @@ func (s *shaped) appendBare(l *ir.Layout) jen.Code {
 	return s.appendFuncOf(l, jen.Return(call, jen.Nil()))
 }
 
-// appendHooked prints the function that hands a part to its hook.
+// appendHooked prints the function that hands a part to its hook, but for the kinds that the hook does not know.
 func (s *shaped) appendHooked(l *ir.Layout) jen.Code {
 	content := s.Fields["Part.content"]
-	return s.appendFuncOf(l,
+	var own []jen.Code
+	for _, m := range l.Fields {
+		own = append(own, jen.If(jen.List(jen.Id("c"), jen.Id("ok")).Op(":=").Id("x").Dot(content.Go).Assert(ptr(m.Case.Type.Type)), jen.Id("ok")).Block(
+			jen.Return(jen.Id(s.fnOf("append", s.layout(m, m.Case.Type), "")).Call(jen.Id("b"), jen.Id("c"))),
+		))
+	}
+	return s.appendFuncOf(l, append(own,
 		jen.If(jen.List(jen.Id("c"), jen.Id("ok")).Op(":=").Id("x").Dot(content.Go).Assert(jen.Op("*").Id(content.Union.Unknown)), jen.Id("ok")).Block(
 			jen.Return(hook("AppendUnknown"+l.Hook).Call(jen.Id("b"), jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value"), jen.Id("partOf").Call(jen.Id("x")).Dot("Metadata"))),
 		),
 		jen.Return(hook("Append"+l.Hook).Call(jen.Id("b"), jen.Id("partOf").Call(jen.Id("x")))),
-	)
+	)...)
 }
 
 // appendList prints the function that writes a list of messages.

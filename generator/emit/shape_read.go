@@ -288,16 +288,32 @@ func lits(list []string) []jen.Code {
 	return out
 }
 
-// readHooked prints the function that takes a part from its hook.
+// readHooked prints the function that takes a part from its hook. One of a kind that the hook does not know is read again from
+// what the hook kept of it.
 func (s *shaped) readHooked(l *ir.Layout) jen.Code {
 	content := s.Fields["Part.content"]
-	return s.readFuncOf(l,
-		jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value")).Op(":=").Add(hook("Read"+l.Hook)).Call(jen.Id("r")),
+	var body []jen.Code
+	if len(l.Fields) > 0 {
+		body = append(body, jen.Id("at").Op(":=").Id("r").Dot("Offset").Call())
+	}
+	body = append(body, jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value")).Op(":=").Add(hook("Read"+l.Hook)).Call(jen.Id("r")))
+	for _, m := range l.Fields {
+		body = append(body, jen.If(jen.Id("name").Op("==").Lit(m.TagValue)).Block(
+			jen.Var().Id("in").Qual(wirePath, "Reader"),
+			jen.Id("in").Dot("Reset").Call(jen.Id("value")),
+			jen.Id("v").Op(":=").New(jen.Id(m.Case.Type.Type.Go)),
+			jen.Id(s.fnOf("read", s.layout(m, m.Case.Type), "")).Call(jen.Op("&").Id("in"), jen.Id("v")),
+			jen.If(jen.Err().Op(":=").Id("in").Dot("Done").Call(), jen.Err().Op("!=").Nil()).Block(jen.Id("r").Dot("FailAt").Call(jen.Id("at"), jen.Err().Dot("Error").Call())),
+			jen.Id("x").Dot(content.Go).Op("=").Id("v"),
+			jen.Return(),
+		))
+	}
+	return s.readFuncOf(l, append(body,
 		jen.Id("setPart").Call(jen.Id("x"), jen.Op("&").Id("part")),
 		jen.If(jen.Len(jen.Id("value")).Op(">").Lit(0)).Block(
 			jen.Id("x").Dot(content.Go).Op("=").Op("&").Id(content.Union.Unknown).Values(jen.Dict{jen.Id("Name"): jen.Id("name"), jen.Id("Value"): jen.Id("value")}),
 		),
-	)
+	)...)
 }
 
 // readList prints the function that reads a list of messages.

@@ -103,7 +103,7 @@ func TestOlderVersionsThatCannotBeGenerated(t *testing.T) {
 		{"an older version alone", []*spec.Document{shippedDoc(t, "0.3")}, "old-hub"},
 		{"1.0 behind an older one", []*spec.Document{shippedDoc(t, "0.3"), shippedDoc(t, "1.0")}, "old-hub"},
 		{"a version twice", []*spec.Document{shippedDoc(t, "1.0"), shippedDoc(t, "0.3"), shippedDoc(t, "0.3")}, "repeated-version"},
-		{"a schema without a table", []*spec.Document{shippedDoc(t, "1.0"), {Version: "0.0", Syntax: spec.Schema}}, "unaligned-version"},
+		{"a schema without a table", []*spec.Document{shippedDoc(t, "1.0"), {Version: "0.0", Syntax: spec.Schema}}, "unknown-shape"},
 		{"all", []*spec.Document{preview(same), shippedDoc(t, "1.0"), shippedDoc(t, "0.3"), shippedDoc(t, "0.2"), shippedDoc(t, "0.1")}, ""},
 		{"a field of another type", []*spec.Document{preview(func(d *spec.Document) {
 			message(d, "AgentCard").Fields[0].Type = spec.Type{Kind: spec.String}

@@ -23,7 +23,7 @@ type aligner struct {
 	wire *ir.Wire
 	// layouts are those begun, by older name and hub name, so that types may contain each other.
 	layouts map[[2]string]*ir.Layout
-	errs    []string
+	errs    diag.List
 }
 
 // alignedVersion lowers an older definition by its table.
@@ -33,9 +33,7 @@ func (l *protocolLowering) alignedVersion(table *alignment, base, old *spec.Docu
 	a.layOut()
 	v := &ir.Version{Name: table.version, Package: old.Package, Wires: []*ir.Wire{a.wire}, Rules: a.rules}
 	v.Operations = a.alignedOperations(hub)
-	for _, e := range a.errs {
-		l.problems.Errorf(diag.Pos{File: old.Path}, "alignment", "", "A2A %s: %s", table.version, e)
-	}
+	l.problems.Add(a.errs...)
 	return v
 }
 
@@ -53,8 +51,17 @@ func (a *aligner) layOut() {
 	slices.SortStableFunc(a.wire.Layouts, func(a, b *ir.Layout) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-func (a *aligner) errorf(format string, args ...any) {
-	a.errs = append(a.errs, fmt.Sprintf(format, args...))
+// errorf reports what does not fit at message msg of the hub, or its field if that is given.
+func (a *aligner) errorf(msg string, f *spec.Field, format string, args ...any) {
+	pos := diag.Pos{File: a.old.Path}
+	m := a.l.messages[msg]
+	switch {
+	case f != nil:
+		pos = f.Pos
+	case m != nil:
+		pos = m.Pos
+	}
+	a.errs.Errorf(pos, "alignment", "keep what it was, or do not generate version "+a.version+" from this definition", "A2A %s: %s", a.version, fmt.Sprintf(format, args...))
 }
 
 // hubType finds the hub's type of a 1.0 name; nil if the hub has none any more.
@@ -79,10 +86,13 @@ func (a *aligner) fill(t *alignedType, layout *ir.Layout) {
 	switch t.kind {
 	case "type":
 		layout.Hook = t.arg
+		for _, line := range t.lines {
+			a.choice(t, line, layout)
+		}
 	case "bare":
 		f, c := a.field(t.hub, t.arg)
 		if f == nil || c != nil {
-			a.errorf("%s has no field %s", t.hub, t.arg)
+			a.errorf(t.hub, nil, "%s has no field %s", t.hub, t.arg)
 			return
 		}
 		layout.Bare = true
@@ -125,18 +135,18 @@ func (a *aligner) field(msg, name string) (*ir.Field, *ir.Case) {
 	return nil, nil
 }
 
-// changed reports whether the hub has another type for a field of 1.0.
-func (a *aligner) changed(msg, name string) bool {
+// changed returns what the hub has for a field of 1.0 if that is of another type, else nil.
+func (a *aligner) changed(msg, name string) *spec.Field {
 	m := messageOf(a.base, msg)
-	if m == nil {
-		return false
+	if m == nil || memberOf(m, name) == nil {
+		return nil
 	}
 	f := memberOf(m, name)
-	if f == nil {
-		return false
-	}
 	g := a.l.counterpart(msg, f, m)
-	return g != nil && (!sameType(f.Type, g.Type) || (f.Union == "") != (g.Union == ""))
+	if g == nil || sameType(f.Type, g.Type) && (f.Union == "") == (g.Union == "") {
+		return nil
+	}
+	return g
 }
 
 func messageOf(doc *spec.Document, name string) *spec.Message {
@@ -171,7 +181,7 @@ func (a *aligner) members(t *alignedType, layout *ir.Layout) {
 		case "nested":
 			m := &ir.FieldLayout{Name: line.name, Nested: a.layouts[[2]string{line.as, t.hub}], Required: true, Lenient: !line.must}
 			if m.Nested == nil {
-				a.errorf("%s.%s: no message %s", t.old, line.name, line.as)
+				a.errorf(t.hub, nil, "%s.%s: no message %s", t.old, line.name, line.as)
 				continue
 			}
 			a.number(m, line, src)
@@ -211,8 +221,8 @@ func (a *aligner) memberLine(t *alignedType, line *alignedLine, src *spec.Messag
 	if m.Field, m.Case = a.field(msg, path); m.Field == nil {
 		return nil
 	}
-	if a.changed(msg, path) {
-		a.errorf("field %s of message %s is not of the type that it has in version %s", path, msg, hubVersion)
+	if f := a.changed(msg, path); f != nil {
+		a.errorf(msg, f, "field %s of message %s is not of the type that it has in version %s", path, msg, hubVersion)
 		return nil
 	}
 	if line.class == "pair" {
@@ -303,7 +313,10 @@ func (a *aligner) hubValue(enum, name string) *ir.Value {
 			return counterpartValue(t, from.Name, from.Number)
 		}
 	}
-	return nil
+	if t == nil {
+		return nil
+	}
+	return valueOf(t, name) // 1.0 does not have it, a draft does
 }
 
 // alignedOperations lowers the operations: the hub's, under other names.

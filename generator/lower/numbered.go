@@ -81,6 +81,23 @@ func (l *protocolLowering) goName(m *spec.Message, f *spec.Field) string {
 	return f.Name
 }
 
+// goValueName is goName for a value of an enum.
+func (l *protocolLowering) goValueName(e *spec.Enum, v *spec.EnumValue) string {
+	if l.base == nil {
+		return v.Name
+	}
+	was := enumOf(l.base, e.Name)
+	if was == nil || enumValue(was, v.Name) != nil {
+		return v.Name
+	}
+	for _, old := range was.Values {
+		if old.Number == v.Number && enumValue(e, old.Name) == nil {
+			return old.Name
+		}
+	}
+	return v.Name
+}
+
 // numberedVersion lowers an older proto definition to a wire of the hub's types.
 func (l *protocolLowering) numberedVersion(old *spec.Document) *ir.Version {
 	w := newJSONWire(old.Version)

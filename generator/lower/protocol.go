@@ -28,27 +28,22 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 			problems.Errorf(diag.Pos{File: doc.Path}, "repeated-version", "", "version %s is given twice", doc.Version)
 		}
 	}
-	if _, older, _ := alignmentOf(docs[0].Version); older && docs[0].Syntax == spec.Schema {
-		problems.Errorf(diag.Pos{File: docs[0].Path}, "old-hub", "list \"1.0\" before it", "version %s cannot be the newest one: the types are those of 1.0 or later", docs[0].Version)
+	if problems.HasErrors() {
+		return nil, problems
 	}
+	in, problems := prepare(docs)
 	if problems.HasErrors() {
 		return nil, problems
 	}
 	l := &protocolLowering{
-		doc: docs[0], scope: names.NewScope(reserved()...), types: map[string]*ir.Type{},
-		messages: map[string]*spec.Message{}, fields: map[*ir.Field]*spec.Field{},
-	}
-	if docs[0].Version != hubVersion {
-		base, err := spec.Shipped(hubVersion)
-		if err != nil {
-			problems.Errorf(diag.Pos{File: docs[0].Path}, "no-hub", "", "%v", err)
-			return nil, problems
-		}
-		l.base = base
+		doc: in.hub, base: in.base, scope: names.NewScope(reserved()...), types: map[string]*ir.Type{},
+		messages: map[string]*spec.Message{}, fields: map[*ir.Field]*spec.Field{}, problems: problems,
 	}
 	p := l.protocol()
+	in.extra.hide(p.Versions[0])
 	if !l.problems.HasErrors() {
-		l.older(p, docs[1:])
+		l.older(p, in.older)
+		l.drafts(p, in)
 	}
 	l.problems.Sort()
 	if l.problems.HasErrors() {
@@ -246,7 +241,7 @@ func (l *protocolLowering) enum(e *spec.Enum) {
 	slices.SortStableFunc(values, func(a, b *spec.EnumValue) int { return cmp.Compare(a.Number, b.Number) })
 	for _, v := range values {
 		t.Values = append(t.Values, &ir.Value{
-			Name: v.Name, Go: l.scope.Take(v.Name, t.Go+names.Go(strings.TrimPrefix(v.Name, prefix))), Doc: deprecation(v.Comment, v.Deprecated),
+			Name: v.Name, Go: l.scope.Take(v.Name, t.Go+names.Go(strings.TrimPrefix(l.goValueName(e, v), prefix))), Doc: deprecation(v.Comment, v.Deprecated),
 			Number: v.Number, Unspecified: v.Number == 0 && strings.HasSuffix(v.Name, "_UNSPECIFIED"),
 		})
 	}

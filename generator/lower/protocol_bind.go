@@ -59,7 +59,7 @@ func (x *binder) operationTypes() bool {
 	}{{ir.RoleSend, "SendResult"}, {ir.RoleStream, "StreamItem"}} {
 		op := x.byRole[want.role]
 		if op == nil || op.Response.Type == nil {
-			x.problems.Errorf(diag.Pos{File: x.doc.Path}, "missing-operation", "", "the definition has no operation to %s a message", want.role)
+			x.problems.Errorf(diag.Pos{File: x.doc.Path}, "missing-operation", "declare it as 1.0 does, with messages of the names that it has there", "the definition has no operation to %s a message", want.role)
 			return false
 		}
 		*x.bindings[want.meaning] = op.Response.Type
@@ -91,12 +91,15 @@ func (x *binder) namedTypes() bool {
 		}
 		name := cmp.Or(typeNames[meaning], meaning)
 		if *dst = x.types[name]; *dst == nil && meaning != "SendConfig" {
-			x.problems.Errorf(diag.Pos{File: x.doc.Path}, "missing-type", "", "the definition has no type %s, which the runtime needs", name)
+			x.problems.Errorf(diag.Pos{File: x.doc.Path}, "missing-type", "keep it under the name that it has in 1.0", "the definition has no type %s, which the runtime needs", name)
 			ok = false
 		}
 	}
 	return ok
 }
+
+// keepIt is the remedy where something is gone. A schema has names only.
+const keepIt = "keep it, under the name or the number that it has in 1.0"
 
 // part finds the fields of one message.
 func (x *binder) part(p part, t *ir.Type) {
@@ -107,7 +110,7 @@ func (x *binder) part(p part, t *ir.Type) {
 		f := fieldOf(t, x.hubName(t.Name, want.name))
 		switch {
 		case f == nil && want.need == needed:
-			x.problems.Errorf(x.typePos(t), "missing-field", "", "message %s has no field %s, which the runtime needs", t.Name, want.name)
+			x.problems.Errorf(x.typePos(t), "missing-field", keepIt, "message %s has no field %s, which the runtime needs", t.Name, want.name)
 		case f == nil:
 		case !x.is(f.Type, want.is):
 			x.problems.Errorf(x.fieldPos(t, f), "unsuitable-field", "", "field %s of message %s has another type than the runtime needs, which is %s", f.Name, t.Name, x.describe(want.is))
@@ -157,7 +160,7 @@ func (x *binder) cases() {
 		}
 		c := caseOf(f.Union, x.hubName(t.Name, want.name))
 		if c == nil || !x.is(c.Type, want.is) || (x.bindings[want.is] != nil && !c.Direct) {
-			x.problems.Errorf(x.typePos(t), "missing-field", "", "message %s has no member %s of type %s in %s, which the runtime needs", t.Name, want.name, x.describe(want.is), f.Name)
+			x.problems.Errorf(x.typePos(t), "missing-field", keepIt, "message %s has no member %s of type %s in %s, which the runtime needs", t.Name, want.name, x.describe(want.is), f.Name)
 			continue
 		}
 		x.b.Cases[want.union+"."+want.name] = c
@@ -169,7 +172,7 @@ func (x *binder) values() {
 		t := *x.bindings[want.enum]
 		v := x.valueOf(t, want.name)
 		if v == nil {
-			x.problems.Errorf(x.typePos(t), "missing-value", "", "enum %s has no value %s, which the runtime needs", t.Name, want.name)
+			x.problems.Errorf(x.typePos(t), "missing-value", keepIt, "enum %s has no value %s, which the runtime needs", t.Name, want.name)
 			continue
 		}
 		x.b.Values[want.enum+"."+want.meaning] = v

@@ -1,6 +1,7 @@
 package legacy
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -8,8 +9,11 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// fullVersions are what cards of a version call it (T37). A card of 0.1 does not say.
+// fullVersions are what cards of a version call it (T37). Those of others say its name.
 var fullVersions = map[string]string{"0.3": "0.3.0", "0.2": "0.2.6"}
+
+// plainVersion begins the names of versions whose cards do not say which transport and version they are of.
+const plainVersion = "0.1"
 
 // defaultTransport is the transport of a card that names none.
 const defaultTransport = "JSONRPC"
@@ -89,14 +93,14 @@ func minor(version string) string {
 func AppendInterfaces(b []byte, list []runtime.Interface, version string) []byte {
 	main, more := interfacesFor(list, version)
 	b = wire.AppendString(append(b, `,"url":`...), main.URL)
-	if fullVersions[version] == "" {
+	if strings.HasPrefix(version, plainVersion) {
 		return b
 	}
 	b = wire.AppendString(append(b, `,"preferredTransport":`...), main.Binding)
 	if len(more) > 0 {
 		b = wire.AppendPlainList(append(b, `,"additionalInterfaces":`...), more, appendInterface)
 	}
-	return wire.AppendString(append(b, `,"protocolVersion":`...), fullVersions[version])
+	return wire.AppendString(append(b, `,"protocolVersion":`...), cmp.Or(fullVersions[version], version))
 }
 
 // interfacesFor are the main interface and the others of a version, or of all if there are none of it.

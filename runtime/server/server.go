@@ -92,7 +92,7 @@ func New(cfg Config, opts ...Option) (*Server, error) {
 		s.addVersion(i, v)
 	}
 	for i := range s.versions {
-		if s.versions[i].Rules.ClientIDs {
+		if s.byClient == nil && s.versions[i].Rules.ClientIDs {
 			s.byClient = &s.versions[i]
 		}
 	}
