@@ -47,6 +47,9 @@ type Output struct {
 	Card   *card.Card    // nil in a project that has only clients of other agents
 	Model  *ir.Model     // its protocol is whole if Inputs.Whole asked for it, else as far as emission needed it
 	Files  []output.File // the owned files, sorted by path
+	// Relations say how the versions relate to the one that gives the types, if Inputs.Whole asked for it and there are definitions of the
+	// user's own.
+	Relations []*lower.Alignment
 	// Read are the digests of the files that were read, for the lock.
 	Read map[string]string
 	// Protocols are the digests of the protocol definitions, by version.
@@ -103,7 +106,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	clients, problems := remotes()
 	list.Add(problems...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
-	out.Protocols, out.Clients = p.digests, pins(clients)
+	out.Protocols, out.Clients, out.Relations = p.digests, pins(clients), p.relations
 	if list.HasErrors() {
 		return out, list
 	}

@@ -20,6 +20,8 @@ type loaded struct {
 	protocol *ir.Protocol
 	digests  map[string]string
 	kept     []output.File
+	// relations are asked for by inspection.
+	relations []*lower.Alignment
 }
 
 // loadProtocol reads and lowers the definitions of the versions: those that ship, the project's own files, and what was fetched once.
@@ -46,8 +48,13 @@ func (g *generation) loadProtocol(c *config.Config) (loaded, diag.List) {
 	}
 	p, problems := lower.Protocol(docs)
 	list.Add(problems...)
-	if l.protocol = p; !list.HasErrors() {
-		list.Add(addEncodings(p, c.Encodings)...)
+	l.protocol = p
+	if list.HasErrors() {
+		return l, list
+	}
+	list.Add(addEncodings(p, c.Encodings)...)
+	if g.Whole && c.HasOwnDefinition() {
+		l.relations, _ = lower.Relations(docs) // its problems are those of lowering
 	}
 	return l, list
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/lower"
 )
 
@@ -18,26 +19,23 @@ func inspectWiresCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "wires [VERSION...]",
 		Short: "Print what becomes of each field in the older versions, and what they lose",
+		Long: `wires prints how older versions of the protocol relate to the types: how much is the same, renamed, by a hook of the runtime or not there,
+and what is lost. In a project with definitions of its own these are the versions that it lists, else those that ship.`,
 		Example: `  a2agen inspect wires          # all older versions: counts and losses
   a2agen inspect wires 0.3 -v   # line by line`,
 		ValidArgs: append(lower.AlignedVersions(), lower.AlignedProtos()...),
 	}
 	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "print every field, value and operation")
 	format := formatFlag(cmd)
+	var o generator.Options
+	dirFlag(cmd, &o.Dir)
 	cmd.RunE = func(cmd *cobra.Command, versions []string) error {
 		if err := format.check(); err != nil {
 			return err
 		}
-		if len(versions) == 0 {
-			versions = lower.AlignedVersions()
-		}
-		var reports []*lower.Alignment
-		for _, version := range versions {
-			r, err := lower.AlignmentOf(version)
-			if err != nil {
-				return err
-			}
-			reports = append(reports, r)
+		reports, err := relations(cmd, o, versions)
+		if err != nil {
+			return err
 		}
 		if *format == formatJSON {
 			return printJSON(cmd, reports)
@@ -55,6 +53,47 @@ func inspectWiresCommand() *cobra.Command {
 	return cmd
 }
 
+// relations are the reports on the versions, by default all of those that the project has, or else of those that ship.
+func relations(cmd *cobra.Command, o generator.Options, versions []string) ([]*lower.Alignment, error) {
+	own, err := ownRelations(cmd, o)
+	if err != nil || len(versions) == 0 && len(own) > 0 {
+		return own, err
+	}
+	if len(versions) == 0 {
+		versions = lower.AlignedVersions()
+	}
+	var reports []*lower.Alignment
+	for _, version := range versions {
+		i := slices.IndexFunc(own, func(r *lower.Alignment) bool { return r.Version == version })
+		if i >= 0 {
+			reports = append(reports, own[i])
+			continue
+		}
+		r, err := lower.AlignmentOf(version)
+		if err != nil {
+			return nil, err
+		}
+		reports = append(reports, r)
+	}
+	return reports, nil
+}
+
+// ownRelations are the reports of a project with definitions of its own. Outside one there are none.
+func ownRelations(cmd *cobra.Command, o generator.Options) ([]*lower.Alignment, error) {
+	o.Tool = generator.ThisTool()
+	out, list, err := generator.Inspect(cmd.Context(), o)
+	if err != nil || out.Config == nil || !out.Config.HasOwnDefinition() {
+		return nil, nil // what ships can be asked for anywhere
+	}
+	if list.HasErrors() && len(out.Relations) == 0 { // else the mistakes are elsewhere
+		if err := printDiagnostics(cmd.ErrOrStderr(), list); err != nil {
+			return nil, err
+		}
+		return nil, &generator.InvalidError{List: list}
+	}
+	return out.Relations, nil
+}
+
 // printAlignment prints one report as text.
 func printAlignment(w io.Writer, r *lower.Alignment, all bool) error {
 	var b strings.Builder
@@ -64,18 +103,12 @@ func printAlignment(w io.Writer, r *lower.Alignment, all bool) error {
 			fmt.Fprintf(&b, "  %4d %s\n", n, class)
 		}
 	}
-	fmt.Fprintf(&b, "  hooks: %s\n", strings.Join(slices.Sorted(slices.Values(r.Hooks)), ", "))
+	if len(r.Hooks) > 0 {
+		fmt.Fprintf(&b, "  hooks: %s\n", strings.Join(slices.Sorted(slices.Values(r.Hooks)), ", "))
+	}
 	for _, reading := range []bool{true, false} {
-		fmt.Fprintf(&b, "lost on %s:\n", map[bool]string{true: "reading", false: "writing"}[reading])
-		for _, loss := range r.Losses {
-			if loss.Reading == reading {
-				fmt.Fprintf(&b, "  - %s\n", loss.What)
-			}
-		}
-		for _, thing := range r.Things {
-			if thing.Class == "absent" && (thing.Hub == "") == reading {
-				fmt.Fprintf(&b, "  - %s%s (%s)\n", thing.Old, thing.Hub, thing.How)
-			}
+		if lost := losses(r, reading); len(lost) > 0 {
+			fmt.Fprintf(&b, "lost on %s:\n  - %s\n", map[bool]string{true: "reading", false: "writing"}[reading], strings.Join(lost, "\n  - "))
 		}
 	}
 	if all {
@@ -90,4 +123,20 @@ func printAlignment(w io.Writer, r *lower.Alignment, all bool) error {
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// losses are what does not survive reading or writing, in words.
+func losses(r *lower.Alignment, reading bool) []string {
+	var lost []string
+	for _, loss := range r.Losses {
+		if loss.Reading == reading {
+			lost = append(lost, loss.What)
+		}
+	}
+	for _, thing := range r.Things {
+		if thing.Class == "absent" && (thing.Hub == "") == reading {
+			lost = append(lost, fmt.Sprintf("%s%s (%s)", thing.Old, thing.Hub, thing.How))
+		}
+	}
+	return lost
 }

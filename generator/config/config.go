@@ -98,6 +98,11 @@ func (c *Config) Versions() []string {
 	return vs
 }
 
+// HasOwnDefinition reports whether a definition is listed that does not ship.
+func (c *Config) HasOwnDefinition() bool {
+	return slices.ContainsFunc(c.Protocol, func(p Protocol) bool { return p.File != "" || p.URL != "" })
+}
+
 // order puts definitions of the user's own first, as they are listed, then the shipped ones, newest first.
 func (c *Config) order() {
 	known := Supported() // the index of what is not among them is -1

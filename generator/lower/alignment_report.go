@@ -58,7 +58,13 @@ func AlignmentOf(version string) (*Alignment, error) {
 	if !ok {
 		return nil, fmt.Errorf("version %s has no alignment", version)
 	}
-	r := &report{Alignment: &Alignment{Version: version, Hub: hubVersion, Counts: map[string]int{}, Losses: a.losses}, hooks: map[string]bool{}}
+	return a.report(version, hubVersion), nil
+}
+
+// report says what the table says.
+func (a *alignment) report(version, hub string) *Alignment {
+	r := newReport(version, hub)
+	r.Losses = a.losses
 	for _, o := range a.operations {
 		r.operation(o)
 	}
@@ -71,7 +77,11 @@ func AlignmentOf(version string) (*Alignment, error) {
 	for _, t := range a.types {
 		r.aType(t)
 	}
-	return r.Alignment, nil
+	return r.Alignment
+}
+
+func newReport(version, hub string) *report {
+	return &report{Alignment: &Alignment{Version: version, Hub: hub, Counts: map[string]int{}}, hooks: map[string]bool{}}
 }
 
 // report collects an [Alignment].
