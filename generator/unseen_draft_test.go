@@ -100,6 +100,10 @@ func ask(unseen *agentUnderTest) {
 	able := &agentUnderTest{must(agent.NewServer(pausing{}, options...)), map[string]string{}}
 	able.call("SENT", draft, "message/send", "{\"message\":{\"kind\":\"message\",\"messageId\":\"m\",\"role\":\"user\",\"parts\":[{\"kind\":\"text\",\"text\":\"talk\"}],\"language\":\"nl\"}}")
 	able.call("SEEN", "1.0", "GetTask", "{\"id\":\"<id 1>\"}")
+	other := &agentUnderTest{able.h, map[string]string{}}
+	other.call("SENT", draft, "message/send", "{\"message\":{\"kind\":\"message\",\"messageId\":\"m\",\"role\":\"user\",\"parts\":[{\"kind\":\"text\",\"text\":\"talk\"},{\"kind\":\"formula\",\"tex\":\"x\"}]}}")
+	other.call("SPEECHLESS", "1.0", "GetTask", "{\"id\":\"<id 1>\"}")
+	other.call("SPEECHLESS", "0.3", "tasks/get", "{\"id\":\"<id 1>\"}")
 	able.call("PAUSED", draft, "tasks/pause", "{\"id\":\"t\",\"reason\":\"lunch\"}")
 	able.call("MISSING", draft, "tasks/pause", "{}")
 	able.call("ELSEWHERE", "1.0", "tasks/pause", "{}")
@@ -136,6 +140,7 @@ func TestADraftOfAnOlderVersionIsServedAndLeavesTheOthersAlone(t *testing.T) {
 			`UNSUPPORTED 200 .*"error":\{"code":-32004,"message":"[^"]*"\}\}`,
 			`SENT 200 .*"language":"nl"`,
 			`SEEN 200 .*"parts":\[\{"text":"talk"\}\]\}\]\}\}`,
+			`SPEECHLESS 200 \{"jsonrpc":"2.0","id":1,"error":(.*\n)SPEECHLESS 200 \{"jsonrpc":"2.0","id":1,"error":`,
 			`PAUSED 200 \{"jsonrpc":"2.0","id":1,"result":\{"task":\{"kind":"task","id":"t","contextId":"","status":\{"state":"paused"\},"history":\[\{"kind":"message","messageId":"m","role":"user","parts":\[\{"kind":"formula","tex":"x"\}\]\}\],"priority":"high","budget":\{"tokens":9007199254740993,"owner":\{.*\}\},"watchers":\["w"\]\},"left":\{\}\}\}`,
 			`MISSING 200 .*"code":-32602`,
 			`ELSEWHERE 200 .*"code":-32601`,
