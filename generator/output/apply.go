@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io/fs"
 	"path"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 )
 
 // RefusedError names the files that a run would not overwrite.
@@ -78,18 +81,41 @@ func (p *Project) stageAll(pl *Plan, writes []Change) (err error) {
 	if err := p.disk.Create(stagedName, pl.next.Bytes()); err != nil {
 		return fmt.Errorf("write %s: %w", LockName, err)
 	}
+	there := map[string]bool{} // folders
 	for _, c := range writes {
-		dirs, err := p.mkdirs(path.Dir(c.Path))
-		made = append(made, dirs...)
-		if err != nil {
-			return fmt.Errorf("write %s: %w", c.Path, err)
-		}
-		made = append(made, tempName(c.Path))
-		if err := stage(p.disk, c.Path, c.data); err != nil {
-			return fmt.Errorf("write %s: %w", c.Path, err)
+		if dir := path.Dir(c.Path); !there[dir] {
+			dirs, err := p.mkdirs(dir)
+			made = append(made, dirs...)
+			if err != nil {
+				return fmt.Errorf("write %s: %w", c.Path, err)
+			}
+			there[dir] = true
 		}
 	}
-	return nil
+	for _, c := range writes {
+		made = append(made, tempName(c.Path))
+	}
+	return p.stageFiles(writes)
+}
+
+// stageFiles writes a few contents at a time: most of a small file's cost is the file system's.
+func (p *Project) stageFiles(writes []Change) error {
+	errs := make([]error, len(writes))
+	var taken atomic.Int64
+	var failed atomic.Bool
+	var wg sync.WaitGroup
+	for range min(len(writes), 2*runtime.GOMAXPROCS(0)) {
+		wg.Go(func() {
+			for i := int(taken.Add(1)) - 1; i < len(writes) && !failed.Load(); i = int(taken.Add(1)) - 1 {
+				if err := stage(p.disk, writes[i].Path, writes[i].data); err != nil {
+					errs[i] = fmt.Errorf("write %s: %w", writes[i].Path, err)
+					failed.Store(true)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	return errors.Join(errs...)
 }
 
 // mkdirs makes a folder and its parents and returns those that were not there.

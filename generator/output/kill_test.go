@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -18,15 +19,24 @@ var errKilled = errors.New("killed")
 // process would try afterwards has no effect.
 type mortal struct {
 	folder
-	left int // changes it may still make
+	mu   sync.Mutex // files are staged at the same time: the order is any
+	left int        // changes it may still make
 	half bool
 }
 
-func (m *mortal) die() bool { m.left--; return m.left < 0 }
+func (m *mortal) die() bool { return m.count() < 0 }
+
+// count takes one change off those that are left.
+func (m *mortal) count() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.left--
+	return m.left
+}
 
 func (m *mortal) Create(name string, data []byte) error {
-	if m.die() {
-		if m.half && m.left == -1 {
+	if left := m.count(); left < 0 {
+		if m.half && left == -1 {
 			m.folder.Create(name, data[:len(data)/2])
 		}
 		return errKilled

@@ -142,28 +142,36 @@ func accepted(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, er
 	if err != nil {
 		return sample{}, err
 	}
+	if plain(contract) {
+		return v, nil
+	}
+	return v, holds(v, contract)
+}
+
+// holds holds a sample against the schema.
+func holds(v sample, contract json.RawMessage) error {
 	readable, err := respelled(contract)
 	if err != nil {
-		return sample{}, err
+		return err
 	}
 	var value any
 	dec := json.NewDecoder(strings.NewReader(v.json))
 	dec.UseNumber()
 	if err := dec.Decode(&value); err != nil {
-		return sample{}, err
+		return err
 	}
 	c := jsonschema.NewCompiler()
 	c.Draft = jsonschema.Draft2020
 	c.AssertFormat = true
 	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errRemote }
 	if err := c.AddResource("a2agen:sample", bytes.NewReader(readable)); err != nil {
-		return sample{}, err
+		return err
 	}
 	compiled, err := c.Compile("a2agen:sample")
 	if err != nil {
-		return sample{}, err
+		return err
 	}
-	return v, compiled.Validate(value)
+	return compiled.Validate(value)
 }
 
 // respelled is a schema with its patterns as Go reads them: a contract may hold those of ECMAScript.
