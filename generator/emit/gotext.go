@@ -39,13 +39,16 @@ func (f *goText) add(decls ...string) {
 
 // file is the owned file at path.
 func (f *goText) file(pkgName, path string) output.File {
-	var b strings.Builder
-	b.WriteString("// " + header + "\n\npackage " + pkgName)
-	b.Write(importBlock(f.imports))
+	head := slices.Concat([]byte("// "+header+"\n\npackage "+pkgName), importBlock(f.imports))
+	size := len(head)
 	for _, d := range f.decls {
-		b.WriteString("\n" + d + "\n")
+		size += len(d) + 2
 	}
-	return output.File{Path: path, Kind: output.Owned, Data: []byte(b.String())}
+	b := append(make([]byte, 0, size), head...)
+	for _, d := range f.decls {
+		b = append(append(append(b, '\n'), d...), '\n')
+	}
+	return output.File{Path: path, Kind: output.Owned, Data: b}
 }
 
 // indented is text one step further in, but for its first line.

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"strings"
+	"sync"
 )
 
 // disk is what writing a project needs of a file system. Names are slash-separated and relative to the project.
@@ -23,16 +25,102 @@ type disk interface {
 	Create(name string, data []byte) error
 }
 
-// folder is a real project folder. os.Root keeps every operation inside it, symbolic links included.
-type folder struct{ *os.Root }
+// folder is a real project folder. os.Root keeps every operation inside it, symbolic links included. It looks a name up anew
+// each time, element by element; the folders below are kept open, so that this is done once for each of them.
+type folder struct {
+	*os.Root
+	below *openFolders
+}
 
+// openFolders are open folders by name. They may be used and closed by any goroutine.
+type openFolders struct {
+	mu     sync.Mutex
+	byName map[string]*os.Root
+}
+
+func newFolder(root *os.Root) folder {
+	return folder{root, &openFolders{byName: map[string]*os.Root{}}}
+}
+
+// in returns the folder that holds name, and what name is called there.
+func (f folder) in(name string) (*os.Root, string, error) {
+	dir, base := path.Split(name)
+	if dir == "" {
+		return f.Root, name, nil
+	}
+	dir = path.Clean(dir)
+	f.below.mu.Lock()
+	defer f.below.mu.Unlock()
+	if r := f.below.byName[dir]; r != nil {
+		return r, base, nil
+	}
+	r, err := f.OpenRoot(dir)
+	if err != nil {
+		return nil, "", err
+	}
+	f.below.byName[dir] = r
+	return r, base, nil
+}
+
+// forget closes a folder below, if it is open.
+func (f folder) forget(name string) error {
+	f.below.mu.Lock()
+	defer f.below.mu.Unlock()
+	r := f.below.byName[name]
+	delete(f.below.byName, name)
+	if r == nil {
+		return nil
+	}
+	return r.Close()
+}
+
+// Close closes the folder and those below.
+func (f folder) Close() error {
+	var errs []error
+	for name := range maps.Clone(f.below.byName) {
+		errs = append(errs, f.forget(name))
+	}
+	return errors.Join(append(errs, f.Root.Close())...)
+}
+
+// Create implements disk.
 func (f folder) Create(name string, data []byte) error {
-	w, err := f.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
+	r, base, err := f.in(name)
+	if err != nil {
+		return err
+	}
+	w, err := r.OpenFile(base, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 	if err != nil {
 		return err
 	}
 	_, err = w.Write(data)
 	return errors.Join(err, w.Close())
+}
+
+// ReadFile implements disk.
+func (f folder) ReadFile(name string) ([]byte, error) {
+	r, base, err := f.in(name)
+	if err != nil {
+		return nil, err
+	}
+	return r.ReadFile(base)
+}
+
+// Rename implements disk. A file that stays in its folder is renamed there.
+func (f folder) Rename(from, to string) error {
+	if path.Dir(from) != path.Dir(to) {
+		return f.Root.Rename(from, to)
+	}
+	r, base, err := f.in(from)
+	if err != nil {
+		return err
+	}
+	return r.Rename(base, path.Base(to))
+}
+
+// Remove implements disk.
+func (f folder) Remove(name string) error {
+	return errors.Join(f.forget(name), f.Root.Remove(name))
 }
 
 // The files in a project that this package keeps for itself.

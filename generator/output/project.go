@@ -34,7 +34,8 @@ func Open(dir string) (*Project, error) {
 		return nil, err
 	}
 	release := guard(dir)
-	p := &Project{dir: dir, disk: folder{root}, close: func() error { release(); return root.Close() }}
+	disk := newFolder(root)
+	p := &Project{dir: dir, disk: disk, close: func() error { release(); return disk.Close() }}
 	if err := p.readLocks(); err != nil {
 		p.close()
 		return nil, err
