@@ -24,6 +24,9 @@ type loaded struct {
 	relations []*lower.Alignment
 }
 
+// noOperations is what reading says of a schema that was made from a proto: lowering takes the operations of 1.0.
+const noOperations = "no-operations"
+
 // loadProtocol reads and lowers the definitions of the versions: those that ship, the project's own files, and what was fetched once.
 func (g *generation) loadProtocol(c *config.Config) (loaded, diag.List) {
 	sums, list := digests(c.Protocol)
@@ -40,7 +43,7 @@ func (g *generation) loadProtocol(c *config.Config) (loaded, diag.List) {
 		} else {
 			doc, problems = g.readKept(v, &l)
 		}
-		list.Add(problems...)
+		list.Add(slices.DeleteFunc(problems, func(d diag.Diagnostic) bool { return d.Code == noOperations })...)
 		docs = append(docs, doc)
 	}
 	if list.HasErrors() {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -83,7 +84,9 @@ func (e *Error) Error() string {
 	}
 	for _, d := range e.Details {
 		for _, v := range d.Violations {
-			s += "; " + v.Field + ": " + v.Description
+			if !strings.Contains(e.Message, v.Field+" "+v.Description) { // servers made with a2agen say the first one in the message
+				s += "; " + v.Field + ": " + v.Description
+			}
 		}
 	}
 	if e.Reason != "" {

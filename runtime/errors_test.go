@@ -49,6 +49,18 @@ func TestWithLeavesTheSentinelAlone(t *testing.T) {
 }
 
 // R43, R154, T11: written errors carry typed details, an ErrorInfo always among them, and read back as they were.
+func TestAnErrorSaysEachViolationOnce(t *testing.T) {
+	vs := []runtime.Violation{{Field: "city", Description: "is missing"}, {Field: "days", Description: "must be at least 1"}}
+	for message, want := range map[string]string{
+		"bad input":                  "bad input; city: is missing; days: must be at least 1 (INVALID_PARAMS) [-32602]",
+		"bad input: city is missing": "bad input: city is missing; days: must be at least 1 (INVALID_PARAMS) [-32602]",
+	} {
+		if got := runtime.ErrInvalidParams.With("%s", message).WithViolations(vs...).Error(); got != want {
+			t.Errorf("got  %s\nwant %s", got, want)
+		}
+	}
+}
+
 func TestErrorsSurviveTheWire(t *testing.T) {
 	for _, e := range []*runtime.Error{
 		runtime.ErrTaskNotFound,
