@@ -153,6 +153,9 @@ func (s *Server) readCard(card runtime.Card) error {
 		if err != nil {
 			return fmt.Errorf("server: interface url: %w", err)
 		}
+		if u.Host == "" && i.Version != "" && !s.speaks(i.Version) { // a URL with a host may be somebody else's
+			return fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
+		}
 		s.addPath(u.Path)
 		if i.Tenant != "" && s.tenants == nil {
 			s.tenants = map[string]bool{}
@@ -176,6 +179,11 @@ func (s *Server) readCard(card runtime.Card) error {
 		}
 	}
 	return nil
+}
+
+// speaks reports whether the version, maybe with a patch number, is among those of the protocol package.
+func (s *Server) speaks(name string) bool {
+	return slices.ContainsFunc(s.versions, func(v version) bool { return name == v.Name || strings.HasPrefix(name, v.Name+".") })
 }
 
 // bindingJSONRPC is the protocolBinding of JSON-RPC in a card.

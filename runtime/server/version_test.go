@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/a2aall"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -234,5 +235,24 @@ func TestASubscriptionOf03ToATaskThatWaitsStaysOpen(t *testing.T) {
 	rest := s.rest()
 	if n := len(rest); n != 3 || str(rest[0].result, "status", "state") != "working" || at(rest[n-1].result, "final") != true {
 		t.Errorf("events %v", rest)
+	}
+}
+
+func TestACardThatOffersAVersionWhichIsNotSpokenIsRefused(t *testing.T) {
+	for url, refused := range map[string]bool{"/": true, "https://other.example/a2a": false} {
+		card := new(a2a.AgentCard)
+		text := strings.Replace(testCard, `"supportedInterfaces":[`, `"supportedInterfaces":[{"url":"`+url+`","protocolBinding":"JSONRPC","protocolVersion":"0.3"},`, 1)
+		if err := card.UnmarshalJSON([]byte(text)); err != nil {
+			t.Fatal(err)
+		}
+		s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: card})
+		if refused != (err != nil && strings.Contains(err.Error(), `version 0.3 of the protocol at "/"`)) {
+			t.Errorf("%s: %v", url, err)
+		}
+		if err == nil {
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+		}
 	}
 }
