@@ -21,7 +21,7 @@ type disk interface {
 	MkdirAll(name string, perm fs.FileMode) error
 	Rename(from, to string) error
 	Remove(name string) error
-	// Create writes a new file; it never follows or overwrites what has the name.
+	// Create writes a new file; it never follows or overwrites what has the name. It may be called by several goroutines.
 	Create(name string, data []byte) error
 }
 
