@@ -270,3 +270,28 @@ func TestUnmarshalReplacesWhatWasThere(t *testing.T) {
 		t.Errorf("null: %q", e)
 	}
 }
+
+func TestSecurityRequirementsAreReadInBothForms(t *testing.T) {
+	const want = `{"schemes":{"k":{"list":["read"]},"l":{},"m":{}}}`
+	for _, src := range []string{
+		want,
+		`{"schemes":{"k":["read"],"l":[],"m":null}}`, // the official Go servers'
+	} {
+		x := new(a2a.SecurityRequirement)
+		if err := x.UnmarshalJSON([]byte(src)); err != nil {
+			t.Errorf("%s: %v", src, err)
+			continue
+		}
+		if got := encode(t, x); got != want {
+			t.Errorf("%s is written as %s", src, got)
+		}
+	}
+	for src, want := range map[string]string{
+		`{"schemes":{"k":["read",1]}}`: "/schemes/k/1: expected a string",
+		`{"schemes":{"k":"read"}}`:     "/schemes/k: expected an object",
+	} {
+		if got := outcome(new(a2a.SecurityRequirement), src); got != want {
+			t.Errorf("%s: %s, want %s", src, got, want)
+		}
+	}
+}

@@ -139,27 +139,42 @@ func (m *importer) requirements(n *yaml.Node, split map[string][]string) {
 	yamlx.Set(n, "securityRequirements", list)
 }
 
-// wrapRequirement turns {scheme: [scopes]} into {schemes: {scheme: {list: [scopes]}}}.
+// wrapRequirement turns {scheme: [scopes]}, and {schemes: {scheme: [scopes]}} as the official Go servers write it, into
+// {schemes: {scheme: {list: [scopes]}}}.
 func wrapRequirement(r *yaml.Node) *yaml.Node {
 	if r.Kind != yaml.MappingNode {
 		return r
 	}
+	from := r
 	if s := yamlx.Get(r, "schemes"); s != nil && s.Kind == yaml.MappingNode {
-		return r
+		from = s
 	}
 	schemes := yamlx.NewMap(r)
-	for k, scopes := range yamlx.Pairs(r) {
-		list := yamlx.NewMap(k)
-		if scopes.Kind != yaml.SequenceNode || len(scopes.Content) > 0 {
-			yamlx.Set(list, "list", scopes)
-		}
-		yamlx.Set(schemes, k.Value, list)
+	for k, scopes := range yamlx.Pairs(from) {
+		yamlx.Set(schemes, k.Value, wrapScopes(k, scopes))
+	}
+	if from != r {
+		from.Content = schemes.Content
+		return r
 	}
 	wrapped := yamlx.NewMap(r)
 	if len(schemes.Content) > 0 {
 		yamlx.Set(wrapped, "schemes", schemes)
 	}
 	return wrapped
+}
+
+// wrapScopes is the list of scopes of the scheme at k as 1.0 has it.
+func wrapScopes(k, scopes *yaml.Node) *yaml.Node {
+	list := yamlx.NewMap(k)
+	switch {
+	case scopes.Kind == yaml.MappingNode:
+		return scopes
+	case yamlx.IsNull(scopes), scopes.Kind == yaml.SequenceNode && len(scopes.Content) == 0:
+	default:
+		yamlx.Set(list, "list", scopes)
+	}
+	return list
 }
 
 // maxAlternatives bounds what one requirement on several split schemes may become.

@@ -24,6 +24,9 @@ func (c *codec) readMessage(l *ir.Layout) jen.Code {
 		if seens(l) > 1 {
 			seen.Index(jen.Lit(seens(l)))
 		}
+		if l.OrBare {
+			body = append(body, c.readBareToo(l))
+		}
 		body = append(body, seen.Qual(wirePath, "Seen"))
 	}
 	open := c.openUnion(l)
@@ -41,6 +44,26 @@ func (c *codec) readMessage(l *ir.Layout) jen.Code {
 	}
 	return s.Func().Id(c.fn("read", l.Type, "")).Params(jen.Id("r").Op("*").Qual(wirePath, "Reader"), jen.Id("x").Op("*").Id(l.Type.Go)).
 		Block(body...).Line()
+}
+
+// readBareToo prints the reading of a message in the form of its only member, a list. Where it is the value of a map, nothing (null) is
+// an empty one: servers written in Go write it so.
+func (c *codec) readBareToo(l *ir.Layout) jen.Code {
+	m := l.Fields[0]
+	return jen.Switch(jen.Id("r").Dot("Kind").Call()).Block(
+		jen.Case(jen.Qual(wirePath, "KindArray")).Block(append(c.readListMember(m, jen.Id("x").Dot(m.Field.Go)), jen.Return())...),
+		jen.Case(jen.Qual(wirePath, "KindNull")).Block(jen.Id("r").Dot("Null").Call(), jen.Return()),
+	)
+}
+
+// orBare reports whether messages of type t are read in two forms.
+func (c *codec) orBare(t *ir.Type) bool {
+	for _, l := range c.wire.Layouts {
+		if l.Type == t {
+			return l.OrBare
+		}
+	}
+	return false
 }
 
 // openUnion is the oneof to which an unknown member may belong: the only one of its message.
@@ -186,7 +209,7 @@ func (c *codec) readMapMember(elem ir.TypeRef, x *jen.Statement) []jen.Code {
 		read = append(read, entry.Op("=").Add(c.readScalar(elem)))
 	}
 	check := "Entry"
-	if elem.Kind == ir.KindValue {
+	if elem.Kind == ir.KindValue || elem.Type != nil && c.orBare(elem.Type) {
 		check = "EntryOrNull"
 	}
 	return []jen.Code{jen.For(

@@ -185,6 +185,8 @@ type Layout struct {
 	Consts []Const `json:"consts,omitempty"`
 	// Bare: the value is written as that of its only member, which has no name: a list, or an object that is a map.
 	Bare bool `json:"bare,omitempty"`
+	// OrBare: the value is written as an object with its only member, and read in both forms.
+	OrBare bool `json:"orBare,omitempty"`
 	// Tag names the constant member, such as "kind", by which the cases of the type's union are told apart: the type is
 	// written as its case is. TagAliases are also read for it.
 	Tag        string   `json:"tag,omitempty"`

@@ -146,6 +146,7 @@ func (l *protocolLowering) numberedMessage(t *ir.Type, m *spec.Message, old *spe
 			}
 		}
 	}
+	layout.OrBare = orBare(layout)
 	return layout
 }
 

@@ -30,6 +30,15 @@ var valueAliases = map[string][]string{
 	"TASK_STATE_CANCELED": {"TASK_STATE_CANCELLED"},
 }
 
+// bareToo are messages of one list that are also read as the list itself: the official Go servers write the scopes of a security
+// requirement so.
+var bareToo = map[string]string{"StringList": "list"}
+
+// orBare reports whether a message is read as the value of its only field too.
+func orBare(l *ir.Layout) bool {
+	return len(l.Fields) == 1 && l.Fields[0].Case == nil && l.Fields[0].Field.Name == bareToo[l.Name] && l.Fields[0].Field.Type.Kind == ir.KindList
+}
+
 // need says how much the runtime depends on a field.
 type need bool
 

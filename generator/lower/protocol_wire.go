@@ -41,6 +41,7 @@ func (l *protocolLowering) layout(t *ir.Type) *ir.Layout {
 		}
 	}
 	l.distinctMembers(m)
+	layout.OrBare = orBare(layout)
 	return layout
 }
 
