@@ -2,6 +2,7 @@ package server
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net/http"
@@ -46,6 +47,7 @@ type request struct {
 	params  []byte
 	caller  string  // principal
 	body    *[]byte // what id and params are slices of; nil: let go
+	room    int64   // bytes of the answer that are taken from the server's budget
 }
 
 // release lets go of the body, for an answer that may take long.
@@ -58,11 +60,29 @@ func (q *request) release() {
 	q.body = nil
 }
 
-// done lets go of the body when the answer is written.
+// done lets go of what the request holds when the answer is written.
 func (q *request) done() {
 	if q.body != nil {
 		putBuffer(q.body)
 	}
+	if q.room > 0 {
+		q.s.answers.release(q.room)
+	}
+}
+
+// reserve takes n bytes for an answer from the budget of the server, before the answer is made. It waits for them until the client leaves, or
+// for as long as a client may take nothing. They are given back when the request is done.
+func (q *request) reserve(n int64) error {
+	if n <= keepBuffer {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(q.r.Context(), q.s.limits.Stall)
+	defer cancel()
+	if err := q.s.answers.acquire(ctx, n); err != nil {
+		return errBusy.With("too many large answers are being read, try again later")
+	}
+	q.room += n
+	return nil
 }
 
 // buffers hold request bodies and responses. Larger ones are not kept.

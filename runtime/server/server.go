@@ -39,6 +39,8 @@ type Server struct {
 	ids        ids
 
 	streams atomic.Int64
+	bodies  budget        // of requests being received
+	answers budget        // of what is being written
 	closing chan struct{} // closed when streams are to end
 
 	mu       sync.Mutex
@@ -80,6 +82,7 @@ func New(cfg Config, opts ...Option) (*Server, error) {
 		o(&s.options)
 	}
 	s.limits = s.limits.withDefaults()
+	s.bodies.limit, s.answers.limit = s.limits.Bodies, s.limits.Answers
 	clock := s.now
 	s.now = func() time.Time { return clock().UTC().Truncate(time.Millisecond) } // R96, R98, T60
 	if s.store == nil {
