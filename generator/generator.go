@@ -141,14 +141,29 @@ func later[T any](f func() (T, diag.List)) func() (T, diag.List) {
 
 func (g *generation) readConfig() (*config.Config, diag.List) {
 	src, err := g.open(config.File)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && g.exists(config.Misspelt):
+		var list diag.List
+		list.Errorf(diag.Pos{File: config.Misspelt}, "misspelt-file", "rename it to "+config.File, "this file is not read")
+		return config.Default(), list
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return config.Default(), unreadable(config.File, err)
 	}
 	return config.Read(config.File, src)
 }
 
+// exists reports whether there is such a file.
+func (g *generation) exists(name string) bool {
+	_, err := g.open(name)
+	return err == nil
+}
+
 func unreadable(file string, err error) (list diag.List) {
-	list.Errorf(diag.Pos{File: file}, "unreadable", "", "%v", err)
+	var where *fs.PathError
+	if errors.As(err, &where) {
+		err = where.Err // the position names the file
+	}
+	list.Errorf(diag.Pos{File: file}, "unreadable", "", "this cannot be read: %v", err)
 	return list
 }
 
@@ -157,12 +172,8 @@ func (g *generation) readAgent(out *Output) (*ir.Agent, diag.List) {
 	name := out.Config.Card
 	src, err := g.open(name)
 	switch {
-	case errors.Is(err, fs.ErrNotExist) && len(out.Config.Clients) > 0:
-		return nil, nil
 	case errors.Is(err, fs.ErrNotExist):
-		var list diag.List
-		list.Errorf(diag.Pos{File: name}, "no-card", `"a2agen init" makes a new agent; "a2agen -C DIR" works on another folder`, "there is no agent card")
-		return nil, list
+		return nil, g.noCard(out.Config)
 	case err != nil:
 		return nil, unreadable(name, err)
 	}
@@ -174,6 +185,27 @@ func (g *generation) readAgent(out *Output) (*ir.Agent, diag.List) {
 	agent, problems := lower.Agent(c, out.Config.Versions())
 	list.Add(problems...)
 	return agent, list
+}
+
+// misspeltCards are names that people give their card and that are not read.
+var misspeltCards = []string{"agent.yml", "agent.json", "agent-card.yaml", "agent-card.json"}
+
+// noCard says that the card is not there, unless the project is one of clients only.
+func (g *generation) noCard(c *config.Config) (list diag.List) {
+	pos, hint := diag.Pos{File: c.Card}, `"a2agen init" makes a new agent; "a2agen -C DIR" works on another folder`
+	if c.CardPos.Line > 0 {
+		list.Errorf(c.CardPos, "no-card", "", "there is no file %s", c.Card)
+		return list
+	}
+	i := slices.IndexFunc(misspeltCards, g.exists)
+	switch {
+	case i >= 0:
+		hint = fmt.Sprintf(`rename %[1]s to %[2]s, or write "card: %[1]s" in %[3]s`, misspeltCards[i], c.Card, config.File)
+	case len(c.Clients) > 0:
+		return nil
+	}
+	list.Errorf(pos, "no-card", hint, "there is no agent card")
+	return list
 }
 
 // emitter makes some of the owned files.

@@ -12,6 +12,7 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
 )
 
 // errSplice says that a file is written in a way that an entry cannot be added to without reading a human's mind.
@@ -155,6 +156,7 @@ func verifyClient(before, after []byte, c config.Client) error {
 
 func withoutPositions(c *config.Config) config.Config {
 	n := *c
+	n.CardPos = diag.Pos{}
 	n.Protocol, n.Clients = slices.Clone(c.Protocol), slices.Clone(c.Clients)
 	for i := range n.Protocol {
 		n.Protocol[i].Pos.Line, n.Protocol[i].Pos.Col = 0, 0

@@ -43,5 +43,6 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	takesFolder(cmd, "out")
 	return cmd
 }

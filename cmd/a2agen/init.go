@@ -62,6 +62,7 @@ answers: on a terminal it asks for what the flags leave open, elsewhere it takes
 	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")
 	f.BoolVar(&o.Force, "force", false, "work in a folder that is not empty: add what is missing, overwrite nothing")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	takesFolder(cmd, "runtime")
 	return cmd
 }
 

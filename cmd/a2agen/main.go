@@ -132,4 +132,5 @@ func none(cmd *cobra.Command, args []string) error {
 // dirFlag adds -C.
 func dirFlag(cmd *cobra.Command, dir *string) {
 	cmd.Flags().StringVarP(dir, "dir", "C", ".", "the project's `folder`")
+	takesFolder(cmd, "dir")
 }

@@ -79,7 +79,8 @@ as JSON also comments and positions.`,
 		Example: `  a2agen spec show 0.3
   a2agen spec show 0.3/proto
   a2agen spec show protocol/a2a.proto --format json`,
-		Args: exactly(1, "a version or a file"),
+		Args:              exactly(1, "a version or a file"),
+		ValidArgsFunction: completeSpecs(1),
 	}
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -110,9 +111,11 @@ breaking difference.`,
 		Example: `  a2agen spec diff 0.2 0.3
   a2agen spec diff 0.3/proto 1.0 --format json
   a2agen spec diff 1.0 protocol/a2a.proto --fail-on breaking`,
-		Args: exactly(2, "two versions or files"),
+		Args:              exactly(2, "two versions or files"),
+		ValidArgsFunction: completeSpecs(2),
 	}
 	cmd.Flags().StringVar(&failOn, "fail-on", "none", "exit with 1 on `breaking` differences; or none")
+	oneOf(cmd, "fail-on", "breaking", "none")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if err := format.check(); err != nil {
@@ -146,6 +149,16 @@ func printChanges(cmd *cobra.Command, format formatName, changes []spec.Change) 
 		return printJSON(cmd, append([]spec.Change{}, changes...)) // never null
 	}
 	return spec.WriteChanges(cmd.OutOrStdout(), changes)
+}
+
+// completeSpecs completes the first n arguments: versions, or files.
+func completeSpecs(n int) cobra.CompletionFunc {
+	return func(_ *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+		if len(args) >= n {
+			return nil, cobra.ShellCompDirectiveNoFileComp
+		}
+		return spec.References(), cobra.ShellCompDirectiveDefault
+	}
 }
 
 // openSpec reads a definition and prints what is wrong with it.

@@ -17,6 +17,9 @@ import (
 // File is the name of the configuration in a project.
 const File = "a2agen.yaml"
 
+// Misspelt is a name that people give the configuration and that is not read.
+const Misspelt = "a2agen.yml"
+
 // SchemaPath is where the JSON Schema of a2agen.yaml lies in a project, slash-separated and relative to it.
 const SchemaPath = ".a2agen/a2agen.schema.json"
 
@@ -31,6 +34,7 @@ type Config struct {
 	File     string
 	Protocol []Protocol // versions to speak, newest first
 	Card     string     // "agent.yaml"
+	CardPos  diag.Pos   // zero when the card is where it is by default
 	Packages Packages
 	// ProtocolImport is the import path of an emitted protocol package to share instead of emitting one; "" emits one.
 	ProtocolImport string
@@ -151,7 +155,9 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 			*to = s
 		}
 	}
-	set(&cfg.Card, yamlx.Get(root, "card"))
+	if n := yamlx.Get(root, "card"); yamlx.Text(n) != "" {
+		cfg.Card, cfg.CardPos = n.Value, yamlx.Pos(c.File, n)
+	}
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
 	for _, n := range yamlx.Items(yamlx.Get(root, "encodings")) {
 		cfg.Encodings = append(cfg.Encodings, Encoding{Name: yamlx.Text(n), Pos: yamlx.Pos(c.File, n)})

@@ -103,8 +103,22 @@ func (f folder) ReadFile(name string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	info, err := r.Stat(base)
+	switch {
+	case err != nil:
+		return nil, err
+	case info.IsDir():
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errFolder}
+	case !info.Mode().IsRegular(): // reading a pipe or a device may never end
+		return nil, &fs.PathError{Op: "read", Path: name, Err: errNoFile}
+	}
 	return r.ReadFile(base)
 }
+
+var (
+	errFolder = errors.New("it is a folder, not a file")
+	errNoFile = errors.New("it is a pipe or a device, not a file")
+)
 
 // Rename implements disk. A file that stays in its folder is renamed there.
 func (f folder) Rename(from, to string) error {

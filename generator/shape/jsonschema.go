@@ -174,6 +174,8 @@ func (t *Type) describe() string {
 		s += fmt.Sprintf(", %d to %d", t.Min, t.max())
 	case t.Kind == Text && t.Max > 0:
 		s += fmt.Sprintf(", at most %d characters", t.Max)
+	case (t.Kind == List || t.Kind == Map) && t.Max > 0:
+		s += fmt.Sprintf(", at most %d", t.Max)
 	}
 	return s
 }

@@ -142,11 +142,17 @@ func (p *jsonParser) problem(err error) *diag.Diagnostic {
 			d.Message, d.Hint = "not JSON: a comma too many", "remove it"
 		}
 	}
+	if at := p.src[min(offset, len(p.src)):]; bytes.HasPrefix(at, []byte("//")) || bytes.HasPrefix(at, []byte("/*")) {
+		d.Code, d.Message, d.Hint = commented, "not JSON: a comment", "JSON has none: remove it; or name the file .yaml and begin the comment with #"
+	}
 	d.Pos = posAt(p.file, p.src, min(offset, len(p.src)))
 	return d
 }
 
 const blanks = " \t\r\n"
+
+// commented is the code of a comment in JSON.
+const commented = "comment"
 
 // commaTooMany reports whether a comma stands before the end of a list or map.
 func (p *jsonParser) commaTooMany(offset int) bool {

@@ -119,6 +119,7 @@ func (z *normalizer) child(n *yaml.Node, i, depth int) measure {
 func (z *normalizer) keys(n *yaml.Node) {
 	first := make(map[string]*yaml.Node, len(n.Content)/2)
 	kept := make([]*yaml.Node, 0, len(n.Content))
+	var merged []*yaml.Node
 	for i := 0; i < len(n.Content); i += 2 {
 		k := n.Content[i]
 		if k.Kind == yaml.AliasNode {
@@ -131,6 +132,7 @@ func (z *normalizer) keys(n *yaml.Node) {
 			continue
 		case k.Tag == "!!merge":
 			z.errorf(k, "merge-key", "write the keys out", "merge keys (<<) are not supported")
+			merged = append(merged, n.Content[i+1])
 			continue
 		}
 		k.Tag = "!!str"
@@ -144,11 +146,37 @@ func (z *normalizer) keys(n *yaml.Node) {
 		first[k.Value] = k
 		kept = append(kept, k, n.Content[i+1])
 	}
+	for _, m := range merged {
+		kept = z.mergeKeys(kept, first, m)
+	}
 	n.Content = kept
 	if z.nodes > MaxNodes && !z.full {
 		z.full = true
 		z.errorf(n, "too-large", "", "the file holds more than %d values", MaxNodes)
 	}
+}
+
+// mergeKeys adds what a refused merge key would bring, so that nobody reports it as missing.
+func (z *normalizer) mergeKeys(kept []*yaml.Node, first map[string]*yaml.Node, from *yaml.Node) []*yaml.Node {
+	if from.Kind == yaml.AliasNode {
+		from = from.Alias
+	}
+	if from.Kind != yaml.MappingNode {
+		return kept
+	}
+	for i := 0; i+1 < len(from.Content) && z.nodes <= MaxNodes; i += 2 {
+		k, v := from.Content[i], from.Content[i+1]
+		if k.Kind != yaml.ScalarNode || k.Tag != "!!str" || first[k.Value] != nil {
+			continue
+		}
+		if v.Kind != yaml.AliasNode {
+			v = &yaml.Node{Kind: yaml.AliasNode, Alias: v, Value: k.Value, Line: k.Line, Column: k.Column} // counted as often as used
+		}
+		z.nodes++
+		first[k.Value] = k
+		kept = append(kept, k, v)
+	}
+	return kept
 }
 
 func (z *normalizer) collection(n *yaml.Node, tag string) {

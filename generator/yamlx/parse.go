@@ -63,24 +63,32 @@ func parse(file string, src []byte, list *diag.List) *yaml.Node {
 			list.Add(*problem)
 			return nil
 		}
+		root, problems := parseYAML(file, src)
+		if problems.HasErrors() && problem.Code == commented {
+			problems = diag.List{*problem} // it is JSON but for that
+		}
+		list.Add(problems...)
+		return root
 	}
-	return parseYAML(file, src, list)
+	root, problems := parseYAML(file, src)
+	list.Add(problems...)
+	return root
 }
 
-func parseYAML(file string, src []byte, list *diag.List) *yaml.Node {
+func parseYAML(file string, src []byte) (root *yaml.Node, list diag.List) {
 	loader, err := yaml.NewLoader(bytes.NewReader(src))
 	if err != nil {
 		list.Errorf(diag.Pos{File: file}, "syntax", "", "%v", err)
-		return nil
+		return nil, list
 	}
 	var first, second yaml.Node
 	if err := loader.Load(&first); err != nil {
 		list.Add(syntaxError(file, src, err))
-		return nil
+		return nil, list
 	}
 	if len(first.Content) == 0 {
 		list.Add(syntaxError(file, src, io.EOF))
-		return nil
+		return nil, list
 	}
 	switch err := loader.Load(&second); {
 	case err == nil:
@@ -88,7 +96,7 @@ func parseYAML(file string, src []byte, list *diag.List) *yaml.Node {
 	case !errors.Is(err, io.EOF):
 		list.Add(syntaxError(file, src, err))
 	}
-	return first.Content[0]
+	return first.Content[0], list
 }
 
 // checkText reports the first byte that is not UTF-8 and the first control character.
