@@ -57,7 +57,7 @@ type Limits struct {
 	Heartbeat time.Duration // silence on a stream after which a comment is sent at the latest [15 s]
 	Stall     time.Duration // a stream's write that takes longer drops the reader [30 s]
 	Header    time.Duration // reading a request's header [10 s]
-	Read      time.Duration // reading a whole request [60 s]
+	Read      time.Duration // reading a request's body, and one second more for every 16 KiB of it that came [60 s]
 	Idle      time.Duration // keep-alive of an unused connection [120 s]
 	Grace     time.Duration // shutdown: how long handlers may finish before they are canceled [10 s]
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net"
 	"net/http"
 	"os/exec"
@@ -20,7 +21,7 @@ const hostCard = `{"name":"Host","description":"d","version":"1","supportedInter
 	"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`
 
 // hosted makes a server with one skill that calls f.
-func hosted(t *testing.T, f func(ctx context.Context, t *Task) (string, error), limits Limits) *Server {
+func hosted(t *testing.T, f func(ctx context.Context, t *Task) (string, error), limits Limits, opts ...Option) *Server {
 	t.Helper()
 	card := new(a2a.AgentCard)
 	if err := card.UnmarshalJSON([]byte(hostCard)); err != nil {
@@ -29,7 +30,7 @@ func hosted(t *testing.T, f func(ctx context.Context, t *Task) (string, error), 
 	s, err := New(Config{Protocol: a2a.Protocol(), Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(ctx context.Context, t *Task, _ []byte) ([]byte, error) {
 		out, err := f(ctx, t)
 		return []byte(out), err
-	}}}}, WithLimits(limits))
+	}}}}, append(opts, WithLimits(limits), WithLogger(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,6 +124,9 @@ func (q *request) send(p *runtime.SendRequest) {
 		return
 	}
 	q.adapt(p)
+	if q.counted > 0 {
+		q.release() // the handler may take long
+	}
 	streaming := q.op.Role == runtime.RoleStream
 	wait := !streaming && !p.ReturnImmediately && !q.silent
 	t, answer, err := q.s.send(q.r.Context(), owner, p, wait, q.version.Rules.ClientIDs)

@@ -57,6 +57,7 @@ func WithStrictVersion() Option { return func(o *options) { o.strict = true } }
 func WithRouter(r Router) Option { return func(o *options) { o.router = r } }
 
 // WithIdentity sets how a request's caller is found. Tasks of one principal do not exist for another. An error answers 401 with the error's text hidden.
+// f is asked before the body is read, which it has to leave alone.
 func WithIdentity(f func(*http.Request) (principal string, err error)) Option {
 	return func(o *options) { o.identity = f }
 }

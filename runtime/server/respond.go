@@ -76,7 +76,7 @@ func (q *request) exited() {
 	body := q.appendError(nil, runtime.ErrInternal.With("the skill ended unexpectedly"))
 	h := q.w.Header()
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	h["Connection"] = []string{"close"}
+	h["Connection"] = closing
 	q.write(http.StatusOK, body)
 	_ = http.NewResponseController(q.w).Flush() // without one the client sees the connection end
 }

@@ -3,8 +3,6 @@ package server
 import (
 	"bytes"
 	"context"
-	"errors"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -25,6 +23,8 @@ var (
 	noCache    = []string{"no-cache"}
 	noStore    = []string{"no-store"}
 	unbuffered = []string{"no"} // tells nginx to pass events on as they come
+	closing    = []string{"close"}
+	retryAfter = []string{"1"}
 )
 
 // Names of the service parameters (A2A 1.0 §3.2.6), in the form of header map keys.
@@ -47,6 +47,7 @@ type request struct {
 	params  []byte
 	caller  string  // principal
 	body    *[]byte // what id and params are slices of; nil: let go
+	counted int64   // bytes of the body that are taken from the server's budget
 	room    int64   // bytes of the answer that are taken from the server's budget
 }
 
@@ -56,14 +57,22 @@ func (q *request) release() {
 		return
 	}
 	q.id, q.params = bytes.Clone(q.id), nil
+	q.drop()
+}
+
+// drop gives the body's memory back.
+func (q *request) drop() {
 	putBuffer(q.body)
-	q.body = nil
+	if q.body = nil; q.counted > 0 {
+		q.s.bodies.release(q.counted)
+		q.counted = 0
+	}
 }
 
 // done lets go of what the request holds when the answer is written.
 func (q *request) done() {
 	if q.body != nil {
-		putBuffer(q.body)
+		q.drop()
 	}
 	if q.room > 0 {
 		q.s.answers.release(q.room)
@@ -113,14 +122,8 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 		q.refuse(http.StatusUnsupportedMediaType, runtime.ErrInvalidRequest.With("the content type must be application/json"))
 		return
 	}
-	q.body = buffers.Get().(*[]byte)
 	defer q.done()
-	if err := s.readBody(w, r, q.body); err != nil {
-		status, e := http.StatusBadRequest, runtime.ErrParse.With("the body could not be read")
-		if large := (*http.MaxBytesError)(nil); errors.As(err, &large) {
-			status, e = http.StatusRequestEntityTooLarge, runtime.ErrInvalidRequest.With("the request is larger than %d bytes", large.Limit)
-		}
-		q.refuse(status, e)
+	if !q.identify() || !q.receive() {
 		return
 	}
 	env, fault := readEnvelope(*q.body)
@@ -135,31 +138,6 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	q.handle()
 }
 
-// readBody reads the whole body into b.
-func (s *Server) readBody(w http.ResponseWriter, r *http.Request, b *[]byte) error {
-	if n := r.ContentLength; n > s.limits.Body {
-		return &http.MaxBytesError{Limit: s.limits.Body}
-	} else if n >= 0 {
-		*b = slices.Grow((*b)[:0], int(n))[:n]
-		_, err := io.ReadFull(r.Body, *b)
-		return err
-	}
-	src := http.MaxBytesReader(w, r.Body, s.limits.Body)
-	for {
-		if len(*b) == cap(*b) {
-			*b = slices.Grow(*b, 1)
-		}
-		n, err := src.Read((*b)[len(*b):cap(*b)])
-		*b = (*b)[:len(*b)+n]
-		if err == io.EOF {
-			return nil
-		}
-		if err != nil {
-			return err
-		}
-	}
-}
-
 // jsonContent accepts JSON types with any parameters, and a missing type.
 func jsonContent(header []string) bool {
 	if len(header) == 0 || header[0] == "application/json" || header[0] == "" {
@@ -169,18 +147,33 @@ func jsonContent(header []string) bool {
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 
-// resolve finds version, caller and operation, and checks the required extensions.
+// identify finds the caller, before the body is read: of who is not known nothing is. It reports whether the request goes on; otherwise it
+// is answered, and a version that is not spoken comes first in that, too.
+func (q *request) identify() bool {
+	if q.s.identity == nil {
+		return true
+	}
+	caller, err := q.s.identity(q.r)
+	if err == nil {
+		q.caller = caller
+		return true
+	}
+	err = &unauthorized{err}
+	if asked := askedVersion(q.r); asked != "" && q.s.spoken(asked) == nil {
+		err = q.s.noVersion(asked)
+	}
+	q.w.Header()["Connection"] = closing
+	q.fail(err)
+	return false
+}
+
+// resolve finds version and operation, and checks the required extensions.
 func (q *request) resolve(env envelope, fault *runtime.Error) error {
 	v, err := q.s.negotiate(q.r, env.method)
 	if err != nil {
 		return err
 	}
 	q.version = v
-	if q.s.identity != nil {
-		if q.caller, err = q.s.identity(q.r); err != nil {
-			return &unauthorized{err}
-		}
-	}
 	if fault = q.tolerate(env, fault); fault != nil {
 		return fault
 	}

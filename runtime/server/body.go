@@ -1,0 +1,127 @@
+package server
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"os"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// freeBody is up to which size a body is not counted, in bytes: a connection costs as much anyway.
+const freeBody = 16 << 10
+
+// How fast a body has to come once [Limits.Read] is over, in bytes a second, and after how many bytes its deadline is set anew.
+const (
+	bodyRate  = 16 << 10
+	bodyPaces = 64 << 10
+)
+
+// Ways in which a body cannot be received, beside those of the connection.
+var (
+	errLarge   = errors.New("the body is too large")
+	errCrowded = errors.New("the bodies of all requests are too large")
+)
+
+// receive reads the body. It reports whether the request goes on; otherwise it is answered.
+func (q *request) receive() bool {
+	q.body = buffers.Get().(*[]byte)
+	err := q.readBody()
+	if err == nil {
+		return true
+	}
+	status, e := http.StatusBadRequest, runtime.ErrParse.With("the body could not be read")
+	switch {
+	case errors.Is(err, errLarge):
+		status, e = http.StatusRequestEntityTooLarge, runtime.ErrInvalidRequest.With("the request is larger than %d bytes", q.s.limits.Body)
+	case errors.Is(err, errCrowded):
+		status, e = http.StatusServiceUnavailable, errBusy.With("too many large requests are being received, try again later")
+		q.w.Header()["Retry-After"] = retryAfter
+	case errors.Is(err, os.ErrDeadlineExceeded):
+		status, e = http.StatusRequestTimeout, runtime.ErrInvalidRequest.With("the body came too slowly")
+	}
+	q.w.Header()["Connection"] = closing // what is left of the body is not waited for
+	q.refuse(status, e)
+	return false
+}
+
+// readBody reads the whole body. Its buffer follows what has arrived, whatever length is declared: a declaration costs nothing.
+func (q *request) readBody() error {
+	length, most := q.r.ContentLength, int(q.s.limits.Body)
+	switch {
+	case length > q.s.limits.Body:
+		return errLarge
+	case length >= 0:
+		most = int(length)
+	default:
+		most++ // so that one byte too many is seen
+	}
+	until := deadline{q: q}
+	if !until.given() {
+		until.extend(0)
+	}
+	for len(*q.body) < most {
+		if len(*q.body) == cap(*q.body) && !q.grow(most) {
+			return errCrowded
+		}
+		b := *q.body
+		n, err := q.r.Body.Read(b[len(b):min(cap(b), most)])
+		*q.body = b[:len(b)+n]
+		switch {
+		case err == io.EOF && int64(len(b)+n) < length:
+			return io.ErrUnexpectedEOF
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+		until.extend(len(b) + n)
+	}
+	if length < 0 {
+		return errLarge
+	}
+	return nil
+}
+
+// grow doubles the buffer, up to a size. What is over freeBody is taken from the budget of all bodies.
+func (q *request) grow(most int) bool {
+	b := *q.body
+	size := min(2*cap(b), most)
+	if more := int64(size - max(cap(b), freeBody)); more > 0 {
+		if !q.s.bodies.try(more) {
+			return false
+		}
+		q.counted += more
+	}
+	*q.body = append(make([]byte, 0, size), b...)
+	return true
+}
+
+// deadline is until when a body has to be there: it is put off as the body comes, so that a slow upload passes and a drip does not.
+type deadline struct {
+	q     *request
+	rc    *http.ResponseController
+	began time.Time
+	next  int
+}
+
+// given reports whether the first bytes have a deadline already, or nobody who could keep one.
+func (d *deadline) given() bool {
+	h, _ := d.q.r.Context().Value(http.ServerContextKey).(*http.Server)
+	return h == nil || h.ReadTimeout > 0
+}
+
+// extend puts the deadline off after so many bytes.
+func (d *deadline) extend(received int) {
+	if received < d.next {
+		return
+	}
+	if d.rc == nil {
+		d.rc, d.began = http.NewResponseController(d.q.w), time.Now()
+	}
+	d.next = received + bodyPaces
+	allowed := d.q.s.limits.Read + time.Duration(received)*time.Second/bodyRate
+	_ = d.rc.SetReadDeadline(d.began.Add(allowed)) // net/http takes it back at the end of the body
+}
