@@ -97,11 +97,14 @@ func enumType(t *ir.Type) jen.Code {
 	s.Add(doc("The values of " + t.Go + ". A value that is not among them is kept as it came off the wire."))
 	return s.Const().DefsFunc(func(g *jen.Group) {
 		for _, v := range t.Values {
-			value := v.Name
-			if v.Unspecified {
-				value = ""
+			value := jen.Lit(v.Name)
+			switch {
+			case v.Alias != nil:
+				value = jen.Id(v.Alias.Go)
+			case v.Unspecified:
+				value = jen.Lit("")
 			}
-			g.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Lit(value)
+			g.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Add(value)
 		}
 	}).Line()
 }

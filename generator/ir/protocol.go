@@ -52,6 +52,8 @@ type Value struct {
 	Doc         string `json:"doc,omitempty"`
 	Number      int32  `json:"number"`
 	Unspecified bool   `json:"unspecified,omitempty"`
+	// Alias is the value that this is only another name for: they have one number, and the constants are equal.
+	Alias *Value `json:"-"`
 }
 
 // Presence says how a field tells "not set" from its zero value.

@@ -22,7 +22,7 @@ func addProtos(p *ir.Protocol, encoding ir.Encoding) {
 			continue
 		}
 		a.wire = &ir.Wire{
-			Name: v.Name + "/" + string(encoding), Suffix: names.Go("v"+v.Name) + suffix, File: names.FileBase("codec_v" + v.Name + "_" + string(encoding)), Encoding: encoding,
+			Name: v.Name + "/" + string(encoding), Suffix: strings.TrimSuffix(v.Wires[0].Suffix, "JSON") + suffix, File: names.FileBase("codec_v" + v.Name + "_" + string(encoding)), Encoding: encoding,
 		}
 		if a.layOut(); len(a.errs) == 0 {
 			v.Wires = append(v.Wires, a.wire)

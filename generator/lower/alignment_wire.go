@@ -111,6 +111,7 @@ func (a *aligner) fill(t *alignedType, layout *ir.Layout) {
 		for _, line := range t.lines {
 			a.value(t, line, layout)
 		}
+		distinctValues(layout)
 	}
 }
 
@@ -295,8 +296,7 @@ func (a *aligner) value(t *alignedType, line *alignedLine, layout *ir.Layout) {
 	if v == nil {
 		return // the hub has it no more
 	}
-	vl := &ir.ValueLayout{Value: v, Name: written, Aliases: aliases, Number: v.Number, WriteOnly: only}
-	layout.Values = append(layout.Values, vl)
+	addValue(layout, &ir.ValueLayout{Value: v, Name: written, Aliases: aliases, Number: v.Number, WriteOnly: only})
 }
 
 // hubValue finds the hub's value that 1.0 calls name.
@@ -310,7 +310,7 @@ func (a *aligner) hubValue(enum, name string) *ir.Value {
 			if from.Name != name {
 				continue
 			}
-			return counterpartValue(t, from.Name, from.Number)
+			return counterpartValue(t, from, e)
 		}
 	}
 	if t == nil {

@@ -83,8 +83,14 @@ func (d *draft) version(l *protocolLowering, hub *ir.Version) *ir.Version {
 	a.wire = newJSONWire(d.doc.Version)
 	a.layOut()
 	v := &ir.Version{Name: d.doc.Version, Wires: []*ir.Wire{a.wire}, Rules: a.rules, Operations: a.alignedOperations(hub)}
+	scope := names.NewScope()
+	for _, op := range v.Operations {
+		scope.Take(op.RPC, op.Go)
+	}
 	for _, o := range d.added {
-		v.Operations = append(v.Operations, d.operation(l, a, o))
+		op := d.operation(l, a, o)
+		op.Go = scope.Take(o.RPC, op.Go)
+		v.Operations = append(v.Operations, op)
 	}
 	l.problems.Add(a.errs...)
 	return v

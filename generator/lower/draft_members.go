@@ -2,6 +2,7 @@ package lower
 
 import (
 	"slices"
+	"strconv"
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/names"
@@ -20,7 +21,7 @@ func (d *draft) values(t *alignedType, e *spec.Enum) {
 		if hasLine(t, v.Name, false) || slices.ContainsFunc(t.lines, func(line *alignedLine) bool { return slices.Contains(line.also, v.Name) }) {
 			continue
 		}
-		name := screaming(hub.Name) + "_" + screaming(v.Name)
+		name := d.valueName(t, hub, v)
 		if enumValue(hub, name) == nil {
 			number := int32(0)
 			for _, other := range hub.Values {
@@ -29,6 +30,7 @@ func (d *draft) values(t *alignedType, e *spec.Enum) {
 			d.extra.members[[2]string{hub.Name, name}] = true
 			hub.Values = append(hub.Values, &spec.EnumValue{Name: name, Number: number + 1, Comment: v.Comment, Pos: v.Pos, Deprecated: v.Deprecated})
 		}
+		t.lines = slices.DeleteFunc(t.lines, func(line *alignedLine) bool { return line.class == "absent" && line.name == name })
 		t.lines = append(t.lines, &alignedLine{name: v.Name, class: "enum", target: name})
 	}
 	t.lines = slices.DeleteFunc(t.lines, func(line *alignedLine) bool {
@@ -40,6 +42,17 @@ func (d *draft) values(t *alignedType, e *spec.Enum) {
 		}
 		return true
 	})
+}
+
+// valueName is what the hub calls a value that is new in the draft: by its own name, and with a number where another value of the
+// draft is called so in the hub already.
+func (d *draft) valueName(t *alignedType, hub *spec.Enum, v *spec.EnumValue) string {
+	wanted := screaming(hub.Name) + "_" + screaming(v.Name)
+	name := wanted
+	for i := 2; slices.ContainsFunc(t.lines, func(line *alignedLine) bool { return line.class != "absent" && line.target == name }); i++ {
+		name = wanted + "_" + strconv.Itoa(i)
+	}
+	return name
 }
 
 // alternatives gives the alternatives of a choice that the table does not know a line, and a member of the hub's union, and

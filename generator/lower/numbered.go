@@ -31,14 +31,14 @@ func (l *protocolLowering) counterpart(msg string, f *spec.Field, in *spec.Messa
 	return nil
 }
 
-// counterpartValue is counterpart for an enum value.
-func counterpartValue(t *ir.Type, name string, number int32) *ir.Value {
-	if v := valueOf(t, name); v != nil {
-		return v
+// counterpartValue is counterpart for value v of the enum in.
+func counterpartValue(t *ir.Type, v *spec.EnumValue, in *spec.Enum) *ir.Value {
+	if same := valueOf(t, v.Name); same != nil {
+		return same
 	}
-	for _, v := range t.Values {
-		if v.Number == number {
-			return v
+	for _, hub := range t.Values {
+		if hub.Number == v.Number && enumValue(in, hub.Name) == nil {
+			return hub
 		}
 	}
 	return nil
@@ -120,10 +120,11 @@ func numberedEnum(t *ir.Type, e *spec.Enum) *ir.Layout {
 	values := slices.Clone(e.Values)
 	slices.SortStableFunc(values, func(a, b *spec.EnumValue) int { return cmp.Compare(a.Number, b.Number) })
 	for _, v := range values {
-		if hub := counterpartValue(t, v.Name, v.Number); hub != nil {
-			layout.Values = append(layout.Values, &ir.ValueLayout{Value: hub, Name: v.Name, Aliases: valueAliases[v.Name], Number: v.Number})
+		if hub := counterpartValue(t, v, e); hub != nil {
+			addValue(layout, &ir.ValueLayout{Value: hub, Name: v.Name, Aliases: valueAliases[v.Name], Number: v.Number})
 		}
 	}
+	distinctValues(layout)
 	return layout
 }
 
@@ -187,6 +188,7 @@ func sameType(a, b spec.Type) bool {
 // hub to have it too.
 func (l *protocolLowering) numberedOperations(old *spec.Document) []*ir.Operation {
 	var ops []*ir.Operation
+	scope := names.NewScope()
 	for _, o := range old.Operations {
 		for _, ref := range []spec.Type{o.Request, o.Response} {
 			if ref.Name != "" && l.types[ref.Name] == nil {
@@ -196,7 +198,7 @@ func (l *protocolLowering) numberedOperations(old *spec.Document) []*ir.Operatio
 			}
 		}
 		op := &ir.Operation{
-			Role: ir.RoleOther, Go: names.Go(o.Name), RPC: o.Name, GRPC: o.GRPC, Stream: o.Stream,
+			Role: ir.RoleOther, Go: scope.Take(o.Name, names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Stream: o.Stream,
 			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos),
 		}
 		for _, hub := range l.doc.Operations {

@@ -49,7 +49,18 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 	if l.problems.HasErrors() {
 		return nil, l.problems
 	}
+	distinctSuffixes(p)
 	return p, l.problems
+}
+
+// distinctSuffixes tells the functions of versions apart whose names give one Go name, as 1.11 and 11.1 do.
+func distinctSuffixes(p *ir.Protocol) {
+	scope := names.NewScope()
+	for _, v := range p.Versions {
+		for _, w := range v.Wires {
+			w.Suffix = scope.Take(w.Name, strings.TrimSuffix(w.Suffix, "JSON")) + "JSON"
+		}
+	}
 }
 
 // older adds the older versions: those with a table by it, protos by the numbers of their fields.
@@ -140,7 +151,7 @@ func (l *protocolLowering) sorted() []*ir.Type {
 // message lowers the fields of m. A union is one field, in the place of its first member.
 func (l *protocolLowering) message(m *spec.Message) {
 	t := l.types[m.Name]
-	scope := names.NewScope(append(methodsOf(m.Name), "AppendJSON", "MarshalJSON", "UnmarshalJSON")...)
+	scope := names.NewScope(append(methodsOf(m.Name), codecMethods...)...)
 	unions := map[string]*ir.Field{}
 	for _, u := range m.Unions {
 		unions[u.Name] = l.union(t, m, u)
@@ -157,6 +168,9 @@ func (l *protocolLowering) message(m *spec.Message) {
 		t.Fields = append(t.Fields, field)
 	}
 }
+
+// codecMethods are emitted on messages, those of protobuf when it is asked for: a field has the same name with and without them.
+var codecMethods = []string{"AppendJSON", "MarshalJSON", "UnmarshalJSON", "AppendProto", "UnmarshalProto"}
 
 // methodsOf returns the methods that emission puts on the message called name.
 func methodsOf(name string) []string {
@@ -240,10 +254,14 @@ func (l *protocolLowering) enum(e *spec.Enum) {
 	values := slices.Clone(e.Values)
 	slices.SortStableFunc(values, func(a, b *spec.EnumValue) int { return cmp.Compare(a.Number, b.Number) })
 	for _, v := range values {
-		t.Values = append(t.Values, &ir.Value{
+		value := &ir.Value{
 			Name: v.Name, Go: l.scope.Take(v.Name, t.Go+names.Go(strings.TrimPrefix(l.goValueName(e, v), prefix))), Doc: deprecation(v.Comment, v.Deprecated),
 			Number: v.Number, Unspecified: v.Number == 0 && strings.HasSuffix(v.Name, "_UNSPECIFIED"),
-		})
+		}
+		if last := len(t.Values) - 1; last >= 0 && t.Values[last].Number == v.Number && l.doc.Syntax == spec.Proto {
+			value.Alias = cmp.Or(t.Values[last].Alias, t.Values[last])
+		}
+		t.Values = append(t.Values, value)
 	}
 }
 
@@ -253,7 +271,7 @@ func screaming(name string) string { return strings.ToUpper(names.FileBase(name)
 // operations lowers the operations, in the order of the definition.
 func (l *protocolLowering) operations() []*ir.Operation {
 	scope := names.NewScope()
-	taken := map[ir.Role]*spec.Operation{}
+	taken := map[string]*spec.Operation{}
 	ops := make([]*ir.Operation, 0, len(l.doc.Operations))
 	for _, o := range l.doc.Operations {
 		op := &ir.Operation{
@@ -263,13 +281,14 @@ func (l *protocolLowering) operations() []*ir.Operation {
 		for _, r := range o.HTTP {
 			op.HTTP = append(op.HTTP, ir.Route(r))
 		}
-		if first := taken[op.Role]; first != nil && op.Role != ir.RoleOther {
+		if first := taken[o.Name]; first != nil {
 			l.problems.Add(diag.Diagnostic{
 				Code: "repeated-operation", Severity: diag.Error, Pos: o.Pos, Message: "operation " + o.Name + " is declared twice",
+				Hint:    "rename one of them: JSON-RPC knows an operation by its name, whatever service it is in",
 				Related: []diag.Related{{Pos: first.Pos, Message: "it is declared here too"}},
 			})
 		}
-		taken[op.Role] = o
+		taken[o.Name] = o
 		ops = append(ops, op)
 	}
 	return ops

@@ -175,6 +175,12 @@ func (x *binder) values() {
 			x.problems.Errorf(x.typePos(t), "missing-value", keepIt, "enum %s has no value %s, which the runtime needs", t.Name, want.name)
 			continue
 		}
+		v = cmp.Or(v.Alias, v)
+		for _, other := range values {
+			if x.b.Values[other.enum+"."+other.meaning] == v {
+				x.problems.Errorf(x.typePos(t), "repeated-value", "give them different numbers", "values %s and %s of enum %s are one: the runtime tells them apart", other.name, want.name, t.Name)
+			}
+		}
 		x.b.Values[want.enum+"."+want.meaning] = v
 	}
 }
@@ -185,7 +191,7 @@ func (x *binder) valueOf(t *ir.Type, name string) *ir.Value {
 		for _, e := range x.base.Enums {
 			for _, v := range e.Values {
 				if e.Name == t.Name && v.Name == name {
-					return counterpartValue(t, name, v.Number)
+					return counterpartValue(t, v, e)
 				}
 			}
 		}

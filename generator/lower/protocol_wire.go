@@ -1,6 +1,9 @@
 package lower
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/spec"
@@ -25,8 +28,9 @@ func newJSONWire(version string) *ir.Wire {
 func (l *protocolLowering) layout(t *ir.Type) *ir.Layout {
 	layout := &ir.Layout{Type: t, Name: t.Name}
 	for _, v := range t.Values {
-		layout.Values = append(layout.Values, &ir.ValueLayout{Value: v, Name: v.Name, Aliases: valueAliases[v.Name], Number: v.Number})
+		addValue(layout, &ir.ValueLayout{Value: v, Name: v.Name, Aliases: valueAliases[v.Name], Number: v.Number})
 	}
+	distinctValues(layout)
 	if t.Kind != ir.Message {
 		return layout
 	}
@@ -43,6 +47,38 @@ func (l *protocolLowering) layout(t *ir.Type) *ir.Layout {
 	l.distinctMembers(m)
 	layout.OrBare = orBare(layout)
 	return layout
+}
+
+// addValue adds a value of an enum to a layout. Another name for a value that is there already is read as that one.
+func addValue(layout *ir.Layout, v *ir.ValueLayout) {
+	v.Value = cmp.Or(v.Value.Alias, v.Value)
+	at := slices.IndexFunc(layout.Values, func(has *ir.ValueLayout) bool { return has.Value == v.Value })
+	switch {
+	case at < 0:
+		layout.Values = append(layout.Values, v)
+	case v.WriteOnly:
+	case layout.Values[at].WriteOnly:
+		layout.Values[at] = v
+	default:
+		layout.Values[at].Aliases = slices.Concat(layout.Values[at].Aliases, []string{v.Name}, v.Aliases)
+	}
+}
+
+// distinctValues drops what is read as one value and is the name of another.
+func distinctValues(layout *ir.Layout) {
+	taken := map[string]bool{}
+	for _, v := range layout.Values {
+		if !v.WriteOnly {
+			taken[v.Name] = true
+		}
+	}
+	for _, v := range layout.Values {
+		v.Aliases = slices.DeleteFunc(slices.Clone(v.Aliases), func(name string) bool {
+			again := taken[name]
+			taken[name] = true
+			return again
+		})
+	}
 }
 
 func (l *protocolLowering) fieldLayout(t *ir.Type, f *ir.Field) *ir.FieldLayout {

@@ -112,7 +112,7 @@ func (r *report) numberedEnum(e, hub *spec.Enum) {
 	for _, v := range e.Values {
 		g := enumValue(hub, v.Name)
 		if g == nil {
-			if i := slices.IndexFunc(hub.Values, func(g *spec.EnumValue) bool { return g.Number == v.Number }); i >= 0 {
+			if i := slices.IndexFunc(hub.Values, func(g *spec.EnumValue) bool { return g.Number == v.Number && enumValue(e, g.Name) == nil }); i >= 0 {
 				g = hub.Values[i]
 			}
 		}
