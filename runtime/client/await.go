@@ -40,6 +40,7 @@ func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Ta
 // follow subscribes to a task and applies its events until it settles.
 func (c *Client) follow(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
 	t := tracker{protocol: c.protocol}
+	cl.whole, cl.taskID = true, taskID
 	request := c.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: c.Tenant(), ID: taskID})
 	for e, err := range c.stream(ctx, Method{Role: runtime.RoleSubscribe}, request, cl) {
 		if err == nil {
@@ -82,11 +83,17 @@ func (c *Client) task(ctx context.Context, id string, cl *call) (runtime.Task, e
 	if !ok {
 		return nil, invalid("result", fmt.Errorf("%T is no task", v))
 	}
+	if got := task.TaskInfo().ID; got != id {
+		return nil, invalid("result", fmt.Errorf("task %s instead of %s", printable([]byte(got)), printable([]byte(id))))
+	}
 	return task, nil
 }
 
 // settled reports whether a task ended or waits for its client.
 func settled(s runtime.State) bool { return s.Terminal() || s.Interrupted() }
+
+// maxArtifacts is how many artifacts a task may have that is built up from events, each of which looks for its own among them.
+const maxArtifacts = 4096
 
 // tracker builds up a task, or takes a message, from the events of a stream.
 type tracker struct {
@@ -104,7 +111,6 @@ func (t *tracker) add(e runtime.Event) error {
 			return invalid("event", fmt.Errorf("%T is no task", e))
 		}
 		t.task = task.View(nil, true) // the consumer keeps the event
-		return nil
 	case runtime.EventMessage:
 		t.message, _ = e.(runtime.Message)
 		return nil
@@ -112,7 +118,14 @@ func (t *tracker) add(e runtime.Event) error {
 		if t.task == nil { // a 1.0 stream begins with the task, but not all agents do
 			t.task = t.protocol.NewTask(info.TaskID, info.ContextID, now())
 		}
-		return t.task.Apply(e)
+		if err := t.task.Apply(e); err != nil {
+			return err
+		}
+	default:
+		return nil
+	}
+	if t.task.TaskInfo().Artifacts > maxArtifacts {
+		return tooLarge(maxArtifacts, "artifacts")
 	}
 	return nil
 }

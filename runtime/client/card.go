@@ -67,17 +67,17 @@ func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int
 	req.Header = c.header.Clone()
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("A2A-Version", c.protocol.Versions[0].Name)
-	resp, err := c.http.Do(req)
+	r, err := c.do(req, true)
 	if err != nil {
 		return nil, 0, err
 	}
-	defer resp.Body.Close()
-	body, err := readBody(resp, maxCard)
+	defer r.close()
+	if status := r.resp.StatusCode; status/100 != 2 {
+		return nil, status, httpError(r.resp, r.start(64<<10))
+	}
+	body, err := r.read(maxCard)
 	if err != nil {
 		return nil, 0, err
-	}
-	if resp.StatusCode/100 != 2 {
-		return nil, resp.StatusCode, httpError(resp, body)
 	}
 	card, err := c.protocol.DecodeCard(body)
 	if err != nil {

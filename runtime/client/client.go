@@ -2,7 +2,6 @@ package client
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -31,7 +30,8 @@ type Client struct {
 	extensions            []string
 	idle                  time.Duration
 	reattach              int
-	maxResponse, maxEvent int
+	maxResponse, maxEvent int // bytes
+	maxEvents             int
 	endpoint              string
 }
 
@@ -62,7 +62,7 @@ func FromCard(p *runtime.Protocol, card runtime.Card, opts ...Option) (*Client, 
 func configure(p *runtime.Protocol, opts []Option) *Client {
 	c := &Client{
 		protocol: p, header: http.Header{}, idle: DefaultIdleTimeout, reattach: DefaultReattach,
-		maxResponse: DefaultMaxResponse, maxEvent: DefaultMaxEvent,
+		maxResponse: DefaultMaxResponse, maxEvent: DefaultMaxEvent, maxEvents: DefaultMaxEvents,
 	}
 	for _, o := range opts {
 		o(c)
@@ -70,22 +70,16 @@ func configure(p *runtime.Protocol, opts []Option) *Client {
 	if c.http == nil {
 		c.http, c.ownHTTP = newHTTPClient(), true
 	}
+	c.http = c.guarded(c.http)
 	return c
 }
 
-// newHTTPClient has no time limit of its own, because streams live long, and refuses redirects that would turn a call into a GET.
+// newHTTPClient has no time limit of its own, because streams live long.
 func newHTTPClient() *http.Client {
 	t := http.DefaultTransport.(*http.Transport).Clone()
 	t.MaxIdleConnsPerHost = 32
-	return &http.Client{Transport: t, CheckRedirect: func(req *http.Request, via []*http.Request) error {
-		if len(via) > 5 {
-			return errors.New("more than 5 redirects")
-		}
-		if via[0].Method != req.Method {
-			return fmt.Errorf("a redirect to %s would turn %s into %s", req.URL.Redacted(), via[0].Method, req.Method)
-		}
-		return nil
-	}}
+	t.MaxResponseHeaderBytes = maxHeader
+	return &http.Client{Transport: t}
 }
 
 // Close lets go of idle connections. Calls under way are not touched; they end with their contexts.

@@ -13,8 +13,15 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// ErrIdle is the cause of a stream's break when nothing arrived for the idle time.
+// ErrIdle is the error of an answer, and the cause of a stream's break, of which nothing more arrived for the idle time ([IdleTimeout]).
 var ErrIdle = errors.New("nothing arrived for too long")
+
+// ErrTooLarge is the error of an answer, or of the events of a call, that are more than the client takes ([MaxResponse], [MaxEvents]).
+var ErrTooLarge = errors.New("the answer is too large")
+
+func tooLarge(limit int, unit string) error {
+	return fmt.Errorf("%w: over %d %s", ErrTooLarge, limit, unit)
+}
 
 // HTTPError is an answer whose HTTP status is not 2xx. When its body was a JSON-RPC error nevertheless, Err is that error.
 type HTTPError struct {

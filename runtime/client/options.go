@@ -14,14 +14,16 @@ const (
 	DefaultReattach    = 5        // attempts in a row
 	DefaultMaxResponse = 64 << 20 // bytes
 	DefaultMaxEvent    = 16 << 20 // bytes
-	maxCard            = 1 << 20  // bytes
+	DefaultMaxEvents   = 250_000
+	maxCard            = 1 << 20 // bytes
+	maxHeader          = 1 << 20 // bytes
 )
 
 // Option configures a [Client].
 type Option func(*Client)
 
 // HTTPClient makes the client use h, for instance for its own transport, proxy or certificates. h.Timeout should be zero: it
-// would end live streams. The client never closes h.
+// would end live streams. The client never closes h, and asks it to follow fewer redirects than it might.
 func HTTPClient(h *http.Client) Option { return func(c *Client) { c.http, c.ownHTTP = h, false } }
 
 // DefaultHeader sends a header with every request, the fetch of the card included.
@@ -32,17 +34,21 @@ func DefaultExtensions(uris ...string) Option {
 	return func(c *Client) { c.extensions = append(c.extensions, uris...) }
 }
 
-// IdleTimeout sets how long a stream may be silent, heartbeats included, before it counts as broken. Zero or less: for ever.
+// IdleTimeout sets how long nothing may arrive before a request counts as lost: of a stream not even a heartbeat, of another answer not
+// a kilobyte a second. The answer to a send may begin as late as its context allows. Zero or less: for ever.
 func IdleTimeout(d time.Duration) Option { return func(c *Client) { c.idle = d } }
 
 // Reattach sets how many times in a row a broken stream is taken up again by subscribing to its task; 0 turns it off.
 func Reattach(attempts int) Option { return func(c *Client) { c.reattach = attempts } }
 
-// MaxResponse limits the size of a response in bytes, and MaxEvent that of one event of a stream.
+// MaxResponse limits the size of an answer in bytes, also of one that a call puts together from the events of a stream.
 func MaxResponse(bytes int) Option { return func(c *Client) { c.maxResponse = bytes } }
 
 // MaxEvent limits the size of one event of a stream in bytes.
 func MaxEvent(bytes int) Option { return func(c *Client) { c.maxEvent = bytes } }
+
+// MaxEvents limits the number of events that a call puts together. Streams of a protocol operation hand on their events and have no limit.
+func MaxEvents(n int) Option { return func(c *Client) { c.maxEvents = n } }
 
 // Endpoint calls the agent at url instead of the URL of the interface that its card declares, for a card that does not
 // know where it is deployed. Version and tenant stay those of the declared interface.
@@ -58,6 +64,8 @@ type call struct {
 	extensions  []string
 	lastEventID string
 	reattach    int
+	whole       bool   // the events of the stream are put together, within the limits of an answer
+	taskID      string // of the task that the stream has to be of; "" is that of its first event
 
 	data        runtime.SendRequest
 	message     runtime.MessageInfo

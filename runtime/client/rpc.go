@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"fmt"
-	"io"
 	"mime"
 	"net/http"
 	"slices"
@@ -31,18 +30,18 @@ func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOp
 }
 
 func (c *Client) call(ctx context.Context, op *runtime.Operation, request any, cl *call) (any, error) {
-	resp, id, err := c.post(ctx, op, request, cl, "application/json")
+	r, err := c.post(ctx, op, request, cl, "application/json")
 	if err != nil {
 		return nil, err
 	}
-	defer resp.Body.Close()
-	body, err := readBody(resp, c.maxResponse)
+	defer r.close()
+	body, err := r.read(c.maxResponse)
 	if err != nil {
 		return nil, err
 	}
-	result, err := resultOf(body, id)
+	result, err := resultOf(body, r.id)
 	if err != nil {
-		return nil, explain(resp, body, err)
+		return nil, explain(r.resp, body, err)
 	}
 	if result == nil { // an operation without a result may be answered by neither member, or null (T61)
 		result = []byte("{}")
@@ -54,16 +53,16 @@ func (c *Client) call(ctx context.Context, op *runtime.Operation, request any, c
 	return v, nil
 }
 
-// post sends the request and returns the response if its status is 2xx, else an error. The caller closes the body.
-func (c *Client) post(ctx context.Context, op *runtime.Operation, request any, cl *call, accept string) (*http.Response, int64, error) {
+// post sends the request and returns the answer if its status is 2xx, else an error. The caller closes it.
+func (c *Client) post(ctx context.Context, op *runtime.Operation, request any, cl *call, accept string) (*reply, error) {
 	id := c.nextID.Add(1)
 	body, err := appendRequest(nil, op, id, request)
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.iface.URL, bytes.NewReader(body))
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
 	req.Header = cl.header.Clone()
 	req.Header.Set("Content-Type", "application/json")
@@ -82,16 +81,22 @@ func (c *Client) post(ctx context.Context, op *runtime.Operation, request any, c
 			req.Header.Set("Last-Event-ID", cl.lastEventID)
 		}
 	}
-	resp, err := c.http.Do(req)
+	r, err := c.do(req, atOnce(op))
 	if err != nil {
-		return nil, 0, err
+		return nil, err
 	}
-	if resp.StatusCode/100 != 2 {
-		defer resp.Body.Close()
-		body, _ := io.ReadAll(io.LimitReader(resp.Body, 64<<10)) // what there is explains the status
-		return nil, 0, httpError(resp, body)
+	if r.resp.StatusCode/100 != 2 {
+		defer r.close()
+		return nil, httpError(r.resp, r.start(64<<10))
 	}
-	return resp, id, nil
+	r.id = id
+	return r, nil
+}
+
+// atOnce reports whether the answer to an operation begins without delay: a stream's does, but what a send answers may take hours of
+// work, and nothing is known of operations without a role.
+func atOnce(op *runtime.Operation) bool {
+	return op.Stream || op.Role != runtime.RoleSend && op.Role != runtime.RoleOther
 }
 
 // appendRequest appends the JSON-RPC request.
@@ -187,24 +192,6 @@ func isJSON(contentType string) bool {
 func isEvents(contentType string) bool {
 	t, _, err := mime.ParseMediaType(contentType)
 	return err == nil && t == sse.ContentType
-}
-
-// readBody reads a whole body of at most limit bytes.
-func readBody(resp *http.Response, limit int) ([]byte, error) {
-	if resp.ContentLength > int64(limit) {
-		return nil, fmt.Errorf("the answer is over %d bytes", limit)
-	}
-	var b bytes.Buffer
-	if resp.ContentLength > 0 {
-		b.Grow(int(min(resp.ContentLength, 1<<20)) + bytes.MinRead) // what is announced need not come
-	}
-	if _, err := b.ReadFrom(io.LimitReader(resp.Body, int64(limit)+1)); err != nil {
-		return nil, fmt.Errorf("read the answer: %w", err)
-	}
-	if b.Len() > limit {
-		return nil, fmt.Errorf("the answer is over %d bytes", limit)
-	}
-	return b.Bytes(), nil
 }
 
 // distinct drops empty and repeated values, keeping the order.

@@ -83,7 +83,7 @@ func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl
 	if err != nil {
 		return nil, err
 	}
-	r.resumes = cl.message.TaskID != ""
+	r.resumes, cl.whole = cl.message.TaskID != "", true
 	for e, err := range r.client.stream(ctx, Method{Role: runtime.RoleStream}, request, cl) {
 		if err == nil {
 			err = r.pass(e)

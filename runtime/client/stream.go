@@ -40,8 +40,7 @@ func (c *Client) stream(ctx context.Context, m Method, request any, cl *call) it
 			yield(nil, err)
 			return
 		}
-		s := &stream{client: c, op: op, call: cl, yield: yield}
-		s.lastID = s.call.lastEventID
+		s := &stream{client: c, op: op, call: cl, yield: yield, taskID: cl.taskID, lastID: cl.lastEventID}
 		if err := s.run(ctx, request); err != nil && err != errStopped {
 			yield(nil, fmt.Errorf("%s: %w", op.RPC, err))
 		}
@@ -59,6 +58,7 @@ type stream struct {
 	yield  func(runtime.Event, error) bool
 
 	taskID, lastID string
+	bytes, events  int // of what a whole answer consists of
 	state          runtime.State
 	ended          bool          // nothing may follow: a Message, or a terminal state
 	attempts       int           // in a row without progress
@@ -96,15 +96,17 @@ func (s *stream) run(ctx context.Context, request any) error {
 func (s *stream) pump(ctx context.Context, conn *conn) error {
 	defer conn.close()
 	for {
-		e, id, err := conn.next(ctx)
+		e, err := conn.next(ctx)
 		if err == io.EOF {
 			return s.after(conn, nil)
 		}
 		if err != nil {
 			return s.after(conn, err)
 		}
-		s.note(e, id)
-		if !s.yield(e, nil) {
+		if err := s.note(e); err != nil {
+			return err
+		}
+		if !s.yield(e.Event, nil) {
 			return errStopped
 		}
 		if s.ended {
@@ -125,10 +127,13 @@ func (s *stream) after(conn *conn, err error) error {
 	return err
 }
 
-// note remembers what is needed to take up the stream after e.
-func (s *stream) note(e runtime.Event, id string) {
-	s.lastID = id
+// note remembers what is needed to take up the stream after e. A stream is of one task.
+func (s *stream) note(e item) error {
+	s.lastID = e.id
 	info := e.EventInfo()
+	if info.TaskID != "" && s.taskID != "" && info.TaskID != s.taskID {
+		return invalid("stream", fmt.Errorf("an event of task %s in the stream of task %s", printable([]byte(info.TaskID)), printable([]byte(s.taskID))))
+	}
 	if info.TaskID != "" && info.Kind != runtime.EventMessage {
 		s.taskID = info.TaskID
 	}
@@ -142,6 +147,22 @@ func (s *stream) note(e runtime.Event, id string) {
 	if info.Kind != runtime.EventTask {
 		s.attempts = 0 // a task alone may be the repeated answer to subscribing
 	}
+	return s.count(e.size, info.Kind)
+}
+
+// count adds to the size of a whole answer. A task replaces all that was before.
+func (s *stream) count(size int, kind runtime.EventKind) error {
+	if kind == runtime.EventTask {
+		s.bytes, s.events = 0, 0
+	}
+	s.bytes, s.events = s.bytes+size, s.events+1
+	switch {
+	case s.call.whole && s.bytes > s.client.maxResponse:
+		return tooLarge(s.client.maxResponse, "bytes")
+	case s.call.whole && s.events > s.client.maxEvents:
+		return tooLarge(s.client.maxEvents, "events")
+	}
+	return nil
 }
 
 // resume takes up the stream after cause. It returns neither connection nor error when the task turned out to be over.
@@ -195,7 +216,9 @@ func (s *stream) finish(ctx context.Context, cause error) error {
 	if state := task.TaskInfo().State; !state.Terminal() && !state.Interrupted() {
 		return s.broken(cause)
 	}
-	s.note(task, "")
+	if err := s.note(item{Event: task}); err != nil {
+		return err
+	}
 	if !s.yield(task, nil) {
 		return errStopped
 	}

@@ -25,11 +25,12 @@ const (
 	firstBuffer = 4 << 10 // also the smallest read
 	keepBuffer  = 1 << 20 // a larger buffer is let go once its event is done
 	maxEmpty    = 100     // reads in a row that return nothing before the source counts as broken
+	maxID       = 1 << 10 // bytes; it is kept with every event and goes into a header
 )
 
 // Event is one event. Its slices belong to the reader and are valid until the next call of Next.
 type Event struct {
-	ID   []byte // the stream's last event id: this event's own, else that of an earlier one; empty without
+	ID   []byte // the stream's last event id: this event's own, else that of an earlier one; empty without, or when over 1 KiB
 	Name []byte // event field; empty means "message"
 	Data []byte // data lines joined with LF
 	// Unfinished: the stream ended (with a clean EOF) before the blank line that closes an event. Usually the server
@@ -160,6 +161,9 @@ func (r *Reader) field(line []byte) {
 	case "event":
 		r.name = append(r.name[:0], value...)
 	case "id":
+		if len(value) > maxID { // nothing can be resumed by it
+			value = nil
+		}
 		if bytes.IndexByte(value, 0) < 0 {
 			r.id = append(r.id[:0], value...)
 		}

@@ -159,6 +159,16 @@ func TestReaderRefusesTooLongEvents(t *testing.T) {
 	})
 }
 
+// TestReaderForgetsHugeIDs: an id is kept with every event after it, and goes into a header.
+func TestReaderForgetsHugeIDs(t *testing.T) {
+	r := NewReader(strings.NewReader("id: 1\ndata: a\n\nid: "+strings.Repeat("x", 1025)+"\ndata: b\n\ndata: c\n\nid: 2\ndata: d\n\n"), 0)
+	for _, want := range []string{"a1", "b", "c", "d2"} {
+		if e, err := r.Next(); err != nil || string(e.Data)+string(e.ID) != want {
+			t.Errorf("got %s%s, %v, want %s", e.Data, e.ID, err, want)
+		}
+	}
+}
+
 func TestReaderPassesSourceErrors(t *testing.T) {
 	broken := errors.New("broken")
 	r := NewReader(io.MultiReader(strings.NewReader("data: a\n\ndata: b\n"), iotest.ErrReader(broken)), 0)

@@ -1,0 +1,63 @@
+package client
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// maxRedirects is how many redirects of one request are followed.
+const maxRedirects = 5
+
+// guarded returns h with our rules for redirects before its own.
+func (c *Client) guarded(h *http.Client) *http.Client {
+	g := *h
+	g.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if err := c.checkRedirect(req, via); err != nil || h.CheckRedirect == nil {
+			return err
+		}
+		return h.CheckRedirect(req, via)
+	}
+	return &g
+}
+
+// checkRedirect refuses redirects to another host, because what was meant for one (the message, credentials in headers) is not for the
+// other. Only a card may be fetched by https instead of http, and then without the headers of [DefaultHeader].
+func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
+	first, last := via[0], via[len(via)-1]
+	switch {
+	case len(via) > maxRedirects:
+		return fmt.Errorf("more than %d redirects", maxRedirects)
+	case first.Method != req.Method:
+		return fmt.Errorf("a redirect to %s would turn %s into %s", req.URL.Redacted(), first.Method, req.Method)
+	case !sameOrigin(last.URL, req.URL) && (req.Method != http.MethodGet || !upgrade(last.URL, req.URL)):
+		return fmt.Errorf("a redirect to another host is not followed: if it is right, use %s", printable([]byte(req.URL.Redacted())))
+	case sameOrigin(first.URL, req.URL):
+		return nil
+	}
+	for name := range c.header {
+		req.Header.Del(name)
+	}
+	return nil
+}
+
+// sameOrigin reports whether two URLs have the same scheme, host and port.
+func sameOrigin(a, b *url.URL) bool {
+	return a.Scheme == b.Scheme && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == port(b)
+}
+
+// upgrade reports whether b is what a is, by https instead of http, each at its usual port.
+func upgrade(a, b *url.URL) bool {
+	return a.Scheme == "http" && b.Scheme == "https" && strings.EqualFold(a.Hostname(), b.Hostname()) && port(a) == "80" && port(b) == "443"
+}
+
+func port(u *url.URL) string {
+	switch p := u.Port(); {
+	case p != "":
+		return p
+	case u.Scheme == "https":
+		return "443"
+	}
+	return "80"
+}
