@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -40,12 +41,12 @@ func (q *request) handle() {
 // dispatch carries the operation out. Capabilities are checked before parameters (§3.3.4, R45–R48).
 func (q *request) dispatch() {
 	if err := q.gate(); err != nil {
-		q.fail(err)
+		q.reject(q.unlessParse(err))
 		return
 	}
 	params, err := q.op.Decode(q.params)
 	if err != nil {
-		q.fail(q.badParams(err))
+		q.reject(q.badParams(err))
 		return
 	}
 	switch p := params.(type) {
@@ -101,11 +102,16 @@ func (q *request) gate() error {
 
 // badParams tells parameters that are no JSON from those that do not fit: the envelope is not checked inside.
 func (q *request) badParams(err error) error {
-	if e := malformed(q.params); e.Code == runtime.ErrParse.Code {
-		q.id, q.silent = []byte("null"), false
-		return e
+	return q.unlessParse(invalidParams(runtime.ErrInvalidParams.Message, "", err))
+}
+
+// unlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all.
+func (q *request) unlessParse(err error) error {
+	if len(q.params) == 0 || json.Valid(q.params) {
+		return err
 	}
-	return invalidParams(runtime.ErrInvalidParams.Message, "", err)
+	q.id = []byte("null")
+	return runtime.ErrParse
 }
 
 func (q *request) answer(result any, err error) {

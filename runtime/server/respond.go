@@ -64,6 +64,12 @@ func (q *request) fail(err error) {
 	q.write(http.StatusOK, body)
 }
 
+// reject answers what is wrong before the operation begins: to a client that gave no id, too, because it may have forgotten it.
+func (q *request) reject(err error) {
+	q.silent = false
+	q.fail(err)
+}
+
 func (q *request) method() string {
 	if q.op == nil {
 		return ""

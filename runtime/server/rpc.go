@@ -130,9 +130,9 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	if env.id != nil && (fault == nil || fault.Code != runtime.ErrParse.Code) {
 		q.id = env.id
 	}
-	q.silent = env.id == nil && fault == nil
+	q.silent = env.id == nil
 	if err := q.resolve(env, fault); err != nil {
-		q.fail(err)
+		q.reject(err)
 		return
 	}
 	q.handle()
@@ -177,13 +177,13 @@ func (q *request) resolve(env envelope, fault *runtime.Error) error {
 	if fault = q.tolerate(env, fault); fault != nil {
 		return fault
 	}
+	q.params = env.params
 	if q.op = v.methods[string(env.method)]; q.op == nil {
-		return runtime.ErrMethodNotFound.With("there is no method %.100q", env.method)
+		return q.unlessParse(runtime.ErrMethodNotFound.With("there is no method %.100q", env.method))
 	}
 	if err := q.activate(); err != nil {
-		return err
+		return q.unlessParse(err)
 	}
-	q.params = env.params
 	if q.params == nil {
 		q.params = []byte("{}")
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -58,6 +59,16 @@ func TestEnvelopeErrors(t *testing.T) {
 		{"method not a string", `{"jsonrpc":"2.0","id":1,"method":5}`, "1", runtime.ErrInvalidRequest},
 		{"id an object", `{"jsonrpc":"2.0","id":{},"method":"ListTasks"}`, "null", runtime.ErrInvalidRequest},
 		{"id a boolean", `{"jsonrpc":"2.0","id":true,"method":"ListTasks"}`, "null", runtime.ErrInvalidRequest},
+		{"member that is no JSON", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","x":tru}`, "null", runtime.ErrParse},
+		{"member that is no number", `{"x":[01],"jsonrpc":"2.0","id":1,"method":"ListTasks"}`, "null", runtime.ErrParse},
+		{"member name that is no text", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"ListTasks\",\"\xff\":1}", "null", runtime.ErrParse},
+		{"id that is no text", "{\"jsonrpc\":\"2.0\",\"id\":\"\xff\",\"method\":\"ListTasks\"}", "null", runtime.ErrParse},
+		{"id with half a character", `{"jsonrpc":"2.0","id":"\ud800","method":"ListTasks"}`, "null", runtime.ErrInvalidRequest},
+		{"two ids", `{"jsonrpc":"2.0","id":1,"id":2,"method":"ListTasks"}`, "null", runtime.ErrInvalidRequest},
+		{"method twice, once in other letters", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","\u006dethod":"GetTask"}`, "1", runtime.ErrInvalidRequest},
+		{"unknown member twice", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","x":1,"x":1}`, "1", runtime.ErrInvalidRequest},
+		{"params that are no JSON", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":nope}`, "null", runtime.ErrParse},
+		{"unknown method with what is no JSON", `{"jsonrpc":"2.0","id":1,"method":"Nope","params":{"x":nope}}`, "null", runtime.ErrParse},
 		{"method twice", `{"jsonrpc":"2.0","id":1,"method":"ListTasks","method":"GetTask"}`, "1", runtime.ErrInvalidRequest},
 		{"unknown method", `{"jsonrpc":"2.0","id":1,"method":"DropTables"}`, "1", runtime.ErrMethodNotFound},
 		{"method of 0.3 on a 1.0 agent", `{"jsonrpc":"2.0","id":1,"method":"message/send","params":{}}`, "1", runtime.ErrMethodNotFound},
@@ -84,13 +95,12 @@ func TestEnvelopeErrors(t *testing.T) {
 	}
 }
 
-// 21.6: a notification is carried out and answered with 204 and nothing.
+// 21.6: a notification is carried out and answered with 204 and nothing, also when what it does fails.
 func TestNotificationsAreCarriedOutWithoutAnAnswer(t *testing.T) {
 	a := start(t, testCard, []server.Skill{echo()})
 	for _, body := range []string{
 		`{"jsonrpc":"2.0","method":"SendMessage","params":` + message("hi", `"contextId":"quiet"`) + `}`,
 		`{"jsonrpc":"2.0","method":"GetTask","params":{"id":"none"}}`,
-		`{"jsonrpc":"2.0","method":"Nope"}`,
 		`{"jsonrpc":"2.0","method":"SubscribeToTask","params":{"id":"none"}}`,
 		`{"jsonrpc":"2.0","method":"SendStreamingMessage","params":` + message("hi") + `}`,
 	} {
@@ -105,6 +115,29 @@ func TestNotificationsAreCarriedOutWithoutAnAnswer(t *testing.T) {
 		}
 	}
 	t.Error("the notified message was not handled")
+}
+
+// What is wrong before an operation begins is answered without an id, too: as a notification nobody would send it.
+func TestWhatIsNoRequestIsAnsweredWithoutAnID(t *testing.T) {
+	a := start(t, testCard, []server.Skill{echo()})
+	for body, want := range map[string]*runtime.Error{
+		`{"jsonrpc":"2.0","method":"Nope"}`:                                                     runtime.ErrMethodNotFound,
+		`{"jsonrpc":"2.0","method":"GetTask","params":["x"]}`:                                   runtime.ErrInvalidParams,
+		`{"jsonrpc":"2.0","method":"GetTask","params":{"id":5}}`:                                runtime.ErrInvalidParams,
+		`{"jsonrpc":"2.0","method":"GetTask","params":{"id":nope}}`:                             runtime.ErrParse,
+		`{"jsonrpc":"2.0","method":"Nope","params":{"id":nope}}`:                                runtime.ErrParse,
+		`{"jsonrpc":"2.0","method":"GetExtendedAgentCard","params":{"x":tru}}`:                  runtime.ErrParse,
+		`{"jsonrpc":"2.0","method":"CreateTaskPushNotificationConfig","params":{"taskId":"x"}}`: runtime.ErrPushNotificationNotSupported,
+		`{"jsonrpc":"2.0"}`:                              runtime.ErrInvalidRequest,
+		`{"jsonrpc":"1.0","method":"ListTasks"}`:         runtime.ErrInvalidRequest,
+		`{"method":"ListTasks"}`:                         runtime.ErrInvalidRequest,
+		`{"jsonrpc":"2.0","method":"ListTasks","x":tru}`: runtime.ErrParse,
+	} {
+		resp, got := a.post(body)
+		if want := `{"jsonrpc":"2.0","id":null,"error":{"code":` + strconv.Itoa(want.Code) + `,`; resp.StatusCode != http.StatusOK || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: status %d, body %s, want %s", body, resp.StatusCode, got, want)
+		}
+	}
 }
 
 func TestWhatIsNoJSONRPCGetsAnHTTPStatus(t *testing.T) {

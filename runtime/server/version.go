@@ -24,7 +24,6 @@ func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
 		return fault
 	}
 	if fault == nil && env.bare {
-		q.silent = false
 		return runtime.ErrInvalidRequest.With(`jsonrpc must be "2.0"`)
 	}
 	return fault
