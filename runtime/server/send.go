@@ -70,36 +70,51 @@ func (s *Server) checkSend(req *runtime.SendRequest) error {
 	return nil
 }
 
-// begin routes the first message of a task and runs its skill.
+// begin admits the first message of a task, routes it and runs its skill. Reading the message is work already.
 func (s *Server) begin(t *Task, info runtime.MessageInfo, wait bool) (answer runtime.Message, err error) {
 	t.l, t.contextID = &t.own, info.ContextID
-	target, err := s.route(t.ctx, t.req.Message, info, t.parts)
-	if err != nil {
-		return nil, err
-	}
-	if target.skill == nil {
-		answer = t.message([]runtime.Part{runtime.Text(s.help())})
-		if t.private.ClientID {
-			answer.Bind(t.context(), t.taskID())
-		}
-		return answer, nil
-	}
-	t.skill = target.skill
-	if err := t.checkMedia(); err != nil {
-		return nil, err
-	}
-	if target.missing != nil {
-		return nil, s.ask(t, target)
-	}
-	t.input = target.input
 	if err := s.admit(t); err != nil {
 		return nil, err
+	}
+	called := false
+	defer func() {
+		if !called {
+			s.dismiss(t)
+		}
+	}()
+	if answer, called, err = s.place(t, info); !called {
+		return answer, err
 	}
 	if !wait || t.skill.Timeout > 0 { // the server may make the task while the handler reads the message
 		t.bind()
 	}
 	t.launch(wait)
 	return nil, nil
+}
+
+// place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is a message or,
+// in the task, a question.
+func (s *Server) place(t *Task, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
+	target, err := s.route(t, info)
+	if err != nil {
+		return nil, false, err
+	}
+	if target.skill == nil {
+		answer = t.message([]runtime.Part{runtime.Text(s.help())})
+		if t.private.ClientID {
+			answer.Bind(t.context(), t.taskID())
+		}
+		return answer, false, nil
+	}
+	t.skill = target.skill
+	if err := t.checkMedia(); err != nil {
+		return nil, false, err
+	}
+	if target.missing != nil {
+		return nil, false, s.ask(t, target)
+	}
+	t.input = target.input
+	return nil, true, nil
 }
 
 // launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its own: then
@@ -140,12 +155,19 @@ func (s *Server) ask(t *Task, target target) error {
 
 // follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
 func (s *Server) follow(t *Task, info runtime.MessageInfo, wait bool) error {
+	if err := s.admit(t); err != nil {
+		return err
+	}
 	l := s.use(store.Key{Owner: t.owner, Task: info.TaskID})
 	t.l, t.id, t.resumed = l, info.TaskID, true
+	started := false
+	defer func() {
+		if !started {
+			s.dismiss(t)
+			s.drop(l)
+		}
+	}()
 	queued, started, err := s.join(t, info)
-	if !started {
-		s.drop(l)
-	}
 	switch {
 	case err != nil || !started:
 		return err
@@ -181,7 +203,7 @@ func (s *Server) join(t *Task, info runtime.MessageInfo) (queued, started bool, 
 	if err := t.checkMedia(); err != nil {
 		return false, false, err
 	}
-	input, missing, err := t.skill.resume(snap.Private, t.parts)
+	input, missing, err := t.skill.resume(t.base.ctx, snap.Private, t.parts)
 	if err != nil {
 		return false, false, err
 	}
@@ -190,11 +212,7 @@ func (s *Server) join(t *Task, info runtime.MessageInfo) (queued, started bool, 
 		return false, false, t.reask(missing)
 	}
 	t.private.Asked = false
-	if err := s.admit(t); err != nil {
-		return false, false, err
-	}
 	if err := t.addMessage(runtime.StateWorking, nil); err != nil {
-		s.dismiss(t)
 		return false, false, err
 	}
 	t.working = true
