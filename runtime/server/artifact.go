@@ -7,19 +7,36 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// ArtifactWriter streams one artifact: every write is an event that clients see at once (R11). It is not safe for concurrent use.
+// ArtifactWriter streams one artifact: every write is an event. The first piece goes to the clients at once; each further one is held back until the
+// next or Close comes, or for a moment, so that the last piece can say that it is the last (decision 011). It is not safe for concurrent use.
 type ArtifactWriter struct {
-	t       *Task
-	id      string
-	name    string
-	rest    []byte          // first bytes of a character whose end has not come yet
-	part    [1]runtime.Part // the chunk being sent; nobody keeps it
+	t    *Task
+	rest []byte // first bytes of a character whose end has not come yet
+
+	// Guarded by the lock of t.l.
+	data    runtime.ArtifactData // what the next event says beside its parts
+	part    [1]runtime.Part      // the chunk being sent; nobody keeps it
+	held    runtime.Part         // the piece that is held back; of kind PartUnknown: none
+	event   runtime.Event        // of held, when the store has failed to take it
+	fresh   bool                 // it is held back since the last tick
 	started bool
 	closed  bool
+	err     error // why nothing can be written
 }
 
 // Stream starts an artifact that is written piece by piece. Close it.
-func (t *Task) Stream(name string) *ArtifactWriter { return &ArtifactWriter{t: t, name: name} }
+func (t *Task) Stream(name string) *ArtifactWriter {
+	return t.StreamArtifact(runtime.ArtifactData{Name: name})
+}
+
+// StreamArtifact is Stream with all that an artifact can have, as [Task.Emit] takes it, but without parts: they are what is written.
+func (t *Task) StreamArtifact(a runtime.ArtifactData) *ArtifactWriter {
+	w := &ArtifactWriter{t: t, data: a, err: checkMetadata(a.Metadata, nil)}
+	if len(a.Parts) > 0 {
+		w.err = fmt.Errorf("artifact %q is to be written, but has parts already", a.Name)
+	}
+	return w
+}
 
 // Write sends p as a text chunk. A character cut in two is sent with its second half.
 func (w *ArtifactWriter) Write(p []byte) (int, error) {
@@ -38,7 +55,7 @@ func (w *ArtifactWriter) Write(p []byte) (int, error) {
 	if len(text) == 0 {
 		return len(p), nil
 	}
-	if err := w.send(runtime.Text(string(text)), false); err != nil {
+	if err := w.Part(runtime.Text(string(text))); err != nil {
 		return 0, err
 	}
 	return len(p), nil
@@ -52,52 +69,116 @@ func (w *ArtifactWriter) WriteString(s string) (int, error) {
 	if s == "" {
 		return 0, nil
 	}
-	if err := w.send(runtime.Text(s), false); err != nil {
+	if err := w.Part(runtime.Text(s)); err != nil {
 		return 0, err
 	}
 	return len(s), nil
 }
 
 // Part sends a part of any kind as a chunk.
-func (w *ArtifactWriter) Part(p runtime.Part) error { return w.send(p, false) }
-
-// Close ends the artifact, with an empty text part unless bytes of a character are left. An artifact that nothing was written to never was.
-func (w *ArtifactWriter) Close() error {
-	if w.closed {
-		return nil
-	}
-	if len(w.rest) == 0 && !w.started {
-		w.closed = true
-		return nil
-	}
-	err := w.send(runtime.Text(string(w.rest)), true) // an artifact update has at least one part (R305): here an empty one
-	w.rest, w.closed = nil, true
-	return err
-}
-
-func (w *ArtifactWriter) send(p runtime.Part, last bool) error {
-	if w.closed {
-		return fmt.Errorf("artifact %q is closed", w.name)
-	}
+func (w *ArtifactWriter) Part(p runtime.Part) error {
 	t := w.t
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()
-	if err := t.ensure(runtime.StateWorking); err != nil {
+	if err := w.ready(p); err != nil {
 		return err
 	}
-	if w.id == "" {
-		w.id = t.artifactID()
+	if !w.started {
+		return w.send(p, false)
+	}
+	if err := w.flush(false); err != nil {
+		return err
+	}
+	w.held, w.fresh = p, true
+	t.hold(w)
+	return nil
+}
+
+// Last sends p as the last chunk, whose event says so, and closes the artifact.
+func (w *ArtifactWriter) Last(p runtime.Part) error {
+	w.t.l.mu.Lock()
+	defer w.t.l.mu.Unlock()
+	if err := w.ready(p); err != nil {
+		return err
+	}
+	if err := w.flush(false); err != nil {
+		return err
+	}
+	w.closed, w.rest = true, nil
+	return w.send(p, true)
+}
+
+// Close ends the artifact. If its last piece is still held back, that one says so; if it has gone out already, the end is not announced, and clients
+// learn it from the task's status. An artifact that nothing was written to never was.
+func (w *ArtifactWriter) Close() error {
+	if rest := w.rest; len(rest) > 0 {
+		return w.Last(runtime.Text(string(rest)))
+	}
+	w.t.l.mu.Lock()
+	defer w.t.l.mu.Unlock()
+	if w.closed {
+		return nil
+	}
+	err := w.flush(true)
+	w.closed = true
+	return err
+}
+
+// ready reports why a piece cannot be sent. The caller holds the lock of t.l, here and below.
+func (w *ArtifactWriter) ready(p runtime.Part) error {
+	switch {
+	case w.closed:
+		return fmt.Errorf("artifact %q is closed", w.data.Name)
+	case w.err != nil:
+		return w.err
+	}
+	if err := w.t.open(); err != nil {
+		return err
 	}
 	w.part[0] = p
-	data := runtime.ArtifactData{ID: w.id, Parts: w.part[:], Append: w.started, LastChunk: last}
-	if !w.started {
-		data.Name = w.name
+	return w.t.check(w.part[:])
+}
+
+// flush sends the piece that is held back. One that the store does not take stays, for the next try.
+func (w *ArtifactWriter) flush(last bool) error {
+	if w.held.Kind == runtime.PartUnknown {
+		return nil
 	}
-	if err := t.artifact(data); err != nil {
+	if w.event == nil {
+		w.event = w.update(w.held, last)
+	}
+	if err := w.t.commit(w.event, nil); err != nil {
 		return err
 	}
-	w.started = true
+	w.held, w.event = runtime.Part{}, nil
 	return nil
+}
+
+// send sends a piece at once.
+func (w *ArtifactWriter) send(p runtime.Part, last bool) error {
+	t := w.t
+	if t.l.version == 0 {
+		if err := t.create(runtime.StateWorking); err != nil {
+			return err
+		}
+	}
+	if !w.started {
+		if err := t.place(&w.data); err != nil {
+			return err
+		}
+	}
+	if err := t.commit(w.update(p, last), nil); err != nil {
+		return err
+	}
+	w.started, w.data = true, runtime.ArtifactData{ID: w.data.ID, Append: true}
+	return nil
+}
+
+func (w *ArtifactWriter) update(p runtime.Part, last bool) runtime.Event {
+	w.part[0] = p
+	data := w.data
+	data.Parts, data.LastChunk = w.part[:], last
+	return w.t.s.protocol.NewArtifact(w.t.id, w.t.contextID, data)
 }
 
 // incomplete returns how many bytes at the end of text are the beginning of a character.

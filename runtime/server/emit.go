@@ -17,7 +17,7 @@ func (t *Task) ensure(first runtime.State) error {
 		return err
 	}
 	if t.l.version != 0 {
-		return nil
+		return t.flush()
 	}
 	return t.create(first)
 }
@@ -52,19 +52,36 @@ func (t *Task) create(first runtime.State) error {
 	}
 	t.l.key = store.Key{Owner: t.owner, Task: id}
 	t.private.Skill, t.private.Input = t.skill.ID, t.input
-	snap, err := t.s.store.Create(context.Background(), t.l.key, task, t.private, view)
+	var snap store.Snapshot
+	err := t.retry(func() (err error) {
+		snap, err = t.store(task, view)
+		return err
+	})
 	if err != nil {
 		t.err = err
 		t.decide()
 		return err
 	}
-	t.unsaved = false
+	t.unsaved, t.err = false, nil
 	t.l.version, t.l.run = snap.Version, t
 	t.s.register(t.l)
 	t.s.beat.start()
 	t.first, t.firstVersion = snap.Task, snap.Version
 	t.decide()
 	return nil
+}
+
+// store puts a new task into the store. When an earlier try failed there, the task may be in it all the same.
+func (t *Task) store(task runtime.Task, view *store.View) (store.Snapshot, error) {
+	snap, err := t.s.store.Create(context.Background(), t.l.key, task, t.private, view)
+	if errors.Is(err, store.ErrExists) && t.unsure {
+		if view == nil {
+			view = &store.View{History: new(int)}
+		}
+		snap, err = t.s.store.Get(context.Background(), t.l.key, *view)
+	}
+	t.unsure = t.unsure || store.Unsure(err)
+	return snap, err
 }
 
 // bind tells the message that brought the task, once, which task that is.
@@ -92,16 +109,12 @@ func (t *Task) decide() {
 	}
 }
 
-// status commits a status update, with a message unless there are no parts.
-func (t *Task) status(state runtime.State, parts []runtime.Part) error {
-	if err := t.check(parts); err != nil {
+// status commits a status update, with a message unless there is nothing in it.
+func (t *Task) status(state runtime.State, said runtime.MessageData, view *store.View) error {
+	if err := t.check(said.Parts); err != nil {
 		return err
 	}
-	var m runtime.Message
-	if len(parts) > 0 {
-		m = t.message(parts)
-	}
-	return t.commit(t.s.protocol.NewStatus(t.taskID(), t.context(), state, m, t.s.now()), nil)
+	return t.commit(t.s.protocol.NewStatus(t.taskID(), t.context(), state, t.messageOrNone(said), t.s.now()), view)
 }
 
 // artifact commits an artifact update.
@@ -116,10 +129,13 @@ func (t *Task) artifact(data runtime.ArtifactData) error {
 func (t *Task) commit(e runtime.Event, view *store.View) error {
 	u := store.Update{Event: e}
 	if t.unsaved {
-		p := t.private
-		u.Private = &p
+		u.Saved = &t.private.Saved
 	}
-	snap, err := t.l.commit(t.s, u, view)
+	var snap store.Snapshot
+	err := t.retry(func() (err error) {
+		snap, err = t.l.commit(t.s, u, view)
+		return err
+	})
 	if errors.Is(err, store.ErrConflict) {
 		t.cancel(errLost)
 		return errLost
@@ -134,13 +150,24 @@ func (t *Task) commit(e runtime.Event, view *store.View) error {
 	return nil
 }
 
-// message makes a message of the agent's. It names the task only when there is one (R304).
-func (t *Task) message(parts []runtime.Part) runtime.Message {
-	info := runtime.MessageInfo{ID: t.s.ids.next(), ContextID: t.context()}
-	if t.l.version != 0 {
-		info.TaskID = t.taskID()
+// message makes a message of the agent's. It names the task unless it is a plain answer (R304).
+func (t *Task) message(said runtime.MessageData, ofTask bool) runtime.Message {
+	if said.ID == "" {
+		said.ID = t.s.ids.next()
 	}
-	return t.s.protocol.NewMessage(runtime.MessageData{MessageInfo: info, Parts: parts})
+	said.ContextID, said.TaskID, said.User = t.context(), "", false
+	if ofTask {
+		said.TaskID = t.taskID()
+	}
+	return t.s.protocol.NewMessage(said)
+}
+
+// messageOrNone makes the message of a status, an untyped nil when nothing is said.
+func (t *Task) messageOrNone(said runtime.MessageData) runtime.Message {
+	if len(said.Parts) == 0 {
+		return nil
+	}
+	return t.message(said, true)
 }
 
 // check refuses parts that cannot be sent.

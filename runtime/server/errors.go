@@ -93,6 +93,12 @@ func fieldPath(root, pointer string) string {
 	return b.String()
 }
 
+// passing reports whether a request failed for a reason that lies with the server, not with the request.
+func passing(err error) bool {
+	e, _ := toError(err)
+	return e.Code == runtime.ErrInternal.Code
+}
+
 // toError turns any error into one for the peer. What is not meant for the peer becomes ErrInternal; known says whether it was.
 func toError(err error) (e *runtime.Error, known bool) {
 	switch {
@@ -106,6 +112,8 @@ func toError(err error) (e *runtime.Error, known bool) {
 		return violation("pageToken", "is not a token of this query"), true
 	case errors.Is(err, store.ErrFull):
 		return errBusy, true
+	case errors.Is(err, store.ErrExists):
+		return errBusy.With("somebody else made the task at the same time, try again"), true
 	case errors.Is(err, store.ErrConflict), errors.Is(err, errLost):
 		return errBusy.With("the task was changed by somebody else, try again"), true
 	case errors.Is(err, context.Canceled):

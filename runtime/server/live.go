@@ -23,7 +23,9 @@ type live struct {
 	readers []*reader // streams and waiting sends
 	// attached is the number of readers.
 	attached atomic.Int32
-	read     bool // there was a reader: its client may come back for the events after the last it saw
+	read     bool          // there was a reader: its client may come back for the events after the last it saw
+	doubt    runtime.Event // an update of which it is not known whether the store made it
+	landed   runtime.Event // one that turned out to be made
 }
 
 // reader is woken when its task has changed. The signal is one for any number of changes.
@@ -95,10 +97,19 @@ func (l *live) detach(r *reader) {
 // load reads the task and takes note of its version. The caller holds l.mu.
 func (l *live) load(s *Server, view store.View) (store.Snapshot, error) {
 	snap, err := s.store.Get(context.Background(), l.key, view)
-	if err == nil {
-		l.version = snap.Version
+	if err != nil {
+		return snap, err
 	}
-	return snap, err
+	if l.doubt != nil {
+		l.landed = nil
+		if snap.Version > l.version {
+			l.landed = l.doubt
+			l.wake()
+		}
+		l.doubt = nil
+	}
+	l.version = snap.Version
+	return snap, nil
 }
 
 // ref returns the task in the store, which has to be there. The caller holds l.mu.
@@ -110,18 +121,35 @@ func (l *live) ref(s *Server) store.Ref {
 }
 
 // commit applies an update to the task and wakes its readers. The caller holds l.mu. A client that went away does not
-// undo anything, which is why no request's context is involved.
+// undo anything, which is why no request's context is involved. An update that failed in the store can be committed again: if it was made
+// all the same, it is not made twice.
 func (l *live) commit(s *Server, u store.Update, view *store.View) (store.Snapshot, error) {
+	if l.doubt != nil {
+		if view == nil {
+			view = &store.View{History: new(int)}
+		}
+		if snap, err := l.load(s, *view); err != nil || l.landed == u.Event {
+			return snap, err
+		}
+	}
 	u.Unread = !l.read
 	snap, err := l.ref(s).Apply(context.Background(), l.version, u, view)
 	if err != nil {
+		if store.Unsure(err) {
+			l.doubt = u.Event
+		}
 		return snap, err
 	}
 	l.version = snap.Version
+	l.wake()
+	return snap, nil
+}
+
+// wake tells the readers that the task has changed.
+func (l *live) wake() {
 	for _, r := range l.readers {
 		r.signal()
 	}
-	return snap, nil
 }
 
 // state returns the task's state, without copying the task.

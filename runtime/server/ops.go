@@ -135,8 +135,13 @@ func (q *request) send(p *runtime.SendRequest) {
 	}
 	streaming := q.op.Role == runtime.RoleStream
 	wait := !streaming && !p.ReturnImmediately && !q.silent
-	t, answer, err := q.s.send(q.r.Context(), owner, p, wait, q.version.Rules.ClientIDs)
+	t, answer, err := q.s.send(q.r.Context(), owner, p, sending{wait: wait, named: q.version.Rules.ClientIDs, stored: q.silent})
+	if err == nil && wait && t != nil {
+		err = t.await(q.r.Context())
+	}
 	switch {
+	case err != nil && q.silent && passing(err):
+		q.w.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
 	case err != nil:
 		q.fail(err)
 	case q.silent:
@@ -160,6 +165,8 @@ func (q *request) task(p *runtime.TaskRequest) {
 	case err != nil:
 	case p.ID == "":
 		err = violation("id", "is required")
+	case len(p.ID) > maxName:
+		err = checkName("id", p.ID)
 	case p.HistoryLength != nil && *p.HistoryLength < 0:
 		err = violation("historyLength", "must not be negative")
 	}
@@ -223,6 +230,9 @@ func (s *Server) cancelTask(key store.Key) (runtime.Task, error) {
 	if l.run != nil {
 		l.run.cancel(ErrCanceled)
 		l.run.release()
+	}
+	for _, q := range l.queue {
+		q.release()
 	}
 	return snap.Task, nil
 }

@@ -1,8 +1,10 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
 	"mime"
+	"slices"
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -19,8 +21,7 @@ type target struct {
 // route finds the skill for the first message of a task: by our extension, by a data part that names it, by metadata.skillId,
 // by a media type that only one skill takes, by the only schema that the data satisfies, by being the only skill, by words, and at last
 // by the user's router. Naming a skill that there is not is an error; when nothing fits the target is empty.
-func (s *Server) route(t *Task, info runtime.MessageInfo) (target, error) {
-	parts := t.parts
+func (s *Server) route(ctx context.Context, m runtime.Message, info runtime.MessageInfo, parts []runtime.Part) (target, error) {
 	data := dataOf(parts)
 	sk, err := s.named(info.Metadata)
 	if err != nil {
@@ -43,7 +44,7 @@ func (s *Server) route(t *Task, info runtime.MessageInfo) (target, error) {
 		sk = s.fitting(parts, seen)
 	}
 	if sk == nil && s.router != nil {
-		id, err := s.router(t.ctx, t.req.Message)
+		id, err := s.router(ctx, m)
 		if err != nil {
 			return target{}, err
 		}
@@ -53,8 +54,8 @@ func (s *Server) route(t *Task, info runtime.MessageInfo) (target, error) {
 	}
 	switch {
 	case sk != nil:
-		input, missing, err := sk.accept(t.base.ctx, data, text)
-		return target{sk, input, missing}, err
+		input, missing := sk.accept(data, text)
+		return target{sk, input, missing}, nil
 	case len(data) > 0 || text == "":
 		return target{}, runtime.ErrInvalidParams.With("the message fits no skill: %s", s.listSkills()).
 			WithViolations(runtime.Violation{Field: "message.parts", Description: "fits no skill"})
@@ -170,6 +171,14 @@ func (sk *skill) takes(parts []runtime.Part) bool {
 	return true
 }
 
+// checkModes refuses what the skill cannot take, or the client cannot.
+func (t *Task) checkModes() error {
+	if err := t.checkMedia(); err != nil {
+		return err
+	}
+	return t.checkOutput()
+}
+
 // checkMedia refuses files of a type that the skill does not declare. Text and data are always tried: a skill
 // that says it takes JSON is still answerable to a chat client.
 func (t *Task) checkMedia() error {
@@ -181,6 +190,23 @@ func (t *Task) checkMedia() error {
 		}
 	}
 	return nil
+}
+
+// checkOutput refuses a client that accepts nothing of what the skill gives, before it begins to work. JSON counts as text, too (R301).
+func (t *Task) checkOutput() error {
+	accepted, modes := t.req.AcceptedOutputModes, t.skill.OutputModes
+	if len(accepted) == 0 || len(modes) == 0 {
+		return nil
+	}
+	for _, mode := range modes {
+		given := []string{mode}
+		isJSON := accepts(given, runtime.MediaJSON)
+		if accepts(accepted, mode) || isJSON && accepts(accepted, runtime.MediaText) ||
+			slices.ContainsFunc(accepted, func(wish string) bool { return accepts(given, wish) }) {
+			return nil
+		}
+	}
+	return runtime.ErrContentTypeNotSupported.With("the client accepts %.200s, but the skill %s gives %s", strings.Join(accepted, ", "), t.skill.ID, strings.Join(modes, ", "))
 }
 
 // mediaOf returns a part's media type; that of text and data is known without saying.

@@ -334,5 +334,5 @@ func (q *request) owner(tenant string) (store.Owner, error) {
 	if q.s.tenants != nil && !q.s.tenants[tenant] {
 		return store.Owner{}, violation("tenant", "is not a tenant of this agent")
 	}
-	return store.Owner{Tenant: tenant, Principal: q.caller}, nil
+	return store.Owner{Tenant: tenant, Principal: q.caller}, checkName("tenant", tenant)
 }

@@ -108,7 +108,7 @@ func (t *Task) turn() error {
 	defer t.l.mu.Unlock()
 	t.working = true
 	if t.l.version != 0 && !t.resumed { // it was created while it waited
-		return t.status(runtime.StateWorking, nil)
+		return t.status(runtime.StateWorking, runtime.MessageData{}, nil)
 	}
 	return nil
 }
@@ -124,10 +124,19 @@ func (t *Task) settle(out []byte, err error) (next *Task) {
 	return t.close(out, err)
 }
 
-// close is settle with the lock held.
+// close is settle with the lock held. An end that the store does not take is tried again in the background.
 func (t *Task) close(out []byte, err error) (next *Task) {
-	t.conclude(out, err)
 	t.over = true
+	t.conclude(out, err)
+	if err := t.write(); store.Unsure(err) {
+		t.persist(err)
+		return nil
+	}
+	return t.leave()
+}
+
+// leave lets go of the task when the call is over, and returns the next call. The caller holds t.l.mu.
+func (t *Task) leave() (next *Task) {
 	t.decide()
 	t.release()
 	if t.l.version == 0 {
@@ -138,7 +147,7 @@ func (t *Task) close(out []byte, err error) (next *Task) {
 	if len(t.l.queue) == 0 {
 		return nil
 	}
-	if state, err := t.l.state(t.s); err != nil || state.Terminal() {
+	if state, err := t.l.state(t.s); err == nil && state.Terminal() || errors.Is(err, store.ErrNotFound) {
 		for _, q := range t.l.queue {
 			q.abandon()
 		}
@@ -146,8 +155,8 @@ func (t *Task) close(out []byte, err error) (next *Task) {
 		return nil
 	}
 	next, t.l.queue = t.l.queue[0], t.l.queue[1:]
-	next.prepare()
 	t.l.run = next
+	next.prepare()
 	return next
 }
 
@@ -163,6 +172,7 @@ func (t *Task) release() {
 func (t *Task) abandon() {
 	t.over = true
 	t.cancel(nil)
+	t.release()
 	t.s.dismiss(t)
 	t.s.drop(t.l)
 }
@@ -176,41 +186,43 @@ func (t *Task) prepare() {
 	}
 	t.private = snap.Private
 	if snap.Task.TaskInfo().State.Interrupted() {
-		if err := t.status(runtime.StateWorking, nil); err != nil {
+		if err := t.status(runtime.StateWorking, runtime.MessageData{}, nil); err != nil {
 			t.s.log(t.skill.ID, t.id).Error("task does not go on", "error", err)
 		}
 	}
 }
 
-// conclude commits what the handler decided. The caller holds t.l.mu.
+// conclude decides what the handler's return comes to: the events that [Task.write] stores, or an answer without a task. The caller holds t.l.mu.
 func (t *Task) conclude(out []byte, err error) {
-	if err == nil {
-		err = t.finish(out)
-		if err == nil {
-			return
-		}
+	switch {
+	case err != nil:
+		t.giveUp(err)
+	case t.reply == nil && !errors.Is(context.Cause(t.ctx), ErrCanceled):
+		t.finish(out)
 	}
-	if t.reply != nil {
-		t.s.log(t.skill.ID, "").Warn("skill failed after its answer", "error", err)
-		return
-	}
+}
+
+// giveUp decides what a handler's error comes to.
+func (t *Task) giveUp(err error) {
 	var public *runtime.Error
 	var o *outcome
 	cause := context.Cause(t.ctx)
 	switch {
+	case t.reply != nil:
+		t.s.log(t.skill.ID, "").Warn("skill failed after its answer", "error", err)
 	case errors.Is(cause, ErrCanceled):
 		t.s.log(t.skill.ID, t.id).Info("task canceled") // it ended then
 	case errors.Is(cause, errLost) || errors.Is(err, store.ErrEnded):
 		t.s.log(t.skill.ID, t.id).Info("task goes on elsewhere", "error", err)
 		t.err = err
 	case errors.As(err, &o):
-		t.end(o.state, o.parts)
+		t.end(o.state, o.said)
 	case t.l.version == 0 && errors.As(err, &public):
 		t.err = public
 	case errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
 		t.err = err
 	default:
-		t.end(runtime.StateFailed, []runtime.Part{runtime.Text(t.explain(err))})
+		t.fail(t.explain(err))
 	}
 }
 
@@ -234,45 +246,37 @@ func (t *Task) explain(err error) string {
 	return "The skill failed unexpectedly."
 }
 
-// end commits a status with which the handler's call ends, making the task if there is none.
-func (t *Task) end(state runtime.State, parts []runtime.Part) {
-	if errors.Is(context.Cause(t.ctx), ErrCanceled) {
-		return // the task ended when it was canceled
-	}
-	if t.l.version == 0 {
-		if err := t.create(runtime.StateSubmitted); err != nil {
-			return
-		}
-	}
-	if err := t.check(parts); err != nil {
+// end decides on the status with which the call ends, with a message unless there is nothing in it.
+func (t *Task) end(state runtime.State, said runtime.MessageData) {
+	if err := t.check(said.Parts); err != nil {
 		t.s.log(t.skill.ID, t.id).Error("answer refused", "error", err)
-		state, parts = runtime.StateFailed, []runtime.Part{runtime.Text("The skill's answer could not be sent.")}
+		t.fail("The skill's answer could not be sent.")
+		return
 	}
-	e := t.s.protocol.NewStatus(t.taskID(), t.context(), state, t.message(parts), t.s.now())
-	if err := t.commit(e, t.view()); err != nil {
-		t.s.log(t.skill.ID, t.id).Error("task could not be ended", "state", state.String(), "error", err)
-	}
+	t.ending.status = t.s.protocol.NewStatus(t.taskID(), t.context(), state, t.messageOrNone(said), t.s.now())
 }
 
-// finish commits the result and completes the task. Nothing is left to do after a plain answer.
-func (t *Task) finish(out []byte) error {
-	if t.reply != nil {
-		return nil
-	}
-	if errors.Is(context.Cause(t.ctx), ErrCanceled) {
-		return nil
-	}
-	if t.l.version == 0 {
-		if err := t.create(runtime.StateSubmitted); err != nil {
-			return err
-		}
-	}
+// fail decides that the call ends as a failure, and takes nothing else along.
+func (t *Task) fail(reason string) {
+	t.ending = ending{failed: true}
+	t.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
+}
+
+// finish decides on the result and the completion of the task.
+func (t *Task) finish(out []byte) {
 	if len(out) > 0 {
-		if err := t.artifact(t.result(out)); err != nil {
-			return err
+		data := t.result(out)
+		if err := t.check(data.Parts); err != nil {
+			t.fail(t.explain(err))
+			return
 		}
+		t.ending.artifact = t.s.protocol.NewArtifact(t.taskID(), t.context(), data)
 	}
-	return t.commit(t.s.protocol.NewStatus(t.taskID(), t.context(), runtime.StateCompleted, nil, t.s.now()), t.view())
+	var said runtime.MessageData
+	if t.closing != nil {
+		said = *t.closing
+	}
+	t.end(runtime.StateCompleted, said)
 }
 
 // result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text but no JSON gets the

@@ -1,7 +1,10 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"strconv"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -12,29 +15,47 @@ import (
 // decided between a task and a plain Message.
 const patience = 200 * time.Millisecond
 
-// send takes a message on (A2A 1.0 §3.1.1, §3.4). With wait it returns when the handler's call is over; without, the call goes on in the background and
-// t.decided says when there is something to show. A nil Task with a nil error means that answer is the whole answer. With named, an unknown
-// task id is the client's for a new task (0.1).
-func (s *Server) send(ctx context.Context, owner store.Owner, req *runtime.SendRequest, wait, named bool) (t *Task, answer runtime.Message, err error) {
-	if err := s.checkSend(req); err != nil {
+// sending is how a message is sent.
+type sending struct {
+	// wait: the sender waits until the handler's call is over. Without, the call goes on in the background and Task.decided says when there is
+	// something to show.
+	wait bool
+	// named: an unknown task id is the client's for a new task (0.1).
+	named bool
+	// stored: the sender is told nothing but that the message was taken on (a notification), so that there has to be a task first.
+	stored bool
+}
+
+// send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer; with how.wait, await the
+// Task before its answer.
+func (s *Server) send(ctx context.Context, owner store.Owner, req *runtime.SendRequest, how sending) (t *Task, answer runtime.Message, err error) {
+	info, err := s.checkSend(req)
+	if err != nil {
 		return nil, nil, err
 	}
+	t, answer, err = s.take(ctx, owner, req, info, how)
+	if how.named && errors.Is(err, store.ErrExists) { // two clients named the same new task: the message follows that of the other
+		t, answer, err = s.take(ctx, owner, req, info, how)
+	}
+	return t, answer, err
+}
+
+func (s *Server) take(ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending) (t *Task, answer runtime.Message, err error) {
 	t = &Task{s: s, req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx}}
-	if !wait {
+	if !how.wait {
 		t.decided = make(chan struct{})
 	}
 	t.ctx, t.cancel = context.WithCancelCause(&t.base)
-	info := req.Message.MessageInfo()
-	if named {
+	if how.named {
 		if info, err = s.nameTask(t, info); err != nil {
 			t.cancel(nil)
 			return nil, nil, err
 		}
 	}
 	if info.TaskID != "" {
-		err = s.follow(t, info, wait)
+		err = s.follow(t, info, how.wait)
 	} else {
-		answer, err = s.begin(t, info, wait)
+		answer, err = s.begin(t, info, how)
 	}
 	if err != nil || answer != nil {
 		t.cancel(nil)
@@ -51,70 +72,86 @@ func (v *values) Done() <-chan struct{}       { return nil }
 func (v *values) Err() error                  { return nil }
 func (v *values) Value(key any) any           { return v.ctx.Value(key) }
 
-// checkSend validates what the codec does not (R35, R36).
-func (s *Server) checkSend(req *runtime.SendRequest) error {
-	if req.Message == nil {
-		return violation("message", "is required")
-	}
-	info := req.Message.MessageInfo()
-	switch {
-	case info.ID == "":
-		return violation("message.messageId", "is required")
-	case !info.User:
-		return violation("message.role", "must be the user's: agents do not send messages to agents as themselves")
-	case req.HistoryLength != nil && *req.HistoryLength < 0:
-		return violation("configuration.historyLength", "must not be negative")
-	case req.HasPush && !s.info.Push:
-		return runtime.ErrPushNotificationNotSupported
+// maxName is the longest id or name that a client may give to something, in bytes: contexts and tasks repeat theirs in every event.
+const maxName = 512
+
+// checkName refuses an id that is too long.
+func checkName(field, id string) error {
+	if len(id) > maxName {
+		return violation(field, "must not be longer than "+strconv.Itoa(maxName)+" bytes")
 	}
 	return nil
 }
 
-// begin admits the first message of a task, routes it and runs its skill. Reading the message is work already.
-func (s *Server) begin(t *Task, info runtime.MessageInfo, wait bool) (answer runtime.Message, err error) {
+// checkSend validates what the codec does not (R35, R36).
+func (s *Server) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, err error) {
+	if req.Message == nil {
+		return info, violation("message", "is required")
+	}
+	info = req.Message.MessageInfo()
+	switch {
+	case info.ID == "":
+		return info, violation("message.messageId", "is required")
+	case !info.User:
+		return info, violation("message.role", "must be the user's: agents do not send messages to agents as themselves")
+	case req.HistoryLength != nil && *req.HistoryLength < 0:
+		return info, violation("configuration.historyLength", "must not be negative")
+	case req.HasPush && !s.info.Push:
+		return info, runtime.ErrPushNotificationNotSupported
+	}
+	for i, id := range info.References {
+		if err := checkName("message.referenceTaskIds["+strconv.Itoa(i)+"]", id); err != nil {
+			return info, err
+		}
+	}
+	return info, cmp.Or(checkName("message.messageId", info.ID), checkName("message.contextId", info.ContextID), checkName("message.taskId", info.TaskID))
+}
+
+// begin routes the first message of a task and runs its skill.
+func (s *Server) begin(t *Task, info runtime.MessageInfo, how sending) (answer runtime.Message, err error) {
 	t.l, t.contextID = &t.own, info.ContextID
+	target, err := s.route(t.ctx, t.req.Message, info, t.parts)
+	if err != nil {
+		return nil, err
+	}
+	if target.skill == nil {
+		return t.message(runtime.MessageData{Parts: []runtime.Part{runtime.Text(s.help())}}, t.private.ClientID), nil
+	}
+	t.skill = target.skill
+	if err := t.checkModes(); err != nil {
+		return nil, err
+	}
+	if target.missing != nil {
+		return nil, s.ask(t, target)
+	}
+	t.input = target.input
 	if err := s.admit(t); err != nil {
 		return nil, err
 	}
-	called := false
-	defer func() {
-		if !called {
+	if how.stored || how.named && t.id != "" { // the server's word, or the client's name, is for a task that is there
+		if err := t.found(); err != nil {
 			s.dismiss(t)
+			return nil, err
 		}
-	}()
-	if answer, called, err = s.place(t, info); !called {
-		return answer, err
 	}
-	if !wait || t.skill.Timeout > 0 { // the server may make the task while the handler reads the message
+	if !how.wait || t.skill.Timeout > 0 { // the server may make the task while the handler reads the message
 		t.bind()
 	}
-	t.launch(wait)
+	t.launch(how.wait)
 	return nil, nil
 }
 
-// place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is a message or,
-// in the task, a question.
-func (s *Server) place(t *Task, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
-	target, err := s.route(t, info)
-	if err != nil {
-		return nil, false, err
-	}
-	if target.skill == nil {
-		answer = t.message([]runtime.Part{runtime.Text(s.help())})
-		if t.private.ClientID {
-			answer.Bind(t.context(), t.taskID())
+// found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.
+func (t *Task) found() error {
+	if t.skill.Check != nil {
+		if err := t.skill.Check(t.input); err != nil {
+			return InvalidInput(err)
 		}
-		return answer, false, nil
 	}
-	t.skill = target.skill
-	if err := t.checkMedia(); err != nil {
-		return nil, false, err
-	}
-	if target.missing != nil {
-		return nil, false, s.ask(t, target)
-	}
-	t.input = target.input
-	return nil, true, nil
+	t.l.mu.Lock()
+	defer t.l.mu.Unlock()
+	t.auto = true
+	return t.create(runtime.StateSubmitted)
 }
 
 // launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its own: then
@@ -133,7 +170,22 @@ func (t *Task) launch(wait bool) {
 		}
 		t.l.mu.Unlock()
 		go t.execute()
-		<-t.ended
+	}
+}
+
+// await waits until the call is over, or canceled, or its outcome cannot be told for now. A client that goes away, or the shutdown, ends the
+// waiting; the call goes on.
+func (t *Task) await(client context.Context) error {
+	if t.ended == nil {
+		return nil
+	}
+	select {
+	case <-t.ended:
+		return nil
+	case <-client.Done():
+		return context.Cause(client)
+	case <-t.s.closing:
+		return errBusy.With("the agent is shutting down")
 	}
 }
 
@@ -145,43 +197,31 @@ func (s *Server) ask(t *Task, target target) error {
 	if err := t.create(runtime.StateSubmitted); err != nil {
 		return err
 	}
-	t.end(runtime.StateInputRequired, target.missing)
+	err := t.status(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing}, t.view())
 	t.first = t.last
 	t.over = true
 	t.l.run = nil
 	s.drop(t.l)
-	return nil
+	return err
 }
 
 // follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
 func (s *Server) follow(t *Task, info runtime.MessageInfo, wait bool) error {
-	if err := s.admit(t); err != nil {
-		return err
-	}
 	l := s.use(store.Key{Owner: t.owner, Task: info.TaskID})
 	t.l, t.id, t.resumed = l, info.TaskID, true
-	started := false
-	defer func() {
-		if !started {
-			s.dismiss(t)
-			s.drop(l)
-		}
-	}()
-	queued, started, err := s.join(t, info)
-	switch {
-	case err != nil || !started:
-		return err
-	case !queued:
-		t.launch(wait)
-	case wait:
-		t.awaitRest()
+	queued, started, err := s.join(t, info, wait)
+	if !started {
+		s.drop(l)
 	}
-	return nil
+	if started && !queued {
+		t.launch(wait)
+	}
+	return err
 }
 
 // join adds the message to its task and makes its call the task's next: started says that there is a call, queued that another one is
 // still going on.
-func (s *Server) join(t *Task, info runtime.MessageInfo) (queued, started bool, err error) {
+func (s *Server) join(t *Task, info runtime.MessageInfo, wait bool) (queued, started bool, err error) {
 	l := t.l
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,27 +236,34 @@ func (s *Server) join(t *Task, info runtime.MessageInfo) (queued, started bool, 
 	case now.State.Terminal():
 		return false, false, runtime.ErrUnsupportedOperation.With("the task has ended, send a message without a task id").WithMetadata("taskId", now.ID)
 	}
-	t.contextID, t.private, t.artifacts = now.ContextID, snap.Private, now.Artifacts // R61
+	t.contextID, t.private = now.ContextID, snap.Private // R61
 	if t.skill = s.byID[snap.Private.Skill]; t.skill == nil {
 		return false, false, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
 	}
-	if err := t.checkMedia(); err != nil {
+	if err := t.checkModes(); err != nil {
 		return false, false, err
 	}
-	input, missing, err := t.skill.resume(t.base.ctx, snap.Private, t.parts)
+	input, missing, err := t.skill.resume(snap.Private, t.parts)
 	if err != nil {
 		return false, false, err
 	}
-	t.input, t.private.Input, t.unsaved = input, input, true
+	t.input, t.private.Input = input, input
 	if missing != nil {
 		return false, false, t.reask(missing)
 	}
 	t.private.Asked = false
+	if err := s.admit(t); err != nil {
+		return false, false, err
+	}
 	if err := t.addMessage(runtime.StateWorking, nil); err != nil {
+		s.dismiss(t)
 		return false, false, err
 	}
 	t.working = true
 	if l.run != nil {
+		if wait {
+			t.ended = make(chan struct{})
+		}
 		l.queue = append(l.queue, t)
 		return true, true, nil
 	}
@@ -230,22 +277,21 @@ func (t *Task) addMessage(state runtime.State, parts []runtime.Part) error {
 	t.req.Message.Bind(t.contextID, t.id)
 	var m runtime.Message
 	if len(parts) > 0 {
-		m = t.message(parts)
+		m = t.message(runtime.MessageData{Parts: parts}, true)
 	}
 	if t.decided != nil {
 		t.l.read = true // by the stream that is about to begin
 	}
-	p := t.private
 	u := store.Update{
 		Event:    t.s.protocol.NewStatus(t.id, t.contextID, state, m, t.s.now()),
 		Messages: []runtime.Message{t.req.Message},
-		Private:  &p,
+		Input:    &t.private.Input,
+		Asked:    &t.private.Asked,
 	}
 	snap, err := t.l.commit(t.s, u, t.view())
 	if err != nil {
 		return err
 	}
-	t.unsaved = false
 	t.first, t.firstVersion, t.last = snap.Task, snap.Version, nil
 	t.decide()
 	return nil
@@ -258,30 +304,6 @@ func (t *Task) reask(missing []runtime.Part) error {
 	}
 	t.last, t.over = t.first, true
 	return nil
-}
-
-// awaitRest waits until the task has ended or waits for its client (R24).
-func (t *Task) awaitRest() {
-	r := newReader()
-	t.l.attach(r)
-	defer t.l.detach(r)
-	for {
-		state, err := t.l.state(t.s)
-		if err != nil || state.Terminal() || (state.Interrupted() && t.isOver()) {
-			return
-		}
-		select {
-		case <-r.wake:
-		case <-t.s.closing:
-			return
-		}
-	}
-}
-
-func (t *Task) isOver() bool {
-	t.l.mu.Lock()
-	defer t.l.mu.Unlock()
-	return t.over
 }
 
 // awaitDecision waits, for a sender that does not wait for the end, until there is something to show. If the handler takes
@@ -324,7 +346,7 @@ func (t *Task) answer(over bool) (any, error) {
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()
 	switch {
-	case t.err != nil && t.l.version == 0:
+	case t.err != nil && (t.l.version == 0 || t.err == errUnwritten):
 		return nil, t.err
 	case t.reply != nil && t.l.version == 0:
 		return t.reply, nil

@@ -364,6 +364,39 @@ func TestResultIsTailoredToTheAcceptedOutputModes(t *testing.T) {
 	}
 }
 
+// A client that accepts nothing of what the skill gives learns it before any work is done.
+func TestOutputThatTheClientCannotTakeIsRefusedBeforeTheWork(t *testing.T) {
+	worked := 0
+	skill := run("draw", func(context.Context, *server.Task) (string, error) {
+		worked++
+		return "", nil
+	})
+	for _, c := range []struct {
+		name, accepts string
+		gives         []string
+		ok            bool
+	}{
+		{"no wish", `[]`, []string{"image/png"}, true},
+		{"the same", `["image/png"]`, []string{"text/plain", "image/png"}, true},
+		{"a wish for any image", `["image/*"]`, []string{"image/png"}, true},
+		{"a skill that gives any image", `["image/png"]`, []string{"image/*"}, true},
+		{"JSON as text", `["text/plain"]`, []string{"application/json"}, true},
+		{"a name of 0.1", `["text"]`, []string{"text/plain"}, true},
+		{"a skill that does not say", `["audio/ogg"]`, nil, true},
+		{"another", `["audio/ogg"]`, []string{"text/plain", "image/png"}, false},
+		{"text is no JSON", `["application/json"]`, []string{"text/plain"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			skill.OutputModes = c.gives
+			a, before := start(t, testCard, []server.Skill{skill}), worked
+			_, e := a.call("SendMessage", with(message("x"), `{"acceptedOutputModes":`+c.accepts+`}`))
+			if c.ok != (e == nil) || (e != nil && !errors.Is(e, runtime.ErrContentTypeNotSupported)) || (worked > before) != c.ok {
+				t.Errorf("got %v, the handler ran %d times", e, worked-before)
+			}
+		})
+	}
+}
+
 // R219: concurrent work is bounded, and the client can tell that it passes.
 func TestTooManyRunningHandlersAreRefusedAsBusy(t *testing.T) {
 	release := make(chan struct{})

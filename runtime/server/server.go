@@ -36,16 +36,18 @@ type Server struct {
 	paths      map[string]bool // where JSON-RPC is served
 	origin     *http.CrossOriginProtection
 	beat       ticker
+	held       holder
 	ids        ids
 
 	streams atomic.Int64
 	bodies  budget        // of requests being received
 	answers budget        // of what is being written
 	closing chan struct{} // closed when streams are to end
+	hurry   chan struct{} // closed when the shutdown has no more time: what waits for the store has one more try
 
 	mu       sync.Mutex
 	live     map[store.Key]*live
-	running  map[*Task]struct{} // admitted handler calls
+	running  map[*Task]int // admitted handler calls, with the number of goroutines at work on each
 	draining bool
 	idle     chan struct{} // closed when draining and nothing runs
 }
@@ -74,8 +76,8 @@ func New(cfg Config, opts ...Option) (*Server, error) {
 	s := &Server{
 		options: defaultOptions(), protocol: cfg.Protocol, operations: cfg.Operations,
 		byID: map[string]*skill{}, known: map[string]bool{}, paths: map[string]bool{},
-		live: map[store.Key]*live{}, running: map[*Task]struct{}{},
-		closing: make(chan struct{}), idle: make(chan struct{}),
+		live: map[store.Key]*live{}, running: map[*Task]int{},
+		closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
 		origin: http.NewCrossOriginProtection(),
 	}
 	for _, o := range opts {
@@ -294,6 +296,11 @@ func (s *Server) drain(ctx context.Context) error {
 	for t := range s.running {
 		t.cancel(errShutdown)
 	}
+	select {
+	case <-s.hurry:
+	default:
+		close(s.hurry)
+	}
 	s.mu.Unlock()
 	late, stop := context.WithTimeout(context.Background(), lastGrace)
 	defer stop()
@@ -315,14 +322,24 @@ func (s *Server) admit(t *Task) error {
 	if len(s.running) >= s.limits.Running {
 		return errBusy
 	}
-	s.running[t] = struct{}{}
+	s.running[t] = 1
 	return nil
+}
+
+// hold keeps an admitted call counted in until it is dismissed once more.
+func (s *Server) hold(t *Task) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.running[t]++
 }
 
 // dismiss counts a handler's call out.
 func (s *Server) dismiss(t *Task) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if s.running[t]--; s.running[t] > 0 {
+		return
+	}
 	delete(s.running, t)
 	if s.draining && len(s.running) == 0 {
 		select {

@@ -3,14 +3,15 @@ package server
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
-	"strconv"
 	"strings"
 	"sync/atomic"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Task is one call of a handler: the message being handled and the task it belongs to. The task comes into being with the first thing
@@ -40,14 +41,19 @@ type Task struct {
 
 	id, contextID string
 	private       store.Private
-	unsaved       bool // private differs from the store's
+	unsaved       bool // private.Saved differs from the store's
 	working       bool // the handler has begun
 	auto          bool // the task was created for the client's sake, not by the handler
 	over          bool // the handler has returned
 	isDecided     bool
-	isReleased    bool            // ended is closed
-	bound         bool            // the message knows its task
-	artifacts     int             // artifacts begun
+	isReleased    bool // ended is closed
+	bound         bool // the message knows its task
+	unsure        bool // the store failed to create the task, or to say that it did
+	shelf         shelf
+	writers       []*ArtifactWriter    // those that may hold a piece back
+	isHeld        bool                 // the server's timer looks after them
+	closing       *runtime.MessageData // what the task is to be completed with
+	ending        ending
 	reply         runtime.Message // the answer, when it is a plain message
 	err           error           // the answer, when it is an error
 	first         runtime.Task    // as the caller's view has it: at creation, or when the message was added
@@ -107,6 +113,9 @@ func (t *Task) Snapshot() runtime.Task {
 	if t.l.version == 0 {
 		return nil
 	}
+	if t.open() == nil {
+		_ = t.flush() // an error is told by the writer that it concerns
+	}
 	snap, err := t.s.store.Get(context.Background(), t.l.key, store.Full)
 	if err != nil {
 		return nil
@@ -131,44 +140,73 @@ func (t *Task) Begin() error {
 
 // Progress reports that the task is being worked on, with a text for the client.
 func (t *Task) Progress(format string, args ...any) error {
-	t.l.mu.Lock()
-	defer t.l.mu.Unlock()
-	if err := t.ensure(runtime.StateSubmitted); err != nil {
-		return err
-	}
 	text := format
 	if len(args) > 0 {
 		text = fmt.Sprintf(format, args...)
 	}
+	t.l.mu.Lock()
+	defer t.l.mu.Unlock()
 	t.one[0] = runtime.Text(text)
-	return t.status(runtime.StateWorking, t.one[:])
+	return t.report(runtime.MessageData{Parts: t.one[:]})
+}
+
+// Report is Progress with a whole message: parts of any kind, metadata, extensions, references to other tasks. Its id is made when it is
+// empty; the context, the task and the role are the server's to say.
+func (t *Task) Report(m runtime.MessageData) error {
+	if err := checkMessage(&m); err != nil {
+		return err
+	}
+	t.l.mu.Lock()
+	defer t.l.mu.Unlock()
+	return t.report(m)
+}
+
+func (t *Task) report(m runtime.MessageData) error {
+	if err := t.ensure(runtime.StateSubmitted); err != nil {
+		return err
+	}
+	return t.status(runtime.StateWorking, m, nil)
 }
 
 // Artifact gives the client an artifact, complete in one event.
 func (t *Task) Artifact(name string, parts ...runtime.Part) error {
-	t.l.mu.Lock()
-	defer t.l.mu.Unlock()
-	if err := t.ensure(runtime.StateWorking); err != nil {
-		return err
-	}
-	return t.artifact(runtime.ArtifactData{ID: t.artifactID(), Name: name, Parts: parts, LastChunk: true})
+	return t.emit(runtime.ArtifactData{Name: name, Parts: parts, LastChunk: true})
 }
 
-// artifactID makes an id that is unique within the task (R305).
-func (t *Task) artifactID() string {
-	t.artifacts++
-	return "artifact-" + strconv.Itoa(t.artifacts)
+// Emit gives the client an artifact, or a piece of one, with all that it can have. Without an id it is a new artifact. One with the id of an
+// artifact of the task, also of an earlier call's, replaces it, or with Append goes on with it; the first piece of an artifact says its name,
+// description, metadata and extensions. LastChunk says that nothing follows.
+func (t *Task) Emit(a runtime.ArtifactData) error {
+	if len(a.Parts) == 0 {
+		return fmt.Errorf("artifact %q has no parts", a.ID)
+	}
+	if err := checkMetadata(a.Metadata, a.Parts); err != nil {
+		return err
+	}
+	return t.emit(a)
 }
 
 // Reply answers with a plain Message and no task. It is an error once the handler made a task; when only the server made one, because
 // the client would not wait, the message ends that task.
 func (t *Task) Reply(parts ...runtime.Part) error {
+	return t.respond(runtime.MessageData{Parts: parts})
+}
+
+// Answer is Reply with a whole message, as [Task.Report] takes it.
+func (t *Task) Answer(m runtime.MessageData) error {
+	if err := checkMessage(&m); err != nil {
+		return err
+	}
+	return t.respond(m)
+}
+
+func (t *Task) respond(m runtime.MessageData) error {
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()
 	if err := t.open(); err != nil {
 		return err
 	}
-	if err := t.check(parts); err != nil {
+	if err := t.check(m.Parts); err != nil {
 		return err
 	}
 	if t.l.version == 0 && t.private.ClientID { // 0.1 has no answers but tasks
@@ -181,33 +219,69 @@ func (t *Task) Reply(parts ...runtime.Part) error {
 		if !t.auto || t.resumed {
 			return ErrTaskExists
 		}
-		t.reply = t.message(parts)
-		return t.status(runtime.StateCompleted, parts)
+		e := t.s.protocol.NewStatus(t.id, t.context(), runtime.StateCompleted, t.message(m, true), t.s.now())
+		if err := t.commit(e, nil); err != nil {
+			return err
+		}
+		t.reply = e.(runtime.StatusUpdate).StatusMessage()
+		return nil
 	}
-	t.reply = t.message(parts)
+	t.reply = t.message(m, false)
 	t.decide()
 	return nil
 }
 
+// Complete says with which message the task is completed when the handler returns without an error. Its output, if any, is an artifact before
+// that.
+func (t *Task) Complete(parts ...runtime.Part) error {
+	return t.End(runtime.StateCompleted, runtime.MessageData{Parts: parts})
+}
+
 // Ask makes the error with which a handler stops to ask its client for input. The task waits; the next message calls the
-// handler again, with the input so far. data values are sent along as data parts.
+// handler again, with the input so far. data are parts to send along, of any kind; a value that is no part is sent as a data part.
 func (t *Task) Ask(prompt string, data ...any) error {
-	return park(runtime.StateInputRequired, prompt, data)
+	return t.park(runtime.StateInputRequired, prompt, data)
 }
 
 // AskAuth is Ask for an authorization that the client has to arrange (R110–R112).
 func (t *Task) AskAuth(prompt string, data ...any) error {
-	return park(runtime.StateAuthRequired, prompt, data)
+	return t.park(runtime.StateAuthRequired, prompt, data)
 }
 
 // Reject makes the error with which a handler declines the work. The reason is for the client.
 func (t *Task) Reject(reason string) error {
-	return park(runtime.StateRejected, reason, nil)
+	return t.park(runtime.StateRejected, reason, nil)
 }
 
 // Fail makes the error with which a handler reports a failure in its own words to the client. The text of any other error is only logged.
 func (t *Task) Fail(reason string) error {
-	return park(runtime.StateFailed, reason, nil)
+	return t.park(runtime.StateFailed, reason, nil)
+}
+
+// End is Complete, Ask, AskAuth, Reject and Fail with a whole message, as [Task.Report] takes it: it makes the error with which the handler's call
+// ends in that state. A completed task is no error: its message is kept until the handler returns without one. A message without parts is none.
+func (t *Task) End(state runtime.State, m runtime.MessageData) error {
+	if !state.Terminal() && !state.Interrupted() || state == runtime.StateCanceled {
+		return fmt.Errorf("a handler cannot end its call as %s", state)
+	}
+	if len(m.Parts) > 0 {
+		if err := checkMessage(&m); err != nil {
+			return err
+		}
+	}
+	if state != runtime.StateCompleted {
+		return &outcome{state, m}
+	}
+	t.l.mu.Lock()
+	defer t.l.mu.Unlock()
+	if err := t.open(); err != nil {
+		return err
+	}
+	if err := t.check(m.Parts); err != nil {
+		return err
+	}
+	t.closing = &m
+	return nil
 }
 
 // Save keeps v, as JSON, with the task for the handler's next call. It is not shown to the client.
@@ -239,21 +313,53 @@ func (t *Task) Load(v any) (bool, error) {
 // outcome is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
 type outcome struct {
 	state runtime.State
-	parts []runtime.Part
+	said  runtime.MessageData
 }
 
-func (o *outcome) Error() string { return o.state.String() + ": " + textOf(o.parts) }
+func (o *outcome) Error() string { return o.state.String() + ": " + textOf(o.said.Parts) }
 
-func park(state runtime.State, text string, data []any) error {
-	o := &outcome{state: state, parts: []runtime.Part{runtime.Text(text)}}
+func (t *Task) park(state runtime.State, text string, data []any) error {
+	parts := []runtime.Part{runtime.Text(text)}
 	for _, v := range data {
-		p := runtime.Data(v)
-		if p.Kind != runtime.PartData {
-			return fmt.Errorf("data of a question: %s", p.Text)
+		p, ok := v.(runtime.Part)
+		if !ok {
+			p = runtime.Data(v)
 		}
-		o.parts = append(o.parts, p)
+		parts = append(parts, p)
 	}
-	return o
+	return t.End(state, runtime.MessageData{Parts: parts})
+}
+
+// checkMessage refuses a message that cannot be sent, as far as that does not depend on the task.
+func checkMessage(m *runtime.MessageData) error {
+	if len(m.Parts) == 0 {
+		return errors.New("a message has at least one part")
+	}
+	return checkMetadata(m.Metadata, m.Parts)
+}
+
+// checkMetadata refuses parts that are none, and metadata that are no JSON object: they could be stored, but never sent.
+func checkMetadata(metadata wire.Object, parts []runtime.Part) error {
+	if err := objectOrNone(metadata); err != nil {
+		return fmt.Errorf("metadata: %w", err)
+	}
+	for i := range parts {
+		if parts[i].Kind == runtime.PartUnknown {
+			return fmt.Errorf("part %d cannot be sent: %s", i, parts[i].Text)
+		}
+		if err := objectOrNone(parts[i].Metadata); err != nil {
+			return fmt.Errorf("metadata of part %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func objectOrNone(o wire.Object) error {
+	if len(o) == 0 {
+		return nil
+	}
+	_, err := wire.AppendStruct(nil, o)
+	return err
 }
 
 // textOf joins the text parts with line breaks.

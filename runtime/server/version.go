@@ -96,9 +96,6 @@ func (q *request) history(length *int) *int {
 // nameTask takes the task id of a 0.1 message as that of a new task, unless there is such a task. It returns the message's info as
 // that of 1.0 would be.
 func (s *Server) nameTask(t *Task, info runtime.MessageInfo) (runtime.MessageInfo, error) {
-	if len(info.TaskID) > maxID {
-		return info, violation("id", "must not be longer than "+strconv.Itoa(maxID)+" bytes")
-	}
 	if info.TaskID != "" {
 		_, err := s.store.Get(t.ctx, store.Key{Owner: t.owner, Task: info.TaskID}, store.View{History: new(int)})
 		if !errors.Is(err, store.ErrNotFound) {

@@ -123,9 +123,7 @@ func (r *row) Apply(_ context.Context, expect int64, u Update, view *View) (Snap
 	for _, msg := range u.Messages {
 		r.task.AddMessage(msg)
 	}
-	if u.Private != nil {
-		r.private = *u.Private
-	}
+	u.keep(&r.private)
 	m := r.store
 	if u.Unread {
 		r.log = nil

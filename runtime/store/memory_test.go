@@ -88,15 +88,29 @@ func TestErrorsOfAStore(t *testing.T) {
 	}
 }
 
-func TestPrivateStateIsKeptAndReplaced(t *testing.T) {
+func TestPrivateStateIsKeptAndReplacedMemberByMember(t *testing.T) {
 	m := store.NewMemory(store.MemoryLimits{})
-	key := create(t, m, store.Owner{}, "t", "c", start)
-	u := chunk("t", "a")
-	u.Private = &store.Private{Skill: "s", Saved: []byte("1")}
-	apply(t, m, key, 1, u)
-	apply(t, m, key, 2, chunk("t", "b"))
-	if snap, _ := m.Get(ctx, key, store.Full); snap.Private.Skill != "s" || string(snap.Private.Saved) != "1" {
-		t.Errorf("private state is %+v", snap.Private)
+	key := store.Key{Task: "t"}
+	if _, err := m.Create(ctx, key, proto.NewTask("t", "c", start), store.Private{Skill: "s", Input: []byte("in"), Asked: true}, nil); err != nil {
+		t.Fatal(err)
+	}
+	saved, input, asked := []byte("1"), []byte("more"), false
+	for i, c := range []struct{ input, saved, want string }{
+		{want: "in,,true"}, {saved: "1", want: "in,1,true"}, {input: "more", want: "more,1,false"}, {want: "more,1,false"},
+	} {
+		u := chunk("t", "a")
+		if c.saved != "" {
+			u.Saved = &saved
+		}
+		if c.input != "" {
+			u.Input, u.Asked = &input, &asked
+		}
+		apply(t, m, key, int64(i)+1, u)
+		snap, _ := m.Get(ctx, key, store.Full)
+		p := snap.Private
+		if got := fmt.Sprintf("%s,%s,%t", p.Input, p.Saved, p.Asked); got != c.want || p.Skill != "s" {
+			t.Errorf("after update %d the private state is %s, want %s", i, got, c.want)
+		}
 	}
 }
 

@@ -24,6 +24,20 @@ var (
 	ErrTrimmed  = errors.New("the events are no longer kept")
 )
 
+// Unsure reports whether nothing is known of what a failed call did: the error is none of this package's. The call can be tried again, but it
+// may have happened.
+func Unsure(err error) bool {
+	if err == nil {
+		return false
+	}
+	for _, known := range []error{ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrCursor, ErrTrimmed} {
+		if errors.Is(err, known) {
+			return false
+		}
+	}
+	return true
+}
+
 // Owner is whose tasks are meant: a tenant (A2A 1.0 §3.2, R306) and the authenticated principal in it.
 type Owner struct{ Tenant, Principal string }
 
@@ -49,10 +63,26 @@ type Private struct {
 type Update struct {
 	Event    runtime.Event     // status or artifact update: applied to the task and appended to its log
 	Messages []runtime.Message // then appended to the history
-	Private  *Private          // replaces the private state unless nil
+	// Input, Saved and Asked replace what [Private] has of that name unless they are nil. A message and a handler at work write at the same
+	// time, so that nobody replaces all of it.
+	Input, Saved *[]byte
+	Asked        *bool
 	// Unread: nobody has read the task's events so far, so nobody will ask for this one or those before it. The store may leave
 	// them out of the log.
 	Unread bool
+}
+
+// keep puts what the update says into the private state.
+func (u *Update) keep(p *Private) {
+	if u.Input != nil {
+		p.Input = *u.Input
+	}
+	if u.Saved != nil {
+		p.Saved = *u.Saved
+	}
+	if u.Asked != nil {
+		p.Asked = *u.Asked
+	}
 }
 
 // Snapshot is a task at a version. The task does not change any more.

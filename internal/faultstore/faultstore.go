@@ -1,0 +1,101 @@
+// Package faultstore wraps a store for tests: its calls fail, or wait, as the test says.
+package faultstore
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// ErrDown is what a failing call gives: the store says nothing of what happened.
+var ErrDown = errors.New("the store does not answer")
+
+// Call is a call of a store.
+type Call struct {
+	Op    string // "create", "apply" or "get"
+	Key   store.Key
+	Event runtime.Event // of an apply
+}
+
+// Ends reports whether the call is the update that ends a task.
+func (c Call) Ends() bool { return c.Op == "apply" && c.Event.EventInfo().State.Terminal() }
+
+// Fault says how a call fails. The zero Fault does not.
+type Fault struct {
+	Before bool            // fails, and does nothing
+	After  bool            // does what it is to do, and fails
+	Wait   <-chan struct{} // waits first
+}
+
+// Store fails as Plan says, which is asked before every call, one at a time.
+type Store struct {
+	store.Store
+	mu   sync.Mutex
+	plan func(Call) Fault
+}
+
+// New wraps s. Without a plan nothing fails.
+func New(s store.Store, plan func(Call) Fault) *Store { return &Store{Store: s, plan: plan} }
+
+// Plan replaces the plan.
+func (s *Store) Plan(plan func(Call) Fault) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.plan = plan
+}
+
+// Times makes a plan in which the first n calls that match have the fault.
+func Times(n int, f Fault, match func(Call) bool) func(Call) Fault {
+	return func(c Call) Fault {
+		if n == 0 || !match(c) {
+			return Fault{}
+		}
+		n--
+		return f
+	}
+}
+
+func (s *Store) fault(c Call) Fault {
+	s.mu.Lock()
+	var f Fault
+	if s.plan != nil {
+		f = s.plan(c)
+	}
+	s.mu.Unlock()
+	if f.Wait != nil {
+		<-f.Wait
+	}
+	return f
+}
+
+// do makes one call.
+func do[T any](s *Store, c Call, call func() (T, error)) (T, error) {
+	f := s.fault(c)
+	var none T
+	if f.Before {
+		return none, ErrDown
+	}
+	out, err := call()
+	if f.After && err == nil {
+		return none, ErrDown
+	}
+	return out, err
+}
+
+// Create implements [store.Store].
+func (s *Store) Create(ctx context.Context, key store.Key, t runtime.Task, p store.Private, view *store.View) (store.Snapshot, error) {
+	return do(s, Call{Op: "create", Key: key}, func() (store.Snapshot, error) { return s.Store.Create(ctx, key, t, p, view) })
+}
+
+// Apply implements [store.Store].
+func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
+	return do(s, Call{"apply", key, u.Event}, func() (store.Snapshot, error) { return s.Store.Apply(ctx, key, expect, u, view) })
+}
+
+// Get implements [store.Store].
+func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (store.Snapshot, error) {
+	return do(s, Call{Op: "get", Key: key}, func() (store.Snapshot, error) { return s.Store.Get(ctx, key, view) })
+}
