@@ -3,7 +3,9 @@
 GO ?= go
 EXAMPLES := $(wildcard examples/*)
 
-.PHONY: demo test build generate lint race interop bench fuzz
+PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
+
+.PHONY: demo test build generate lint race cross interop bench fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, stop it
 	@$(GO) run ./internal/demo
@@ -26,6 +28,10 @@ lint: ## formatting and static analysis
 
 race: ## the runtime under the race detector
 	$(GO) test -race ./runtime/...
+
+cross: ## vet for other systems and for small machines, and test the codecs on 32 bits
+	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
+	GOARCH=386 $(GO) test ./runtime/wire ./runtime/check
 
 interop: ## the wire against the official Go SDK (downloads it)
 	cd bench && $(GO) test ./...
