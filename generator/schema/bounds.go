@@ -59,18 +59,38 @@ func (f *flat) checkBounds() {
 			f.errorf(f.at, nil, "conflict", "", "no value is at least %d and at most %d long", *pair[0], *pair[1])
 		}
 	}
-	for _, low := range []string{c.Minimum, c.ExclusiveMinimum} {
-		for _, high := range []string{c.Maximum, c.ExclusiveMaximum} {
-			if low == "" || high == "" {
+	for _, low := range f.lowest() {
+		for _, high := range f.highest() {
+			if low.text == "" || high.text == "" {
 				continue
 			}
-			open := low == c.ExclusiveMinimum && low != c.Minimum || high == c.ExclusiveMaximum && high != c.Maximum
-			if cmp := rat(low).Cmp(rat(high)); cmp > 0 || cmp == 0 && open {
-				f.errorf(f.at, nil, "conflict", "", "no number is at least %s and at most %s", low, high)
+			if cmp := rat(low.text).Cmp(rat(high.text)); cmp > 0 || cmp == 0 && (low.open || high.open) {
+				f.errorf(f.at, nil, "conflict", "", "no number is %s and %s", low.says("at least", "greater than"), high.says("at most", "less than"))
 				return
 			}
 		}
 	}
+}
+
+// bound is a lower or an upper bound of a number; open: itself it does not belong to the range.
+type bound struct {
+	text string // "": none
+	open bool
+}
+
+func (f *flat) lowest() []bound {
+	return []bound{{f.checks.Minimum, false}, {f.checks.ExclusiveMinimum, true}}
+}
+func (f *flat) highest() []bound {
+	return []bound{{f.checks.Maximum, false}, {f.checks.ExclusiveMaximum, true}}
+}
+
+// says puts the words for the kind of bound before it.
+func (b bound) says(closed, open string) string {
+	if b.open {
+		return open + " " + b.text
+	}
+	return closed + " " + b.text
 }
 
 // numberBounds are the bounds of f, of two lower or two upper ones only the stricter.
@@ -108,10 +128,7 @@ var intRange = map[ir.DataKind][2]*big.Int{
 func (f *flat) integerChecks(kind ir.DataKind) *ir.Checks {
 	low, high := intRange[kind][0], intRange[kind][1]
 	checks := &ir.Checks{MultipleOf: wholeMultiples(f.checks.MultipleOf)}
-	for _, b := range []struct {
-		text string
-		open bool
-	}{{f.checks.Minimum, false}, {f.checks.ExclusiveMinimum, true}} {
+	for _, b := range f.lowest() {
 		if b.text == "" {
 			continue
 		}
@@ -119,10 +136,7 @@ func (f *flat) integerChecks(kind ir.DataKind) *ir.Checks {
 			low, checks.Minimum = n, n.String()
 		}
 	}
-	for _, b := range []struct {
-		text string
-		open bool
-	}{{f.checks.Maximum, false}, {f.checks.ExclusiveMaximum, true}} {
+	for _, b := range f.highest() {
 		if b.text == "" {
 			continue
 		}

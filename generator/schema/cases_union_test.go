@@ -126,6 +126,9 @@ $defs:
   Entry: {oneOf: [{$ref: '#/$defs/Folder'}, {type: string}]}
 `, tests: []instance{ok(`{"name":"a","entries":["x",{"name":"b"}]}`), bad(`{"name":"a","entries":[{"entries":[]}]}`, "/entries/0/name"), bad(`{"name":"a","entries":[1]}`, "/entries/0")}},
 		{name: "recursive nullable list", schema: `{"$ref":"#/$defs/N","$defs":{"N":{"type":["array","null"],"items":{"$ref":"#/$defs/N"}}}}`, tests: []instance{ok(`[null,[null]]`), ok(`null`), bad(`[1]`, "/0")}},
+		{name: "recursion that null ends", schema: `{"$ref":"#/$defs/N","$defs":{"N":{"type":"object","required":["next"],"properties":{"next":{"anyOf":[{"$ref":"#/$defs/N"},{"type":"null"}]}}}}}`, tests: []instance{ok(`{"next":{"next":null}}`), bad(`{"next":{}}`, "/next/next"), bad(`{"next":1}`, "/next")}},
+		{name: "recursion that a type with null ends", schema: `{"type":["object","null"],"required":["next","all"],"properties":{"next":{"$ref":"#"},"all":{"type":"array","minItems":1,"items":{"$ref":"#"}}}}`, tests: []instance{ok(`null`), ok(`{"next":null,"all":[{"next":null,"all":[null]}]}`), bad(`{"next":null,"all":[]}`, "/all")}},
+		{name: "bounds that meet", schema: `{"type":"number","minimum":3,"maximum":3.0}`, tests: []instance{ok(`3`), bad(`3.1`, "")}},
 		{name: "definitions of draft 7", schema: `{"definitions":{"pos":{"type":"integer","minimum":0}},"type":"object","properties":{"a":{"$ref":"#/definitions/pos"},"b":{"$ref":"#/definitions/pos"}}}`, tests: []instance{ok(`{"a":1,"b":0}`), bad(`{"a":-1}`, "/a")}},
 		{name: "anchor", schema: `{"type":"object","properties":{"a":{"$ref":"#spot"}},"$defs":{"A":{"$anchor":"spot","type":"integer"}}}`, tests: []instance{ok(`{"a":1}`), bad(`{"a":"x"}`, "/a")}},
 		{name: "pointer into properties", schema: `{"type":"object","properties":{"home":{"type":"object","properties":{"z":{"type":"integer"}}},"work":{"$ref":"#/properties/home"}}}`, tests: []instance{ok(`{"home":{"z":1},"work":{"z":2}}`), bad(`{"work":{"z":"x"}}`, "/work/z")}},

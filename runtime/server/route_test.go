@@ -47,6 +47,8 @@ func TestMessagesFindTheirSkill(t *testing.T) {
 		{"the only schema that the data satisfies", data(`{"from":"A","to":"B"}`), "route", `{"from":"A","to":"B"}`},
 		{"words of tags", message("I need the weather"), "forecast", `{"city":"I need the weather"}`},
 		{"words of examples", message("Paris tomorrow"), "forecast", `{"city":"Paris tomorrow"}`},
+		{"a draw of words is no match", message("rain or maps, router?"), "paint", `{"motif":"rain or maps, router?"}`},
+		{"a word more decides", message("maps or rain in Paris, router?"), "forecast", `{"city":"maps or rain in Paris, router?"}`},
 		{"the user's router", message("ask the router"), "paint", `{"motif":"ask the router"}`},
 		{"JSON as text", message(`{"from":"A","to":"B"}`, `"metadata":{"skillId":"route"}`), "route", `{"from":"A","to":"B"}`},
 	} {
