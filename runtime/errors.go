@@ -26,8 +26,9 @@ const (
 type Error struct {
 	Code    int      // JSON-RPC code: -32001
 	Reason  string   // of the ErrorInfo: "TASK_NOT_FOUND"
-	Message string   // one sentence for the peer
-	Details []Detail // beyond the ErrorInfo that Reason stands for
+	Message string   // what any error of the code says, in the words of the specification, which peers match on: "Task not found"
+	Note    string   // what is wrong this time, "" when the message says it; set it with [Error.With]
+	Details []Detail // beyond the ErrorInfo that Reason and Note stand for
 }
 
 // Detail is one object of an error's details.
@@ -48,23 +49,24 @@ type Violation struct {
 	Description string `json:"description"`
 }
 
-// The errors of A2A 1.0 (protocol table 14.1 and §5.4): the one place where codes and reasons stand.
+// The errors of A2A 1.0 (protocol table 14.1 and §5.4): the one place where codes, reasons and the specification's words stand. The words are those
+// of the older specifications where 1.0 has none.
 var (
-	ErrParse          = &Error{Code: -32700, Reason: "PARSE_ERROR", Message: "the request is not valid JSON"}
-	ErrInvalidRequest = &Error{Code: -32600, Reason: "INVALID_REQUEST", Message: "the request is not a JSON-RPC 2.0 request"}
-	ErrMethodNotFound = &Error{Code: -32601, Reason: "METHOD_NOT_FOUND", Message: "there is no such method"}
-	ErrInvalidParams  = &Error{Code: -32602, Reason: "INVALID_PARAMS", Message: "the parameters are not valid"}
-	ErrInternal       = &Error{Code: -32603, Reason: "INTERNAL_ERROR", Message: "something went wrong inside the agent"}
+	ErrParse          = &Error{Code: -32700, Reason: "PARSE_ERROR", Message: "Invalid JSON payload"}
+	ErrInvalidRequest = &Error{Code: -32600, Reason: "INVALID_REQUEST", Message: "Request payload validation error"}
+	ErrMethodNotFound = &Error{Code: -32601, Reason: "METHOD_NOT_FOUND", Message: "Method not found"}
+	ErrInvalidParams  = &Error{Code: -32602, Reason: "INVALID_PARAMS", Message: "Invalid parameters"}
+	ErrInternal       = &Error{Code: -32603, Reason: "INTERNAL_ERROR", Message: "Internal error"}
 
-	ErrTaskNotFound                   = &Error{Code: -32001, Reason: "TASK_NOT_FOUND", Message: "there is no such task"}
-	ErrTaskNotCancelable              = &Error{Code: -32002, Reason: "TASK_NOT_CANCELABLE", Message: "the task can no longer be canceled"}
-	ErrPushNotificationNotSupported   = &Error{Code: -32003, Reason: "PUSH_NOTIFICATION_NOT_SUPPORTED", Message: "this agent sends no push notifications"}
-	ErrUnsupportedOperation           = &Error{Code: -32004, Reason: "UNSUPPORTED_OPERATION", Message: "this agent does not support the operation"}
-	ErrContentTypeNotSupported        = &Error{Code: -32005, Reason: "CONTENT_TYPE_NOT_SUPPORTED", Message: "the skill does not take this type of content"}
-	ErrInvalidAgentResponse           = &Error{Code: -32006, Reason: "INVALID_AGENT_RESPONSE", Message: "the agent gave an invalid answer"}
-	ErrExtendedAgentCardNotConfigured = &Error{Code: -32007, Reason: "EXTENDED_AGENT_CARD_NOT_CONFIGURED", Message: "this agent has no extended card"}
-	ErrExtensionSupportRequired       = &Error{Code: -32008, Reason: "EXTENSION_SUPPORT_REQUIRED", Message: "the agent requires an extension that the request does not declare"}
-	ErrVersionNotSupported            = &Error{Code: -32009, Reason: "VERSION_NOT_SUPPORTED", Message: "this agent does not speak the requested protocol version"}
+	ErrTaskNotFound                   = &Error{Code: -32001, Reason: "TASK_NOT_FOUND", Message: "Task not found"}
+	ErrTaskNotCancelable              = &Error{Code: -32002, Reason: "TASK_NOT_CANCELABLE", Message: "Task cannot be canceled"}
+	ErrPushNotificationNotSupported   = &Error{Code: -32003, Reason: "PUSH_NOTIFICATION_NOT_SUPPORTED", Message: "Push Notification is not supported"}
+	ErrUnsupportedOperation           = &Error{Code: -32004, Reason: "UNSUPPORTED_OPERATION", Message: "This operation is not supported"}
+	ErrContentTypeNotSupported        = &Error{Code: -32005, Reason: "CONTENT_TYPE_NOT_SUPPORTED", Message: "Incompatible content types"}
+	ErrInvalidAgentResponse           = &Error{Code: -32006, Reason: "INVALID_AGENT_RESPONSE", Message: "Invalid agent response"}
+	ErrExtendedAgentCardNotConfigured = &Error{Code: -32007, Reason: "EXTENDED_AGENT_CARD_NOT_CONFIGURED", Message: "Authenticated Extended Card is not configured"}
+	ErrExtensionSupportRequired       = &Error{Code: -32008, Reason: "EXTENSION_SUPPORT_REQUIRED", Message: "Extension support required"}
+	ErrVersionNotSupported            = &Error{Code: -32009, Reason: "VERSION_NOT_SUPPORTED", Message: "Version not supported"}
 )
 
 // Errors returns the whole table, in order of the declarations. The caller must not change the errors.
@@ -76,15 +78,27 @@ func Errors() []*Error {
 	}
 }
 
-// Error renders message, reason and code.
+// Text returns message and note as one sentence.
+func (e *Error) Text() string {
+	switch {
+	case e.Note == "":
+		return e.Message
+	case e.Message == "":
+		return e.Note
+	}
+	return e.Message + ": " + e.Note
+}
+
+// Error renders message, note, violations, reason and code.
 func (e *Error) Error() string {
-	s := e.Message
+	s := e.Text()
 	if s == "" {
 		s = "error"
 	}
+	text := s
 	for _, d := range e.Details {
 		for _, v := range d.Violations {
-			if !strings.Contains(e.Message, v.Field+" "+v.Description) { // servers made with a2agen say the first one in the message
+			if !strings.Contains(text, v.Field+" "+v.Description) { // servers made with a2agen say the first one in the note
 				s += "; " + v.Field + ": " + v.Description
 			}
 		}
@@ -101,10 +115,10 @@ func (e *Error) Is(target error) bool {
 	return ok && t.Code == e.Code
 }
 
-// With returns a copy with another message.
+// With returns a copy with a note: what is wrong this time. The message stays what peers know.
 func (e *Error) With(format string, args ...any) *Error {
 	c := e.clone()
-	c.Message = fmt.Sprintf(format, args...)
+	c.Note = fmt.Sprintf(format, args...)
 	return c
 }
 
@@ -122,7 +136,8 @@ func (e *Error) WithMetadata(key, value string) *Error {
 			return c
 		}
 	}
-	c.Details = append(c.Details, Detail{Type: TypeErrorInfo, Reason: e.Reason, Domain: ErrorDomain, Metadata: map[string]string{key: value}})
+	info := Detail{Type: TypeErrorInfo, Reason: e.Reason, Domain: ErrorDomain, Metadata: map[string]string{key: value}}
+	c.Details = slices.Insert(c.Details, 0, info)
 	return c
 }
 

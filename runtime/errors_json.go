@@ -24,8 +24,14 @@ type rpcDetail struct {
 	Violations []Violation                `json:"fieldViolations,omitempty"`
 }
 
+// metadataNote is the key of an ErrorInfo's metadata under which a note travels.
+const metadataNote = "detail"
+
 // AppendJSON appends the error as the error member of a JSON-RPC response. The data always holds an ErrorInfo (T11).
 func (e *Error) AppendJSON(dst []byte) []byte {
+	if e.Note != "" && e.Metadata(metadataNote) != e.Note {
+		e = e.WithMetadata(metadataNote, e.Note)
+	}
 	var data []json.RawMessage
 	info := false
 	for _, d := range e.Details {
@@ -66,6 +72,7 @@ func ReadError(src []byte) (*Error, error) {
 	for _, raw := range list {
 		e.addDetail(raw)
 	}
+	e.Note = e.Metadata(metadataNote)
 	for _, known := range Errors() {
 		if e.Reason == known.Reason || (e.Reason == "" && e.Code == known.Code) {
 			e.Code, e.Reason = known.Code, known.Reason

@@ -43,8 +43,31 @@ func TestWithLeavesTheSentinelAlone(t *testing.T) {
 	if e.Metadata("a") != "1" || e.Metadata("b") != "2" || e.Metadata("c") != "" || len(e.Violations()) != 1 {
 		t.Errorf("details are %v", e.Details)
 	}
-	if len(runtime.ErrInvalidParams.Details) != 0 || runtime.ErrInvalidParams.Message != "the parameters are not valid" {
+	if len(runtime.ErrInvalidParams.Details) != 0 || runtime.ErrInvalidParams.Message != "Invalid parameters" || runtime.ErrInvalidParams.Note != "" {
 		t.Error("the sentinel changed")
+	}
+}
+
+// Peers match on the words of the specification: ours go beside them.
+func TestAnErrorSaysWhatTheSpecificationSays(t *testing.T) {
+	e := runtime.ErrTaskNotFound.With("it was dropped").WithMetadata("taskId", "t")
+	want := `{"code":-32001,"message":"Task not found","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"TASK_NOT_FOUND","domain":"a2a-protocol.org","metadata":{"detail":"it was dropped","taskId":"t"}}]}`
+	if got := string(e.AppendJSON(nil)); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if got, want := e.Error(), "Task not found: it was dropped (TASK_NOT_FOUND) [-32001]"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	words := map[int]string{
+		-32700: "Invalid JSON payload", -32600: "Request payload validation error", -32601: "Method not found", -32602: "Invalid parameters",
+		-32603: "Internal error", -32001: "Task not found", -32002: "Task cannot be canceled", -32003: "Push Notification is not supported",
+		-32004: "This operation is not supported", -32005: "Incompatible content types", -32006: "Invalid agent response",
+		-32007: "Authenticated Extended Card is not configured",
+	}
+	for _, e := range runtime.Errors() {
+		if want, known := words[e.Code]; known && e.Message != want {
+			t.Errorf("%d says %q, want %q", e.Code, e.Message, want)
+		}
 	}
 }
 
@@ -52,8 +75,8 @@ func TestWithLeavesTheSentinelAlone(t *testing.T) {
 func TestAnErrorSaysEachViolationOnce(t *testing.T) {
 	vs := []runtime.Violation{{Field: "city", Description: "is missing"}, {Field: "days", Description: "must be at least 1"}}
 	for message, want := range map[string]string{
-		"bad input":                  "bad input; city: is missing; days: must be at least 1 (INVALID_PARAMS) [-32602]",
-		"bad input: city is missing": "bad input: city is missing; days: must be at least 1 (INVALID_PARAMS) [-32602]",
+		"bad input":                  "Invalid parameters: bad input; city: is missing; days: must be at least 1 (INVALID_PARAMS) [-32602]",
+		"bad input: city is missing": "Invalid parameters: bad input: city is missing; days: must be at least 1 (INVALID_PARAMS) [-32602]",
 	} {
 		if got := runtime.ErrInvalidParams.With("%s", message).WithViolations(vs...).Error(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
@@ -81,12 +104,10 @@ func TestErrorsSurviveTheWire(t *testing.T) {
 			t.Fatalf("%s: %v", src, err)
 		}
 		if info := shape.Data[0]; info.Type != runtime.TypeErrorInfo || info.Reason != e.Reason || info.Domain != runtime.ErrorDomain {
-			if e.Metadata("taskId") == "" {
-				t.Errorf("first detail of %s is no ErrorInfo", src)
-			}
+			t.Errorf("first detail of %s is no ErrorInfo", src)
 		}
 		got, err := runtime.ReadError(src)
-		if err != nil || got.Code != e.Code || got.Reason != e.Reason || got.Message != e.Message || got.Metadata("taskId") != e.Metadata("taskId") || len(got.Violations()) != len(e.Violations()) {
+		if err != nil || got.Code != e.Code || got.Reason != e.Reason || got.Message != e.Message || got.Note != e.Note || got.Error() != e.Error() || got.Metadata("taskId") != e.Metadata("taskId") || len(got.Violations()) != len(e.Violations()) {
 			t.Errorf("%s reads as %+v: %v", src, got, err)
 		}
 	}

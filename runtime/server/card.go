@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -27,6 +28,8 @@ type cards struct {
 	fixed   string                // public base URL, "" when it depends on the request
 	base    string                // path of fixed without a slash at the end
 	control []string
+	since   time.Time // when the agent began to have this card
+	dated   []string  // since, as a header
 
 	mu     sync.Mutex
 	byBase map[cardKey]*cardBytes
@@ -44,6 +47,9 @@ type cardBytes struct {
 	etag string
 }
 
+// exposedCard are the headers that web pages may read.
+var exposedCard = []string{"ETag, Last-Modified"}
+
 // maxBases bounds how many rewritten cards are kept: the Host header is the client's to choose.
 const maxBases = 64
 
@@ -51,6 +57,8 @@ const maxBases = 64
 func (c *cards) init(s *Server, card runtime.Card) (base string, err error) {
 	c.card, c.byBase = card, map[cardKey]*cardBytes{}
 	shapes := s.cardShapes()
+	c.since = s.now().Truncate(time.Second)
+	c.dated = []string{c.since.Format(http.TimeFormat)}
 	c.control = []string{"public, max-age=" + strconv.Itoa(int(s.cardMaxAge.Seconds()))}
 	c.fixed = s.url
 	if c.fixed == "" {
@@ -123,14 +131,15 @@ func (s *Server) serveCard(w http.ResponseWriter, r *http.Request, shape *cardSh
 	h["Content-Type"] = jsonType
 	h["Cache-Control"] = s.card.control
 	h["Etag"] = []string{b.etag}
-	h["Access-Control-Expose-Headers"] = []string{"ETag"}
+	h["Last-Modified"] = s.card.dated
+	h["Access-Control-Expose-Headers"] = exposedCard
 	if len(s.versions) > 1 {
 		h.Add("Vary", "A2A-Version")
 	}
 	if s.forwarded && s.card.fixed == "" {
 		h.Add("Vary", "X-Forwarded-Host, X-Forwarded-Proto, X-Forwarded-Prefix, Forwarded")
 	}
-	if matchesTag(r.Header.Values("If-None-Match"), b.etag) {
+	if s.card.known(r.Header, b.etag) {
 		w.WriteHeader(http.StatusNotModified)
 		return
 	}
@@ -138,6 +147,15 @@ func (s *Server) serveCard(w http.ResponseWriter, r *http.Request, shape *cardSh
 	if r.Method == http.MethodGet {
 		_, _ = w.Write(b.body)
 	}
+}
+
+// known reports whether the client has the card already: by its tag or, without one, by its date.
+func (c *cards) known(h http.Header, etag string) bool {
+	if tags := h.Values("If-None-Match"); len(tags) > 0 {
+		return matchesTag(tags, etag)
+	}
+	at, err := http.ParseTime(h.Get("If-Modified-Since"))
+	return err == nil && !at.Before(c.since)
 }
 
 // matchesTag compares weakly, as RFC 9110 §13.1.2 asks for If-None-Match.

@@ -76,6 +76,32 @@ func TestCardIsServedWithCachingHeaders(t *testing.T) {
 	}
 }
 
+// The card has a date for clients and caches that know no tags; a tag goes first.
+func TestCardIsServedWithItsDate(t *testing.T) {
+	now := time.Date(2026, 1, 2, 12, 0, 0, 5e8, time.UTC)
+	s := newServer(t, testCard, []server.Skill{echo()}, server.WithClock(func() time.Time { return now }))
+	resp, _ := getCard(t, s, http.MethodGet)
+	const want = "Fri, 02 Jan 2026 12:00:00 GMT"
+	if got := resp.Header.Get("Last-Modified"); got != want {
+		t.Errorf("Last-Modified is %q, want %q", got, want)
+	}
+	for _, c := range []struct {
+		since, match string
+		status       int
+	}{
+		{want, "", http.StatusNotModified}, {"Fri, 02 Jan 2026 11:59:59 GMT", "", http.StatusOK}, {"Sat, 03 Jan 2026 12:00:00 GMT", "", http.StatusNotModified},
+		{"yesterday", "", http.StatusOK}, {want, `"x"`, http.StatusOK},
+	} {
+		header := []string{"If-Modified-Since: " + c.since}
+		if c.match != "" {
+			header = append(header, "If-None-Match: "+c.match)
+		}
+		if resp, _ := getCard(t, s, http.MethodGet, header...); resp.StatusCode != c.status {
+			t.Errorf("since %q and tag %q: status %d", c.since, c.match, resp.StatusCode)
+		}
+	}
+}
+
 // R146: how long the card may be cached is the agent's to say.
 func TestCardMaxAgeCanBeSet(t *testing.T) {
 	for age, want := range map[time.Duration]string{time.Hour: "public, max-age=3600", 90 * time.Second: "public, max-age=90"} {

@@ -33,7 +33,7 @@ var (
 )
 
 // errBusy tells the client to come back later (R40): the code is the internal error's, the reason says that it passes.
-var errBusy = &runtime.Error{Code: runtime.ErrInternal.Code, Reason: "RESOURCE_EXHAUSTED", Message: "the agent is busy, try again later"}
+var errBusy = &runtime.Error{Code: runtime.ErrInternal.Code, Reason: "RESOURCE_EXHAUSTED", Message: runtime.ErrInternal.Message, Note: "the agent is busy, try again later"}
 
 // lastGrace is how long canceled handlers may take to return at shutdown.
 const lastGrace = 2 * time.Second
@@ -44,11 +44,11 @@ func InvalidInput(err error) error {
 	if err == nil {
 		return nil
 	}
-	return invalidParams("the input does not fit the skill", "input", err)
+	return invalidParams("the input does not fit the skill: ", "input", err)
 }
 
-// invalidParams makes an InvalidParams of err. Its pointers are turned into field paths below root.
-func invalidParams(message, root string, err error) *runtime.Error {
+// invalidParams makes an InvalidParams of err, with a note that begins with intro. Its pointers are turned into field paths below root.
+func invalidParams(intro, root string, err error) *runtime.Error {
 	var vs []runtime.Violation
 	var found *check.Error
 	var syntax *wire.Error
@@ -60,11 +60,11 @@ func invalidParams(message, root string, err error) *runtime.Error {
 	case errors.As(err, &syntax):
 		vs = append(vs, runtime.Violation{Field: fieldPath(root, syntax.Pointer), Description: syntax.Reason})
 	}
-	e := runtime.ErrInvalidParams.With("%s", message)
 	if len(vs) == 0 {
-		return e
+		return runtime.ErrInvalidParams.With("%s", strings.TrimSuffix(intro, ": "))
 	}
-	return e.With("%s: %s %s", message, vs[0].Field, vs[0].Description).WithViolations(vs...)
+	first := strings.TrimSpace(vs[0].Field + " " + vs[0].Description)
+	return runtime.ErrInvalidParams.With("%s%s", intro, first).WithViolations(vs...)
 }
 
 // violation makes an InvalidParams for one field.

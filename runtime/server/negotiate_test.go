@@ -18,9 +18,9 @@ import (
 // the shape of the answer.
 func TestTheVersionOfARequest(t *testing.T) {
 	const (
-		none    = `"code":-32601,"message":"there is no method`
-		plain   = `"code":-32001,"message":"there is no such task"}`
-		details = `"code":-32001,"message":"there is no such task","data":[`
+		none    = `"code":-32601,"message":"Method not found`
+		plain   = `"code":-32001,"message":"Task not found"}`
+		details = `"code":-32001,"message":"Task not found","data":[`
 		v03     = `"kind":"task"`
 		v01     = `"sessionId":`
 		v10     = `"result":{"task":`
@@ -43,8 +43,8 @@ func TestTheVersionOfARequest(t *testing.T) {
 		{"no name: a method of 0.3 and 0.2 where 0.3 is not spoken", []string{"1.0", "0.2"}, nil, send["0.3"], v03},
 		{"no name: a method of 0.1", all, nil, send["0.1"], v01},
 		{"no name: a method of three versions means 0.3", all, nil, `tasks/get {"id":"x"}`, plain},
-		{"no name: an unknown method means 0.3", all, nil, `nothing {}`, none + ` \"nothing\""}`},
-		{"no name: an unknown method where 0.3 is not spoken means the newest", []string{"1.0", "0.1"}, nil, `nothing {}`, none + ` \"nothing\"","data":[`},
+		{"no name: an unknown method means 0.3", all, nil, `nothing {}`, none + `: there is no \"nothing\" in A2A 0.3"}`},
+		{"no name: an unknown method where 0.3 is not spoken means the newest", []string{"1.0", "0.1"}, nil, `nothing {}`, none + `","data":[`},
 		{"header", all, nil, `1.0 GetTask {"id":"x"}`, details},
 		{"header with a patch number", all, nil, `0.3.0 tasks/get {"id":"x"}`, plain},
 		{"header against the method", all, nil, `0.3 ` + send["1.0"], none},
@@ -66,6 +66,24 @@ func TestTheVersionOfARequest(t *testing.T) {
 	}
 }
 
+// A client of another age is told which versions its method is of, and which are spoken.
+func TestAMethodOfAnotherAgeSaysWhichItIs(t *testing.T) {
+	for _, c := range []struct {
+		spoken        []string
+		request, want string
+	}{
+		{[]string{"1.0"}, `message/send {}`, `message/send is a method of A2A 0.2 and 0.3, the request is one of 1.0; this agent speaks 1.0"`},
+		{[]string{"1.0"}, `tasks/send {}`, `tasks/send is a method of A2A 0.1, `},
+		{[]string{"0.3"}, `SendMessage {}`, `SendMessage is a method of A2A 1.0, the request is one of 0.3; this agent speaks 0.3"`},
+		{all, `1.0 tasks/get {"id":"x"}`, `tasks/get is a method of A2A 0.1 to 0.3, the request is one of 1.0; this agent speaks 1.0, 0.3, 0.2, 0.1"`},
+	} {
+		got := (masker{}).ask(polyglot(t, c.spoken), c.request)
+		if !strings.Contains(got, `"code":-32601,"message":"Method not found`) || !strings.Contains(got, c.want) {
+			t.Errorf("%s: %s\nwant %s in it", c.request, got, c.want)
+		}
+	}
+}
+
 func TestTheHeaderWinsOverTheQuery(t *testing.T) {
 	a := polyglot(t, all)
 	a.url += "?A2A-Version=0.1"
@@ -78,7 +96,7 @@ func TestTheHeaderWinsOverTheQuery(t *testing.T) {
 func TestEnvelopesOf01(t *testing.T) {
 	a := polyglot(t, all)
 	_, body := a.post(`{"method":"tasks/get","params":{"id":"x"}}`, "A2A-Version: 0.1")
-	if want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"there is no such task"}}`; body != want {
+	if want := `{"jsonrpc":"2.0","id":null,"error":{"code":-32001,"message":"Task not found"}}`; body != want {
 		t.Errorf("got %s", body)
 	}
 	for _, version := range []string{"0.3", "1.0"} {
@@ -94,7 +112,7 @@ func TestEnvelopesOf01(t *testing.T) {
 func TestErrorsBeforeAStreamFollowWhatTheClientTakes(t *testing.T) { // peers of 0.3 need the event, others read only JSON
 	a := polyglot(t, all)
 	body := rpcBody("tasks/resubscribe", `{"id":"x"}`)
-	want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"there is no such task"}}`
+	want := `{"jsonrpc":"2.0","id":1,"error":{"code":-32001,"message":"Task not found"}}`
 	if resp, got := a.post(body, "A2A-Version: 0.3", "Accept: text/event-stream"); got != "data: "+want+"\n\n" || resp.Header.Get("Content-Type") != sse.ContentType {
 		t.Errorf("event: %s", got)
 	}
@@ -109,7 +127,7 @@ func TestCodesThatOldVersionsDoNotHave(t *testing.T) {
 	card := strings.Replace(testCard, `"streaming":true`, `"extensions":[{"uri":"`+uri+`","required":true}]`, 1)
 	a := polyglotCard(t, all, card)
 	params := `{"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"book"}]}}`
-	if _, body := a.post(rpcBody("message/send", params), "A2A-Version: "); !strings.Contains(body, `"error":{"code":-32603,"message":"the extension `+uri+` is required"}`) {
+	if _, body := a.post(rpcBody("message/send", params), "A2A-Version: "); !strings.Contains(body, `"error":{"code":-32603,"message":"Extension support required: the extension `+uri+` is required"}`) {
 		t.Error(body)
 	}
 	resp, body := a.post(rpcBody("message/send", params), "A2A-Version: ", "X-A2A-Extensions: "+uri)

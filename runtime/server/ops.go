@@ -2,7 +2,6 @@ package server
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // handle carries the operation out, contains panics of user code that runs here (a router, say) and logs at debug level.
@@ -74,7 +74,7 @@ func (q *request) dispatch() {
 }
 
 // gate refuses operations that the card does not offer, and those that the runtime does not know.
-func (q *request) gate() error {
+func (q *request) gate() *runtime.Error {
 	switch q.op.Role {
 	case runtime.RoleSend, runtime.RoleGet, runtime.RoleList, runtime.RoleCancel:
 		return nil
@@ -101,16 +101,17 @@ func (q *request) gate() error {
 }
 
 // badParams tells parameters that are no JSON from those that do not fit: the envelope is not checked inside.
-func (q *request) badParams(err error) error {
-	return q.unlessParse(invalidParams(runtime.ErrInvalidParams.Message, "", err))
-}
+func (q *request) badParams(err error) error { return q.unlessParse(invalidParams("", "", err)) }
 
 // unlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all.
-func (q *request) unlessParse(err error) error {
-	if len(q.params) == 0 || json.Valid(q.params) {
+func (q *request) unlessParse(err *runtime.Error) error {
+	if len(q.params) == 0 || isJSON(q.params) {
 		return err
 	}
 	q.id = []byte("null")
+	if _, broken := wire.ParseValue(q.params); broken != nil {
+		return runtime.ErrParse.With("%s", invalidParams("", "", broken).Note)
+	}
 	return runtime.ErrParse
 }
 

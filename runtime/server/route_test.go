@@ -98,7 +98,7 @@ func TestMessagesThatFitNoSkill(t *testing.T) {
 		"malformed extension":      data(`{"city":"x"}`, `"metadata":{"`+runtime.SkillsExtension+`":5}`),
 		"a file that nobody reads": `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"url":"https://x","mediaType":"audio/ogg"}]}}`,
 	} {
-		if _, e := a.call("SendMessage", params); !errors.Is(e, runtime.ErrInvalidParams) || !strings.Contains(e.Message, "forecast") || len(e.Violations()) == 0 {
+		if _, e := a.call("SendMessage", params); !errors.Is(e, runtime.ErrInvalidParams) || !strings.Contains(e.Note, "forecast") || len(e.Violations()) == 0 {
 			t.Errorf("%s: %v", name, e)
 		}
 	}

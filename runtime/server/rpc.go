@@ -119,7 +119,7 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	}
 	q := request{s: s, w: w, r: r, id: []byte("null")}
 	if !jsonContent(r.Header["Content-Type"]) {
-		q.refuse(http.StatusUnsupportedMediaType, runtime.ErrInvalidRequest.With("the content type must be application/json"))
+		q.refuse(http.StatusUnsupportedMediaType, runtime.ErrContentTypeNotSupported.With("the content type must be application/json"))
 		return
 	}
 	defer q.done()
@@ -179,7 +179,7 @@ func (q *request) resolve(env envelope, fault *runtime.Error) error {
 	}
 	q.params = env.params
 	if q.op = v.methods[string(env.method)]; q.op == nil {
-		return q.unlessParse(runtime.ErrMethodNotFound.With("there is no method %.100q", env.method))
+		return q.unlessParse(q.unknownMethod(env.method))
 	}
 	if err := q.activate(); err != nil {
 		return q.unlessParse(err)
@@ -266,11 +266,7 @@ func (s *Server) unasked(method []byte) (*version, error) {
 }
 
 func (s *Server) noVersion(asked string) error {
-	names := make([]string, len(s.versions))
-	for i, v := range s.versions {
-		names[i] = v.Name
-	}
-	supported := strings.Join(names, ", ")
+	supported := s.spokenNames()
 	return runtime.ErrVersionNotSupported.With("protocol version %.20q is not spoken here, supported: %s", asked, supported).
 		WithMetadata("supportedVersions", supported).WithMetadata("requestedVersion", limit(asked, 20))
 }
@@ -300,7 +296,7 @@ func limit(s string, n int) string {
 
 // activate echoes the requested extensions that the agent has, in the order of the request, and refuses a request that does not declare
 // a required one (R49; unknown ones are ignored).
-func (q *request) activate() error {
+func (q *request) activate() *runtime.Error {
 	lines := slices.Concat(q.r.Header[headerExtensions], q.r.Header[headerExtensionsV0])
 	if len(lines) == 0 && len(q.s.required) == 0 {
 		return nil

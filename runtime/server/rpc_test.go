@@ -157,8 +157,12 @@ func TestWhatIsNoJSONRPCGetsAnHTTPStatus(t *testing.T) {
 		{"page of another origin", rpcBody("ListTasks", "{}"), []string{"Sec-Fetch-Site: cross-site", "Origin: https://evil.example"}, http.StatusForbidden},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			if resp, body := a.post(c.body, c.header...); resp.StatusCode != c.want {
+			resp, body := a.post(c.body, c.header...)
+			if resp.StatusCode != c.want {
 				t.Errorf("status %d, want %d: %s", resp.StatusCode, c.want, body)
+			}
+			if c.want == http.StatusUnsupportedMediaType && !strings.Contains(body, `"code":-32005,"message":"Incompatible content types"`) { // peers 17
+				t.Errorf("body is %s", body)
 			}
 		})
 	}

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -232,7 +233,7 @@ func (t *Task) explain(err error) string {
 	cause := context.Cause(t.ctx)
 	switch {
 	case errors.As(err, &public):
-		return public.Message
+		return cmp.Or(public.Note, public.Message)
 	case errors.Is(cause, ErrTimeout):
 		t.s.log(t.skill.ID, t.id).Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."

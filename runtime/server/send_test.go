@@ -307,7 +307,7 @@ func TestAPublicErrorBeforeAnyTaskIsTheAnswer(t *testing.T) {
 		return "", runtime.ErrContentTypeNotSupported.With("no pictures, please")
 	})})
 	_, e := a.call("SendMessage", message("hi"))
-	if !errors.Is(e, runtime.ErrContentTypeNotSupported) || e.Message != "no pictures, please" {
+	if !errors.Is(e, runtime.ErrContentTypeNotSupported) || e.Message != "Incompatible content types" || e.Note != "no pictures, please" {
 		t.Errorf("got %v", e)
 	}
 }

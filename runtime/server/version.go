@@ -141,14 +141,18 @@ func (st *stream) opening(b []byte, version int64, task runtime.Task) ([]byte, e
 }
 
 // appendPlainError appends an error without details, which SDKs of 0.3 each want in another form, and with a code that versions before 1.0
-// have (protocol 14.1, 18).
+// have (protocol 14.1, 18). Its note has no place but the message: it follows the specification's words, unless they say it all.
 func appendPlainError(dst []byte, e *runtime.Error) []byte {
-	code := e.Code
-	if code == runtime.ErrExtensionSupportRequired.Code || code == runtime.ErrVersionNotSupported.Code {
+	code, text := e.Code, e.Text()
+	switch code {
+	case runtime.ErrExtensionSupportRequired.Code, runtime.ErrVersionNotSupported.Code:
 		code = runtime.ErrInternal.Code
+	case runtime.ErrTaskNotFound.Code, runtime.ErrTaskNotCancelable.Code, runtime.ErrPushNotificationNotSupported.Code,
+		runtime.ErrExtendedAgentCardNotConfigured.Code:
+		text = e.Message
 	}
 	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(code), 10)
-	dst = wire.AppendString(append(dst, `,"message":`...), strings.ToValidUTF8(e.Message, "\uFFFD"))
+	dst = wire.AppendString(append(dst, `,"message":`...), strings.ToValidUTF8(text, "\uFFFD"))
 	return append(dst, '}')
 }
 
