@@ -1,10 +1,14 @@
 package server
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"testing"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // Whatever schema, earlier input and text come together: the input that comes out is JSON, the question that asks for the rest can be sent,
@@ -35,7 +39,7 @@ func FuzzTextBecomesInput(f *testing.F) {
 			return &check.Error{Violations: []check.Violation{{Pointer: "/to", Message: "is bad"}}}
 		}}}
 		sk.shape, sk.properties = readShape(schema)
-		input := sk.fromText([]byte(have), text, asked)
+		input := sk.fromText(t.Context(), []byte(have), text, asked)
 		if len(input) > 0 && !json.Valid(input) {
 			t.Errorf("input is %s", input)
 		}
@@ -44,4 +48,24 @@ func FuzzTextBecomesInput(f *testing.F) {
 			t.Errorf("question is %v", parts)
 		}
 	})
+}
+
+// Nobody waits any more for the input that a text means when its client has left.
+func TestTextIsNotReadForAClientThatLeft(t *testing.T) {
+	sk := &skill{Skill: Skill{ID: "x", InputSchema: `{"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`}}
+	sk.shape, sk.properties = readShape(sk.InputSchema)
+	checks := 0
+	sk.Check = func([]byte) error { checks++; return nil }
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := sk.accept(gone, nil, "a: 1, b: 2"); !errors.Is(err, context.Canceled) {
+		t.Errorf("a first message: %v", err)
+	}
+	parts := []runtime.Part{runtime.Text("a: 1, b: 2")}
+	if _, _, err := sk.resume(gone, store.Private{Asked: true}, parts); !errors.Is(err, context.Canceled) {
+		t.Errorf("a follow-up: %v", err)
+	}
+	if checks > 2 { // whether the text is all of it
+		t.Errorf("%d values were checked", checks)
+	}
 }

@@ -1,7 +1,6 @@
 package server
 
 import (
-	"context"
 	"encoding/json"
 	"mime"
 	"slices"
@@ -21,7 +20,8 @@ type target struct {
 // route finds the skill for the first message of a task: by our extension, by a data part that names it, by metadata.skillId,
 // by a media type that only one skill takes, by the only schema that the data satisfies, by being the only skill, by words, and at last
 // by the user's router. Naming a skill that there is not is an error; when nothing fits the target is empty.
-func (s *Server) route(ctx context.Context, m runtime.Message, info runtime.MessageInfo, parts []runtime.Part) (target, error) {
+func (s *Server) route(t *Task, info runtime.MessageInfo) (target, error) {
+	parts := t.parts
 	data := dataOf(parts)
 	sk, err := s.named(info.Metadata)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *Server) route(ctx context.Context, m runtime.Message, info runtime.Mess
 		sk = s.fitting(parts, seen)
 	}
 	if sk == nil && s.router != nil {
-		id, err := s.router(ctx, m)
+		id, err := s.router(t.ctx, t.req.Message)
 		if err != nil {
 			return target{}, err
 		}
@@ -54,8 +54,8 @@ func (s *Server) route(ctx context.Context, m runtime.Message, info runtime.Mess
 	}
 	switch {
 	case sk != nil:
-		input, missing := sk.accept(data, text)
-		return target{sk, input, missing}, nil
+		input, missing, err := sk.accept(t.base.ctx, data, text)
+		return target{sk, input, missing}, err
 	case len(data) > 0 || text == "":
 		return target{}, runtime.ErrInvalidParams.With("the message fits no skill: %s", s.listSkills()).
 			WithViolations(runtime.Violation{Field: "message.parts", Description: "fits no skill"})

@@ -107,30 +107,24 @@ func (s *Server) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 	return info, cmp.Or(checkName("message.messageId", info.ID), checkName("message.contextId", info.ContextID), checkName("message.taskId", info.TaskID))
 }
 
-// begin routes the first message of a task and runs its skill.
+// begin admits the first message of a task, routes it and runs its skill. Reading the message is work already.
 func (s *Server) begin(t *Task, info runtime.MessageInfo, how sending) (answer runtime.Message, err error) {
 	t.l, t.contextID = &t.own, info.ContextID
-	target, err := s.route(t.ctx, t.req.Message, info, t.parts)
-	if err != nil {
-		return nil, err
-	}
-	if target.skill == nil {
-		return t.message(runtime.MessageData{Parts: []runtime.Part{runtime.Text(s.help())}}, t.private.ClientID), nil
-	}
-	t.skill = target.skill
-	if err := t.checkModes(); err != nil {
-		return nil, err
-	}
-	if target.missing != nil {
-		return nil, s.ask(t, target)
-	}
-	t.input = target.input
 	if err := s.admit(t); err != nil {
 		return nil, err
 	}
+	called := false
+	defer func() {
+		if !called {
+			s.dismiss(t)
+		}
+	}()
+	if answer, called, err = s.place(t, info); !called {
+		return answer, err
+	}
 	if how.stored || how.named && t.id != "" { // the server's word, or the client's name, is for a task that is there
 		if err := t.found(); err != nil {
-			s.dismiss(t)
+			called = false
 			return nil, err
 		}
 	}
@@ -139,6 +133,27 @@ func (s *Server) begin(t *Task, info runtime.MessageInfo, how sending) (answer r
 	}
 	t.launch(how.wait)
 	return nil, nil
+}
+
+// place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is a message or,
+// in the task, a question.
+func (s *Server) place(t *Task, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
+	target, err := s.route(t, info)
+	if err != nil {
+		return nil, false, err
+	}
+	if target.skill == nil {
+		return t.message(runtime.MessageData{Parts: []runtime.Part{runtime.Text(s.help())}}, t.private.ClientID), false, nil
+	}
+	t.skill = target.skill
+	if err := t.checkModes(); err != nil {
+		return nil, false, err
+	}
+	if target.missing != nil {
+		return nil, false, s.ask(t, target)
+	}
+	t.input = target.input
+	return nil, true, nil
 }
 
 // found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.
@@ -207,12 +222,19 @@ func (s *Server) ask(t *Task, target target) error {
 
 // follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
 func (s *Server) follow(t *Task, info runtime.MessageInfo, wait bool) error {
+	if err := s.admit(t); err != nil {
+		return err
+	}
 	l := s.use(store.Key{Owner: t.owner, Task: info.TaskID})
 	t.l, t.id, t.resumed = l, info.TaskID, true
+	started := false
+	defer func() {
+		if !started {
+			s.dismiss(t)
+			s.drop(l)
+		}
+	}()
 	queued, started, err := s.join(t, info, wait)
-	if !started {
-		s.drop(l)
-	}
 	if started && !queued {
 		t.launch(wait)
 	}
@@ -243,7 +265,7 @@ func (s *Server) join(t *Task, info runtime.MessageInfo, wait bool) (queued, sta
 	if err := t.checkModes(); err != nil {
 		return false, false, err
 	}
-	input, missing, err := t.skill.resume(snap.Private, t.parts)
+	input, missing, err := t.skill.resume(t.base.ctx, snap.Private, t.parts)
 	if err != nil {
 		return false, false, err
 	}
@@ -252,11 +274,7 @@ func (s *Server) join(t *Task, info runtime.MessageInfo, wait bool) (queued, sta
 		return false, false, t.reask(missing)
 	}
 	t.private.Asked = false
-	if err := s.admit(t); err != nil {
-		return false, false, err
-	}
 	if err := t.addMessage(runtime.StateWorking, nil); err != nil {
-		s.dismiss(t)
 		return false, false, err
 	}
 	t.working = true

@@ -172,10 +172,10 @@ func integer(raw []byte) (negative bool, magnitude uint64, ok bool) {
 // then belongs.
 func integerSlow(negative bool, raw []byte) (bool, uint64, bool) {
 	var mantissa []byte
-	point, exponent := -1, 0
+	point, exponent := -1, int64(0)
 	for i, c := range raw {
 		if c|0x20 == 'e' {
-			exponent, _ = strconv.Atoi(string(raw[i+1:])) // out of range saturates, which decides right below
+			exponent, _ = strconv.ParseInt(string(raw[i+1:]), 10, 64) // out of range saturates, which decides right below
 			break
 		}
 		if c == '.' {
@@ -201,11 +201,11 @@ func integerSlow(negative bool, raw []byte) (bool, uint64, bool) {
 	if exponent > 1<<40 || exponent < -1<<40 {
 		return negative, 0, false // a nonzero number; no document is long enough to balance such an exponent
 	}
-	size := point + exponent
-	if size < len(mantissa) || size > 20 {
+	size := int64(point) + exponent
+	if size < int64(len(mantissa)) || size > 20 {
 		return negative, 0, false
 	}
-	for len(mantissa) < size {
+	for int64(len(mantissa)) < size {
 		mantissa = append(mantissa, '0')
 	}
 	magnitude, err := strconv.ParseUint(string(mantissa), 10, 64)
