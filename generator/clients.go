@@ -92,9 +92,9 @@ func pins(clients []remoteClient) map[string]output.ClientPin {
 }
 
 // emitRemote emits one client. A kept card is the tool's file like those made from it.
-func (g *generation) emitRemote(c remoteClient, paths emit.Paths) ([]output.File, error) {
+func (g *generation) emitRemote(p *ir.Protocol, c remoteClient, paths emit.Paths) ([]output.File, error) {
 	paths.Client, paths.Agent = path.Join(g.Module, c.Out), ""
-	files, err := emit.RemoteClient(c.agent, paths, c.Out)
+	files, err := emit.RemoteClient(p, c.agent, paths, c.Out)
 	if c.card != nil {
 		files = append(files, output.File{Path: c.pin.Card, Data: c.card})
 	}

@@ -246,7 +246,7 @@ func (g *generation) emitters(out *Output, clients []remoteClient) []emitter {
 		)
 	}
 	for _, c := range clients {
-		es = append(es, func() ([]output.File, error) { return g.emitRemote(c, paths) })
+		es = append(es, func() ([]output.File, error) { return g.emitRemote(model.Protocol, c, paths) })
 	}
 	if g.Unpacked {
 		es = append(es, scaffold.Source)

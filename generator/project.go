@@ -219,7 +219,7 @@ func (r *Report) describe(pl *output.Plan) {
 
 // scaffold describes the project to the scaffold's templates.
 func (p *project) scaffold(out Output) scaffold.Project {
-	return scaffold.Project{Agent: out.Model.Agent, Description: out.Card.Description, Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport}
+	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description, Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport}
 }
 
 // Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.

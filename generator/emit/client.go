@@ -2,6 +2,7 @@ package emit
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/dave/jennifer/jen"
 
@@ -19,7 +20,7 @@ func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
 	f.ImportName(paths.Agent, pkgName(paths.Agent))
 	f.PackageComment("// Package " + pkgName(paths.Client) + " is the typed client of the agent: one method a skill, in one go and as a stream.")
-	c := skillClient{agent: m.Agent, paths: paths, types: paths.Agent}
+	c := skillClient{agent: m.Agent, protocol: m.Protocol, paths: paths, types: paths.Agent}
 	if card := m.Protocol.Bindings.AgentCard; card != nil {
 		c.card = card.Go
 	}
@@ -36,12 +37,12 @@ func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 // RemoteClient prints the client package of somebody else's agent, self-contained but for the protocol package: the methods, and
 // the types of the skills whose schemas its card publishes. paths.Client is the package's import path, dir its folder,
 // slash-separated and relative to the project.
-func RemoteClient(a *ir.Agent, paths Paths, dir string) ([]output.File, error) {
+func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]output.File, error) {
 	name := pkgName(paths.Client)
 	f := newFile(paths.Client, name)
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
 	f.PackageComment("// Package " + name + " is a typed client of a remote agent, made from its card.")
-	c := skillClient{agent: a, paths: paths, types: paths.Client, card: "AgentCard"}
+	c := skillClient{agent: a, protocol: p, paths: paths, types: paths.Client, card: "AgentCard"}
 	f.Add(c.declaration())
 	f.Add(c.skills())
 	file, err := render(f, dir+"/client.gen.go")
@@ -53,10 +54,11 @@ func RemoteClient(a *ir.Agent, paths Paths, dir string) ([]output.File, error) {
 
 // skillClient knows what a client of an agent's skills needs.
 type skillClient struct {
-	agent *ir.Agent
-	paths Paths
-	types string // import path of the package of the skills' types
-	card  string // the protocol package's type of a card; "" without
+	agent    *ir.Agent
+	protocol *ir.Protocol
+	paths    Paths
+	types    string // import path of the package of the skills' types
+	card     string // the protocol package's type of a card; "" without
 }
 
 // declaration is the struct and its constructors.
@@ -84,9 +86,9 @@ func (c *skillClient) constructor(name, wrapped string, params, args []jen.Code)
 // skillMethods are the names of the three methods of a skill.
 type skillMethods struct{ call, stream, answer string }
 
-// methods names the methods of all skills so that none collide with each other or with the embedded client's field.
+// methods names the methods of all skills so that none collide with each other, with the embedded client's field or with its methods.
 func (c *skillClient) methods() []skillMethods {
-	scope := names.NewScope("Client")
+	scope := names.NewScope(slices.Concat([]string{"Client"}, standardOperations, clientMethods(c.protocol))...)
 	list := make([]skillMethods, len(c.agent.Skills))
 	for i, s := range c.agent.Skills {
 		list[i].call = scope.Take(s.ID, s.Go)

@@ -4,8 +4,8 @@ import "github.com/a2agen/a2agen/generator/ir"
 
 // ClientMethods returns the names of the methods of the agent's typed client that call its skills, in the card's order.
 // They are the skills' Go names but where the client needs a name for itself.
-func ClientMethods(a *ir.Agent) []string {
-	c := skillClient{agent: a}
+func ClientMethods(p *ir.Protocol, a *ir.Agent) []string {
+	c := skillClient{agent: a, protocol: p}
 	var list []string
 	for _, m := range c.methods() {
 		list = append(list, m.call)

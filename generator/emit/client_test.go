@@ -94,7 +94,7 @@ var emitted = sync.OnceValues(func() (map[string]*types.Package, error) {
 })
 
 func remote(a *ir.Agent, dir string) ([]output.File, error) {
-	return RemoteClient(a, Paths{Protocol: clientPaths.Protocol, Client: module + "/" + dir}, dir)
+	return RemoteClient(&ir.Protocol{}, a, Paths{Protocol: clientPaths.Protocol, Client: module + "/" + dir}, dir)
 }
 
 // compile type-checks the packages among the files.

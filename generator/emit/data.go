@@ -36,6 +36,7 @@ type dataPackage struct {
 	goText
 	types   []*ir.DataType
 	markers map[*ir.DataType][]string // marker methods of the unions that have the type as a case
+	locals  map[string]int            // names that the function being printed has taken, by stem
 	// patterns are the variables of regular expressions by source; sources keeps their order.
 	patterns map[string]string
 	sources  []string
@@ -49,6 +50,13 @@ func (p *dataPackage) prepare() {
 			}
 		}
 	}
+}
+
+// local is a new name of a variable in the function being printed: "start0", then "start1".
+func (p *dataPackage) local(stem string) string {
+	n := p.locals[stem]
+	p.locals[stem]++
+	return stem + strconv.Itoa(n)
 }
 
 // chk and wire name a function or type of the runtime's packages check and wire.

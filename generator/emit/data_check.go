@@ -95,6 +95,7 @@ func groupLiteral(group ir.KeyGroup) string {
 
 // check prints the function checkT of a type that is no union.
 func (p *dataPackage) check(t *ir.DataType) string {
+	p.locals = map[string]int{}
 	var body []string
 	switch t.Kind {
 	case ir.DataStruct:

@@ -9,6 +9,7 @@ import (
 
 // write prints the function writeT of a type that is no union. What it writes has been checked.
 func (p *dataPackage) write(t *ir.DataType) string {
+	p.locals = map[string]int{}
 	var body []string
 	switch t.Kind {
 	case ir.DataStruct:
@@ -87,7 +88,7 @@ func (p *dataPackage) writeValue(r *ir.DataRef, x place, depth int) []string {
 	case ir.DataList:
 		return p.writeList(r, x.val, depth)
 	case ir.DataMap:
-		start := "start" + strconv.Itoa(depth)
+		start := p.local("start")
 		body := append([]string{start + " := len(b)"}, p.writeEntries(r.Elem, x.val, depth)...)
 		return append(body, "b = "+call(p.wire("EndObject"), "b", start))
 	case ir.DataNamed:

@@ -17,16 +17,37 @@ func ProtocolClient(p *ir.Protocol, paths Paths) (output.File, error) {
 	if len(p.Versions) > 0 {
 		c := protocolClient{p: p}
 		f.Add(c.declaration())
-		methods := names.NewScope("Card", "Close", "RPC")
-		for _, op := range allOperations(p) {
-			f.Add(c.method(op, methods.Take(op.RPC, op.Go)))
+		methods := clientMethods(p)[len(ownMethods):]
+		for i, op := range allOperations(p) {
+			f.Add(c.method(op, methods[i]))
 		}
 	}
 	return render(f, pkgFile(paths.Protocol, "client.gen.go"))
 }
 
+// ownMethods are the methods of every protocol client that are no operations.
+var ownMethods = []string{"Card", "Close", "RPC"}
+
+// standardOperations are the operations of a protocol package that is taken as it is carried: the model does not hold them then.
+var standardOperations = []string{
+	"SendMessage", "SendStreamingMessage", "GetTask", "ListTasks", "CancelTask", "SubscribeToTask", "GetExtendedAgentCard",
+	"CreateTaskPushNotificationConfig", "GetTaskPushNotificationConfig", "ListTaskPushNotificationConfigs", "DeleteTaskPushNotificationConfig",
+}
+
+// clientMethods are the methods of the protocol's client: its own, then one an operation.
+func clientMethods(p *ir.Protocol) []string {
+	scope, list := names.NewScope(ownMethods...), slices.Clone(ownMethods)
+	for _, op := range allOperations(p) {
+		list = append(list, scope.Take(op.RPC, op.Go))
+	}
+	return list
+}
+
 // allOperations are the operations of the newest version, and those that other versions alone have.
 func allOperations(p *ir.Protocol) []*ir.Operation {
+	if p == nil || len(p.Versions) == 0 {
+		return nil
+	}
 	ops := slices.Clone(p.Versions[0].Operations)
 	for _, v := range p.Versions[1:] {
 		for _, op := range v.Operations {

@@ -26,6 +26,7 @@ import (
 
 // Project is what the scaffold of an agent is made from.
 type Project struct {
+	Protocol    *ir.Protocol
 	Agent       *ir.Agent
 	Description string // of the agent, any text
 	Module      string // valid module path
@@ -58,7 +59,7 @@ func Files(p Project) ([]output.File, error) {
 
 // Stubs renders the handlers, each with its test, of the skills with the given Go names.
 func Stubs(p Project, goNames []string) ([]output.File, error) {
-	packages, calls, skills := newPackages(p), emit.ClientMethods(p.Agent), p.Agent.Skills
+	packages, calls, skills := newPackages(p), emit.ClientMethods(p.Protocol, p.Agent), p.Agent.Skills
 	rendered := make([]renderer, len(skills))
 	var wg sync.WaitGroup
 	for i, s := range skills {
@@ -96,7 +97,7 @@ func newView(p Project) *view {
 		Extension: runtime.SkillsExtension,
 		Replaced:  p.Runtime.Checkout != "",
 	}
-	calls := emit.ClientMethods(p.Agent)
+	calls := emit.ClientMethods(p.Protocol, p.Agent)
 	for i, s := range p.Agent.Skills {
 		v.Skills = append(v.Skills, newSkillView(v.packages, s, calls[i]))
 	}

@@ -327,16 +327,22 @@ func (l *lowerer) nameDef(s *schema) string {
 		wanted = strings.TrimSuffix(path.Base(s.doc.file), path.Ext(s.doc.file))
 		wanted = strings.TrimSuffix(wanted, ".schema")
 	}
-	for again := names.Go(wanted); again != wanted; again = names.Go(wanted) {
-		wanted = again // a bundle is read again: its names must stay as they are
-	}
+	wanted = settled(wanted)
 	name := wanted
-	for i := 2; l.defTaken[name] || names.Go(name) != name; i++ {
-		name = wanted + strconv.Itoa(i)
+	for i := 2; l.defTaken[name]; i++ {
+		name = settled(wanted + strconv.Itoa(i))
 	}
 	l.defTaken[name] = true
 	l.defs[s.key] = name
 	return name
+}
+
+// settled is the Go name for text that is its own Go name: a bundle is read again, and its names must stay as they are.
+func settled(text string) string {
+	for again := names.Go(text); again != text; again = names.Go(text) {
+		text = again
+	}
+	return text
 }
 
 // docOf returns the description of the first part that has one, following pure references, else a title.
