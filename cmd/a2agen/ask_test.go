@@ -55,11 +55,3 @@ func TestAskEndsWhenNobodyAnswers(t *testing.T) {
 		t.Error("no error at the end of input")
 	}
 }
-
-func TestShellWord(t *testing.T) {
-	for in, want := range map[string]string{"a/b-c_1.0": "a/b-c_1.0", "my agent": "'my agent'", "it's": `'it'\''s'`, "$(x)": "'$(x)'"} {
-		if got := shellWord(in); got != want {
-			t.Errorf("shellWord(%q) = %s", in, got)
-		}
-	}
-}

@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/shell"
 )
 
 func initCommand() *cobra.Command {
@@ -108,15 +109,7 @@ func nextSteps(cmd *cobra.Command, dir string) {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out, "\nNext:")
 	if dir != "." {
-		fmt.Fprintf(out, "  cd %s\n", shellWord(dir))
+		fmt.Fprintf(out, "  cd %s\n", shell.Word(dir))
 	}
-	fmt.Fprintln(out, "  go test ./...     # calls every skill, in process\n  go run .          # http://127.0.0.1:8080")
-}
-
-// shellWord quotes a path for a shell where that is needed.
-func shellWord(s string) string {
-	if strings.Trim(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+-@%") == "" {
-		return s
-	}
-	return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'"
+	fmt.Fprintln(out, "  go test ./...     # calls every skill, in process\n  go run .          # http://127.0.0.1:8080\n  a2agen call . \"hello\"    # in another terminal")
 }

@@ -2,7 +2,7 @@
 // for each skill, and typed clients.
 //
 // Each file holds one command: flags in, a call of package generator, a report out. Exit codes: 0 clean, 1 the input is
-// invalid or generated files have drifted, 2 the command could not run.
+// invalid or generated files have drifted, 2 the command could not run; call has codes of its own.
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/talk"
 )
 
 // The exit codes.
@@ -59,6 +60,10 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if !errors.Is(err, errInvalid) {
 		fmt.Fprintf(stderr, "a2agen: %v\n", err)
 	}
+	var said *talk.Error
+	if errors.As(err, &said) {
+		return said.Code
+	}
 	var invalid *generator.InvalidError
 	var refused *output.RefusedError
 	if errors.Is(err, errInvalid) || errors.As(err, &invalid) || errors.As(err, &refused) {
@@ -75,6 +80,7 @@ func rootCommand() *cobra.Command {
 A2A protocol, and somebody else's card into a typed Go client.`,
 		Example: `  a2agen init weather --skill forecast     # a new agent that builds, answers and has tests
   cd weather && go run .                   # it listens on http://127.0.0.1:8080
+  a2agen call . "hello"                    # in another terminal: talk to it
   a2agen generate                          # after a change of agent.yaml
   a2agen check                             # in CI: are the generated files up to date?
   a2agen client https://agent.example.com  # a typed client for somebody else's agent`,
@@ -86,7 +92,7 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), inspectCommand(), clientCommand(), schemaCommand(), specCommand(), versionCommand())
+	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), inspectCommand(), clientCommand(), callCommand(), schemaCommand(), specCommand(), versionCommand())
 	refuseStrangers(root)
 	return root
 }

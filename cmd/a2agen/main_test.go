@@ -36,6 +36,9 @@ func TestScripts(t *testing.T) {
 			"snapshot":  snapshot,
 			"untouched": untouched,
 			"serve":     serve,
+			"agent":     agent,
+			"taskID":    taskID,
+			"interrupt": interrupt,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, append(goEnv, "REPO="+repo, "HOME="+e.WorkDir, "GOPROXY=off", "GOFLAGS=-trimpath", "GOWORK=off", "GOTOOLCHAIN=local", "XDG_CACHE_HOME="+e.WorkDir+"/.cache")...)

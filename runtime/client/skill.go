@@ -15,7 +15,7 @@ import (
 // Skill describes one skill of an agent to call: what an emitted client holds for it. In and Out are the Go types of its
 // input and output.
 type Skill[In, Out any] struct {
-	ID string
+	ID string // "" leaves the choice of the skill to the agent
 	// In makes the parts of the message from the input: [DataInput], or [PlainInput] for a skill without schema.
 	In func(In) ([]runtime.Part, error)
 	// Out takes the output from the result: [DataOutput], or [PlainOutput] for a skill without schema.
@@ -90,9 +90,17 @@ func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...Cal
 	}
 	r, err := c.send(ctx, s.ID, parts, c.newCall(opts))
 	if err != nil {
-		return none, fmt.Errorf("skill %q: %w", s.ID, err)
+		return none, s.failed(err)
 	}
 	return s.output(r)
+}
+
+// failed names the skill in the error of a call.
+func (s *Skill[In, Out]) failed(err error) error {
+	if s.ID == "" {
+		return err
+	}
+	return fmt.Errorf("skill %q: %w", s.ID, err)
 }
 
 // Answer sends parts to the task that asked and waits for the output of the skill: text, or data that is merged over the input given so far.
@@ -101,7 +109,7 @@ func (s *Skill[In, Out]) Answer(ctx context.Context, c *Client, ask *InputRequir
 	r, err := c.send(ctx, s.ID, parts, cl)
 	if err != nil {
 		var none Out
-		return none, fmt.Errorf("skill %q: %w", s.ID, err)
+		return none, s.failed(err)
 	}
 	return s.output(r)
 }
@@ -160,14 +168,18 @@ func (c *Client) request(skill string, parts []runtime.Part, cl *call) (any, err
 	if message.TaskID == "" && c.version.Rules.ClientIDs {
 		message.TaskID = rand.Text()
 	}
-	mark := member{"skillId", skill}
+	var marks []member
 	if c.declares(runtime.SkillsExtension) {
-		mark = member{runtime.SkillsExtension, extension{Skill: skill}}
+		if skill != "" {
+			marks = append(marks, member{runtime.SkillsExtension, extension{Skill: skill}})
+		}
 		message.Extensions = append(slices.Clone(message.Extensions), runtime.SkillsExtension)
 		cl.extensions = append(cl.extensions, runtime.SkillsExtension)
+	} else if skill != "" {
+		marks = append(marks, member{"skillId", skill})
 	}
 	var err error
-	if message.Metadata, err = object(append([]member{mark}, cl.metadata...)); err != nil {
+	if message.Metadata, err = object(append(marks, cl.metadata...)); err != nil {
 		return nil, fmt.Errorf("message metadata: %w", err)
 	}
 	data := cl.data

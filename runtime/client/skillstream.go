@@ -51,7 +51,7 @@ func (s *Skill[In, Out]) Stream(ctx context.Context, c *Client, in In, opts ...C
 			return
 		}
 		if err != nil {
-			yield(Event[Out]{}, fmt.Errorf("skill %q: %w", s.ID, err))
+			yield(Event[Out]{}, s.failed(err))
 			return
 		}
 		out, err := s.output(r)

@@ -1,0 +1,90 @@
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/internal/shell"
+	"github.com/a2agen/a2agen/internal/talk"
+)
+
+func callCommand() *cobra.Command {
+	var o talk.Options
+	var stream bool
+	cmd := &cobra.Command{
+		Use:   "call URL|DIR [TEXT]",
+		Short: "Talk to an agent: send a message, see the answer, answer its questions",
+		Long: `call sends a message to an agent of any protocol version and prints what comes back. The agent is a URL, or the folder of a project
+("." is this one), whose agent has to be running: it is looked for where A2A_PUBLIC_URL, A2A_ADDR or PORT say, else at
+http://127.0.0.1:8080.
+
+On a terminal the answer appears as it is made, progress beside it, and when the agent asks something you answer at the prompt; an
+empty line leaves the question open. In a pipe the answer alone goes to stdout, and a question ends the command with exit code 3 and
+the command that answers it. Ctrl-C stops waiting, not the task: it says how to wait for the task again, and how to cancel it.
+
+Exit codes: 0 answered; 1 the task failed, was rejected or canceled, or the agent refused the call; 2 wrong arguments, or the agent
+cannot be reached or understood; 3 the task waits for an answer or an authorization; 130 interrupted.`,
+		Example: `  a2agen call . "How will the weather be in Rome?"             # the agent of this project, started by go run .
+  a2agen call . --skill forecast --data '{"city": "Rome"}'     # what goes in is checked by the skill's schema
+  a2agen call https://agent.example.com "Plan a trip" --header "Authorization: Bearer $TOKEN"
+  a2agen call . --task 7d1c "Friday"                           # answer the question of a task
+  a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it
+  a2agen call . "Draw a map" --file area.json --output maps    # files in, files out
+  jq .order in.json | a2agen call . --skill order --data - | jq .price`,
+		Args:              cobra.RangeArgs(1, 2),
+		ValidArgsFunction: cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.Target = args[0]
+			if len(args) == 2 {
+				o.Text = args[1]
+			}
+			o.In, o.Out, o.Err = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
+			o.Screen = isTerminal(o.Out)
+			o.Asks = isTerminal(o.In) && isTerminal(o.Err)
+			asked := cmd.Flags().Changed("stream")
+			o.Live, o.OneGo = stream || !asked && o.Screen && !o.JSON, asked && !stream
+			o.Again = sameCall(o)
+			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
+			defer stop()
+			context.AfterFunc(ctx, stop) // a second signal ends the process at once
+			return talk.Run(ctx, o)
+		},
+	}
+	f := cmd.Flags()
+	f.StringVar(&o.Skill, "skill", "", "the `id` of the skill to call; default: the agent chooses by the message")
+	f.StringVar(&o.Data, "data", "", "send data: `JSON`, @FILE, or - for stdin")
+	f.StringArrayVar(&o.Files, "file", nil, "send a file from this `path`; may be given several times")
+	f.StringVar(&o.Output, "output", "", "save the files of the answer in `folder`, under new names where theirs are taken")
+	f.BoolVar(&stream, "stream", false, "print the answer as it comes, as on a terminal; --stream=false asks for it in one go")
+	f.StringVar(&o.Context, "context", "", "go on with the conversation of this `id`")
+	f.StringVar(&o.Task, "task", "", "go on with the task of this `id`: answer it, or wait for it without a text")
+	f.BoolVar(&o.Cancel, "cancel", false, "cancel the task of --task")
+	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
+	f.StringVar(&o.Protocol, "protocol", "", "speak this `version`; default: what the agent's card prefers")
+	f.BoolVar(&o.JSON, "json", false, "print the task or message as one line of JSON; with --stream every event")
+	f.BoolVarP(&o.Verbose, "verbose", "v", false, "say on stderr what happens")
+	for name, complete := range map[string]cobra.CompletionFunc{
+		"protocol": cobra.FixedCompletions(talk.Versions(), cobra.ShellCompDirectiveNoFileComp),
+		"output":   cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
+		"skill":    cobra.NoFileCompletions,
+		"context":  cobra.NoFileCompletions,
+		"task":     cobra.NoFileCompletions,
+		"header":   cobra.NoFileCompletions,
+	} {
+		_ = cmd.RegisterFlagCompletionFunc(name, complete) // the flags are those above
+	}
+	return cmd
+}
+
+// sameCall is the command that calls the same agent in the same way. Headers are left out: they hold secrets.
+func sameCall(o talk.Options) string {
+	words := []string{"a2agen", "call", shell.Word(o.Target)}
+	if o.Protocol != "" {
+		words = append(words, "--protocol", shell.Word(o.Protocol))
+	}
+	return strings.Join(words, " ")
+}

@@ -1,0 +1,69 @@
+package main
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/a2agen/a2agen/internal/talk/talktest"
+)
+
+// agent VAR starts an agent of all protocol versions, and sets VAR to its URL.
+func agent(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: agent VAR")
+	}
+	url, stop, err := talktest.Agent()
+	ts.Check(err)
+	ts.Defer(stop)
+	ts.Setenv(args[0], url)
+}
+
+var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
+
+// taskID VAR sets VAR to the first id in what the last command printed.
+func taskID(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: taskID VAR")
+	}
+	id := anID.FindString(ts.ReadFile("stdout") + ts.ReadFile("stderr"))
+	if id == "" {
+		ts.Fatalf("no id was printed")
+	}
+	ts.Setenv(args[0], id)
+}
+
+// interrupt CODE COMMAND... runs a command, interrupts it once it has named its task on stderr, and wants its exit code.
+func interrupt(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: interrupt CODE COMMAND [ARG]...")
+	}
+	path := ts.MkAbs("interrupted.txt")
+	file, err := os.Create(path)
+	ts.Check(err)
+	defer file.Close()
+	bin, err := exec.LookPath(args[1])
+	ts.Check(err)
+	cmd := exec.Command(bin, args[2:]...)
+	cmd.Stderr, cmd.Dir, cmd.Env = file, ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME"), "PATH=" + ts.Getenv("PATH")}
+	ts.Check(cmd.Start())
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(ts.ReadFile(path), "\ntask "); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			_ = cmd.Process.Kill() // the test fails anyhow
+			ts.Fatalf("no task was named: %s", ts.ReadFile(path))
+		}
+	}
+	ts.Check(cmd.Process.Signal(os.Interrupt))
+	err = cmd.Wait()
+	var exit *exec.ExitError
+	if !errors.As(err, &exit) || strconv.Itoa(exit.ExitCode()) != args[0] {
+		ts.Fatalf("ended with %v, want exit code %s", err, args[0])
+	}
+	ts.Check(ts.Exec("sh", "-c", "cat interrupted.txt >&2"))
+}

@@ -1,0 +1,103 @@
+package talk
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	rpc "github.com/a2agen/a2agen/runtime/client"
+)
+
+// The exit codes of a conversation.
+const (
+	ExitFailed      = 1   // the task failed, was rejected or canceled, or the agent refused the call
+	ExitUnreached   = 2   // wrong arguments, or no answer that is one
+	ExitAsks        = 3   // the task waits for an answer or an authorization
+	ExitInterrupted = 130 // by Ctrl-C
+)
+
+// Error is why a conversation did not come to an answer, in words for a person.
+type Error struct {
+	Code int // exit code
+	Err  error
+}
+
+// Error returns the words.
+func (e *Error) Error() string { return e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *Error) Unwrap() error { return e.Err }
+
+// usage is the error of arguments that cannot be meant.
+func usage(format string, args ...any) error {
+	return &Error{ExitUnreached, fmt.Errorf(format, args...)}
+}
+
+// unreached is the error of an agent whose card could not be had.
+func unreached(url, target string, err error) error {
+	var noAnswer *net.OpError
+	if !strings.Contains(target, "://") && errors.As(err, &noAnswer) {
+		return usage("nothing answers at %s: start the agent with \"go run .\" in its folder, in another terminal, or say where it is with %s", url, "A2A_PUBLIC_URL")
+	}
+	return err
+}
+
+// failed puts an error into words and gives it an exit code.
+func (t *talk) failed(ctx context.Context, err error) error {
+	var (
+		known  *Error
+		ask    *rpc.InputRequiredError
+		failed *rpc.TaskError
+		status *rpc.HTTPError
+		agent  *runtime.Error
+		broken *rpc.StreamError
+	)
+	say := func(code int, format string, args ...any) error {
+		return &Error{code, errors.New(clean(fmt.Sprintf(format, args...)))}
+	}
+	switch {
+	case err == nil:
+		return nil
+	case ctx.Err() != nil:
+		return say(ExitInterrupted, "%s", t.interrupted())
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &ask):
+		return say(ExitAsks, "%s", t.asked(ask))
+	case errors.As(err, &failed):
+		return say(ExitFailed, "%v", failed)
+	case errors.As(err, &status) && status.Status == http.StatusUnauthorized:
+		return say(ExitUnreached, "%v\nprove who you are with --header 'Authorization: Bearer …', or whatever the agent wants", status)
+	case errors.As(err, &agent) && !errors.Is(err, runtime.ErrInvalidAgentResponse):
+		return say(ExitFailed, "the agent refused: %v", agent)
+	case errors.As(err, &broken) && broken.TaskID != "":
+		t.taskID = broken.TaskID
+		return say(ExitUnreached, "%v\nwait for the task with: %s", broken, t.again(""))
+	}
+	return say(ExitUnreached, "%v", err)
+}
+
+// interrupted says what becomes of the task that nobody waits for any more.
+func (t *talk) interrupted() string {
+	if t.taskID == "" {
+		return "interrupted before the agent named a task"
+	}
+	return fmt.Sprintf("interrupted; task %s goes on\nwait for it:  %s\ncancel it:    %s", t.taskID, t.again(""), t.again(" --cancel"))
+}
+
+// asked says what a task waits for and how to go on.
+func (t *talk) asked(ask *rpc.InputRequiredError) string {
+	t.taskID = ask.TaskID
+	if ask.Auth {
+		return fmt.Sprintf("%v\nthen go on with:  %s", ask, t.again(""))
+	}
+	s := ask.Error()
+	if t.Asks { // who has read the question already
+		s = fmt.Sprintf("task %s waits for an answer", ask.TaskID)
+	}
+	return fmt.Sprintf("%s\nanswer with:  %s \"…\"", s, t.again(""))
+}

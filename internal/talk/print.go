@@ -1,0 +1,154 @@
+package talk
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+
+	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/runtime"
+	rpc "github.com/a2agen/a2agen/runtime/client"
+)
+
+// printer prints answers to Out.
+type printer struct {
+	*Options
+	artifact string // that is being printed
+	shown    bool   // something was printed as it came
+	open     bool   // the last line has no end yet
+}
+
+// event prints an event as one line of JSON, as version 1.0 has it.
+func (p *printer) event(e runtime.Event) error {
+	b, err := a2aall.Protocol().Versions[0].AppendEvent(nil, e)
+	if err != nil {
+		return err
+	}
+	_, err = p.Out.Write(append(b, '\n'))
+	return err
+}
+
+// result prints what a call came to as one line of JSON, and saves its files.
+func (p *printer) result(r *rpc.Result) error {
+	if p.Output != "" {
+		for _, f := range r.Files() {
+			if f.Content == nil {
+				continue
+			}
+			if _, err := save(p.Output, f.Name, f.Content); err != nil {
+				return err
+			}
+		}
+	}
+	if r.Task != nil {
+		return p.event(r.Task)
+	}
+	return p.event(r.Message)
+}
+
+// answer prints an answer and its files unless they were printed as they came.
+func (p *printer) answer(r *rpc.Result) error {
+	if p.shown {
+		p.endLine()
+		return nil
+	}
+	for _, part := range r.Parts() {
+		if part.Kind != runtime.PartText && part.Kind != runtime.PartData {
+			continue
+		}
+		if err := p.part(part); err != nil {
+			return err
+		}
+	}
+	p.endLine()
+	for _, f := range r.Files() {
+		if err := p.file(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// chunk prints an artifact, or the next chunk of one.
+func (p *printer) chunk(a *runtime.ArtifactData) error {
+	if a.ID != p.artifact || !a.Append {
+		p.endLine()
+		p.artifact = a.ID
+	}
+	for _, part := range a.Parts {
+		if err := p.part(part); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *printer) part(part runtime.Part) error {
+	switch part.Kind {
+	case runtime.PartText:
+		return p.text(part.Text)
+	case runtime.PartData:
+		p.endLine()
+		var b bytes.Buffer
+		if json.Indent(&b, part.Data, "", "  ") != nil {
+			b.Write(part.Data)
+		}
+		return p.text(b.String() + "\n")
+	case runtime.PartRaw, runtime.PartURL:
+		p.endLine()
+		return p.file(rpc.File{Name: part.Filename, MediaType: part.MediaType, Content: part.Raw, URL: part.URL})
+	}
+	return nil
+}
+
+// file saves a file, or says that it is there. A file that is elsewhere is named by its URL.
+func (p *printer) file(f rpc.File) error {
+	p.shown = true
+	switch {
+	case f.URL != "":
+		return p.text(f.URL + "\n")
+	case p.Output == "":
+		fmt.Fprintln(p.Err, clean(fmt.Sprintf("file %s (%s, %d bytes): --output DIR saves it", f.Name, f.MediaType, len(f.Content))))
+		return nil
+	}
+	path, err := save(p.Output, f.Name, f.Content)
+	if err != nil {
+		return err
+	}
+	return p.text(path + "\n")
+}
+
+// text prints text as it is, but never lets it control a terminal.
+func (p *printer) text(s string) error {
+	if s == "" {
+		return nil
+	}
+	p.shown = true
+	p.open = !strings.HasSuffix(s, "\n")
+	if p.Screen {
+		s = clean(s)
+	}
+	_, err := io.WriteString(p.Out, s)
+	return err
+}
+
+// endLine ends a line that is open.
+func (p *printer) endLine() {
+	if p.open {
+		p.open = false
+		_, _ = io.WriteString(p.Out, "\n") // a write that fails has failed before
+	}
+}
+
+// clean makes text of another party fit for a terminal: no control characters but tabs and line ends.
+func clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if r == '\n' || r == '\t' || unicode.IsGraphic(r) {
+			return r
+		}
+		return -1
+	}, strings.ToValidUTF8(s, "\uFFFD"))
+}

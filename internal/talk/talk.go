@@ -1,0 +1,373 @@
+// Package talk carries on a conversation with an agent for a person or a script: it sends a message, shows what comes back, and sends the
+// answers to what the agent asks, until the task ends.
+package talk
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/shell"
+	"github.com/a2agen/a2agen/runtime"
+	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Options say whom to talk to, what to say, and how to show what comes back.
+type Options struct {
+	Target   string // URL of the agent or of its card, or a project's folder
+	Protocol string // the version to speak; "" is what the card prefers
+	Headers  []string
+
+	Text          string   // "-" reads it from In
+	Data          string   // JSON, @FILE, or "-" to read it from In
+	Files         []string // paths of files to send
+	Skill         string   // its id; "" leaves the choice to the agent
+	Context, Task string   // ids; "" for new ones
+	Cancel        bool     // cancel Task instead of talking
+
+	OneGo   bool   // ask for the answer in one go, without a stream
+	Live    bool   // print the answer as it comes
+	JSON    bool   // print what came as JSON
+	Verbose bool   // say on Err what happens
+	Output  string // folder for the files of the answer
+
+	In       io.Reader
+	Out, Err io.Writer
+	Asks     bool // a person sits at In and Err, and answers
+	Screen   bool // Out is a terminal, too
+	Again    string
+}
+
+// talk is one conversation.
+type talk struct {
+	Options
+	client *rpc.Client
+	print  *printer
+	lines  *lines
+	taskID string // of the task that is under way; "" before there is one
+}
+
+// Run carries out a conversation. An error that is not nil is an *[Error].
+func Run(ctx context.Context, o Options) error {
+	t := &talk{Options: o, lines: newLines(o.In), taskID: o.Task}
+	t.print = &printer{Options: &t.Options}
+	parts, err := t.message()
+	if err != nil {
+		return t.failed(ctx, err)
+	}
+	if t.client, err = t.dial(ctx); err != nil {
+		return t.failed(ctx, err)
+	}
+	defer t.client.Close()
+	switch {
+	case o.Cancel:
+		err = t.cancel(ctx)
+	case len(parts) == 0:
+		err = t.wait(ctx)
+	default:
+		err = t.converse(ctx, parts)
+	}
+	return t.failed(ctx, err)
+}
+
+// message makes the parts of the first message. Without any, the task that was named is waited for.
+func (t *talk) message() ([]runtime.Part, error) {
+	var parts []runtime.Part
+	if text, err := t.text(); err != nil {
+		return nil, err
+	} else if text != "" {
+		parts = append(parts, runtime.Text(text))
+	}
+	if t.Data != "" {
+		src, err := t.data()
+		if err != nil {
+			return nil, err
+		}
+		if !json.Valid(src) {
+			return nil, usage("--data is no valid JSON: write --data '{\"name\": \"value\"}', --data @FILE, or --data - to read it from stdin")
+		}
+		parts = append(parts, runtime.Data(json.RawMessage(src)))
+	}
+	for _, path := range t.Files {
+		content, err := os.ReadFile(path)
+		if err != nil {
+			return nil, usage("--file: %w", err)
+		}
+		kind := mime.TypeByExtension(filepath.Ext(path))
+		if kind == "" {
+			kind = "application/octet-stream"
+		}
+		parts = append(parts, runtime.File(filepath.Base(path), kind, content))
+	}
+	switch {
+	case t.Cancel && (t.Task == "" || len(parts) > 0):
+		return nil, usage("--cancel takes the id of a task and no message: --cancel --task ID")
+	case len(parts) == 0 && t.Task == "":
+		return nil, usage("there is nothing to say: give a text, --data or --file, or --task ID to wait for a task")
+	}
+	return parts, nil
+}
+
+func (t *talk) text() (string, error) {
+	if t.Text != "-" {
+		return t.Text, nil
+	}
+	b, err := io.ReadAll(t.In)
+	return strings.TrimSpace(string(b)), err
+}
+
+func (t *talk) data() ([]byte, error) {
+	switch path, isFile := strings.CutPrefix(t.Data, "@"); {
+	case t.Data == "-":
+		return io.ReadAll(t.In)
+	case isFile:
+		b, err := os.ReadFile(path)
+		if err != nil {
+			return nil, usage("--data: %w", err)
+		}
+		return b, nil
+	}
+	return []byte(t.Data), nil
+}
+
+// dial fetches the agent's card and makes a client.
+func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
+	url, err := address(t.Target)
+	if err != nil {
+		return nil, err
+	}
+	p, err := speaking(t.Protocol)
+	if err != nil {
+		return nil, err
+	}
+	var opts []rpc.Option
+	for _, h := range t.Headers {
+		name, value, ok := strings.Cut(h, ":")
+		if !ok || name == "" || strings.ContainsAny(name, " \t") {
+			return nil, usage("--header %q: write 'Name: value'", h)
+		}
+		opts = append(opts, rpc.DefaultHeader(name, strings.TrimSpace(value)))
+	}
+	c, err := rpc.New(ctx, p, url, opts...)
+	if err != nil {
+		return nil, unreached(url, t.Target, err)
+	}
+	i := c.Interface()
+	t.verbose("%s speaks A2A %s at %s", c.Card().CardInfo().Name, i.Version, i.URL)
+	if len(t.Headers) > 0 && !sameHost(url, i.URL) {
+		t.note("the card sends calls to %s: your headers go there too", i.URL)
+	}
+	if err := t.knowsSkill(c.Card()); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// speaking is the protocol of all versions, or of the one that is asked for.
+func speaking(version string) (*runtime.Protocol, error) {
+	p := a2aall.Protocol()
+	if version == "" {
+		return p, nil
+	}
+	i := slices.IndexFunc(p.Versions, func(v *runtime.Version) bool { return v.Name == version })
+	if i < 0 {
+		return nil, usage("--protocol %s: there are %s", version, strings.Join(Versions(), ", "))
+	}
+	one := *p
+	one.Versions, one.DecodeCard = p.Versions[i:i+1], p.Versions[i].ReadCard
+	return &one, nil
+}
+
+// Versions lists the protocol versions that can be spoken, newest first.
+func Versions() []string {
+	var names []string
+	for _, v := range a2aall.Protocol().Versions {
+		names = append(names, v.Name)
+	}
+	return names
+}
+
+// knowsSkill refuses a skill that the card does not list.
+func (t *talk) knowsSkill(card runtime.Card) error {
+	c, ok := card.(*a2aall.AgentCard)
+	if t.Skill == "" || !ok || len(c.Skills) == 0 {
+		return nil
+	}
+	var ids []string
+	for _, s := range c.Skills {
+		if s != nil && s.ID == t.Skill {
+			return nil
+		} else if s != nil {
+			ids = append(ids, s.ID)
+		}
+	}
+	return usage("the agent has no skill %q; it has %s", t.Skill, clean(strings.Join(ids, ", ")))
+}
+
+// skill is the skill to call. What goes in and comes out is not looked at here: the agent checks it.
+func (t *talk) skill() *rpc.Skill[[]runtime.Part, *rpc.Result] {
+	return &rpc.Skill[[]runtime.Part, *rpc.Result]{ID: t.Skill, In: rpc.PlainInput, Out: rpc.PlainOutput}
+}
+
+// converse sends a message, and the answers to what the agent asks.
+func (t *talk) converse(ctx context.Context, parts []runtime.Part) error {
+	opts := []rpc.CallOption{rpc.InTask(t.Task), rpc.InContext(t.Context)}
+	for {
+		r, err := t.say(ctx, parts, opts)
+		var ask *rpc.InputRequiredError
+		if !errors.As(err, &ask) {
+			return t.done(r, err)
+		}
+		t.taskID = ask.TaskID
+		if ask.Auth || !t.Asks {
+			return t.done(ask.Result, err)
+		}
+		answer, ok := t.ask(ctx, ask)
+		if !ok {
+			return t.done(ask.Result, err)
+		}
+		parts, opts = []runtime.Part{answer}, []rpc.CallOption{rpc.InTask(ask.TaskID), rpc.InContext(ask.ContextID)}
+	}
+}
+
+// say sends one message and waits for what it comes to.
+func (t *talk) say(ctx context.Context, parts []runtime.Part, opts []rpc.CallOption) (*rpc.Result, error) {
+	if t.OneGo {
+		return t.skill().Call(ctx, t.client, parts, opts...)
+	}
+	var result *rpc.Result
+	for e, err := range t.skill().Stream(ctx, t.client, parts, opts...) {
+		if err != nil {
+			return result, err
+		}
+		if e.TaskID != "" && e.TaskID != t.taskID {
+			t.taskID = e.TaskID
+			t.verbose("task %s", e.TaskID)
+		}
+		result = e.Result
+		if err := t.step(e); err != nil {
+			return nil, err
+		}
+		if e.State == runtime.StateAuthRequired && !t.Asks { // a person may see to it while the stream stays open
+			return t.client.Await(ctx, e.TaskID)
+		}
+	}
+	return result, nil
+}
+
+// step shows one step of a stream.
+func (t *talk) step(e rpc.Event[*rpc.Result]) error {
+	switch {
+	case t.JSON && t.Live && e.Raw != nil:
+		return t.print.event(e.Raw)
+	case t.JSON:
+		return nil
+	}
+	news := !e.State.Terminal() && e.State != runtime.StateInputRequired // what is said otherwise
+	if e.Progress != "" && news && (t.Asks || t.Verbose) {
+		t.print.endLine()
+		t.note("%s", e.Progress)
+	}
+	if e.Artifact != nil && t.Live {
+		return t.print.chunk(e.Artifact)
+	}
+	return nil
+}
+
+// ask puts the agent's question to the person. It reports false when there is no answer.
+func (t *talk) ask(ctx context.Context, ask *rpc.InputRequiredError) (runtime.Part, bool) {
+	t.print.endLine()
+	t.note("? %s", ask.Prompt)
+	fmt.Fprint(t.Err, "> ")
+	line, ok := t.lines.next(ctx)
+	if line = strings.TrimSpace(line); !ok || line == "" {
+		fmt.Fprintln(t.Err)
+		return runtime.Part{}, false
+	}
+	if v := wire.Value(line); line[0] == '{' && json.Valid(v) {
+		return runtime.Data(v), true
+	}
+	return runtime.Text(line), true
+}
+
+// done shows a result that has not been shown yet.
+func (t *talk) done(r *rpc.Result, err error) error {
+	var failed *rpc.TaskError
+	if errors.As(err, &failed) {
+		r, t.taskID = failed.Result, failed.TaskID
+	}
+	if r == nil {
+		return err
+	}
+	var e error
+	switch {
+	case t.JSON && !t.Live:
+		e = t.print.result(r)
+	case !t.JSON && err == nil:
+		e = t.print.answer(r)
+	default:
+		t.print.endLine()
+	}
+	return errors.Join(err, e)
+}
+
+// wait waits for a task that is under way.
+func (t *talk) wait(ctx context.Context) error {
+	r, err := t.client.Await(ctx, t.Task)
+	var ask *rpc.InputRequiredError
+	if !errors.As(err, &ask) {
+		return t.done(r, err)
+	}
+	if answer, ok := t.answer(ctx, ask); ok {
+		return t.converse(ctx, []runtime.Part{answer})
+	}
+	return t.done(ask.Result, err)
+}
+
+// answer is what the person says to a question, if there is a person.
+func (t *talk) answer(ctx context.Context, ask *rpc.InputRequiredError) (runtime.Part, bool) {
+	if ask.Auth || !t.Asks {
+		return runtime.Part{}, false
+	}
+	return t.ask(ctx, ask)
+}
+
+// cancel cancels a task.
+func (t *talk) cancel(ctx context.Context) error {
+	request := a2aall.Protocol().NewTaskRequest(runtime.RoleCancel, runtime.TaskRequest{Tenant: t.client.Tenant(), ID: t.Task})
+	v, err := t.client.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, request)
+	if err != nil {
+		return err
+	}
+	if task, ok := v.(runtime.Task); ok && t.JSON {
+		return t.print.event(task)
+	}
+	t.note("task %s is canceled", t.Task)
+	return nil
+}
+
+// again is the command that goes on with the task that is under way.
+func (t *talk) again(more string) string {
+	return t.Again + " --task " + shell.Word(clean(t.taskID)) + more
+}
+
+// note tells a person something, in the agent's words or ours.
+func (t *talk) note(format string, args ...any) {
+	fmt.Fprintln(t.Err, clean(fmt.Sprintf(format, args...)))
+}
+
+func (t *talk) verbose(format string, args ...any) {
+	if t.Verbose {
+		t.note(format, args...)
+	}
+}

@@ -1,0 +1,117 @@
+// Package talktest has an agent of all protocol versions to talk to in tests.
+package talktest
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+
+	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/check"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+const card = `{"name":"tester","description":"d","version":"1","capabilities":{"streaming":true,"extensions":[{"uri":"` + runtime.SkillsExtension + `"}]},
+"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"0.3"},
+	{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"0.2"},{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"0.1"}],
+"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],
+"skills":[{"id":"chat","name":"Chat","description":"d","tags":["chat"]},{"id":"forecast","name":"Forecast","description":"d","tags":["weather"]}]}`
+
+const input = `{"type":"object","properties":{"city":{"type":"string"},"days":{"type":"integer"}},"required":["city","days"]}`
+
+// Agent starts an agent on this machine. stop ends it.
+func Agent() (url string, stop func(), err error) {
+	p := a2aall.Protocol()
+	c, err := p.DecodeCard([]byte(card))
+	if err != nil {
+		return "", nil, err
+	}
+	skills := []server.Skill{
+		{ID: "chat", Name: "Chat", Run: chat},
+		{ID: "forecast", Name: "Forecast", InputSchema: input, OutputSchema: `{"type":"object"}`, Run: forecast},
+	}
+	s, err := server.New(server.Config{Protocol: p, Card: c, Skills: skills}, server.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return "", nil, err
+	}
+	web := httptest.NewServer(guard(s))
+	return web.URL, func() { _ = s.Close(); web.Close() }, nil // a test that failed may have left tasks
+}
+
+// guard asks for a key below /locked, and serves there what is at the root.
+func guard(next http.Handler) http.Handler {
+	locked := http.StripPrefix("/locked", next)
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case len(r.URL.Path) < 7 || r.URL.Path[:7] != "/locked":
+			next.ServeHTTP(w, r)
+		case r.Header.Get("X-Key") != "k":
+			w.Header().Set("WWW-Authenticate", "Key")
+			w.WriteHeader(http.StatusUnauthorized)
+		default:
+			locked.ServeHTTP(w, r)
+		}
+	})
+}
+
+// chat does what it is told.
+func chat(ctx context.Context, t *server.Task, _ []byte) ([]byte, error) {
+	switch text := t.Text(); {
+	case t.Resumed():
+		return []byte("for " + text), nil
+	case text == "ask":
+		return nil, t.Ask("For which day?")
+	case text == "auth":
+		return nil, t.AskAuth("log in")
+	case text == "fail":
+		return nil, t.Fail("no map")
+	case text == "reply":
+		return nil, t.Reply(runtime.Text("at once"))
+	case text == "file":
+		return []byte("see the file"), t.Artifact("map", runtime.File("../../map.txt", "text/plain", []byte("a map\n")))
+	case text == "escape":
+		return []byte("\x1b[2Jred"), nil
+	case text == "wait":
+		if err := t.Begin(); err != nil {
+			return nil, err
+		}
+		<-ctx.Done()
+		return nil, ctx.Err()
+	case text == "stream":
+		w := t.Stream("words")
+		for _, word := range []string{"one ", "two ", "three"} {
+			if _, err := io.WriteString(w, word); err != nil {
+				return nil, err
+			}
+		}
+		return nil, w.Close()
+	case len(t.Parts()) > 1:
+		return []byte(text + " and " + t.Parts()[1].Filename), nil
+	}
+	if err := t.Progress("looking"); err != nil {
+		return nil, err
+	}
+	return []byte("you said " + t.Text()), nil
+}
+
+func forecast(_ context.Context, _ *server.Task, in []byte) ([]byte, error) {
+	var v struct {
+		City string
+		Days int
+	}
+	if err := json.Unmarshal(in, &v); err != nil {
+		return nil, invalid("/city", err.Error())
+	}
+	if v.Days == 0 {
+		return nil, invalid("/days", "required, but missing")
+	}
+	return json.Marshal(map[string]any{"city": v.City, "sky": []string{"blue", "grey"}})
+}
+
+func invalid(pointer, message string) error {
+	return server.InvalidInput(&check.Error{Violations: []check.Violation{{Pointer: pointer, Message: message}}})
+}
