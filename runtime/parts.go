@@ -43,6 +43,15 @@ func Link(name, mediaType, url string) Part {
 	return Part{Kind: PartURL, URL: url, Filename: name, MediaType: mediaType}
 }
 
+// Metadata makes metadata of any value that encodes as a JSON object. Sending what does not is an error.
+func Metadata(v any) wire.Object {
+	raw, err := rawJSON(v)
+	if err != nil {
+		raw, _ = rawJSON(err.Error())
+	}
+	return wire.Object(raw)
+}
+
 func rawJSON(v any) (wire.Value, error) {
 	switch v := v.(type) {
 	case wire.Value:

@@ -80,6 +80,9 @@ func (t *Task) place(a *runtime.ArtifactData) error {
 
 // emit commits an artifact, or a piece of one, of the handler's.
 func (t *Task) emit(a runtime.ArtifactData) error {
+	if len(a.Parts) == 0 {
+		return errEmpty
+	}
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()
 	if err := t.ensure(runtime.StateWorking); err != nil {

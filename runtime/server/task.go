@@ -177,9 +177,6 @@ func (t *Task) Artifact(name string, parts ...runtime.Part) error {
 // artifact of the task, also of an earlier call's, replaces it, or with Append goes on with it; the first piece of an artifact says its name,
 // description, metadata and extensions. LastChunk says that nothing follows.
 func (t *Task) Emit(a runtime.ArtifactData) error {
-	if len(a.Parts) == 0 {
-		return fmt.Errorf("artifact %q has no parts", a.ID)
-	}
 	if err := checkMetadata(a.Metadata, a.Parts); err != nil {
 		return err
 	}
@@ -201,6 +198,9 @@ func (t *Task) Answer(m runtime.MessageData) error {
 }
 
 func (t *Task) respond(m runtime.MessageData) error {
+	if len(m.Parts) == 0 {
+		return errEmpty
+	}
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()
 	if err := t.open(); err != nil {
@@ -310,6 +310,9 @@ func (t *Task) Load(v any) (bool, error) {
 	return true, nil
 }
 
+// errEmpty: what A2A sends has content (R35, R305).
+var errEmpty = errors.New("a message or an artifact has at least one part")
+
 // outcome is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
 type outcome struct {
 	state runtime.State
@@ -333,7 +336,7 @@ func (t *Task) park(state runtime.State, text string, data []any) error {
 // checkMessage refuses a message that cannot be sent, as far as that does not depend on the task.
 func checkMessage(m *runtime.MessageData) error {
 	if len(m.Parts) == 0 {
-		return errors.New("a message has at least one part")
+		return errEmpty
 	}
 	return checkMetadata(m.Metadata, m.Parts)
 }

@@ -1,0 +1,229 @@
+package server_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// handler is a handler as in these examples: of a skill that takes a message and gives text.
+type handler func(ctx context.Context, t *server.Task) (string, error)
+
+// talk has a client send the messages, the second and further ones to the task of the first, and prints what it gets: the answer, or the task's
+// artifacts and the message of its status. What differs each time is left out.
+func talk(h handler, messages ...string) {
+	card := new(a2a.AgentCard)
+	if err := card.UnmarshalJSON([]byte(testCard)); err != nil {
+		fmt.Println(err)
+	}
+	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: card, Skills: []server.Skill{run("example", h)}},
+		server.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		fmt.Println(err)
+	}
+	defer func() { _ = s.Close() }()
+	to := ""
+	for _, text := range messages {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest("POST", "/rpc", strings.NewReader(rpcBody("SendMessage", message(text, to+`"contextId":"c"`)))))
+		var answer struct{ Result map[string]map[string]any }
+		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
+			fmt.Println(err)
+		}
+		if m := answer.Result["message"]; m != nil {
+			show("message", m)
+			continue
+		}
+		task := answer.Result["task"]
+		to = fmt.Sprintf(`"taskId":%q,`, task["id"])
+		artifacts, _ := task["artifacts"].([]any)
+		for _, a := range artifacts {
+			show("artifact", a)
+		}
+		status, _ := task["status"].(map[string]any)
+		show(strings.ToLower(strings.TrimPrefix(fmt.Sprint(status["state"]), "TASK_STATE_")), status["message"])
+	}
+}
+
+func show(what string, v any) {
+	if m, ok := v.(map[string]any); ok {
+		for _, name := range []string{"messageId", "contextId", "taskId", "role"} {
+			delete(m, name)
+		}
+	}
+	if v == nil {
+		fmt.Println(what)
+		return
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if err := enc.Encode(v); err != nil {
+		fmt.Println(err)
+	}
+	fmt.Print(what, " ", b.String())
+}
+
+// A plain answer, and no task.
+func ExampleTask_Reply() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		return "", t.Reply(runtime.Text("Hello."), runtime.Data(map[string]string{"mood": "good"}))
+	}, "hi")
+	// Output:
+	// message {"parts":[{"text":"Hello."},{"data":{"mood":"good"},"mediaType":"application/json"}]}
+}
+
+// An answer with all that a message can have.
+func ExampleTask_Answer() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		m := runtime.MessageData{Parts: []runtime.Part{runtime.Text("As last week.")}}
+		m.Metadata = runtime.Metadata(map[string]any{"confidence": 0.9})
+		m.Extensions = []string{"https://example.com/ext/confidence"}
+		m.References = []string{"task-of-last-week"}
+		return "", t.Answer(m)
+	}, "how is it?")
+	// Output:
+	// message {"extensions":["https://example.com/ext/confidence"],"metadata":{"confidence":0.9},"parts":[{"text":"As last week."}],"referenceTaskIds":["task-of-last-week"]}
+}
+
+// A task that ends with a message; a result that the handler returns would be an artifact before it.
+func ExampleTask_Complete() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		if err := t.Artifact("report", runtime.File("report.csv", "text/csv", []byte("a,b"))); err != nil {
+			return "", err
+		}
+		return "", t.Complete(runtime.Text("The report is ready."))
+	}, "make the report")
+	// Output:
+	// artifact {"artifactId":"artifact-1","name":"report","parts":[{"filename":"report.csv","mediaType":"text/csv","raw":"YSxi"}]}
+	// completed {"parts":[{"text":"The report is ready."}]}
+}
+
+// Progress with more than a text. The last progress message is in the history when the task is completed.
+func ExampleTask_Report() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		m := runtime.MessageData{Parts: []runtime.Part{runtime.Link("preview.png", "image/png", "https://example.com/preview.png")}}
+		m.Metadata = runtime.Metadata(map[string]int{"percent": 50})
+		if err := t.Report(m); err != nil {
+			return "", err
+		}
+		return "", t.Fail("The printer is out of paper.")
+	}, "print")
+	// Output:
+	// failed {"parts":[{"text":"The printer is out of paper."}]}
+}
+
+// A question with files and data beside the text.
+func ExampleTask_Ask() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		if !t.Resumed() {
+			return "", t.Ask("Which of these?", runtime.Link("a.png", "image/png", "https://example.com/a.png"), map[string]any{"choices": []string{"a", "b"}})
+		}
+		return "You have chosen " + t.Text() + ".", nil
+	}, "a logo", "a")
+	// Output:
+	// input_required {"parts":[{"text":"Which of these?"},{"filename":"a.png","mediaType":"image/png","url":"https://example.com/a.png"},{"data":{"choices":["a","b"]},"mediaType":"application/json"}]}
+	// artifact {"artifactId":"result","extensions":["https://a2agen.dev/extensions/skills/v1"],"metadata":{"https://a2agen.dev/extensions/skills/v1":{"skill":"example"}},"parts":[{"text":"You have chosen a."}]}
+	// completed
+}
+
+// A call can end in any state with all that a message can have.
+func ExampleTask_End() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		m := runtime.MessageData{Parts: []runtime.Part{runtime.Text("Not on Sundays."), runtime.Data(map[string]string{"next": "Monday"})}}
+		m.Metadata = runtime.Metadata(map[string]string{"policy": "7"})
+		return "", t.End(runtime.StateRejected, m)
+	}, "open")
+	// Output:
+	// rejected {"metadata":{"policy":"7"},"parts":[{"text":"Not on Sundays."},{"data":{"next":"Monday"},"mediaType":"application/json"}]}
+}
+
+// An artifact with all that it can have, and with which a later call goes on.
+func ExampleTask_Emit() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		if !t.Resumed() {
+			err := t.Emit(runtime.ArtifactData{
+				ID: "minutes", Name: "Minutes", Description: "What was said.",
+				Parts:      []runtime.Part{runtime.Text("First: " + t.Text())},
+				Metadata:   runtime.Metadata(map[string]string{"language": "en"}),
+				Extensions: []string{"https://example.com/ext/minutes"},
+			})
+			if err != nil {
+				return "", err
+			}
+			return "", t.Ask("And then?")
+		}
+		return "", t.Emit(runtime.ArtifactData{ID: "minutes", Append: true, LastChunk: true, Parts: []runtime.Part{runtime.Text("Then: " + t.Text())}})
+	}, "hello", "goodbye")
+	// Output:
+	// artifact {"artifactId":"minutes","description":"What was said.","extensions":["https://example.com/ext/minutes"],"metadata":{"language":"en"},"name":"Minutes","parts":[{"text":"First: hello"}]}
+	// input_required {"parts":[{"text":"And then?"}]}
+	// artifact {"artifactId":"minutes","description":"What was said.","extensions":["https://example.com/ext/minutes"],"metadata":{"language":"en"},"name":"Minutes","parts":[{"text":"First: hello"},{"text":"Then: goodbye"}]}
+	// completed
+}
+
+// An artifact written piece by piece.
+func ExampleTask_Stream() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		w := t.Stream("poem")
+		for _, line := range []string{"Roses are red,\n", "violets are blue.\n"} {
+			if _, err := io.WriteString(w, line); err != nil {
+				return "", err
+			}
+		}
+		return "", w.Close()
+	}, "a poem")
+	// Output:
+	// artifact {"artifactId":"artifact-1","name":"poem","parts":[{"text":"Roses are red,\n"},{"text":"violets are blue.\n"}]}
+	// completed
+}
+
+// An artifact written piece by piece, with an id and metadata, of parts of any kind, whose last piece says that it is the last.
+func ExampleTask_StreamArtifact() {
+	talk(func(_ context.Context, t *server.Task) (string, error) {
+		w := t.StreamArtifact(runtime.ArtifactData{ID: "log", Metadata: runtime.Metadata(map[string]int{"level": 3})})
+		if err := w.Part(runtime.Data(map[string]int{"step": 1})); err != nil {
+			return "", err
+		}
+		return "", w.Last(runtime.Text("end of log"))
+	}, "log")
+	// Output:
+	// artifact {"artifactId":"log","metadata":{"level":3},"parts":[{"data":{"step":1},"mediaType":"application/json"},{"text":"end of log"}]}
+	// completed
+}
+
+// The handlers in the docs are those of the examples.
+func TestHandlersInTheDocsAreExamples(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/server.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	examples, err := os.ReadFile("example_test.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	flat := func(s string) string { return strings.Join(strings.Fields(s), " ") }
+	_, section, _ := strings.Cut(string(docs), "\n## Writing handlers\n")
+	section, _, _ = strings.Cut(section, "\n## ")
+	blocks := strings.Split(section, "```go\n")[1:]
+	if len(blocks) < 8 {
+		t.Errorf("there are %d handlers in the docs", len(blocks))
+	}
+	for _, block := range blocks {
+		code, _, _ := strings.Cut(block, "```")
+		if !strings.Contains(flat(string(examples)), flat(code)) {
+			t.Errorf("no example has\n%s", code)
+		}
+	}
+}
