@@ -81,6 +81,9 @@ func (p *project) causes(out Output) []Drift {
 	if p.Interrupted() {
 		ds = append(ds, Drift{State: "a run was interrupted", Hint: "run a2agen generate to finish it"})
 	}
+	if lock.Merging() {
+		ds = append(ds, Drift{Path: output.LockName, State: "two branches met in a merge", Hint: runGenerate})
+	}
 	if lock.Tool == "" {
 		return append(ds, Drift{State: "never generated", Hint: runGenerate})
 	}
@@ -152,6 +155,9 @@ func (p *project) files(pl *output.Plan, causes []Drift) []Drift {
 			d.Causes = why
 		case output.HandEdited:
 			d.Hint = "move your changes elsewhere, then run a2agen generate --force"
+		case output.Doubtful:
+			d.State, d.Hint = "perhaps hand-edited", "move your changes elsewhere, then run a2agen generate --force"
+			d.Detail = "it holds lines that a2agen would not write, and " + output.LockName + " does not tell whose they are"
 		case output.Foreign:
 			d.State, d.Hint = "in the way, not written by a2agen", "move it elsewhere"
 		case output.StaleEdited:

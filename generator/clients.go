@@ -14,8 +14,11 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// keptCard is the name of a remote card in its client's folder.
-const keptCard = "card.json"
+// The names, in a client's folder, of the card that is kept and of the code made from it.
+const (
+	keptCard   = "card.json"
+	clientFile = "client.gen.go"
+)
 
 // remoteClient is a client of another agent, ready to be emitted.
 type remoteClient struct {

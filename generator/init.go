@@ -205,6 +205,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 		}
 	}
 	pr := &project{Project: p, tool: o.Tool, module: modfile.ModulePath(goMod), unpacked: rt.Unpacks()}
+	p.AllowHeaderless(pr.headerless)
 	if goMod != nil {
 		pr.unpacked = scaffold.UsesUnpacked(goMod) // a go.mod that is there stays, and says what is built against
 	}

@@ -10,9 +10,12 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
@@ -36,11 +39,24 @@ func openProject(tool Tool, dir string) (*project, error) {
 		return nil, err
 	}
 	pr := &project{Project: p, tool: tool}
+	p.AllowHeaderless(pr.headerless)
 	if err := pr.readModule(dir); err != nil {
 		p.Close()
 		return nil, err
 	}
 	return pr, nil
+}
+
+// headerless tells the generated files that have no header: what is copied as it is.
+func (p *project) headerless(name string) bool {
+	switch {
+	case name == card.SchemaPath, name == config.SchemaPath, config.IsKept(name):
+		return true
+	case path.Base(name) == keptCard:
+		code, err := p.ReadFile(path.Join(path.Dir(name), clientFile))
+		return err == nil && output.Headed(code)
+	}
+	return strings.HasPrefix(name, scaffold.Unpacked+"/")
 }
 
 func (p *project) readModule(dir string) error {

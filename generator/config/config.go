@@ -3,6 +3,7 @@ package config
 
 import (
 	_ "embed"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -66,6 +67,11 @@ func (p Protocol) Kept() []string {
 }
 
 const keptFolder = "protocol/"
+
+var kept = regexp.MustCompile("^" + keptFolder + strings.Trim(versionPattern, "^$") + `\.(proto|json)$`)
+
+// IsKept reports whether a path is one where a definition is kept that was fetched.
+func IsKept(path string) bool { return kept.MatchString(path) }
 
 // Packages are the folders of the packages in the project; the last element is the package name.
 type Packages struct {

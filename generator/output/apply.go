@@ -20,8 +20,11 @@ func (e *RefusedError) Error() string {
 	b.WriteString("refused to overwrite; nothing was written")
 	for _, c := range e.Files {
 		why := "was edited by hand"
-		if c.State == Foreign {
+		switch c.State {
+		case Foreign:
 			why = "was not written by a2agen"
+		case Doubtful:
+			why = "holds lines that a2agen would not write, and " + LockName + " does not tell whose they are"
 		}
 		fmt.Fprintf(&b, "\n%s: %s (move your changes elsewhere and delete it, or use --force to overwrite it)", c.Path, why)
 	}

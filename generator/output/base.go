@@ -83,7 +83,7 @@ func (p *Project) planBase(pl *Plan, name string, base []byte) {
 	}
 }
 
-// planForgotten drops the bases of files that the user deleted, and of files that an interrupted run did not come to write.
+// planForgotten notes which files the user deleted, and drops the bases of those that an interrupted run did not come to write.
 func (p *Project) planForgotten(pl *Plan) {
 	written := map[string]bool{}
 	for _, c := range pl.Changes {
@@ -93,8 +93,7 @@ func (p *Project) planForgotten(pl *Plan) {
 		if _, err := p.disk.Lstat(name); sum == Absent || written[name] || !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
-		pl.next.Scaffold[name] = Absent
-		p.dropBase(pl, name, sum)
+		pl.next.Scaffold[name] = Absent // the base stays: without a lock, it tells that the file was there
 	}
 	if p.staged == nil {
 		return

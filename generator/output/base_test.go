@@ -61,11 +61,19 @@ func TestFileThatTheUserDeletedIsForgotten(t *testing.T) {
 	if pl.LockChanges() {
 		t.Error("deleting an own file counts as drift")
 	}
-	if diff := cmp.Diff(tree{"skills/a.go": "a", basePath("skills/a.go"): "a"}, readTree(t, dir)); diff != "" {
-		t.Error(diff)
-	}
-	if p := open(t, dir); p.Lock().Scaffold["README.md"] != Absent || !p.Recorded("README.md") {
-		t.Errorf("scaffold %v", p.Lock().Scaffold)
+	for _, lost := range []bool{false, true} {
+		if lost {
+			os.Remove(filepath.Join(dir, LockName))
+			mustRun(t, dir, nil)
+		}
+		if diff := cmp.Diff(tree{"skills/a.go": "a", basePath("README.md"): "read", basePath("skills/a.go"): "a"}, readTree(t, dir)); diff != "" {
+			t.Error(diff)
+		}
+		p := open(t, dir)
+		if p.Lock().Scaffold["README.md"] != Absent || !p.Recorded("README.md") {
+			t.Errorf("lock lost %v: scaffold %v", lost, p.Lock().Scaffold)
+		}
+		p.Close()
 	}
 }
 

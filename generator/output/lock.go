@@ -34,7 +34,13 @@ type Lock struct {
 	// Scaffold are the digests, as the tool wrote them, of the files that are the user's since then: the bases of a merge.
 	// One that the user deleted has the digest "absent".
 	Scaffold map[string]string `yaml:"scaffold,omitempty"`
+
+	// theirs is set for a lock with the conflict markers of a merge: the other branch's digests of the owned files that both wrote.
+	theirs map[string]string
 }
+
+// Merging reports whether the lock was read from both sides of a merge.
+func (l *Lock) Merging() bool { return l.theirs != nil }
 
 // ClientPin is a remote card that a client was made from.
 type ClientPin struct {
@@ -61,9 +67,22 @@ func normal(data []byte) []byte {
 	return bytes.ReplaceAll(data, []byte("\r\n"), []byte("\n"))
 }
 
-// ParseLock reads a lock. It trusts nothing: paths that leave the project are refused, as the lock decides which files
-// may be deleted.
+// ParseLock reads a lock, also one with the conflict markers of a merge. It trusts nothing: paths that leave the project are
+// refused, as the lock decides which files may be deleted.
 func ParseLock(data []byte) (*Lock, error) {
+	ours, theirs, conflict := sides(data)
+	l, err := parseLock(ours)
+	if err != nil || !conflict {
+		return l, err
+	}
+	other, err := parseLock(theirs)
+	if err != nil {
+		return nil, err
+	}
+	return l.joined(other), nil
+}
+
+func parseLock(data []byte) (*Lock, error) {
 	var l Lock
 	if err := yaml.Unmarshal(data, &l); err != nil {
 		return nil, fmt.Errorf("read %s: %w", LockName, err)
@@ -89,7 +108,7 @@ func ParseLock(data []byte) (*Lock, error) {
 }
 
 const lockHead = `# Written by a2agen: what the generated files were made from and what they are. Commit it; do not edit it.
-# After a merge conflict, delete it and run "a2agen generate".
+# After a merge, conflicts in it included, run "a2agen generate": it reads both sides.
 `
 
 // Bytes renders the lock. Equal locks give equal bytes; every entry is a line of its own, so that merges go well.

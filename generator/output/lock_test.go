@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
 )
 
 var sample = Lock{
@@ -21,7 +22,7 @@ func TestLockSurvivesWritingAndReading(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&sample, got); diff != "" {
+	if diff := cmp.Diff(&sample, got, cmpopts.IgnoreUnexported(Lock{})); diff != "" {
 		t.Error(diff)
 	}
 	if !bytes.Equal(got.Bytes(), sample.Bytes()) {
@@ -42,6 +43,52 @@ files:
 `
 	if diff := cmp.Diff(want, string(l.Bytes())); diff != "" {
 		t.Error(diff)
+	}
+}
+
+func TestLockOfAMergeIsThatOfBothBranches(t *testing.T) {
+	const merged = `lock: 1
+tool: devel
+<<<<<<< HEAD
+inputs:
+  agent.yaml: sha256:01
+||||||| base
+inputs:
+  agent.yaml: sha256:00
+=======
+inputs:
+  agent.yaml: sha256:02
+>>>>>>> theirs
+files:
+  a2a/types.gen.go: sha256:03
+<<<<<<< HEAD
+  agent/card.gen.go: sha256:04
+=======
+  agent/card.gen.go: sha256:05
+  agent/new.gen.go: sha256:06
+>>>>>>> theirs
+scaffold:
+<<<<<<< HEAD
+  skills/a.go: sha256:07
+=======
+  skills/b.go: sha256:08
+>>>>>>> theirs
+`
+	got, err := ParseLock([]byte(merged))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Lock{
+		Format: 1, Tool: "devel", Protocols: map[string]string{}, Clients: map[string]ClientPin{},
+		Files:    map[string]string{"a2a/types.gen.go": "sha256:03", "agent/card.gen.go": "sha256:04", "agent/new.gen.go": "sha256:06"},
+		Scaffold: map[string]string{"skills/a.go": "sha256:07", "skills/b.go": "sha256:08"},
+		theirs:   map[string]string{"agent/card.gen.go": "sha256:05"},
+	}
+	if diff := cmp.Diff(&want, got, cmp.AllowUnexported(Lock{})); diff != "" {
+		t.Error(diff)
+	}
+	if !got.Merging() {
+		t.Error("nothing tells that it was merged")
 	}
 }
 

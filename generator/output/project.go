@@ -25,6 +25,8 @@ type Project struct {
 	lock   *Lock
 	staged *Lock // of an interrupted run, else nil
 	close  func() error
+	// headerless tells the owned files that have no header.
+	headerless func(name string) bool
 }
 
 // Open opens the folder, waiting for another run of the tool to end, and reads its lock. The folder must exist.

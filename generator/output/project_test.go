@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -60,8 +61,12 @@ func open(t *testing.T, dir string) *Project {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Close() })
+	p.AllowHeaderless(noGo)
 	return p
 }
+
+// noGo tells the files that have no header in these tests.
+func noGo(name string) bool { return path.Ext(name) != ".go" && name != "README.md" }
 
 // run generates files into dir as a process of its own would.
 func run(dir string, files []File, force bool) (*Plan, error) {
@@ -70,6 +75,7 @@ func run(dir string, files []File, force bool) (*Plan, error) {
 		return nil, err
 	}
 	defer p.Close()
+	p.AllowHeaderless(noGo)
 	pl, err := p.Plan(files, Lock{Tool: "devel"}, force)
 	if err != nil {
 		return nil, err
@@ -139,7 +145,16 @@ func TestStates(t *testing.T) {
 		"edited to what is generated now": {func(t *testing.T, dir string) { writeTree(t, dir, tree{name: gen + "2"}) }, tree{name: gen + "2"}, Unchanged},
 		"no longer generated":             {nil, tree{}, Stale},
 		"no longer generated, edited":     {func(t *testing.T, dir string) { writeTree(t, dir, tree{name: gen + "mine"}) }, tree{}, StaleEdited},
-		"lock lost, header there":         {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, LockName)) }, tree{name: gen + "2"}, Outdated},
+		"lock lost, lines added":          {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, LockName)) }, tree{name: gen + "1\n2"}, Outdated},
+		"lock lost, a line goes":          {func(t *testing.T, dir string) { os.Remove(filepath.Join(dir, LockName)) }, tree{name: gen + "2"}, Doubtful},
+		"lock lost, edited by the user": {func(t *testing.T, dir string) {
+			os.Remove(filepath.Join(dir, LockName))
+			writeTree(t, dir, tree{name: gen + "1\nmine"})
+		}, tree{name: gen + "1"}, Doubtful},
+		"lock lost, conflict markers": {func(t *testing.T, dir string) {
+			os.Remove(filepath.Join(dir, LockName))
+			writeTree(t, dir, tree{name: gen + "<<<<<<< HEAD\n1\n=======\n3\n>>>>>>> b\n"})
+		}, tree{name: gen + "2"}, Outdated},
 		"lock lost, somebody else's file": {func(t *testing.T, dir string) {
 			os.Remove(filepath.Join(dir, LockName))
 			writeTree(t, dir, tree{name: "package a2a"})
@@ -302,7 +317,8 @@ func TestHostileLockIsRefused(t *testing.T) {
 		"a scaffold outside":   "lock: 1\ntool: x\nscaffold:\n  /etc/passwd: sha256:00\n",
 		"a client outside":     "lock: 1\ntool: x\nclients:\n  c: {out: ../c, card: c.json, digest: x}\n",
 		"a later format":       "lock: 99\ntool: x\n",
-		"a merge conflict":     "<<<<<<< HEAD\nlock: 1\n=======\nlock: 1\n>>>>>>> b\n",
+		"half a merge":         "lock: 1\nfiles:\n<<<<<<< HEAD\n  ../a: x\n=======\n  b: x\n>>>>>>> b\n",
+		"the other half":       "lock: 1\nfiles:\n<<<<<<< HEAD\n  a: x\n=======\n  ../b: x\n>>>>>>> b\n",
 		"a list":               "- 1\n",
 		"an alias bomb":        "lock: 1\na: &a [x,x,x]\nb: &b [*a,*a]\nfiles: *b\n",
 		"an empty file":        "",
@@ -385,5 +401,38 @@ func TestFresh(t *testing.T) {
 				t.Errorf("Fresh = %v", got)
 			}
 		})
+	}
+}
+
+func TestLockThatListsTheUsersFilesDoesNoHarm(t *testing.T) {
+	mine := tree{"main.go": "package main\n", "agent.yaml": "name: x\n", "notes/README.md": "mine\n"}
+	dir := t.TempDir()
+	writeTree(t, dir, mine)
+	lock := Lock{Tool: "devel", Files: map[string]string{}}
+	for name, data := range mine {
+		lock.Files[name] = Digest([]byte(data))
+	}
+	for _, force := range []bool{false, true} {
+		writeTree(t, dir, tree{LockName: string(lock.Bytes())})
+		p := open(t, dir)
+		p.AllowHeaderless(func(name string) bool { return name == "agent.yaml" })
+		pl, err := p.Plan(nil, Lock{Tool: "devel", Inputs: map[string]string{"agent.yaml": Digest([]byte("name: x\n"))}}, force)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.Apply(pl); err != nil {
+			t.Fatal(err)
+		}
+		p.Close()
+		if diff := cmp.Diff(mine, readTree(t, dir)); diff != "" {
+			t.Errorf("force %v: %s", force, diff)
+		}
+		if len(pl.Left()) > 0 {
+			t.Errorf("somebody is told to delete %+v", pl.Left())
+		}
+	}
+	writeTree(t, dir, tree{LockName: string(lock.Bytes())})
+	if _, err := run(dir, owned(tree{"main.go": gen + "package main\n"}), false); err == nil {
+		t.Error("a file without a header was overwritten because the lock lists it")
 	}
 }

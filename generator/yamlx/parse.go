@@ -10,6 +10,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -35,6 +36,9 @@ func Parse(file string, src []byte) (*yaml.Node, diag.List) {
 	}
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	if checkText(file, src, &list); list.HasErrors() {
+		return nil, list
+	}
+	if checkConflicts(file, src, &list); list.HasErrors() {
 		return nil, list
 	}
 	root := parse(file, src, &list)
@@ -112,6 +116,15 @@ func checkText(file string, src []byte, list *diag.List) {
 			return
 		}
 		i += size
+	}
+}
+
+// conflict is the first line of a place where two branches met in a merge and nobody decided.
+var conflict = regexp.MustCompile(`(?m)^<{7}( .*)?$`)
+
+func checkConflicts(file string, src []byte, list *diag.List) {
+	for _, at := range conflict.FindAllIndex(src, 20) {
+		list.Errorf(posAt(file, src, at[0]), "conflict", "decide what stands here, and remove the lines with <<<<<<<, ======= and >>>>>>>", "two branches met here in a merge")
 	}
 }
 
