@@ -150,13 +150,17 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 		over[file] = src
 		pins = without(pins, c.Name)
 	}
+	further, note, err := p.addRuntime()
+	if err != nil {
+		return Report{}, err
+	}
 	out, list := p.generate(ctx, over, pins)
 	if list.HasErrors() {
 		return Report{Diagnostics: list}, &InvalidError{list}
 	}
 	dry := o.Options
 	dry.DryRun = true
-	r, err := p.finish(dry, out, list)
+	r, err := p.finish(dry, out, list, further, note)
 	if err != nil || o.DryRun {
 		return r, err
 	}
@@ -168,12 +172,7 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 			return r, err
 		}
 	}
-	r, err = p.finish(o.Options, out, list)
-	if err == nil && !p.requires {
-		rt, e := p.tool.runtime(p.Dir())
-		r.Notes, err = append(r.Notes, needs(rt)), e
-	}
-	return r, err
+	return p.finish(o.Options, out, list, further, note)
 }
 
 func without(m map[string]output.ClientPin, name string) map[string]output.ClientPin {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
 // Drift is one way in which a project is not what a run would leave.
@@ -40,29 +41,42 @@ func (d Drift) String() string {
 	return s
 }
 
+// CheckReport is what a check found.
+type CheckReport struct {
+	Drift       []Drift            `json:"drift"`
+	Handlers    []scaffold.Finding `json:"handlers"`
+	Diagnostics diag.List          `json:"diagnostics"`
+}
+
 // Check reports how the project differs from what a run would leave: first why, then file by file. It writes nothing.
 // Diagnostics that would stop a run are an *[InvalidError]; a definition that is not the pinned one is a drift.
-func Check(ctx context.Context, o Options) ([]Drift, diag.List, error) {
+func Check(ctx context.Context, o Options) (CheckReport, error) {
 	p, err := openProject(o.Tool, o.Dir)
 	if err != nil {
-		return nil, nil, err
+		return CheckReport{}, err
 	}
 	defer p.Close()
 	p.unpinned = true
 	out, list := p.generate(ctx, nil, p.Lock().Clients)
+	r := CheckReport{Diagnostics: list}
 	if list.HasErrors() {
-		return nil, list, &InvalidError{list}
+		return r, &InvalidError{list}
 	}
 	pl, err := p.Plan(out.Files, out.lock(p.tool.Version, p.module), false)
 	if err != nil {
-		return nil, list, err
+		return r, err
 	}
 	causes := p.causes(out)
-	drift := slices.Concat(causes, p.files(pl, causes))
-	if len(drift) == 0 && pl.LockChanges() {
-		drift = append(drift, Drift{Path: output.LockName, State: "outdated", Hint: runGenerate})
+	r.Drift = slices.Concat(causes, p.missingRuntime(), p.files(pl, causes))
+	if len(r.Drift) == 0 && pl.LockChanges() {
+		r.Drift = append(r.Drift, Drift{Path: output.LockName, State: "outdated", Hint: runGenerate})
 	}
-	return drift, list, nil
+	h, err := p.handlers(out.Config)
+	if err != nil {
+		return r, err
+	}
+	r.Handlers, err = p.findings(h, out)
+	return r, err
 }
 
 const runGenerate = "run a2agen generate"

@@ -53,8 +53,8 @@ func TestAFetchedDefinitionMayChangeItsSyntax(t *testing.T) {
 	if _, err := os.Stat(oldFile); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the definition in the other syntax is still there: %v", err)
 	}
-	if drift, _, err := Check(t.Context(), o); err != nil || len(drift) > 0 {
-		t.Errorf("drift %v, error %v", drift, err)
+	if c, err := Check(t.Context(), o); err != nil || len(c.Drift) > 0 {
+		t.Errorf("drift %v, error %v", c.Drift, err)
 	}
 	if r, err := Run(t.Context(), o); err != nil || !r.Fresh {
 		t.Errorf("generate: fresh %v, error %v", r.Fresh, err)

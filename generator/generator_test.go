@@ -183,8 +183,8 @@ func TestKilledInitCanBeRepeated(t *testing.T) {
 	if len(r.Written) != 1 || r.Written[0].Path != "main.go" {
 		t.Errorf("written %+v, want main.go", r.Written)
 	}
-	drift, _, err := Check(t.Context(), o.Options)
-	if err != nil || len(drift) > 0 {
-		t.Errorf("drift %v, error %v", drift, err)
+	c, err := Check(t.Context(), o.Options)
+	if err != nil || len(c.Drift) > 0 {
+		t.Errorf("drift %v, error %v", c.Drift, err)
 	}
 }

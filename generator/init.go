@@ -193,7 +193,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 		return Report{}, err
 	}
 	defer p.Close()
-	goMod, err := p.ReadFile("go.mod")
+	goData, err := p.ReadFile("go.mod")
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Report{}, err
 	}
@@ -204,10 +204,14 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 			over[name] = data
 		}
 	}
-	pr := &project{Project: p, tool: o.Tool, module: modfile.ModulePath(goMod), unpacked: rt.Unpacks()}
+	pr := &project{Project: p, tool: o.Tool, module: modfile.ModulePath(goData), unpacked: rt.Unpacks()}
 	p.AllowHeaderless(pr.headerless)
-	if goMod != nil {
-		pr.unpacked = scaffold.UsesUnpacked(goMod) // a go.mod that is there stays, and says what is built against
+	var further []output.File
+	r := Report{}
+	if goData != nil {
+		if further, r.Notes, err = pr.adopt(goData, rt); err != nil {
+			return Report{}, err
+		}
 	}
 	if pr.module == "" {
 		pr.module = cmp.Or(o.Module, DefaultModule(o.projectName(agentYAML)))
@@ -227,11 +231,31 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	// In a folder that is not empty, --force adds what is missing. It overwrites nothing.
 	opts := o.Options
 	opts.Force = false
-	r, err := pr.apply(opts, out, files, Report{Diagnostics: list})
-	if err == nil && goMod != nil && !scaffold.Requires(goMod) {
-		r.Notes = append(r.Notes, needs(rt))
+	r.Diagnostics = list
+	return pr.apply(opts, out, withFurther(files, further), r)
+}
+
+// adopt takes the go.mod that is there, which says what is built against, and adds the runtime if it lacks that.
+func (p *project) adopt(data []byte, rt scaffold.Runtime) (further []output.File, notes []string, err error) {
+	p.unpacked = scaffold.UsesUnpacked(data)
+	abs, err := filepath.Abs(p.Dir())
+	if err != nil {
+		return nil, nil, err
 	}
-	return r, err
+	p.goMod = goMod{dir: abs, data: data}
+	further, note, err := p.requireRuntime(rt)
+	if note != "" {
+		notes = append(notes, note)
+	}
+	return further, notes, err
+}
+
+// withFurther puts files in the place of those with the same paths.
+func withFurther(files, further []output.File) []output.File {
+	files = slices.DeleteFunc(files, func(f output.File) bool {
+		return slices.ContainsFunc(further, func(g output.File) bool { return g.Path == f.Path })
+	})
+	return append(files, further...)
 }
 
 // freshFiles renders all files of a new project.
@@ -242,7 +266,7 @@ func (p *project) freshFiles(out Output, rt scaffold.Runtime) ([]output.File, er
 	if err != nil {
 		return nil, err
 	}
-	h, err := p.handlers(out)
+	h, err := p.handlers(out.Config)
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,9 @@ package generator
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
 	"maps"
-	"os"
 	"path"
 	"path/filepath"
 	"slices"
@@ -26,10 +24,10 @@ type project struct {
 	*output.Project
 	tool     Tool
 	module   string // import path of the project's folder
-	requires bool   // go.mod has the runtime
-	unpacked bool   // go.mod takes the runtime from the project itself
-	unpinned bool   // whatever definition of a protocol the tool has is taken
-	whole    bool   // generate the whole model (see Inputs)
+	goMod    goMod
+	unpacked bool // go.mod takes the runtime from the project itself
+	unpinned bool // whatever definition of a protocol the tool has is taken
+	whole    bool // generate the whole model (see Inputs)
 }
 
 // openProject opens a folder. Its module is that of the go.mod in the folder or above.
@@ -59,30 +57,17 @@ func (p *project) headerless(name string) bool {
 	return strings.HasPrefix(name, scaffold.Unpacked+"/")
 }
 
-func (p *project) readModule(dir string) error {
-	abs, err := filepath.Abs(dir)
-	if err != nil {
+func (p *project) readModule(dir string) (err error) {
+	if p.goMod, err = findGoMod(dir); err != nil {
 		return err
 	}
-	for at, rel := abs, ""; ; at, rel = filepath.Dir(at), path.Join(filepath.Base(at), rel) {
-		data, err := os.ReadFile(filepath.Join(at, "go.mod"))
-		if err == nil {
-			mod := modfile.ModulePath(data)
-			if mod == "" {
-				return fmt.Errorf("%s names no module", filepath.Join(at, "go.mod"))
-			}
-			p.module = path.Join(mod, rel)
-			p.requires = scaffold.Requires(data)
-			p.unpacked = rel == "" && scaffold.UsesUnpacked(data)
-			return nil
-		}
-		if !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		if filepath.Dir(at) == at {
-			return fmt.Errorf(`there is no go.mod in %s or above ("a2agen init" makes a new project; "go mod init PATH" makes this folder a module)`, abs)
-		}
+	mod := modfile.ModulePath(p.goMod.data)
+	if mod == "" {
+		return fmt.Errorf("%s names no module", filepath.Join(p.goMod.dir, "go.mod"))
 	}
+	p.module = path.Join(mod, p.goMod.rel)
+	p.unpacked = p.goMod.rel == "" && scaffold.UsesUnpacked(p.goMod.data)
+	return nil
 }
 
 // generate runs the pipeline on the project. over gives contents that count instead of those on disk; nil
@@ -119,18 +104,19 @@ func (o Options) dry() bool { return o.DryRun || o.Diff }
 
 // Report is what a run did, or would do.
 type Report struct {
-	Diagnostics diag.List         `json:"diagnostics"`
-	Fresh       bool              `json:"fresh"`     // nothing had changed, so nothing was generated
-	Unchanged   int               `json:"unchanged"` // files that were as they should be
-	Written     []output.Change   `json:"written"`
-	Deleted     []output.Change   `json:"deleted"`
-	Left        []output.Change   `json:"left"`              // no longer generated, but edited by hand
-	Refused     []output.Change   `json:"refused"`           // in the way: then nothing was written
-	Orphans     []scaffold.Orphan `json:"orphans"`           // handlers without a skill
-	Notes       []string          `json:"notes"`             // what is left for the user to do
-	Moved       []Move            `json:"moved,omitempty"`   // pins, by an update
-	Fetched     []Fetched         `json:"fetched,omitempty"` // definitions, by an update
-	Updates     []ScaffoldUpdate  `json:"updates,omitempty"` // the user's files, by an update
+	Diagnostics diag.List       `json:"diagnostics"`
+	Fresh       bool            `json:"fresh"`     // nothing had changed, so nothing was generated
+	Unchanged   int             `json:"unchanged"` // files that were as they should be
+	Written     []output.Change `json:"written"`
+	Deleted     []output.Change `json:"deleted"`
+	Left        []output.Change `json:"left"`    // no longer generated, but edited by hand
+	Refused     []output.Change `json:"refused"` // in the way: then nothing was written
+	// Handlers are what there is to say about the user's handlers.
+	Handlers []scaffold.Finding `json:"handlers"`
+	Notes    []string           `json:"notes"`             // what is left for the user to do
+	Moved    []Move             `json:"moved,omitempty"`   // pins, by an update
+	Fetched  []Fetched          `json:"fetched,omitempty"` // definitions, by an update
+	Updates  []ScaffoldUpdate   `json:"updates,omitempty"` // the user's files, by an update
 	// Diff is the unified diff of what would change, when that was asked for.
 	Diff string `json:"diff,omitempty"`
 
@@ -145,11 +131,17 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		return Report{}, err
 	}
 	defer p.Close()
-	if !o.Force && !o.dry() && p.fresh() {
-		return Report{Fresh: true, Unchanged: len(p.Lock().Files), inputs: slices.Sorted(maps.Keys(p.Lock().Inputs))}, nil
+	further, note, err := p.addRuntime()
+	if err != nil {
+		return Report{}, err
+	}
+	if !o.Force && !o.dry() && note == "" && p.fresh() {
+		r := Report{Fresh: true, Unchanged: len(p.Lock().Files), inputs: slices.Sorted(maps.Keys(p.Lock().Inputs))}
+		r.Handlers, err = p.freshFindings()
+		return r, err
 	}
 	out, list := p.generate(ctx, nil, p.Lock().Clients)
-	return p.finish(o, out, list)
+	return p.finish(o, out, list, further, note)
 }
 
 // fresh reports whether the tool, the inputs and the files are those of the last run.
@@ -168,17 +160,18 @@ func (p *project) hasUnpacked() bool {
 }
 
 // finish plans and applies what was generated, with the stubs of new skills.
-func (p *project) finish(o Options, out Output, list diag.List) (Report, error) {
+func (p *project) finish(o Options, out Output, list diag.List, further []output.File, notes ...string) (Report, error) {
 	r := Report{Diagnostics: list, inputs: slices.Sorted(maps.Keys(out.Read))}
+	r.Notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	if list.HasErrors() {
 		return r, &InvalidError{list}
 	}
-	return p.write(o, out, nil, r)
+	return p.write(o, out, further, r)
 }
 
 // write plans and applies the generated files, the stubs of new skills and further files.
 func (p *project) write(o Options, out Output, further []output.File, r Report) (Report, error) {
-	h, err := p.handlers(out)
+	h, err := p.handlers(out.Config)
 	if err != nil {
 		return r, err
 	}
@@ -190,8 +183,8 @@ func (p *project) write(o Options, out Output, further []output.File, r Report) 
 		}
 		files = append(files, stubs...)
 	}
-	if out.Model.Agent != nil {
-		r.Orphans = h.Orphans(out.Model.Agent.Skills)
+	if r.Handlers, err = p.findings(h, out); err != nil {
+		return r, err
 	}
 	return p.apply(o, out, files, r)
 }
@@ -216,12 +209,6 @@ func (p *project) apply(o Options, out Output, files []output.File, r Report) (R
 		p.tool.stampOf(p.Dir(), p.Lock().Bytes()).write()
 	}
 	return r, nil
-}
-
-// handlers reads the user's handlers.
-func (p *project) handlers(out Output) (scaffold.Handlers, error) {
-	src, err := p.Files(out.Config.Packages.Skills)
-	return scaffold.ReadHandlers(src), err
 }
 
 func (r *Report) describe(pl *output.Plan) {

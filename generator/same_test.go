@@ -96,13 +96,13 @@ func TestFilesOfRemovedTypesDisappear(t *testing.T) {
 	// The skill loses its types, the client goes, the protocol is shared, and the runtime comes from elsewhere.
 	w.write("agent.yaml", plain)
 	w.write("a2agen.yaml", sharedProtocol)
-	w.write("go.mod", "module example.com/w\n")
+	w.write("go.mod", "module example.com/w\n\nrequire github.com/a2agen/a2agen v1.0.0\n")
 	run()
 	out, _, err := Inspect(t.Context(), o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := map[string]string{"go.mod": "module example.com/w\n", "agent.yaml": plain, "a2agen.yaml": sharedProtocol, "cards/one.json": remoteCardJSON}
+	want := map[string]string{"go.mod": "module example.com/w\n\nrequire github.com/a2agen/a2agen v1.0.0\n", "agent.yaml": plain, "a2agen.yaml": sharedProtocol, "cards/one.json": remoteCardJSON}
 	for _, f := range out.Files {
 		want[f.Path] = string(f.Data)
 	}

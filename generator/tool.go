@@ -50,15 +50,6 @@ func (t Tool) runtime(dir string) (scaffold.Runtime, error) {
 	return scaffold.Runtime{}, nil
 }
 
-// needs tells the user, whose go.mod is not the tool's to change, what it lacks.
-func needs(rt scaffold.Runtime) string {
-	text := "go.mod is yours and stays as it is; the generated code needs these lines in it:\n" + rt.Requirement()
-	if rt.Unpacks() {
-		text += "\nThen run a2agen generate, which puts the runtime's source there."
-	}
-	return text
-}
-
 // headSize is how much of an executable identifies it: the Go linker puts the build id, a hash of everything that was
 // compiled, in front.
 const headSize = 64 << 10 // bytes

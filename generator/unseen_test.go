@@ -141,12 +141,12 @@ func TestAnUnseenDefinitionIsServedAndLeavesTheOlderVersionsAlone(t *testing.T) 
 func checkUnseenDrift(t *testing.T, dir string) {
 	t.Helper()
 	o := generator.Options{Tool: generator.Tool{Version: "v1.0.0"}, Dir: dir}
-	if drift, _, err := generator.Check(t.Context(), o); err != nil || len(drift) > 0 {
-		t.Errorf("drift %v, error %v", drift, err)
+	if c, err := generator.Check(t.Context(), o); err != nil || len(c.Drift) > 0 {
+		t.Errorf("drift %v, error %v", c.Drift, err)
 	}
 	writeFile(t, filepath.Join(dir, "protocol/parts/budget.proto"), strings.Replace(unseenBudget, "tokens", "coins", 1))
-	drift, _, err := generator.Check(t.Context(), o)
-	if err != nil || len(drift) == 0 || drift[0].String() != "protocol/parts/budget.proto: inputs changed" {
-		t.Errorf("drift %v, error %v", drift, err)
+	c, err := generator.Check(t.Context(), o)
+	if err != nil || len(c.Drift) == 0 || c.Drift[0].String() != "protocol/parts/budget.proto: inputs changed" {
+		t.Errorf("drift %v, error %v", c.Drift, err)
 	}
 }

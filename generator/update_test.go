@@ -137,9 +137,9 @@ func TestUpdateScaffoldMergesThreeWays(t *testing.T) {
 	if again := updateScaffold(t, dir); len(again.Updates) != 1 || len(again.Written) > 0 {
 		t.Errorf("again: %+v, written %v", again.Updates, again.Written)
 	}
-	drift, _, err := Check(t.Context(), Options{Tool: Tool{Version: "v1.0.0"}, Dir: dir})
-	if err != nil || len(drift) > 0 {
-		t.Errorf("drift %v, error %v", drift, err)
+	c, err := Check(t.Context(), Options{Tool: Tool{Version: "v1.0.0"}, Dir: dir})
+	if err != nil || len(c.Drift) > 0 {
+		t.Errorf("drift %v, error %v", c.Drift, err)
 	}
 }
 
@@ -222,9 +222,9 @@ func TestProtocolPinMovesOnlyByUpdate(t *testing.T) {
 	if _, err := Run(t.Context(), o); !errors.As(err, &invalid) || !strings.Contains(invalid.List[0].String(), "a2agen update protocol") {
 		t.Errorf("generate: error %v", err)
 	}
-	drift, _, err := Check(t.Context(), o)
-	if err != nil || len(drift) == 0 || drift[0].State != "protocol changed" || !strings.Contains(drift[0].Hint, "a2agen update protocol") {
-		t.Errorf("check: %v, error %v", drift, err)
+	c, err := Check(t.Context(), o)
+	if err != nil || len(c.Drift) == 0 || c.Drift[0].State != "protocol changed" || !strings.Contains(c.Drift[0].Hint, "a2agen update protocol") {
+		t.Errorf("check: %v, error %v", c.Drift, err)
 	}
 	if _, err := Update(t.Context(), UpdateOptions{Options: o, Scaffold: true}); !errors.As(err, &invalid) {
 		t.Errorf("update scaffold: error %v", err)
@@ -239,8 +239,8 @@ func TestProtocolPinMovesOnlyByUpdate(t *testing.T) {
 	if diff := cmp.Diff([]Move{{"1.0", older, now}}, r.Moved); diff != "" {
 		t.Error(diff)
 	}
-	if drift, _, err := Check(t.Context(), o); err != nil || len(drift) > 0 {
-		t.Errorf("drift %v, error %v", drift, err)
+	if c, err := Check(t.Context(), o); err != nil || len(c.Drift) > 0 {
+		t.Errorf("drift %v, error %v", c.Drift, err)
 	}
 }
 

@@ -94,7 +94,7 @@ func schemaOf(field string) string {
 
 func newWatched(t *testing.T) *watched {
 	dir := t.TempDir()
-	for name, text := range map[string]string{"go.mod": "module example.com/w\n", "agent.yaml": watchedCard, "schemas/in.json": schemaOf("x")} {
+	for name, text := range map[string]string{"go.mod": "module example.com/w\n\nrequire github.com/a2agen/a2agen v1.0.0\n", "agent.yaml": watchedCard, "schemas/in.json": schemaOf("x")} {
 		(&watched{t: t, dir: dir}).write(name, text)
 	}
 	w := watch(t, dir)

@@ -3,26 +3,33 @@ package main
 import (
 	"cmp"
 	"fmt"
+	"slices"
 
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/generator"
-	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
 func checkCommand() *cobra.Command {
 	var o generator.Options
+	var stubs bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Report whether generated files are up to date",
 		Long: `check generates in memory, compares the result with the project and writes nothing. It names the causes (inputs changed, tool
 changed, protocol changed, an interrupted run) and then each file: missing, outdated and why, hand-edited, or stale, which is
-no longer generated. It exits with 1 when there is any such drift: put it in CI.`,
+no longer generated. Then it names each handler whose signature does not fit its skill, each file of handlers that does not
+parse, and each handler whose skill is gone. It exits with 1 when there is any drift or a handler that cannot compile: put
+it in CI. With --handlers it also lists the handlers that are still the stubs that a2agen wrote, and exits with 1 when there
+are any.`,
 		Example: `  a2agen check
+  a2agen check --handlers               # is every handler written?
   a2agen check -C agents/weather --format json`,
 		Args: none,
 	}
 	dirFlag(cmd, &o.Dir)
+	cmd.Flags().BoolVar(&stubs, "handlers", false, "fail on handlers that are still stubs, too")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := format.check(); err != nil {
@@ -30,29 +37,38 @@ no longer generated. It exits with 1 when there is any such drift: put it in CI.
 		}
 		o.Tool = generator.ThisTool()
 		defer announce(cmd, "checking")()
-		drift, problems, err := generator.Check(cmd.Context(), o)
-		if *format == formatJSON {
-			problems.Sort()
-			e := printJSON(cmd, struct {
-				Drift       []generator.Drift `json:"drift"`
-				Diagnostics diag.List         `json:"diagnostics"`
-			}{list(drift), list(problems)})
-			return cmp.Or(err, e, drifted(drift))
+		r, err := generator.Check(cmd.Context(), o)
+		if !stubs {
+			r.Handlers = withoutStubs(r.Handlers)
 		}
-		if e := printDiagnostics(cmd.ErrOrStderr(), problems); e != nil || err != nil {
+		if *format == formatJSON {
+			r.Diagnostics.Sort()
+			r.Drift, r.Handlers, r.Diagnostics = list(r.Drift), list(r.Handlers), list(r.Diagnostics)
+			return cmp.Or(err, printJSON(cmd, r), failed(r, stubs))
+		}
+		if e := printDiagnostics(cmd.ErrOrStderr(), r.Diagnostics); e != nil || err != nil {
 			return cmp.Or(e, err)
 		}
-		for _, d := range drift {
+		for _, d := range r.Drift {
 			fmt.Fprintln(cmd.OutOrStdout(), d)
 		}
-		return drifted(drift)
+		for _, h := range r.Handlers {
+			fmt.Fprintln(cmd.OutOrStdout(), h)
+		}
+		return failed(r, stubs)
 	}
 	return cmd
 }
 
-// drifted is the error of a project with any drift.
-func drifted(drift []generator.Drift) error {
-	if len(drift) > 0 {
+// withoutStubs leaves out the handlers that nobody has written yet.
+func withoutStubs(fs []scaffold.Finding) []scaffold.Finding {
+	return slices.DeleteFunc(fs, func(f scaffold.Finding) bool { return f.Code == scaffold.Unwritten })
+}
+
+// failed is the error of a project with any drift, or with handlers that are not what they have to be.
+func failed(r generator.CheckReport, stubs bool) error {
+	bad := func(f scaffold.Finding) bool { return f.Breaks() || stubs && f.Code == scaffold.Unwritten }
+	if len(r.Drift) > 0 || slices.ContainsFunc(r.Handlers, bad) {
 		return errInvalid
 	}
 	return nil

@@ -103,7 +103,7 @@ func newJSONReport(dry bool, r generator.Report, err error) jsonReport {
 	v.Diagnostics.Sort()
 	v.Diagnostics = list(v.Diagnostics)
 	v.Written, v.Deleted, v.Left, v.Refused = list(v.Written), list(v.Deleted), list(v.Left), list(v.Refused)
-	v.Orphans, v.Notes = list(v.Orphans), list(v.Notes)
+	v.Handlers, v.Notes = list(v.Handlers), list(v.Notes)
 	return v
 }
 
@@ -133,8 +133,8 @@ func report(cmd *cobra.Command, dryRun bool, r generator.Report, err error) erro
 	for _, c := range r.Left {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s: no longer generated, but edited by hand (delete it when you do not need it)\n", c.Path)
 	}
-	for _, h := range r.Orphans {
-		fmt.Fprintf(cmd.ErrOrStderr(), "%s: method %s belongs to no skill any more (delete it when you do not need it)\n", h.File, h.Method)
+	for _, h := range withoutStubs(r.Handlers) {
+		fmt.Fprintln(cmd.ErrOrStderr(), h)
 	}
 	for _, n := range r.Notes {
 		fmt.Fprintln(cmd.ErrOrStderr(), n)

@@ -45,8 +45,8 @@ func roundLine(r generator.Report, err error) string {
 		return "a2agen: " + oneLine(err.Error())
 	}
 	line := summary(false, r)
-	for _, h := range r.Orphans {
-		line += "; " + h.File + ": method " + h.Method + " belongs to no skill any more"
+	for _, h := range withoutStubs(r.Handlers) {
+		line += "; " + h.Where() + ": " + h.Message
 	}
 	for _, c := range r.Left {
 		line += "; " + c.Path + " is no longer generated, but edited by hand"

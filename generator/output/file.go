@@ -23,6 +23,6 @@ type File struct {
 	// Base is, for a merged file, what the tool alone would write now: the base of the next merge. A scaffold file is its
 	// own base.
 	Base []byte
-	// NoBase marks a scaffold file that the tool never renders again, such as agent.yaml: nothing is kept to merge from.
+	// NoBase marks a file of the user's that the tool never renders again, such as agent.yaml: nothing is kept to merge from.
 	NoBase bool
 }

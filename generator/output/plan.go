@@ -67,6 +67,7 @@ func (p *Project) Plan(files []File, next Lock, force bool) (*Plan, error) {
 		case f.Kind == Owned:
 			generated[f.Path] = true
 			pl.next.Files[f.Path] = Digest(f.Data)
+		case f.Kind == Merged && f.NoBase:
 		case f.Kind == Merged:
 			p.planBase(pl, f.Path, f.Base)
 		case state == Missing && f.NoBase:

@@ -1,8 +1,13 @@
 package scaffold
 
 import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
 	"go/ast"
 	"go/parser"
+	"go/scanner"
 	"go/token"
 	"maps"
 	"path"
@@ -15,47 +20,103 @@ import (
 // Handlers is what package skills of a project says about handlers. It is read to report and to decide which stubs
 // are missing; user files are never changed.
 type Handlers struct {
+	self     string // import path of the package
 	hasAgent bool
-	methods  map[string]handler // exported methods of any type by name
+	methods  map[string][]handler // exported methods of any type by name
+	broken   []Finding            // files that do not parse
+	files    map[string][]byte
 }
 
 type handler struct {
-	file string
-	task bool // takes an *agent.Task: it is a handler, or was one
+	file  string
+	line  int
+	agent bool // a method of Agent
+	task  bool // takes an *agent.Task: it is a handler, or was one
+	stub  bool // as the tool wrote it
+	has   signature
 }
 
-// ReadHandlers reads the Go files of package skills by path. A file that does not parse counts as far as it does.
-func ReadHandlers(files map[string][]byte) Handlers {
-	h := Handlers{methods: map[string]handler{}}
+// stubMark stands in every stub until somebody writes the handler.
+const stubMark = "a2agen:stub"
+
+// ReadHandlers reads the Go files of package skills by path. A file that does not parse counts as far as it does. self is the
+// import path of the package.
+func ReadHandlers(self string, files map[string][]byte) Handlers {
+	h := Handlers{self: self, methods: map[string][]handler{}, files: files}
 	fset := token.NewFileSet()
+	parsed := map[string]*ast.File{}
 	for _, name := range slices.Sorted(maps.Keys(files)) {
 		if !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		f, _ := parser.ParseFile(fset, path.Base(name), files[name], parser.SkipObjectResolution)
-		if f == nil {
-			continue
+		f, err := parser.ParseFile(fset, name, files[name], parser.SkipObjectResolution)
+		if err != nil {
+			h.broken = append(h.broken, broken(name, err))
 		}
-		for _, d := range f.Decls {
-			h.declaration(name, d)
+		if f != nil {
+			parsed[name] = f
+		}
+	}
+	scopes := h.scopes(self, parsed)
+	for _, name := range slices.Sorted(maps.Keys(parsed)) {
+		for _, d := range parsed[name].Decls {
+			if d, ok := d.(*ast.FuncDecl); ok {
+				h.method(fset, name, d, scopes[name])
+			}
 		}
 	}
 	return h
 }
 
-func (h *Handlers) declaration(file string, d ast.Decl) {
-	switch d := d.(type) {
-	case *ast.FuncDecl:
-		if d.Recv != nil && d.Name.IsExported() {
-			h.methods[d.Name.Name] = handler{file, takesTask(d.Type)}
-		}
-	case *ast.GenDecl:
-		for _, s := range d.Specs {
-			if t, ok := s.(*ast.TypeSpec); ok && t.Name.Name == "Agent" {
-				h.hasAgent = true
+// scopes are what names mean in each file, and what types the package declares.
+func (h *Handlers) scopes(self string, parsed map[string]*ast.File) map[string]*scope {
+	scopes := map[string]*scope{}
+	aliases, declared := map[string]alias{}, map[string]bool{}
+	for name, f := range parsed {
+		s := newScope(self, f)
+		s.aliases, s.declared = aliases, declared
+		scopes[name] = s
+		for _, d := range f.Decls {
+			g, ok := d.(*ast.GenDecl)
+			if !ok || g.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range g.Specs {
+				t := spec.(*ast.TypeSpec)
+				declared[t.Name.Name] = true
+				if t.Assign.IsValid() {
+					aliases[t.Name.Name] = alias{t.Type, s}
+				}
 			}
 		}
 	}
+	h.hasAgent = declared["Agent"]
+	return scopes
+}
+
+func (h *Handlers) method(fset *token.FileSet, file string, d *ast.FuncDecl, s *scope) {
+	if d.Recv == nil || !d.Name.IsExported() || len(d.Recv.List) == 0 {
+		return
+	}
+	src, from := h.files[file], fset.Position(d.Pos()).Offset
+	text := src[from:min(max(from, fset.Position(d.End()).Offset), len(src))] // where it does not parse, the end may be nowhere
+	h.methods[d.Name.Name] = append(h.methods[d.Name.Name], handler{
+		file: file, line: fset.Position(d.Name.Pos()).Line,
+		agent: receiver(d) == "Agent", task: takesTask(d.Type), stub: bytes.Contains(text, []byte(stubMark)),
+		has: s.signature(d.Type),
+	})
+}
+
+// receiver is the name of a method's type.
+func receiver(d *ast.FuncDecl) string {
+	t := d.Recv.List[0].Type
+	if star, ok := t.(*ast.StarExpr); ok {
+		t = star.X
+	}
+	if id, ok := t.(*ast.Ident); ok {
+		return id.Name
+	}
+	return ""
 }
 
 // takesTask reports whether a parameter is a *agent.Task, whatever the package is called where it is imported.
@@ -76,34 +137,120 @@ func takesTask(f *ast.FuncType) bool {
 // a way of the user's own.
 func (h Handlers) HasAgent() bool { return h.hasAgent }
 
+// Empty reports whether there is no Go code at all.
+func (h Handlers) Empty() bool {
+	return !slices.ContainsFunc(slices.Collect(maps.Keys(h.files)), func(name string) bool { return strings.HasSuffix(name, ".go") })
+}
+
 // Missing are the Go names of the skills that have no method yet, in the card's order.
 func (h Handlers) Missing(skills []*ir.Skill) []string {
 	var names []string
 	for _, s := range skills {
-		if _, ok := h.methods[s.Go]; !ok {
+		if len(h.methods[s.Go]) == 0 {
 			names = append(names, s.Go)
 		}
 	}
 	return names
 }
 
-// Orphan is a handler whose skill is gone from the card.
-type Orphan struct {
-	Method string `json:"method"`
-	File   string `json:"file"` // slash-separated, relative to the project
+// Finding is something about a handler that its author should know.
+type Finding struct {
+	Code    FindingCode `json:"code"`
+	File    string      `json:"file"` // slash-separated, relative to the project
+	Line    int         `json:"line,omitempty"`
+	Method  string      `json:"method,omitempty"`
+	Message string      `json:"message"`
+	Hint    string      `json:"hint,omitempty"`
 }
 
-// Orphans are the handlers that belong to no skill, sorted by method.
-func (h Handlers) Orphans(skills []*ir.Skill) []Orphan {
-	known := map[string]bool{}
-	for _, s := range skills {
-		known[s.Go] = true
+// FindingCode says what was found.
+type FindingCode string
+
+// What is found about handlers.
+const (
+	Signature FindingCode = "signature" // the skill's contract wants another one: it does not compile
+	Syntax    FindingCode = "syntax"    // the file does not parse
+	Orphaned  FindingCode = "orphan"    // its skill is gone
+	Unwritten FindingCode = "stub"      // still as the tool wrote it
+	Elsewhere FindingCode = "elsewhere" // the handlers are in another folder than the configuration says
+)
+
+// Where is the place as file:line.
+func (f Finding) Where() string {
+	if f.Line == 0 {
+		return f.File
 	}
-	var orphans []Orphan
-	for _, name := range slices.Sorted(maps.Keys(h.methods)) {
-		if m := h.methods[name]; m.task && !known[name] {
-			orphans = append(orphans, Orphan{name, m.file})
+	return fmt.Sprintf("%s:%d", f.File, f.Line)
+}
+
+// String renders the finding on one line.
+func (f Finding) String() string {
+	s := f.Where() + ": " + f.Message
+	if f.Hint != "" {
+		s += " (" + f.Hint + ")"
+	}
+	return s
+}
+
+// Breaks reports whether the project does not compile, or does not do what its configuration says.
+func (f Finding) Breaks() bool { return f.Code != Orphaned && f.Code != Unwritten }
+
+func broken(file string, err error) Finding {
+	f := Finding{Code: Syntax, File: file, Message: "this does not parse: " + err.Error()}
+	var list scanner.ErrorList
+	if errors.As(err, &list) && len(list) > 0 {
+		f.Line, f.Message = list[0].Pos.Line, "this does not parse: "+list[0].Msg
+	}
+	return f
+}
+
+// Findings are what there is to say about the handlers, by file and line: files that do not parse, signatures that do not fit, methods
+// that belong to no skill any more, and stubs that nobody has written yet.
+func (h Handlers) Findings(wanted []Method) []Finding {
+	fs := slices.Clone(h.broken)
+	known := map[string]bool{}
+	for _, m := range wanted {
+		known[m.Name] = true
+		fs = append(fs, h.judge(m)...)
+	}
+	for name, methods := range h.methods {
+		for _, m := range methods {
+			if m.task && !known[name] {
+				fs = append(fs, Finding{Code: Orphaned, File: m.file, Line: m.line, Method: name, Message: "method " + name + " belongs to no skill any more", Hint: h.remedy(m.file)})
+			}
 		}
 	}
-	return orphans
+	slices.SortFunc(fs, func(a, b Finding) int {
+		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
+	})
+	return fs
+}
+
+// remedy says what to do with an orphan, and names the test beside it, which does not compile without the skill.
+func (h Handlers) remedy(file string) string {
+	test := strings.TrimSuffix(file, ".go") + "_test.go"
+	if _, ok := h.files[test]; ok {
+		return "delete it, and " + path.Base(test) + ", when you do not need them"
+	}
+	return "delete it when you do not need it"
+}
+
+// judge looks at the methods with the name of a skill's handler. Those of other types than Agent count only if they look like
+// handlers.
+func (h Handlers) judge(m Method) (fs []Finding) {
+	for _, got := range h.methods[m.Name] {
+		f := Finding{File: got.file, Line: got.line, Method: m.Name}
+		switch {
+		case !got.agent && !got.task, slices.ContainsFunc(h.broken, func(b Finding) bool { return b.File == got.file }):
+			continue
+		case !got.has.fits(m.want, func(pkg string) bool { return m.known[pkg] || pkg == h.self }):
+			f.Code, f.Message = Signature, m.Name+" wants "+m.want.String()
+		case got.stub:
+			f.Code, f.Message, f.Hint = Unwritten, m.Name+" is a stub", "write it, and remove the line with "+stubMark
+		default:
+			continue
+		}
+		fs = append(fs, f)
+	}
+	return fs
 }

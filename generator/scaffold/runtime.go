@@ -3,6 +3,7 @@ package scaffold
 import (
 	"cmp"
 	"fmt"
+	goversion "go/version"
 	"io"
 	"maps"
 	"path/filepath"
@@ -24,8 +25,11 @@ const unreleased = "v0.0.0-00010101000000-000000000000"
 // Unpacked is the folder of a project that holds the runtime's source when there is no other way to get it.
 const Unpacked = "third_party/a2agen"
 
-// goVersion is what go.mod of a project says: the runtime's own.
-const goVersion = "1.26.0"
+// GoVersion is what go.mod of a project says: the runtime's own.
+const GoVersion = "1.26.0"
+
+// OlderGo reports whether a Go version is too old for the runtime: a module cannot be older than what it requires.
+func OlderGo(version string) bool { return goversion.Compare("go"+version, "go"+GoVersion) < 0 }
 
 // Runtime says where a project's go.mod finds the runtime. With the zero value the source comes along in the project.
 type Runtime struct {
@@ -73,19 +77,46 @@ func (rt Runtime) files(modulePath string) []output.File {
 }
 
 func (rt Runtime) goMod(modulePath string) []byte {
-	return fmt.Appendf(nil, "module %s\n\ngo %s\n\n%s", modfile.AutoQuote(modulePath), goVersion, rt.Requirement())
+	return fmt.Appendf(nil, "module %s\n\ngo %s\n\n%s", modfile.AutoQuote(modulePath), GoVersion, rt.Requirement())
 }
 
 // Unpacks reports whether the source comes along in the project.
 func (rt Runtime) Unpacks() bool { return rt == Runtime{} }
 
+// Module is the module path of the runtime.
+func (Runtime) Module() string { return a2agen.Module }
+
+// RequireLine is the line of go.mod that names the runtime.
+func (rt Runtime) RequireLine() string {
+	return fmt.Sprintf("require %s %s\n", a2agen.Module, cmp.Or(rt.Version, unreleased))
+}
+
+// folder is what stands for an unreleased runtime, as go.mod is to name it.
+func (rt Runtime) folder() string { return cmp.Or(rt.Checkout, "./"+Unpacked) }
+
+// EditFlags are the flags of "go mod edit" that add the runtime.
+func (rt Runtime) EditFlags() []string {
+	flags := []string{"-require=" + a2agen.Module + "@" + cmp.Or(rt.Version, unreleased)}
+	if rt.Version == "" {
+		flags = append(flags, "-replace="+a2agen.Module+"="+rt.folder())
+	}
+	return flags
+}
+
+// Sums are the lines of go.sum that the runtime needs.
+func (rt Runtime) Sums() []byte {
+	if rt.Version == "" {
+		return nil
+	}
+	return rt.goSum()
+}
+
 // Requirement are the lines of go.mod that make the runtime available.
 func (rt Runtime) Requirement() string {
 	if rt.Version != "" {
-		return fmt.Sprintf("require %s %s\n", a2agen.Module, rt.Version)
+		return rt.RequireLine()
 	}
-	folder := cmp.Or(rt.Checkout, "./"+Unpacked)
-	return fmt.Sprintf("require %[1]s %[2]s\n\nreplace %[1]s => %[3]s\n", a2agen.Module, unreleased, modfile.AutoQuote(folder))
+	return rt.RequireLine() + fmt.Sprintf("\nreplace %s => %s\n", a2agen.Module, modfile.AutoQuote(rt.folder()))
 }
 
 // goSum are the runtime's own two lines: it depends on nothing but the standard library, and what the tool needs is no
@@ -106,7 +137,7 @@ func Source() ([]output.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpack the runtime: %w", err)
 	}
-	fs := []output.File{{Path: Unpacked + "/go.mod", Data: fmt.Appendf(nil, "module %s\n\ngo %s\n", a2agen.Module, goVersion)}}
+	fs := []output.File{{Path: Unpacked + "/go.mod", Data: fmt.Appendf(nil, "module %s\n\ngo %s\n", a2agen.Module, GoVersion)}}
 	for _, name := range slices.Sorted(maps.Keys(src)) {
 		fs = append(fs, output.File{Path: Unpacked + "/" + name, Data: src[name]})
 	}

@@ -30,7 +30,7 @@ func TestGoModNamesTheRuntime(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if f.Module.Mod.Path != "example.com/weather" || f.Go.Version != goVersion {
+			if f.Module.Mod.Path != "example.com/weather" || f.Go.Version != GoVersion {
 				t.Errorf("module %s, go %s", f.Module.Mod.Path, f.Go.Version)
 			}
 			if len(f.Require) != 1 || f.Require[0].Mod.Path != a2agen.Module || f.Require[0].Mod.Version != tt.version {
