@@ -89,7 +89,7 @@ func (m *importer) detect() {
 	switch {
 	case len(yamlx.Items(yamlx.Get(m.root, "supportedInterfaces"))) > 0 || !has("url"):
 		m.dialect = "1.0"
-	case has("authentication") || m.bareModes():
+	case has("authentication") || m.bareModes() && !m.later():
 		m.dialect = "0.1"
 	case m.spoken == "0.2" && !has("signatures"):
 		m.dialect = "0.2"
@@ -109,6 +109,16 @@ func (m *importer) bareModes() bool {
 	for _, mode := range yamlx.Texts(yamlx.Get(m.root, "defaultInputModes")) {
 		if shape.MediaTypes[mode] != "" {
 			return true
+		}
+	}
+	return false
+}
+
+// later reports whether the card has a member that 0.1 did not have. Cards of 0.3 name modes as 0.1 did, too.
+func (m *importer) later() bool {
+	for _, key := range []string{"protocolVersion", "preferredTransport", "additionalInterfaces", "securitySchemes", "security"} {
+		if v := yamlx.Get(m.root, key); v != nil && !yamlx.IsNull(v) {
+			return m.spoken != "0.1"
 		}
 	}
 	return false

@@ -163,6 +163,11 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 	}
 	i := c.Interface()
 	t.verbose("%s speaks A2A %s at %s", c.Card().CardInfo().Name, i.Version, i.URL)
+	for _, w := range c.Warnings() {
+		if t.Asks || t.Verbose {
+			t.note("warning: %s", w)
+		}
+	}
 	if len(t.Headers) > 0 && !sameHost(url, i.URL) {
 		t.note("the card sends calls to %s: your headers go there too", i.URL)
 	}

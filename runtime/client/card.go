@@ -16,7 +16,8 @@ import (
 var wellKnown = []string{"/.well-known/agent-card.json", "/.well-known/agent.json"}
 
 // FetchCard fetches and decodes an agent's card. url is the agent's base URL, below which the card is at
-// /.well-known/agent-card.json, or the URL of the card itself when its path ends in ".json".
+// /.well-known/agent-card.json, or the URL of the card itself when its path ends in ".json". Faults of the card that calls can do without
+// are overlooked (see [Client.Warnings]).
 func FetchCard(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (runtime.Card, error) {
 	c := configure(p, opts)
 	defer c.Close()
@@ -79,7 +80,7 @@ func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int
 	if err != nil {
 		return nil, 0, err
 	}
-	card, err := c.protocol.DecodeCard(body)
+	card, err := c.decodeCard(body)
 	if err != nil {
 		return nil, 0, c.notACard(body, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/a2aall"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
@@ -127,5 +128,63 @@ func TestNewSaysWhyThereIsNoCard(t *testing.T) {
 		if _, err := a2a.NewClient(t.Context(), u); err == nil {
 			t.Errorf("%q is taken for a URL", u)
 		}
+	}
+}
+
+// TestACardIsTakenWithItsFaults: what calls can do without is overlooked, and said; what they need is not.
+func TestACardIsTakenWithItsFaults(t *testing.T) {
+	const (
+		newer = `{"name":"w","description":"d","version":"1","supportedInterfaces":[{"url":"https://a.example/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
+			`"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[{"id":"s","name":"S","description":"d","tags":["t"]}]}`
+		older = `{"name":"w","description":"d","version":"1","url":"https://a.example/","protocolVersion":"0.3.0","capabilities":{"streaming":true},` +
+			`"defaultInputModes":["text"],"defaultOutputModes":["text"],"skills":[{"id":"s","name":"S","description":"d","tags":["t"]}]}`
+		flows = `{"flows":{"authorizationCode":{"authorizationUrl":"https://a","tokenUrl":"https://b","scopes":{}},"clientCredentials":{"tokenUrl":"https://b","scopes":{}}}}`
+	)
+	tests := []struct{ name, card, old, new, warning string }{
+		{"nothing wrong", newer, "", "", ""},
+		{"a mode of 0.1 in a card of 0.3", older, "", "", ""},
+		{"an odd requirement", newer, `"skills"`, `"securityRequirements":[{"schemes":{"k":7}},{"schemes":{"j":{"list":[]}}}],"skills"`, "/securityRequirements/0 is left out"},
+		{"a requirement that is a word", newer, `"skills"`, `"securityRequirements":["k"],"skills"`, "/securityRequirements/0 is left out"},
+		{"requirements that are no list", newer, `"skills"`, `"securityRequirements":{"k":[]},"skills"`, "/securityRequirements is left out"},
+		{"an odd requirement of a skill", newer, `"tags":["t"]`, `"tags":["t"],"securityRequirements":[{"schemes":{"k":7}}]`, "/skills/0/securityRequirements/0 is left out"},
+		{"no capabilities", newer, `"capabilities":{"streaming":true},`, ``, "/capabilities: required, but missing (taken for empty)"},
+		{"capabilities that are null", newer, `{"streaming":true}`, `null`, "taken for empty"},
+		{"a scheme of 0.3 in a card of 1.0", newer, `"skills"`, `"securitySchemes":{"a/b":{"type":"apiKey","in":"header","name":"X"}},"skills"`, "is left out"},
+		{"two flows in a scheme", newer, `"skills"`, `"securitySchemes":{"o":{"oauth2SecurityScheme":` + flows + `}},"skills"`, "flows/clientCredentials is left out"},
+		{"a scheme that is a word", newer, `"skills"`, `"securitySchemes":{"p":"bearer"},"skills"`, "/securitySchemes/p is left out"},
+		{"two kinds in a scheme", newer, `"skills"`, `"securitySchemes":{"o":{"apiKeySecurityScheme":{"location":"header","name":"X"},"httpAuthSecurityScheme":{"scheme":"Bearer"}}},"skills"`, "httpAuthSecurityScheme is left out"},
+		{"a skill without tags", newer, `,"tags":["t"]`, ``, "/skills/0/tags: required, but missing (taken for empty)"},
+		{"a description that is a number", newer, `"description":"d","version"`, `"description":7,"version"`, "taken for empty"},
+		{"no name", newer, `"name":"w",`, ``, "taken for empty"},
+		{"a provider without URL", newer, `"skills"`, `"provider":{"organization":"o","url":{}},"skills"`, "is left out"},
+		{"an odd interface beside a good one", newer, `"supportedInterfaces":[`, `"supportedInterfaces":["x",`, "/supportedInterfaces/0 is left out"},
+		{"odd security of 0.3", older, `"skills"`, `"security":["x"],"securitySchemes":{"k":{"type":"magic"},"j":7},"skills"`, "is left out"},
+		{"a scheme of 1.0 in a card of 0.3", older, `"skills"`, `"securitySchemes":{"o":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},"skills"`, "is left out"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			card := strings.Replace(tt.card, tt.old, tt.new, 1)
+			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(card)) }))
+			defer srv.Close()
+			c, err := rpc.New(t.Context(), a2aall.Protocol(), srv.URL)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			if c.Interface().URL != "https://a.example/" {
+				t.Errorf("uses %+v", c.Interface())
+			}
+			all := strings.Join(c.Warnings(), "\n")
+			if (all == "") != (tt.warning == "") || !strings.Contains(all, tt.warning) {
+				t.Errorf("warnings %q, want %q", all, tt.warning)
+			}
+		})
+	}
+	for name, card := range map[string]string{"no interfaces": strings.Replace(newer, "supportedInterfaces", "interfaces", 1), "interfaces that are none": strings.Replace(newer, `[{"url"`, `7,"x":[{"url"`, 1), "a list": "[]", "no JSON": "{"} {
+		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(card)) }))
+		if c, err := rpc.New(t.Context(), a2aall.Protocol(), srv.URL); err == nil {
+			t.Errorf("%s: taken, with %q", name, c.Warnings())
+		}
+		srv.Close()
 	}
 }

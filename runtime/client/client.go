@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -22,6 +23,7 @@ type Client struct {
 	card     runtime.Card
 	info     runtime.CardInfo
 	iface    runtime.Interface
+	warnings []string
 	nextID   atomic.Int64
 
 	http                  *http.Client
@@ -91,6 +93,10 @@ func (c *Client) Close() {
 
 // Card returns the agent's card.
 func (c *Client) Card() runtime.Card { return c.card }
+
+// Warnings says what was wrong with the card that [New] fetched and was overlooked, because calls can do without: an odd security
+// scheme, no capabilities, … There are none for a card that is as it should be.
+func (c *Client) Warnings() []string { return slices.Clone(c.warnings) }
 
 // Interface returns the interface in use.
 func (c *Client) Interface() runtime.Interface { return c.iface }

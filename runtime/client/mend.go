@@ -1,0 +1,153 @@
+package client
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// maxMends is how many faults of a card are overlooked.
+const maxMends = 100
+
+// decodeCard reads a card. A call needs its interfaces; what is wrong with anything else is left out or filled in, and said in a warning.
+func (c *Client) decodeCard(src []byte) (runtime.Card, error) {
+	card, first := c.protocol.DecodeCard(src)
+	if first == nil {
+		return card, nil
+	}
+	var root any
+	dec := json.NewDecoder(bytes.NewReader(src))
+	dec.UseNumber()
+	if dec.Decode(&root) != nil {
+		return nil, first
+	}
+	var warnings []string
+	for err := first; err != nil; {
+		var fault *wire.Error
+		if !errors.As(err, &fault) || len(warnings) == maxMends {
+			return nil, first
+		}
+		how, ok := mend(root, pointer(fault.Pointer))
+		if !ok {
+			return nil, first
+		}
+		warnings = append(warnings, printable([]byte(fmt.Sprintf("the card is not as it should be: %v (%s)", fault, how))))
+		if src, err = json.Marshal(root); err != nil {
+			return nil, first
+		}
+		card, err = c.protocol.DecodeCard(src)
+	}
+	c.warnings = append(c.warnings, warnings...)
+	return card, nil
+}
+
+// pointer splits a JSON pointer.
+func pointer(s string) []string {
+	tokens := strings.Split(s, "/")[1:]
+	for i, t := range tokens {
+		tokens[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(t)
+	}
+	return tokens
+}
+
+// fillers stand for required members of a card and of its skills.
+var fillers = map[string]func() any{
+	"capabilities": func() any { return map[string]any{} },
+	"name":         noText, "description": noText, "version": noText, "id": noText,
+	"skills": noList, "tags": noList, "defaultInputModes": noList, "defaultOutputModes": noList,
+}
+
+func noText() any { return "" }
+func noList() any { return []any{} }
+
+// mend changes a card so that the fault at a place is gone: it fills in a required member, or leaves out the smallest thing that can be
+// left out. It says which, and reports false where a call needs what is there.
+func mend(root any, at []string) (how string, ok bool) {
+	if n := len(at); n > 0 && (n == 1 || at[0] == "skills") {
+		last := at[n-1]
+		holder, isMap := find(root, at[:n-1]).(map[string]any)
+		if fill := fillers[last]; isMap && fill != nil {
+			if empty := fill(); fmt.Sprint(holder[last]) != fmt.Sprint(empty) || holder[last] == nil {
+				holder[last] = empty
+				return "taken for empty", true
+			}
+		}
+	}
+	for at = requirement(at); len(at) > 0; at = at[:len(at)-1] {
+		if len(at) == 1 && slices.Contains([]string{"url", "supportedInterfaces", "supported_interfaces"}, at[0]) {
+			return "", false
+		}
+		if remove(root, at) {
+			return "/" + strings.Join(at, "/") + " is left out", true
+		}
+	}
+	return "", false
+}
+
+// requirement shortens a place in a security requirement to the whole of it: one without the odd part would demand less.
+func requirement(at []string) []string {
+	for i, member := range at {
+		if (member == "securityRequirements" || member == "security") && len(at) > i+2 {
+			return at[:i+2]
+		}
+	}
+	return at
+}
+
+// find returns what is at a place, nil if there is nothing.
+func find(v any, at []string) any {
+	for _, token := range at {
+		switch in := v.(type) {
+		case map[string]any:
+			v = in[token]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil || i < 0 || i >= len(in) {
+				return nil
+			}
+			v = in[i]
+		default:
+			return nil
+		}
+	}
+	return v
+}
+
+// remove takes what is at a place out of the card, and reports whether it was there.
+func remove(root any, at []string) bool {
+	last := at[len(at)-1]
+	switch in := find(root, at[:len(at)-1]).(type) {
+	case map[string]any:
+		_, there := in[last]
+		delete(in, last)
+		return there
+	case []any:
+		i, err := strconv.Atoi(last)
+		if err != nil || i < 0 || i >= len(in) {
+			return false
+		}
+		replace(root, at[:len(at)-1], slices.Delete(in, i, i+1))
+		return true
+	}
+	return false
+}
+
+// replace puts v at a place.
+func replace(root any, at []string, v any) {
+	last := at[len(at)-1]
+	switch in := find(root, at[:len(at)-1]).(type) {
+	case map[string]any:
+		in[last] = v
+	case []any:
+		if i, err := strconv.Atoi(last); err == nil && i >= 0 && i < len(in) {
+			in[i] = v
+		}
+	}
+}
