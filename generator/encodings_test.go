@@ -3,8 +3,6 @@ package generator_test
 import (
 	"bytes"
 	"errors"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/gotool"
 )
 
 // encodingsMain writes and reads a task with what is new in the unseen definition, in every encoding.
@@ -69,8 +68,7 @@ func TestEncodingsCarryAnUnseenDefinition(t *testing.T) {
 	if _, err := generator.Run(t.Context(), generator.Options{Tool: generator.Tool{Version: "v1.0.0"}, Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", "-mod=mod", ".")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd := gotool.Command(dir, "run", ".")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

@@ -2,8 +2,6 @@ package generator_test
 
 import (
 	"bytes"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -11,6 +9,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -115,8 +114,7 @@ func TestAStreamOfOnesOwnGoesFromTheHandlerToTheTypedClient(t *testing.T) {
 	if _, err := generator.Run(t.Context(), generator.Options{Tool: generator.Tool{Version: "v1.0.0"}, Dir: dir}); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", "-mod=mod", ".")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd := gotool.Command(dir, "run", ".")
 	var errs bytes.Buffer
 	cmd.Stderr = &errs
 	out, err := cmd.Output()

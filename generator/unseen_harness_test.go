@@ -3,13 +3,13 @@ package generator_test
 import (
 	"bytes"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/gotool"
 )
 
 // unseen is a definition that nobody here has seen, and what to ask an agent that was generated from it.
@@ -224,8 +224,8 @@ func (u unseen) run(t *testing.T) string {
 			t.Fatalf("%s: %v", folder, err)
 		}
 	}
-	cmd := exec.Command("go", "run", "-mod=mod", ".")
-	cmd.Dir, cmd.Stdin, cmd.Env = dir, strings.NewReader(unseenRequests+u.requests), append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
+	cmd := gotool.Command(dir, "run", ".")
+	cmd.Stdin = strings.NewReader(unseenRequests + u.requests)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {

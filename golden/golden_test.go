@@ -20,7 +20,6 @@ import (
 	"go/format"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -31,6 +30,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/gotool"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations")
@@ -135,7 +135,7 @@ func TestGolden(t *testing.T) {
 			}
 		})
 	}
-	if out, err := goTool(dir, "vet", "./...").CombinedOutput(); err != nil {
+	if out, err := gotool.Command(dir, "vet", "./...").CombinedOutput(); err != nil {
 		t.Fatalf("what the cases generate does not vet: %v\n%s", err, out)
 	}
 	for _, g := range runs {
@@ -216,17 +216,10 @@ func write(t *testing.T, path string, data []byte) {
 func run(t *testing.T, dir string, g *golden) string {
 	t.Helper()
 	var stdout, stderr strings.Builder
-	cmd := goTool(dir, "run", "./"+g.name+"/run")
+	cmd := gotool.Command(dir, "run", "./"+g.name+"/run")
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {
 		t.Fatalf("%v\n%s%s", err, &stdout, &stderr)
 	}
 	return stdout.String()
-}
-
-func goTool(dir string, args ...string) *exec.Cmd {
-	cmd := exec.Command("go", args...)
-	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=mod", "GOPROXY=off")
-	return cmd
 }

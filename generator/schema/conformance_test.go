@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"go/format"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"strings"
@@ -18,6 +17,7 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/internal/gotool"
 )
 
 // conformance is a schema with instances, in the manner of the official JSON-Schema-Test-Suite.
@@ -197,10 +197,6 @@ func module(t *testing.T, res schema.Result) (dir string) {
 	return dir
 }
 
-func goEnv() []string {
-	return append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off", "GOPROXY=off")
-}
-
 // ask vets and compiles the module once and asks it for the verdict on every instance.
 func ask(t *testing.T, dir string, cases []conformance) [][]verdict {
 	t.Helper()
@@ -217,8 +213,8 @@ func ask(t *testing.T, dir string, cases []conformance) [][]verdict {
 		}
 	}
 	for _, args := range [][]string{{"vet", "./..."}, {"run", "."}} {
-		cmd := exec.Command("go", args...)
-		cmd.Dir, cmd.Env, cmd.Stdout, cmd.Stderr = dir, goEnv(), &out, &stderr
+		cmd := gotool.Command(dir, args...)
+		cmd.Stdout, cmd.Stderr = &out, &stderr
 		if args[0] == "run" {
 			cmd.Stdin = &in
 		}

@@ -2,9 +2,10 @@ package schema_test
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/a2agen/a2agen/internal/gotool"
 )
 
 // goValues is a test inside the emitted package: values made in Go instead of read from JSON.
@@ -116,8 +117,7 @@ dependentRequired: {more: [days]}
 	if err := os.WriteFile(filepath.Join(dir, "agent", "values_test.go"), []byte(goValues), 0o666); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "test", "./agent")
-	cmd.Dir, cmd.Env = dir, goEnv()
+	cmd := gotool.Command(dir, "test", "./agent")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}
