@@ -123,7 +123,11 @@ func TestMutatedSchemasAreTakenOrRefusedWithTheirPlace(t *testing.T) {
 		sources = append(sources, []byte(text+"\n}\n"))
 	}
 	taken := 0
-	for seed := range uint64(80) {
+	seeds := uint64(80)
+	if testing.Short() {
+		seeds = 12
+	}
+	for seed := range seeds {
 		var root map[string]any
 		if err := json.Unmarshal(sources[seed%4], &root); err != nil {
 			t.Fatal(err)
@@ -152,8 +156,8 @@ func TestMutatedSchemasAreTakenOrRefusedWithTheirPlace(t *testing.T) {
 			keepMutated(t, seed, files)
 		}
 	}
-	if taken < 20 {
-		t.Errorf("only %d were taken", taken)
+	if taken < int(seeds)/4 {
+		t.Errorf("only %d of %d were taken", taken, seeds)
 	}
 }
 

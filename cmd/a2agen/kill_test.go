@@ -69,6 +69,7 @@ func (s *story) awaitStaged(ended chan error) {
 			ended <- err
 			return
 		default:
+			time.Sleep(20 * time.Microsecond)
 		}
 	}
 }

@@ -67,6 +67,9 @@ func storyEnv(t *testing.T) []string {
 // newStory makes a project with one skill, as init leaves it, and commits it.
 func newStory(t *testing.T, initArgs ...string) *story {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("makes a project and compiles it")
+	}
 	if _, err := exec.LookPath("git"); err != nil {
 		t.Skip("git is not here")
 	}

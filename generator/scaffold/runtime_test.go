@@ -135,6 +135,9 @@ func TestRuntimeNeedsOnlyTheStandardLibrary(t *testing.T) {
 }
 
 func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
 	dir := t.TempDir()
 	src, err := Source()
 	if err != nil {

@@ -236,6 +236,9 @@ func ask(t *testing.T, dir string, cases []conformance) [][]verdict {
 }
 
 func TestEmittedTypesGiveTheVerdictOfTheStandard(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
 	cases := allCases()
 	res := compileCases(t, cases)
 	verdicts := ask(t, module(t, res), cases)

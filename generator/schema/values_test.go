@@ -93,6 +93,9 @@ func TestNilValueIsAnError(t *testing.T) {
 `
 
 func TestValuesMadeInGoAreValidated(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
 	cases := []conformance{{name: "built", schema: `
 type: object
 required: [kind, name, shape, any]
