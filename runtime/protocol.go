@@ -124,6 +124,9 @@ type Rules struct {
 	UpdatesOnly bool
 	// PublicCard: the operation of RoleExtendedCard answers the public card, without authentication (0.1).
 	PublicCard bool
+	// Places: artifacts have no ids but a place in their task, which AppendEvent and Append write for an id that is such a number: what is
+	// written comes from [Protocol.Placed] (0.1).
+	Places bool
 	// CardPath is the well-known path of the card: "/.well-known/agent.json" before 0.3. Empty is 1.0's.
 	CardPath string
 }

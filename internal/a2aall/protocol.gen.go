@@ -1780,6 +1780,7 @@ func versionV01JSON() *runtime.Version {
 			ClientIDs:   true,
 			Final:       true,
 			NoHistory:   true,
+			Places:      true,
 			PlainErrors: true,
 			PublicCard:  true,
 			PushTask:    true,

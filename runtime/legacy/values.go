@@ -75,8 +75,8 @@ func ReadTimestamp(r *wire.Reader) time.Time {
 // HasIndex is true: an artifact of 0.1 always has its index.
 func HasIndex(string) bool { return true }
 
-// AppendIndex appends the index by which 0.1 knows an artifact: the id where it is such a number, else a number that is
-// always the same for the id.
+// AppendIndex appends the index by which 0.1 knows an artifact. That is its place in its task, which is its id where a server writes one
+// (decision 012); any other id gives a number that is always the same for the id.
 func AppendIndex(b []byte, id string) ([]byte, error) {
 	if n, err := strconv.ParseInt(id, 10, 32); err == nil && n >= 0 && strconv.FormatInt(n, 10) == id {
 		return append(b, id...), nil

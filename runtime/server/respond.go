@@ -23,12 +23,17 @@ func (q *request) reply(result any) {
 		q.w.WriteHeader(http.StatusNoContent)
 		return
 	}
+	result, err := q.shown(result)
+	if err != nil {
+		q.fail(err)
+		return
+	}
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
 	b := append((*buf)[:0], responseHead...)
 	b = append(b, q.id...)
 	b = append(b, responseResult...)
-	b, err := q.op.Append(b, result)
+	b, err = q.op.Append(b, result)
 	*buf = b
 	if err != nil {
 		q.s.logger.Error("result could not be encoded", "method", q.op.RPC, "error", err)

@@ -21,8 +21,9 @@ type stream struct {
 	key      store.Key
 	task     store.Ref
 	reader   *reader
-	seq      int64 // of the last event written
-	follow   bool  // a subscription: stays open while the task waits for its client
+	places   places // of the artifacts, for versions that have them instead of ids; nil: not known yet
+	seq      int64  // of the last event written
+	follow   bool   // a subscription: stays open while the task waits for its client
 	rc       *http.ResponseController
 	deadline int64        // tick at which the write deadline was set; 0: never
 	written  atomic.Int64 // tick of the last write
@@ -226,14 +227,17 @@ const maxFlush = 32 << 10
 
 // record appends a record's frame. Its bytes are encoded once for all readers.
 func (st *stream) record(b []byte, rec *store.Record, shared bool) ([]byte, error) {
+	shown, err := st.shown(rec.Event)
+	if err != nil {
+		return b, err
+	}
 	encoded := rec.Encoded(st.q.version.index)
 	if encoded == nil && !shared {
-		return st.frame(b, rec.Seq, rec.Event)
+		return st.frame(b, rec.Seq, shown)
 	}
 	if encoded == nil {
-		var err error
-		encoded, err = rec.Encode(st.q.version.index, func(dst []byte, e runtime.Event) ([]byte, error) {
-			dst, err := st.q.version.AppendEvent(dst, e)
+		encoded, err = rec.Encode(st.q.version.index, func(dst []byte, _ runtime.Event) ([]byte, error) {
+			dst, err := st.q.version.AppendEvent(dst, shown)
 			return oneLine(dst), err
 		})
 		if err != nil {

@@ -124,6 +124,13 @@ func (st *stream) opening(b []byte, version int64, task runtime.Task) ([]byte, e
 		return st.frame(b, version, task)
 	}
 	info := task.TaskInfo()
+	if rules.Places {
+		st.places = placesOf(task)
+		var err error
+		if task, err = p.Placed(task); err != nil {
+			return b, err
+		}
+	}
 	if rules.UpdatesOnly {
 		var err error
 		for _, a := range task.ArtifactList() {

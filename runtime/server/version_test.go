@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -67,6 +68,10 @@ func desk(ctx context.Context, t *server.Task) (string, error) {
 	switch t.Text() {
 	case "hello":
 		return "", t.Reply(runtime.Text("Good morning."))
+	case "maps":
+		town, coast := t.Stream("town"), t.Stream("coast")
+		err := errors.Join(town.Part(runtime.Text("N")), coast.Part(runtime.Text("E")), town.Last(runtime.Text("S")), coast.Last(runtime.Text("W")))
+		return "Two maps.", err
 	case "forecast":
 		return "Dry.", nil
 	case "book":
