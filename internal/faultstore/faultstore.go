@@ -86,8 +86,8 @@ func do[T any](s *Store, c Call, call func() (T, error)) (T, error) {
 }
 
 // Create implements [store.Store].
-func (s *Store) Create(ctx context.Context, key store.Key, t runtime.Task, p store.Private, view *store.View) (store.Snapshot, error) {
-	return do(s, Call{Op: "create", Key: key}, func() (store.Snapshot, error) { return s.Store.Create(ctx, key, t, p, view) })
+func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
+	return do(s, Call{Op: "create", Key: key}, func() (store.Snapshot, error) { return s.Store.Create(ctx, key, n, view) })
 }
 
 // Apply implements [store.Store].

@@ -73,7 +73,8 @@ func (t *Task) create(first runtime.State) error {
 
 // store puts a new task into the store. When an earlier try failed there, the task may be in it all the same.
 func (t *Task) store(task runtime.Task, view *store.View) (store.Snapshot, error) {
-	snap, err := t.s.store.Create(context.Background(), t.l.key, task, t.private, view)
+	n := store.New{Task: task, Private: t.private, Size: store.SizeOfMessage(t.req.Message, t.parts)}
+	snap, err := t.s.store.Create(context.Background(), t.l.key, n, view)
 	if errors.Is(err, store.ErrExists) && t.unsure {
 		if view == nil {
 			view = &store.View{History: new(int)}

@@ -117,8 +117,11 @@ func (m *Memory) groupOf(k groupKey) *group {
 	return g
 }
 
-// insert puts a new row into its lists.
-func (m *Memory) insert(r *row) {
+// insert takes a new row in, with the bytes that it takes.
+func (m *Memory) insert(r *row, bytes int) {
+	m.rows[r.key] = r
+	m.accounts[r.account.principal] = r.account
+	m.charge(r, holding{1, bytes})
 	r.groups[0] = m.groupOf(groupKey{r.key.Owner, ""})
 	if r.context != "" {
 		r.groups[1] = m.groupOf(groupKey{r.key.Owner, r.context})
@@ -149,53 +152,32 @@ func (m *Memory) detach(r *row) {
 			g.drop(r)
 		}
 	}
-	if r.resting != nil {
-		r.resting.remove(r)
-		r.resting = nil
-	}
+	m.rouse(r)
 }
 
-// rest queues a task that ended or waits for its client, for eviction.
-func (m *Memory) rest(r *row) {
-	switch {
-	case r.state.Terminal():
-		r.resting = &m.ended
-	case r.state.Interrupted():
-		r.resting = &m.parked
-	default:
-		return
-	}
-	r.resting.insertBefore(r, nil)
-}
-
-// makeRoom evicts what is due, and ended tasks as long as the store is full. It reports whether there is room.
-func (m *Memory) makeRoom(now time.Time) bool {
-	m.sweep(&m.ended, now.Add(-m.limits.Ended))
-	for len(m.rows) >= m.limits.Tasks {
-		if m.ended.front == nil || !m.discard(m.ended.front) {
-			return false
-		}
-	}
-	return true
-}
-
-// sweep evicts from the front of q what has rested since before deadline.
+// sweep evicts from the front of q what has rested since before deadline, and passes over what somebody is at work on.
 func (m *Memory) sweep(q *queue, deadline time.Time) int {
 	n := 0
-	for q.front != nil && q.front.at.Before(deadline) && m.discard(q.front) {
-		n++
+	for r := q.front; r != nil && r.at.Before(deadline); {
+		next := q.next(r)
+		if m.discard(r) {
+			n++
+		}
+		r = next
 	}
 	return n
 }
 
-// discard evicts r unless somebody is at work on it.
+// discard evicts r unless somebody is at work on it. Who still knows the row keeps nothing of the task.
 func (m *Memory) discard(r *row) bool {
 	if !r.mu.TryLock() {
 		return false
 	}
+	defer r.mu.Unlock()
 	r.gone = true
-	r.mu.Unlock()
+	r.task, r.log, r.private = nil, nil, Private{}
 	m.detach(r)
+	m.charge(r, holding{-1, -r.charged})
 	delete(m.rows, r.key)
 	for i, context := range []string{"", r.context} {
 		if g := r.groups[i]; g != nil && g.n == 0 {

@@ -21,18 +21,28 @@ func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 	rows, total := m.find(owner, q, cur)
 	page := Page{Total: total, Tasks: make([]runtime.Task, 0, min(q.Size, len(rows)))}
 	for i, f := range rows {
-		if i == q.Size {
+		if i == q.Size || !page.add(f.row, q) {
 			last := rows[i-1]
 			page.Next = cursor{last.at, last.row.key.Task}.token(owner, q)
 			break
 		}
-		f.row.mu.Lock()
-		if !f.row.gone {
-			page.Tasks = append(page.Tasks, f.row.snapshot(&q.View).Task)
-		}
-		f.row.mu.Unlock()
 	}
 	return page, nil
+}
+
+// add adds the task to the page unless it is gone meanwhile. It reports whether there was room for it.
+func (p *Page) add(r *row, q Query) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone {
+		return true
+	}
+	n := r.size.of(q.View)
+	if q.Bytes > 0 && len(p.Tasks) > 0 && p.Bytes+n > q.Bytes {
+		return false
+	}
+	p.Tasks, p.Bytes = append(p.Tasks, r.snapshot(&q.View).Task), p.Bytes+n
+	return true
 }
 
 // found is a row with the time it was found at.

@@ -1,12 +1,27 @@
 package store
 
-import "github.com/a2agen/a2agen/runtime"
+import (
+	"sync/atomic"
+
+	"github.com/a2agen/a2agen/runtime"
+)
 
 // eventLog is the log of one task.
 type eventLog struct {
 	records []*Record
 	trimmed int64    // Seq of the newest record that is not there any more
 	blank   []Record // made in advance
+	encoded atomic.Int64
+}
+
+// size is the memory that the log takes beside the events' content, which is that of the task.
+func (l *eventLog) size() int { return len(l.records)*recordBytes + int(l.encoded.Load()) }
+
+// forget drops the bytes that were encoded for readers.
+func (l *eventLog) forget() {
+	for _, rec := range l.records {
+		rec.forget(nil)
+	}
 }
 
 // Numbers of records that are made at a time: an allocation for each event shows in the time of a stream. The first piece is for a short task.
@@ -26,6 +41,9 @@ func (l *eventLog) append(e runtime.Event, keep int) {
 	if len(l.records) > keep+keep/4 {
 		cut := len(l.records) - keep
 		l.trimmed = l.records[cut-1].Seq
+		for _, rec := range l.records[:cut] {
+			rec.forget(&unkept)
+		}
 		l.records = append(make([]*Record, 0, keep+keep/2), l.records[cut:]...)
 	}
 	if len(l.blank) == 0 {
@@ -33,6 +51,6 @@ func (l *eventLog) append(e runtime.Event, keep int) {
 	}
 	rec := &l.blank[0]
 	l.blank = l.blank[1:]
-	rec.Seq, rec.Event = l.trimmed+int64(len(l.records))+1, e
+	rec.Seq, rec.Event, rec.sum = l.trimmed+int64(len(l.records))+1, e, &l.encoded
 	l.records = append(l.records, rec)
 }

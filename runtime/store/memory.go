@@ -8,34 +8,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// MemoryLimits say what a [Memory] keeps. A zero field means the default in brackets.
-type MemoryLimits struct {
-	Tasks  int           // tasks at most: the longest ended makes room for a new one [20,000]
-	Events int           // events that the log of one task keeps at least; older ones are trimmed [10,000]
-	Logs   int           // ended tasks that keep their logs for readers that come back: the last ones [1,000]
-	Ended  time.Duration // how long an ended task is kept [1 h]
-	Parked time.Duration // how long a task waits for its client before it is dropped [24 h]
-}
-
-func (l MemoryLimits) withDefaults() MemoryLimits {
-	if l.Tasks == 0 {
-		l.Tasks = 20_000
-	}
-	if l.Events == 0 {
-		l.Events = 10_000
-	}
-	if l.Logs == 0 {
-		l.Logs = 1000
-	}
-	if l.Ended == 0 {
-		l.Ended = time.Hour
-	}
-	if l.Parked == 0 {
-		l.Parked = 24 * time.Hour
-	}
-	return l
-}
-
 // Memory is a [Store] in memory. Tasks are changed in place: an update costs the same however large the task has grown.
 //
 // The lock of a row guards its task; the lock of the index guards everything else and may be taken while a row is locked, never the
@@ -43,18 +15,20 @@ func (l MemoryLimits) withDefaults() MemoryLimits {
 type Memory struct {
 	limits MemoryLimits
 
-	mu     sync.Mutex
-	rows   map[Key]*row
-	groups map[groupKey]*group // by owner, and by owner and context
-	ended  queue               // ended tasks, the longest ended first
-	parked queue               // interrupted tasks, the longest waiting first
-	logs   []*row              // the last ended tasks with logs, a ring
-	oldest int                 // index in logs of the one to go next
+	mu       sync.Mutex
+	rows     map[Key]*row
+	groups   map[groupKey]*group // by owner, and by owner and context
+	accounts map[string]*account // by principal
+	heaviest heaviest
+	held     holding // of all accounts
+	rested   holding // of all accounts
+	logs     []*row  // the last ended tasks with logs, a ring
+	oldest   int     // index in logs of the one to go next
 }
 
 // NewMemory makes an empty store.
 func NewMemory(l MemoryLimits) *Memory {
-	return &Memory{limits: l.withDefaults(), rows: map[Key]*row{}, groups: map[groupKey]*group{}, ended: queue{slot: restSlot}, parked: queue{slot: restSlot}}
+	return &Memory{limits: l.withDefaults(), rows: map[Key]*row{}, groups: map[groupKey]*group{}, accounts: map[string]*account{}}
 }
 
 // row is one task.
@@ -68,6 +42,8 @@ type row struct {
 	private Private
 	log     *eventLog // nil while nobody reads the events, and when they are no longer kept
 	gone    bool      // evicted
+	size    size
+	counted int64 // version at which the size was counted anew
 
 	// Guarded by the index lock; written with both locks held, so that either is enough to read.
 	context string
@@ -75,24 +51,31 @@ type row struct {
 	at      time.Time // status timestamp: sort key
 	groups  [2]*group // of its owner, and of its context unless that is ""
 	links   [3]link
+	account *account
+	charged int    // bytes that the account holds for it: at most slack less than it takes
 	resting *queue // the queue the row is in, nil while active
 }
 
 // Create implements [Store].
-func (m *Memory) Create(_ context.Context, key Key, t runtime.Task, p Private, view *View) (Snapshot, error) {
-	info := t.TaskInfo()
-	r := &row{key: key, store: m, task: t, version: 1, private: p, context: info.ContextID, state: info.State, at: info.At}
+func (m *Memory) Create(_ context.Context, key Key, n New, view *View) (Snapshot, error) {
+	info := n.Task.TaskInfo()
+	r := &row{key: key, store: m, task: n.Task, version: 1, private: n.Private, context: info.ContextID, state: info.State, at: info.At}
+	r.size = size{said: n.Size, private: n.Private.size()}
+	bytes := r.size.held(nil)
+	if bytes > m.limits.TaskBytes {
+		return Snapshot{}, ErrTooLarge
+	}
 	snap := r.snapshot(view)
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if _, ok := m.rows[key]; ok {
 		return Snapshot{}, ErrExists
 	}
-	if !m.makeRoom(info.At) {
+	r.account = m.account(key.Owner.Principal)
+	if !m.makeRoom(r.account, nil, holding{1, bytes}) {
 		return Snapshot{}, ErrFull
 	}
-	m.rows[key] = r
-	m.insert(r)
+	m.insert(r, bytes)
 	return snap, nil
 }
 
@@ -117,33 +100,61 @@ func (r *row) Apply(_ context.Context, expect int64, u Update, view *View) (Snap
 	case r.state.Terminal():
 		return Snapshot{}, ErrEnded
 	}
+	if u.Size == (Size{}) {
+		u.Size = SizeOf(u.Event, u.Messages)
+	}
+	info := u.Event.EventInfo()
+	private := r.next(&u, info.State)
+	grown, err := r.admit(&u, info, &private)
+	if err != nil {
+		return Snapshot{}, err
+	}
 	if err := r.task.Apply(u.Event); err != nil {
 		return Snapshot{}, err
 	}
 	for _, msg := range u.Messages {
 		r.task.AddMessage(msg)
 	}
-	u.keep(&r.private)
-	m := r.store
-	if u.Unread {
-		r.log = nil
-	} else {
-		if r.log == nil {
-			r.log = newEventLog(r.version)
-		}
-		r.log.append(u.Event, m.limits.Events)
-	}
+	r.private, r.size = private, grown
+	r.record(&u)
 	r.version++
-	if u.Event.EventInfo().Kind == runtime.EventStatus {
-		info := r.task.TaskInfo()
-		m.mu.Lock()
-		m.move(r, info.State, info.At)
-		if info.State.Terminal() && r.log != nil {
-			m.keepLog(r)
-		}
-		m.mu.Unlock()
+	if info.Kind == runtime.EventStatus {
+		r.store.moved(r)
 	}
 	return r.snapshot(view), nil
+}
+
+// next is the private state after an update: an ended task needs none.
+func (r *row) next(u *Update, state runtime.State) Private {
+	p := r.private
+	u.keep(&p)
+	if state.Terminal() {
+		p.Input, p.Saved = nil, nil
+	}
+	return p
+}
+
+// record appends the update's event to the log, if somebody may read it.
+func (r *row) record(u *Update) {
+	if u.Unread {
+		r.log = nil
+		return
+	}
+	if r.log == nil {
+		r.log = newEventLog(r.version)
+	}
+	r.log.append(u.Event, r.store.limits.Events)
+}
+
+// moved puts a task of another status into its place in the index. The caller holds its lock.
+func (m *Memory) moved(r *row) {
+	info := r.task.TaskInfo()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.move(r, info.State, info.At)
+	if info.State.Terminal() && r.log != nil {
+		m.keepLog(r)
+	}
 }
 
 // Get implements [Store].
@@ -181,6 +192,7 @@ func (r *row) Events(_ context.Context, after int64) ([]*Record, error) {
 	case r.log == nil || after < r.log.trimmed:
 		return nil, ErrTrimmed
 	}
+	r.settle()
 	return r.log.records[after-r.log.trimmed:], nil // records are consecutive: one a version
 }
 
@@ -188,7 +200,11 @@ func (r *row) Events(_ context.Context, after int64) ([]*Record, error) {
 func (m *Memory) Sweep(_ context.Context, now time.Time) (int, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.sweep(&m.ended, now.Add(-m.limits.Ended)) + m.sweep(&m.parked, now.Add(-m.limits.Parked)), nil
+	n := 0
+	for _, a := range m.accounts {
+		n += m.sweep(&a.ended, now.Add(-m.limits.Ended)) + m.sweep(&a.parked, now.Add(-m.limits.Parked))
+	}
+	return n, nil
 }
 
 // Len returns the number of tasks kept.
@@ -207,6 +223,9 @@ func (m *Memory) lookup(key Key) *row {
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
 func (r *row) snapshot(view *View) Snapshot {
 	s := Snapshot{Version: r.version, Private: r.private}
+	if view != nil {
+		s.Bytes = r.size.of(*view)
+	}
 	switch {
 	case view == nil:
 	case view.History == nil && view.Artifacts && r.task.TaskInfo().State.Terminal():
@@ -225,7 +244,10 @@ func (m *Memory) keepLog(r *row) {
 	}
 	old := m.logs[m.oldest]
 	if old.mu.TryLock() {
-		old.log = nil
+		if !old.gone {
+			old.log = nil
+			m.charge(old, holding{bytes: old.size.held(nil) - old.charged})
+		}
 		old.mu.Unlock()
 	}
 	m.logs[m.oldest] = r

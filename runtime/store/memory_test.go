@@ -26,7 +26,7 @@ var (
 func create(t testing.TB, m *store.Memory, owner store.Owner, id, contextID string, at time.Time) store.Key {
 	t.Helper()
 	key := store.Key{Owner: owner, Task: id}
-	if _, err := m.Create(ctx, key, proto.NewTask(id, contextID, at), store.Private{}, nil); err != nil {
+	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask(id, contextID, at)}, nil); err != nil {
 		t.Fatal(err)
 	}
 	return key
@@ -71,7 +71,7 @@ func texts(task runtime.Task) string {
 func TestErrorsOfAStore(t *testing.T) {
 	m := store.NewMemory(store.MemoryLimits{})
 	key := create(t, m, store.Owner{Tenant: "blue", Principal: "ann"}, "t", "c", start)
-	if _, err := m.Create(ctx, key, proto.NewTask("t", "c", start), store.Private{}, nil); !errors.Is(err, store.ErrExists) {
+	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask("t", "c", start)}, nil); !errors.Is(err, store.ErrExists) {
 		t.Errorf("a second task of the id: %v", err)
 	}
 	for _, owner := range []store.Owner{{}, {Tenant: "blue"}, {Principal: "ann"}, {Tenant: "ann", Principal: "blue"}} {
@@ -91,7 +91,7 @@ func TestErrorsOfAStore(t *testing.T) {
 func TestPrivateStateIsKeptAndReplacedMemberByMember(t *testing.T) {
 	m := store.NewMemory(store.MemoryLimits{})
 	key := store.Key{Task: "t"}
-	if _, err := m.Create(ctx, key, proto.NewTask("t", "c", start), store.Private{Skill: "s", Input: []byte("in"), Asked: true}, nil); err != nil {
+	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask("t", "c", start), Private: store.Private{Skill: "s", Input: []byte("in"), Asked: true}}, nil); err != nil {
 		t.Fatal(err)
 	}
 	saved, input, asked := []byte("1"), []byte("more"), false
@@ -175,8 +175,8 @@ func TestRetention(t *testing.T) {
 		t.Errorf("the longest ended task is still there: %v", err)
 	}
 	create(t, m, store.Owner{}, "newer", "c5", start.Add(2*time.Minute))
-	if _, err := m.Create(ctx, store.Key{Task: "newest"}, proto.NewTask("newest", "c6", start), store.Private{}, nil); !errors.Is(err, store.ErrFull) {
-		t.Errorf("a store full of unfinished tasks takes another one: %v", err)
+	if _, err := m.Get(ctx, parked, store.Full); err != nil {
+		t.Errorf("a task that waits goes before one that has ended: %v", err)
 	}
 	if n, err := m.Sweep(ctx, start.Add(2*time.Hour)); n != 0 || err != nil {
 		t.Errorf("swept %d: %v", n, err)
@@ -186,6 +186,10 @@ func TestRetention(t *testing.T) {
 	}
 	if p, _ := m.List(ctx, store.Owner{}, store.Query{Size: 10, Context: "c3"}); p.Total != 0 {
 		t.Error("the dropped task is still listed")
+	}
+	create(t, m, store.Owner{}, "newest", "c6", start)
+	if _, err := m.Create(ctx, store.Key{Task: "more"}, store.New{Task: proto.NewTask("more", "c7", start)}, nil); !errors.Is(err, store.ErrFull) {
+		t.Errorf("a store full of tasks that are worked on takes another one: %v", err)
 	}
 }
 

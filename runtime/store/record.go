@@ -11,6 +11,7 @@ type Record struct {
 	Seq     int64 // the version that the event made of the task
 	Event   runtime.Event
 	encoded atomic.Pointer[encodings]
+	sum     *atomic.Int64 // of the bytes encoded in the log; nil: nobody counts them
 }
 
 // encodings are an event's bytes by protocol version.
@@ -30,12 +31,18 @@ func (r *Record) Encode(version int, f func(dst []byte, e runtime.Event) ([]byte
 		return b, err
 	}
 	all := r.encoded.Load()
-	if all == nil {
+	for all == nil {
 		r.encoded.CompareAndSwap(nil, new(encodings))
 		all = r.encoded.Load()
 	}
+	if all == &unkept {
+		return b, nil
+	}
 	if !all[version].CompareAndSwap(nil, &b) {
-		b = *all[version].Load()
+		return *all[version].Load(), nil
+	}
+	if r.sum != nil {
+		r.sum.Add(int64(len(b)))
 	}
 	return b, nil
 }
@@ -50,4 +57,20 @@ func (r *Record) Encoded(version int) []byte {
 		return *b
 	}
 	return nil
+}
+
+// unkept is what a record has that keeps no bytes any more: only slow readers still know it.
+var unkept encodings
+
+// forget drops what Encode kept. What comes after it is nil, or [unkept].
+func (r *Record) forget(after *encodings) {
+	all := r.encoded.Swap(after)
+	if all == nil {
+		return
+	}
+	for i := range all {
+		if b := all[i].Load(); b != nil {
+			r.sum.Add(-int64(len(*b)))
+		}
+	}
 }

@@ -20,6 +20,7 @@ var (
 	ErrConflict = errors.New("the task has changed meanwhile")
 	ErrEnded    = errors.New("the task has ended")
 	ErrFull     = errors.New("the store is full of unfinished tasks")
+	ErrTooLarge = errors.New("the task would be larger than the store keeps")
 	ErrCursor   = errors.New("the page token does not fit the request")
 	ErrTrimmed  = errors.New("the events are no longer kept")
 )
@@ -30,7 +31,7 @@ func Unsure(err error) bool {
 	if err == nil {
 		return false
 	}
-	for _, known := range []error{ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrCursor, ErrTrimmed} {
+	for _, known := range []error{ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed} {
 		if errors.Is(err, known) {
 			return false
 		}
@@ -48,7 +49,7 @@ type Key struct {
 }
 
 // Private is what the agent keeps with a task and never shows: the skill it belongs to, the input so far as JSON and what the
-// handler saved. The slices are not changed after they were handed over.
+// handler saved. The slices are not changed after they were handed over. An ended task needs neither input nor what was saved: the store may drop both.
 type Private struct {
 	Skill string
 	Input []byte
@@ -58,6 +59,22 @@ type Private struct {
 	// ClientID: the client chose the task's id, as those of A2A 0.1 do.
 	ClientID bool
 }
+
+// Size is how large a piece of content is.
+type Size struct {
+	Bytes int // about how long it is as JSON
+	Parts int // of which it consists: each needs memory of its own
+}
+
+// New is a new task. Size is that of its messages.
+type New struct {
+	Task    runtime.Task
+	Private Private
+	Size    Size
+}
+
+// LastWords is how many bytes of an update that ends a task have room in any case, in a full task and in a full store.
+const LastWords = 4 << 10
 
 // Update is one transaction on a task. It makes the next version of it.
 type Update struct {
@@ -70,6 +87,8 @@ type Update struct {
 	// Unread: nobody has read the task's events so far, so nobody will ask for this one or those before it. The store may leave
 	// them out of the log.
 	Unread bool
+	// Size is that of the event and the messages: what they add to the task. What is private is not in it. Zero: the store finds it out ([SizeOf]).
+	Size Size
 }
 
 // keep puts what the update says into the private state.
@@ -90,6 +109,7 @@ type Snapshot struct {
 	Task    runtime.Task
 	Version int64 // number of the task's last event; 1 after creation
 	Private Private
+	Bytes   int // about how long Task is as JSON, rather more; 0 when nobody asked for a view
 }
 
 // View says which copy of a task to make: at most *History most recent messages (nil: all), and whether with artifacts.
@@ -107,6 +127,7 @@ type Query struct {
 	State   runtime.State // StateUnspecified: any
 	After   time.Time     // zero: any; inclusive (T30)
 	Size    int           // 1..100
+	Bytes   int           // the page ends before the task with which it would be larger, as JSON, but has at least one; 0: any size
 	Token   string        // from the page before, with the same filters
 	View    View
 }
@@ -116,14 +137,16 @@ type Page struct {
 	Tasks []runtime.Task
 	Next  string // token of the next page, "" on the last
 	Total int    // tasks that match, on all pages
+	Bytes int    // about how long the tasks are as JSON, rather more
 }
 
 // Store keeps tasks. Implementations are safe for concurrent use.
 type Store interface {
-	// Create takes a new task over at version 1, with a view of it for the caller unless view is nil. It fails with ErrExists or ErrFull.
-	Create(ctx context.Context, key Key, t runtime.Task, p Private, view *View) (Snapshot, error)
-	// Apply applies an update to the task at the expected version and returns it at the next, with a view unless view is nil.
-	// It fails with ErrNotFound, ErrConflict or ErrEnded, and then has changed nothing.
+	// Create takes a new task over at version 1, with a view of it for the caller unless view is nil. It fails with ErrExists, ErrFull or ErrTooLarge.
+	Create(ctx context.Context, key Key, n New, view *View) (Snapshot, error)
+	// Apply applies an update to the task at the expected version and returns it at the next, with a view unless view is nil. It fails with
+	// ErrNotFound, ErrConflict, ErrEnded, ErrFull or ErrTooLarge, and then has changed nothing. An update that ends the task and brings at most
+	// [LastWords] bytes always has room.
 	Apply(ctx context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error)
 	// Get returns the task, or ErrNotFound.
 	Get(ctx context.Context, key Key, view View) (Snapshot, error)

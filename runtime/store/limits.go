@@ -1,0 +1,43 @@
+package store
+
+import (
+	"cmp"
+	"time"
+)
+
+// MemoryLimits say what a [Memory] keeps. A zero field means the default in brackets. Bytes are those of the content, as JSON, and of what a task, a
+// message, an event and a part need beside it. Owners are counted by their principals: a tenant is a name that any client may choose.
+//
+// What is full makes room for something new: an owner who is over a limit of his own loses his own tasks, and when the store is full, the owner who holds
+// most loses some. It is the longest ended task that goes, else the one that has waited longest for its client, never one that is being worked on.
+type MemoryLimits struct {
+	Tasks      int           // tasks [20,000]
+	Bytes      int           // all tasks together [256 MiB]
+	TaskBytes  int           // one task with its history, artifacts, private state and log [a quarter of Bytes]
+	OwnerTasks int           // tasks of one owner [half of all, and all for callers without a principal]
+	OwnerBytes int           // tasks of one owner together [half of all, and all for callers without a principal]
+	Events     int           // events that the log of one task keeps at least; older ones are trimmed [10,000]
+	Logs       int           // ended tasks that keep their logs for readers that come back: the last ones [1,000]
+	Ended      time.Duration // how long an ended task is kept [1 h]
+	Parked     time.Duration // how long a task waits for its client before it is dropped [24 h]
+}
+
+func (l MemoryLimits) withDefaults() MemoryLimits {
+	l.Tasks = cmp.Or(l.Tasks, 20_000)
+	l.Bytes = cmp.Or(l.Bytes, 256<<20)
+	l.TaskBytes = cmp.Or(l.TaskBytes, l.Bytes/4)
+	l.Events = cmp.Or(l.Events, 10_000)
+	l.Logs = cmp.Or(l.Logs, 1000)
+	l.Ended = cmp.Or(l.Ended, time.Hour)
+	l.Parked = cmp.Or(l.Parked, 24*time.Hour)
+	return l
+}
+
+// share is what the owner with the given principal may hold.
+func (l *MemoryLimits) share(principal string) holding {
+	share := holding{l.Tasks, l.Bytes}
+	if principal != "" {
+		share = holding{max(l.Tasks/2, 1), l.Bytes / 2}
+	}
+	return holding{cmp.Or(l.OwnerTasks, share.tasks), cmp.Or(l.OwnerBytes, share.bytes)}
+}
