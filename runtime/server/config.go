@@ -50,6 +50,7 @@ type Limits struct {
 	Body      int64         // request body in bytes [16 MiB]
 	Bodies    int64         // all request bodies being received, in bytes; more are refused as busy [256 MiB]
 	Answers   int64         // all large answers being written, in bytes; more wait for their turn [256 MiB]
+	Page      int           // content of a page of tasks in bytes; it ends early, but has at least one task [8 MiB]
 	Event     int           // content of one message or artifact chunk made by a handler, in bytes [16 MiB]
 	Running   int           // handlers running or waiting for their turn; more sends are refused as busy [10,000]
 	Streams   int           // open event streams [20,000]
@@ -66,6 +67,7 @@ func (l Limits) withDefaults() Limits {
 	l.Body = cmp.Or(l.Body, 16<<20)
 	l.Bodies = cmp.Or(l.Bodies, 256<<20)
 	l.Answers = cmp.Or(l.Answers, 256<<20)
+	l.Page = cmp.Or(l.Page, 8<<20)
 	l.Event = cmp.Or(l.Event, 16<<20)
 	l.Running = cmp.Or(l.Running, 10_000)
 	l.Streams = cmp.Or(l.Streams, 20_000)

@@ -66,7 +66,7 @@ func (t *Task) create(first runtime.State) error {
 	t.l.version, t.l.run = snap.Version, t
 	t.s.register(t.l)
 	t.s.beat.start()
-	t.first, t.firstVersion = snap.Task, snap.Version
+	t.first, t.firstVersion, t.bytes = snap.Task, snap.Version, snap.Bytes
 	t.decide()
 	return nil
 }
@@ -123,12 +123,18 @@ func (t *Task) artifact(data runtime.ArtifactData) error {
 	if err := t.check(data.Parts); err != nil {
 		return err
 	}
-	return t.commit(t.s.protocol.NewArtifact(t.taskID(), t.context(), data), nil)
+	e := t.s.protocol.NewArtifact(t.taskID(), t.context(), data)
+	return t.commitSized(e, store.SizeOfArtifact(&data), nil)
 }
 
 // commit applies an event to the task, with what the handler saved meanwhile.
 func (t *Task) commit(e runtime.Event, view *store.View) error {
-	u := store.Update{Event: e}
+	return t.commitSized(e, store.Size{}, view)
+}
+
+// commitSized is commit for an event whose size is known.
+func (t *Task) commitSized(e runtime.Event, size store.Size, view *store.View) error {
+	u := store.Update{Event: e, Size: size}
 	if t.unsaved {
 		u.Saved = &t.private.Saved
 	}
@@ -146,7 +152,7 @@ func (t *Task) commit(e runtime.Event, view *store.View) error {
 	}
 	t.unsaved = false
 	if view != nil {
-		t.last = snap.Task
+		t.last, t.bytes = snap.Task, snap.Bytes
 	}
 	return nil
 }

@@ -30,6 +30,8 @@ var (
 	ErrTaskExists = errors.New("there is a task already: answer through it")
 	// ErrTooLarge: an event is over the server's limit.
 	ErrTooLarge = errors.New("the event is larger than the server's limit")
+	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it, in few words.
+	ErrTaskTooLarge = store.ErrTooLarge
 )
 
 // errBusy tells the client to come back later (R40): the code is the internal error's, the reason says that it passes.
@@ -114,6 +116,8 @@ func toError(err error) (e *runtime.Error, known bool) {
 		return errBusy, true
 	case errors.Is(err, store.ErrExists):
 		return errBusy.With("somebody else made the task at the same time, try again"), true
+	case errors.Is(err, store.ErrTooLarge):
+		return violation("message", "does not fit: its task would be larger than this agent keeps one"), true
 	case errors.Is(err, store.ErrConflict), errors.Is(err, errLost):
 		return errBusy.With("the task was changed by somebody else, try again"), true
 	case errors.Is(err, context.Canceled):

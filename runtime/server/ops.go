@@ -155,7 +155,11 @@ func (q *request) send(p *runtime.SendRequest) {
 		if !wait {
 			t.awaitDecision()
 		}
-		q.answer(t.answer(wait))
+		result, err := t.answer(wait)
+		if err == nil {
+			err = q.reserve(int64(t.bytes))
+		}
+		q.answer(result, err)
 	}
 }
 
@@ -179,8 +183,8 @@ func (q *request) task(p *runtime.TaskRequest) {
 	p.HistoryLength = q.history(p.HistoryLength)
 	switch q.op.Role {
 	case runtime.RoleGet:
-		snap, err := q.s.store.Get(q.r.Context(), key, store.View{History: p.HistoryLength, Artifacts: true})
-		q.answer(snap.Task, q.notFound(err, p.ID))
+		task, err := q.get(key, store.View{History: p.HistoryLength, Artifacts: true})
+		q.answer(task, q.notFound(err, p.ID))
 	case runtime.RoleCancel:
 		task, err := q.s.cancelTask(key)
 		q.answer(task, q.notFound(err, p.ID))
@@ -193,6 +197,20 @@ func (q *request) task(p *runtime.TaskRequest) {
 	default:
 		q.fail(fmt.Errorf("operation %s decodes to a task request", q.op.RPC))
 	}
+}
+
+// get carries out GetTask. A large task is read once more when there is room for the answer: nobody holds on to one while he waits.
+func (q *request) get(key store.Key, view store.View) (runtime.Task, error) {
+	snap, err := q.s.store.Get(q.r.Context(), key, view)
+	if err != nil || snap.Bytes <= keepBuffer {
+		return snap.Task, err
+	}
+	snap.Task = nil
+	if err := q.reserve(int64(snap.Bytes)); err != nil {
+		return nil, err
+	}
+	snap, err = q.s.store.Get(q.r.Context(), key, view)
+	return snap.Task, err
 }
 
 // notFound names the task in the error (R36).
@@ -263,12 +281,25 @@ func (q *request) list(p *runtime.ListRequest) (any, error) {
 	if history == nil {
 		history = new(int)
 	}
-	page, err := q.s.store.List(q.r.Context(), owner, store.Query{
-		Context: p.ContextID, State: p.State, After: p.After, Size: size, Token: p.PageToken,
+	page, err := q.page(owner, store.Query{
+		Context: p.ContextID, State: p.State, After: p.After, Size: size, Bytes: q.s.limits.Page, Token: p.PageToken,
 		View: store.View{History: history, Artifacts: p.IncludeArtifacts},
 	})
 	if err != nil {
 		return nil, err
 	}
 	return q.s.protocol.NewTaskPage(page.Tasks, page.Next, size, page.Total), nil
+}
+
+// page reads a page of tasks, as get reads one task.
+func (q *request) page(owner store.Owner, query store.Query) (store.Page, error) {
+	page, err := q.s.store.List(q.r.Context(), owner, query)
+	if err != nil || page.Bytes <= keepBuffer {
+		return page, err
+	}
+	page.Tasks = nil
+	if err := q.reserve(int64(page.Bytes)); err != nil {
+		return page, err
+	}
+	return q.s.store.List(q.r.Context(), owner, query)
 }

@@ -3,6 +3,7 @@ package server
 import (
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -30,7 +31,7 @@ func (q *request) reply(result any) {
 	}
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
-	b := append((*buf)[:0], responseHead...)
+	b := append(slices.Grow((*buf)[:0], int(q.room)), responseHead...)
 	b = append(b, q.id...)
 	b = append(b, responseResult...)
 	b, err = q.op.Append(b, result)

@@ -220,7 +220,7 @@ func (t *Task) giveUp(err error) {
 		t.end(o.state, o.said)
 	case t.l.version == 0 && errors.As(err, &public):
 		t.err = public
-	case errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
+	case t.l.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
 		t.err = err
 	default:
 		t.fail(t.explain(err))
@@ -240,6 +240,9 @@ func (t *Task) explain(err error) string {
 	case errors.Is(cause, errShutdown):
 		t.s.log(t.skill.ID, t.id).Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
+	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
+		t.s.log(t.skill.ID, t.id).Warn("answer not kept", "error", err)
+		return unkept
 	}
 	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
 		t.s.log(t.skill.ID, t.id).Error("skill failed", "error", err)
@@ -271,6 +274,7 @@ func (t *Task) finish(out []byte) {
 			t.fail(t.explain(err))
 			return
 		}
+		t.ending.size = store.SizeOfArtifact(&data)
 		t.ending.artifact = t.s.protocol.NewArtifact(t.taskID(), t.context(), data)
 	}
 	var said runtime.MessageData

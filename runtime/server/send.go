@@ -310,7 +310,7 @@ func (t *Task) addMessage(state runtime.State, parts []runtime.Part) error {
 	if err != nil {
 		return err
 	}
-	t.first, t.firstVersion, t.last = snap.Task, snap.Version, nil
+	t.first, t.firstVersion, t.last, t.bytes = snap.Task, snap.Version, nil, snap.Bytes
 	t.decide()
 	return nil
 }
@@ -377,5 +377,6 @@ func (t *Task) answer(over bool) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	t.bytes = snap.Bytes
 	return snap.Task, nil
 }

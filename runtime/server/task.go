@@ -59,6 +59,7 @@ type Task struct {
 	first         runtime.Task    // as the caller's view has it: at creation, or when the message was added
 	firstVersion  int64           // of first
 	last          runtime.Task    // as first, when the call was over
+	bytes         int             // about how long the later of first and last is as JSON
 	wanted        store.View      // the sender's view
 	one           [1]runtime.Part // the part being sent, when it is one of the engine's; nobody keeps it
 }
@@ -289,6 +290,9 @@ func (t *Task) Save(v any) error {
 	b, err := json.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("save: %w", err)
+	}
+	if len(b) > t.s.limits.Event {
+		return ErrTooLarge
 	}
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()

@@ -12,8 +12,12 @@ import (
 // ending is what a call ends with: maybe an artifact, which is nil again when it is stored, then a status.
 type ending struct {
 	artifact, status runtime.Event
-	failed           bool // by the engine's word
+	size             store.Size // of the artifact
+	failed           bool       // by the engine's word
 }
+
+// unkept is what a client hears of an answer that the store refuses, for want of room most of all. The end of a task always has room.
+const unkept = "The skill's answer could not be kept."
 
 // write stores the ending, and makes the task if there is none. After a failure it goes on where it was. The caller holds t.l.mu.
 func (t *Task) write() error {
@@ -29,12 +33,12 @@ func (t *Task) write() error {
 	case errors.Is(err, errLost), errors.Is(err, store.ErrEnded):
 		t.s.log(t.skill.ID, t.id).Info("task goes on elsewhere", "error", err)
 		t.err = err
-	case errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), t.ending.failed:
+	case t.l.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), t.ending.failed:
 		t.s.log(t.skill.ID, t.id).Error("task could not be ended", "error", err)
 		t.err = err
 	default:
 		t.s.log(t.skill.ID, t.id).Error("the end of a task was refused", "error", err)
-		t.fail("The skill's answer could not be kept.")
+		t.fail(unkept)
 		return t.write()
 	}
 	return err
@@ -50,7 +54,7 @@ func (t *Task) writeAll() error {
 		return err
 	}
 	if t.ending.artifact != nil {
-		if err := t.commit(t.ending.artifact, nil); err != nil {
+		if err := t.commitSized(t.ending.artifact, t.ending.size, nil); err != nil {
 			return err
 		}
 		t.ending.artifact = nil

@@ -214,6 +214,13 @@ func (m *Memory) Len() int {
 	return len(m.rows)
 }
 
+// Bytes returns about how many bytes the tasks take.
+func (m *Memory) Bytes() int {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.held.bytes
+}
+
 func (m *Memory) lookup(key Key) *row {
 	m.mu.Lock()
 	defer m.mu.Unlock()

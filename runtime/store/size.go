@@ -128,7 +128,7 @@ func (r *row) admit(u *Update, info runtime.EventInfo, p *Private) (size, error)
 			return next, ErrTooLarge
 		}
 	}
-	if info.Kind != runtime.EventStatus && grown-r.charged < slack {
+	if more := grown - r.charged; info.Kind != runtime.EventStatus && -slack < more && more < slack {
 		return next, nil
 	}
 	m.mu.Lock()
@@ -159,6 +159,10 @@ func (r *row) recount() {
 	for _, a := range r.task.ArtifactList() {
 		r.size.made = r.size.made.plus(SizeOfArtifact(&a))
 	}
+	m := r.store
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.charge(r, holding{bytes: r.size.held(nil) - r.charged})
 }
 
 // reserve charges r for the memory that it is going to take, if there is room or it has to be found.

@@ -1,0 +1,315 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime"
+)
+
+var (
+	protocol = a2a.Protocol()
+	noon     = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
+)
+
+// now is a clock that stands still but for what makes times differ: lists expect new times to be the latest.
+func (m *Memory) now() time.Time { return noon.Add(time.Duration(ticks.Add(1))) }
+
+var ticks atomic.Int64
+
+func (m *Memory) make(principal, id string, size int) (Key, error) {
+	key := Key{Owner{Principal: principal}, id}
+	_, err := m.Create(context.Background(), key, New{Task: protocol.NewTask(id, "c", m.now()), Size: Size{Bytes: size}}, nil)
+	return key, err
+}
+
+func (m *Memory) status(key Key, version int64, state runtime.State) error {
+	u := Update{Event: protocol.NewStatus(key.Task, "c", state, nil, m.now())}
+	_, err := m.Apply(context.Background(), key, version, u, nil)
+	return err
+}
+
+func (m *Memory) chunk(key Key, version int64, size int) error {
+	part := runtime.Text(strings.Repeat("x", size))
+	u := Update{Event: protocol.NewArtifact(key.Task, "c", runtime.ArtifactData{ID: "a", Append: true, Parts: []runtime.Part{part}})}
+	_, err := m.Apply(context.Background(), key, version, u, nil)
+	return err
+}
+
+func (m *Memory) has(key Key) bool {
+	_, err := m.Get(context.Background(), key, View{})
+	return err == nil
+}
+
+// audit counts everything anew and compares. A task may have changed a little since it was counted: by the slack, and by what its log lost.
+func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var held, rested holding
+	for key, r := range m.rows {
+		r.mu.Lock()
+		if d := r.size.held(r.log) - r.charged; d <= -2*slack || d >= slack {
+			t.Errorf("task %s takes %d bytes, counted are %d", key.Task, r.size.held(r.log), r.charged)
+		}
+		if (r.resting != nil) != (r.state.Terminal() || r.state.Interrupted()) {
+			t.Errorf("task %s is %s, in a queue for eviction: %t", key.Task, r.state, r.resting != nil)
+		}
+		h := holding{1, r.charged}
+		held = held.plus(h)
+		if r.resting != nil {
+			rested = rested.plus(h)
+		}
+		r.mu.Unlock()
+	}
+	var sum, yields holding
+	for name, a := range m.accounts {
+		sum, yields = sum.plus(a.held), yields.plus(a.rested)
+		if a.held.tasks == 0 || (a.place >= 0) != (a.rested.tasks > 0) || a.place >= 0 && m.heaviest[a.place] != a {
+			t.Errorf("account %s holds %v, of it %v rested, at %d", name, a.held, a.rested, a.place)
+		}
+	}
+	if held != m.held || held != sum || rested != m.rested || rested != yields {
+		t.Errorf("counted %v and %v, the accounts say %v and %v, the store %v and %v", held, rested, sum, yields, m.held, m.rested)
+	}
+	for i, a := range m.heaviest {
+		if i > 0 && m.heaviest[(i-1)/2].weight() < a.weight() {
+			t.Errorf("account %s is below a lighter one", a.principal)
+		}
+	}
+}
+
+func TestAccountsAddUpWhateverHappens(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		m := NewMemory(MemoryLimits{Tasks: 12, Bytes: 400_000, TaskBytes: 100_000, Logs: 2, Events: 4})
+		version := map[Key]int64{}
+		var keys []Key
+		for i := range rapid.IntRange(1, 80).Draw(rt, "steps") {
+			size := rapid.SampledFrom([]int{0, 10, 3000, 30_000, 120_000}).Draw(rt, "size")
+			if len(keys) == 0 || rapid.IntRange(0, 2).Draw(rt, "new") == 0 {
+				key, err := m.make(rapid.SampledFrom([]string{"", "ann", "bob", "eve"}).Draw(rt, "who"), fmt.Sprint("t", i), size)
+				if err == nil {
+					keys, version[key] = append(keys, key), 1
+				} else if !errors.Is(err, ErrFull) && !errors.Is(err, ErrTooLarge) {
+					rt.Fatal(err)
+				}
+				m.audit(rt)
+				continue
+			}
+			key := rapid.SampledFrom(keys).Draw(rt, "task")
+			var err error
+			if state := rapid.SampledFrom([]runtime.State{0, 0, runtime.StateWorking, runtime.StateInputRequired, runtime.StateFailed}).Draw(rt, "state"); state == 0 {
+				err = m.chunk(key, version[key], size)
+			} else {
+				err = m.status(key, version[key], state)
+			}
+			if err == nil {
+				version[key]++
+			}
+			if n, err := m.Sweep(context.Background(), noon.Add(time.Duration(rapid.IntRange(0, 30).Draw(rt, "hours"))*time.Hour)); err != nil || n > len(keys) {
+				rt.Fatal(n, err)
+			}
+			m.audit(rt)
+		}
+	})
+}
+
+func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
+	m := NewMemory(MemoryLimits{Tasks: 100, Bytes: 2 << 20, TaskBytes: 100_000, Logs: 10})
+	var all sync.WaitGroup
+	for w := range 16 {
+		all.Go(func() {
+			rng := rand.New(rand.NewPCG(7, uint64(w)))
+			for i := range 150 {
+				key, err := m.make(fmt.Sprint("p", w%5), fmt.Sprint(w, "-", i), rng.IntN(20_000))
+				for version := int64(1); err == nil && version < 6; version++ {
+					if err = m.chunk(key, version, rng.IntN(20_000)); err == nil {
+						_, err = m.Events(context.Background(), key, version)
+					}
+				}
+				if err == nil {
+					err = m.status(key, 6, []runtime.State{runtime.StateCompleted, runtime.StateInputRequired}[i%2])
+				} else if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrFull) {
+					if snap, gone := m.Get(context.Background(), key, View{}); gone == nil {
+						err = m.status(key, snap.Version, runtime.StateFailed) // the end always has room
+					}
+				}
+				if err != nil && !errors.Is(err, ErrFull) && !errors.Is(err, ErrNotFound) {
+					t.Error(err)
+				}
+				if i%10 == 0 {
+					if _, err := m.List(context.Background(), Owner{Principal: fmt.Sprint("p", w%5)}, Query{Size: 20, Bytes: 50_000, View: Full}); err != nil {
+						t.Error(err)
+					}
+				}
+			}
+		})
+	}
+	all.Wait()
+	m.audit(t)
+	if m.held.tasks > 100 || m.held.bytes > 2<<20 {
+		t.Errorf("the store holds %v", m.held)
+	}
+}
+
+// A task is locked for as long as somebody reads or changes it: a new one takes the place of the next.
+func TestRoomIsMadePastATaskThatIsLocked(t *testing.T) {
+	for _, state := range []runtime.State{runtime.StateCompleted, runtime.StateInputRequired} {
+		t.Run(state.String(), func(t *testing.T) {
+			m := NewMemory(MemoryLimits{Tasks: 10, Ended: time.Hour, Parked: time.Hour})
+			var keys []Key
+			for i := range 10 {
+				key, err := m.make("", fmt.Sprint("t", i), 10)
+				if err != nil || m.status(key, 1, state) != nil {
+					t.Fatal(err)
+				}
+				keys = append(keys, key)
+			}
+			oldest := m.rows[keys[0]]
+			oldest.mu.Lock()
+			if _, err := m.make("", "new", 10); err != nil {
+				t.Errorf("no room beside a locked task: %v", err)
+			}
+			if n, err := m.Sweep(context.Background(), noon.Add(2*time.Hour)); n != 8 || err != nil {
+				t.Errorf("swept %d: %v", n, err)
+			}
+			oldest.mu.Unlock()
+			if !m.has(keys[0]) || m.has(keys[1]) {
+				t.Error("the locked task is gone, or the next one is not")
+			}
+			m.audit(t)
+		})
+	}
+}
+
+// 20,000 questions of a stranger shut nobody out: not others, not even himself.
+func TestAFloodOfQuestionsCostsOnlyItsOwner(t *testing.T) {
+	for _, flood := range []string{"", "eve"} {
+		m := NewMemory(MemoryLimits{})
+		var kept []Key
+		for i := range 50 {
+			key, err := m.make("ann", fmt.Sprint("kept", i), 1000)
+			if err != nil || m.status(key, 1, runtime.StateInputRequired) != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, key)
+		}
+		for i := range 20_500 {
+			key, err := m.make(flood, fmt.Sprint("t", i), 100)
+			if err == nil {
+				err = m.status(key, 1, runtime.StateInputRequired)
+			}
+			if err != nil {
+				t.Fatalf("question %d of %q: %v", i, flood, err)
+			}
+		}
+		for _, who := range []string{"ann", "bob", flood} {
+			if _, err := m.make(who, "new of "+who, 1000); err != nil {
+				t.Errorf("a task of %q after the flood: %v", who, err)
+			}
+		}
+		for _, key := range kept {
+			if !m.has(key) {
+				t.Errorf("%s went although its owner holds least", key.Task)
+			}
+		}
+		if first := (Key{Owner{Principal: flood}, "t0"}); m.has(first) {
+			t.Error("the oldest question is still there")
+		}
+		m.audit(t)
+	}
+}
+
+// Tenants are names that clients choose: who uses many has one account all the same.
+func TestAnAccountIsThatOfThePrincipal(t *testing.T) {
+	m := NewMemory(MemoryLimits{Tasks: 100, OwnerTasks: 10})
+	for i := range 30 {
+		key := Key{Owner{Tenant: fmt.Sprint("tenant", i), Principal: "eve"}, "t"}
+		if _, err := m.Create(context.Background(), key, New{Task: protocol.NewTask("t", "c", noon)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := m.status(key, 1, runtime.StateInputRequired); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if m.Len() != 10 {
+		t.Errorf("%d tasks are kept", m.Len())
+	}
+}
+
+func TestAnOwnerOverItsLimitLosesItsOwnTasksOrIsRefused(t *testing.T) {
+	m := NewMemory(MemoryLimits{Bytes: 1 << 20, TaskBytes: 200_000}) // half of it for one owner
+	other, err := m.make("ann", "ended", 100_000)
+	if err != nil || m.status(other, 1, runtime.StateCompleted) != nil {
+		t.Fatal(err)
+	}
+	var keys []Key
+	for i := range 5 {
+		key, err := m.make("eve", fmt.Sprint("t", i), 100_000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys = append(keys, key)
+	}
+	if _, err := m.make("eve", "more", 100_000); !errors.Is(err, ErrFull) {
+		t.Errorf("with five tasks at work, a sixth: %v", err)
+	}
+	if err := m.chunk(keys[0], 1, 90_000); !errors.Is(err, ErrFull) {
+		t.Errorf("growth beyond the limit: %v", err)
+	}
+	if err := m.status(keys[3], 1, runtime.StateAuthRequired); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.status(keys[4], 1, runtime.StateCompleted); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.chunk(keys[0], 1, 90_000); err != nil || m.has(keys[4]) || !m.has(keys[3]) {
+		t.Errorf("growth when one has ended: %v", err)
+	}
+	if _, err := m.make("eve", "more", 100_000); err != nil || m.has(keys[3]) {
+		t.Errorf("a new task when one waits: %v", err)
+	}
+	if !m.has(other) {
+		t.Error("somebody else's task went")
+	}
+	m.audit(t)
+}
+
+// What cannot fit evicts nothing.
+func TestARefusalCostsNobodyATask(t *testing.T) {
+	m := NewMemory(MemoryLimits{Bytes: 1 << 20, TaskBytes: 1 << 20})
+	ended, err := m.make("", "ended", 100_000)
+	if err != nil || m.status(ended, 1, runtime.StateCompleted) != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.make("", "working", 600_000); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.make("", "too much", 600_000); !errors.Is(err, ErrFull) || !m.has(ended) {
+		t.Errorf("a task that cannot fit: %v", err)
+	}
+}
+
+// What an evicted task held is free, whoever still knows its row: the list of those with logs, a handler, a stream.
+func TestAnEvictedTaskHoldsNothing(t *testing.T) {
+	m := NewMemory(MemoryLimits{Tasks: 1})
+	key, err := m.make("", "t", 10)
+	if err != nil || m.chunk(key, 1, 10) != nil || m.status(key, 2, runtime.StateCompleted) != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.make("", "new", 10); err != nil {
+		t.Fatal(err)
+	}
+	if r := m.logs[0]; !r.gone || r.task != nil || r.log != nil {
+		t.Errorf("the row still has %v", r.task)
+	}
+}
