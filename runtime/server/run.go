@@ -262,7 +262,7 @@ func (t *Task) end(state runtime.State, said runtime.MessageData) {
 
 // fail decides that the call ends as a failure, and takes nothing else along.
 func (t *Task) fail(reason string) {
-	t.ending = ending{failed: true}
+	t.ending, t.private.Saved = ending{failed: true}, nil
 	t.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
 }
 
