@@ -31,7 +31,7 @@ func TestAFullTaskTakesNoMoreMessagesAndCanBeCanceled(t *testing.T) {
 			taken++
 			continue
 		}
-		if vs := e.Violations(); !errors.Is(e, runtime.ErrInvalidParams) || len(vs) != 1 || vs[0].Field != "message" || !strings.Contains(e.Message, "larger than this agent keeps") {
+		if vs := e.Violations(); !errors.Is(e, runtime.ErrInvalidParams) || len(vs) != 1 || vs[0].Field != "message" || !strings.Contains(e.Error(), "larger than this agent keeps") {
 			t.Fatalf("message %d: %v", taken, e)
 		}
 	}
