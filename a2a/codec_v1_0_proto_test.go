@@ -5,6 +5,7 @@ package a2a
 import (
 	"github.com/a2agen/a2agen/runtime/wire"
 	"strconv"
+	"time"
 )
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
@@ -2211,7 +2212,7 @@ func writeListTasksRequestV10Proto(w *wire.ProtoWriter, x *ListTasksRequest) err
 	if x.HistoryLength != nil {
 		w.Int32(48, *x.HistoryLength)
 	}
-	if !x.StatusTimestampAfter.IsZero() {
+	if x.StatusTimestampAfter != (time.Time{}) {
 		if err := w.Timestamp(58, x.StatusTimestampAfter); err != nil {
 			return wire.In(err, "statusTimestampAfter")
 		}
@@ -2982,7 +2983,9 @@ func readPartV10Proto(r *wire.ProtoReader, x *Part) {
 			x.Content = PartURL(r.String())
 		case 34:
 			old, _ := x.Content.(PartData)
-			x.Content = PartData(r.Value(wire.Value(old)))
+			v := wire.Value(old)
+			v = r.Value(v)
+			x.Content = PartData(v)
 		case 42:
 			x.Metadata = r.Struct(x.Metadata)
 		case 50:
@@ -4459,7 +4462,7 @@ func writeTaskStatusV10Proto(w *wire.ProtoWriter, x *TaskStatus) error {
 		}
 		w.End(m)
 	}
-	if !x.Timestamp.IsZero() {
+	if x.Timestamp != (time.Time{}) {
 		if err := w.Timestamp(26, x.Timestamp); err != nil {
 			return wire.In(err, "timestamp")
 		}

@@ -19,6 +19,7 @@ var unseenEdits = []struct{ what, old, new string }{
 	{"a new enum value", "  TASK_STATE_AUTH_REQUIRED = 8;\n", "  TASK_STATE_AUTH_REQUIRED = 8;\n  // On hold.\n  TASK_STATE_PAUSED = 9;\n"},
 	{"a new member of a oneof", "    google.protobuf.Value data = 4;\n", "    google.protobuf.Value data = 4;\n    // In TeX.\n    string formula = 40;\n"},
 	{"a new operation", "  // GetExtendedAgentCard returns", "  // PauseTask holds a task.\n  rpc PauseTask(PauseTaskRequest) returns (PauseTaskResponse) {\n    option (google.api.http) = {\n      post: \"/tasks/{id=*}:pause\"\n      body: \"*\"\n    };\n  }\n  // GetExtendedAgentCard returns"},
+	{"an operation that takes a stream", "  // PauseTask holds", "  rpc UploadParts(stream PauseTaskRequest) returns (PauseTaskResponse);\n  // PauseTask holds"},
 	{"its messages", "// Role tells who speaks", "message PauseTaskRequest {\n  string id = 1;\n  string reason = 2;\n}\n\nmessage PauseTaskResponse {\n  Task task = 1;\n  Budget left = 2;\n}\n\n// Role tells who speaks"},
 	{"a renamed field", "  repeated string reference_task_ids = 8;\n", "  repeated string related_tasks = 8;\n"},
 	{"a removed field", "  // What the artifact is.\n  string description = 3;\n", ""},
@@ -86,6 +87,7 @@ func ask(unseen *agentUnderTest) {
 	unseen.call("NEW", preview, "SendMessage", "{\"message\":{\"messageId\":\"m\",\"role\":\"ROLE_USER\",\"parts\":[{\"text\":\"talk\"},{\"formula\":\"E=mc2\"}],\"language\":\"nl\",\"budget\":{\"tokens\":\"3\"},\"tones\":[\"kind\"]}}")
 	unseen.call("RENAMED", preview, "SendMessage", "{\"message\":{\"messageId\":\"m\",\"role\":\"ROLE_USER\",\"parts\":[{\"text\":\"talk\"}],\"relatedTasks\":[\"x\"]}}")
 	unseen.call("UNSUPPORTED", preview, "PauseTask", "{\"id\":\"t\"}")
+	unseen.call("UPLOAD", preview, "UploadParts", "{\"id\":\"t\"}")
 	able := &agentUnderTest{must(agent.NewServer(pausing{}, options...)), map[string]string{}}
 	able.call("PAUSED", preview, "PauseTask", "{\"id\":\"t\",\"reason\":\"lunch\"}")
 	fmt.Println("ELSEWHERE", able.ask("POST", "/", "1.0", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"PauseTask\",\"params\":{}}"))
@@ -116,6 +118,7 @@ var unseenAnswers = []string{
 	`NEW 200 .*"parts":\[\{"text":"talk"\},\{"formula":"E=mc2"\}\]`,
 	`RENAMED 200 .*"TASK_STATE_REJECTED".*"relatedTasks":\["x"\]`,
 	`UNSUPPORTED 200 .*"code":-32004`,
+	`UPLOAD 200 .*"code":-32004`,
 	`PAUSED 200 \{"jsonrpc":"2.0","id":1,"result":\{"task":\{"priority":"lunch","budget":\{"tokens":"9"\},"watchers":\["w"\],"id":"t","status":\{"state":"TASK_STATE_PAUSED"\}\},"left":\{"tokens":"7"\}\}\}`,
 	`ELSEWHERE 200 .*"code":-32601`,
 	`CARD 200 .*"protocolVersion":"1.1-preview"\}.*"protocolVersion":"1.0"\}.*"protocolVersion":"0.3"\}`,
@@ -124,7 +127,7 @@ var unseenAnswers = []string{
 	`FORECAST 20`,
 	`MOTTO more \S+ \[eu\] <nil>`,
 	`WRITTEN .*"motto":"more","budget":\{"tokens":"1"\},"regions":\["eu"\]`,
-	`VERSION 1.1-preview 12`, `VERSION 1.0 11`, `VERSION 0.3 \d+`,
+	`VERSION 1.1-preview 13`, `VERSION 1.0 11`, `VERSION 0.3 \d+`,
 }
 
 // TestAnUnseenDefinitionIsServedAndLeavesTheOlderVersionsAlone takes a proto with everything that a next version may bring.

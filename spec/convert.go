@@ -2,9 +2,12 @@ package spec
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/bufbuild/protocompile/protoutil"
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -76,6 +79,9 @@ func (c *converter) message(m protoreflect.MessageDescriptor) {
 		Name: c.typeName(m), Comment: comment(m), Pos: c.posOf(m),
 		Deprecated: m.Options().(*descriptorpb.MessageOptions).GetDeprecated(),
 	}
+	if m.Options().(*descriptorpb.MessageOptions).GetMessageSetWireFormat() {
+		c.problems.Errorf(msg.Pos, "unsupported-type", "declare its fields", "message %s has the wire format of a message set", msg.Name)
+	}
 	for i := range m.Oneofs().Len() {
 		if o := m.Oneofs().Get(i); !o.IsSynthetic() {
 			msg.Unions = append(msg.Unions, &Union{Name: string(o.Name()), Comment: comment(o), Pos: c.posOf(o)})
@@ -92,6 +98,9 @@ func (c *converter) field(f protoreflect.FieldDescriptor) *Field {
 		Name: string(f.Name()), JSON: f.JSONName(), Number: int32(f.Number()), Comment: comment(f), Pos: c.posOf(f),
 		Type:       c.fieldType(f),
 		Required:   f.Cardinality() == protoreflect.Required || required(f),
+		Always:     f.Cardinality() == protoreflect.Required,
+		Expanded:   f.IsList() && !f.IsPacked() && packable(f.Kind()),
+		Default:    defaultOf(f),
 		Deprecated: f.Options().(*descriptorpb.FieldOptions).GetDeprecated(),
 	}
 	switch o := f.ContainingOneof(); {
@@ -103,6 +112,36 @@ func (c *converter) field(f protoreflect.FieldDescriptor) *Field {
 	return field
 }
 
+// packable reports whether the elements of a list of this kind can stand in one field.
+func packable(k protoreflect.Kind) bool {
+	switch k {
+	case protoreflect.StringKind, protoreflect.BytesKind, protoreflect.MessageKind, protoreflect.GroupKind:
+		return false
+	}
+	return true
+}
+
+// defaultOf returns the default that the field declares, as JSON.
+func defaultOf(f protoreflect.FieldDescriptor) string {
+	if !f.HasDefault() {
+		return ""
+	}
+	var value any = f.Default().Interface()
+	switch x := value.(type) {
+	case protoreflect.EnumNumber:
+		value = string(f.DefaultEnumValue().Name())
+	case float32:
+		value = json.RawMessage(strconv.Quote(strconv.FormatFloat(float64(x), 'g', -1, 32)))
+	case float64:
+		value = json.RawMessage(strconv.Quote(strconv.FormatFloat(x, 'g', -1, 64)))
+	}
+	text, err := json.Marshal(value)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
 // required reports whether the field has google.api.field_behavior REQUIRED.
 func required(f protoreflect.FieldDescriptor) bool {
 	behaviors, _ := extension(f, annotations.E_FieldBehavior).([]annotations.FieldBehavior)
@@ -112,11 +151,12 @@ func required(f protoreflect.FieldDescriptor) bool {
 func (c *converter) fieldType(f protoreflect.FieldDescriptor) Type {
 	switch {
 	case f.IsMap():
-		if f.MapKey().Kind() != protoreflect.StringKind {
-			c.problems.Errorf(c.posOf(f), "unsupported-type", "use a map with string keys", "the keys of map %s are %s", f.Name(), f.MapKey().Kind())
+		elem, m := c.singleType(f.MapValue(), c.posOf(f)), Type{Kind: Map}
+		m.Elem = &elem
+		if key := c.singleType(f.MapKey(), c.posOf(f)); key.Kind != String || key.Form != "" {
+			m.Key = &key
 		}
-		elem := c.singleType(f.MapValue(), c.posOf(f))
-		return Type{Kind: Map, Elem: &elem}
+		return m
 	case f.IsList():
 		elem := c.singleType(f, c.posOf(f))
 		return Type{Kind: List, Elem: &elem}
@@ -125,17 +165,26 @@ func (c *converter) fieldType(f protoreflect.FieldDescriptor) Type {
 	}
 }
 
-// scalars are the protobuf kinds that have a kind of their own; the variants of an integer differ in protobuf encoding only.
-var scalars = map[protoreflect.Kind]Kind{
-	protoreflect.StringKind: String, protoreflect.BoolKind: Bool, protoreflect.BytesKind: Bytes,
-	protoreflect.FloatKind: Float, protoreflect.DoubleKind: Double,
-	protoreflect.Int32Kind: Int32, protoreflect.Int64Kind: Int64, protoreflect.Uint32Kind: Uint32, protoreflect.Uint64Kind: Uint64,
+// scalars are the types of protobuf's scalars; the variants of an integer differ in protobuf encoding only.
+var scalars = map[protoreflect.Kind]Type{
+	protoreflect.StringKind: {Kind: String}, protoreflect.BoolKind: {Kind: Bool}, protoreflect.BytesKind: {Kind: Bytes},
+	protoreflect.FloatKind: {Kind: Float}, protoreflect.DoubleKind: {Kind: Double},
+	protoreflect.Int32Kind: {Kind: Int32}, protoreflect.Int64Kind: {Kind: Int64}, protoreflect.Uint32Kind: {Kind: Uint32}, protoreflect.Uint64Kind: {Kind: Uint64},
+	protoreflect.Sint32Kind: {Kind: Int32, Form: ZigZag}, protoreflect.Sint64Kind: {Kind: Int64, Form: ZigZag},
+	protoreflect.Sfixed32Kind: {Kind: Int32, Form: Fixed}, protoreflect.Sfixed64Kind: {Kind: Int64, Form: Fixed},
+	protoreflect.Fixed32Kind: {Kind: Uint32, Form: Fixed}, protoreflect.Fixed64Kind: {Kind: Uint64, Form: Fixed},
 }
 
 func (c *converter) singleType(f protoreflect.FieldDescriptor, pos diag.Pos) Type {
 	switch {
 	case f.Message() != nil:
-		return c.messageType(f.Message(), pos)
+		t := c.messageType(f.Message(), pos)
+		if f.Kind() == protoreflect.GroupKind {
+			t.Form = Group
+		}
+		return t
+	case f.Enum() != nil && f.Enum().FullName() == "google.protobuf.NullValue":
+		return Type{Kind: NullValue}
 	case f.Enum() != nil:
 		if _, ours := c.files[f.Enum().ParentFile().Path()]; ours {
 			return Type{Kind: EnumOf, Name: c.typeName(f.Enum())}
@@ -143,25 +192,41 @@ func (c *converter) singleType(f protoreflect.FieldDescriptor, pos diag.Pos) Typ
 		c.problems.Errorf(pos, "unsupported-type", "declare the enum in the definition itself", "field %s has the enum %s", f.Name(), f.Enum().FullName())
 		return Type{}
 	}
-	kind, ok := scalars[f.Kind()]
-	if !ok {
-		c.problems.Errorf(pos, "unsupported-type", "use an int or uint type", "field %s has type %s", f.Name(), f.Kind())
+	t := scalars[f.Kind()]
+	if t.Kind == String && !checksUTF8(f) {
+		t.Form = Unchecked
 	}
-	return Type{Kind: kind}
+	return t
 }
 
+// checksUTF8 reports whether the strings of a field have to be UTF-8.
+func checksUTF8(f protoreflect.FieldDescriptor) bool {
+	if e, ok := f.(interface{ EnforceUTF8() bool }); ok {
+		return e.EnforceUTF8()
+	}
+	feature, err := protoutil.ResolveFeature(f, utf8Validation)
+	return err != nil || feature.Enum() != protoreflect.EnumNumber(descriptorpb.FeatureSet_NONE)
+}
+
+var utf8Validation = (*descriptorpb.FeatureSet)(nil).ProtoReflect().Descriptor().Fields().ByName("utf8_validation")
+
 // wellKnown are the google.protobuf messages that JSON writes in a form of their own.
-var wellKnown = map[protoreflect.FullName]Kind{
-	"google.protobuf.Timestamp": Timestamp, "google.protobuf.Duration": Duration,
-	"google.protobuf.Struct": Struct, "google.protobuf.Value": Value, "google.protobuf.Empty": Empty,
+var wellKnown = map[protoreflect.FullName]Type{
+	"google.protobuf.Timestamp": {Kind: Timestamp}, "google.protobuf.Duration": {Kind: Duration},
+	"google.protobuf.Struct": {Kind: Struct}, "google.protobuf.Value": {Kind: Value}, "google.protobuf.Empty": {Kind: Empty},
+	"google.protobuf.ListValue": {Kind: ListValue}, "google.protobuf.FieldMask": {Kind: FieldMask}, "google.protobuf.Any": {Kind: Any},
+	"google.protobuf.StringValue": {Kind: String, Wrapped: true}, "google.protobuf.BytesValue": {Kind: Bytes, Wrapped: true}, "google.protobuf.BoolValue": {Kind: Bool, Wrapped: true},
+	"google.protobuf.Int32Value": {Kind: Int32, Wrapped: true}, "google.protobuf.Int64Value": {Kind: Int64, Wrapped: true},
+	"google.protobuf.UInt32Value": {Kind: Uint32, Wrapped: true}, "google.protobuf.UInt64Value": {Kind: Uint64, Wrapped: true},
+	"google.protobuf.FloatValue": {Kind: Float, Wrapped: true}, "google.protobuf.DoubleValue": {Kind: Double, Wrapped: true},
 }
 
 func (c *converter) messageType(m protoreflect.MessageDescriptor, pos diag.Pos) Type {
-	if kind, ok := wellKnown[m.FullName()]; ok {
-		return Type{Kind: kind}
+	if t, ok := wellKnown[m.FullName()]; ok {
+		return t
 	}
 	if _, ours := c.files[m.ParentFile().Path()]; !ours {
-		c.problems.Errorf(pos, "unsupported-type", "use a message of the definition, or Timestamp, Duration, Struct or Value of google.protobuf",
+		c.problems.Errorf(pos, "unsupported-type", "use a message of the definition, or one of google.protobuf that JSON has a form for",
 			"the type %s cannot be generated", m.FullName())
 		return Type{}
 	}
@@ -169,7 +234,7 @@ func (c *converter) messageType(m protoreflect.MessageDescriptor, pos diag.Pos) 
 }
 
 func (c *converter) enum(e protoreflect.EnumDescriptor) {
-	enum := &Enum{Name: c.typeName(e), Comment: comment(e), Pos: c.posOf(e), Deprecated: e.Options().(*descriptorpb.EnumOptions).GetDeprecated()}
+	enum := &Enum{Closed: e.IsClosed(), Name: c.typeName(e), Comment: comment(e), Pos: c.posOf(e), Deprecated: e.Options().(*descriptorpb.EnumOptions).GetDeprecated()}
 	for i := range e.Values().Len() {
 		v := e.Values().Get(i)
 		enum.Values = append(enum.Values, &EnumValue{
@@ -183,18 +248,25 @@ func (c *converter) enum(e protoreflect.EnumDescriptor) {
 func (c *converter) operation(m protoreflect.MethodDescriptor) {
 	op := &Operation{
 		Name: string(m.Name()), GRPC: "/" + string(m.Parent().FullName()) + "/" + string(m.Name()), Comment: comment(m), Pos: c.posOf(m),
-		Deprecated: m.Options().(*descriptorpb.MethodOptions).GetDeprecated(),
-		Request:    c.messageType(m.Input(), c.posOf(m)),
-		Response:   c.messageType(m.Output(), c.posOf(m)),
-		Stream:     m.IsStreamingServer(),
-	}
-	if m.IsStreamingClient() {
-		c.problems.Errorf(op.Pos, "unsupported-operation", "take one request message", "rpc %s takes a stream of requests", op.Name)
+		Deprecated:    m.Options().(*descriptorpb.MethodOptions).GetDeprecated(),
+		Request:       c.operand(m, m.Input()),
+		Response:      c.operand(m, m.Output()),
+		Stream:        m.IsStreamingServer(),
+		RequestStream: m.IsStreamingClient(),
 	}
 	if rule, ok := extension(m, annotations.E_Http).(*annotations.HttpRule); ok {
 		op.HTTP = routes(rule)
 	}
 	c.doc.Operations = append(c.doc.Operations, op)
+}
+
+// operand is what an operation takes or answers.
+func (c *converter) operand(m protoreflect.MethodDescriptor, d protoreflect.MessageDescriptor) Type {
+	t := c.messageType(d, c.posOf(m))
+	if t.Kind != "" && t.Kind != MessageOf && t.Kind != Empty {
+		c.problems.Errorf(c.posOf(m), "unsupported-operation", "put it into a message of the definition", "operation %s takes or answers %s", m.Name(), d.FullName())
+	}
+	return t
 }
 
 // routes flattens a rule and its additional bindings, in order. Those of additional bindings have no more of their own.

@@ -19,6 +19,10 @@ func (d *differ) enums() {
 		if now.Name != e.Name {
 			d.change(false, false, now.Pos, "enum-renamed", e.Name, "enum %s is now called %s", e.Name, now.Name)
 		}
+		if d.both(Proto) && e.Closed != now.Closed {
+			words := map[bool]string{true: "closed: values that are not listed are dropped", false: "open: values that are not listed are kept"}
+			d.change(false, false, now.Pos, "enum-openness-changed", e.Name, "enum %s is %s", e.Name, words[now.Closed])
+		}
 		d.enumValues(e, now, d.fromOld[e.Name].or(d.fromNew[now.Name]))
 	}
 	for _, e := range d.new.Enums {

@@ -42,6 +42,10 @@ func (d *differ) operation(op, now *Operation) {
 		what := map[bool]string{true: "a stream", false: "one response"}
 		d.change(true, true, now.Pos, "stream-changed", op.Name, "operation %s answers with %s instead of %s", op.Name, what[now.Stream], what[op.Stream])
 	}
+	if op.RequestStream != now.RequestStream {
+		what := map[bool]string{true: "a stream of requests", false: "one request"}
+		d.change(true, true, now.Pos, "stream-changed", op.Name, "operation %s takes %s instead of %s", op.Name, what[now.RequestStream], what[op.RequestStream])
+	}
 	if d.deprecated(op.Deprecated, now.Deprecated) {
 		d.change(false, false, now.Pos, "operation-deprecated", op.Name, "operation %s is deprecated", op.Name)
 	}

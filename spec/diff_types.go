@@ -87,11 +87,31 @@ func (d *differ) field(subject string, f, n *Field, dir direction) {
 		d.presence(subject, f, n, dir)
 		d.union(subject, f, n, dir)
 	}
-	if d.both(Schema) {
+	switch {
+	case d.both(Schema):
 		d.values(subject, f, n, dir)
+	case d.both(Proto):
+		d.defaults(subject, f, n, dir)
+		d.encoding(subject, f, n, dir)
 	}
 	if d.deprecated(f.Deprecated, n.Deprecated) {
 		d.typeChange(dir, harmless, n.Pos, "field-deprecated", subject, "field %s is deprecated", subject)
+	}
+}
+
+// encoding compares what protos say about the bytes of a field besides its type. Whoever reads protobuf takes both forms of a list, and
+// may fail when something required is missing.
+func (d *differ) encoding(subject string, f, n *Field, dir direction) {
+	switch {
+	case f.Expanded && !n.Expanded && n.Type.Elem != nil:
+		d.typeChange(dir, harmless, n.Pos, "packing-changed", subject, "field %s is packed", subject)
+	case !f.Expanded && n.Expanded:
+		d.typeChange(dir, harmless, n.Pos, "packing-changed", subject, "field %s is no longer packed", subject)
+	}
+	if f.Required && n.Required && f.Always != n.Always {
+		words := map[bool]string{true: "is written even when it is zero", false: "is no longer written when it is zero"}
+		i := map[bool]impact{true: writing, false: reading}[n.Always]
+		d.typeChange(dir, i, n.Pos, "zero-changed", subject, "field %s %s", subject, words[n.Always])
 	}
 }
 
@@ -211,7 +231,9 @@ func insteadOf(is, was Type) string {
 func (d *differ) same(a, b Type) bool {
 	switch {
 	case a.Elem != nil && b.Elem != nil:
-		return a.Kind == b.Kind && d.same(*a.Elem, *b.Elem)
+		return a.Kind == b.Kind && d.same(*a.Elem, *b.Elem) && d.sameKeys(a.Key, b.Key)
+	case d.both(Proto) && (a.Form != b.Form || a.Wrapped != b.Wrapped):
+		return false
 	case a.Name != "" || b.Name != "":
 		return a.Kind == b.Kind && d.match.toNew[a.Name] == b.Name
 	case d.old.Syntax != d.new.Syntax:
@@ -221,11 +243,27 @@ func (d *differ) same(a, b Type) bool {
 	}
 }
 
+// sameKeys reports whether the keys of two maps are the same on the wire. In JSON all are strings.
+func (d *differ) sameKeys(a, b *Type) bool {
+	if !d.both(Proto) {
+		return true
+	}
+	text := Type{Kind: String}
+	for _, key := range []**Type{&a, &b} {
+		if *key == nil {
+			*key = &text
+		}
+	}
+	return d.same(*a, *b)
+}
+
 // jsonForm returns the kind that stands for all that look the same in JSON.
 func jsonForm(k Kind) Kind {
 	switch k {
-	case Bytes, Timestamp, Duration:
+	case Bytes, Timestamp, Duration, FieldMask:
 		return String
+	case Any:
+		return Struct
 	case Int32, Uint32, Uint64:
 		return Int64
 	case Float:

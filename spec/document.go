@@ -4,7 +4,11 @@
 // and positions; what that means for Go is decided by lowering.
 package spec
 
-import "github.com/a2agen/a2agen/generator/diag"
+import (
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/diag"
+)
 
 // Syntax is how a definition is written. It decides what JSON looks like: the schemas of 0.1 to 0.3 describe JSON as it is
 // (an integer of any width is a number, an enum value is the string that is listed), the other two describe ProtoJSON.
@@ -65,8 +69,12 @@ type Field struct {
 	// Nullable: a schema lets the field be null.
 	Nullable   bool `json:"nullable,omitempty"`
 	Deprecated bool `json:"deprecated,omitempty"`
+	// Expanded: the elements of a list in a proto stand one by one although they could be packed into one field. Always: protobuf
+	// has the field even when it is zero (a required field of proto2).
+	Expanded bool `json:"expanded,omitempty"`
+	Always   bool `json:"always,omitempty"`
 	// Const is the only value of the field and Default its value when it is absent, as compact JSON: `"task"`, `false`,
-	// `["text"]`. Both are empty when the definition names none, and in protos. The type of a constant is that of its value.
+	// `["text"]`. Both are empty when the definition names none; protos have no constants. The type of a constant is that of its value.
 	Const   string `json:"const,omitempty"`
 	Default string `json:"default,omitempty"`
 	// Union is the name of the union the field is a member of; empty for an ordinary field.
@@ -96,14 +104,29 @@ const (
 	Bytes     Kind = "bytes"
 	Timestamp Kind = "timestamp" // a point in time
 	Duration  Kind = "duration"
-	Struct    Kind = "struct" // a JSON object
-	Value     Kind = "value"  // any JSON value
-	Empty     Kind = "empty"  // nothing, as an operation's request or response (null in JSON)
+	Struct    Kind = "struct"    // a JSON object
+	Value     Kind = "value"     // any JSON value
+	ListValue Kind = "listvalue" // a JSON array of any values
+	NullValue Kind = "nullvalue" // null
+	FieldMask Kind = "fieldmask" // paths of fields
+	Any       Kind = "any"       // a message of any type, which it names
+	Empty     Kind = "empty"     // nothing, as an operation's request or response (null in JSON)
 	MessageOf Kind = "message"
 	EnumOf    Kind = "enum"
 	ChoiceOf  Kind = "choice"
 	List      Kind = "list"
-	Map       Kind = "map" // keys are strings
+	Map       Kind = "map"
+)
+
+// Form is how protobuf writes a value where it has several ways. JSON is the same in all of them.
+type Form string
+
+// The forms. The plain one is empty.
+const (
+	ZigZag    Form = "zigzag"    // of an integer: sint32, sint64
+	Fixed     Form = "fixed"     // of an integer: fixed32, sfixed64, …
+	Group     Form = "group"     // of a message: between two tags, without a length
+	Unchecked Form = "unchecked" // of a string: its bytes need not be UTF-8
 )
 
 // Type is the type of a field, of an element, or of an operation's request or response.
@@ -111,15 +134,33 @@ type Type struct {
 	Kind Kind   `json:"kind"`
 	Name string `json:"name"`           // of the message, enum or choice, as in the document
 	Elem *Type  `json:"elem,omitempty"` // of a list or map
+	// Key is the type of a map's keys; nil: strings.
+	Key  *Type `json:"key,omitempty"`
+	Form Form  `json:"form,omitempty"` // of a proto
+	// Wrapped: the scalar is the only field of a message, such as google.protobuf.StringValue, which JSON does not show.
+	Wrapped bool `json:"wrapped,omitempty"`
 }
 
-// String renders the type for people: "Task", "list of Part", "map of string".
+// String renders the type for people: "Task", "list of Part", "map of string", "map of int32 to Task", "sint32".
 func (t Type) String() string {
 	switch {
+	case t.Key != nil:
+		return string(t.Kind) + " of " + t.Key.String() + " to " + t.Elem.String()
 	case t.Elem != nil:
 		return string(t.Kind) + " of " + t.Elem.String()
+	case t.Form == Group:
+		return "group " + Type{Kind: t.Kind, Name: t.Name, Wrapped: t.Wrapped}.String()
+	case t.Wrapped:
+		name := strings.ToUpper(string(t.Kind[:1])) + string(t.Kind[1:])
+		return strings.Replace(name, "Uint", "UInt", 1) + "Value"
 	case t.Name != "":
 		return t.Name
+	case t.Form == ZigZag:
+		return "s" + string(t.Kind)
+	case t.Form == Fixed:
+		return map[Kind]string{Int32: "sfixed32", Int64: "sfixed64", Uint32: "fixed32", Uint64: "fixed64"}[t.Kind]
+	case t.Form == Unchecked:
+		return string(t.Kind) + " of any bytes"
 	default:
 		return string(t.Kind)
 	}
@@ -127,11 +168,13 @@ func (t Type) String() string {
 
 // Enum is one enum type.
 type Enum struct {
-	Name       string       `json:"name"`
-	Comment    string       `json:"comment,omitempty"`
-	Pos        diag.Pos     `json:"pos,omitzero"`
-	Deprecated bool         `json:"deprecated,omitempty"`
-	Values     []*EnumValue `json:"values,omitempty"` // in the order of declaration
+	Name       string   `json:"name"`
+	Comment    string   `json:"comment,omitempty"`
+	Pos        diag.Pos `json:"pos,omitzero"`
+	Deprecated bool     `json:"deprecated,omitempty"`
+	// Closed: a proto says that a value which is not listed is none.
+	Closed bool         `json:"closed,omitempty"`
+	Values []*EnumValue `json:"values,omitempty"` // in the order of declaration
 }
 
 // Choice is a value of one of several types (anyOf in a schema). Example: Part is TextPart, FilePart or DataPart.
@@ -178,7 +221,9 @@ type Operation struct {
 	Request    Type     `json:"request"`
 	Response   Type     `json:"response"`
 	Stream     bool     `json:"stream,omitempty"` // the response is a sequence
-	HTTP       []Route  `json:"http,omitempty"`
+	// RequestStream: the request is a sequence, which no binding that is spoken here can carry.
+	RequestStream bool    `json:"requestStream,omitempty"`
+	HTTP          []Route `json:"http,omitempty"`
 }
 
 // Route is one HTTP binding of an operation.

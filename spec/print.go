@@ -56,11 +56,11 @@ func (p *printer) head(d *Document) {
 }
 
 func (p *printer) operation(op *Operation) {
-	stream := ""
-	if op.Stream {
-		stream = "stream of "
+	stream := map[bool]string{true: "stream of "}
+	p.printf("\noperation %s(%s%s) %s%s%s\n", op.Name, stream[op.RequestStream], op.Request, stream[op.Stream], op.Response, deprecated(op.Deprecated))
+	if op.RequestStream {
+		p.printf("  answers UnsupportedOperation: a stream of requests has no binding here\n")
 	}
-	p.printf("\noperation %s(%s) %s%s%s\n", op.Name, op.Request, stream, op.Response, deprecated(op.Deprecated))
 	if op.RPC != "" {
 		p.printf("  JSON-RPC %s\n", op.RPC)
 	}
@@ -100,6 +100,8 @@ func notesOf(f *Field) []string {
 		}
 	}
 	note(f.Required, "required")
+	note(f.Always, "written when zero")
+	note(f.Expanded, "not packed")
 	note(f.Optional, "optional")
 	note(f.Nullable, "or null")
 	note(f.Union != "", "in union %s", f.Union)
@@ -121,7 +123,11 @@ func (p *printer) choice(c *Choice) {
 }
 
 func (p *printer) enum(e *Enum) {
-	p.printf("\nenum %s%s\n", e.Name, deprecated(e.Deprecated))
+	closed := ""
+	if e.Closed {
+		closed = ", closed"
+	}
+	p.printf("\nenum %s%s%s\n", e.Name, closed, deprecated(e.Deprecated))
 	for _, v := range e.Values {
 		p.printf("  %s%s\n", v.Name, deprecated(v.Deprecated))
 	}

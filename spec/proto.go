@@ -147,6 +147,7 @@ func (s *sources) add(name string, content []byte) error {
 	if d := depth(content); d > maxDepth {
 		return fmt.Errorf("the file nests %d levels; at most %d are read", d, maxDepth)
 	}
+	content = withoutEdition2024(content)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.files[name] = file{content: content, tabs: bytes.IndexByte(content, '\t') >= 0}

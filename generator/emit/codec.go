@@ -142,14 +142,33 @@ var scalars = map[ir.Kind]scalar{
 	ir.KindDouble:    {"Float64", "AppendFloat64", false, "0", jen.Float64},
 	ir.KindBytes:     {"Bytes", "AppendBytes", false, "", func() *jen.Statement { return jen.Index().Byte() }},
 	ir.KindTimestamp: {"Timestamp", "AppendTimestamp", true, "IsZero", func() *jen.Statement { return jen.Qual("time", "Time") }},
-	ir.KindDuration:  {"Duration", "AppendDuration", false, "0", func() *jen.Statement { return jen.Qual("time", "Duration") }},
+	ir.KindDuration:  {"Duration", "AppendDuration", true, "Duration", func() *jen.Statement { return jen.Qual(wirePath, "Duration") }},
+	ir.KindListValue: {"ListValue", "AppendListValue", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Value") }},
+	ir.KindNullValue: {"NullValue", "AppendNullValue", false, "none", func() *jen.Statement { return jen.Qual(wirePath, "Null") }},
+	ir.KindFieldMask: {"FieldMask", "AppendFieldMask", true, "", func() *jen.Statement { return jen.Qual(wirePath, "FieldMask") }},
+	ir.KindAny:       {"Any", "AppendAny", true, "nil", func() *jen.Statement { return jen.Op("*").Qual(wirePath, "Any") }},
 	ir.KindStruct:    {"Struct", "AppendStruct", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Object") }},
 	ir.KindEmpty:     {"Struct", "AppendStruct", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Object") }},
 	ir.KindValue:     {"Value", "AppendValue", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Value") }},
 }
 
 // isPointer reports whether the Go field is a pointer to say whether it is set.
-func isPointer(f *ir.Field) bool { return f.Presence == ir.Explicit && f.Union == nil }
+func isPointer(f *ir.Field) bool {
+	return f.Presence == ir.Explicit && f.Union == nil && !f.Type.Nilable()
+}
+
+// usesAny reports whether a field of the protocol is a google.protobuf.Any.
+func usesAny(p *ir.Protocol) bool {
+	is := func(t ir.TypeRef) bool { return t.Kind == ir.KindAny || t.Elem != nil && t.Elem.Kind == ir.KindAny }
+	for _, t := range p.Types {
+		for _, f := range t.Fields {
+			if is(f.Type) || f.Union != nil && slices.ContainsFunc(f.Union.Cases, func(c *ir.Case) bool { return is(c.Type) }) {
+				return true
+			}
+		}
+	}
+	return false
+}
 
 // fn names a function of this wire for a type, or for a list of it: with List at the end, where no type name reaches.
 func (c *codec) fn(verb string, t *ir.Type, plural string) string {

@@ -51,14 +51,18 @@ func (c *codec) appendMember(m *ir.FieldLayout) jen.Code {
 		value = jen.Op("*").Add(x.Clone())
 	}
 	write := c.appendValue(f.Type, prefix(m.Name), value, jen.Lit(m.Name))
-	if !m.Required {
+	switch {
+	case m.Required:
+	case f.Type.Kind == ir.KindNullValue && !isPointer(f):
+		return jen.Null() // it has one value, which is zero
+	default:
 		return jen.If(c.present(f, x)).Block(write)
 	}
 	notSet := jen.Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "In").Call(jen.Qual(wirePath, "NotSet").Call(), jen.Lit(m.Name))))
 	switch {
 	case isPointer(f):
 		return jen.If(x.Clone().Op("==").Nil()).Add(notSet).Line().Add(write)
-	case f.Type.Kind == ir.KindEnum || f.Type.Kind == ir.KindTimestamp:
+	case f.Type.Kind == ir.KindEnum && !m.Always, f.Type.Kind == ir.KindTimestamp:
 		return jen.If(jen.Op("!").Parens(c.present(f, x))).Add(notSet).Line().Add(write)
 	case m.MinItems > 0:
 		few := jen.Qual(wirePath, "In").Call(jen.Qual(wirePath, "TooFew").Call(jen.Lit(m.MinItems)), jen.Lit(m.Name))
@@ -71,7 +75,7 @@ func (c *codec) appendMember(m *ir.FieldLayout) jen.Code {
 func (c *codec) present(f *ir.Field, x *jen.Statement) jen.Code {
 	x = x.Clone()
 	switch {
-	case isPointer(f), f.Type.Kind == ir.KindMessage:
+	case isPointer(f), f.Type.Kind == ir.KindMessage, f.Presence == ir.Explicit && f.Type.Nilable():
 		return x.Op("!=").Nil()
 	case f.Type.Kind == ir.KindList, f.Type.Kind == ir.KindMap:
 		return jen.Len(x).Op(">").Lit(0)
@@ -84,7 +88,11 @@ func (c *codec) present(f *ir.Field, x *jen.Statement) jen.Code {
 	case "false":
 		return x
 	case "IsZero":
-		return jen.Op("!").Add(x.Dot("IsZero").Call())
+		return x.Op("!=").Parens(jen.Qual("time", "Time").Values())
+	case "Duration":
+		return x.Op("!=").Parens(jen.Qual(wirePath, "Duration").Values())
+	case "nil":
+		return x.Op("!=").Nil()
 	default:
 		return x.Op("!=").Id(s.zero)
 	}
@@ -117,7 +125,12 @@ func (c *codec) appender(t ir.TypeRef) (fn jen.Code, fails bool, args []jen.Code
 		}
 		return c.container("List", *t.Elem)
 	case ir.KindMap:
+		if t.Key != nil {
+			return c.container("KeyedMap", *t.Elem)
+		}
 		return c.container("Map", *t.Elem)
+	case ir.KindAny:
+		return jen.Id("appendAny"), true, nil
 	}
 	s := scalars[t.Kind]
 	return jen.Qual(wirePath, s.append), s.fails, nil
@@ -146,7 +159,7 @@ func (c *codec) appendUnion(l *ir.Layout, f *ir.Field) jen.Code {
 			goType = jen.Op("*").Id(m.Case.Go)
 		case m.Case.Type.Kind == ir.KindEnum:
 			value = jen.Id(m.Case.Type.Type.Go).Call(jen.Id("c"))
-		case m.Case.Type.Kind == ir.KindMessage:
+		case boxed(m.Case):
 			value = jen.Id("c").Dot("Value") // a struct around the pointer
 		default:
 			value = convert(m.Case.Type, jen.Id("c"))

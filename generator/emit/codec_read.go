@@ -87,7 +87,7 @@ func seen(l *ir.Layout, i int) jen.Code {
 // fieldMethod is the reader's method that admits the member: what null means depends on the type.
 func fieldMethod(m *ir.FieldLayout) string {
 	switch kind := memberType(m).Kind; {
-	case kind == ir.KindValue:
+	case kind == ir.KindValue, kind == ir.KindNullValue:
 		return "FieldOrNull"
 	case m.Required && m.MinItems == 0 && (kind == ir.KindList || kind == ir.KindMap):
 		return "FieldOrEmpty"
@@ -132,10 +132,10 @@ func (c *codec) readMember(m *ir.FieldLayout) []jen.Code {
 	case t.Kind == ir.KindList:
 		return c.readListMember(m, x)
 	case t.Kind == ir.KindMap:
-		return c.readMapMember(*t.Elem, x)
+		return c.readMapMember(t, x)
 	case isPointer(m.Field):
 		return []jen.Code{jen.Id("v").Op(":=").Add(c.readScalar(t)), x.Op("=").Op("&").Id("v")}
-	case t.Kind == ir.KindEnum && m.Required:
+	case t.Kind == ir.KindEnum && m.Required && !m.Always:
 		// An unspecified value in a required place is no value at all (A2A 1.0 §5.7).
 		return []jen.Code{
 			jen.Id("at").Op(":=").Id("r").Dot("Offset").Call(),
@@ -158,7 +158,10 @@ func (c *codec) readScalar(t ir.TypeRef) jen.Code {
 // readCase prints the reading of a oneof's case.
 func (c *codec) readCase(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
 	t := m.Case.Type
-	if t.Kind != ir.KindMessage {
+	switch {
+	case t.Kind == ir.KindAny:
+		return []jen.Code{x.Op("=").Id(m.Case.Go).Values(c.readScalar(t))}
+	case t.Kind != ir.KindMessage:
 		return []jen.Code{x.Op("=").Id(m.Case.Go).Call(c.readScalar(t))}
 	}
 	value := jen.Id("v")
@@ -196,9 +199,14 @@ func (c *codec) readListMember(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
 }
 
 // readMapMember prints the reading of a map; a name met twice is refused by the reader.
-func (c *codec) readMapMember(elem ir.TypeRef, x *jen.Statement) []jen.Code {
-	entry := x.Clone().Index(jen.Id("r").Dot("Keep").Call(jen.Id("name")))
-	read := []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(x.Clone().Op("=").Map(jen.String()).Add(c.goElem(elem)).Values())}
+func (c *codec) readMapMember(t ir.TypeRef, x *jen.Statement) []jen.Code {
+	elem := *t.Elem
+	key := jen.Id("r").Dot("Keep").Call(jen.Id("name"))
+	if t.Key != nil {
+		key = jen.Qual(wirePath, "ReadKey").Types(keyType(t)).Call(jen.Id("r"), jen.Id("name"))
+	}
+	entry := x.Clone().Index(key)
+	read := []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(x.Clone().Op("=").Map(keyType(t)).Add(c.goElem(elem)).Values())}
 	if elem.Kind == ir.KindMessage {
 		read = append(read,
 			jen.Id("v").Op(":=").New(jen.Id(elem.Type.Go)),
@@ -209,7 +217,7 @@ func (c *codec) readMapMember(elem ir.TypeRef, x *jen.Statement) []jen.Code {
 		read = append(read, entry.Op("=").Add(c.readScalar(elem)))
 	}
 	check := "Entry"
-	if elem.Kind == ir.KindValue || elem.Type != nil && c.orBare(elem.Type) {
+	if elem.Kind == ir.KindValue || elem.Kind == ir.KindNullValue || elem.Type != nil && c.orBare(elem.Type) {
 		check = "EntryOrNull"
 	}
 	return []jen.Code{jen.For(

@@ -214,7 +214,7 @@ func TestCodecRefusesWhatItCannotPrint(t *testing.T) {
 			m.Field = &ir.Field{Type: ir.TypeRef{Kind: ir.KindList, Elem: &list}}
 		}, "emit codec 9.9/json: Leaf.name: a list cannot be here"},
 		{"list in a union", func(_ *ir.Wire, m *ir.FieldLayout) { m.Case = &ir.Case{Type: list} }, "emit codec 9.9/json: Leaf.name: a list cannot be here"},
-		{"unknown kind", func(_ *ir.Wire, m *ir.FieldLayout) { m.Field = &ir.Field{Type: ir.TypeRef{Kind: "any"}} }, `emit codec 9.9/json: Leaf.name: no codec for kind "any"`},
+		{"unknown kind", func(_ *ir.Wire, m *ir.FieldLayout) { m.Field = &ir.Field{Type: ir.TypeRef{Kind: "thing"}} }, `emit codec 9.9/json: Leaf.name: no codec for kind "thing"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -110,6 +110,7 @@ const (
 	varintType    = 0
 	fixed64Type   = 1
 	delimitedType = 2
+	groupType     = 3
 	fixed32Type   = 5
 )
 
@@ -132,30 +133,75 @@ var protoScalars = map[ir.Kind]protoScalar{
 	ir.KindDouble:    {method: "Float64", wireType: fixed64Type},
 	ir.KindBytes:     {method: "Bytes", wireType: delimitedType},
 	ir.KindTimestamp: {method: "Timestamp", wireType: delimitedType, fails: true, merges: true},
-	ir.KindDuration:  {method: "Duration", wireType: delimitedType, merges: true},
+	ir.KindDuration:  {method: "Duration", wireType: delimitedType, fails: true, merges: true},
+	ir.KindListValue: {method: "ListValue", wireType: delimitedType, fails: true, merges: true},
+	ir.KindNullValue: {method: "NullValue", wireType: varintType},
+	ir.KindFieldMask: {method: "FieldMask", wireType: delimitedType, merges: true},
+	ir.KindAny:       {method: "Any", wireType: delimitedType, fails: true, merges: true},
 	ir.KindStruct:    {method: "Struct", wireType: delimitedType, fails: true, merges: true},
 	ir.KindValue:     {method: "Value", wireType: delimitedType, fails: true, merges: true},
 	ir.KindEmpty:     {method: "Empty", wireType: delimitedType, fails: true},
 }
 
-// wireTypeOf is the wire type of one value of type t.
-func wireTypeOf(t ir.TypeRef) int {
-	switch t.Kind {
-	case ir.KindEnum:
-		return varintType
-	case ir.KindMessage, ir.KindMap:
-		return delimitedType
-	case ir.KindList:
-		if packed(*t.Elem) {
-			return delimitedType
-		}
-		return wireTypeOf(*t.Elem)
-	}
-	return protoScalars[t.Kind].wireType
+// protoForms are the scalars in the forms that are not the plain one.
+var protoForms = map[ir.Form]map[ir.Kind]protoScalar{
+	ir.ZigZag: {ir.KindInt32: {method: "Sint32", wireType: varintType}, ir.KindInt64: {method: "Sint64", wireType: varintType}},
+	ir.Fixed: {
+		ir.KindInt32: {method: "Sfixed32", wireType: fixed32Type}, ir.KindInt64: {method: "Sfixed64", wireType: fixed64Type},
+		ir.KindUint32: {method: "Fixed32", wireType: fixed32Type}, ir.KindUint64: {method: "Fixed64", wireType: fixed64Type},
+	},
+	ir.Unchecked: {ir.KindString: {method: "RawString", wireType: delimitedType}},
 }
 
-// packed reports whether the elements of a list of t are written in one field (proto3).
-func packed(t ir.TypeRef) bool { return wireTypeOf(t) != delimitedType }
+// protoValue is a type in the form in which protobuf has it.
+type protoValue struct {
+	ir.TypeRef
+	form    ir.Form
+	wrapped bool
+}
+
+// oneOf is the value of a member, of a list or map each of its values.
+func oneOf(m *ir.FieldLayout) protoValue {
+	t := memberType(m)
+	if t.Elem != nil {
+		t = *t.Elem
+	}
+	return protoValue{t, m.Form, m.Wrapped}
+}
+
+// keyOf is a key of the map that a member is.
+func keyOf(m *ir.FieldLayout) protoValue {
+	if key := memberType(m).Key; key != nil {
+		return protoValue{*key, m.KeyForm, false}
+	}
+	return protoValue{ir.TypeRef{Kind: ir.KindString}, m.KeyForm, false}
+}
+
+// scalar is how the value is read and written by the runtime, what wraps it aside.
+func (v protoValue) scalar() protoScalar {
+	if s, ok := protoForms[v.form][v.Kind]; ok {
+		return s
+	}
+	return protoScalars[v.Kind]
+}
+
+// wireType is the wire type of one value.
+func (v protoValue) wireType() int {
+	switch {
+	case v.form == ir.Group:
+		return groupType
+	case v.Kind == ir.KindEnum:
+		return varintType
+	case v.wrapped, v.Kind == ir.KindMessage:
+		return delimitedType
+	}
+	return v.scalar().wireType
+}
+
+// packable reports whether the elements of a list can stand in one field.
+func (v protoValue) packable() bool {
+	return v.wireType() != delimitedType && v.wireType() != groupType
+}
 
 // tagOf prints the tag of a field.
 func tagOf(number int32, wireType int) jen.Code { return jen.Lit(int(number)<<3 | wireType) }

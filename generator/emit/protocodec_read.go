@@ -56,46 +56,69 @@ func blockOf(m *ir.FieldLayout) string { return "block" + m.Field.Go }
 // readMember prints the cases of the switch over tags for one member.
 func (c *protoCodec) readMember(m *ir.FieldLayout) []jen.Code {
 	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
-	t := memberType(m)
+	t, v := memberType(m), oneOf(m)
 	one := func(body ...jen.Code) []jen.Code {
-		return []jen.Code{jen.Case(tagOf(m.Number, wireTypeOf(t))).Block(body...)}
+		return []jen.Code{jen.Case(tagOf(m.Number, v.wireType())).Block(body...)}
 	}
 	switch {
 	case m.Case != nil:
 		return one(c.readCase(m, x)...)
 	case t.Kind == ir.KindList:
-		return c.readList(m, *t.Elem)
+		return c.readList(m, v)
 	case t.Kind == ir.KindMap:
-		return one(c.readEntry(m, *t.Elem)...)
+		return []jen.Code{jen.Case(tagOf(m.Number, delimitedType)).Block(c.readEntry(m, v)...)}
 	case t.Kind == ir.KindMessage:
-		return one(append([]jen.Code{jen.If(x().Op("==").Nil()).Block(x().Op("=").New(jen.Id(t.Type.Go)))}, c.enter(t, 1, x())...)...)
-	case isPointer(m.Field) && protoScalars[t.Kind].merges:
+		return one(append([]jen.Code{jen.If(x().Op("==").Nil()).Block(x().Op("=").New(jen.Id(t.Type.Go)))}, c.enter(v, m.Number, 1, x())...)...)
+	case isPointer(m.Field) && (v.wrapped || protoScalars[t.Kind].merges):
 		return one(
 			jen.If(x().Op("==").Nil()).Block(x().Op("=").New(scalars[t.Kind].convert())),
-			jen.Op("*").Add(x()).Op("=").Add(c.readScalar(t, jen.Op("*").Add(x()))),
+			c.assign(v, m.Number, jen.Op("*").Add(x()), jen.Op("*").Add(x())),
 		)
 	case isPointer(m.Field):
-		return one(jen.Id("v").Op(":=").Add(c.readScalar(t, nil)), x().Op("=").Op("&").Id("v"))
+		return one(jen.Id("v").Op(":=").Add(c.readScalar(v, nil)), x().Op("=").Op("&").Id("v"))
 	}
-	return one(x().Op("=").Add(c.readScalar(t, x())))
+	return one(c.assign(v, m.Number, x(), x()))
+}
+
+// assign prints the reading of a value that is no message of the definition into dst; old is the value so far.
+func (c *protoCodec) assign(v protoValue, number int32, dst, old jen.Code) jen.Code {
+	read := jen.Add(dst).Op("=").Add(c.readScalar(v, old))
+	if v.form != ir.Group {
+		return read
+	}
+	return jen.Id("r").Dot("Group").Call(tagOf(number, groupType), jen.Func().Params().Block(read))
 }
 
 // enter prints the reading of a message that is inside this one.
-func (c *protoCodec) enter(t ir.TypeRef, levels int, x jen.Code) []jen.Code {
+func (c *protoCodec) enter(t protoValue, number int32, levels int, x jen.Code) []jen.Code {
+	enter := jen.Id("r").Dot("Enter").Call(jen.Lit(levels))
+	if t.form == ir.Group {
+		enter = jen.Id("r").Dot("EnterGroup").Call(tagOf(number, groupType), jen.Lit(levels))
+	}
 	return []jen.Code{
-		jen.Id("m").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(levels)),
+		jen.Id("m").Op(":=").Add(enter),
 		jen.Id(c.fn("read", t.Type)).Call(jen.Id("r"), x),
 		jen.Id("r").Dot("Leave").Call(jen.Id("m")),
 	}
 }
 
 // readScalar is the expression that reads a scalar or an enum; old is the value so far.
-func (c *protoCodec) readScalar(t ir.TypeRef, old jen.Code) jen.Code {
+func (c *protoCodec) readScalar(t protoValue, old jen.Code) jen.Code {
 	if t.Kind == ir.KindEnum {
 		return jen.Id(c.fn("name", t.Type)).Call(jen.Id("r").Dot("Int32").Call())
 	}
-	s := protoScalars[t.Kind]
+	s := t.scalar()
 	switch {
+	case t.wrapped:
+		switch {
+		case t.Kind == ir.KindBytes && old == nil: // they are set, so they are not nil
+			old = jen.Index().Byte().Values()
+		case t.Kind == ir.KindBytes:
+			old = jen.Append(jen.Index().Byte().Values(), jen.Add(old).Op("..."))
+		case old == nil:
+			old = jen.Op("*").New(scalars[t.Kind].convert())
+		}
+		return jen.Qual(wirePath, "ReadWrapped").Call(jen.Id("r"), tagOf(1, s.wireType), old, jen.Parens(jen.Op("*").Qual(wirePath, "ProtoReader")).Dot(s.method))
 	case !s.merges:
 		return jen.Id("r").Dot(s.method).Call()
 	case old != nil:
@@ -103,21 +126,30 @@ func (c *protoCodec) readScalar(t ir.TypeRef, old jen.Code) jen.Code {
 	case t.Kind == ir.KindTimestamp:
 		return jen.Id("r").Dot(s.method).Call(jen.Qual("time", "Time").Values())
 	case t.Kind == ir.KindDuration:
-		return jen.Id("r").Dot(s.method).Call(jen.Lit(0))
+		return jen.Id("r").Dot(s.method).Call(jen.Qual(wirePath, "Duration").Values())
 	}
 	return jen.Id("r").Dot(s.method).Call(jen.Nil())
 }
 
 // readCase prints the reading of a oneof's case: the last one counts, and pieces of the same message are merged.
 func (c *protoCodec) readCase(m *ir.FieldLayout, x func() *jen.Statement) []jen.Code {
-	t := m.Case.Type
+	t := oneOf(m)
+	if t.Kind == ir.KindAny {
+		return []jen.Code{
+			jen.List(jen.Id("v"), jen.Id("_")).Op(":=").Add(x()).Assert(jen.Id(m.Case.Go)),
+			c.assign(t, m.Number, jen.Id("v").Dot("Value"), jen.Id("v").Dot("Value")),
+			x().Op("=").Id("v"),
+		}
+	}
 	if t.Kind != ir.KindMessage {
-		if !protoScalars[t.Kind].merges {
+		if !t.wrapped && !protoScalars[t.Kind].merges && t.form != ir.Group {
 			return []jen.Code{x().Op("=").Id(m.Case.Go).Call(c.readScalar(t, nil))}
 		}
 		return []jen.Code{
 			jen.List(jen.Id("old"), jen.Id("_")).Op(":=").Add(x()).Assert(jen.Id(m.Case.Go)),
-			x().Op("=").Id(m.Case.Go).Call(c.readScalar(t, convert(t, jen.Id("old")))),
+			jen.Id("v").Op(":=").Add(convert(t.TypeRef, jen.Id("old"))),
+			c.assign(t, m.Number, jen.Id("v"), jen.Id("v")),
+			x().Op("=").Id(m.Case.Go).Call(jen.Id("v")),
 		}
 	}
 	goType, value, create := jen.Op("*").Id(m.Case.Go), jen.Id("v"), jen.Id("v").Op("=").New(jen.Id(t.Type.Go))
@@ -130,11 +162,11 @@ func (c *protoCodec) readCase(m *ir.FieldLayout, x func() *jen.Statement) []jen.
 		jen.If(value.Clone().Op("==").Nil()).Block(create),
 		x().Op("=").Id("v"),
 	}
-	return append(code, c.enter(t, 1, value)...)
+	return append(code, c.enter(t, m.Number, 1, value)...)
 }
 
 // readList prints the reading of an element, or of a packed list, which is read element by element too.
-func (c *protoCodec) readList(m *ir.FieldLayout, elem ir.TypeRef) []jen.Code {
+func (c *protoCodec) readList(m *ir.FieldLayout, elem protoValue) []jen.Code {
 	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
 	index := jen.Id("r").Dot("Elem").Call(jen.Len(x()).Op("-").Lit(1))
 	if elem.Kind == ir.KindMessage {
@@ -146,12 +178,15 @@ func (c *protoCodec) readList(m *ir.FieldLayout, elem ir.TypeRef) []jen.Code {
 			jen.Id("e").Op(":=").Op("&").Add(block()).Index(jen.Lit(0)),
 			jen.List(block(), x()).Op("=").List(block().Index(jen.Lit(1).Op(":")), jen.Append(x(), jen.Id("e"))),
 		}
-		body = append(append(body, c.enter(elem, 2, jen.Id("e"))...), index)
-		return []jen.Code{jen.Case(tagOf(m.Number, delimitedType)).Block(body...)}
+		body = append(append(body, c.enter(elem, m.Number, 2, jen.Id("e"))...), index)
+		return []jen.Code{jen.Case(tagOf(m.Number, elem.wireType())).Block(body...)}
 	}
-	add := x().Op("=").Append(x(), c.readScalar(elem, nil))
-	code := []jen.Code{jen.Case(tagOf(m.Number, wireTypeOf(elem))).Block(add, index)}
-	if packed(elem) {
+	add := jen.Code(x().Op("=").Append(x(), c.readScalar(elem, nil)))
+	if elem.form == ir.Group {
+		add = jen.Id("r").Dot("Group").Call(tagOf(m.Number, groupType), jen.Func().Params().Block(add))
+	}
+	code := []jen.Code{jen.Case(tagOf(m.Number, elem.wireType())).Block(add, index)}
+	if elem.packable() {
 		code = append(code, jen.Case(tagOf(m.Number, delimitedType)).Block(
 			jen.Id("m").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(0)),
 			jen.For(jen.Id("r").Dot("More").Call()).Block(add, index),
@@ -162,18 +197,20 @@ func (c *protoCodec) readList(m *ir.FieldLayout, elem ir.TypeRef) []jen.Code {
 }
 
 // readEntry prints the reading of a map's entry. What is missing in it is the zero value; a later entry replaces an earlier one.
-func (c *protoCodec) readEntry(m *ir.FieldLayout, elem ir.TypeRef) []jen.Code {
+func (c *protoCodec) readEntry(m *ir.FieldLayout, elem protoValue) []jen.Code {
 	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
-	goType := mapElem(elem)
+	key, keyGo, name := keyOf(m), keyType(m.Field.Type), jen.Id("name")
+	if m.Field.Type.Key != nil {
+		name = jen.Qual(wirePath, "KeyName").Call(jen.Id("name"))
+	}
+	goType := mapElem(elem.TypeRef)
 	value := jen.Var().Id("value").Add(goType)
 	read := []jen.Code{jen.Id("value").Op("=").Add(c.readScalar(elem, jen.Id("value")))}
 	var after []jen.Code
 	switch elem.Kind {
 	case ir.KindMessage:
 		value = jen.Id("value").Op(":=").New(jen.Id(elem.Type.Go))
-		inner := c.enter(elem, 1, jen.Id("value"))
-		inner[0] = jen.Id("m").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(1))
-		read = inner
+		read = c.enter(elem, 2, 1, jen.Id("value"))
 		if c.required(elem.Type) {
 			// Without a value in the entry nothing has looked at what an empty message lacks.
 			after = append(after, jen.If(jen.Op("!").Id("given")).Block(jen.Id("r").Dot("Incomplete").Call()))
@@ -186,11 +223,21 @@ func (c *protoCodec) readEntry(m *ir.FieldLayout, elem ir.TypeRef) []jen.Code {
 			empty = "null"
 		}
 		after = append(after, jen.If(jen.Len(jen.Id("value")).Op("==").Lit(0)).Block(jen.Id("value").Op("=").Add(goType).Call(jen.Lit(empty))))
+	case ir.KindBytes:
+		after = append(after, jen.If(jen.Id("value").Op("==").Nil()).Block(jen.Id("value").Op("=").Add(goType.Clone()).Values()))
+	case ir.KindListValue:
+		after = append(after, jen.If(jen.Len(jen.Id("value")).Op("==").Lit(0)).Block(jen.Id("value").Op("=").Add(goType.Clone()).Call(jen.Lit("[]"))))
+	case ir.KindFieldMask, ir.KindAny:
+		empty := goType.Clone().Values()
+		if elem.Kind == ir.KindAny {
+			empty = jen.Op("&").Qual(wirePath, "Any").Values()
+		}
+		after = append(after, jen.If(jen.Id("value").Op("==").Nil()).Block(jen.Id("value").Op("=").Add(empty)))
 	case ir.KindTimestamp:
 		// An empty Timestamp is the first moment of 1970, the zero time is not.
-		after = append(after, jen.If(jen.Id("value").Dot("IsZero").Call()).Block(jen.Id("value").Op("=").Qual("time", "Unix").Call(jen.Lit(0), jen.Lit(0)).Dot("UTC").Call()))
+		after = append(after, jen.If(jen.Id("value").Op("==").Parens(jen.Qual("time", "Time").Values())).Block(jen.Id("value").Op("=").Qual("time", "Unix").Call(jen.Lit(0), jen.Lit(0)).Dot("UTC").Call()))
 	}
-	start := []jen.Code{jen.Var().Id("name").String(), value}
+	start := []jen.Code{jen.Var().Id("name").Add(keyGo), value}
 	if len(after) > 0 && elem.Kind == ir.KindMessage {
 		start, read = append(start, jen.Id("given").Op(":=").False()), append([]jen.Code{jen.Id("given").Op("=").True()}, read...)
 	}
@@ -198,17 +245,17 @@ func (c *protoCodec) readEntry(m *ir.FieldLayout, elem ir.TypeRef) []jen.Code {
 		jen.Id("entry").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(1)),
 		jen.For(jen.Id("tag").Op(":=").Id("r").Dot("Tag").Call(), jen.Id("tag").Op("!=").Lit(0), jen.Id("tag").Op("=").Id("r").Dot("Tag").Call()).Block(
 			jen.Switch(jen.Id("tag")).Block(
-				jen.Case(tagOf(1, delimitedType)).Block(jen.Id("name").Op("=").Id("r").Dot("String").Call()),
-				jen.Case(tagOf(2, wireTypeOf(elem))).Block(read...),
+				jen.Case(tagOf(1, key.wireType())).Block(jen.Id("name").Op("=").Id("r").Dot(key.scalar().method).Call()),
+				jen.Case(tagOf(2, elem.wireType())).Block(read...),
 				jen.Default().Block(jen.Id("r").Dot("Skip").Call(jen.Id("tag"))),
 			),
 		),
 		jen.Id("r").Dot("Leave").Call(jen.Id("entry")),
-		jen.Id("r").Dot("In").Call(jen.Id("name")),
+		jen.Id("r").Dot("In").Call(name),
 	)
 	code = append(code, after...)
 	return append(code,
-		jen.If(x().Op("==").Nil()).Block(x().Op("=").Map(jen.String()).Add(goType).Values()),
+		jen.If(x().Op("==").Nil()).Block(x().Op("=").Map(keyGo).Add(goType).Values()),
 		x().Index(jen.Id("name")).Op("=").Id("value"),
 	)
 }
@@ -254,10 +301,13 @@ func (c *protoCodec) missing(l *ir.Layout, open *ir.Field) []jen.Code {
 		case !m.Required || t.Kind == ir.KindList || t.Kind == ir.KindMap:
 		case t.Kind == ir.KindMessage, isPointer(m.Field):
 			lacks(x.Op("==").Nil())
+		case t.Kind == ir.KindEnum && m.Always:
 		case t.Kind == ir.KindEnum:
 			lacks(x.Op("==").Lit(""))
 		case t.Kind == ir.KindTimestamp:
-			lacks(x.Dot("IsZero").Call())
+			lacks(x.Op("==").Parens(jen.Qual("time", "Time").Values()))
+		case t.Kind == ir.KindAny:
+			lacks(x.Op("==").Nil())
 		}
 	}
 	for _, f := range unions(l) {

@@ -23,7 +23,7 @@ func (c *protoCodec) writeMessage(l *ir.Layout) jen.Code {
 
 // writeMember prints the writing of an ordinary field, with the condition of its presence.
 func (c *protoCodec) writeMember(m *ir.FieldLayout) jen.Code {
-	f, t := m.Field, m.Field.Type
+	f, t, v := m.Field, m.Field.Type, oneOf(m)
 	x := func() *jen.Statement { return jen.Id("x").Dot(f.Go) }
 	fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Lit(m.Name)) }
 	notSet := jen.Block(fail(jen.Qual(wirePath, "NotSet").Call()))
@@ -37,25 +37,31 @@ func (c *protoCodec) writeMember(m *ir.FieldLayout) jen.Code {
 		if m.Required {
 			s.If(x().Op("==").Nil()).Add(notSet).Line()
 		}
-		return s.If(x().Op("!=").Nil()).Block(c.writeValue(t, jen.Lit(int(m.Number)<<3|wireTypeOf(t)), jen.Op("*").Add(x()), fail))
+		return s.If(x().Op("!=").Nil()).Block(c.writeValue(v, tagOf(m.Number, v.wireType()), jen.Op("*").Add(x()), fail))
+	case t.Kind == ir.KindNullValue && !m.Required:
+		return jen.Null() // it has one value, which is zero
+	case t.Kind == ir.KindEnum && m.Always:
+		return jen.Block(c.writeValue(v, tagOf(m.Number, varintType), x(), fail))
 	case t.Kind == ir.KindEnum:
 		return c.writeEnumMember(m, notSet, fail)
 	case t.Kind == ir.KindTimestamp && m.Required:
-		return jen.If(x().Dot("IsZero").Call()).Add(notSet).Line().Add(c.writeValue(t, tagOf(m.Number, delimitedType), x(), fail))
-	case m.Required && (t.Kind == ir.KindMessage || protoScalars[t.Kind].merges || t.Kind == ir.KindEmpty):
-		return jen.Block(c.writeValue(t, tagOf(m.Number, delimitedType), x(), fail))
+		return jen.If(x().Op("==").Parens(jen.Qual("time", "Time").Values())).Add(notSet).Line().Add(c.writeValue(v, tagOf(m.Number, v.wireType()), x(), fail))
+	case m.Always, m.Required && (m.Wrapped || t.Kind == ir.KindMessage || protoScalars[t.Kind].merges || t.Kind == ir.KindEmpty):
+		return jen.Block(c.writeValue(v, tagOf(m.Number, v.wireType()), x(), fail))
+	case f.Presence == ir.Explicit && t.Nilable():
+		return jen.If(x().Op("!=").Nil()).Block(c.writeValue(v, tagOf(m.Number, v.wireType()), x(), fail))
 	}
 	// A required scalar that is zero is not written either: protobuf reads its absence as zero.
-	return jen.If(c.present(t, x())).Block(c.writeValue(t, tagOf(m.Number, wireTypeOf(t)), x(), fail))
+	return jen.If(c.present(t, x())).Block(c.writeValue(v, tagOf(m.Number, v.wireType()), x(), fail))
 }
 
 // present is the condition under which a field that has no presence of its own is written.
 func (c *protoCodec) present(t ir.TypeRef, x *jen.Statement) jen.Code {
 	switch {
-	case t.Kind == ir.KindMessage:
+	case t.Kind == ir.KindMessage, t.Kind == ir.KindAny:
 		return x.Op("!=").Nil()
 	case t.Kind == ir.KindTimestamp:
-		return jen.Op("!").Add(x.Dot("IsZero").Call())
+		return x.Op("!=").Parens(jen.Qual("time", "Time").Values())
 	case t.Kind == ir.KindBool:
 		return x
 	case t.Kind == ir.KindFloat, t.Kind == ir.KindDouble:
@@ -93,7 +99,11 @@ func returnIn(err jen.Code, names ...jen.Code) jen.Code {
 }
 
 // writeValue prints the writing of one value with the given tag; fail prints the return of an error.
-func (c *protoCodec) writeValue(t ir.TypeRef, tag, x jen.Code, fail func(jen.Code) jen.Code) jen.Code {
+func (c *protoCodec) writeValue(t protoValue, tag, x jen.Code, fail func(jen.Code) jen.Code) jen.Code {
+	if t.wrapped {
+		s := t.scalar()
+		return jen.Qual(wirePath, "WriteWrapped").Call(jen.Id("w"), tag, tagOf(1, s.wireType), c.present(t.TypeRef, jen.Parens(x)), x, jen.Parens(jen.Op("*").Qual(wirePath, "ProtoWriter")).Dot(s.method))
+	}
 	switch t.Kind {
 	case ir.KindMessage:
 		return jen.Id("m").Op(":=").Id("w").Dot("Begin").Call(tag).Line().
@@ -104,8 +114,11 @@ func (c *protoCodec) writeValue(t ir.TypeRef, tag, x jen.Code, fail func(jen.Cod
 			If(jen.Err().Op("!=").Nil()).Block(fail(jen.Err())).Line().
 			Id("w").Dot("Int32").Call(tag, jen.Id("n"))
 	}
-	s := protoScalars[t.Kind]
+	s := t.scalar()
 	call := jen.Id("w").Dot(s.method).Call(tag, x)
+	if t.Kind == ir.KindAny {
+		call = jen.Id("writeAny").Call(jen.Id("w"), tag, x)
+	}
 	if !s.fails {
 		return call
 	}
@@ -124,7 +137,7 @@ func (c *protoCodec) tooFew(m *ir.FieldLayout) jen.Code {
 
 // writeList prints the writing of a list: a field an element, or one field with all of them.
 func (c *protoCodec) writeList(m *ir.FieldLayout) jen.Code {
-	t, x := *m.Field.Type.Elem, jen.Id("x").Dot(m.Field.Go)
+	t, x := oneOf(m), jen.Id("x").Dot(m.Field.Go)
 	fail := func(err jen.Code) jen.Code {
 		return returnIn(jen.Qual(wirePath, "At").Call(err, jen.Id("i")), jen.Lit(m.Name))
 	}
@@ -133,8 +146,8 @@ func (c *protoCodec) writeList(m *ir.FieldLayout) jen.Code {
 		index = jen.Id("_")
 	}
 	loop := jen.For(jen.List(index, jen.Id("e")).Op(":=").Range().Add(x))
-	if !packed(t) {
-		return loop.Block(c.writeValue(t, tagOf(m.Number, wireTypeOf(t)), jen.Id("e"), fail))
+	if !t.packable() || m.Expanded {
+		return loop.Block(c.writeValue(t, tagOf(m.Number, t.wireType()), jen.Id("e"), fail))
 	}
 	return jen.If(jen.Len(x.Clone()).Op(">").Lit(0)).Block(
 		jen.Id("list").Op(":=").Id("w").Dot("Begin").Call(tagOf(m.Number, delimitedType)),
@@ -143,19 +156,23 @@ func (c *protoCodec) writeList(m *ir.FieldLayout) jen.Code {
 	)
 }
 
-func (c *protoCodec) fails(t ir.TypeRef) bool {
+func (c *protoCodec) fails(t protoValue) bool {
 	return t.Kind == ir.KindMessage || t.Kind == ir.KindEnum || protoScalars[t.Kind].fails
 }
 
 // writeMap prints the writing of a map: an entry each, sorted by name, with key and value always there.
 func (c *protoCodec) writeMap(m *ir.FieldLayout) jen.Code {
-	t, x := *m.Field.Type.Elem, jen.Id("x").Dot(m.Field.Go)
-	fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Id("name"), jen.Lit(m.Name)) }
+	t, key, x := oneOf(m), keyOf(m), jen.Id("x").Dot(m.Field.Go)
+	sorted, name := "SortedNames", jen.Id("name")
+	if m.Field.Type.Key != nil {
+		sorted, name = "SortedKeys", jen.Qual(wirePath, "KeyName").Call(jen.Id("name"))
+	}
+	fail := func(err jen.Code) jen.Code { return returnIn(err, name, jen.Lit(m.Name)) }
 	return jen.If(jen.Len(x).Op(">").Lit(0)).Block(
-		jen.For(jen.List(jen.Id("_"), jen.Id("name")).Op(":=").Range().Qual(wirePath, "SortedNames").Call(x.Clone())).Block(
+		jen.For(jen.List(jen.Id("_"), jen.Id("name")).Op(":=").Range().Qual(wirePath, sorted).Call(x.Clone())).Block(
 			jen.Id("entry").Op(":=").Id("w").Dot("Begin").Call(tagOf(m.Number, delimitedType)),
-			jen.Id("w").Dot("String").Call(tagOf(1, delimitedType), jen.Id("name")),
-			c.writeValue(t, tagOf(2, wireTypeOf(t)), x.Clone().Index(jen.Id("name")), fail),
+			jen.Id("w").Dot(key.scalar().method).Call(tagOf(1, key.wireType()), jen.Id("name")),
+			c.writeValue(t, tagOf(2, t.wireType()), x.Clone().Index(jen.Id("name")), fail),
 			jen.Id("w").Dot("End").Call(jen.Id("entry")),
 		),
 	)
@@ -174,13 +191,13 @@ func (c *protoCodec) writeOneof(l *ir.Layout, f *ir.Field) jen.Code {
 			goType = jen.Op("*").Id(m.Case.Go)
 		case m.Case.Type.Kind == ir.KindEnum:
 			value = jen.Id(m.Case.Type.Type.Go).Call(jen.Id("c"))
-		case m.Case.Type.Kind == ir.KindMessage:
+		case boxed(m.Case):
 			value = jen.Id("c").Dot("Value") // a struct around the pointer
 		default:
 			value = convert(m.Case.Type, jen.Id("c"))
 		}
 		fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Lit(m.Name)) }
-		cases = append(cases, jen.Case(goType).Block(c.writeValue(m.Case.Type, tagOf(m.Number, wireTypeOf(m.Case.Type)), value, fail)))
+		cases = append(cases, jen.Case(goType).Block(c.writeValue(oneOf(m), tagOf(m.Number, oneOf(m).wireType()), value, fail)))
 	}
 	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(
 		jen.If(jen.Err().Op(":=").Id("w").Dot("Unknown").Call(jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value")), jen.Err().Op("!=").Nil()).

@@ -25,6 +25,9 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	}
 	addAll(protocol, b.constructors(p)...)
 	addAll(protocol, b.cardInfo(), b.cardAt())
+	if usesAny(p) {
+		protocol.Add(anyFuncs(p))
+	}
 	protocol.Add(b.helpers()) // last: now it is known which ones are called
 	return renderAll(
 		source{protocol, pkgFile(paths.Protocol, "protocol.gen.go")},

@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"strings"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
@@ -15,6 +17,37 @@ func otherWires(v *ir.Version) []*ir.Wire {
 		}
 	}
 	return others
+}
+
+// anyFuncs prints what reads and writes a google.protobuf.Any: the messages of the definition by their full names.
+func anyFuncs(p *ir.Protocol) jen.Code {
+	x := jen.Id("x").Op("*").Qual(wirePath, "Any")
+	s := jen.Add(doc("messageNamed makes a message of the definition, for what is inside of an Any."))
+	s.Func().Id("messageNamed").Params(jen.Id("name").String()).Any().Block(
+		jen.Switch(jen.Id("name")).BlockFunc(func(g *jen.Group) {
+			for _, t := range p.Types {
+				if t.Kind == ir.Message {
+					g.Case(jen.Lit(fullName(p.Versions[0].Package, t.Name))).Block(jen.Return(jen.New(jen.Id(t.Go))))
+				}
+			}
+		}),
+		jen.Return(jen.Nil()),
+	).Line().Line()
+	s.Func().Id("appendAny").Params(jen.Id("b").Index().Byte(), x).Params(jen.Index().Byte(), jen.Error()).Block(
+		jen.Return(jen.Qual(wirePath, "AppendAny").Call(jen.Id("b"), jen.Id("x"), jen.Id("messageNamed")))).Line()
+	if newestProto(p) == nil {
+		return s
+	}
+	return s.Line().Func().Id("writeAny").Params(jen.Id("w").Op("*").Qual(wirePath, "ProtoWriter"), jen.Id("tag").Uint32(), x.Clone()).Error().Block(
+		jen.Return(jen.Id("w").Dot("Any").Call(jen.Id("tag"), jen.Id("x"), jen.Id("messageNamed")))).Line()
+}
+
+// fullName is the full name of a message: one of another package has it already.
+func fullName(pkg, name string) string {
+	if pkg == "" || strings.Contains(name, ".") && strings.ToLower(name[:1]) == name[:1] {
+		return name
+	}
+	return pkg + "." + name
 }
 
 func wireFunc(w *ir.Wire) string { return "wire" + w.Suffix }

@@ -43,15 +43,14 @@ func clientMethods(p *ir.Protocol) []string {
 	return list
 }
 
-// allOperations are the operations of the newest version, and those that other versions alone have.
+// allOperations are the operations of the newest version, and those that other versions alone have. One that takes a stream of requests
+// is not among them: there is no binding that could carry it.
 func allOperations(p *ir.Protocol) []*ir.Operation {
-	if p == nil || len(p.Versions) == 0 {
-		return nil
-	}
-	ops := slices.Clone(p.Versions[0].Operations)
-	for _, v := range p.Versions[1:] {
+	var ops []*ir.Operation
+	for i, v := range p.Versions {
 		for _, op := range v.Operations {
-			if op.Role == ir.RoleOther && !slices.ContainsFunc(ops, func(o *ir.Operation) bool { return o.Go == op.Go }) {
+			known := slices.ContainsFunc(ops, func(o *ir.Operation) bool { return o.Go == op.Go })
+			if !op.RequestStream && (i == 0 || op.Role == ir.RoleOther && !known) {
 				ops = append(ops, op)
 			}
 		}

@@ -226,7 +226,7 @@ func (s *shaped) readListInto(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
 func (s *shaped) readMapInto(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
 	elem := *m.Field.Type.Elem
 	if elem.Kind != ir.KindMessage {
-		return s.readMapMember(elem, x)
+		return s.readMapMember(m.Field.Type, x)
 	}
 	entry := x.Clone().Index(jen.Id("r").Dot("Keep").Call(jen.Id("name")))
 	return []jen.Code{jen.For(

@@ -25,7 +25,7 @@ func TestShapedCodecRefusesWhatItCannotPrint(t *testing.T) {
 		{"a tag on what is no message", func(w *ir.Wire, m *ir.FieldLayout) {
 			w.Layouts[1].Tag, m.Case = "kind", &ir.Case{Name: "text", Type: ir.TypeRef{Kind: ir.KindString}}
 		}, `emit codec 9.9/json: Leaf.name: a case of kind is not a message of its own`},
-		{"unknown kind", func(_ *ir.Wire, m *ir.FieldLayout) { m.Field = &ir.Field{Type: ir.TypeRef{Kind: "any"}} }, `emit codec 9.9/json: Leaf.name: no codec for kind "any"`},
+		{"unknown kind", func(_ *ir.Wire, m *ir.FieldLayout) { m.Field = &ir.Field{Type: ir.TypeRef{Kind: "thing"}} }, `emit codec 9.9/json: Leaf.name: no codec for kind "thing"`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -243,7 +243,7 @@ func (s *shapedProto) readFieldProto(m *ir.FieldLayout) []jen.Code {
 		if m.Into != nil {
 			body, x = append(body, s.allocate(m)), jen.Id("x").Dot(m.Into.Go).Dot(m.Field.Go)
 		}
-		set := jen.If(jen.Id("v").Op(":=").Add(s.protoCodec.readScalar(m.Field.Type, nil)), notZero(m, jen.Id("v"))).Block(x.Clone().Op("=").Op("&").Id("v")).
+		set := jen.If(jen.Id("v").Op(":=").Add(s.protoCodec.readScalar(oneOf(m), nil)), notZero(m, jen.Id("v"))).Block(x.Clone().Op("=").Op("&").Id("v")).
 			Else().Block(x.Clone().Op("=").Nil())
 		return one(protoScalars[m.Field.Type.Kind].wireType, append(body, set)...)
 	case m.Case == nil && m.Field.Type.Kind == ir.KindMessage:

@@ -43,7 +43,7 @@ func fieldType(f *ir.Field) jen.Code {
 	switch {
 	case f.Union != nil:
 		return jen.Id(f.Union.Go)
-	case f.Presence == ir.Explicit:
+	case isPointer(f):
 		return jen.Op("*").Add(goType(f.Type))
 	default:
 		return goType(f.Type)
@@ -61,8 +61,8 @@ func goType(t ir.TypeRef) jen.Code {
 		return jen.Index().Byte()
 	case ir.KindTimestamp:
 		return jen.Qual("time", "Time")
-	case ir.KindDuration:
-		return jen.Qual("time", "Duration")
+	case ir.KindDuration, ir.KindListValue, ir.KindNullValue, ir.KindFieldMask, ir.KindAny:
+		return scalars[t.Kind].convert()
 	case ir.KindStruct, ir.KindEmpty:
 		return jen.Qual(wirePath, "Object")
 	case ir.KindValue:
@@ -74,10 +74,18 @@ func goType(t ir.TypeRef) jen.Code {
 	case ir.KindList:
 		return jen.Index().Add(goType(*t.Elem))
 	case ir.KindMap:
-		return jen.Map(jen.String()).Add(goType(*t.Elem))
+		return jen.Map(keyType(t)).Add(goType(*t.Elem))
 	default: // the other kinds are called as in Go
 		return jen.Id(string(t.Kind))
 	}
+}
+
+// keyType is the Go type of a map's keys.
+func keyType(t ir.TypeRef) jen.Code {
+	if t.Key == nil {
+		return jen.String()
+	}
+	return goType(*t.Key)
 }
 
 // enumTypes is the file of the enums.
@@ -155,9 +163,14 @@ func unionDoc(u *ir.Union) string {
 	return u.Go + " is one of " + strings.Join(cases, ", ") + " or *" + u.Unknown + "; nil is none. " + u.Doc
 }
 
+// boxed reports whether a case is a struct around its value: a pointer type cannot have methods.
+func boxed(c *ir.Case) bool {
+	return !c.Direct && (c.Type.Kind == ir.KindMessage || c.Type.Kind == ir.KindAny)
+}
+
 // caseType is the type behind a case: a defined type over a scalar, or a struct around a message that several cases share.
 func caseType(c *ir.Case) jen.Code {
-	if c.Type.Kind == ir.KindMessage {
+	if boxed(c) {
 		return jen.Struct(jen.Id("Value").Add(goType(c.Type)))
 	}
 	return goType(c.Type)

@@ -60,7 +60,7 @@ type Value struct {
 type Presence string
 
 // The presences. Implicit fields are omitted from a wire at their zero value; explicit scalars are Go pointers;
-// required fields are always written and must be there when read.
+// required fields are always written and must be there when read. Explicit fields whose Go type is nilable are no pointers.
 const (
 	Implicit Presence = "implicit"
 	Explicit Presence = "explicit"
@@ -92,14 +92,18 @@ const (
 	KindFloat     Kind = "float"     // float32
 	KindDouble    Kind = "double"    // float64
 	KindBytes     Kind = "bytes"     // []byte; base64 on JSON wires
-	KindTimestamp Kind = "timestamp" // time.Time; the zero time is "not set"
-	KindDuration  Kind = "duration"  // time.Duration
+	KindTimestamp Kind = "timestamp" // time.Time; the zero value is "not set"
+	KindDuration  Kind = "duration"  // wire.Duration
 	KindStruct    Kind = "struct"    // wire.Object, a raw JSON object; empty is "not set"
 	KindValue     Kind = "value"     // wire.Value, any raw JSON value; empty is "not set"
 	KindMessage   Kind = "message"   // *Name
 	KindEnum      Kind = "enum"      // Name
 	KindList      Kind = "list"      // []Elem
-	KindMap       Kind = "map"       // map[string]Elem (keys are strings on every A2A version)
+	KindMap       Kind = "map"       // map[Key]Elem
+	KindListValue Kind = "listvalue" // wire.Value, a raw JSON array; empty is "not set"
+	KindNullValue Kind = "nullvalue" // wire.Null
+	KindFieldMask Kind = "fieldmask" // wire.FieldMask; nil is "not set"
+	KindAny       Kind = "any"       // *wire.Any
 	KindUnion     Kind = "union"     // the union's sealed interface
 	KindEmpty     Kind = "empty"     // google.protobuf.Empty, as an operation's result
 )
@@ -110,7 +114,22 @@ type TypeRef struct {
 	Name string   `json:"name,omitempty"` // spec name of the message or enum
 	Type *Type    `json:"-"`              // resolved Name
 	Elem *TypeRef `json:"elem,omitempty"` // of a list or map
+	Key  *TypeRef `json:"key,omitempty"`  // of a map whose keys are not strings
 }
+
+// Nilable reports whether the Go type of a field tells "not set" by itself, without a pointer to it.
+func (t TypeRef) Nilable() bool { return t.Kind == KindBytes || t.Kind == KindFieldMask }
+
+// Form is how protobuf writes a value where it has several ways; the forms are those of the definition.
+type Form string
+
+// The forms.
+const (
+	ZigZag    Form = "zigzag"
+	Fixed     Form = "fixed"
+	Group     Form = "group"
+	Unchecked Form = "unchecked"
+)
 
 // Union is a sealed interface. Example: PartContent with cases PartText, PartRaw, PartURL, PartData.
 type Union struct {
@@ -212,6 +231,13 @@ type FieldLayout struct {
 	Name    string   `json:"name"`              // written: "contextId"
 	Aliases []string `json:"aliases,omitempty"` // also read: "context_id"
 	Number  int32    `json:"number,omitempty"`
+	// Form, KeyForm and Wrapped say how protobuf has the value (of a list or map: each), and the keys of a map. Expanded: elements
+	// are not packed. Always: protobuf has the field when it is zero too.
+	Form     Form `json:"form,omitempty"`
+	KeyForm  Form `json:"keyForm,omitempty"`
+	Wrapped  bool `json:"wrapped,omitempty"`
+	Expanded bool `json:"expanded,omitempty"`
+	Always   bool `json:"always,omitempty"`
 	// Required: always written, and an error when missing on reading. MinItems applies to lists (Message.parts: 1).
 	Required bool `json:"required,omitempty"`
 	MinItems int  `json:"minItems,omitempty"`
@@ -286,7 +312,9 @@ type Operation struct {
 	Request  TypeRef `json:"request"`
 	Response TypeRef `json:"response"`
 	Stream   bool    `json:"stream,omitempty"`
-	HTTP     []Route `json:"http,omitempty"`
+	// RequestStream: the request is a sequence. It is listed, and not carried out.
+	RequestStream bool    `json:"requestStream,omitempty"`
+	HTTP          []Route `json:"http,omitempty"`
 	// Aliases are other JSON-RPC method names that are answered.
 	Aliases []string `json:"aliases,omitempty"`
 	// Null: an empty result is written as null, not as {}.

@@ -86,6 +86,10 @@ func typeFrom(t ir.TypeRef) spec.Type {
 		elem := typeFrom(*t.Elem)
 		typ.Elem = &elem
 	}
+	if t.Key != nil {
+		key := typeFrom(*t.Key)
+		typ.Key = &key
+	}
 	return typ
 }
 

@@ -55,7 +55,7 @@ func (c *completion) saysPresence() bool {
 // scalarKind reports whether a proto would need the word optional for a field of kind k to tell "not set" from zero.
 func scalarKind(k spec.Kind) bool {
 	switch k {
-	case spec.MessageOf, spec.List, spec.Map, spec.Struct, spec.Value, spec.Timestamp, spec.Duration:
+	case spec.MessageOf, spec.List, spec.Map, spec.Struct, spec.Value, spec.Timestamp, spec.Duration, spec.ListValue, spec.FieldMask, spec.Any:
 		return false
 	}
 	return true

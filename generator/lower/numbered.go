@@ -178,10 +178,18 @@ func (l *protocolLowering) numberedField(layout *ir.Layout, t *ir.Type, m *spec.
 }
 
 func sameType(a, b spec.Type) bool {
-	if a.Kind != b.Kind || a.Name != b.Name || (a.Elem == nil) != (b.Elem == nil) {
+	if a.Kind != b.Kind || a.Name != b.Name || (a.Elem == nil) != (b.Elem == nil) || keyKind(a) != keyKind(b) {
 		return false
 	}
 	return a.Elem == nil || sameType(*a.Elem, *b.Elem)
+}
+
+// keyKind is the kind of the keys of a map.
+func keyKind(t spec.Type) spec.Kind {
+	if t.Key == nil {
+		return spec.String
+	}
+	return t.Key.Kind
 }
 
 // numberedOperations lowers the operations of an older proto definition. One that means something to the runtime needs the
@@ -198,7 +206,7 @@ func (l *protocolLowering) numberedOperations(old *spec.Document) []*ir.Operatio
 			}
 		}
 		op := &ir.Operation{
-			Role: ir.RoleOther, Go: scope.Take(o.Name, names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Stream: o.Stream,
+			Role: ir.RoleOther, Go: scope.Take(o.Name, names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Stream: o.Stream, RequestStream: o.RequestStream,
 			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos),
 		}
 		for _, hub := range l.doc.Operations {

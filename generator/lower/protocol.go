@@ -187,17 +187,17 @@ func (l *protocolLowering) field(f *spec.Field) *ir.Field {
 	switch {
 	case f.Required:
 		field.Presence = ir.Required
-	case f.Optional && hasZero(field.Type.Kind):
+	case f.Optional && hasZero(field.Type.Kind), f.Type.Wrapped, f.Type.Kind == spec.Duration, f.Type.Kind == spec.FieldMask:
 		field.Presence = ir.Explicit
 	}
 	l.fields[field] = f
 	return field
 }
 
-// hasZero reports whether the Go type of kind k has a zero value that can be meant, so that explicit presence needs a pointer.
+// hasZero reports whether a scalar of kind k has a zero value that can be meant, so that presence makes a difference.
 func hasZero(k ir.Kind) bool {
 	switch k {
-	case ir.KindString, ir.KindBool, ir.KindInt32, ir.KindInt64, ir.KindUint32, ir.KindUint64, ir.KindFloat, ir.KindDouble, ir.KindEnum:
+	case ir.KindString, ir.KindBool, ir.KindInt32, ir.KindInt64, ir.KindUint32, ir.KindUint64, ir.KindFloat, ir.KindDouble, ir.KindEnum, ir.KindBytes, ir.KindNullValue:
 		return true
 	default:
 		return false // nil is "not set", or the zero time is
@@ -216,6 +216,10 @@ func (l *protocolLowering) typeRef(t spec.Type, pos diag.Pos) ir.TypeRef {
 	if t.Elem != nil {
 		elem := l.typeRef(*t.Elem, pos)
 		ref.Elem = &elem
+	}
+	if t.Key != nil && t.Key.Kind != spec.String {
+		key := l.typeRef(*t.Key, pos)
+		ref.Key = &key
 	}
 	return ref
 }
@@ -276,7 +280,10 @@ func (l *protocolLowering) operations() []*ir.Operation {
 	for _, o := range l.doc.Operations {
 		op := &ir.Operation{
 			Role: cmp.Or(roles[o.Name], ir.RoleOther), Go: scope.Take(o.GRPC, names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Doc: deprecation(o.Comment, o.Deprecated),
-			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos), Stream: o.Stream,
+			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos), Stream: o.Stream, RequestStream: o.RequestStream,
+		}
+		if op.Role != ir.RoleOther && op.RequestStream {
+			l.problems.Errorf(o.Pos, "unsuitable-request", "take one request", "operation %s takes a stream of requests: the runtime serves it with one", o.Name)
 		}
 		for _, r := range o.HTTP {
 			op.HTTP = append(op.HTTP, ir.Route(r))

@@ -90,7 +90,15 @@ func (l *protocolLowering) fieldLayout(t *ir.Type, f *ir.Field) *ir.FieldLayout 
 
 // memberLayout lays out an ordinary field, or a case of a union.
 func memberLayout(f *ir.Field, c *ir.Case, src *spec.Field) *ir.FieldLayout {
-	layout := &ir.FieldLayout{Field: f, Case: c, Name: src.JSON, Number: src.Number}
+	layout := &ir.FieldLayout{Field: f, Case: c, Name: src.JSON, Number: src.Number, Expanded: src.Expanded, Always: src.Always}
+	one := src.Type
+	if one.Elem != nil {
+		one = *one.Elem
+	}
+	layout.Form, layout.Wrapped = ir.Form(one.Form), one.Wrapped
+	if src.Type.Key != nil {
+		layout.KeyForm = ir.Form(src.Type.Key.Form)
+	}
 	if src.Name != src.JSON {
 		layout.Aliases = []string{src.Name}
 	}

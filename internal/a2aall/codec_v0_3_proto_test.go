@@ -7,6 +7,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 	"strconv"
+	"time"
 )
 
 func appendAPIKeySecuritySchemeV03Proto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
@@ -3513,7 +3514,7 @@ func writeTaskStatusV03Proto(w *wire.ProtoWriter, x *TaskStatus) error {
 		}
 		w.End(m)
 	}
-	if !x.Timestamp.IsZero() {
+	if x.Timestamp != (time.Time{}) {
 		if err := w.Timestamp(26, x.Timestamp); err != nil {
 			return wire.In(err, "timestamp")
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 	"strconv"
+	"time"
 )
 
 func appendAPIKeySecuritySchemeV03ProtoJSON(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
@@ -2148,7 +2149,7 @@ func appendTaskStatusV03ProtoJSON(b []byte, x *TaskStatus) ([]byte, error) {
 			return b, wire.In(err, "message")
 		}
 	}
-	if !x.Timestamp.IsZero() {
+	if x.Timestamp != (time.Time{}) {
 		if b, err = wire.AppendTimestamp(append(b, `,"timestamp":`...), x.Timestamp); err != nil {
 			return b, wire.In(err, "timestamp")
 		}

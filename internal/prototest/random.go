@@ -4,8 +4,15 @@ import (
 	"slices"
 	"strings"
 
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
+	"google.golang.org/protobuf/types/known/durationpb"
+	"google.golang.org/protobuf/types/known/emptypb"
+	"google.golang.org/protobuf/types/known/fieldmaskpb"
+	"google.golang.org/protobuf/types/known/structpb"
+	"google.golang.org/protobuf/types/known/timestamppb"
+	"google.golang.org/protobuf/types/known/wrapperspb"
 	"pgregory.net/rapid"
 )
 
@@ -69,14 +76,14 @@ func draw(t *rapid.T, m protoreflect.Message, f protoreflect.FieldDescriptor, de
 		}
 	case f.IsMap():
 		for range rapid.IntRange(0, most).Draw(t, "entries") {
-			key := protoreflect.ValueOfString(rapid.String().Draw(t, "key")).MapKey()
+			key := scalar(t, f.MapKey()).MapKey()
 			if f.MapValue().Message() != nil {
 				fill(t, m.Mutable(f).Map().Mutable(key).Message(), depth+1)
 			} else {
 				m.Mutable(f).Map().Set(key, scalar(t, f.MapValue()))
 			}
 		}
-	case required(f) && (f.Message() != nil || f.Enum() != nil):
+	case f.Cardinality() == protoreflect.Required, required(f) && (f.Message() != nil || f.Enum() != nil):
 		set(t, m, f, depth)
 	case (f.Message() == nil || most > 0) && rapid.Bool().Draw(t, "set"):
 		set(t, m, f, depth)
@@ -98,13 +105,13 @@ func scalar(t *rapid.T, f protoreflect.FieldDescriptor) protoreflect.Value {
 		return protoreflect.ValueOfString(text(t))
 	case protoreflect.BoolKind:
 		return protoreflect.ValueOfBool(rapid.Bool().Draw(t, "bool"))
-	case protoreflect.Int32Kind:
+	case protoreflect.Int32Kind, protoreflect.Sint32Kind, protoreflect.Sfixed32Kind:
 		return protoreflect.ValueOfInt32(rapid.Int32().Draw(t, "int32"))
-	case protoreflect.Int64Kind:
+	case protoreflect.Int64Kind, protoreflect.Sint64Kind, protoreflect.Sfixed64Kind:
 		return protoreflect.ValueOfInt64(rapid.Int64().Draw(t, "int64"))
-	case protoreflect.Uint32Kind:
+	case protoreflect.Uint32Kind, protoreflect.Fixed32Kind:
 		return protoreflect.ValueOfUint32(rapid.Uint32().Draw(t, "uint32"))
-	case protoreflect.Uint64Kind:
+	case protoreflect.Uint64Kind, protoreflect.Fixed64Kind:
 		return protoreflect.ValueOfUint64(rapid.Uint64().Draw(t, "uint64"))
 	case protoreflect.FloatKind:
 		return protoreflect.ValueOfFloat32(rapid.Float32().Draw(t, "float") + 0)
@@ -112,9 +119,14 @@ func scalar(t *rapid.T, f protoreflect.FieldDescriptor) protoreflect.Value {
 		// Our JSON leaves negative zero out as it does zero; adding zero makes one of the other.
 		return protoreflect.ValueOfFloat64(rapid.Float64().Draw(t, "double") + 0)
 	case protoreflect.BytesKind:
-		// Empty bytes of explicit presence are "not set" in our types.
-		return protoreflect.ValueOfBytes(rapid.SliceOfN(rapid.Byte(), 1, -1).Draw(t, "bytes"))
+		return protoreflect.ValueOfBytes(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes"))
 	case protoreflect.EnumKind:
+		if f.Enum().FullName() == "google.protobuf.NullValue" {
+			return protoreflect.ValueOfEnum(0)
+		}
+		if f.Enum().Values().ByNumber(0) == nil {
+			return protoreflect.ValueOfEnum(protoreflect.EnumNumber(rapid.SampledFrom([]int32{1, 2}).Draw(t, "enum")))
+		}
 		numbers := []int32{1, 2, 42, -7, 0}
 		if required(f) {
 			numbers = numbers[:4] // zero is "not set"
@@ -142,13 +154,20 @@ func wellKnown(t *rapid.T, m protoreflect.Message, depth int) bool {
 		}
 	}
 	switch m.Descriptor().FullName() {
-	case "google.protobuf.Timestamp": // after the first moment of year 1, which is "not set"
-		whole("seconds", rapid.Int64Range(-62135596799, 253402300799).Draw(t, "seconds"))
+	case "google.protobuf.Timestamp":
+		whole("seconds", rapid.OneOf(rapid.Just(int64(-62135596800)), rapid.Int64Range(-62135596800, 253402300799)).Draw(t, "seconds"))
 		whole("nanos", rapid.Int64Range(0, 999999999).Draw(t, "nanos"))
-	case "google.protobuf.Duration": // zero is "not set"
-		sign := rapid.SampledFrom([]int64{1, -1}).Draw(t, "sign")
-		whole("seconds", sign*rapid.Int64Range(1, 9e9).Draw(t, "seconds"))
+	case "google.protobuf.Duration":
+		sign := rapid.SampledFrom([]int64{1, -1, 0}).Draw(t, "sign")
+		whole("seconds", sign*rapid.Int64Range(0, 315576000000).Draw(t, "seconds"))
 		whole("nanos", sign*rapid.Int64Range(0, 999999999).Draw(t, "nanos"))
+	case "google.protobuf.FieldMask":
+		list := m.Mutable(field("paths")).List()
+		for range rapid.IntRange(0, 3).Draw(t, "paths") {
+			list.Append(protoreflect.ValueOfString(rapid.StringMatching(`[a-z]{1,3}(_[a-z]{1,3})?(\.[a-z]{1,3})?`).Draw(t, "path")))
+		}
+	case "google.protobuf.Any":
+		anyMessage(t, m)
 	case "google.protobuf.Value":
 		anyValue(t, m, depth)
 	case "google.protobuf.Struct", "google.protobuf.ListValue":
@@ -172,4 +191,24 @@ func anyValue(t *rapid.T, m protoreflect.Message, depth int) {
 		return
 	}
 	set(t, m, f, depth)
+}
+
+// anyMessage fills an Any with a message that JSON has a form for.
+func anyMessage(t *rapid.T, m protoreflect.Message) {
+	inside := rapid.SampledFrom([]proto.Message{
+		&timestamppb.Timestamp{Seconds: 7}, &durationpb.Duration{Seconds: -3, Nanos: -5e8}, &structpb.ListValue{Values: []*structpb.Value{structpb.NewStringValue("x")}},
+		&wrapperspb.BytesValue{Value: []byte("abc")}, &wrapperspb.Int64Value{Value: 12}, &wrapperspb.DoubleValue{Value: 0.5}, &fieldmaskpb.FieldMask{Paths: []string{"a_b", "c"}}, &emptypb.Empty{}, nil,
+	}).Draw(t, "any")
+	if inside == nil {
+		return
+	}
+	content, err := proto.MarshalOptions{Deterministic: true}.Marshal(inside)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fields := m.Descriptor().Fields()
+	m.Set(fields.ByName("type_url"), protoreflect.ValueOfString("type.googleapis.com/"+string(inside.ProtoReflect().Descriptor().FullName())))
+	if len(content) > 0 {
+		m.Set(fields.ByName("value"), protoreflect.ValueOfBytes(content))
+	}
 }

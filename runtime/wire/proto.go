@@ -95,9 +95,15 @@ func (w *ProtoWriter) push(p protoPatch) {
 	w.n++
 }
 
-// Begin begins a message, or a packed list, and returns what End has to be given.
+// groupType is the wire type of a tag that begins a group; the one of the tag that ends it is the next.
+const groupType = 3
+
+// Begin begins a message, or a packed list, and returns what End has to be given. A message with the tag of a group is one: it has no length.
 func (w *ProtoWriter) Begin(tag uint32) int {
 	w.tag(tag)
+	if tag&7 == groupType {
+		return -int(tag >> 3)
+	}
 	w.push(protoPatch{pos: len(w.b), size: w.extra})
 	w.b = append(w.b, 0)
 	return w.n - 1
@@ -105,6 +111,10 @@ func (w *ProtoWriter) Begin(tag uint32) int {
 
 // End ends the message that Begin began.
 func (w *ProtoWriter) End(begun int) {
+	if begun < 0 {
+		w.tag(uint32(-begun)<<3 | (groupType + 1))
+		return
+	}
 	p := w.at(begun)
 	size := len(w.b) - p.pos - 1 + w.extra - p.size
 	if size < 0x80 {
@@ -220,11 +230,6 @@ const (
 	minTimestamp = -62135596800
 	maxTimestamp = 253402300799
 )
-
-// Duration writes a google.protobuf.Duration.
-func (w *ProtoWriter) Duration(tag uint32, d time.Duration) {
-	w.pair(tag, int64(d/time.Second), int64(d%time.Second))
-}
 
 // Empty writes a google.protobuf.Empty, which has no room for members.
 func (w *ProtoWriter) Empty(tag uint32, o Object) error {

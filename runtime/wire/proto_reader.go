@@ -21,6 +21,8 @@ type ProtoReader struct {
 	// end is where the message being read ends.
 	end   int
 	depth int
+	// group is the tag that began the group being read, 0 outside of one.
+	group uint32
 	err   *Error
 	// incomplete counts the messages in which something required was missing when they were read.
 	incomplete int
@@ -139,12 +141,15 @@ func (r *ProtoReader) next(n uint64) []byte {
 func (r *ProtoReader) delimited() []byte { return r.next(r.varint()) }
 
 // ProtoMark is what Enter leaves behind.
-type ProtoMark struct{ end, depth int }
+type ProtoMark struct {
+	end, depth int
+	group      uint32
+}
 
 // Enter enters the message, or packed list, whose length is next. levels is how many objects and arrays JSON nests there:
 // both wires have the limit [MaxDepth], so that what one can read the other can write.
 func (r *ProtoReader) Enter(levels int) ProtoMark {
-	m := ProtoMark{end: r.end, depth: r.depth}
+	m := ProtoMark{end: r.end, depth: r.depth, group: r.group}
 	n := r.varint()
 	switch {
 	case r.err != nil:
@@ -158,15 +163,49 @@ func (r *ProtoReader) Enter(levels int) ProtoMark {
 		r.messages++
 		r.depth += levels
 		r.end = r.pos + int(n)
+		r.group = 0
+	}
+	return m
+}
+
+// EnterGroup is Enter for a message that is a group: it ends with the tag behind the one that began it.
+func (r *ProtoReader) EnterGroup(tag uint32, levels int) ProtoMark {
+	m := ProtoMark{end: r.end, depth: r.depth, group: r.group}
+	switch {
+	case r.err != nil:
+	case r.depth+levels >= MaxDepth:
+		r.fail("nested too deeply")
+	case r.messages >= maxMessages:
+		r.fail("too many messages in one")
+	default:
+		r.messages++
+		r.depth += levels
+		r.group = tag
 	}
 	return m
 }
 
 // Leave goes back to the message around the one that was entered.
 func (r *ProtoReader) Leave(m ProtoMark) {
-	if r.err == nil {
-		r.end, r.depth = m.end, m.depth
+	if r.group != 0 && r.err == nil {
+		r.fail(cutShort) // no tag ended the group
 	}
+	if r.err == nil {
+		r.end, r.depth, r.group = m.end, m.depth, m.group
+	}
+}
+
+// Group calls read for a message of google's that is written as a group: read finds it with a length, as it expects it.
+func (r *ProtoReader) Group(tag uint32, read func()) {
+	start := r.pos
+	end := r.skipGroup(tag)
+	if r.err != nil {
+		return
+	}
+	content := r.src[start:end]
+	place := r.open(append(binary.AppendUvarint(nil, uint64(len(content))), content...))
+	read()
+	r.close(place)
 }
 
 // More reports whether a packed list has another element.
@@ -188,8 +227,14 @@ func (r *ProtoReader) Skip(tag uint32) {
 		r.next(8)
 	case 2:
 		r.delimited()
-	case 3:
+	case groupType:
 		r.skipGroup(tag)
+	case groupType + 1:
+		if r.group == 0 || tag != r.group+1 {
+			r.fail("the end of a group that did not begin")
+			return
+		}
+		r.group, r.end = 0, r.pos
 	case 5:
 		r.next(4)
 	default:
@@ -197,22 +242,24 @@ func (r *ProtoReader) Skip(tag uint32) {
 	}
 }
 
-// skipGroup drops everything up to the end of the group that tag began.
-func (r *ProtoReader) skipGroup(tag uint32) {
+// skipGroup drops everything up to the end of the group that tag began, and returns where the tag that ends it is.
+func (r *ProtoReader) skipGroup(tag uint32) (end int) {
 	if r.depth++; r.depth >= MaxDepth {
 		r.fail("nested too deeply")
-		return
+		return 0
 	}
-	for inner := r.Tag(); ; inner = r.Tag() {
+	for {
+		end = r.pos
+		inner := r.Tag()
 		switch {
 		case r.err != nil:
-			return
+			return 0
 		case inner == 0:
 			r.fail(cutShort)
-			return
+			return 0
 		case inner == tag+1: // the end of a group has the next wire type
 			r.depth--
-			return
+			return end
 		}
 		r.Skip(inner)
 	}
@@ -229,7 +276,7 @@ type ProtoExtra struct {
 // UnknownCase is Skip for such a message.
 func (r *ProtoReader) UnknownCase(tag uint32, x *ProtoExtra) {
 	start := r.pos
-	if r.Skip(tag); r.err != nil {
+	if r.Skip(tag); r.err != nil || tag&7 == groupType+1 {
 		return
 	}
 	x.n++
@@ -296,7 +343,7 @@ func (r *ProtoReader) Bytes() []byte {
 // Timestamp reads a google.protobuf.Timestamp within the years 1 to 9999, in UTC. old is as in [ProtoReader.Struct].
 func (r *ProtoReader) Timestamp(old time.Time) time.Time {
 	var seconds, nanos int64
-	if !old.IsZero() {
+	if old != (time.Time{}) {
 		seconds, nanos = old.Unix(), int64(old.Nanosecond())
 	}
 	r.pair(&seconds, &nanos)
@@ -307,22 +354,7 @@ func (r *ProtoReader) Timestamp(old time.Time) time.Time {
 		r.fail("not a time within the years 1 to 9999")
 		return time.Time{}
 	}
-	return time.Unix(seconds, nanos).UTC()
-}
-
-// Duration reads a google.protobuf.Duration; one that a time.Duration does not hold, about 292 years, is a failure.
-func (r *ProtoReader) Duration(old time.Duration) time.Duration {
-	seconds, nanos := int64(old/time.Second), int64(old%time.Second)
-	r.pair(&seconds, &nanos)
-	if r.err != nil {
-		return 0
-	}
-	d := time.Duration(seconds)*time.Second + time.Duration(nanos)
-	if seconds < -maxSeconds || seconds > maxSeconds || nanos <= -1e9 || nanos >= 1e9 || seconds > 0 && (nanos < 0 || d < 0) || seconds < 0 && (nanos > 0 || d > 0) {
-		r.fail("invalid duration")
-		return 0
-	}
-	return d
+	return told(time.Unix(seconds, nanos).UTC())
 }
 
 // pair reads a message whose fields 1 and 2 are varints, the second of 32 bits.

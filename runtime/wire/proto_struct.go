@@ -77,14 +77,19 @@ func (w *ProtoWriter) jsonValue(r *Reader) {
 		w.End(m)
 	case KindArray:
 		m := w.Begin(valueList)
-		for ok := r.Array(); ok; ok = r.Elem() {
-			v := w.Begin(oneTag)
-			w.jsonValue(r)
-			w.End(v)
-		}
+		w.jsonList(r)
 		w.End(m)
 	default:
 		r.expected("a value")
+	}
+}
+
+// jsonList writes the fields of a ListValue.
+func (w *ProtoWriter) jsonList(r *Reader) {
+	for ok := r.Array(); ok; ok = r.Elem() {
+		v := w.Begin(oneTag)
+		w.jsonValue(r)
+		w.End(v)
 	}
 }
 

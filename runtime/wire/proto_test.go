@@ -87,9 +87,17 @@ func TestProtoScalars(t *testing.T) {
 		{"double", func(w *ProtoWriter) { w.Float64(9, -2) }, "\x09\x00\x00\x00\x00\x00\x00\x00\xc0", func(r *ProtoReader) any { return r.Float64() }, -2.0},
 		{"string", func(w *ProtoWriter) { w.String(10, "é") }, "\x0a\x02é", func(r *ProtoReader) any { return r.String() }, "é"},
 		{"bytes", func(w *ProtoWriter) { w.Bytes(10, []byte("\xff")) }, "\x0a\x01\xff", func(r *ProtoReader) any { return string(r.Bytes()) }, "\xff"},
-		{"duration", func(w *ProtoWriter) { w.Duration(10, 1500*time.Millisecond) }, pairField(1, 500000000), func(r *ProtoReader) any { return r.Duration(0) }, 1500 * time.Millisecond},
-		{"longest negative duration", func(w *ProtoWriter) { w.Duration(10, math.MinInt64) }, pairField(-9223372036, -854775808),
-			func(r *ProtoReader) any { return r.Duration(0) }, time.Duration(math.MinInt64)},
+		{"duration", func(w *ProtoWriter) { _ = w.Duration(10, Duration{1, 5e8}) }, pairField(1, 500000000), func(r *ProtoReader) any { return r.Duration(Duration{}) }, Duration{1, 5e8}},
+		{"longest negative duration", func(w *ProtoWriter) { _ = w.Duration(10, Duration{-315576000000, -999999999}) }, pairField(-315576000000, -999999999),
+			func(r *ProtoReader) any { return r.Duration(Duration{}) }, Duration{-315576000000, -999999999}},
+		{"sint32", func(w *ProtoWriter) { w.Sint32(8, -2) }, "\x08\x03", func(r *ProtoReader) any { return r.Sint32() }, int32(-2)},
+		{"least sint32", func(w *ProtoWriter) { w.Sint32(8, math.MinInt32) }, "\x08\xff\xff\xff\xff\x0f", func(r *ProtoReader) any { return r.Sint32() }, int32(math.MinInt32)},
+		{"sint64", func(w *ProtoWriter) { w.Sint64(8, 150) }, "\x08\xac\x02", func(r *ProtoReader) any { return r.Sint64() }, int64(150)},
+		{"least sint64", func(w *ProtoWriter) { w.Sint64(8, math.MinInt64) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", func(r *ProtoReader) any { return r.Sint64() }, int64(math.MinInt64)},
+		{"fixed32", func(w *ProtoWriter) { w.Fixed32(13, 1) }, "\x0d\x01\x00\x00\x00", func(r *ProtoReader) any { return r.Fixed32() }, uint32(1)},
+		{"sfixed64", func(w *ProtoWriter) { w.Sfixed64(9, -1) }, "\x09\xff\xff\xff\xff\xff\xff\xff\xff", func(r *ProtoReader) any { return r.Sfixed64() }, int64(-1)},
+		{"raw string", func(w *ProtoWriter) { w.RawString(10, "\xff") }, "\x0a\x01\xff", func(r *ProtoReader) any { return r.RawString() }, "\xff"},
+		{"null", func(w *ProtoWriter) { w.NullValue(8, Null{}) }, "\x08\x00", func(r *ProtoReader) any { return r.NullValue() }, Null{}},
 		{"empty", func(w *ProtoWriter) { _ = w.Empty(10, Object("{}")) }, "\x0a\x00", func(r *ProtoReader) any { return string(r.Empty()) }, "{}"},
 		{"tag of several bytes", func(w *ProtoWriter) { w.Bool(536870911<<3, true) }, "\xf8\xff\xff\xff\x0f\x01", func(r *ProtoReader) any { return r.Bool() }, true},
 	}
@@ -124,14 +132,14 @@ func TestProtoDurationsOutOfRangeAreFailures(t *testing.T) {
 		return b[1:]
 	}
 	for name, src := range map[string][]byte{
-		"seconds beyond 292 years": pair(maxSeconds+1, 0), "sum beyond 292 years": pair(maxSeconds, 999999999), "signs differ": pair(1, -1),
+		"beyond 10,000 years": pair(maxDurationSeconds+1, 0), "signs differ": pair(1, -1),
 		"signs differ the other way": pair(-1, 1), "a second of nanoseconds": pair(0, 1e9), "the least seconds": pair(math.MinInt64, 0),
-		"the least sum": pair(-maxSeconds, -999999999),
+		"below -10,000 years": pair(-maxDurationSeconds-1, 0),
 	} {
 		t.Run(name, func(t *testing.T) {
 			var r ProtoReader
 			r.Reset(src)
-			if d := r.Duration(0); r.Done() == nil || r.Done().Error() != "invalid duration" || d != 0 {
+			if d := r.Duration(Duration{}); r.Done() == nil || r.Done().Error() != notADuration || d != (Duration{}) {
 				t.Errorf("read %v, %v", d, r.Done())
 			}
 		})

@@ -67,17 +67,18 @@ func (r *ProtoReader) merge(old, src []byte, write func(*ProtoWriter, *Reader)) 
 type protoPlace struct {
 	src      []byte
 	pos, end int
+	group    uint32
 }
 
 // open makes src the message being read.
 func (r *ProtoReader) open(src []byte) protoPlace {
-	p := protoPlace{r.src, r.pos, r.end}
-	r.src, r.pos, r.end = src, 0, len(src)
+	p := protoPlace{r.src, r.pos, r.end, r.group}
+	r.src, r.pos, r.end, r.group = src, 0, len(src), 0
 	return p
 }
 
 func (r *ProtoReader) close(p protoPlace) {
-	r.src, r.pos, r.end = p.src, p.pos, p.end
+	r.src, r.pos, r.end, r.group = p.src, p.pos, p.end, p.group
 	if r.err != nil {
 		r.end = 0
 	}

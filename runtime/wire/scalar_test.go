@@ -212,14 +212,27 @@ func TestTimestamps(t *testing.T) {
 
 func TestDurations(t *testing.T) {
 	for _, d := range []time.Duration{0, 1, -1, time.Second, 1500 * time.Millisecond, -3*time.Second - 25*time.Microsecond, math.MaxInt64, math.MinInt64} {
-		if got := readAs(string(AppendDuration(nil, d)), (*Reader).Duration); got != d.String() {
-			t.Errorf("%v written as %s and read as %s", d, AppendDuration(nil, d), got)
+		text, err := AppendDuration(nil, DurationOf(d))
+		if got := readAs(string(text), (*Reader).Duration); got != DurationOf(d).String() || err != nil || DurationOf(d).Std() != d {
+			t.Errorf("%v written as %s and read as %s, and then is %v", d, text, got, DurationOf(d).Std())
 		}
 	}
-	if got := string(AppendDuration(nil, -1500*time.Millisecond)); got != `"-1.500s"` {
-		t.Errorf("written as %s", got)
+	for want, d := range map[string]Duration{`"-1.500s"`: {-1, -5e8}, `"-0.000000001s"`: {0, -1}, `"315576000000.999999999s"`: {315576000000, 999999999}} {
+		if got, err := AppendDuration(nil, d); string(got) != want || err != nil || readAs(want, (*Reader).Duration) != d.String() {
+			t.Errorf("%v written as %s, %v", d, got, err)
+		}
 	}
-	for _, bad := range []string{`"1"`, `"s"`, `"1.s"`, `".5s"`, `"1m"`, `"9223372036.854775808s"`, `"-9223372036.854775809s"`, `"99999999999s"`, `"99999999999999999999s"`, `1`, `"+1s"`} {
+	for _, d := range []Duration{{1, -1}, {-1, 1}, {0, 1e9}, {315576000001, 0}} {
+		if got, err := AppendDuration(nil, d); err == nil {
+			t.Errorf("%d written as %s", d, got)
+		}
+	}
+	for want, d := range map[time.Duration]Duration{math.MaxInt64: {315576000000, 0}, math.MinInt64: {-9223372037, 0}} {
+		if d.Std() != want {
+			t.Errorf("%v is %v", d, d.Std())
+		}
+	}
+	for _, bad := range []string{`"1"`, `"s"`, `"1.s"`, `".5s"`, `"1m"`, `"315576000001s"`, `"-315576000001s"`, `"99999999999999999999s"`, `1`, `"+1s"`} {
 		if got := readAs(bad, (*Reader).Duration); !strings.HasPrefix(got, "error: ") {
 			t.Errorf("%s read as %s", bad, got)
 		}

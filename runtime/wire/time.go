@@ -1,9 +1,6 @@
 package wire
 
-import (
-	"strconv"
-	"time"
-)
+import "time"
 
 // Timestamp reads an RFC 3339 time with any offset and up to nine digits of a second; the result is in UTC and within
 // the years 1 to 9999.
@@ -20,6 +17,18 @@ func (r *Reader) Timestamp() time.Time {
 	t, ok := parseTime(text)
 	if !ok {
 		r.fail(start, "invalid RFC 3339 timestamp")
+	}
+	return t
+}
+
+// FirstMoment is the first moment of year 1 as a time that was given. The zero value of [time.Time] is the same moment, and stands for one that
+// was not: the two differ in their location.
+var FirstMoment = time.Time{}.In(time.FixedZone("UTC", 0))
+
+// told returns t, which is in UTC, as a time that was given.
+func told(t time.Time) time.Time {
+	if t == (time.Time{}) {
+		return FirstMoment
 	}
 	return t
 }
@@ -46,7 +55,7 @@ func parseTime(s []byte) (time.Time, bool) {
 	if !ok {
 		return time.Time{}, false
 	}
-	t := time.Date(year, time.Month(month), day, hour, minute, second-offset, nanos, time.UTC)
+	t := told(time.Date(year, time.Month(month), day, hour, minute, second-offset, nanos, time.UTC))
 	return t, t.Year() >= 1 && t.Year() <= 9999
 }
 
@@ -145,63 +154,6 @@ func appendFraction(b []byte, nanos int) []byte {
 		nanos /= 10
 	}
 	return b
-}
-
-// maxSeconds is the largest whole number of seconds a time.Duration holds.
-const maxSeconds = int64(1<<63-1) / int64(time.Second)
-
-// Duration reads seconds as a string with up to nine digits after the point: "1.5s".
-func (r *Reader) Duration() time.Duration {
-	start := r.Offset()
-	if r.token() != '"' {
-		r.expected("a duration")
-		return 0
-	}
-	text := r.Text()
-	if r.err != nil {
-		return 0
-	}
-	d, ok := parseDuration(text)
-	if !ok {
-		r.fail(start, "invalid duration")
-	}
-	return d
-}
-
-func parseDuration(s []byte) (time.Duration, bool) {
-	negative := len(s) > 0 && s[0] == '-'
-	if negative {
-		s = s[1:]
-	}
-	end := digits(s, 0)
-	if end < 0 {
-		return 0, false
-	}
-	seconds, err := strconv.ParseInt(string(s[:end]), 10, 64)
-	nanos, rest, ok := fraction(s[end:])
-	if err != nil || !ok || string(rest) != "s" || seconds > maxSeconds {
-		return 0, false
-	}
-	// Counting down from zero reaches the most negative duration, which has no positive twin.
-	d := -time.Duration(seconds)*time.Second - time.Duration(nanos)
-	if d > 0 || !negative && -d < 0 {
-		return 0, false
-	}
-	if negative {
-		return d, true
-	}
-	return -d, true
-}
-
-// AppendDuration appends seconds as a string with 0, 3, 6 or 9 digits after the point.
-func AppendDuration(b []byte, d time.Duration) []byte {
-	b = append(b, '"')
-	if d < 0 {
-		b = append(b, '-')
-	}
-	seconds, nanos := d/time.Second, d%time.Second
-	b = strconv.AppendUint(b, magnitude(int64(seconds)), 10)
-	return append(appendFraction(b, int(magnitude(int64(nanos)))), 's', '"')
 }
 
 func magnitude(x int64) uint64 {

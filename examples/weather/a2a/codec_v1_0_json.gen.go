@@ -2485,7 +2485,7 @@ func readSecurityRequirementV10JSON(r *wire.Reader, x *SecurityRequirement) {
 		case "schemes":
 			if r.Field(&seen, 0) {
 				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
+					if r.EntryOrNull(name) {
 						if x.Schemes == nil {
 							x.Schemes = map[string]*StringList{}
 						}
@@ -2995,6 +2995,14 @@ func appendStringListV10JSON(b []byte, x *StringList) ([]byte, error) {
 var membersStringListV10JSON = [...]string{"list"}
 
 func readStringListV10JSON(r *wire.Reader, x *StringList) {
+	switch r.Kind() {
+	case wire.KindArray:
+		x.List = r.Strings()
+		return
+	case wire.KindNull:
+		r.Null()
+		return
+	}
 	var seen wire.Seen
 	for key, ok := r.Object(); ok; key, ok = r.Next() {
 		switch string(key) {

@@ -1,0 +1,249 @@
+package wire
+
+import "strings"
+
+// Any is a google.protobuf.Any: a message of any type, which it names. It is kept as it came, as JSON or as protobuf, and is turned into the
+// other form when it has to be: that needs a type of the definition, or one that JSON has a form for.
+type Any struct {
+	// TypeURL ends in the full name of the type behind a slash: "type.googleapis.com/lf.a2a.v1.Task".
+	TypeURL string
+	// JSON is the object with its member "@type"; nil if Proto is given.
+	JSON Object
+	// Proto is the message as protobuf.
+	Proto []byte
+}
+
+// anyMessage is a generated message that has both codecs.
+type anyMessage interface {
+	AppendJSON([]byte) ([]byte, error)
+	UnmarshalJSON([]byte) error
+	AppendProto([]byte) ([]byte, error)
+	UnmarshalProto([]byte) error
+}
+
+// Resolver makes a new message of the definition of the given full name, or nil.
+type Resolver func(name string) any
+
+// Any reads a google.protobuf.Any.
+func (r *Reader) Any() *Any {
+	start := r.Offset()
+	x := &Any{JSON: r.Struct()}
+	if r.err != nil {
+		return x
+	}
+	members := 0
+	for name, v := range x.JSON.All() {
+		if members++; name == "@type" {
+			var t Reader
+			t.Reset(v)
+			x.TypeURL = t.String()
+		}
+	}
+	if x.TypeURL == "" && members > 0 {
+		r.fail(start, `no type in "@type"`)
+	}
+	return x
+}
+
+// AppendAny appends x as ProtoJSON has it.
+func AppendAny(b []byte, x *Any, resolve Resolver) ([]byte, error) {
+	switch {
+	case x == nil:
+		return b, NotSet()
+	case len(x.JSON) > 0:
+		return AppendStruct(b, x.JSON)
+	case x.TypeURL == "" && len(x.Proto) == 0:
+		return append(b, '{', '}'), nil
+	}
+	b = AppendString(append(b, `{"@type":`...), x.TypeURL)
+	if typeName(x.TypeURL) == emptyName {
+		return append(b, '}'), nil
+	}
+	if known := wellKnown[typeName(x.TypeURL)]; known != nil {
+		var w ProtoWriter
+		w.Reset(nil)
+		w.Bytes(oneTag, x.Proto)
+		src, _ := w.Done()
+		var r ProtoReader
+		r.Reset(src)
+		r.Tag()
+		b, err := known.append(append(b, `,"value":`...), &r)
+		if err == nil {
+			err = r.Done()
+		}
+		if err != nil {
+			return b, In(err, "value")
+		}
+		return append(b, '}'), nil
+	}
+	m, _ := resolve(typeName(x.TypeURL)).(anyMessage)
+	if m == nil {
+		return b, x.unknown("protobuf")
+	}
+	if err := m.UnmarshalProto(x.Proto); err != nil {
+		return b, err
+	}
+	start := len(b)
+	b, err := m.AppendJSON(b)
+	if err != nil {
+		return b, err
+	}
+	if b[start] = ','; len(b) == start+2 { // {}
+		b = append(b[:start], '}')
+	}
+	return b, nil
+}
+
+// Any writes a google.protobuf.Any.
+func (w *ProtoWriter) Any(tag uint32, x *Any, resolve Resolver) error {
+	if x == nil {
+		return NotSet()
+	}
+	content, err := x.content(resolve)
+	if err != nil {
+		return err
+	}
+	m := w.Begin(tag)
+	if x.TypeURL != "" {
+		w.String(oneTag, x.TypeURL)
+	}
+	if len(content) > 0 {
+		w.Bytes(entryValue, content)
+	}
+	w.End(m)
+	return nil
+}
+
+// content is the message as protobuf.
+func (x *Any) content(resolve Resolver) ([]byte, error) {
+	if x.Proto != nil || x.TypeURL == "" || typeName(x.TypeURL) == emptyName {
+		return x.Proto, nil
+	}
+	var rest []byte
+	for name, v := range x.JSON.All() {
+		if name != "@type" {
+			rest = append(AppendKey(rest, name), v...)
+		}
+	}
+	rest = EndObject(rest, 0)
+	if known := wellKnown[typeName(x.TypeURL)]; known != nil {
+		return known.content(rest)
+	}
+	m, _ := resolve(typeName(x.TypeURL)).(anyMessage)
+	if m == nil {
+		return nil, x.unknown("JSON")
+	}
+	if err := m.UnmarshalJSON(rest); err != nil {
+		return nil, err
+	}
+	return m.AppendProto(nil)
+}
+
+func (x *Any) unknown(form string) error {
+	return &Error{Reason: "the type " + x.TypeURL + " is not of the definition, and its content is known as " + form + " only"}
+}
+
+// Any reads a google.protobuf.Any. old is as in [ProtoReader.Struct].
+func (r *ProtoReader) Any(old *Any) *Any {
+	x := &Any{Proto: []byte{}}
+	if old != nil {
+		*x = *old
+	}
+	m := r.Enter(0)
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag {
+		case oneTag:
+			x.TypeURL = r.String()
+		case entryValue:
+			x.Proto = r.Bytes()
+		default:
+			r.Skip(tag)
+		}
+	}
+	r.Leave(m)
+	return x
+}
+
+// emptyName is the message that has nothing to say; some writers give it a "value" all the same.
+const emptyName = "google.protobuf.Empty"
+
+// typeName is the full name at the end of a type's URL.
+func typeName(url string) string { return url[strings.LastIndexByte(url, '/')+1:] }
+
+// known is a message of google's that JSON has a form for: inside of an Any it is the member "value".
+type known struct {
+	append func([]byte, *ProtoReader) ([]byte, error)
+	write  func(*ProtoWriter, *Reader) error
+}
+
+// content reads the value of an Any and returns it as protobuf.
+func (k *known) content(rest Object) ([]byte, error) {
+	v, ok := rest.Get("value")
+	if !ok {
+		return nil, In(&Error{Reason: "required"}, "value")
+	}
+	var r Reader
+	r.Reset(v)
+	var w ProtoWriter
+	w.Reset(nil)
+	if err := k.write(&w, &r); err != nil {
+		return nil, In(err, "value")
+	}
+	if err := r.Done(); err != nil {
+		return nil, In(err, "value")
+	}
+	b, err := w.Done()
+	if err != nil {
+		return nil, err
+	}
+	var p ProtoReader
+	p.Reset(b)
+	p.Tag()
+	return p.Bytes(), p.Done()
+}
+
+// knownOf is a message that both codecs have a function for.
+func knownOf[T any](read func(*ProtoReader, T) T, add func([]byte, T) ([]byte, error), take func(*Reader) T, write func(*ProtoWriter, uint32, T) error) *known {
+	var none T
+	return &known{
+		append: func(b []byte, r *ProtoReader) ([]byte, error) { return add(b, read(r, none)) },
+		write:  func(w *ProtoWriter, r *Reader) error { return write(w, oneTag, take(r)) },
+	}
+}
+
+// wrapperOf is a scalar in a message of its own.
+func wrapperOf[T any](field uint32, read func(*ProtoReader) T, add func([]byte, T) []byte, take func(*Reader) T, write func(*ProtoWriter, uint32, T)) *known {
+	return knownOf(
+		func(r *ProtoReader, old T) T { return ReadWrapped(r, field, old, read) },
+		sure(add), take,
+		func(w *ProtoWriter, tag uint32, x T) error {
+			WriteWrapped(w, tag, field, true, x, write)
+			return nil
+		})
+}
+
+// sure is a function that never fails as one that may.
+func sure[T any](add func([]byte, T) []byte) func([]byte, T) ([]byte, error) {
+	return func(b []byte, x T) ([]byte, error) { return add(b, x), nil }
+}
+
+var wellKnown = map[string]*known{
+	"google.protobuf.Timestamp": knownOf((*ProtoReader).Timestamp, AppendTimestamp, (*Reader).Timestamp, (*ProtoWriter).Timestamp),
+	"google.protobuf.Duration":  knownOf((*ProtoReader).Duration, AppendDuration, (*Reader).Duration, (*ProtoWriter).Duration),
+	"google.protobuf.Struct":    knownOf((*ProtoReader).Struct, AppendStruct, (*Reader).Struct, (*ProtoWriter).Struct),
+	"google.protobuf.Value":     knownOf((*ProtoReader).Value, AppendValue, (*Reader).Value, (*ProtoWriter).Value),
+	"google.protobuf.ListValue": knownOf((*ProtoReader).ListValue, AppendListValue, (*Reader).ListValue, (*ProtoWriter).ListValue),
+	"google.protobuf.FieldMask": knownOf((*ProtoReader).FieldMask, AppendFieldMask, (*Reader).FieldMask, func(w *ProtoWriter, tag uint32, m FieldMask) error {
+		w.FieldMask(tag, m)
+		return nil
+	}),
+	"google.protobuf.StringValue": wrapperOf(oneTag, (*ProtoReader).String, AppendString, (*Reader).String, (*ProtoWriter).String),
+	"google.protobuf.BytesValue":  wrapperOf(oneTag, (*ProtoReader).Bytes, AppendBytes, (*Reader).Bytes, (*ProtoWriter).Bytes),
+	"google.protobuf.BoolValue":   wrapperOf(1<<3, (*ProtoReader).Bool, AppendBool, (*Reader).Bool, (*ProtoWriter).Bool),
+	"google.protobuf.Int32Value":  wrapperOf(1<<3, (*ProtoReader).Int32, AppendInt32, (*Reader).Int32, (*ProtoWriter).Int32),
+	"google.protobuf.Int64Value":  wrapperOf(1<<3, (*ProtoReader).Int64, AppendInt64, (*Reader).Int64, (*ProtoWriter).Int64),
+	"google.protobuf.UInt32Value": wrapperOf(1<<3, (*ProtoReader).Uint32, AppendUint32, (*Reader).Uint32, (*ProtoWriter).Uint32),
+	"google.protobuf.UInt64Value": wrapperOf(1<<3, (*ProtoReader).Uint64, AppendUint64, (*Reader).Uint64, (*ProtoWriter).Uint64),
+	"google.protobuf.FloatValue":  wrapperOf(1<<3|5, (*ProtoReader).Float32, AppendFloat32, (*Reader).Float32, (*ProtoWriter).Float32),
+	"google.protobuf.DoubleValue": wrapperOf(1<<3|1, (*ProtoReader).Float64, AppendFloat64, (*Reader).Float64, (*ProtoWriter).Float64),
+}

@@ -1,0 +1,93 @@
+package wire
+
+import (
+	"cmp"
+	"maps"
+	"slices"
+	"strconv"
+)
+
+// MapKey is what the keys of a map are besides strings. JSON has them as strings.
+type MapKey interface {
+	bool | int32 | int64 | uint32 | uint64
+}
+
+// SortedKeys returns the keys of a map in the order they are written: numbers by size, false before true.
+func SortedKeys[K MapKey, T any](m map[K]T) []K {
+	return slices.SortedFunc(maps.Keys(m), func(a, b K) int {
+		switch a := any(a).(type) {
+		case bool:
+			return cmp.Compare(KeyName(a), KeyName(any(b).(bool)))
+		case int32:
+			return cmp.Compare(a, any(b).(int32))
+		case int64:
+			return cmp.Compare(a, any(b).(int64))
+		case uint32:
+			return cmp.Compare(a, any(b).(uint32))
+		case uint64:
+			return cmp.Compare(a, any(b).(uint64))
+		}
+		return 0
+	})
+}
+
+// KeyName is a key as JSON and errors have it, without quotes.
+func KeyName[K MapKey](k K) string {
+	switch k := any(k).(type) {
+	case bool:
+		return strconv.FormatBool(k)
+	case int32:
+		return strconv.FormatInt(int64(k), 10)
+	case int64:
+		return strconv.FormatInt(k, 10)
+	case uint32:
+		return strconv.FormatUint(uint64(k), 10)
+	case uint64:
+		return strconv.FormatUint(k, 10)
+	}
+	return ""
+}
+
+// ReadKey returns the key that a member's name stands for. Anything but the one way to write it is a failure.
+func ReadKey[K MapKey](r *Reader, name []byte) (k K) {
+	text, ok := string(name), false
+	switch p := any(&k).(type) {
+	case *bool:
+		*p = text == "true"
+	case *int32:
+		n, _ := strconv.ParseInt(text, 10, 32)
+		*p = int32(n)
+	case *int64:
+		*p, _ = strconv.ParseInt(text, 10, 64)
+	case *uint32:
+		n, _ := strconv.ParseUint(text, 10, 32)
+		*p = uint32(n)
+	case *uint64:
+		*p, _ = strconv.ParseUint(text, 10, 64)
+	}
+	if ok = KeyName(k) == text; !ok {
+		r.Fail("not a key of this map")
+	}
+	return k
+}
+
+// AppendKeyedMap is [AppendMap] for keys that are not strings.
+func AppendKeyedMap[K MapKey, T any](b []byte, m map[K]T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
+	start := len(b)
+	var err error
+	for _, k := range SortedKeys(m) {
+		if b, err = value(AppendKey(b, KeyName(k)), m[k]); err != nil {
+			return b, In(err, KeyName(k))
+		}
+	}
+	return EndObject(b, start), nil
+}
+
+// AppendPlainKeyedMap is AppendKeyedMap for values that can always be written.
+func AppendPlainKeyedMap[K MapKey, T any](b []byte, m map[K]T, value func([]byte, T) []byte) []byte {
+	start := len(b)
+	for _, k := range SortedKeys(m) {
+		b = value(AppendKey(b, KeyName(k)), m[k])
+	}
+	return EndObject(b, start)
+}

@@ -1,0 +1,171 @@
+package wire
+
+import "strings"
+
+// Null is google.protobuf.NullValue, which is null in JSON and has one value.
+type Null struct{}
+
+// NullValue reads null, also by its name or its number in protobuf.
+func (r *Reader) NullValue() Null {
+	switch r.Kind() {
+	case KindNull:
+		r.Null()
+	case KindString, KindNumber:
+		r.Skip()
+	default:
+		r.expected("null")
+	}
+	return Null{}
+}
+
+// AppendNullValue appends null.
+func AppendNullValue(b []byte, _ Null) []byte { return append(b, "null"...) }
+
+// NullValue writes the number of null.
+func (w *ProtoWriter) NullValue(tag uint32, _ Null) { w.varint(tag, 0) }
+
+// NullValue reads the number of null, whatever it is.
+func (r *ProtoReader) NullValue() Null {
+	r.varint()
+	return Null{}
+}
+
+// ListValue reads a JSON array as it is.
+func (r *Reader) ListValue() Value {
+	if r.Kind() != KindArray {
+		r.expected("an array")
+		return nil
+	}
+	return r.Value()
+}
+
+// AppendListValue appends a raw JSON array, checked and without whitespace; [] if it is not set. Anything else is an error.
+func AppendListValue(b []byte, v Value) ([]byte, error) {
+	if len(v) == 0 {
+		return append(b, '[', ']'), nil
+	}
+	start := len(b)
+	b, err := appendRaw(b, v)
+	if err == nil && b[start] != '[' {
+		return b[:start], &Error{Reason: "not an array"}
+	}
+	return b, err
+}
+
+// ListValue writes a raw JSON array as a google.protobuf.ListValue, with the losses of [ProtoWriter.Struct]; an empty one if it is not set.
+func (w *ProtoWriter) ListValue(tag uint32, v Value) error {
+	m := w.Begin(tag)
+	if len(v) > 0 {
+		var r Reader
+		r.Reset(v)
+		if r.Kind() != KindArray {
+			return &Error{Reason: "not an array"}
+		}
+		w.jsonList(&r)
+		if err := r.Done(); err != nil {
+			return err
+		}
+	}
+	w.End(m)
+	return nil
+}
+
+// ListValue reads a google.protobuf.ListValue as a raw JSON array, as Struct does.
+func (r *ProtoReader) ListValue(old Value) Value {
+	return Value(r.json(old, (*ProtoWriter).jsonList, (*ProtoReader).listOf))
+}
+
+// FieldMask are paths of fields, in the words of the definition: "status.state". nil is "not set".
+type FieldMask []string
+
+// FieldMask reads paths in camel case, separated by commas.
+func (r *Reader) FieldMask() FieldMask {
+	start := r.Offset()
+	text := r.String()
+	m := FieldMask{}
+	if text == "" || r.err != nil {
+		return m
+	}
+	for path := range strings.SplitSeq(text, ",") {
+		snake := snakeCase(path)
+		if camel, ok := camelCase(snake); !ok || camel != path {
+			r.fail(start, "not a list of paths in camel case")
+			return m
+		}
+		m = append(m, snake)
+	}
+	return m
+}
+
+// AppendFieldMask appends paths in camel case, separated by commas. A path that would be read as another one is an error.
+func AppendFieldMask(b []byte, m FieldMask) ([]byte, error) {
+	var text strings.Builder
+	for i, path := range m {
+		camel, ok := camelCase(path)
+		if !ok {
+			return b, &Error{Reason: "JSON cannot say the path " + path}
+		}
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		text.WriteString(camel)
+	}
+	return AppendString(b, text.String()), nil
+}
+
+func snakeCase(path string) string {
+	var b strings.Builder
+	for _, c := range []byte(path) {
+		if c >= 'A' && c <= 'Z' {
+			b.WriteByte('_')
+			c += 'a' - 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String()
+}
+
+// camelCase turns a path into camel case, if it can be turned back.
+func camelCase(path string) (string, bool) {
+	var b strings.Builder
+	for i := 0; i < len(path); i++ {
+		c := path[i]
+		switch {
+		case c >= 'A' && c <= 'Z', c == ',':
+			return "", false
+		case c == '_':
+			if i++; i == len(path) || path[i] < 'a' || path[i] > 'z' {
+				return "", false
+			}
+			c = path[i] - 'a' + 'A'
+		}
+		b.WriteByte(c)
+	}
+	return b.String(), path != ""
+}
+
+// FieldMask writes a google.protobuf.FieldMask.
+func (w *ProtoWriter) FieldMask(tag uint32, m FieldMask) {
+	begun := w.Begin(tag)
+	for _, path := range m {
+		w.String(oneTag, path)
+	}
+	w.End(begun)
+}
+
+// FieldMask reads a google.protobuf.FieldMask behind what an earlier piece of it gave. It is not nil.
+func (r *ProtoReader) FieldMask(old FieldMask) FieldMask {
+	m := r.Enter(0)
+	if old == nil {
+		old = FieldMask{}
+	}
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		if tag == oneTag {
+			old = append(old, r.String())
+		} else {
+			r.Skip(tag)
+		}
+	}
+	r.Leave(m)
+	return old
+}
