@@ -5,6 +5,7 @@ package a2a
 import (
 	"github.com/a2agen/a2agen/runtime/wire"
 	"strconv"
+	"time"
 )
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1682,7 +1683,7 @@ func appendListTasksRequestV10JSON(b []byte, x *ListTasksRequest) ([]byte, error
 	if x.HistoryLength != nil {
 		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
 	}
-	if !x.StatusTimestampAfter.IsZero() {
+	if x.StatusTimestampAfter != (time.Time{}) {
 		if b, err = wire.AppendTimestamp(append(b, `,"statusTimestampAfter":`...), x.StatusTimestampAfter); err != nil {
 			return b, wire.In(err, "statusTimestampAfter")
 		}
@@ -3481,7 +3482,7 @@ func appendTaskStatusV10JSON(b []byte, x *TaskStatus) ([]byte, error) {
 			return b, wire.In(err, "message")
 		}
 	}
-	if !x.Timestamp.IsZero() {
+	if x.Timestamp != (time.Time{}) {
 		if b, err = wire.AppendTimestamp(append(b, `,"timestamp":`...), x.Timestamp); err != nil {
 			return b, wire.In(err, "timestamp")
 		}
