@@ -120,7 +120,7 @@ func toError(err error) (e *runtime.Error, known bool) {
 		return violation("message", "does not fit: its task would be larger than this agent keeps one"), true
 	case errors.Is(err, store.ErrConflict), errors.Is(err, errLost):
 		return errBusy.With("the task was changed by somebody else, try again"), true
-	case errors.Is(err, context.Canceled):
+	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return errBusy.With("the request was given up"), true
 	}
 	return runtime.ErrInternal, false

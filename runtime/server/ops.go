@@ -243,7 +243,11 @@ func (s *Server) cancelTask(key store.Key) (runtime.Task, error) {
 		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).WithMetadata("taskId", key.Task)
 	}
 	u := store.Update{Event: s.protocol.NewStatus(key.Task, info.ContextID, runtime.StateCanceled, nil, s.now())}
-	if snap, err = l.commit(s, u, &store.Full); err != nil {
+	err = l.retry(s, context.Background(), func() (err error) {
+		snap, err = l.commit(s, u, &store.Full)
+		return err
+	})
+	if err != nil {
 		return nil, err
 	}
 	if l.run != nil {

@@ -306,7 +306,11 @@ func (t *Task) addMessage(state runtime.State, parts []runtime.Part) error {
 		Input:    &t.private.Input,
 		Asked:    &t.private.Asked,
 	}
-	snap, err := t.l.commit(t.s, u, t.view())
+	var snap store.Snapshot
+	err := t.retry(func() (err error) {
+		snap, err = t.l.commit(t.s, u, t.view())
+		return err
+	})
 	if err != nil {
 		return err
 	}

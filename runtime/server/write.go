@@ -75,15 +75,23 @@ const (
 // errUnwritten is the answer to a client whose task ended while the store does not take it.
 var errUnwritten = errBusy.With("the task has ended, but that could not be stored yet: get the task later")
 
-// retry does what a handler asks of the store until the store answers, within limits: a hiccup is no reason for work to fail. The caller holds
-// t.l.mu, which is free while it waits. What the end of a call asks for is tried once; persist does the rest.
+// retry does what a call asks of the store until the store answers, within limits: a hiccup is no reason for work to fail. What the end of a call
+// asks for is tried once; persist does the rest.
 func (t *Task) retry(do func() error) error {
+	if t.over {
+		return do()
+	}
+	return t.l.retry(t.s, t.ctx, do)
+}
+
+// retry is Task.retry, for as long as ctx is there. The caller holds l.mu, which is free while it waits.
+func (l *live) retry(s *Server, ctx context.Context, do func() error) error {
 	err := do()
-	for wait := firstRetry; store.Unsure(err) && !t.over && wait < retryFor; wait *= 2 {
-		t.l.mu.Unlock()
-		t.s.pause(wait, t.ctx.Done())
-		t.l.mu.Lock()
-		if t.over || t.ctx.Err() != nil {
+	for wait := firstRetry; store.Unsure(err) && wait < retryFor; wait *= 2 {
+		l.mu.Unlock()
+		s.pause(wait, ctx.Done())
+		l.mu.Lock()
+		if ctx.Err() != nil {
 			return err
 		}
 		err = do()
