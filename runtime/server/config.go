@@ -56,7 +56,7 @@ type Limits struct {
 	Streams   int           // open event streams [20,000]
 	Timeout   time.Duration // one call of a handler [1 h]
 	Heartbeat time.Duration // silence on a stream after which a comment is sent at the latest [15 s]
-	Stall     time.Duration // a stream's write that takes longer drops the reader [30 s]
+	Stall     time.Duration // a client that takes nothing of what is written for so long is dropped; large answers wait as long for room [30 s]
 	Header    time.Duration // reading a request's header [10 s]
 	Read      time.Duration // reading a request's body, and one second more for every 16 KiB of it that came [60 s]
 	Idle      time.Duration // keep-alive of an unused connection [120 s]

@@ -110,7 +110,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- h.Serve(ln) }()
+	go func() { failed <- h.Serve(pacedListener{ln, s.limits.Stall}) }()
 	select {
 	case err := <-failed:
 		return errors.Join(fmt.Errorf("serve: %w", err), s.Close())

@@ -15,12 +15,13 @@ type live struct {
 	key  store.Key
 	refs int // guarded by Server.mu; 0: not in the registry
 
-	mu      sync.Mutex
-	task    store.Ref // nil until it is needed
-	version int64     // of the task; 0: it does not exist yet
-	run     *Task     // the handler's call that is going on, nil while the task waits
-	queue   []*Task   // calls for messages that came meanwhile
-	readers []*reader // streams and waiting sends
+	mu       sync.Mutex
+	task     store.Ref // nil until it is needed
+	version  int64     // of the task; 0: it does not exist yet
+	run      *Task     // the handler's call that is going on, nil while the task waits
+	queue    []*Task   // calls for messages that came meanwhile
+	readers  []*reader // streams and waiting sends
+	openings openings
 	// attached is the number of readers.
 	attached atomic.Int32
 	read     bool          // there was a reader: its client may come back for the events after the last it saw

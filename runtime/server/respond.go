@@ -2,6 +2,7 @@ package server
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -29,20 +30,37 @@ func (q *request) reply(result any) {
 		q.fail(err)
 		return
 	}
+	q.give(func(b []byte) ([]byte, error) {
+		b = append(slices.Grow(b, int(q.room)), responseHead...)
+		b = append(b, q.id...)
+		b, err := q.op.Append(append(b, responseResult...), result)
+		return append(b, '}'), err
+	}, nil)
+}
+
+// give answers with what encode makes, as JSON or what else begin says. What is large has its room in the budget of answers.
+func (q *request) give(encode func([]byte) ([]byte, error), begin func()) {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
-	b := append(slices.Grow((*buf)[:0], int(q.room)), responseHead...)
-	b = append(b, q.id...)
-	b = append(b, responseResult...)
-	b, err = q.op.Append(b, result)
-	*buf = b
-	if err != nil {
-		q.s.logger.Error("result could not be encoded", "method", q.op.RPC, "error", err)
-		q.fail(runtime.ErrInternal)
-		return
+	var b []byte
+	var err error
+	if q.room > 0 { // as was reserved: waiting for more while holding that could be for ever
+		if b, err = encode((*buf)[:0]); int64(len(b)) > q.room {
+			q.s.answers.add(int64(len(b)) - q.room)
+			q.room = int64(len(b))
+		}
+	} else {
+		b, q.room, err = q.s.within(q.r.Context(), buf, encode)
 	}
-	*buf = append(b, '}')
-	q.write(http.StatusOK, *buf)
+	switch {
+	case err != nil:
+		q.fail(fmt.Errorf("result: %w", err))
+	case begin != nil:
+		begin()
+		_ = q.putWhole(b)
+	default:
+		q.write(http.StatusOK, b)
+	}
 }
 
 // fail answers with an error. A client of a stream that takes event streams gets it as the only event: some see nothing in a plain body.
@@ -120,7 +138,12 @@ func (q *request) write(status int, body []byte) {
 	if status != http.StatusOK {
 		q.w.WriteHeader(status)
 	}
-	_, _ = q.w.Write(body) // a client that went away has nobody to tell
+	// A client that went away has nobody to tell.
+	if len(body) <= maxPiece {
+		_, _ = q.w.Write(body)
+	} else {
+		_ = q.putWhole(body)
+	}
 }
 
 func (q *request) streamHeader() {

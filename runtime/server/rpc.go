@@ -2,7 +2,6 @@ package server
 
 import (
 	"bytes"
-	"context"
 	"net/http"
 	"net/url"
 	"slices"
@@ -79,16 +78,13 @@ func (q *request) done() {
 	}
 }
 
-// reserve takes n bytes for an answer from the budget of the server, before the answer is made. It waits for them until the client leaves, or
-// for as long as a client may take nothing. They are given back when the request is done.
+// reserve takes n bytes for an answer from the budget of the server, before the answer is made. They are given back when the request is done.
 func (q *request) reserve(n int64) error {
 	if n <= keepBuffer {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(q.r.Context(), q.s.limits.Stall)
-	defer cancel()
-	if err := q.s.answers.acquire(ctx, n); err != nil {
-		return errBusy.With("too many large answers are being read, try again later")
+	if err := q.s.wait(q.r.Context(), n); err != nil {
+		return err
 	}
 	q.room += n
 	return nil

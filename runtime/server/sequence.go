@@ -126,16 +126,14 @@ type itemWriter struct {
 
 // step writes an item or an error. It reports whether the stream goes on.
 func (w *itemWriter) step(s step) bool {
-	frame, err := []byte(nil), s.err
+	err := s.err
 	if err == nil {
-		frame, err = w.q.op.Append(w.q.beginFrame(sse.Begin(nil)), s.item)
+		var sent bool
+		if sent, err = w.item(s.item); err == nil {
+			return sent
+		}
 	}
-	switch {
-	case err == nil:
-		head := len(sse.Begin(nil))
-		oneLine(frame[head:])
-		return w.write(w.q.endFrame(frame))
-	case !w.begun:
+	if !w.begun {
 		w.q.fail(err)
 		w.begun = true
 		return false
@@ -148,14 +146,33 @@ func (w *itemWriter) step(s step) bool {
 	return false
 }
 
+// item writes an item, which has its room in the budget of answers when it is large. It reports whether the client took it.
+func (w *itemWriter) item(item any) (sent bool, err error) {
+	buf := buffers.Get().(*[]byte)
+	defer putBuffer(buf)
+	b, room, err := w.q.s.within(w.q.r.Context(), buf, func(b []byte) ([]byte, error) {
+		b, err := w.q.op.Append(w.q.beginFrame(sse.Begin(b)), item)
+		if err != nil {
+			return b, err
+		}
+		oneLine(b[len(sse.Begin(nil)):])
+		return w.q.endFrame(b), nil
+	})
+	if err != nil {
+		return false, err
+	}
+	defer w.q.s.answers.release(room)
+	return w.write(b), nil
+}
+
 // write sends b at once. It reports success; a client that does not take it within the stall limit is given up.
 func (w *itemWriter) write(b []byte) bool {
 	if !w.begun {
 		w.begun = true
 		w.q.streamHeader()
 	}
-	_ = w.rc.SetWriteDeadline(time.Now().Add(w.q.s.limits.Stall)) // writers without deadlines are those of tests
-	if _, err := w.q.w.Write(b); err != nil {
+	_ = w.rc.SetWriteDeadline(time.Now().Add(w.q.s.limits.Stall))
+	if w.q.put(w.rc, b) != nil {
 		return false
 	}
 	return w.rc.Flush() == nil

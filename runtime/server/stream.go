@@ -105,14 +105,14 @@ func (st *stream) lastEventID() (int64, bool) {
 
 // single answers with a stream of one Message.
 func (q *request) single(m runtime.Message) {
-	b, err := q.version.AppendEvent(nil, m)
-	if err != nil {
-		q.fail(err)
-		return
-	}
-	q.streamHeader()
-	frame := q.endFrame(append(q.beginFrame(sse.Begin(nil)), oneLine(b)...))
-	_, _ = q.w.Write(frame)
+	q.give(func(b []byte) ([]byte, error) {
+		b, err := q.version.AppendEvent(q.beginFrame(sse.Begin(b)), m)
+		if err != nil {
+			return b, err
+		}
+		oneLine(b[len(sse.Begin(nil)):])
+		return q.endFrame(b), nil
+	}, q.streamHeader)
 }
 
 // admit counts one more open stream, or refuses one too many. Who is admitted has to count it down again.
@@ -149,19 +149,57 @@ func (st *stream) close() {
 
 // snapshot writes the task as it was at a version. It reports whether the stream goes on.
 func (st *stream) snapshot(task runtime.Task, version int64) bool {
-	if st.seq == 0 {
-		st.q.streamHeader()
+	info := task.TaskInfo()
+	ends := st.endsAt(info.State)
+	if st.q.version.Rules.Places {
+		st.places = placesOf(task)
+	}
+	err := st.begin(task, info, version)
+	if rules := st.q.version.Rules; err == nil && ends && rules.Final && !rules.UpdatesOnly { // nothing else is to come (T39)
+		err = st.end(task, info, version)
+	}
+	if err == nil {
+		st.seq = version
+		return st.push() && !ends
+	}
+	st.giveUp(err)
+	return false
+}
+
+// giveUp ends a stream that could not begin with its task.
+func (st *stream) giveUp(err error) {
+	if e := (*runtime.Error)(nil); errors.As(err, &e) && st.seq == 0 {
+		st.q.fail(e)
+	} else if st.q.r.Context().Err() == nil {
+		st.q.s.logger.Info("stream given up", "task", st.key.Task, "error", err)
+	}
+}
+
+// begin writes the task, without a flush. That of a call that has only begun is small, and nobody else reads it.
+func (st *stream) begin(task runtime.Task, info runtime.TaskInfo, version int64) error {
+	if info.Artifacts > 0 || info.History > 1 {
+		return st.writeOpening(task, version)
 	}
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
-	b, err := st.opening((*buf)[:0], version, task)
-	*buf = b
+	b, room, err := st.q.s.within(st.q.r.Context(), buf, func(b []byte) ([]byte, error) { return st.frame(b, version, task) })
 	if err != nil {
-		st.q.s.logger.Error("task could not be encoded", "task", st.key.Task, "error", err)
-		return false
+		return err
 	}
-	st.seq = version
-	return st.write(b) && !st.endsAt(task.TaskInfo().State)
+	defer st.q.s.answers.release(room)
+	if st.seq == 0 {
+		st.q.streamHeader()
+	}
+	return st.send(b)
+}
+
+// end writes the status of a task as it stands.
+func (st *stream) end(task runtime.Task, info runtime.TaskInfo, version int64) error {
+	b, err := st.frame(nil, version, st.q.s.protocol.NewStatus(info.ID, info.ContextID, info.State, task.StatusMessage(), info.At))
+	if err != nil {
+		return err
+	}
+	return st.send(b)
 }
 
 // ends reports whether the stream ends with an update to the given state.
@@ -202,20 +240,28 @@ func (st *stream) flush() (more bool, err error) {
 	}
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
-	b, shared := (*buf)[:0], st.l.attached.Load() > 1 // with other readers, keeping an event's bytes pays
+	shared := st.l.attached.Load() > 1 // with other readers, keeping an event's bytes pays
 	for len(recs) > 0 {
-		b = b[:0]
-		for len(recs) > 0 && len(b) < maxFlush {
-			if b, err = st.record(b, recs[0], shared); err != nil {
-				st.q.s.logger.Error("event could not be encoded", "task", st.key.Task, "error", err)
-				return false, err
+		n := 0
+		b, room, err := st.q.s.within(st.q.r.Context(), buf, func(b []byte) ([]byte, error) {
+			for n = 0; n < len(recs) && len(b) < maxFlush; n++ {
+				var err error
+				if b, err = st.record(b, recs[n], shared); err != nil {
+					return b, err
+				}
 			}
-			st.seq = recs[0].Seq
-			more = !st.ends(recs[0].Event.EventInfo().State)
-			recs = recs[1:]
+			return b, nil
+		})
+		if err != nil {
+			st.q.s.logger.Error("events could not be written", "task", st.key.Task, "error", err)
+			return false, err
 		}
-		*buf = b
-		if !st.write(b) {
+		st.seq = recs[n-1].Seq
+		more = !st.ends(recs[n-1].Event.EventInfo().State)
+		recs = recs[n:]
+		written := st.write(b)
+		st.q.s.answers.release(room)
+		if !written {
 			return false, nil
 		}
 	}
@@ -284,20 +330,24 @@ func oneLine(b []byte) []byte {
 	return b
 }
 
-// write sends b and flushes. A reader that does not take it within the stall limit is dropped (T58: there is no other write timeout). The deadline is set
-// anew once a tick, not for every event. It reports success.
-func (st *stream) write(b []byte) bool {
-	tick := st.q.s.beat.now.Load()
-	if st.deadline != tick {
+// send writes b. A reader that does not take it within the stall limit is dropped (T58: there is no other write timeout); one that takes a piece of
+// it gets as long for the next. The deadline is set anew once a tick, not for every event.
+func (st *stream) send(b []byte) error {
+	if tick := st.q.s.beat.now.Load(); st.deadline != tick {
 		st.deadline = tick
-		_ = st.rc.SetWriteDeadline(time.Now().Add(st.q.s.limits.Stall)) // writers without deadlines are those of tests
+		_ = st.rc.SetWriteDeadline(time.Now().Add(st.q.s.limits.Stall))
 	}
-	if _, err := st.q.w.Write(b); err != nil {
+	return st.q.put(st.rc, b)
+}
+
+// push hands over what was sent so far. It reports success.
+func (st *stream) push() bool {
+	if st.rc.Flush() != nil {
 		return false
 	}
-	if err := st.rc.Flush(); err != nil {
-		return false
-	}
-	st.written.Store(tick)
+	st.written.Store(st.q.s.beat.now.Load())
 	return true
 }
+
+// write sends b and hands it over. It reports success.
+func (st *stream) write(b []byte) bool { return st.send(b) == nil && st.push() }

@@ -116,35 +116,21 @@ func (st *stream) endsAt(state runtime.State) bool {
 	return st.ends(state)
 }
 
-// opening appends the task as it stands. For 0.1, whose streams have updates only, its artifacts go before its status; where streams end
-// with an end mark, the status follows when there is nothing else to come (T39).
-func (st *stream) opening(b []byte, version int64, task runtime.Task) ([]byte, error) {
+// openingEvents returns the events that tell the task as it stands. For 0.1, whose streams have updates only, its artifacts go before its status.
+func (st *stream) openingEvents(task runtime.Task) (events []runtime.Event, err error) {
 	rules, p := st.q.version.Rules, st.q.s.protocol
-	if !rules.Final {
-		return st.frame(b, version, task)
-	}
-	info := task.TaskInfo()
 	if rules.Places {
-		st.places = placesOf(task)
-		var err error
 		if task, err = p.Placed(task); err != nil {
-			return b, err
+			return nil, err
 		}
 	}
 	if rules.UpdatesOnly {
-		var err error
+		info := task.TaskInfo()
 		for _, a := range task.ArtifactList() {
-			if b, err = st.frame(b, version, p.NewArtifact(info.ID, info.ContextID, a)); err != nil {
-				return b, err
-			}
+			events = append(events, p.NewArtifact(info.ID, info.ContextID, a))
 		}
-		return st.frame(b, version, task)
 	}
-	b, err := st.frame(b, version, task)
-	if err != nil || !st.endsAt(info.State) {
-		return b, err
-	}
-	return st.frame(b, version, p.NewStatus(info.ID, info.ContextID, info.State, task.StatusMessage(), info.At))
+	return append(events, task), nil
 }
 
 // appendPlainError appends an error without details, which SDKs of 0.3 each want in another form, and with a code that versions before 1.0

@@ -1,0 +1,203 @@
+package server
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+)
+
+// bulky is a server whose skill makes a task of an artifact of so many bytes that goes on until the test ends. It is served twice: by Serve, and
+// in a server of the user's own.
+func bulky(t *testing.T, size int, limits Limits) (s *Server, addrs map[string]string) {
+	t.Helper()
+	release := make(chan struct{})
+	s = hosted(t, func(_ context.Context, task *Task) (string, error) {
+		w := task.Stream("bulk")
+		if _, err := io.WriteString(w, strings.Repeat("x", size)); err != nil {
+			return "", err
+		}
+		if err := task.Progress("there"); err != nil {
+			return "", err
+		}
+		<-release
+		return "", w.Close()
+	}, limits)
+	own, plain := listen(t), listen(t)
+	h := &http.Server{Handler: s}
+	go func() { _ = h.Serve(plain) }()
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, own) }()
+	t.Cleanup(func() { close(release); _ = h.Close(); stop(); <-served })
+	return s, map[string]string{"Serve": own.Addr().String(), "a server of one's own": plain.Addr().String()}
+}
+
+func listen(t *testing.T) net.Listener {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return narrow{ln}
+}
+
+// narrow is a listener whose connections buffer little, so that what a client has not taken is seen soon.
+type narrow struct{ net.Listener }
+
+func (l narrow) Accept() (net.Conn, error) {
+	c, err := l.Listener.Accept()
+	if err == nil {
+		err = c.(*net.TCPConn).SetWriteBuffer(64 << 10)
+	}
+	return c, err
+}
+
+// task makes a task and waits until it is as large as it gets.
+func task(t *testing.T, addr string) (id string) {
+	t.Helper()
+	body := strings.Replace(sendStream, `"params":{`, `"params":{"configuration":{"returnImmediately":true},`, 1)
+	_, _, got := post(t, addr, strings.Replace(body, "SendStreamingMessage", "SendMessage", 1))
+	var made struct {
+		Result struct{ Task struct{ ID string } }
+	}
+	if err := json.Unmarshal([]byte(got), &made); err != nil || made.Result.Task.ID == "" {
+		t.Fatalf("%v: %.300s", err, got)
+	}
+	id = made.Result.Task.ID
+	waitFor(t, "the task is there", func() bool {
+		_, _, got := post(t, addr, get(id))
+		return strings.Contains(got, `"there"`)
+	})
+	return id
+}
+
+func get(id string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"GetTask","params":{"id":"` + id + `"}}`
+}
+
+func subscribe(id string) string {
+	return `{"jsonrpc":"2.0","id":1,"method":"SubscribeToTask","params":{"id":"` + id + `"}}`
+}
+
+// ask sends a request from a client with a small window.
+func ask(t *testing.T, addr, body string) net.Conn {
+	t.Helper()
+	c := dial(t, addr, len(body), "")
+	_ = c.(*net.TCPConn).SetReadBuffer(16 << 10)
+	if _, err := io.WriteString(c, body); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// A client that takes nothing is dropped, whatever it asked for.
+func TestWhoTakesNothingIsDropped(t *testing.T) {
+	s, addrs := bulky(t, 8<<20, Limits{Stall: 300 * time.Millisecond})
+	for name, addr := range addrs {
+		id := task(t, addr)
+		for _, body := range []string{get(id), subscribe(id)} {
+			t.Run(name, func(t *testing.T) {
+				ask(t, addr, body)
+				waitFor(t, "the answer is being written", func() bool { return s.answers.taken() > 4<<20 })
+				waitFor(t, "it is given up", func() bool { return s.answers.taken() == 0 })
+			})
+		}
+	}
+}
+
+// A client that is slow gets everything, however much longer than the stall limit it takes.
+func TestWhoIsSlowIsNotDropped(t *testing.T) {
+	const size, stall = 12 << 20, 400 * time.Millisecond
+	_, addrs := bulky(t, size, Limits{Stall: stall})
+	for name, addr := range addrs {
+		id := task(t, addr)
+		for what, body := range map[string]string{"answer": get(id), "stream": subscribe(id)} {
+			t.Run(name+"/"+what, func(t *testing.T) {
+				t.Parallel()
+				c := ask(t, addr, body)
+				began := time.Now()
+				for n := 0; n < size; { // at 6 MB/s
+					m, err := io.CopyN(io.Discard, c, 128<<10)
+					if n += int(m); err != nil {
+						t.Fatalf("cut after %d bytes and %v: %v", n, time.Since(began), err)
+					}
+					time.Sleep(20 * time.Millisecond)
+				}
+				if took := time.Since(began); took < 3*stall {
+					t.Errorf("took %v: the test shows nothing", took)
+				}
+			})
+		}
+	}
+}
+
+// Streams that begin with the same task share its bytes.
+func TestStalledStreamsShareTheTask(t *testing.T) {
+	const size, n = 4 << 20, 40
+	s, addrs := bulky(t, size, Limits{Stall: time.Minute})
+	addr := addrs["Serve"]
+	id := task(t, addr)
+	before := heap()
+	for range n {
+		ask(t, addr, subscribe(id))
+	}
+	waitFor(t, "all are being written", func() bool { return s.streams.Load() == n })
+	waitFor(t, "the task is encoded", func() bool { return s.answers.taken() > 0 })
+	time.Sleep(50 * time.Millisecond)
+	if held := heap() - before; held > 6*size || s.answers.taken() > 3*size {
+		t.Errorf("%d streams of a task of %d MB hold %d MB, %d MB of the budget", n, size>>20, held>>20, s.answers.taken()>>20)
+	}
+}
+
+// What is being written has a budget: who does not fit waits, without a copy, and is told to come later; small answers pass.
+func TestStalledAnswersStayWithinTheBudget(t *testing.T) {
+	const size, limit = 2 << 20, 10 << 20
+	s, addrs := bulky(t, size, Limits{Stall: 400 * time.Millisecond, Answers: limit})
+	addr := addrs["Serve"]
+	id := task(t, addr)
+	before := heap()
+	for range 30 {
+		ask(t, addr, get(id))
+	}
+	waitFor(t, "the budget is used", func() bool { return s.answers.taken() > limit/2 })
+	if held, used := heap()-before, s.answers.taken(); used > limit || held > 3*limit {
+		t.Errorf("%d MB are held, %d MB of the budget", held>>20, used>>20)
+	}
+	if status, _, got := post(t, addr, listTasks); status != http.StatusOK || !strings.Contains(got, "totalSize") {
+		t.Errorf("a small answer: status %d: %s", status, got)
+	}
+	waitFor(t, "everything is given back", func() bool { return s.answers.taken() == 0 })
+	s.answers.add(limit)
+	if status, _, got := post(t, addr, get(id)); status != http.StatusOK || !strings.Contains(got, "RESOURCE_EXHAUSTED") {
+		t.Errorf("a large answer without room: status %d: %.200s", status, got)
+	}
+	s.answers.release(limit)
+	if _, _, got := post(t, addr, get(id)); !strings.Contains(got, `"there"`) {
+		t.Errorf("afterwards: %.200s", got)
+	}
+}
+
+// Also small answers that nobody reads end: those of one connection fill its buffers.
+func TestUnreadAnswersEndTheConnection(t *testing.T) {
+	_, addrs := bulky(t, 1, Limits{Stall: 200 * time.Millisecond})
+	c := ask(t, addrs["Serve"], listTasks)
+	_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))
+	w := bufio.NewWriterSize(c, 64<<10)
+	for {
+		if _, err := fmt.Fprintf(w, "GET / HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			if errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error("the connection stays")
+			}
+			return
+		}
+	}
+}
