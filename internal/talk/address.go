@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/a2agen/a2agen/generator/yamlx"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -26,6 +27,17 @@ func address(target string) (string, error) {
 		return "", usage("%s holds no %s: give the agent's URL, or the folder of its project", target, projectFile)
 	}
 	return "", usage("%s is neither a URL nor a project's folder: for an agent on the network write https://%[1]s", target)
+}
+
+// nameIn is the name that the project in a folder gives its agent, "" if target is none.
+func nameIn(target string) string {
+	file := filepath.Join(target, projectFile)
+	src, err := os.ReadFile(file)
+	if err != nil {
+		return ""
+	}
+	root, _ := yamlx.Parse(file, src) // what is wrong with it is for validate to say
+	return yamlx.Text(yamlx.Get(root, "name"))
 }
 
 // runs is where the environment says that an agent started on this machine is: what [server.Main] reads, too.

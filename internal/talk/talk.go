@@ -161,8 +161,21 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 	if err != nil {
 		return nil, unreached(url, t.Target, err)
 	}
-	i := c.Interface()
-	t.verbose("%s speaks A2A %s at %s", c.Card().CardInfo().Name, i.Version, i.URL)
+	t.remark(url, c)
+	if err := t.knowsSkill(c.Card()); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// remark says what a person should know of the agent that was found.
+func (t *talk) remark(url string, c *rpc.Client) {
+	name, i := c.Card().CardInfo().Name, c.Interface()
+	t.verbose("%s speaks A2A %s at %s", name, i.Version, i.URL)
+	if own := nameIn(t.Target); own != "" && own != name {
+		t.note("warning: the agent at %s is %q, not %q as %s says", url, name, own, filepath.Join(t.Target, projectFile))
+	}
 	for _, w := range c.Warnings() {
 		if t.Asks || t.Verbose {
 			t.note("warning: %s", w)
@@ -171,11 +184,6 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 	if len(t.Headers) > 0 && !sameHost(url, i.URL) {
 		t.note("the card sends calls to %s: your headers go there too", i.URL)
 	}
-	if err := t.knowsSkill(c.Card()); err != nil {
-		c.Close()
-		return nil, err
-	}
-	return c, nil
 }
 
 // speaking is the protocol of all versions, or of the one that is asked for.

@@ -114,7 +114,7 @@ func (w *watchdog) stop() {
 
 // feed accounts for what a wait brought.
 func (w *watchdog) feed(got []byte) {
-	if w.lines && bytes.ContainsAny(got, "\r\n") {
+	if w.lines && (bytes.IndexByte(got, '\n') >= 0 || bytes.IndexByte(got, '\r') >= 0) {
 		w.left = w.idle
 		return
 	}
