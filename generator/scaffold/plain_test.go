@@ -88,7 +88,7 @@ func TestWhatIsPlainNeedsNoCheck(t *testing.T) {
 			checked++
 		}
 	})
-	if checked < 50 {
+	if checked < 50 && !testing.Short() {
 		t.Errorf("only %d samples were checked", checked)
 	}
 }
