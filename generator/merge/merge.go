@@ -11,13 +11,12 @@ import (
 type Labels struct{ Ours, Theirs string }
 
 // Three brings the change from base to theirs into ours. Where both changed the same or neighbouring lines in different
-// ways, both stand in the result between conflict markers; conflicts counts those places. A text with CRLF line ends on our
-// side keeps them.
+// ways, both stand in the result between conflict markers; conflicts counts those places. Line ends are ours: a text that has CRLF on
+// our side keeps it, and CRLF on another side, where git may have put it, is no difference.
 func Three(base, ours, theirs []byte, l Labels) (merged []byte, conflicts int) {
-	crlf := bytes.Contains(ours, []byte("\r\n")) && bytes.Count(ours, []byte("\n")) == bytes.Count(ours, []byte("\r\n"))
-	if crlf {
-		ours = bytes.ReplaceAll(ours, []byte("\r\n"), []byte("\n"))
-	}
+	ours, crlf := unix(ours)
+	base, _ = unix(base)
+	theirs, _ = unix(theirs)
 	m := merger{base: lines(base), ours: lines(ours), theirs: lines(theirs), labels: l}
 	m.run()
 	merged = []byte(strings.Join(m.out, ""))
@@ -25,6 +24,15 @@ func Three(base, ours, theirs []byte, l Labels) (merged []byte, conflicts int) {
 		merged = bytes.ReplaceAll(merged, []byte("\n"), []byte("\r\n"))
 	}
 	return merged, m.conflicts
+}
+
+// unix turns the line ends of a text that has CRLF everywhere into LF.
+func unix(text []byte) (lf []byte, crlf bool) {
+	n := bytes.Count(text, []byte("\r\n"))
+	if n == 0 || n != bytes.Count(text, []byte("\n")) {
+		return text, false
+	}
+	return bytes.ReplaceAll(text, []byte("\r\n"), []byte("\n")), true
 }
 
 // Conflicted reports whether a text holds the markers of a conflict that nobody resolved.

@@ -41,6 +41,8 @@ func TestThree(t *testing.T) {
 		"no line end at the end":           {"a\nb", "a\nx", "a\ny", "a\n" + conflict + "x\n=======\ny\n>>>>>>> a2agen\n"},
 		"from an empty base":               {"", text("x"), text("y"), conflict + "x\n=======\ny\n>>>>>>> a2agen\n"},
 		"CRLF line ends of the user's":     {text("a b c"), "a\r\nx\r\nc\r\n", text("a b c y"), "a\r\nx\r\nc\r\ny\r\n"},
+		"CRLF line ends of the base's":     {"a\r\nb\r\nc\r\n", text("a x c"), text("a b c y"), text("a x c y")},
+		"CRLF line ends of all":            {"a\r\nb\r\nc\r\n", "a\r\nx\r\nc\r\n", "a\r\nb\r\nc\r\ny\r\n", "a\r\nx\r\nc\r\ny\r\n"},
 		"the user emptied it":              {text("a b"), "", text("a b"), ""},
 		"the user added, the tool emptied": {text("a b c d"), text("a b c d x"), "", conflict + "a\nb\nc\nd\nx\n=======\n>>>>>>> a2agen\n"},
 	}
@@ -53,7 +55,7 @@ func TestThree(t *testing.T) {
 			if want := strings.Count(tt.want, conflict); n != want || Conflicted(got) != (want > 0) {
 				t.Errorf("%d conflicts, want %d", n, want)
 			}
-			if !strings.Contains(tt.ours, "\r") {
+			if !strings.Contains(tt.base+tt.ours, "\r") {
 				sameAsGit(t, tt.base, tt.ours, tt.theirs, string(got))
 			}
 		})
