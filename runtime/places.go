@@ -2,6 +2,10 @@ package runtime
 
 import "strconv"
 
+// MaxArtifacts is how many artifacts a task may have that is built up from events: each event looks for its own among them all, which takes time
+// that grows with the square of their number.
+const MaxArtifacts = 4096
+
 // Placed returns a task for versions whose artifacts have a place in their task instead of an id ([Rules.Places]): a copy in which the places, from
 // 0, are the ids.
 func (p *Protocol) Placed(task Task) (Task, error) {

@@ -92,9 +92,6 @@ func (c *Client) task(ctx context.Context, id string, cl *call) (runtime.Task, e
 // settled reports whether a task ended or waits for its client.
 func settled(s runtime.State) bool { return s.Terminal() || s.Interrupted() }
 
-// maxArtifacts is how many artifacts a task may have that is built up from events, each of which looks for its own among them.
-const maxArtifacts = 4096
-
 // tracker builds up a task, or takes a message, from the events of a stream.
 type tracker struct {
 	protocol *runtime.Protocol
@@ -124,8 +121,8 @@ func (t *tracker) add(e runtime.Event) error {
 	default:
 		return nil
 	}
-	if t.task.TaskInfo().Artifacts > maxArtifacts {
-		return tooLarge(maxArtifacts, "artifacts")
+	if t.task.TaskInfo().Artifacts > runtime.MaxArtifacts {
+		return tooLarge(runtime.MaxArtifacts, "artifacts")
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ var (
 	ErrAnswered = errors.New("the message has been answered already")
 	// ErrTaskExists: a plain Message can no longer be the answer.
 	ErrTaskExists = errors.New("there is a task already: answer through it")
+	// ErrTooManyArtifacts: the task has as many artifacts as a task may have, [runtime.MaxArtifacts].
+	ErrTooManyArtifacts = errors.New("the task has as many artifacts as a task may have")
 	// ErrTooLarge: an event is over the server's limit.
 	ErrTooLarge = errors.New("the event is larger than the server's limit")
 	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it, in few words.

@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/internal/growth"
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -150,5 +152,23 @@ func TestTextIsReadOnlyWhenThereIsRoom(t *testing.T) {
 			t.Errorf("the task is %s: %v", got, e)
 		}
 		return
+	}
+}
+
+// Each event of an artifact looks for its own among all of its task's.
+func TestATaskHasABoundedNumberOfArtifacts(t *testing.T) {
+	given, err := 0, error(nil)
+	a := start(t, testCard, []server.Skill{run("many", func(_ context.Context, t *server.Task) (string, error) {
+		for ; err == nil && given < 2*runtime.MaxArtifacts; given++ {
+			err = t.Artifact("", runtime.Text("x"))
+		}
+		return "done", nil
+	})})
+	task := a.ok("SendMessage", message("x"))["task"]
+	if !errors.Is(err, server.ErrTooManyArtifacts) || given != runtime.MaxArtifacts {
+		t.Errorf("after %d artifacts: %v", given, err)
+	}
+	if state, last := str(task, "status", "state"), str(task, "artifacts", runtime.MaxArtifacts-1, "parts", 0, "text"); state != "TASK_STATE_COMPLETED" || last != "done" {
+		t.Errorf("the task is %s, its last artifact %q", state, last)
 	}
 }

@@ -69,9 +69,13 @@ func (t *Task) place(a *runtime.ArtifactData) error {
 		return err
 	}
 	switch {
+	case a.ID != "" && t.shelf.has(a.ID):
+		return nil
+	case t.shelf.made+len(t.shelf.others) >= runtime.MaxArtifacts-1: // the last is for the result
+		return ErrTooManyArtifacts
 	case a.ID == "":
 		a.ID, a.Append = t.shelf.next(), false
-	case !t.shelf.has(a.ID):
+	default:
 		a.Append = false
 		t.shelf.add(a.ID)
 	}
