@@ -1,0 +1,36 @@
+// Command requirements fills the last column of docs/requirements.md with the tests that cite each number. Run it by
+// "go generate ./internal/requirements"; the package's test fails when the column is stale or a number is cited that the
+// page does not list.
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+//go:generate go run .
+
+// page is the list of requirements, below the repository's root.
+const page = "docs/requirements.md"
+
+func main() {
+	if err := update("../.."); err != nil {
+		fmt.Fprintln(os.Stderr, "requirements:", err)
+		os.Exit(1)
+	}
+}
+
+// update rewrites the page below root.
+func update(root string) error {
+	cited, err := scan(root)
+	if err != nil {
+		return err
+	}
+	path := filepath.Join(root, page)
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, fill(old, cited), 0o644)
+}
