@@ -1,10 +1,12 @@
 package server
 
 import (
+	"cmp"
 	"fmt"
 	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // ArtifactWriter streams one artifact: every write is an event. The first piece goes to the clients at once; each further one is held back until the
@@ -17,7 +19,7 @@ type ArtifactWriter struct {
 	data    runtime.ArtifactData // what the next event says beside its parts
 	part    [1]runtime.Part      // the chunk being sent; nobody keeps it
 	held    runtime.Part         // the piece that is held back; of kind PartUnknown: none
-	event   runtime.Event        // of held, when the store has failed to take it
+	event   sized                // of held, when the store has failed to take it
 	fresh   bool                 // it is held back since the last tick
 	started bool
 	closed  bool
@@ -86,7 +88,7 @@ func (w *ArtifactWriter) Part(p runtime.Part) error {
 	if !w.started {
 		return w.send(p, false)
 	}
-	if err := w.flush(false); err != nil {
+	if err := w.told(w.flush(false)); err != nil {
 		return err
 	}
 	w.held, w.fresh = p, true
@@ -101,7 +103,7 @@ func (w *ArtifactWriter) Last(p runtime.Part) error {
 	if err := w.ready(p); err != nil {
 		return err
 	}
-	if err := w.flush(false); err != nil {
+	if err := w.told(w.flush(false)); err != nil {
 		return err
 	}
 	w.closed, w.rest = true, nil
@@ -119,9 +121,9 @@ func (w *ArtifactWriter) Close() error {
 	if w.closed {
 		return nil
 	}
-	err := w.flush(true)
+	err := w.told(w.flush(true))
 	w.closed = true
-	return err
+	return cmp.Or(err, w.err)
 }
 
 // ready reports why a piece cannot be sent. The caller holds the lock of t.l, here and below.
@@ -144,14 +146,22 @@ func (w *ArtifactWriter) flush(last bool) error {
 	if w.held.Kind == runtime.PartUnknown {
 		return nil
 	}
-	if w.event == nil {
+	if w.event.Event == nil {
 		w.event = w.update(w.held, last)
 	}
 	if err := w.t.commit(w.event, nil); err != nil {
 		return err
 	}
-	w.held, w.event = runtime.Part{}, nil
+	w.held, w.event = runtime.Part{}, sized{}
 	return nil
+}
+
+// told drops a piece that the store refuses, once the handler is told: it may end its task in other words.
+func (w *ArtifactWriter) told(err error) error {
+	if err != nil && !store.Unsure(err) {
+		w.held, w.event, w.err = runtime.Part{}, sized{}, err
+	}
+	return err
 }
 
 // send sends a piece at once.
@@ -174,11 +184,11 @@ func (w *ArtifactWriter) send(p runtime.Part, last bool) error {
 	return nil
 }
 
-func (w *ArtifactWriter) update(p runtime.Part, last bool) runtime.Event {
+func (w *ArtifactWriter) update(p runtime.Part, last bool) sized {
 	w.part[0] = p
 	data := w.data
 	data.Parts, data.LastChunk = w.part[:], last
-	return w.t.s.protocol.NewArtifact(w.t.id, w.t.contextID, data)
+	return w.t.newArtifact(&data)
 }
 
 // incomplete returns how many bytes at the end of text are the beginning of a character.

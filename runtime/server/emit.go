@@ -115,7 +115,7 @@ func (t *Task) status(state runtime.State, said runtime.MessageData, view *store
 	if err := t.check(said.Parts); err != nil {
 		return err
 	}
-	return t.commit(t.s.protocol.NewStatus(t.taskID(), t.context(), state, t.messageOrNone(said), t.s.now()), view)
+	return t.commit(t.newStatus(state, said), view)
 }
 
 // artifact commits an artifact update.
@@ -123,18 +123,34 @@ func (t *Task) artifact(data runtime.ArtifactData) error {
 	if err := t.check(data.Parts); err != nil {
 		return err
 	}
-	e := t.s.protocol.NewArtifact(t.taskID(), t.context(), data)
-	return t.commitSized(e, store.SizeOfArtifact(&data), nil)
+	return t.commit(t.newArtifact(&data), nil)
+}
+
+// sized is an event with what it adds to its task.
+type sized struct {
+	runtime.Event
+	size store.Size
+}
+
+// newStatus makes a status update, with a message unless there is nothing in it.
+func (t *Task) newStatus(state runtime.State, said runtime.MessageData) sized {
+	var e sized
+	m := t.messageOrNone(said)
+	if m != nil {
+		e.size = store.SizeOfMessage(m, said.Parts)
+	}
+	e.Event = t.s.protocol.NewStatus(t.taskID(), t.context(), state, m, t.s.now())
+	return e
+}
+
+// newArtifact makes an artifact update.
+func (t *Task) newArtifact(data *runtime.ArtifactData) sized {
+	return sized{t.s.protocol.NewArtifact(t.taskID(), t.context(), *data), store.SizeOfArtifact(data)}
 }
 
 // commit applies an event to the task, with what the handler saved meanwhile.
-func (t *Task) commit(e runtime.Event, view *store.View) error {
-	return t.commitSized(e, store.Size{}, view)
-}
-
-// commitSized is commit for an event whose size is known.
-func (t *Task) commitSized(e runtime.Event, size store.Size, view *store.View) error {
-	u := store.Update{Event: e, Size: size}
+func (t *Task) commit(e sized, view *store.View) error {
+	u := store.Update{Event: e.Event, Size: e.size}
 	if t.unsaved {
 		u.Saved = &t.private.Saved
 	}

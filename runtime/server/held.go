@@ -36,7 +36,7 @@ func (t *Task) hold(w *ArtifactWriter) {
 // flush sends all pieces that are held back: something else is to follow. The caller holds t.l.mu.
 func (t *Task) flush() error {
 	for _, w := range t.writers {
-		if err := w.flush(false); err != nil {
+		if err := w.told(w.flush(false)); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,9 @@ func (t *Task) look() (more bool) {
 			w.fresh = false
 			waiting = append(waiting, w)
 		default:
-			_ = w.flush(false) // what could not be sent now goes with the next write, Close or the end, which tell
+			if w.flush(false) != nil { // what could not be sent now goes with the next write, Close or the end, which tell
+				waiting = append(waiting, w)
+			}
 		}
 	}
 	clear(t.writers[len(waiting):])

@@ -92,6 +92,24 @@ func TestAHandlerLearnsThatItsTaskIsFull(t *testing.T) {
 		{"by its result", "TASK_STATE_FAILED", kept, func(t *server.Task) (string, error) { return strings.Repeat("x", 110_000), nil }},
 		{"by its question", "TASK_STATE_FAILED", kept, func(t *server.Task) (string, error) { _ = fill(t); return "", t.Ask(large) }},
 		{"by its last words", "TASK_STATE_FAILED", kept, func(t *server.Task) (string, error) { _ = fill(t); return "", t.Fail(large) }},
+		{"by a stream", "TASK_STATE_FAILED", "too much", func(t *server.Task) (string, error) {
+			w, err := t.Stream("a"), error(nil)
+			for err == nil {
+				_, err = w.WriteString(large[:10_000])
+			}
+			if !errors.Is(err, server.ErrTaskTooLarge) || !errors.Is(w.Close(), server.ErrTaskTooLarge) {
+				return "", fmt.Errorf("written: %w", err)
+			}
+			return "", t.Fail("too much")
+		}},
+		{"by the last piece of a stream", "TASK_STATE_FAILED", kept, func(t *server.Task) (string, error) {
+			w := t.Stream("a")
+			_, err := w.WriteString(large)
+			if err == nil {
+				_, err = w.WriteString(large) // is held back
+			}
+			return "", err
+		}},
 		{"by what it saves", "TASK_STATE_FAILED", kept, func(t *server.Task) (string, error) {
 			if err := t.Save(large + large); err != nil {
 				return "", err

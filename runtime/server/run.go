@@ -257,7 +257,7 @@ func (t *Task) end(state runtime.State, said runtime.MessageData) {
 		t.fail("The skill's answer could not be sent.")
 		return
 	}
-	t.ending.status = t.s.protocol.NewStatus(t.taskID(), t.context(), state, t.messageOrNone(said), t.s.now())
+	t.ending.status = t.newStatus(state, said)
 }
 
 // fail decides that the call ends as a failure, and takes nothing else along.
@@ -274,8 +274,7 @@ func (t *Task) finish(out []byte) {
 			t.fail(t.explain(err))
 			return
 		}
-		t.ending.size = store.SizeOfArtifact(&data)
-		t.ending.artifact = t.s.protocol.NewArtifact(t.taskID(), t.context(), data)
+		t.ending.artifact = t.newArtifact(&data)
 	}
 	var said runtime.MessageData
 	if t.closing != nil {

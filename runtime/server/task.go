@@ -220,11 +220,12 @@ func (t *Task) respond(m runtime.MessageData) error {
 		if !t.auto || t.resumed {
 			return ErrTaskExists
 		}
-		e := t.s.protocol.NewStatus(t.id, t.context(), runtime.StateCompleted, t.message(m, true), t.s.now())
-		if err := t.commit(e, nil); err != nil {
+		said := t.message(m, true)
+		e := t.s.protocol.NewStatus(t.id, t.context(), runtime.StateCompleted, said, t.s.now())
+		if err := t.commit(sized{e, store.SizeOfMessage(said, m.Parts)}, nil); err != nil {
 			return err
 		}
-		t.reply = e.(runtime.StatusUpdate).StatusMessage()
+		t.reply = said
 		return nil
 	}
 	t.reply = t.message(m, false)

@@ -11,9 +11,8 @@ import (
 
 // ending is what a call ends with: maybe an artifact, which is nil again when it is stored, then a status.
 type ending struct {
-	artifact, status runtime.Event
-	size             store.Size // of the artifact
-	failed           bool       // by the engine's word
+	artifact, status sized // nothing without an event
+	failed           bool  // by the engine's word
 }
 
 // unkept is what a client hears of an answer that the store refuses, for want of room most of all. The end of a task always has room.
@@ -21,7 +20,7 @@ const unkept = "The skill's answer could not be kept."
 
 // write stores the ending, and makes the task if there is none. After a failure it goes on where it was. The caller holds t.l.mu.
 func (t *Task) write() error {
-	if t.ending.status == nil {
+	if t.ending.status.Event == nil {
 		return nil
 	}
 	err := t.writeAll()
@@ -53,11 +52,11 @@ func (t *Task) writeAll() error {
 	if err := t.flush(); err != nil {
 		return err
 	}
-	if t.ending.artifact != nil {
-		if err := t.commitSized(t.ending.artifact, t.ending.size, nil); err != nil {
+	if t.ending.artifact.Event != nil {
+		if err := t.commit(t.ending.artifact, nil); err != nil {
 			return err
 		}
-		t.ending.artifact = nil
+		t.ending.artifact = sized{}
 	}
 	return t.commit(t.ending.status, t.view())
 }

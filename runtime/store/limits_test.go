@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/growth"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -325,36 +326,32 @@ func TestASnapshotKnowsItsSize(t *testing.T) {
 
 // The work for a task stays the same however many there are.
 func TestTheStoreGrowsLinearly(t *testing.T) {
-	var m *store.Memory
-	var keys []store.Key
-	fresh := func(n int) {
-		m, keys = store.NewMemory(store.MemoryLimits{Tasks: n}), nil
-		for i := range n {
-			keys = append(keys, create(t, m, store.Owner{Principal: fmt.Sprint(i % (n / 10))}, fmt.Sprint("t", i), fmt.Sprint("c", i%7), start.Add(time.Duration(i))))
+	made := func(n int, owner func(i int) store.Owner) (*store.Memory, []store.Key) {
+		m, keys := store.NewMemory(store.MemoryLimits{Tasks: n}), make([]store.Key, n)
+		for i := range keys {
+			keys[i] = create(t, m, owner(i), fmt.Sprint("t", i), fmt.Sprint("c", i%7), start.Add(time.Duration(i)))
 		}
+		return m, keys
 	}
-	all := func(version int64, state runtime.State) {
+	commit := func(m *store.Memory, keys []store.Key, state runtime.State) {
 		for i, key := range keys {
-			apply(t, m, key, version, status(key.Task, state, start.Add(time.Hour+time.Duration(i))))
+			apply(t, m, key, 1, status(key.Task, state, start.Add(time.Hour+time.Duration(i))))
 		}
 	}
-	for _, c := range []struct {
-		name     string
-		set, run func(n int)
-	}{
-		{"create", func(int) {}, fresh},
-		{"commit", fresh, func(int) { all(1, runtime.StateWorking) }},
-		{"create in a full store", func(n int) { fresh(n); all(1, runtime.StateInputRequired) }, func(n int) {
+	many := func(i int) store.Owner { return store.Owner{Principal: fmt.Sprint("p", i/4)} }
+	one := func(int) store.Owner { return store.Owner{} }
+	for name, work := range map[string]func(n int){
+		"create": func(n int) { made(n, one) },
+		"commit": func(n int) { m, keys := made(n, one); commit(m, keys, runtime.StateWorking) },
+		"create in a full store": func(n int) {
+			m, keys := made(n, many)
+			commit(m, keys, runtime.StateInputRequired)
 			for i := range n / 2 { // the half that one owner may have
 				create(t, m, store.Owner{Principal: "new"}, fmt.Sprint("n", i), "c", start.Add(2*time.Hour+time.Duration(i)))
 			}
-		}},
-		{"list", func(n int) {
-			m = store.NewMemory(store.MemoryLimits{})
-			for i := range n {
-				create(t, m, store.Owner{}, fmt.Sprint("t", i), "c", start.Add(time.Duration(i)))
-			}
-		}, func(int) {
+		},
+		"list": func(n int) {
+			m, _ := made(n, one)
 			q := store.Query{Size: 100, Bytes: 20_000}
 			for more := true; more; more = q.Token != "" {
 				page, err := m.List(ctx, store.Owner{}, q)
@@ -363,28 +360,17 @@ func TestTheStoreGrowsLinearly(t *testing.T) {
 				}
 				q.Token = page.Next
 			}
-		}},
-		{"sweep", func(n int) { fresh(n); all(1, runtime.StateCompleted) }, func(n int) {
+		},
+		"sweep": func(n int) {
+			m, keys := made(n, many)
+			commit(m, keys, runtime.StateCompleted)
 			if dropped, err := m.Sweep(ctx, start.Add(100*time.Hour)); dropped != n || err != nil {
 				t.Errorf("swept %d of %d: %v", dropped, n, err)
 			}
-		}},
+		},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			took := func(n int) (best time.Duration) {
-				for i := range 3 {
-					c.set(n)
-					begin := time.Now()
-					c.run(n)
-					if d := time.Since(begin); i == 0 || d < best {
-						best = d
-					}
-				}
-				return best
-			}
-			if small, large := took(1000), took(8000); large > 24*small+20*time.Millisecond {
-				t.Errorf("8 times as many take %v instead of %v", large, small)
-			}
+		t.Run(name, func(t *testing.T) {
+			growth.Linear(t, 1000, func(n int) func() { return func() { work(n) } })
 		})
 	}
 }
