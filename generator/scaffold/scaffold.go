@@ -82,8 +82,7 @@ type view struct {
 	Command, Title, About string
 	Extension             string
 	Skills                []*skillView
-	RequestCode, CurlJSON string
-	RequestFails          bool
+	CurlJSON              string
 	Plain                 bool // CurlJSON is plain text: it needs no extension
 	Replaced              bool
 }
@@ -109,7 +108,6 @@ func newView(p Project) *view {
 		}
 	}
 	request := first.request()
-	v.RequestCode, v.RequestFails = literal(request), first.Fails()
 	if v.Plain = first.chat && len(v.Skills) == 1; v.Plain {
 		request = send(message{Parts: []part{{Text: "hello"}}})
 	}
@@ -164,14 +162,6 @@ func oneLine(text string, most int) string {
 		b.WriteRune(r)
 	}
 	return b.String()
-}
-
-// literal writes a string as Go: raw where that is possible, as it is easier to read.
-func literal(s string) string {
-	if strconv.CanBackquote(s) {
-		return "`" + s + "`"
-	}
-	return strconv.Quote(s)
 }
 
 // renderer collects rendered files and the first error.
