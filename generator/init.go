@@ -17,6 +17,7 @@ import (
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/remote"
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
@@ -26,9 +27,12 @@ type InitOptions struct {
 	Name     string   // of the agent; the folder's name
 	Module   string   // module path; example.com/NAME
 	Skills   []string // ids of the skills; one sample skill
-	CardFile string   // an agent card of any version to start from, instead of Name and Skills
-	Runtime  string   // checkout of a2agen to build against
-	Vendor   bool     // put the runtime's source into the project
+	Texts    []string // ids of skills that take text and give text
+	CardFile string   // an agent card of any version to start from, instead of Name and Skills: a file, or a URL
+	// AllowPrivate fetches the card from private addresses too.
+	AllowPrivate bool
+	Runtime      string // checkout of a2agen to build against
+	Vendor       bool   // put the runtime's source into the project
 }
 
 // DefaultSkill is the skill of an agent that was not told any.
@@ -64,7 +68,7 @@ func Init(ctx context.Context, o InitOptions) (Report, error) {
 	if err != nil {
 		return Report{}, err
 	}
-	agentYAML, list, err := o.card()
+	agentYAML, list, err := o.card(ctx)
 	if err != nil || list.HasErrors() {
 		return Report{Diagnostics: list}, cmp.Or(err, error(&InvalidError{list}))
 	}
@@ -83,14 +87,16 @@ func Init(ctx context.Context, o InitOptions) (Report, error) {
 
 // check refuses arguments and folders before anything is done.
 func (o *InitOptions) check() error {
-	if o.CardFile != "" && (o.Name != "" || len(o.Skills) > 0) {
-		return badArgument("--card brings its own name and skills: leave out --name and --skill")
+	if o.CardFile != "" && (o.Name != "" || len(o.Skills)+len(o.Texts) > 0) {
+		return badArgument("--card brings its own name and skills: leave out --name, --skill and --text")
 	}
 	if o.Runtime != "" && o.Vendor {
 		return badArgument("--runtime builds against a checkout and --vendor brings the runtime along: give one of them")
 	}
-	if slices.Contains(o.Skills, "") {
-		return badArgument("--skill needs an id")
+	for flag, ids := range map[string][]string{"--skill": o.Skills, "--text": o.Texts} {
+		if slices.Contains(ids, "") {
+			return badArgument("%s needs an id", flag)
+		}
 	}
 	if strings.TrimSpace(o.Name) != o.Name || strings.ContainsAny(o.Name, "\r\n\x00") || len(o.Name) > 200 {
 		return badArgument("--name %.40q: give one line of at most 200 bytes", o.Name)
@@ -157,24 +163,25 @@ func (o *InitOptions) runtime() (scaffold.Runtime, error) {
 }
 
 // card renders agent.yaml: from the given card, else from name and skills.
-func (o *InitOptions) card() ([]byte, diag.List, error) {
+func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 	if o.CardFile == "" {
 		name := cmp.Or(o.Name, folderName(o.Dir))
 		skills := o.Skills
-		if len(skills) == 0 {
+		if len(skills)+len(o.Texts) == 0 {
 			skills = []string{DefaultSkill}
 		}
-		return card.Fresh(name, name+" answers requests over A2A.", skills), nil, nil
+		return card.Fresh(name, name+" answers requests over A2A.", skills, o.Texts), nil, nil
 	}
-	src, err := os.ReadFile(o.CardFile)
+	src, info, err := remote.Fetch(ctx, o.CardFile, remote.Options{AllowPrivate: o.AllowPrivate})
 	if err != nil {
 		return nil, nil, badArgument("--card: %w", err)
 	}
-	imported, list := card.Import(o.CardFile, src)
+	imported, list := card.Import(cmp.Or(info.URL, info.File), src)
 	if imported == nil || list.HasErrors() {
 		return nil, list, nil
 	}
-	return card.Scaffold(imported), list, nil
+	text, notes := card.Scaffold(imported)
+	return text, append(list, notes...), nil
 }
 
 // folderName is the name of the folder, as an agent's name.

@@ -22,10 +22,16 @@ func initCommand() *cobra.Command {
 for each skill that gives a sample answer, tests, main.go, go.mod, Dockerfile, Makefile and README. It needs no network and no
 answers: on a terminal it asks for what the flags leave open, elsewhere it takes the defaults.
 
---card starts from an existing agent card, JSON or YAML, of A2A 0.1, 0.2, 0.3 or 1.0.`,
+A skill given by --skill has an input and an output schema, and a handler with types made from them; one given by --text takes
+plain text and gives plain text.
+
+--card starts from an existing agent card, JSON or YAML, of A2A 0.1, 0.2, 0.3 or 1.0, in a file or on the network. What of it was
+changed or left out is said, a line each.`,
 		Example: `  a2agen init weather
   a2agen init weather --skill forecast --skill alerts --module example.com/weather
+  a2agen init chat --text talk          # a skill from text to text
   a2agen init routes --card agent-card.json
+  a2agen init routes --card https://agent.example.com
   a2agen init weather --vendor          # with the runtime's source in the project: no downloads at all`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {
@@ -56,8 +62,10 @@ answers: on a terminal it asks for what the flags leave open, elsewhere it takes
 	f := cmd.Flags()
 	f.StringVar(&o.Name, "name", "", "the agent's `name`; default: the folder's")
 	f.StringVar(&o.Module, "module", "", "the Go module `path`; default: example.com/NAME")
-	f.StringVar(&o.CardFile, "card", "", "start from the agent card in `file`")
-	f.StringArrayVar(&o.Skills, "skill", nil, "`id` of a skill; may be given several times")
+	f.StringVar(&o.CardFile, "card", "", "start from the agent card in `file`, or at the URL of an agent or a card")
+	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
+	f.StringArrayVar(&o.Skills, "skill", nil, "`id` of a skill with schemas of what goes in and out; may be given several times")
+	f.StringArrayVar(&o.Texts, "text", nil, "`id` of a skill that takes text and gives text; may be given several times")
 	f.BoolVarP(&yes, "yes", "y", false, "ask nothing")
 	f.StringVar(&o.Runtime, "runtime", "", "build against the a2agen checkout in `folder`")
 	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")
@@ -91,7 +99,7 @@ func ask(cmd *cobra.Command, o *generator.InitOptions) error {
 			return err
 		}
 	}
-	if o.CardFile == "" && len(o.Skills) == 0 {
+	if o.CardFile == "" && len(o.Skills)+len(o.Texts) == 0 {
 		ids, err := question("Ids of its skills", generator.DefaultSkill)
 		if err != nil {
 			return err

@@ -61,10 +61,10 @@ func FuzzImport(f *testing.F) {
 		if list.HasErrors() {
 			return
 		}
-		fresh, list := Read("agent.yaml", Scaffold(card), noFiles)
+		fresh, list := Read("agent.yaml", scaffolded(card), noFiles)
 		for _, d := range list {
 			if d.Code != "name-collision" {
-				t.Fatalf("the scaffold has an error: %v\n%s", d, Scaffold(card))
+				t.Fatalf("the scaffold has an error: %v\n%s", d, scaffolded(card))
 			}
 		}
 		if first, again := skillsOf(card), skillsOf(fresh); len(card.Skills) > 0 && !cmp.Equal(first, again) {

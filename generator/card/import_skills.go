@@ -1,11 +1,13 @@
 package card
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
@@ -19,6 +21,7 @@ func (m *importer) skills() {
 		m.note(at, "the card lists no skills")
 		return
 	}
+	m.identify(list)
 	for _, s := range yamlx.Items(list) {
 		if s.Kind != yaml.MappingNode {
 			continue
@@ -34,6 +37,42 @@ func (m *importer) skills() {
 		}
 		dropEmpty(s, "name")
 	}
+}
+
+// identify makes skills of those that the card gives as texts, and gives an id to those that have but a name.
+func (m *importer) identify(list *yaml.Node) {
+	taken := map[string]bool{}
+	for _, s := range yamlx.Items(list) {
+		taken[yamlx.Text(yamlx.Get(s, "id"))] = true
+	}
+	for i, s := range yamlx.Items(list) {
+		switch name := yamlx.Text(yamlx.Get(s, "name")); {
+		case yamlx.IsText(s) && strings.TrimSpace(s.Value) != "":
+			skill := yamlx.NewMap(s)
+			id := newID(s.Value, taken)
+			yamlx.Set(skill, "id", yamlx.NewText(s, id))
+			yamlx.Set(skill, "name", yamlx.NewText(s, s.Value))
+			yamlx.Set(skill, "description", yamlx.NewText(s, s.Value))
+			yamlx.Set(skill, "tags", yamlx.NewTexts(s, nil))
+			list.Content[i] = skill
+			m.note(s, "skill %s is a text: it became a skill with the id %s", quote(s.Value), quote(id))
+		case s.Kind == yaml.MappingNode && name != "" && yamlx.Text(yamlx.Get(s, "id")) == "":
+			id := newID(name, taken)
+			yamlx.Set(s, "id", yamlx.NewText(s, id))
+			m.note(s, "skill %s has no id: it got %s", quote(name), quote(id))
+		}
+	}
+}
+
+// newID makes an id of a name that none of the others has.
+func newID(name string, taken map[string]bool) string {
+	base := strings.ReplaceAll(names.FileBase(name), "_", "-")
+	id := base
+	for n := 2; taken[id]; n++ {
+		id = fmt.Sprintf("%s-%d", base, n)
+	}
+	taken[id] = true
+	return id
 }
 
 // dropEmpty removes a key whose text is empty.

@@ -85,7 +85,7 @@ func TestScaffoldOfRealCardsIsWithoutMistakes(t *testing.T) {
 			if list.HasErrors() {
 				t.Fatal(list)
 			}
-			got := Scaffold(card)
+			got, _ := Scaffold(card)
 			golden(t, "testdata/"+name+".agent.yaml", got)
 			fresh, list := Read("agent.yaml", got, noFiles)
 			if len(list) > 0 {
@@ -98,14 +98,7 @@ func TestScaffoldOfRealCardsIsWithoutMistakes(t *testing.T) {
 	}
 }
 
-// skillsOf renders the public skills without what they demand of callers, which no scaffold takes over.
-func skillsOf(c *Card) string {
-	list := yamlx.Get(c.Public(), "skills")
-	for _, s := range yamlx.Items(list) {
-		drop(s, "securityRequirements")
-	}
-	return string(yamlx.JSON(list))
-}
+func skillsOf(c *Card) string { return string(yamlx.JSON(yamlx.Get(c.Public(), "skills"))) }
 
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()
@@ -125,7 +118,7 @@ func golden(t *testing.T, path string, got []byte) {
 }
 
 func TestFreshCardIsWithoutMistakesAndTakesAppendedSkills(t *testing.T) {
-	src := Fresh("Weather: \"now\"", "Says the weather.\nAll of it.", []string{"forecast", "open_windows", "yes"})
+	src := Fresh("Weather: \"now\"", "Says the weather.\nAll of it.", []string{"forecast", "open_windows"}, []string{"yes"})
 	card, list := Read("agent.yaml", src, noFiles)
 	if len(list) > 0 {
 		t.Fatalf("mistakes:\n%s\n%s", printed(t, list), src)
@@ -149,10 +142,15 @@ func TestScaffoldOfACardWithoutSkillsHasOneToStartFrom(t *testing.T) {
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
-	fresh, list := Read("agent.yaml", Scaffold(card), noFiles)
+	fresh, list := Read("agent.yaml", scaffolded(card), noFiles)
 	if len(list) > 0 || len(fresh.Skills) != 1 {
 		t.Errorf("%d skills, %v", len(fresh.Skills), list)
 	}
+}
+
+func scaffolded(c *Card) []byte {
+	text, _ := Scaffold(c)
+	return text
 }
 
 func itemsOf(c *Card, key string) []*yaml.Node { return yamlx.Items(yamlx.Get(c.Root, key)) }

@@ -115,7 +115,7 @@ func TestCardsOfTheSpecificationsImport(t *testing.T) {
 			if c.Origin != tt.origin || len(c.Skills) != tt.skills || len(itemsOf(c, "supportedInterfaces")) != tt.interfaces {
 				t.Errorf("origin %s, %d skills, %d interfaces", c.Origin, len(c.Skills), len(itemsOf(c, "supportedInterfaces")))
 			}
-			if _, list := Read("agent.yaml", Scaffold(c), noFiles); len(list) > 0 {
+			if _, list := Read("agent.yaml", scaffolded(c), noFiles); len(list) > 0 {
 				t.Errorf("its scaffold:\n%s", printed(t, list))
 			}
 		})

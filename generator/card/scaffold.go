@@ -1,48 +1,62 @@
 package card
 
 import (
+	"net/url"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
+	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
 // Scaffold renders a fresh, commented agent.yaml for the card. It ends with the list of skills, two blanks deep, so that
-// adding a skill is appending lines. What only the old deployment could promise — addresses, credentials, push, an extended
-// card — is written as comments or as false, because the new agent does not do it by itself.
-func Scaffold(c *Card) []byte {
-	root := shape.Ordered(yamlx.Copy(c.Root), agentCard)
-	_, interfaces := yamlx.Take(root, "supportedInterfaces")
-	_, skills := yamlx.Take(root, "skills")
-	caps := scaffoldCapabilities(root)
-	auth, in, out := yamlx.NewMap(root), yamlx.NewMap(root), yamlx.NewMap(root)
-	move(root, auth, "securitySchemes", "securityRequirements")
-	move(root, in, "defaultInputModes")
-	move(root, out, "defaultOutputModes")
-	yamlx.Take(root, "capabilities")
+// adding a skill is appending lines. Everything that the new agent can keep is kept; the list says what was changed or left
+// out, because only the old deployment could promise it, and what is published and not enforced.
+func Scaffold(c *Card) ([]byte, diag.List) {
+	s := &scaffolder{file: c.File, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
+	_, interfaces := yamlx.Take(s.root, "supportedInterfaces")
+	_, skills := yamlx.Take(s.root, "skills")
+	caps := s.capabilities()
+	auth, in, out := yamlx.NewMap(s.root), yamlx.NewMap(s.root), yamlx.NewMap(s.root)
+	move(s.root, auth, "securitySchemes", "securityRequirements")
+	move(s.root, in, "defaultInputModes")
+	move(s.root, out, "defaultOutputModes")
+	yamlx.Take(s.root, "capabilities")
 
 	var b strings.Builder
 	b.WriteString("# yaml-language-server: $schema=" + SchemaPath + "\n")
 	b.WriteString("# The agent's card, as A2A 1.0 has it, and for each skill what goes in and what comes out.\n\n")
-	b.WriteString(yamlx.Block(root, 0))
+	b.WriteString(yamlx.Block(s.root, 0))
 	b.WriteString("\n" + caps)
-	b.WriteString(scaffoldInterfaces(interfaces))
-	b.WriteString(scaffoldSecurity(auth, skills))
+	b.WriteString(s.interfaces(interfaces))
+	b.WriteString(s.security(auth, skills))
 	b.WriteString("\n# Media types that every skill takes and gives, unless it says otherwise.\n")
 	b.WriteString(modesBlock(in, "defaultInputModes") + modesBlock(out, "defaultOutputModes"))
 	b.WriteString(skillsComment + "skills:\n")
 	if len(yamlx.Items(skills)) == 0 {
-		skills = yamlx.NewList(root, freshSkill(root, "chat"))
+		skills = yamlx.NewList(s.root, freshSkill(s.root, "chat"))
+		s.note(s.root, "write your own in its place", "the card has no skill, and an agent needs one: the skill \"chat\" is made up")
 	}
-	for i, s := range skills.Content {
+	for i, skill := range skills.Content {
 		if i > 0 {
 			b.WriteString("\n")
 		}
-		b.WriteString(yamlx.Item(s, 2))
+		b.WriteString(yamlx.Item(skill, 2))
 	}
-	return []byte(b.String())
+	return []byte(b.String()), s.list
+}
+
+// scaffolder writes one agent.yaml and notes what became of the card.
+type scaffolder struct {
+	file string
+	root *yaml.Node
+	list diag.List
+}
+
+func (s *scaffolder) note(n *yaml.Node, hint, format string, args ...any) {
+	s.list.Warnf(yamlx.Pos(s.file, n), "scaffold", hint, format, args...)
 }
 
 const skillsComment = `
@@ -68,51 +82,71 @@ func move(from, to *yaml.Node, keys ...string) {
 	}
 }
 
-// scaffoldCapabilities renders the capabilities, turning off what the generated server does not do.
-func scaffoldCapabilities(root *yaml.Node) string {
-	caps := yamlx.NewMap(root)
-	if old := yamlx.Get(root, "capabilities"); old != nil {
+// capabilities renders the capabilities, turning off what the generated server does not do.
+func (s *scaffolder) capabilities() string {
+	caps := yamlx.NewMap(s.root)
+	if old := yamlx.Get(s.root, "capabilities"); old != nil {
 		caps = yamlx.Copy(old)
 	}
-	lost := ""
 	for _, key := range []string{"pushNotifications", "extendedAgentCard"} {
-		if _, v := yamlx.Take(caps, key); yamlx.IsTrue(v) {
-			lost += "  # The imported card also says " + key + ": true, which this server does not do.\n"
+		if k, v := yamlx.Take(caps, key); yamlx.IsTrue(v) {
+			s.note(k, "", "%s becomes false: the generated server does not do that", key)
 		}
 	}
-	yamlx.Set(caps, "streaming", yamlx.NewBool(root, true))
-	return "capabilities:\n" + yamlx.Block(shape.Ordered(caps, capabilities), 2) + lost
+	if yamlx.Get(caps, "streaming") == nil {
+		yamlx.Set(caps, "streaming", yamlx.NewBool(s.root, true))
+	}
+	return "capabilities:\n" + yamlx.Block(shape.Ordered(caps, capabilities), 2)
 }
 
-func scaffoldInterfaces(list *yaml.Node) string {
-	var b strings.Builder
+// interfaces keeps the path of the first JSON-RPC interface: the host is that of another deployment, and where the new agent runs,
+// its card says. A path is completed with that address.
+func (s *scaffolder) interfaces(list *yaml.Node) string {
+	kept := ""
 	for _, n := range yamlx.Items(list) {
-		b.WriteString("#   " + yamlx.Scalar(yamlx.Text(yamlx.Get(n, "url"))) + " " + yamlx.Scalar(yamlx.Text(yamlx.Get(n, "protocolBinding"))) + "\n")
-	}
-	if b.Len() == 0 {
-		return ""
-	}
-	return "\n# supportedInterfaces is left out: the card then says where the server runs. The imported card said\n" + b.String()
-}
-
-// scaffoldSecurity renders what the card and its skills demand of callers as comments, and takes it from the skills.
-func scaffoldSecurity(auth, skills *yaml.Node) string {
-	lines := yamlx.Block(auth, 0)
-	for _, s := range yamlx.Items(skills) {
-		demands := yamlx.NewMap(s)
-		if move(s, demands, "securityRequirements"); len(demands.Content) > 0 {
-			lines += "of skill " + yamlx.Scalar(yamlx.Text(yamlx.Get(s, "id"))) + "\n" + yamlx.Block(demands, 2)
+		address, binding := yamlx.Text(yamlx.Get(n, "url")), yamlx.Text(yamlx.Get(n, "protocolBinding"))
+		u, err := url.Parse(address)
+		switch {
+		case binding != "JSONRPC":
+			s.note(n, "", "the %s interface at %s is left out: the generated server speaks JSON-RPC", binding, address)
+		case kept != "" || err != nil || u.Path == "" || u.Path == "/" || u.RawQuery != "" || u.EscapedPath() != u.Path:
+			s.note(n, "server.WithURL in main.go says it where requests do not", "the interface at %s is left out: the card says where the server runs", address)
+		default:
+			kept = u.Path
+			s.note(n, "server.WithURL in main.go says it where requests do not", "of the interface at %s the path %s is kept: the card completes it with where the server runs", address, u.Path)
+		}
+		if v := yamlx.Text(yamlx.Get(n, "protocolVersion")); v != "1.0" && binding == "JSONRPC" {
+			s.note(n, `to serve them too, list "`+v+`" under protocol in a2agen.yaml, and such an interface where agent.yaml lists any`, "callers of %s speak A2A %s, and the new agent speaks 1.0", address, v)
 		}
 	}
-	if lines == "" {
+	if kept == "" {
 		return ""
 	}
-	lines = strings.ReplaceAll(strings.TrimSuffix(lines, "\n"), "\n", "\n#   ")
-	return "\n# The imported card asks for credentials, which this server does not check by itself:\n#   " + lines + "\n"
+	return "\n# Where the agent is reached, at the address where it runs. Without this list: at its root, in every version.\nsupportedInterfaces:\n  - url: " +
+		yamlx.Scalar(kept) + "\n    protocolBinding: JSONRPC\n    protocolVersion: \"1.0\"\n"
 }
 
-// Fresh renders agent.yaml for a new agent with the given skill ids, each with a contract to start from.
-func Fresh(agentName, description string, skillIDs []string) []byte {
+// security renders how callers prove who they are, and what the card demands of them. The skills keep what they demand.
+func (s *scaffolder) security(auth, skills *yaml.Node) string {
+	lines := yamlx.Block(auth, 0)
+	demands := yamlx.Get(auth, "securityRequirements")
+	for _, skill := range yamlx.Items(skills) {
+		if demands == nil {
+			demands = yamlx.Get(skill, "securityRequirements")
+		}
+	}
+	if demands != nil {
+		s.note(demands, "check them in front of the server, or with server.WithIdentity in main.go", "the card demands credentials: this is published, but the generated server does not check them by itself")
+	}
+	if len(auth.Content) == 0 {
+		return ""
+	}
+	return "\n# How callers prove who they are. This is published; the generated server does not check it by itself.\n" + lines
+}
+
+// Fresh renders agent.yaml for a new agent with the given skill ids, each with a contract to start from, and the given ids of
+// skills that take text and give text.
+func Fresh(agentName, description string, skillIDs, textIDs []string) []byte {
 	root := yamlx.NewMap(&yaml.Node{})
 	yamlx.Set(root, "name", yamlx.NewText(root, agentName))
 	yamlx.Set(root, "description", yamlx.NewText(root, description))
@@ -121,20 +155,37 @@ func Fresh(agentName, description string, skillIDs []string) []byte {
 	for _, id := range skillIDs {
 		skills.Content = append(skills.Content, freshSkill(root, id))
 	}
+	for _, id := range textIDs {
+		skills.Content = append(skills.Content, textSkill(root, id))
+	}
 	yamlx.Set(root, "skills", skills)
-	return Scaffold(&Card{Root: root})
+	text, _ := Scaffold(&Card{Root: root})
+	return text
 }
 
-// freshSkill is a skill that takes a text and gives a text: plain text from any chat client fits it.
+// freshSkill is a skill that takes an object with a text and gives one: plain text from any chat client fits it.
 func freshSkill(at *yaml.Node, id string) *yaml.Node {
+	s := bareSkill(at, id)
+	yamlx.Set(s, "input", textObject(at, "What to work on."))
+	yamlx.Set(s, "output", textObject(at, "The answer."))
+	return s
+}
+
+// textSkill is a skill that takes plain text and gives plain text, with no schemas.
+func textSkill(at *yaml.Node, id string) *yaml.Node {
+	s := bareSkill(at, id)
+	yamlx.Set(s, "inputModes", yamlx.NewTexts(at, []string{"text/plain"}))
+	yamlx.Set(s, "outputModes", yamlx.NewTexts(at, []string{"text/plain"}))
+	return s
+}
+
+func bareSkill(at *yaml.Node, id string) *yaml.Node {
 	s := yamlx.NewMap(at)
 	title := inWords(id)
 	yamlx.Set(s, "id", yamlx.NewText(at, id))
 	yamlx.Set(s, "name", yamlx.NewText(at, title))
 	yamlx.Set(s, "description", yamlx.NewText(at, title+": say here what the skill does."))
 	yamlx.Set(s, "tags", yamlx.NewTexts(at, strings.Fields(strings.ToLower(title))))
-	yamlx.Set(s, "input", textObject(at, "What to work on."))
-	yamlx.Set(s, "output", textObject(at, "The answer."))
 	return s
 }
 

@@ -5,9 +5,11 @@ package scaffold
 import (
 	"bytes"
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"go/format"
+	"net/url"
 	"path"
 	"slices"
 	"strconv"
@@ -82,8 +84,8 @@ type view struct {
 	Command, Title, About string
 	Extension             string
 	Skills                []*skillView
-	CurlJSON              string
-	Plain                 bool // CurlJSON is plain text: it needs no extension
+	CurlJSON, Path        string // what to ask with curl, and where
+	Plain                 bool   // CurlJSON is plain text: it needs no extension
 	Replaced              bool
 }
 
@@ -95,6 +97,7 @@ func newView(p Project) *view {
 		About:     oneLine(p.Description, 1000),
 		Extension: runtime.SkillsExtension,
 		Replaced:  p.Runtime.Checkout != "",
+		Path:      rpcPath(p.Agent),
 	}
 	calls := emit.ClientMethods(p.Protocol, p.Agent)
 	for i, s := range p.Agent.Skills {
@@ -113,6 +116,23 @@ func newView(p Project) *view {
 	}
 	v.CurlJSON = strings.ReplaceAll(request, "'", `'\''`)
 	return v
+}
+
+// rpcPath is the path on the server at which the agent takes JSON-RPC.
+func rpcPath(a *ir.Agent) string {
+	var card struct {
+		SupportedInterfaces []struct {
+			URL string `json:"url"`
+		} `json:"supportedInterfaces"`
+	}
+	if json.Unmarshal(a.Card, &card) != nil || len(card.SupportedInterfaces) == 0 {
+		return "/"
+	}
+	u, err := url.Parse(card.SupportedInterfaces[0].URL)
+	if err != nil {
+		return "/"
+	}
+	return "/" + strings.TrimPrefix(u.EscapedPath(), "/")
 }
 
 // packages are the packages of the project, as templates name them.
