@@ -322,7 +322,7 @@ func TestStoryE_renamedIDLeavesTheOldHandlerAndSaysSo(t *testing.T) {
 	s.edit("skills/forecast.go", "// A sample answer, so that the agent runs from the start. Yours goes here.", "// Mine.")
 	s.edit("agent.yaml", "id: forecast", "id: outlook")
 	stderr := s.regenerate("skills/outlook.go", "skills/outlook_test.go")
-	if !strings.Contains(stderr, "skills/forecast.go: method Forecast belongs to no skill any more") {
+	if !strings.Contains(stderr, ": method Forecast belongs to no skill any more") {
 		t.Errorf("said %q", stderr)
 	}
 	s.fails("skills/forecast.go:", "go", "vet", "./skills")
@@ -331,7 +331,6 @@ func TestStoryE_renamedIDLeavesTheOldHandlerAndSaysSo(t *testing.T) {
 	s.remove("skills/outlook.go")
 	s.remove("skills/forecast_test.go")
 	s.edit("skills/forecast.go", "Forecast", "Outlook")
-	s.edit("skills/rpc_test.go", `"skill":"forecast"`, `"skill":"outlook"`)
 	s.regenerate()
 	s.holds("skills/forecast.go", "// Mine.")
 	s.must("go", "test", "./...")
@@ -358,7 +357,7 @@ func TestStoryG_removedSkillLeavesItsFile(t *testing.T) {
 	s.remove("skills/alerts_test.go")
 	s.write("agent.yaml", storyCard)
 	stderr := s.regenerate()
-	if !strings.Contains(stderr, "skills/alerts.go: method Alerts belongs to no skill any more") {
+	if !strings.Contains(stderr, ": method Alerts belongs to no skill any more") {
 		t.Errorf("said %q", stderr)
 	}
 	s.holds("skills/alerts.go", `"mine"`)
