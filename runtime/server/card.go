@@ -189,7 +189,7 @@ func (s *Server) baseOf(r *http.Request) string {
 		}
 		prefix = p
 	}
-	if !plainHost(host) {
+	if _, ok := hostName(host); !ok {
 		host = "localhost"
 	}
 	return scheme + "://" + host + prefix
@@ -203,7 +203,7 @@ func forwardedBase(h http.Header) (proto, host, prefix string) {
 		return strings.TrimSpace(v)
 	}
 	proto, host = strings.ToLower(first("X-Forwarded-Proto")), first("X-Forwarded-Host")
-	if p := first("X-Forwarded-Prefix"); strings.HasPrefix(p, "/") && !strings.HasPrefix(p, "//") && !strings.ContainsAny(p, "?#\"<>\\ ") {
+	if p := first("X-Forwarded-Prefix"); strings.HasPrefix(p, "/") && plainPath(p) {
 		prefix = strings.TrimRight(path.Clean(p), "/")
 	}
 	for pair := range strings.SplitSeq(first("Forwarded"), ";") {
@@ -219,21 +219,10 @@ func forwardedBase(h http.Header) (proto, host, prefix string) {
 	return proto, host, prefix
 }
 
-// plainHost reports whether a Host value can stand in a URL.
-func plainHost(host string) bool {
-	if host == "" || len(host) > 255 {
-		return false
-	}
-	for i := range len(host) {
-		c := host[i]
-		switch {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9':
-		case strings.IndexByte("-._:[]%", c) >= 0:
-		default:
-			return false
-		}
-	}
-	return true
+// plainPath reports whether a path can stand in a URL as it is.
+func plainPath(p string) bool {
+	u, err := url.Parse("http://localhost" + p)
+	return err == nil && u.Host == "localhost" && u.EscapedPath() == p && !strings.Contains(p, "//")
 }
 
 // allowOrigin refuses requests that a web page of another origin has a browser send, unless the origin is trusted, and answers preflights of the trusted

@@ -19,6 +19,7 @@ type options struct {
 	limits     Limits
 	url        string
 	forwarded  bool
+	hosts      []string
 	strict     bool
 	router     Router
 	identity   func(*http.Request) (string, error)
@@ -46,8 +47,14 @@ func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
 func WithURL(base string) Option { return func(o *options) { o.url = base } }
 
 // WithForwarded trusts X-Forwarded-Proto, -Host and -Prefix (and Forwarded) of requests. Only for servers that nobody
-// reaches but through a proxy that sets them.
+// reaches but through a proxy that sets them. What the Host header says is the proxy's to check then.
 func WithForwarded() Option { return func(o *options) { o.forwarded = true } }
+
+// WithHosts lets requests in that reach the agent on a loopback address under these host names ("agent.test"), beside localhost, the addresses, the public
+// URL's name and those of the card; "*" lets all in. Others are refused there, because a web page could be behind them. The environment's A2A_HOSTS adds to them.
+func WithHosts(names ...string) Option {
+	return func(o *options) { o.hosts = append(o.hosts, names...) }
+}
 
 // WithStrictVersion keeps requests without an A2A-Version header away from 1.0, as A2A 1.0 §3.6.2 (R73) asks: they are of 0.3 or older, and refused
 // when no such version is spoken. Without it such a request is served when its method name is one of a spoken version (T27).

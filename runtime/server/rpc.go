@@ -108,9 +108,13 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	if !s.allowOrigin(w, r) {
 		return
 	}
+	if wantsPage(r) {
+		s.servePage(w, r)
+		return
+	}
 	if r.Method != http.MethodPost {
 		w.Header().Set("Allow", "POST, OPTIONS")
-		http.Error(w, "JSON-RPC is spoken here: send a POST", http.StatusMethodNotAllowed)
+		http.Error(w, "A POST is wanted here. "+s.directions(r), http.StatusMethodNotAllowed)
 		return
 	}
 	q := request{s: s, w: w, r: r, id: []byte("null")}

@@ -32,6 +32,7 @@ type Server struct {
 	tenants    map[string]bool // declared tenants; nil when the card declares none: then any tenant is a name space of its own
 	required   []string        // extensions that a request must declare
 	known      map[string]bool // all declared extensions
+	names      map[string]bool // hosts under which the agent is reached on its own machine
 	card       cards
 	paths      map[string]bool // where JSON-RPC is served
 	origin     *http.CrossOriginProtection
@@ -144,6 +145,7 @@ func (s *Server) addSkills(skills []Skill) error {
 // readCard takes from the card what the server needs: paths, tenants, extensions.
 func (s *Server) readCard(card runtime.Card) error {
 	s.info = card.CardInfo()
+	var hosts []string
 	for _, x := range s.info.Extensions {
 		s.known[x.URI] = true
 		if x.Required {
@@ -162,6 +164,7 @@ func (s *Server) readCard(card runtime.Card) error {
 			return fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
 		}
 		s.addPath(u.Path)
+		hosts = append(hosts, u.Host)
 		if i.Tenant != "" && s.tenants == nil {
 			s.tenants = map[string]bool{}
 		}
@@ -178,6 +181,10 @@ func (s *Server) readCard(card runtime.Card) error {
 	if err != nil {
 		return err
 	}
+	if u, err := url.Parse(s.card.fixed); err == nil {
+		hosts = append(hosts, u.Host)
+	}
+	s.addHosts(hosts)
 	if base != "" {
 		for _, p := range slices.Collect(maps.Keys(s.paths)) {
 			s.addPath(base + p) // a proxy may pass the prefix of the public URL on or strip it
@@ -208,19 +215,20 @@ const (
 )
 
 // ServeHTTP answers JSON-RPC at the paths of the card's interfaces, the card at [CardPath] and where older spoken versions have it,
-// and [HealthPath].
+// and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
-	case s.paths[path]:
-		s.serveRPC(w, r)
 	case path == HealthPath:
 		s.serveHealth(w, r)
+	case !s.allowHost(w, r):
+	case s.paths[path]:
+		s.serveRPC(w, r)
+	case s.card.paths[path] != nil:
+		s.serveCard(w, r, s.card.paths[path])
+	case path == "/" && wantsPage(r):
+		s.servePage(w, r)
 	default:
-		if at := s.card.paths[path]; at != nil {
-			s.serveCard(w, r, at)
-			return
-		}
-		http.NotFound(w, r)
+		http.Error(w, "There is nothing here. "+s.directions(r), http.StatusNotFound)
 	}
 }
 
