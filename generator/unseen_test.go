@@ -13,7 +13,12 @@ import (
 var unseenEdits = []struct{ what, old, new string }{
 	{"a package and imports of its own", "package lf.a2a.v1;\n", "package example.a2a.v9;\n\nimport \"parts/budget.proto\";\n"},
 	{"another go_package", `option go_package = "github.com/a2agen/a2agen/a2a";`, `option go_package = "example.com/elsewhere;elsewhere";`},
-	{"new fields of Task", "message Task {\n", "message Task {\n  string priority = 40;\n  Budget budget = 41;\n  repeated string watchers = 42;\n"},
+	{"new fields of Task", "message Task {\n", "message Task {\n  int64 generation = 43;\n  string priority = 40;\n  Budget budget = 41;\n  repeated string watchers = 42;\n"},
+	{"a new field of a status event", "message TaskStatusUpdateEvent {\n", "message TaskStatusUpdateEvent {\n  int64 generation = 40;\n"},
+	{"a new field of an artifact event", "message TaskArtifactUpdateEvent {\n", "message TaskArtifactUpdateEvent {\n  int64 generation = 40;\n"},
+	{"a new field of a request", "message GetTaskRequest {\n", "message GetTaskRequest {\n  int64 if_generation = 40;\n"},
+	{"a new field of a list", "message ListTasksRequest {\n", "message ListTasksRequest {\n  string priority = 40;\n"},
+	{"a new field of a cancel", "message CancelTaskRequest {\n", "message CancelTaskRequest {\n  int64 if_generation = 40;\n"},
 	{"new fields of Message", "message Message {\n", "message Message {\n  string language = 40;\n  Budget budget = 41;\n  repeated string tones = 42;\n"},
 	{"new fields of AgentCard", "message AgentCard {\n", "message AgentCard {\n  string motto = 40;\n  Budget budget = 41;\n  repeated string regions = 42;\n"},
 	{"a new enum value", "  TASK_STATE_AUTH_REQUIRED = 8;\n", "  TASK_STATE_AUTH_REQUIRED = 8;\n  // On hold.\n  TASK_STATE_PAUSED = 9;\n"},
@@ -93,6 +98,8 @@ func ask(unseen *agentUnderTest) {
 	fmt.Println("ELSEWHERE", able.ask("POST", "/", "1.0", "{\"jsonrpc\":\"2.0\",\"id\":1,\"method\":\"PauseTask\",\"params\":{}}"))
 	fmt.Println("CARD", able.ask("GET", "/.well-known/agent-card.json", preview, ""))
 
+	askHooked()
+
 	web := httptest.NewServer(able.h)
 	defer web.Close()
 	c := must(client.New(context.Background(), web.URL, rtclient.HTTPClient(web.Client())))
@@ -112,12 +119,78 @@ func ask(unseen *agentUnderTest) {
 }
 `
 
+// unseenHooks sets and acts on what the runtime does not know.
+const unseenHooks = `package main
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+
+	"example.com/both/unseen/a2a"
+	"example.com/both/unseen/agent"
+	"example.com/both/unseen/skills"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// counting gives tasks and events a generation.
+func counting() []server.Option {
+	var last atomic.Int64
+	return append([]server.Option{
+		server.OnMade(func(ctx context.Context, t *a2a.Task) {
+			t.Generation = last.Add(1)
+			if send, ok := server.RequestFrom[*a2a.SendMessageRequest](ctx); ok {
+				t.Priority = send.Message.Language
+			}
+		}),
+		server.OnMade(func(_ context.Context, e *a2a.TaskStatusUpdateEvent) { e.Generation = last.Add(1) }),
+		server.OnMade(func(_ context.Context, e *a2a.TaskArtifactUpdateEvent) { e.Generation = last.Add(1) }),
+		server.OnMade(func(_ context.Context, m *a2a.Message) { m.Language = "en" }),
+		server.OnRequest(func(_ context.Context, req *a2a.CancelTaskRequest) error {
+			if req.IfGeneration != 0 && req.IfGeneration != last.Load() {
+				return a2a.ErrTaskNotCancelable
+			}
+			return nil
+		}),
+		server.OnAnswer(func(ctx context.Context, t *a2a.Task) {
+			t.Generation = last.Load()
+			if req, ok := server.RequestFrom[*a2a.GetTaskRequest](ctx); ok && req.IfGeneration == t.Generation {
+				t.History, t.Artifacts = nil, nil
+			}
+			if req, ok := server.RequestFrom[*a2a.ListTasksRequest](ctx); ok {
+				t.Watchers = []string{req.Priority}
+			}
+		}),
+	}, options...)
+}
+
+func askHooked() {
+	const preview = "1.1-preview"
+	hooked := &agentUnderTest{must(agent.NewServer(&skills.Agent{}, counting()...)), map[string]string{}}
+	const message = "{\"message\":{\"messageId\":\"m\",\"role\":\"ROLE_USER\",\"parts\":[{\"text\":\"talk\"}],\"language\":\"nl\"}}"
+	hooked.call("HOOKED-STREAM", preview, "SendStreamingMessage", message)
+	hooked.call("HOOKED-SEND", preview, "SendMessage", strings.Replace(message, "{\"text\":\"talk\"}", "{\"data\":{\"city\":\"\"}}", 1))
+	hooked.call("HOOKED-GET", preview, "GetTask", "{\"id\":\"<id 1>\"}")
+	hooked.call("HOOKED-EQUAL", preview, "GetTask", "{\"id\":\"<id 1>\",\"ifGeneration\":\"7\"}")
+	hooked.call("HOOKED-LIST", preview, "ListTasks", "{\"priority\":\"high\"}")
+	hooked.call("HOOKED-CANCEL", preview, "CancelTask", "{\"id\":\"<id 1>\",\"ifGeneration\":\"77\"}")
+	hooked.call("HOOKED-OLD", "1.0", "GetTask", "{\"id\":\"<id 1>\"}")
+}
+`
+
 // unseenAnswers are the answers to [unseenAsk].
 var unseenAnswers = []string{
 	`NEW 200 .*"language":"nl","budget":\{"tokens":"3"\},"tones":\["kind"\]`,
 	`NEW 200 .*"parts":\[\{"text":"talk"\},\{"formula":"E=mc2"\}\]`,
 	`RENAMED 200 .*"TASK_STATE_REJECTED".*"relatedTasks":\["x"\]`,
 	`UNSUPPORTED 200 .*"code":-32004`,
+	`data: .*"task":\{"generation":"\d+","priority":"nl"`, `data: .*"artifactUpdate":\{"generation":"\d+"`, `data: .*"statusUpdate":\{"generation":"\d+"`,
+	`HOOKED-SEND 200 .*"task":\{"generation":"7","priority":"nl".*"message":\{"language":"en".*"Which city`,
+	`HOOKED-GET 200 .*"generation":"7".*"artifacts":`,
+	`HOOKED-EQUAL 200 \{"jsonrpc":"2.0","id":1,"result":\{"generation":"7","priority":"nl","id":"<id 1>","contextId":"<id 2>","status":\{[^{}]*\}\}\}`,
+	`HOOKED-LIST 200 .*"tasks":\[\{"generation":"7","priority":"nl","watchers":\["high"\]`,
+	`HOOKED-CANCEL 200 .*"code":-32002`,
+	`HOOKED-OLD 200 \{"jsonrpc":"2.0","id":1,"result":\{"id":"<id 1>"`,
 	`UPLOAD 200 .*"code":-32004`,
 	`PAUSED 200 \{"jsonrpc":"2.0","id":1,"result":\{"task":\{"priority":"lunch","budget":\{"tokens":"9"\},"watchers":\["w"\],"id":"t","status":\{"state":"TASK_STATE_PAUSED"\}\},"left":\{"tokens":"7"\}\}\}`,
 	`ELSEWHERE 200 .*"code":-32601`,
@@ -134,7 +207,7 @@ var unseenAnswers = []string{
 func TestAnUnseenDefinitionIsServedAndLeavesTheOlderVersionsAlone(t *testing.T) {
 	dir := unseen{
 		version: "1.1-preview", file: "protocol/a2a.proto", ask: unseenAsk,
-		files:   map[string]string{"protocol/a2a.proto": unseenDefinition(t), "protocol/parts/budget.proto": unseenBudget},
+		files:   map[string]string{"../hooks.go": unseenHooks, "protocol/a2a.proto": unseenDefinition(t), "protocol/parts/budget.proto": unseenBudget},
 		answers: unseenAnswers,
 	}.run(t)
 	checkUnseenDrift(t, dir)

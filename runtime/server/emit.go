@@ -37,11 +37,11 @@ func (t *Task) open() error {
 // unless first is StateSubmitted because another status follows at once.
 func (t *Task) create(first runtime.State) error {
 	now, id, contextID := t.s.now(), t.taskID(), t.context()
-	task := t.s.protocol.NewTask(id, contextID, now)
+	task := t.newTask(id, contextID, now)
 	t.bind()
 	task.AddMessage(t.req.Message)
 	if t.working && first == runtime.StateWorking {
-		if err := task.Apply(t.s.protocol.NewStatus(id, contextID, runtime.StateWorking, nil, now)); err != nil {
+		if err := task.Apply(t.s.newStatus(t.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
 			return err
 		}
 	}
@@ -139,13 +139,13 @@ func (t *Task) newStatus(state runtime.State, said runtime.MessageData) sized {
 	if m != nil {
 		e.size = store.SizeOfMessage(m, said.Parts)
 	}
-	e.Event = t.s.protocol.NewStatus(t.taskID(), t.context(), state, m, t.s.now())
+	e.Event = t.s.newStatus(t.ctx, t.taskID(), t.context(), state, m, t.s.now())
 	return e
 }
 
 // newArtifact makes an artifact update.
 func (t *Task) newArtifact(data *runtime.ArtifactData) sized {
-	return sized{t.s.protocol.NewArtifact(t.taskID(), t.context(), *data), store.SizeOfArtifact(data)}
+	return sized{t.s.newArtifact(t.ctx, t.taskID(), t.context(), *data), store.SizeOfArtifact(data)}
 }
 
 // commit applies an event to the task, with what the handler saved meanwhile.
@@ -182,7 +182,7 @@ func (t *Task) message(said runtime.MessageData, ofTask bool) runtime.Message {
 	if ofTask {
 		said.TaskID = t.taskID()
 	}
-	return t.s.protocol.NewMessage(said)
+	return t.newMessage(said)
 }
 
 // messageOrNone makes the message of a status, an untyped nil when nothing is said.

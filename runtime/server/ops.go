@@ -49,6 +49,10 @@ func (q *request) dispatch() {
 		q.reject(q.badParams(err))
 		return
 	}
+	if err := q.hooked(params); err != nil {
+		q.fail(err)
+		return
+	}
 	switch p := params.(type) {
 	case *runtime.SendRequest:
 		q.send(p)
@@ -186,7 +190,7 @@ func (q *request) task(p *runtime.TaskRequest) {
 		task, err := q.get(key, store.View{History: p.HistoryLength, Artifacts: true})
 		q.answer(task, q.notFound(err, p.ID))
 	case runtime.RoleCancel:
-		task, err := q.s.cancelTask(key)
+		task, err := q.s.cancelTask(q.r.Context(), key)
 		q.answer(task, q.notFound(err, p.ID))
 	case runtime.RoleSubscribe:
 		if q.silent {
@@ -226,7 +230,7 @@ func (q *request) notFound(err error, id string) error {
 
 // cancelTask ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told through its context, with the
 // cause ErrCanceled, and nothing it still says counts. An ended task cannot be canceled, not even a canceled one (T17).
-func (s *Server) cancelTask(key store.Key) (runtime.Task, error) {
+func (s *Server) cancelTask(ctx context.Context, key store.Key) (runtime.Task, error) {
 	if _, err := s.store.Get(context.Background(), key, store.View{History: new(int)}); err != nil {
 		return nil, err
 	}
@@ -242,7 +246,7 @@ func (s *Server) cancelTask(key store.Key) (runtime.Task, error) {
 	if info.State.Terminal() {
 		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).WithMetadata("taskId", key.Task)
 	}
-	u := store.Update{Event: s.protocol.NewStatus(key.Task, info.ContextID, runtime.StateCanceled, nil, s.now())}
+	u := store.Update{Event: s.newStatus(ctx, key.Task, info.ContextID, runtime.StateCanceled, nil, s.now())}
 	err = l.retry(s, context.Background(), func() (err error) {
 		snap, err = l.commit(s, u, &store.Full)
 		return err
@@ -291,6 +295,9 @@ func (q *request) list(p *runtime.ListRequest) (any, error) {
 	})
 	if err != nil {
 		return nil, err
+	}
+	for i, task := range page.Tasks {
+		page.Tasks[i] = q.answered(task)
 	}
 	return q.s.protocol.NewTaskPage(page.Tasks, page.Next, size, page.Total), nil
 }

@@ -26,6 +26,7 @@ type options struct {
 	origins    []string
 	cardMaxAge time.Duration
 	now        func() time.Time
+	hooks      hooks
 }
 
 // defaultOptions are the options before the caller's.

@@ -11,10 +11,15 @@ import (
 
 // shown is a result as the request's version shows it.
 func (q *request) shown(result any) (any, error) {
-	if task, ok := result.(runtime.Task); ok && q.version.Rules.Places {
+	task, ok := result.(runtime.Task)
+	if !ok {
+		return result, nil
+	}
+	task = q.answered(task)
+	if q.version.Rules.Places {
 		return q.s.protocol.Placed(task)
 	}
-	return result, nil
+	return task, nil
 }
 
 // places are those of a task's artifacts, by id.

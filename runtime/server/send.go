@@ -41,7 +41,7 @@ func (s *Server) send(ctx context.Context, owner store.Owner, req *runtime.SendR
 }
 
 func (s *Server) take(ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending) (t *Task, answer runtime.Message, err error) {
-	t = &Task{s: s, req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx}}
+	t = &Task{s: s, req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}}
 	if !how.wait {
 		t.decided = make(chan struct{})
 	}
@@ -65,12 +65,21 @@ func (s *Server) take(ctx context.Context, owner store.Owner, req *runtime.SendR
 }
 
 // values is a request's context without its end: a disconnect cancels nothing (R69, §3.5.2).
-type values struct{ ctx context.Context }
+type values struct {
+	ctx    context.Context
+	source any // the generated request
+}
 
 func (v *values) Deadline() (time.Time, bool) { return time.Time{}, false }
 func (v *values) Done() <-chan struct{}       { return nil }
 func (v *values) Err() error                  { return nil }
-func (v *values) Value(key any) any           { return v.ctx.Value(key) }
+
+func (v *values) Value(key any) any {
+	if key == (requestKey{}) {
+		return v.source
+	}
+	return v.ctx.Value(key)
+}
 
 // maxName is the longest id or name that a client may give to something, in bytes: contexts and tasks repeat theirs in every event.
 const maxName = 512
@@ -301,7 +310,7 @@ func (t *Task) addMessage(state runtime.State, parts []runtime.Part) error {
 		t.l.read = true // by the stream that is about to begin
 	}
 	u := store.Update{
-		Event:    t.s.protocol.NewStatus(t.id, t.contextID, state, m, t.s.now()),
+		Event:    t.s.newStatus(t.ctx, t.id, t.contextID, state, m, t.s.now()),
 		Messages: []runtime.Message{t.req.Message},
 		Input:    &t.private.Input,
 		Asked:    &t.private.Asked,

@@ -149,6 +149,7 @@ func (st *stream) close() {
 
 // snapshot writes the task as it was at a version. It reports whether the stream goes on.
 func (st *stream) snapshot(task runtime.Task, version int64) bool {
+	task = st.q.answered(task)
 	info := task.TaskInfo()
 	ends := st.endsAt(info.State)
 	if st.q.version.Rules.Places {

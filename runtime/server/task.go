@@ -221,7 +221,7 @@ func (t *Task) respond(m runtime.MessageData) error {
 			return ErrTaskExists
 		}
 		said := t.message(m, true)
-		e := t.s.protocol.NewStatus(t.id, t.context(), runtime.StateCompleted, said, t.s.now())
+		e := t.s.newStatus(t.ctx, t.id, t.context(), runtime.StateCompleted, said, t.s.now())
 		if err := t.commit(sized{e, store.SizeOfMessage(said, m.Parts)}, nil); err != nil {
 			return err
 		}
