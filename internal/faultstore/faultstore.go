@@ -25,9 +25,11 @@ func (c Call) Ends() bool { return c.Op == "apply" && c.Event.EventInfo().State.
 
 // Fault says how a call fails. The zero Fault does not.
 type Fault struct {
+	Refuse error           // fails with this error of the store's own, and does nothing
 	Before bool            // fails, and does nothing
 	After  bool            // does what it is to do, and fails
-	Wait   <-chan struct{} // waits first
+	Wait   <-chan struct{} // waits before it does anything
+	Late   <-chan struct{} // waits before it answers
 }
 
 // Store fails as Plan says, which is asked before every call, one at a time.
@@ -75,10 +77,16 @@ func (s *Store) fault(c Call) Fault {
 func do[T any](s *Store, c Call, call func() (T, error)) (T, error) {
 	f := s.fault(c)
 	var none T
+	if f.Refuse != nil {
+		return none, f.Refuse
+	}
 	if f.Before {
 		return none, ErrDown
 	}
 	out, err := call()
+	if f.Late != nil {
+		<-f.Late
+	}
 	if f.After && err == nil {
 		return none, ErrDown
 	}

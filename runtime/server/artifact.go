@@ -1,7 +1,6 @@
 package server
 
 import (
-	"cmp"
 	"fmt"
 	"unicode/utf8"
 
@@ -21,6 +20,7 @@ type ArtifactWriter struct {
 	held    runtime.Part         // the piece that is held back; of kind PartUnknown: none
 	event   sized                // of held, when the store has failed to take it
 	fresh   bool                 // it is held back since the last tick
+	sending bool                 // somebody waits for the store to take held
 	started bool
 	closed  bool
 	err     error // why nothing can be written
@@ -88,7 +88,7 @@ func (w *ArtifactWriter) Part(p runtime.Part) error {
 	if !w.started {
 		return w.send(p, false)
 	}
-	if err := w.told(w.flush(false)); err != nil {
+	if err := w.flush(false); err != nil {
 		return err
 	}
 	w.held, w.fresh = p, true
@@ -103,7 +103,7 @@ func (w *ArtifactWriter) Last(p runtime.Part) error {
 	if err := w.ready(p); err != nil {
 		return err
 	}
-	if err := w.told(w.flush(false)); err != nil {
+	if err := w.flush(false); err != nil {
 		return err
 	}
 	w.closed, w.rest = true, nil
@@ -121,9 +121,17 @@ func (w *ArtifactWriter) Close() error {
 	if w.closed {
 		return nil
 	}
-	err := w.told(w.flush(true))
 	w.closed = true
-	return cmp.Or(err, w.err)
+	if err := w.flush(true); err != nil {
+		return err
+	}
+	return w.told()
+}
+
+// told is why nothing can be written, for the handler, which may go on without.
+func (w *ArtifactWriter) told() error {
+	w.t.lost = nil
+	return w.err
 }
 
 // ready reports why a piece cannot be sent. The caller holds the lock of t.l, here and below.
@@ -132,7 +140,7 @@ func (w *ArtifactWriter) ready(p runtime.Part) error {
 	case w.closed:
 		return fmt.Errorf("artifact %q is closed", w.data.Name)
 	case w.err != nil:
-		return w.err
+		return w.told()
 	}
 	if err := w.t.open(); err != nil {
 		return err
@@ -141,24 +149,33 @@ func (w *ArtifactWriter) ready(p runtime.Part) error {
 	return w.t.check(w.part[:])
 }
 
-// flush sends the piece that is held back. One that the store does not take stays, for the next try.
+// flush sends the piece that is held back. One that the store fails to take stays, for the next try; when it refuses one, nothing more can be
+// written.
 func (w *ArtifactWriter) flush(last bool) error {
-	if w.held.Kind == runtime.PartUnknown {
+	if !w.ripe(last) {
 		return nil
+	}
+	w.sending = true
+	err := w.t.retry(w.try)
+	w.sending = false
+	return err
+}
+
+// ripe reports whether there is a piece to send, and makes its event.
+func (w *ArtifactWriter) ripe(last bool) bool {
+	if w.held.Kind == runtime.PartUnknown || w.sending {
+		return false
 	}
 	if w.event.Event == nil {
 		w.event = w.update(w.held, last)
 	}
-	if err := w.t.commit(w.event, nil); err != nil {
-		return err
-	}
-	w.held, w.event = runtime.Part{}, sized{}
-	return nil
+	return true
 }
 
-// told drops a piece that the store refuses, once the handler is told: it may end its task in other words.
-func (w *ArtifactWriter) told(err error) error {
-	if err != nil && !store.Unsure(err) {
+// try sends the piece that is held back, once.
+func (w *ArtifactWriter) try() error {
+	err := w.t.try(w.event, nil)
+	if !store.Unsure(err) {
 		w.held, w.event, w.err = runtime.Part{}, sized{}, err
 	}
 	return err

@@ -150,15 +150,16 @@ func (t *Task) newArtifact(data *runtime.ArtifactData) sized {
 
 // commit applies an event to the task, with what the handler saved meanwhile.
 func (t *Task) commit(e sized, view *store.View) error {
+	return t.retry(func() error { return t.try(e, view) })
+}
+
+// try is commit, once.
+func (t *Task) try(e sized, view *store.View) error {
 	u := store.Update{Event: e.Event, Size: e.size}
 	if t.unsaved {
 		u.Saved = &t.private.Saved
 	}
-	var snap store.Snapshot
-	err := t.retry(func() (err error) {
-		snap, err = t.l.commit(t.s, u, view)
-		return err
-	})
+	snap, err := t.l.commit(t.s, u, view)
 	if errors.Is(err, store.ErrConflict) {
 		t.cancel(errLost)
 		return errLost

@@ -1,10 +1,12 @@
 package server
 
 import (
+	"slices"
 	"sync"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // heldFor is how often the pieces of artifacts that are held back are looked at: a piece goes out at the second look.
@@ -18,13 +20,7 @@ type holder struct {
 
 // hold notes that w holds a piece back. The caller holds t.l.mu.
 func (t *Task) hold(w *ArtifactWriter) {
-	for _, x := range t.writers {
-		if x == w {
-			w = nil
-			break
-		}
-	}
-	if w != nil {
+	if !slices.Contains(t.writers, w) {
 		t.writers = append(t.writers, w)
 	}
 	if !t.isHeld {
@@ -35,35 +31,33 @@ func (t *Task) hold(w *ArtifactWriter) {
 
 // flush sends all pieces that are held back: something else is to follow. The caller holds t.l.mu.
 func (t *Task) flush() error {
-	for _, w := range t.writers {
-		if err := w.told(w.flush(false)); err != nil {
+	for i := 0; i < len(t.writers); i++ { // there may be others after a wait for the store
+		if err := t.writers[i].flush(false); err != nil {
 			return err
 		}
 	}
-	t.writers = t.writers[:0]
 	return nil
 }
 
-// look sends the pieces that were there at the last look, and reports whether there are others.
+// look sends the pieces that were there at the last look, and reports whether there are others. It does not wait for a store that fails: the next
+// look, write, Close or the end tries again.
 func (t *Task) look() (more bool) {
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()
-	waiting := t.writers[:0]
+	if t.isHeld = false; t.open() != nil {
+		return false
+	}
 	for _, w := range t.writers {
-		switch {
-		case w.held.Kind == runtime.PartUnknown || t.open() != nil:
-		case w.fresh:
-			w.fresh = false
-			waiting = append(waiting, w)
-		default:
-			if w.flush(false) != nil { // what could not be sent now goes with the next write, Close or the end, which tell
-				waiting = append(waiting, w)
-			}
+		fresh := w.fresh
+		if w.fresh = false; fresh || !w.ripe(false) {
+			continue
+		}
+		if err := w.try(); err != nil && !store.Unsure(err) {
+			t.lost = err
 		}
 	}
-	clear(t.writers[len(waiting):])
-	t.writers = waiting
-	t.isHeld = len(waiting) > 0
+	t.writers = slices.DeleteFunc(t.writers, func(w *ArtifactWriter) bool { return w.held.Kind == runtime.PartUnknown })
+	t.isHeld = len(t.writers) > 0
 	return t.isHeld
 }
 

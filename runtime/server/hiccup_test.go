@@ -2,6 +2,7 @@ package server_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -168,7 +169,7 @@ func TestTwoClientsThatNameTheSameNewTaskShareIt(t *testing.T) {
 		if looks++; looks == 2 {
 			close(both)
 		}
-		return faultstore.Fault{Wait: both} // each finds no such task
+		return faultstore.Fault{Late: both} // each finds no such task
 	})
 	a := polyglot(t, []string{"0.1"}, server.WithStore(tasks))
 	var wg sync.WaitGroup
@@ -187,5 +188,51 @@ func TestTwoClientsThatNameTheSameNewTaskShareIt(t *testing.T) {
 	}
 	if info := snap.Task.TaskInfo(); info.State != runtime.StateCompleted || info.History != 3 {
 		t.Errorf("the task is %s with %d messages, want completed with message, question, message", info.State, info.History)
+	}
+}
+
+// A piece of an artifact that was held back and is refused when it goes out makes the work fail, unless the handler is told and goes on.
+func TestAPieceThatIsRefusedLaterIsNotForgotten(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		after func(w *server.ArtifactWriter) error
+		state string
+	}{
+		{"the end finds it", func(*server.ArtifactWriter) error { return nil }, "TASK_STATE_FAILED"},
+		{"the timer finds it", func(*server.ArtifactWriter) error { time.Sleep(60 * time.Millisecond); return nil }, "TASK_STATE_FAILED"},
+		{"Close tells", func(w *server.ArtifactWriter) error { return w.Close() }, "TASK_STATE_FAILED"},
+		{"the handler knows and goes on", func(w *server.ArtifactWriter) error {
+			time.Sleep(60 * time.Millisecond)
+			if err := w.Part(runtime.Text("more")); !errors.Is(err, store.ErrTooLarge) {
+				return fmt.Errorf("the writer says %w", err)
+			}
+			return nil
+		}, "TASK_STATE_COMPLETED"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			n := 0
+			tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) (f faultstore.Fault) {
+				if c.Op != "apply" || c.Event.EventInfo().Kind != runtime.EventArtifact {
+					return f
+				}
+				if n++; n == 2 {
+					f.Refuse = store.ErrTooLarge
+				}
+				return f
+			})
+			a := start(t, testCard, []server.Skill{run("x", func(_ context.Context, t *server.Task) (string, error) {
+				w := t.Stream("text")
+				for _, piece := range []string{"one", "two"} {
+					if err := w.Part(runtime.Text(piece)); err != nil {
+						return "", err
+					}
+				}
+				return "", c.after(w)
+			})}, server.WithStore(tasks))
+			task := a.ok("SendMessage", message("go"))["task"]
+			if got := str(task, "status", "state"); got != c.state {
+				t.Errorf("the task is %v", task)
+			}
+		})
 	}
 }

@@ -51,6 +51,7 @@ type Task struct {
 	unsure        bool // the store failed to create the task, or to say that it did
 	shelf         shelf
 	writers       []*ArtifactWriter    // those that may hold a piece back
+	lost          error                // why a piece that was held back will never be there, until the handler knows
 	isHeld        bool                 // the server's timer looks after them
 	closing       *runtime.MessageData // what the task is to be completed with
 	ending        ending

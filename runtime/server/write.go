@@ -49,7 +49,11 @@ func (t *Task) writeAll() error {
 			return err
 		}
 	}
-	if err := t.flush(); err != nil {
+	err := t.flush()
+	if err == nil {
+		err, t.lost = t.lost, nil
+	}
+	if err != nil {
 		return err
 	}
 	if t.ending.artifact.Event != nil {
