@@ -153,6 +153,15 @@ func (l *live) wake() {
 	}
 }
 
+// waiting is how many bytes the inputs of the calls in the queue have. Each has its own: a short message may be merged over a long input. The caller
+// holds l.mu.
+func (l *live) waiting() (bytes int64) {
+	for _, t := range l.queue {
+		bytes += int64(len(t.input))
+	}
+	return bytes
+}
+
 // state returns the task's state, without copying the task.
 func (l *live) state(s *Server) (runtime.State, error) {
 	snap, err := s.store.Get(context.Background(), l.key, store.View{History: new(int)})

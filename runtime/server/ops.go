@@ -159,9 +159,9 @@ func (q *request) send(p *runtime.SendRequest) {
 		if !wait {
 			t.awaitDecision()
 		}
-		result, err := t.answer(wait)
+		result, bytes, err := t.answer(wait)
 		if err == nil {
-			err = q.reserve(int64(t.bytes))
+			err = q.reserve(int64(bytes))
 		}
 		q.answer(result, err)
 	}

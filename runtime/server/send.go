@@ -283,6 +283,9 @@ func (s *Server) join(t *Task, info runtime.MessageInfo, wait bool) (queued, sta
 		return false, false, t.reask(missing)
 	}
 	t.private.Asked = false
+	if l.run != nil && l.waiting()+int64(len(input)) > s.limits.Body {
+		return false, false, errBusy.With("too many messages wait for their turn in the task, try again later").WithMetadata("taskId", now.ID)
+	}
 	if err := t.addMessage(runtime.StateWorking, nil); err != nil {
 		return false, false, err
 	}
@@ -372,24 +375,23 @@ func (t *Task) takeFirst() (runtime.Task, int64) {
 	return first, t.firstVersion
 }
 
-// answer returns what the sender of the message gets: a Message or a Task. The call is over, or its sender does not wait.
-func (t *Task) answer(over bool) (any, error) {
+// answer returns what the sender of the message gets: a Message or a Task, and about how long a Task is. The call is over, or its sender does not wait.
+func (t *Task) answer(over bool) (result any, bytes int, err error) {
 	t.l.mu.Lock()
 	defer t.l.mu.Unlock()
 	switch {
 	case t.err != nil && (t.l.version == 0 || t.err == errUnwritten):
-		return nil, t.err
+		return nil, 0, t.err
 	case t.reply != nil && t.l.version == 0:
-		return t.reply, nil
+		return t.reply, 0, nil
 	case !over && t.first != nil:
-		return t.first, nil
+		return t.first, t.bytes, nil
 	case over && t.last != nil:
-		return t.last, nil
+		return t.last, t.bytes, nil
 	}
 	snap, err := t.s.store.Get(context.Background(), t.l.key, *t.view())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	t.bytes = snap.Bytes
-	return snap.Task, nil
+	return snap.Task, snap.Bytes, nil
 }

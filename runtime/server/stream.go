@@ -38,7 +38,7 @@ func (q *request) stream(t *Task, answer runtime.Message) {
 		return
 	}
 	t.awaitDecision()
-	result, err := t.answer(false)
+	result, _, err := t.answer(false)
 	if err != nil {
 		q.fail(err)
 		return
