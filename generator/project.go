@@ -186,6 +186,9 @@ func (p *project) write(o Options, out Output, further []output.File, r Report) 
 	if r.Handlers, err = p.findings(h, out); err != nil {
 		return r, err
 	}
+	if adopted := len(r.Notes) > 0; adopted && out.Model.Agent != nil && h.Empty() {
+		r.Notes = append(r.Notes, out.Config.Packages.Skills+" holds no handlers yet: a2agen init --force adds them, with main.go and tests, and overwrites nothing")
+	}
 	return p.apply(o, out, files, r)
 }
 

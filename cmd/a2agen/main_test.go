@@ -47,6 +47,24 @@ func TestScripts(t *testing.T) {
 	})
 }
 
+// TestDocsSayHowToGetTheToolFromACheckout, before they name a release that may not be there.
+func TestDocsSayHowToGetTheToolFromACheckout(t *testing.T) {
+	for _, file := range []string{"../../README.md", "../../docs/cli.md"} {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		build, release := strings.Index(string(text), "`make build`"), strings.Index(string(text), "@latest")
+		if build < 0 || release < build {
+			t.Errorf("%s: make build is at %d, @latest at %d", file, build, release)
+		}
+	}
+	makefile, err := os.ReadFile("../../Makefile")
+	if err != nil || !strings.Contains(string(makefile), "build -o bin/a2agen ./cmd/a2agen") {
+		t.Errorf("make build makes no bin/a2agen (%v)", err)
+	}
+}
+
 // goSettings are settings of the go command that scripts share with this test, so that they compile what is cached.
 func goSettings(t *testing.T, names ...string) []string {
 	t.Helper()
