@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"go/token"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -15,6 +14,7 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/generator"
 	gonames "github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/internal/gotool"
 )
 
 // hostileWords are names that Go, emitted code or the reader of either has a use for: of skills, of properties, of definitions.
@@ -105,9 +105,7 @@ func TestHostileNamesCompileAndShadowNothing(t *testing.T) {
 	if r, err := generator.Run(t.Context(), generator.Options{Tool: generator.Tool{Version: "v1.0.0"}, Dir: dir}); err != nil {
 		t.Fatalf("%v\n%v", err, r.Diagnostics)
 	}
-	cmd := exec.Command("go", "vet", "-mod=mod", "./...")
-	cmd.Dir, cmd.Env = dir, append(os.Environ(), "GOFLAGS=-mod=mod", "GOPROXY=off", "GOWORK=off")
-	if out, err := cmd.CombinedOutput(); err != nil {
+	if out, err := gotool.Command(dir, "vet", "./...").CombinedOutput(); err != nil {
 		t.Errorf("%v\n%.4000s", err, out)
 	}
 	client, err := os.ReadFile(filepath.Join(dir, "client", "client.gen.go"))

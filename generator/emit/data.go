@@ -133,9 +133,12 @@ func dataDoc(t *ir.DataType) string {
 		ir.DataStruct: "is an object of a skill's contract.", ir.DataEnum: "is one of a fixed set of values.",
 		ir.DataDefined: "is a value of a skill's contract.", ir.DataWrapper: "holds a value of a skill's contract.",
 	}[t.Kind]
+	if t.Open {
+		text = "is one of the values that are suggested, or another."
+	}
 	if t.Kind == ir.DataUnion {
 		text = "is one of:\n"
-		for _, c := range t.Cases {
+		for _, c := range goCases(t) {
 			name := c.Go
 			if c.Type.Kind == ir.DataStruct || c.Type.Kind == ir.DataWrapper {
 				name = "*" + name
@@ -238,6 +241,17 @@ func (p *dataPackage) methods(t *ir.DataType) []string {
 	}
 }
 
+// goCases are the cases of a union by Go type: alternatives that must not both fit can have the same one.
+func goCases(t *ir.DataType) []*ir.DataCase {
+	var list []*ir.DataCase
+	for _, c := range t.Cases {
+		if !slices.ContainsFunc(list, func(o *ir.DataCase) bool { return o.Go == c.Go }) {
+			list = append(list, c)
+		}
+	}
+	return list
+}
+
 // marks prints the marker methods that make t a case of unions.
 func (p *dataPackage) marks(t *ir.DataType) string {
 	var methods []row
@@ -246,7 +260,9 @@ func (p *dataPackage) marks(t *ir.DataType) string {
 		if caseIsPtr(t) {
 			receiver = "*" + t.Go
 		}
-		methods = append(methods, row{cells: []string{"func (" + receiver + ") " + marker + "()", "{}"}})
+		head := "func (" + receiver + ") " + marker + "()"
+		body := emptyBody(head)
+		methods = append(methods, row{cells: []string{head, body}, alone: body != "{}"})
 	}
 	return strings.Join(columns(methods), "\n")
 }

@@ -118,11 +118,15 @@ func (p *dataPackage) checkEnum(t *ir.DataType) []string {
 		texts = append(texts, string(v.Value))
 		values = append(values, v.Go)
 	}
-	body := []string{call(p.chk("OneOf"), append([]string{"c", "*v", strconv.Quote(choice(texts))}, values...)...)}
-	if t.Checks != nil {
+	var body []string
+	if !t.Open {
+		body = append(body, call(p.chk("OneOf"), append([]string{"c", "*v", strconv.Quote(choice(texts))}, values...)...))
+	}
+	if t.Checks != nil || t.Open {
 		ref := &ir.DataRef{Kind: t.Base, Checks: t.Checks}
-		body = append(body, "x := "+call(dataScalars[t.Base], "*v"))
-		body = append(body, p.checksOf(ref, at("x"), 0)...)
+		if inner := p.checksOf(ref, at("x"), 0); len(inner) > 0 {
+			body = append(append(body, "x := "+call(dataScalars[t.Base], "*v")), inner...)
+		}
 	}
 	return body
 }
@@ -234,7 +238,7 @@ func (p *dataPackage) checksOf(r *ir.DataRef, x place, depth int) []string {
 	}
 	switch r.Kind {
 	case ir.DataAny:
-		return []string{call("c.Any", x.val)}
+		return append([]string{call("c.Any", x.val)}, p.listedChecks(c, x.val)...)
 	case ir.DataBool:
 		return p.values(c, x.val)
 	case ir.DataTime:
@@ -290,6 +294,15 @@ func (p *dataPackage) textChecks(c *ir.Checks, x string) []string {
 	return append(body, p.values(c, x)...)
 }
 
+// listedChecks checks that raw JSON is one of a few values.
+func (p *dataPackage) listedChecks(c *ir.Checks, x string) []string {
+	if len(c.Values) == 0 {
+		return nil
+	}
+	texts := rawTexts(c.Values)
+	return []string{call("c.Listed", append([]string{x, strconv.Quote(choice(texts))}, quotedAll(texts)...)...)}
+}
+
 // values checks that a scalar is one of a few.
 func (p *dataPackage) values(c *ir.Checks, x string) []string {
 	if len(c.Values) == 0 {
@@ -338,11 +351,33 @@ func (p *dataPackage) listChecks(r *ir.DataRef, c *ir.Checks, x string, depth in
 		each := append([]string{call("c.Index", i)}, inner...)
 		body = append(body, block("for "+i+" := range "+x, append(each, "c.Leave()")...))
 	}
+	body = append(body, p.placeChecks(r, x, i, depth)...)
 	if c.UniqueItems {
 		write := block("func(b []byte, e "+p.goTypeOrNull(r.Elem)+") []byte", append(p.writeOrNull(r.Elem, "e", depth+1), "return b")...)
 		body = append(body, call(p.chk("Unique"), "c", x, write))
 	}
 	return body
+}
+
+// placeChecks checks the elements of a list by their places.
+func (p *dataPackage) placeChecks(r *ir.DataRef, x, i string, depth int) []string {
+	if len(r.Prefix) == 0 {
+		return nil
+	}
+	var arms []string
+	for n, place := range r.Prefix {
+		arms = append(arms, arm("case "+strconv.Itoa(n), p.placeCheck(r, place, x+"["+i+"]", depth)))
+	}
+	if r.Rest != nil {
+		arms = append(arms, arm("default", p.placeCheck(r, r.Rest, x+"["+i+"]", depth)))
+	}
+	return []string{block("for "+i+" := range "+x, call("c.Index", i), choose(i, arms...), "c.Leave()")}
+}
+
+func (p *dataPackage) placeCheck(r, place *ir.DataRef, x string, depth int) string {
+	write := block("func(b []byte, e "+p.goTypeOrNull(r.Elem)+") []byte", append(p.writeOrNull(r.Elem, "e", depth+1), "return b")...)
+	check := block("func(c *"+p.chk("Checker")+", e "+p.goTypeOrNull(place)+")", p.checkElem(place, "e", depth+1)...)
+	return call(p.chk("Place"), "c", x, write, p.readFunction(place), check)
 }
 
 // checkEntries checks the values of a map.
@@ -359,7 +394,7 @@ func (p *dataPackage) checkEntries(elem *ir.DataRef, x string, depth int) []stri
 // checkUnion prints the function that checks whichever case there is.
 func (p *dataPackage) checkUnion(t *ir.DataType) string {
 	var arms []string
-	for _, c := range t.Cases {
+	for _, c := range goCases(t) {
 		if caseIsPtr(c.Type) {
 			arms = append(arms, arm("case *"+c.Go, block("if v == nil", "c.NotSet()", "return"), call("check"+c.Go, "c", "v")))
 			continue
@@ -367,5 +402,9 @@ func (p *dataPackage) checkUnion(t *ir.DataType) string {
 		arms = append(arms, arm("case "+c.Go, call("check"+c.Go, "c", "&v")))
 	}
 	arms = append(arms, arm("default", "c.NotSet()"))
-	return block("func check"+t.Go+"(c *"+p.chk("Checker")+", v "+t.Go+")", choose("v := v.(type)", arms...))
+	body := []string{choose("v := v.(type)", arms...)}
+	if tried(t) {
+		body = append(body, call(p.chk("Alone"), "c", "v", "write"+t.Go, "read"+t.Go))
+	}
+	return block("func check"+t.Go+"(c *"+p.chk("Checker")+", v "+t.Go+")", body...)
 }

@@ -137,25 +137,72 @@ func (p *dataPackage) readOther(t *ir.DataType) []string {
 	return []string{"others++", call("r.Unknown", "key", "&keys"+t.Go)}
 }
 
-// readUnion prints the function that reads the case which JSON type and discriminating property choose.
+// readUnion prints the function that reads the case which JSON type and discriminating property choose, or which fits.
 func (p *dataPackage) readUnion(t *ir.DataType) string {
-	var objects []*ir.DataCase
+	var keyed []*ir.DataCase
 	var arms []string
-	for _, c := range t.Cases {
-		if len(c.Keys) > 0 {
-			objects = append(objects, c)
+	for _, g := range caseGroups(t) {
+		if len(g.cases[0].Keys) > 0 {
+			keyed = g.cases
 			continue
 		}
 		var types []string
-		for _, name := range jsonTypes(c) {
+		for _, name := range g.types {
 			types = append(types, p.chk(name))
 		}
-		arms = append(arms, arm("case "+strings.Join(types, ", "), "return "+p.readCase(c)))
+		arms = append(arms, arm("case "+strings.Join(types, ", "), "return "+p.readGroup(t, g.cases)))
 	}
-	if len(objects) > 0 {
-		arms = append(arms, arm("case "+p.chk("TypeObject"), p.readKeyed(t, objects)...))
+	if len(keyed) > 0 {
+		arms = append(arms, arm("case "+p.chk("TypeObject"), p.readKeyed(t, keyed)...))
 	}
 	return block(p.readerFunc(" read"+t.Go, t.Go), choose("r.Type()", arms...), call("r.NoCase", strconv.Quote(caseList(t))), "return nil")
+}
+
+// caseGroup are the cases that values of some JSON types may be.
+type caseGroup struct {
+	types []string // constants of runtime/check
+	cases []*ir.DataCase
+}
+
+// caseGroups lists the cases by JSON type, types of which the same cases may be together.
+func caseGroups(t *ir.DataType) []caseGroup {
+	var groups []caseGroup
+	for _, c := range t.Cases {
+		for _, name := range jsonTypes(c) {
+			i := slices.IndexFunc(groups, func(g caseGroup) bool { return g.types[0] == name })
+			if i < 0 {
+				i, groups = len(groups), append(groups, caseGroup{types: []string{name}})
+			}
+			groups[i].cases = append(groups[i].cases, c)
+		}
+	}
+	var merged []caseGroup
+	for _, g := range groups {
+		i := slices.IndexFunc(merged, func(m caseGroup) bool { return slices.Equal(m.cases, g.cases) })
+		if i < 0 {
+			merged = append(merged, g)
+			continue
+		}
+		merged[i].types = append(merged[i].types, g.types...)
+	}
+	return merged
+}
+
+// readGroup reads the only case that there is, or the one that fits.
+func (p *dataPackage) readGroup(t *ir.DataType, cases []*ir.DataCase) string {
+	if len(cases) == 1 {
+		return p.readCase(cases[0])
+	}
+	args := []string{"r", strconv.Quote(t.Go), strconv.FormatBool(t.One), "check" + t.Go}
+	for _, c := range cases {
+		args = append(args, block(p.readerFunc("", t.Go), "return "+p.readCase(c)))
+	}
+	return call(p.chk("Either"), args...)
+}
+
+// tried reports whether some value may fit several cases of a union although it must fit only one.
+func tried(t *ir.DataType) bool {
+	return t.One && slices.ContainsFunc(caseGroups(t), func(g caseGroup) bool { return len(g.cases) > 1 && len(g.cases[0].Keys) == 0 })
 }
 
 func (p *dataPackage) readKeyed(t *ir.DataType, objects []*ir.DataCase) []string {
@@ -185,6 +232,7 @@ func jsonTypes(c *ir.DataCase) []string {
 	for _, t := range c.Types {
 		name := map[string]string{
 			"boolean": "TypeBoolean", "integer": "TypeNumber", "number": "TypeNumber", "string": "TypeString", "object": "TypeObject", "array": "TypeArray",
+			"null": "TypeNull",
 		}[t]
 		if len(names) == 0 || names[len(names)-1] != name {
 			names = append(names, name)

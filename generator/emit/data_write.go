@@ -120,7 +120,7 @@ func (p *dataPackage) writeEntries(elem *ir.DataRef, x string, depth int) []stri
 // writeUnion prints the function that writes whichever case there is.
 func (p *dataPackage) writeUnion(t *ir.DataType) string {
 	var arms []string
-	for _, c := range t.Cases {
+	for _, c := range goCases(t) {
 		typ, arg := c.Go, "&v"
 		if caseIsPtr(c.Type) {
 			typ, arg = "*"+c.Go, "v"

@@ -57,9 +57,17 @@ func indented(text string) string { return strings.ReplaceAll(text, "\n", "\n\t"
 // block is what a head says of statements: "if ok", "func f()", "for range n".
 func block(head string, body ...string) string {
 	if len(body) == 0 {
-		return head + " {}"
+		return head + " " + emptyBody(head)
 	}
 	return head + " {" + inner(body) + "\n}"
+}
+
+// emptyBody is a block without statements: gofmt leaves none on a line with so long a function's head.
+func emptyBody(head string) string {
+	if line := head[strings.LastIndexByte(head, '\n')+1:]; strings.HasPrefix(line, "func ") && len(line) > 100 {
+		return "{\n}"
+	}
+	return "{}"
 }
 
 // inner are statements on lines of their own, one step further in.

@@ -91,7 +91,9 @@ func nilable(k ir.DataKind) bool {
 
 // plain makes a value, never null, of the type without its pointer.
 func (s *sampler) plain(ref *ir.DataRef, cs constraints, name string, index int) (sample, error) {
-	if v, ok := cs.pick(index); ok && ref.Kind != ir.DataNamed {
+	if v, ok := cs.pick(index); ok && ref.Kind == ir.DataAny {
+		return sample{v, "wire.Value(" + strconv.Quote(v) + ")"}, nil
+	} else if ok && ref.Kind != ir.DataNamed {
 		return scalar(ref.Kind, v)
 	}
 	switch ref.Kind {
@@ -246,6 +248,11 @@ func (s *sampler) list(ref *ir.DataRef, cs constraints, name string) (sample, er
 		n = 1
 	}
 	n = max(least, min(n, cs.maxItems()))
+	if len(ref.Prefix) > 0 && least > 0 {
+		return sample{}, fmt.Errorf("%s has a type for each place", name)
+	} else if len(ref.Prefix) > 0 {
+		n = 0
+	}
 	if n > 100 {
 		return sample{}, fmt.Errorf("%s needs %d elements", name, n)
 	}

@@ -84,11 +84,53 @@ func (w *bundler) object(s *schema, branch bool) {
 	w.b = append(w.b, '}')
 }
 
+// raw prints the members of a mapping in a schema that stays raw JSON, with references to where definitions are here.
+func (w *bundler) raw(s *schema, n *yaml.Node) {
+	for k, v := range yamlx.Pairs(n) {
+		if k.Value == "$defs" || k.Value == "definitions" || k.Value == "$id" || k.Value == "$anchor" || k.Value == "$schema" {
+			continue
+		}
+		w.key(k.Value)
+		switch target := s.refs[v]; {
+		case target != nil:
+			w.b = append(w.b, w.refTo(target)...)
+		case slices.Contains(notSchemas, k.Value):
+			w.b = yamlx.AppendJSON(w.b, v)
+		default:
+			w.rawValue(s, v)
+		}
+	}
+}
+
+func (w *bundler) rawValue(s *schema, n *yaml.Node) {
+	switch n.Kind {
+	case yaml.MappingNode:
+		w.b = append(w.b, '{')
+		w.raw(s, n)
+		w.b = append(w.b, '}')
+	case yaml.SequenceNode:
+		w.b = append(w.b, '[')
+		for i, item := range n.Content {
+			if i > 0 {
+				w.b = append(w.b, ',')
+			}
+			w.rawValue(s, item)
+		}
+		w.b = append(w.b, ']')
+	default:
+		w.b = yamlx.AppendJSON(w.b, n)
+	}
+}
+
 // annotations stay outside when a nullable schema is wrapped.
 var annotations = []string{"title", "description", "default", "deprecated", "examples", "readOnly", "writeOnly", "$comment"}
 
 // members prints the keywords of s.
 func (w *bundler) members(s *schema, branch bool) {
+	if s.raw {
+		w.raw(s, s.node)
+		return
+	}
 	if s.always != nil { // a root that takes anything: {} says the same
 		return
 	}
@@ -154,7 +196,18 @@ func (w *bundler) member(s *schema, name string, v *yaml.Node) {
 			w.place(p.schema, false)
 		}
 		w.b = append(w.b, '}')
+	case "prefixItems":
+		w.list(s, name, v)
+	case "additionalItems":
+		if s.prefix != nil && s.items != nil {
+			w.key("items")
+			w.place(s.items, false)
+		}
 	case "items", "additionalProperties", "propertyNames":
+		if v.Kind == yaml.SequenceNode { // before 2020-12
+			w.list(s, name, v)
+			return
+		}
 		w.key(name)
 		w.place(map[string]*schema{"items": s.items, "additionalProperties": s.additional, "propertyNames": s.names}[name], name == "propertyNames")
 	case "allOf", "anyOf", "oneOf":
@@ -191,12 +244,22 @@ func (w *bundler) bound(s *schema, name string, v *yaml.Node) {
 // combination prints the list of schemas of allOf, anyOf or oneOf.
 func (w *bundler) combination(s *schema, name string, v *yaml.Node) {
 	w.key(name)
+	w.schemas(s, name, v, true)
+}
+
+// list prints the schemas of a list's first elements.
+func (w *bundler) list(s *schema, name string, v *yaml.Node) {
+	w.key("prefixItems")
+	w.schemas(s, name, v, false)
+}
+
+func (w *bundler) schemas(s *schema, name string, v *yaml.Node, branch bool) {
 	w.b = append(w.b, '[')
 	for i := range v.Content {
 		if i > 0 {
 			w.b = append(w.b, ',')
 		}
-		w.place(s.doc.schemas[joinIndex(s.ptr, name, i)], true)
+		w.place(s.doc.schemas[joinIndex(s.ptr, name, i)], branch)
 	}
 	w.b = append(w.b, ']')
 }

@@ -5,7 +5,11 @@ import (
 	"fmt"
 	"slices"
 
+	"go.yaml.in/yaml/v4"
+
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
 // branch is one alternative of an anyOf or oneOf, together with what holds beside it.
@@ -14,28 +18,54 @@ type branch struct {
 	from  *schema // as listed
 	f     *flat
 	keys  []json.RawMessage // by discriminator, else by constant
+	one   bool              // of a oneOf: no other may fit
 }
+
+// text is what the alternative says, the same for two that are written alike.
+func (b *branch) text() string {
+	text := ""
+	for _, p := range b.parts {
+		if p.doc.schemas[p.ptr] != p { // made by us
+			text += "+" + p.key
+			continue
+		}
+		text += "+" + string(yamlx.JSON(p.node))
+	}
+	return text
+}
+
+// plain reports whether an alternative takes every scalar of its types.
+func (b *branch) plain() bool {
+	f := b.f
+	return f.types != 0 && f.types&(tObject|tArray) == 0 && !f.hasEnum && f.format == nil && !f.base64 && checksOrNil(f.checks) == nil
+}
+
+// all reports whether an alternative takes anything.
+func (b *branch) all() bool { return b.f.types == tAll&^tNull && b.f.uses == 0 && !b.f.hasEnum }
 
 // union lowers anyOf and oneOf.
 func (l *lowerer) union(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
-	branches, null, ok := l.branches(f, nil)
+	list, ok := l.branches(f, nil)
 	if !ok {
 		return ir.DataRef{Kind: ir.DataAny}
 	}
-	switch len(branches) {
-	case 0:
-		f.errorf(f.union, nil, "only-null", "remove it, or allow another type beside null", "only null is valid here")
-		return ir.DataRef{Kind: ir.DataAny}
-	case 1:
-		if null {
-			self = nil
-		}
-		ref := l.single(branches[0].parts, h, self)
-		ref.Null = ref.Null || null && ref.Kind != ir.DataAny
-		return ref
-	}
+	branches, null := list.branches, list.takesNull()
 	if null {
 		self = nil
+	}
+	if !list.one() {
+		branches = absorb(distinct(branches))
+	}
+	switch {
+	case len(branches) == 0 && null:
+		return listed(nil, true)
+	case len(branches) == 0:
+		f.errorf(f.union, nil, "never-valid", "remove it, or correct the alternatives", "no value is valid here")
+		return ir.DataRef{Kind: ir.DataAny}
+	case len(branches) == 1:
+		ref := l.single(branches[0].parts, h, self)
+		ref.Null = null && ref.Kind != ir.DataAny
+		return ref
 	}
 	if ref, ok := l.enumUnion(f, branches, parts, h, self); ok {
 		ref.Null = null
@@ -62,53 +92,102 @@ func (l *lowerer) single(parts []*schema, h hint, self *named) ir.DataRef {
 	return l.value(parts, h, self)
 }
 
-// branches lists the alternatives of f, those of nested unions and of several types in their place, null apart.
-func (l *lowerer) branches(f *flat, open []*schema) (out []*branch, null, ok bool) {
+// branchList are the alternatives of a union, null apart.
+type branchList struct {
+	branches []*branch
+	nulls    int  // alternatives that take null
+	exact    bool // null must be in only one of them
+}
+
+func (b *branchList) one() bool {
+	return slices.ContainsFunc(b.branches, func(b *branch) bool { return b.one })
+}
+
+func (b *branchList) takesNull() bool { return b.nulls == 1 || b.nulls > 1 && !b.exact }
+
+// branches lists the alternatives of f, those of nested unions and of several types in their place. An alternative that
+// nothing fits is none.
+func (l *lowerer) branches(f *flat, open []*schema) (list *branchList, ok bool) {
 	if slices.Contains(open, f.union) {
 		f.errorf(f.union, nil, "endless-reference", "a schema can refer to itself only through a property, an item or a case", "the alternatives refer to themselves without end")
-		return nil, false, false
+		return nil, false
 	}
 	open = append(open, f.union)
 	base := baseOf(f)
+	list = &branchList{exact: len(f.union.oneOf) > 0}
 	for _, s := range slices.Concat(f.union.anyOf, f.union.oneOf) {
-		parts := append([]*schema{s}, base...)
-		if s.nullable {
-			parts[0], null = s.notNull(), true
-		}
-		parts = l.normal(parts)
-		if parts == nil {
-			return nil, false, false
-		}
-		b := &branch{parts: l.dropType(parts, f), from: s, f: l.flatten(parts)}
-		if b.f.bad {
-			return nil, false, false
-		}
-		null = null || b.f.null
-		if b.f.union != nil {
-			more, moreNull, ok := l.branches(b.f, open)
-			if !ok {
-				return nil, false, false
-			}
-			out, null = append(out, more...), null || moreNull
+		if s.isFalse() {
 			continue
 		}
-		l.discriminate(f, b)
-		out = append(out, l.byFamily(b)...)
+		if !l.branch(list, f, s, base, open) {
+			return nil, false
+		}
 	}
-	return l.distinct(f, out), null, true
+	return list, true
 }
 
-// distinct drops alternatives of an anyOf that are written twice.
-func (l *lowerer) distinct(f *flat, branches []*branch) []*branch {
-	if len(f.union.oneOf) > 0 {
-		return branches
+// branch adds the alternative s of f to the list, together with what holds beside it.
+func (l *lowerer) branch(list *branchList, f *flat, s *schema, base, open []*schema) bool {
+	parts, null := append([]*schema{s}, base...), false
+	if s.nullable {
+		parts[0], null = s.notNull(), !slices.ContainsFunc(base, (*schema).forbidsNull)
 	}
+	if parts = l.normal(parts); parts == nil {
+		return false
+	}
+	b := &branch{parts: l.dropType(parts, f), from: s, f: l.flatten(parts), one: list.exact}
+	if b.f.bad {
+		return false
+	}
+	if b.f.union != nil { // what it takes of null, its alternatives say
+		inner, ok := l.branches(b.f, open)
+		if !ok {
+			return false
+		}
+		for _, o := range inner.branches {
+			o.one = o.one || b.one
+		}
+		list.branches = append(list.branches, inner.branches...)
+		null = null || inner.takesNull()
+	} else {
+		null = null || b.f.null
+		l.discriminate(f, b)
+		list.branches = append(list.branches, l.byFamily(b)...)
+	}
+	if null {
+		list.nulls++
+	}
+	return true
+}
+
+// distinct drops alternatives that are written twice.
+func distinct(branches []*branch) []*branch {
 	seen := map[string]bool{}
 	return slices.DeleteFunc(branches, func(b *branch) bool {
-		key := keyOf(b.parts)
-		defer func() { seen[key] = true }()
-		return seen[key]
+		text := b.text()
+		defer func() { seen[text] = true }()
+		return seen[text]
 	})
+}
+
+// absorb drops alternatives whose every value another one takes as it is: a string with a format beside any string, an
+// integer beside any number, everything beside everything. Enumerations stay, for their constants.
+func absorb(branches []*branch) []*branch {
+	for _, b := range branches {
+		if b.all() {
+			return []*branch{b}
+		}
+	}
+	for i := 0; i < len(branches); i++ {
+		b := branches[i]
+		if slices.ContainsFunc(branches, func(o *branch) bool {
+			return o != b && o.plain() && b.f.types&^o.f.types == 0 && (!b.f.hasEnum || b.f.types&tBool != 0)
+		}) {
+			branches = slices.Delete(slices.Clone(branches), i, i+1)
+			i--
+		}
+	}
+	return branches
 }
 
 // baseOf returns what holds beside the alternatives.
@@ -171,21 +250,23 @@ func (l *lowerer) typeUnion(f *flat, parts []*schema, h hint) ir.DataRef {
 	return l.use(n)
 }
 
-// enumUnion lowers alternatives that are all constants of one type, as written to give each constant a description.
+// enumUnion lowers alternatives that are all constants of one type, as written to give each constant a description. Beside
+// one that takes any value of the type, the constants are suggestions.
 func (l *lowerer) enumUnion(f *flat, branches []*branch, parts []*schema, h hint, self *named) (ir.DataRef, bool) {
 	merged := *branches[0].f
-	merged.enum = nil
+	merged.enum, merged.types, merged.checks = nil, 0, ir.Checks{}
 	for _, b := range branches {
-		if !b.f.hasEnum || checksOrNil(b.f.checks) != nil || b.f.format != nil || families(b.f.types|merged.types) != 1 || b.f.types&tBool != 0 {
+		merged.types |= b.f.types
+		if families(merged.types) != 1 || merged.types&tBool != 0 || b.one && !b.f.hasEnum || !b.plain() && (!b.f.hasEnum || checksOrNil(b.f.checks) != nil || b.f.format != nil) {
 			return ir.DataRef{}, false
 		}
-		merged.types |= b.f.types
+		merged.suggested = merged.suggested || b.plain()
 		for _, v := range b.f.enum {
 			if len(b.f.enum) == 1 {
 				v.doc = docOf([]*schema{b.from})
 			}
 			if slices.ContainsFunc(merged.enum, func(o enumValue) bool { return o.json == v.json }) {
-				if len(f.union.oneOf) > 0 {
+				if b.one {
 					f.errorf(v.from, v.node, "ambiguous-union", "remove one", "value %s is in two alternatives of oneOf", short(v.json))
 				}
 				continue
@@ -193,6 +274,7 @@ func (l *lowerer) enumUnion(f *flat, branches []*branch, parts []*schema, h hint
 			merged.enum = append(merged.enum, v)
 		}
 	}
+	merged.hasEnum = true
 	if merged.types&tString != 0 {
 		return l.text(&merged, parts, h, self), true
 	}
@@ -205,10 +287,7 @@ func (l *lowerer) cases(n *named, f *flat, branches []*branch) {
 		return
 	}
 	for _, b := range branches {
-		suffix := typeName(b.f.types)
-		if len(b.keys) > 0 && b.f.types == tObject {
-			suffix = valueName(b.keys[0])
-		}
+		suffix := caseName(b, branches)
 		ref := l.lower(b.parts, hint{owner: n, suffix: suffix})
 		c := &ir.DataCase{Doc: docOf([]*schema{b.from}), Keys: b.keys, Types: b.f.types.names()}
 		if ref.Kind == ir.DataNamed && ref.Checks == nil {
@@ -219,6 +298,25 @@ func (l *lowerer) cases(n *named, f *flat, branches []*branch) {
 		}
 		n.t.Cases = append(n.t.Cases, c)
 	}
+}
+
+// caseName is how a case is called behind its union: by its constant, by the property that it alone requires, by its format,
+// else by its type.
+func caseName(b *branch, branches []*branch) string {
+	if len(b.keys) > 0 && b.f.types == tObject {
+		return valueName(b.keys[0])
+	}
+	for _, r := range b.f.required {
+		if !slices.ContainsFunc(branches, func(o *branch) bool {
+			return o != b && slices.ContainsFunc(o.f.required, func(n *yaml.Node) bool { return n.Value == r.Value })
+		}) && slices.ContainsFunc(branches, func(o *branch) bool { return o != b && o.f.types == tObject }) {
+			return names.Go(r.Value)
+		}
+	}
+	if b.f.format != nil && slices.ContainsFunc(branches, func(o *branch) bool { return o != b && o.f.types&b.f.types != 0 }) {
+		return names.Go(b.f.format.Value)
+	}
+	return typeName(b.f.types)
 }
 
 // caseType declares a type of its own for a case whose Go type has no methods.

@@ -87,7 +87,7 @@ func (l *lowerer) constants(f *flat, name string, strict bool) []json.RawMessage
 			continue
 		}
 		pf := l.flatten(p.parts)
-		if pf.bad || pf.null || pf.union != nil || !pf.hasEnum {
+		if pf.bad || pf.null || pf.union != nil || !pf.hasEnum || pf.rawEnum {
 			return nil
 		}
 		var keys []json.RawMessage
@@ -99,37 +99,47 @@ func (l *lowerer) constants(f *flat, name string, strict bool) []json.RawMessage
 	return nil
 }
 
-// tellApart decides how a reader knows which case it has: by JSON type, and objects among themselves by a property.
+// tellApart decides how a reader knows which case it has: by JSON type, objects among themselves by a property, and what
+// is left by trying.
 func (l *lowerer) tellApart(n *named, f *flat, branches []*branch) bool {
 	var objects []*branch
-	var taken typeSet
 	for _, b := range branches {
-		switch {
-		case b.f.types == tObject:
+		if b.f.types == tObject {
 			objects = append(objects, b)
-		case families(b.f.types) > 1 || taken&b.f.types != 0:
-			l.ambiguous(f, branches, b)
-			return false
 		}
-		if b.f.types&tNumber != 0 {
-			taken |= tNumber
-		}
-		taken |= b.f.types
 	}
-	if len(objects) < 2 {
-		for _, b := range objects {
-			b.keys = nil
-		}
-		return true
-	}
-	if d := f.union.discriminator; d != nil {
-		n.t.By = d.property
-	} else {
+	switch {
+	case len(objects) < 2:
+	case f.union != nil && f.union.discriminator != nil:
+		n.t.By = f.union.discriminator.property
+	default:
 		n.t.By = l.keyProperty(objects)
 	}
 	if n.t.By == "" || !disjoint(objects) {
-		l.ambiguous(f, branches, objects[1])
-		return false
+		n.t.By = ""
+		for _, b := range objects {
+			b.keys = nil
+		}
+	}
+	n.t.One = slices.ContainsFunc(branches, func(b *branch) bool { return b.one })
+	return !n.t.One || l.mayBeAlone(f, branches)
+}
+
+// mayBeAlone looks for alternatives of a oneOf of which no value, or not every value it should, fits just one.
+func (l *lowerer) mayBeAlone(f *flat, branches []*branch) bool {
+	for i, b := range branches {
+		for _, o := range branches[:i] {
+			if b.f.types&o.f.types != 0 && b.text() == o.text() {
+				l.ambiguous(f, o, b, "these alternatives of oneOf are the same: no value fits only one", "remove one, or write anyOf")
+				return false
+			}
+		}
+		for _, o := range branches {
+			if !b.f.typed && o.f.types&^b.f.types != 0 && b.f.types&tAll != tAll&^tNull {
+				l.ambiguous(f, o, b, "without type this alternative takes every value of the other one too", "add type")
+				return false
+			}
+		}
 	}
 	return true
 }
@@ -164,23 +174,15 @@ func disjoint(branches []*branch) bool {
 	return true
 }
 
-func (l *lowerer) ambiguous(f *flat, branches []*branch, b *branch) {
+func (l *lowerer) ambiguous(f *flat, o, b *branch, message, hint string) {
 	f.bad = true
-	d := diag.Diagnostic{
-		Code: "ambiguous-union", Severity: diag.Error, Pos: b.from.doc.pos(b.from.node),
-		Message: "this alternative cannot be told apart from the others",
-		Hint:    "give each object a required property with a const of its own, or let the alternatives have different types",
-	}
-	for _, o := range branches {
-		if o != b && (o.f.types&b.f.types != 0 || o.f.types&tNumber != 0 && b.f.types&tNumber != 0) {
-			d.Related = append(d.Related, diag.Related{Pos: o.from.doc.pos(o.from.node), Message: "the other alternative"})
-			break
-		}
-	}
-	l.list.Add(d)
+	l.list.Add(diag.Diagnostic{
+		Code: "ambiguous-union", Severity: diag.Error, Pos: b.from.doc.pos(b.from.node), Message: message, Hint: hint + "; " + rawHint,
+		Related: []diag.Related{{Pos: o.from.doc.pos(o.from.node), Message: "the other alternative"}},
+	})
 }
 
 // lastToken is the last name in a JSON pointer.
 func lastToken(ptr string) string {
-	return strings.NewReplacer("~1", "/", "~0", "~").Replace(ptr[strings.LastIndexByte(ptr, '/')+1:])
+	return unescape.Replace(ptr[strings.LastIndexByte(ptr, '/')+1:])
 }

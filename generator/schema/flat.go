@@ -22,8 +22,10 @@ type flat struct {
 	null  bool
 	uses  typeSet
 
-	enum    []enumValue
-	hasEnum bool
+	enum      []enumValue
+	hasEnum   bool
+	suggested bool // the enumerated values are suggestions
+	rawEnum   bool // some value is an object or a list: the whole value stays raw JSON
 
 	props    []*flatProperty
 	isStruct bool // some schema has properties, or forbids others
@@ -33,6 +35,7 @@ type flat struct {
 	open     bool      // additionalProperties: true, said explicitly
 	names    []*schema
 	items    []*schema
+	prefix   []*schema
 	checks   ir.Checks
 	format   *yaml.Node
 	base64   bool
@@ -58,6 +61,9 @@ func (c *compiler) flatten(parts []*schema) *flat {
 		f.merge(a)
 	}
 	f.mergeProperties()
+	if f.prefix != nil {
+		f.checkPrefix()
+	}
 	if f.bad {
 		return f // no mistakes that only follow from others
 	}
@@ -126,6 +132,12 @@ func (f *flat) merge(a *schema) {
 	}
 	f.required = append(f.required, a.required...)
 	f.base64 = f.base64 || a.base64
+	if a.prefix != nil {
+		if f.prefix != nil {
+			f.errorf(a, a.node, "unsupported-keyword", "keep one of them", "two prefixItems that hold for one value cannot be combined")
+		}
+		f.prefix = a.prefix
+	}
 	if a.items != nil {
 		f.items = append(f.items, a.items)
 	}
@@ -140,6 +152,15 @@ func (f *flat) merge(a *schema) {
 	}
 	f.mergeFormat(a)
 	f.mergeChecks(a)
+}
+
+// checkPrefix refuses items of another schema than that with prefixItems: they hold for the first elements too.
+func (f *flat) checkPrefix() {
+	for _, a := range f.atoms {
+		if a.items != nil && a.prefix == nil {
+			f.errorf(a, a.node, "unsupported-keyword", "write items beside prefixItems", "items of one schema and prefixItems of another cannot be combined")
+		}
+	}
 }
 
 func (f *flat) mergeFormat(a *schema) {
@@ -246,6 +267,7 @@ func (f *flat) settleEnum() {
 	if !f.hasEnum {
 		return
 	}
+	f.rawEnum = slices.ContainsFunc(f.enum, func(v enumValue) bool { return jsonType(v.json)&(tObject|tArray) != 0 })
 	var left []enumValue
 	var types typeSet
 	null := false
@@ -266,12 +288,12 @@ func (f *flat) settleEnum() {
 		f.types = 0
 		return
 	}
-	if families(types) > 1 {
-		f.errorf(f.at, f.at.node, "unsupported-value", "split it by type: oneOf with one enum each", "an enumeration of %s cannot be expressed as Go constants", types)
+	if f.rawEnum && f.uses != 0 {
+		f.errorf(f.at, f.at.node, "unsupported-value", "list only values that the other keywords allow, and remove those", "an enumeration of objects or lists cannot have other keywords beside it")
 	}
 	f.types &= types
 	if types&tFraction != 0 {
-		f.types = tNumber
+		f.types |= tNumber
 	}
 }
 
@@ -284,6 +306,10 @@ func jsonType(text string) typeSet {
 		return tBool
 	case text[0] == '"':
 		return tString
+	case text[0] == '{':
+		return tObject
+	case text[0] == '[':
+		return tArray
 	case strings.ContainsAny(text, ".eE"):
 		return tFraction
 	}

@@ -1,6 +1,9 @@
 package schema
 
 import (
+	"slices"
+	"strings"
+
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/suggest"
@@ -57,7 +60,7 @@ var knownKeywords = []string{
 	"$ref", "$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
 	"type", "nullable", "enum", "const", "format", "contentEncoding", "contentMediaType", "contentSchema", "allOf", "anyOf", "oneOf", "discriminator",
 	"properties", "required", "additionalProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependencies",
-	"items", "minItems", "maxItems", "uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
+	"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
 }
 
 // unsupported are keywords of JSON Schema that Go types cannot express, with what to write instead.
@@ -69,8 +72,6 @@ var unsupported = map[string]string{
 	"patternProperties":     "use additionalProperties for the values and propertyNames with a pattern for the keys",
 	"unevaluatedProperties": "merge the parts of allOf into one object and use additionalProperties",
 	"unevaluatedItems":      "use items and maxItems",
-	"prefixItems":           "use an object with one property an element, or items for elements of one type",
-	"additionalItems":       "use items for elements of one type",
 	"contains":              "use items, or check it in the handler",
 	"minContains":           "use minItems, or check it in the handler",
 	"maxContains":           "use maxItems, or check it in the handler",
@@ -82,12 +83,22 @@ var unsupported = map[string]string{
 	"$vocabulary":           "remove it: the vocabulary of draft 2020-12 is used",
 }
 
+// rawHint tells the way out where a schema cannot become a Go type.
+const rawHint = "or write \"x-go: raw\" here to take any JSON in its place"
+
+// notes are keywords that tools outside JSON Schema write into schemas, so that one that reads like a keyword is no mistake.
+var notes = []string{
+	"id", "components", "markdownDescription", "enumNames", "enumDescriptions", "markdownEnumDescriptions", "defaultSnippets", "tsType", "tsEnumNames",
+	"deprecationMessage", "doNotSuggest", "errorMessage", "patternErrorMessage", "suggestSortText", "allowComments", "allowTrailingCommas",
+	"propertyOrdering", "options", "optionsLoader", "strict", "name", "label", "order", "placeholder", "hidden", "secret", "uniqueItemProperties",
+}
+
 // readKeywords reads the mapping of a schema.
 func (c *compiler) readKeywords(s *schema) {
 	for k, v := range yamlx.Pairs(s.node) {
 		name := k.Value
 		if hint, ok := unsupported[name]; ok {
-			c.failf(s, k, "unsupported-keyword", hint, "%q cannot be expressed as a Go type", name)
+			c.failf(s, k, "unsupported-keyword", hint+"; "+rawHint, "%q cannot be expressed as a Go type", name)
 			continue
 		}
 		if read := keywords(name); read != nil {
@@ -98,15 +109,14 @@ func (c *compiler) readKeywords(s *schema) {
 			s.uses |= before
 			continue
 		}
-		if len(name) < 2 || name[:2] != "x-" {
-			hint := suggest.Nearest(name, knownKeywords)
-			if hint == "" {
-				hint = "prefix it with x- to keep it as a note of your own"
-			} else {
-				hint = "did you mean \"" + hint + "\"?"
-			}
-			c.failf(s, k, "unknown-keyword", hint, "unknown keyword %q", short(name))
+		if strings.HasPrefix(name, "x-") || slices.Contains(notes, name) {
+			continue
 		}
+		if near := suggest.Nearest(name, knownKeywords); near != "" {
+			c.failf(s, k, "unknown-keyword", "did you mean \""+near+"\"? A note of your own begins with x-", "unknown keyword %q", short(name))
+			continue
+		}
+		c.list.Warnf(s.doc.pos(k), "unknown-keyword", "prefix it with x- if it is a note of your own", "unknown keyword %q has no effect", short(name))
 	}
 	c.settle(s)
 }

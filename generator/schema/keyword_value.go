@@ -17,6 +17,15 @@ func valueKeyword(name string) keyword {
 	switch name {
 	case "items":
 		return readItems
+	case "prefixItems":
+		return readPrefix
+	case "additionalItems":
+		return func(c *compiler, s *schema, k, v *yaml.Node) {
+			s.uses |= tArray
+			if items := yamlx.Get(s.node, "items"); items != nil && items.Kind == yaml.SequenceNode {
+				s.items = c.read(s.doc, join(s.ptr, k.Value), v)
+			}
+		}
 	case "minItems":
 		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MinItems = c.count(s, k, v, tArray) }
 	case "maxItems":
@@ -47,7 +56,7 @@ func valueKeyword(name string) keyword {
 func readItems(c *compiler, s *schema, k, v *yaml.Node) {
 	s.uses |= tArray
 	if v.Kind == yaml.SequenceNode {
-		c.failf(s, k, "unsupported-keyword", unsupported["prefixItems"], "a list of schemas as items cannot be expressed as a Go type")
+		readPrefix(c, s, k, v)
 		return
 	}
 	s.items = c.read(s.doc, join(s.ptr, k.Value), v)
@@ -176,10 +185,6 @@ func readConst(c *compiler, s *schema, k, v *yaml.Node) {
 
 // addValue adds one value of enum or const.
 func (c *compiler) addValue(s *schema, n *yaml.Node) {
-	if n.Kind != yaml.ScalarNode {
-		c.failf(s, n, "unsupported-value", "describe it with properties or items whose values are const", "an object or array as enum or const cannot be expressed as a Go constant")
-		return
-	}
 	if n.Tag == "!!int" || n.Tag == "!!float" {
 		if _, ok := parseRat(n.Value); !ok {
 			c.failf(s, n, "bad-value", "", "number %s is out of range", short(n.Value))

@@ -36,9 +36,10 @@ type busy struct{ self *named }
 
 // pendingValue is a default to be checked once all types are complete.
 type pendingValue struct {
-	doc  *document
-	node *yaml.Node
-	ref  *ir.DataRef
+	doc   *document
+	node  *yaml.Node
+	ref   *ir.DataRef
+	field *ir.DataField
 }
 
 // named is a type that has no Go name yet.
@@ -94,7 +95,9 @@ func (l *lowerer) run() {
 	l.checkFinite()
 	for _, v := range l.values {
 		if problem := accepts(v.ref, v.node); problem != "" {
-			l.errorf(v.doc, v.node, "bad-default", "", "the default is not valid: %s", problem)
+			l.list.Warnf(v.doc.pos(v.node), "bad-default", "correct it, or remove it", "the default is not valid and has no effect: %s", problem)
+			v.field.Default, v.field.OmitZero, v.field.Pointer = nil, false, false
+			l.presence(v.field, nil)
 		}
 	}
 }
@@ -110,6 +113,9 @@ func (l *lowerer) lower(parts []*schema, h hint) ir.DataRef {
 	}
 	if keyOf(parts) == l.rootKey {
 		return l.use(l.byKey[l.rootKey])
+	}
+	if slices.ContainsFunc(parts, func(s *schema) bool { return s.raw }) {
+		return ir.DataRef{Kind: ir.DataAny}
 	}
 	if def := l.defName(parts); def != "" {
 		h = hint{base: def}
@@ -128,6 +134,9 @@ func (l *lowerer) value(parts []*schema, h hint, self *named) ir.DataRef {
 		l.limit(parts[0], "types", maxTypes)
 	}
 	if l.full {
+		return ir.DataRef{Kind: ir.DataAny}
+	}
+	if slices.ContainsFunc(parts, func(s *schema) bool { return s.raw }) {
 		return ir.DataRef{Kind: ir.DataAny}
 	}
 	f := l.flatten(parts)
@@ -168,11 +177,15 @@ func (l *lowerer) lookInside(f *flat, h hint) {
 // plain lowers what is no anyOf or oneOf, null apart.
 func (l *lowerer) plain(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
 	switch n := families(f.types); {
+	case f.rawEnum:
+		return listed(f.enum, f.null)
 	case f.types == tAll&^tNull && f.uses == 0:
 		l.warnAny(f, parts)
 		return ir.DataRef{Kind: ir.DataAny}
+	case n == 0 && f.null:
+		return listed(nil, true)
 	case n == 0:
-		f.errorf(f.at, nil, "only-null", "remove it, or allow another type beside null", "only null is valid here")
+		f.errorf(f.at, nil, "conflict", "", "no value is valid here")
 		return ir.DataRef{Kind: ir.DataAny}
 	case n > 1:
 		return l.typeUnion(f, parts, h)
@@ -192,6 +205,18 @@ func (l *lowerer) plain(f *flat, parts []*schema, h hint, self *named) ir.DataRe
 		ref.Checks = &ir.Checks{Values: []json.RawMessage{json.RawMessage(f.enum[0].json)}}
 	}
 	return ref
+}
+
+// listed is raw JSON of which only a few values are valid.
+func listed(values []enumValue, null bool) ir.DataRef {
+	checks := &ir.Checks{}
+	for _, v := range values {
+		checks.Values = append(checks.Values, json.RawMessage(v.json))
+	}
+	if null {
+		checks.Values = append(checks.Values, json.RawMessage("null"))
+	}
+	return ir.DataRef{Kind: ir.DataAny, Checks: checks}
 }
 
 // warnAny points out a schema that takes anything without saying so.
@@ -229,7 +254,13 @@ func (l *lowerer) collection(parts []*schema, h hint, lower func(hint) ir.DataRe
 func (l *lowerer) array(f *flat, h hint) ir.DataRef {
 	ref := ir.DataRef{Kind: ir.DataList, Checks: checksOrNil(ir.Checks{MinItems: positive(f.checks.MinItems), MaxItems: f.checks.MaxItems, UniqueItems: f.checks.UniqueItems})}
 	elem := ir.DataRef{Kind: ir.DataAny}
-	if len(f.items) > 0 {
+	switch {
+	case f.prefix != nil:
+		elem = l.tuple(f, &ref, h)
+	case slices.ContainsFunc(f.items, (*schema).isFalse):
+		none := 0
+		ref.Checks = checksOrNil(ir.Checks{MinItems: positive(f.checks.MinItems), MaxItems: &none})
+	case len(f.items) > 0:
 		elem = l.lower(f.items, h.plus("Item"))
 	}
 	ref.Elem = keep(elem)

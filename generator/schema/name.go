@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
@@ -140,9 +141,14 @@ func uses(t *ir.DataType) []*ir.DataType {
 
 // eachRef visits every reference in t, elements included.
 func eachRef(t *ir.DataType, visit func(*ir.DataRef)) {
-	walk := func(r *ir.DataRef) {
+	var walk func(r *ir.DataRef)
+	walk = func(r *ir.DataRef) {
 		for ; r != nil; r = r.Elem {
 			visit(r)
+			for _, place := range r.Prefix {
+				walk(place)
+			}
+			walk(r.Rest)
 		}
 	}
 	for _, f := range t.Fields {
@@ -167,6 +173,13 @@ func (n *namer) finish(t *ir.DataType, same map[*ir.DataType]*ir.DataType) {
 			c.Type = other
 		}
 		c.Go = c.Type.Go
+	}
+	if !t.One {
+		seen := map[*ir.DataType]bool{}
+		t.Cases = slices.DeleteFunc(t.Cases, func(c *ir.DataCase) bool {
+			defer func() { seen[c.Type] = true }()
+			return seen[c.Type]
+		})
 	}
 	for i := range t.Values {
 		v := &t.Values[i]

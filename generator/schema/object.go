@@ -137,7 +137,7 @@ func (l *lowerer) field(n *named, p *flatProperty, required bool) *ir.DataField 
 	}
 	field.Type = l.lower(p.parts, hint{owner: n, suffix: names.Go(p.name)})
 	def, doc := defaultOf(p.parts)
-	if def == nil || def.Tag == "!!null" && field.Type.Null {
+	if def == nil || def.Tag == "!!null" && field.Type.Kind != ir.DataAny { // null as a default says: there is none
 		l.presence(field, nil)
 		return field
 	}
@@ -147,7 +147,7 @@ func (l *lowerer) field(n *named, p *flatProperty, required bool) *ir.DataField 
 		return field
 	}
 	field.Default = yamlx.JSON(def)
-	l.values = append(l.values, pendingValue{doc: doc, node: def, ref: &field.Type})
+	l.values = append(l.values, pendingValue{doc: doc, node: def, ref: &field.Type, field: field})
 	l.presence(field, def)
 	return field
 }
@@ -188,7 +188,7 @@ func (l *lowerer) constant(p *flatProperty, required bool) json.RawMessage {
 		return nil
 	case f.null && f.types == 0:
 		return json.RawMessage("null")
-	case !required || f.null || len(f.enum) != 1:
+	case !required || f.null || f.rawEnum || len(f.enum) != 1:
 		return nil
 	}
 	return json.RawMessage(f.enum[0].json)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math"
 	"math/big"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -50,6 +51,8 @@ func (c *compiler) read(doc *document, ptr string, node *yaml.Node) *schema {
 	s := &schema{doc: doc, ptr: ptr, node: node, key: strconv.Itoa(c.schemas)}
 	doc.schemas[ptr] = s
 	switch {
+	case node.Kind == yaml.MappingNode && yamlx.Text(yamlx.Get(node, "x-go")) == "raw":
+		c.readRaw(s)
 	case node.Kind == yaml.MappingNode:
 		c.readKeywords(s)
 	case node.Tag == "!!bool":
@@ -59,6 +62,29 @@ func (c *compiler) read(doc *document, ptr string, node *yaml.Node) *schema {
 		c.failf(s, node, "not-a-schema", "write a map of keywords such as type: string", "a schema must be a map, true or false, got %s", yamlx.Describe(node))
 	}
 	return s
+}
+
+// readRaw reads a schema that the user keeps as raw JSON: it is published as it is, with what it refers to.
+func (c *compiler) readRaw(s *schema) {
+	s.raw, s.refs = true, map[*yaml.Node]*schema{}
+	s.title, s.description = yamlx.Text(yamlx.Get(s.node, "title")), yamlx.Text(yamlx.Get(s.node, "description"))
+	c.rawRefs(s, s.node)
+}
+
+func (c *compiler) rawRefs(s *schema, n *yaml.Node) {
+	for _, item := range yamlx.Items(n) {
+		c.rawRefs(s, item)
+	}
+	for k, v := range yamlx.Pairs(n) {
+		switch {
+		case k.Value == "$ref" && yamlx.IsText(v):
+			if s.refs[v] = c.lookup(s.doc, v, v.Value, s); s.refs[v] != nil {
+				s.refs[v].target = true
+			}
+		case !slices.Contains(notSchemas, k.Value):
+			c.rawRefs(s, v)
+		}
+	}
 }
 
 // rat is the value of a JSON number that was checked when it was read.

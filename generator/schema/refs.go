@@ -3,7 +3,6 @@ package schema
 import (
 	"net/url"
 	"path"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -43,10 +42,19 @@ func (c *compiler) mapped(s *schema, n *yaml.Node, text string) *schema {
 // lookup finds the schema that ref, written at n of doc, points to. Nil after an error.
 func (c *compiler) lookup(doc *document, n *yaml.Node, ref string, from *schema) *schema {
 	file, fragment, _ := strings.Cut(ref, "#")
-	target := doc
-	if file != "" && file != doc.id && !c.isRootID(doc, file) {
-		if target = c.file(doc, n, file); target == nil {
-			return nil
+	c.indexDocument(doc)
+	target, in := doc, doc.resources[0]
+	if from != nil {
+		in = doc.resourceOf(from.ptr)
+	}
+	if file != "" {
+		named, ok := doc.resourceNamed(in, file)
+		if in = named; !ok {
+			if target = c.file(doc, n, file); target == nil {
+				return nil
+			}
+			c.indexDocument(target)
+			in = target.resources[0]
 		}
 	}
 	fragment, err := url.PathUnescape(fragment)
@@ -55,10 +63,12 @@ func (c *compiler) lookup(doc *document, n *yaml.Node, ref string, from *schema)
 		return nil
 	}
 	if fragment == "" || fragment[0] == '/' {
-		return c.pointer(target, doc, n, fragment)
+		if in.ptr != "" && !target.has(in.ptr+fragment) && target.has(fragment) {
+			return c.pointer(target, doc, n, fragment) // as readers do that give a nested $id no meaning
+		}
+		return c.pointer(target, doc, n, in.ptr+fragment)
 	}
-	c.indexDocument(target)
-	ptr, ok := target.anchors[fragment]
+	ptr, ok := target.anchorNamed(in, fragment)
 	if !ok {
 		c.errorf(doc, n, "bad-reference", "write a JSON pointer (#/$defs/…) or the name of an $anchor", "no $anchor %q in %s", short(fragment), target.file)
 		return nil
@@ -66,11 +76,19 @@ func (c *compiler) lookup(doc *document, n *yaml.Node, ref string, from *schema)
 	return c.pointer(target, doc, n, ptr)
 }
 
-// isRootID reports whether ref is the $id of doc's root.
-func (c *compiler) isRootID(doc *document, ref string) bool {
-	c.indexDocument(doc)
-	return doc.id != "" && ref == doc.id
+// has reports whether there is something at a JSON pointer.
+func (d *document) has(ptr string) bool {
+	node := d.root
+	for _, raw := range strings.Split(ptr, "/")[1:] {
+		if node, _ = step(node, unescape.Replace(raw)); node == nil {
+			return false
+		}
+	}
+	return true
 }
+
+// unescape undoes the escapes of a JSON pointer.
+var unescape = strings.NewReplacer("~1", "/", "~0", "~")
 
 // pointer returns the schema at a JSON pointer of target; doc and n say where it is asked for.
 func (c *compiler) pointer(target, doc *document, n *yaml.Node, ptr string) *schema {
@@ -81,7 +99,7 @@ func (c *compiler) pointer(target, doc *document, n *yaml.Node, ptr string) *sch
 	}
 	at := ""
 	for _, raw := range tokens {
-		token := strings.NewReplacer("~1", "/", "~0", "~").Replace(raw)
+		token := unescape.Replace(raw)
 		next, hint := step(node, token)
 		if next == nil {
 			if at == "" && target == doc && suggest.Nearest(token, rootKeys(node)) == "" {
@@ -160,39 +178,4 @@ func (c *compiler) file(doc *document, n *yaml.Node, ref string) *document {
 	}
 	c.files[full] = newDocument(full, root)
 	return c.files[full]
-}
-
-// indexDocument finds the $anchor names and the $id of a document, once.
-func (c *compiler) indexDocument(doc *document) {
-	if doc.anchors != nil {
-		return
-	}
-	doc.anchors = map[string]string{}
-	doc.id = strings.TrimSuffix(yamlx.Text(yamlx.Get(doc.root, "$id")), "#")
-	c.collectAnchors(doc, doc.root, "")
-}
-
-// notSchemas are keywords under which an $anchor is data.
-var notSchemas = []string{"enum", "const", "default", "examples", "example"}
-
-func (c *compiler) collectAnchors(doc *document, n *yaml.Node, ptr string) {
-	for i, item := range yamlx.Items(n) {
-		c.collectAnchors(doc, item, ptr+"/"+strconv.Itoa(i))
-	}
-	for k, v := range yamlx.Pairs(n) {
-		switch {
-		case k.Value == "$anchor" && yamlx.IsText(v):
-			if _, ok := doc.anchors[v.Value]; ok {
-				c.errorf(doc, v, "duplicate-anchor", "", "$anchor %q is declared twice", short(v.Value))
-			}
-			doc.anchors[v.Value] = ptr
-		case k.Value == "$id" && yamlx.IsText(v) && ptr != "":
-			if id, ok := strings.CutPrefix(v.Value, "#"); ok { // draft 7 spells an anchor so
-				doc.anchors[id] = ptr
-			}
-		case slices.Contains(notSchemas, k.Value):
-		default:
-			c.collectAnchors(doc, v, join(ptr, k.Value))
-		}
-	}
 }

@@ -3,6 +3,7 @@ package schema
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/names"
@@ -19,23 +20,26 @@ func (l *lowerer) text(f *flat, parts []*schema, h hint, self *named) ir.DataRef
 	}
 	checks := ir.Checks{
 		MinLength: positive(f.checks.MinLength), MaxLength: f.checks.MaxLength,
-		Patterns: f.checks.Patterns, Formats: f.checks.Formats,
+		Patterns: f.checks.Patterns, Formats: slices.Clone(f.checks.Formats),
+	}
+	if n := leastText[kind]; checks.MinLength != nil && *checks.MinLength <= n {
+		checks.MinLength = nil // every such text is as long
 	}
 	if f.hasEnum {
 		if kind != ir.DataString {
-			f.errorf(f.at, nil, "unsupported-value", "remove the format or the enum", "an enumeration cannot have the format of %s", kind)
+			checks.Formats = append(checks.Formats, textFormats[kind])
 		}
 		return l.enum(f, ir.DataString, f.enum, checksOrNil(checks), parts, h, self)
 	}
-	if kind != ir.DataString && (checksOrNil(checks) != nil) {
-		what := string(kind)
-		if kind == ir.DataBytes {
-			what = "base64 text"
-		}
-		f.errorf(f.at, nil, "conflict", "remove the length, the pattern or the format", "a %s cannot have a length or pattern", what)
+	if kind != ir.DataString && checksOrNil(checks) != nil { // of the text, which the Go type would not keep
+		checks.Formats = append(checks.Formats, textFormats[kind])
+		kind = ir.DataString
 	}
 	return ir.DataRef{Kind: kind, Checks: checksOrNil(checks)}
 }
+
+// leastText is the length of the shortest text of a kind.
+var leastText = map[ir.DataKind]int{ir.DataTime: len("2006-01-02T15:04:05Z"), ir.DataDate: len("2006-01-02")}
 
 // number lowers integers and numbers.
 func (l *lowerer) number(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
@@ -62,7 +66,7 @@ func (l *lowerer) enum(f *flat, base ir.DataKind, values []enumValue, checks *ir
 		ref.Checks = checks
 		return ref
 	}
-	n.t.Kind, n.t.Base = ir.DataEnum, base
+	n.t.Kind, n.t.Base, n.t.Open = ir.DataEnum, base, f.suggested
 	for _, v := range values {
 		if base != ir.DataString && base != ir.DataNumber {
 			if r := rat(v.json); !r.IsInt() || r.Num().Cmp(intRange[base][0]) < 0 || r.Num().Cmp(intRange[base][1]) > 0 {

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -12,11 +13,11 @@ import (
 
 // document is one tree that JSON pointers start from: a file, or a schema written inline.
 type document struct {
-	file    string // for positions and relative references
-	root    *yaml.Node
-	id      string             // $id of the root, without fragment
-	schemas map[string]*schema // by JSON pointer
-	anchors map[string]string  // $anchor → JSON pointer
+	file      string // for positions and relative references
+	root      *yaml.Node
+	schemas   map[string]*schema // by JSON pointer
+	resources []resource         // the root first
+	anchors   []anchor
 }
 
 func (d *document) pos(n *yaml.Node) diag.Pos {
@@ -71,6 +72,9 @@ type schema struct {
 	derived bool // made by us, not read
 	bad     bool // a keyword of its own was reported
 
+	raw  bool                   // x-go: raw
+	refs map[*yaml.Node]*schema // what the references in a raw schema name
+
 	always *bool // true and false as schemas
 	ref    *reference
 
@@ -85,6 +89,7 @@ type schema struct {
 	additional *schema
 	names      *schema // propertyNames
 	items      *schema
+	prefix     []*schema // of the first elements
 	checks     ir.Checks // of the value itself, names excluded
 	format     *yaml.Node
 	base64     bool // contentEncoding
@@ -143,6 +148,20 @@ func (s *schema) asserts() bool {
 
 // pure reports whether s is nothing but a reference, apart from annotations.
 func (s *schema) pure() bool { return s.ref != nil && s.types == 0 && !s.asserts() }
+
+// isFalse reports whether no value is valid by s, a reference included.
+func (s *schema) isFalse() bool {
+	s = s.resolve()
+	return s != nil && s.always != nil && !*s.always
+}
+
+// forbidsNull reports whether s itself says that null is not valid.
+func (s *schema) forbidsNull() bool {
+	if s.nullable {
+		return false
+	}
+	return s.types != 0 && s.types&tNull == 0 || s.hasEnum && !slices.ContainsFunc(s.enum, func(v enumValue) bool { return v.json == "null" })
+}
 
 // alone is s without what it pulls in from elsewhere: reference and allOf.
 func (s *schema) alone() *schema {

@@ -18,12 +18,12 @@ import (
 // accepts says why the value n is not valid by ref, or "". It is asked about defaults, which are known when code is
 // generated.
 func accepts(ref *ir.DataRef, n *yaml.Node) string {
-	if yamlx.IsNull(n) && (ref.Null || ref.Kind == ir.DataAny) {
+	if yamlx.IsNull(n) && ref.Null {
 		return ""
 	}
 	switch ref.Kind {
 	case ir.DataAny:
-		return ""
+		return checkValues(ref.Checks, n)
 	case ir.DataBool:
 		if n.Tag != "!!bool" {
 			return mismatch("true or false", n)
@@ -129,8 +129,14 @@ func acceptsList(ref *ir.DataRef, n *yaml.Node) string {
 		return mismatch("a list", n)
 	}
 	seen := map[string]bool{}
-	for _, item := range n.Content {
-		if problem := accepts(ref.Elem, item); problem != "" {
+	for i, item := range n.Content {
+		elem := ref.Elem
+		if i < len(ref.Prefix) {
+			elem = ref.Prefix[i]
+		} else if ref.Rest != nil {
+			elem = ref.Rest
+		}
+		if problem := accepts(elem, item); problem != "" {
 			return problem
 		}
 		text := string(yamlx.JSON(item))
@@ -201,6 +207,9 @@ func acceptsNamed(ref *ir.DataRef, n *yaml.Node) string {
 	t := ref.Type
 	switch t.Kind {
 	case ir.DataEnum:
+		if t.Open {
+			return accepts(&ir.DataRef{Kind: t.Base, Checks: ref.Checks}, n)
+		}
 		if n.Kind != yaml.ScalarNode || !slices.ContainsFunc(t.Values, func(v ir.DataValue) bool { return string(v.Value) == canonical(n) }) {
 			return "is not one of the valid values"
 		}
@@ -253,7 +262,7 @@ func acceptsStruct(t *ir.DataType, n *yaml.Node) string {
 }
 
 func acceptsUnion(t *ir.DataType, n *yaml.Node) string {
-	problem := "is none of the alternatives"
+	problem, fits := "is none of the alternatives", 0
 	for _, c := range t.Cases {
 		if !slices.ContainsFunc(c.Types, func(name string) bool { return nodeType(n)&typeSetOf(name) != 0 }) {
 			continue
@@ -264,7 +273,18 @@ func acceptsUnion(t *ir.DataType, n *yaml.Node) string {
 				continue
 			}
 		}
-		return accepts(&ir.DataRef{Kind: ir.DataNamed, Type: c.Type}, n)
+		switch what := accepts(&ir.DataRef{Kind: ir.DataNamed, Type: c.Type}, n); {
+		case what == "":
+			fits++
+		case fits == 0:
+			problem = what
+		}
+	}
+	if fits > 1 && t.One {
+		return "is more than one of the alternatives"
+	}
+	if fits > 0 {
+		return ""
 	}
 	return problem
 }

@@ -129,10 +129,22 @@ func validURI(s string, absolute bool) bool {
 		}
 	}
 	u, err := url.Parse(s)
-	if err != nil || strings.ContainsAny(u.EscapedPath(), "[]") {
+	if err != nil || strings.ContainsAny(u.EscapedPath(), "[]") || strings.Count(authority(s), "@") > 1 {
 		return false
 	}
 	return u.Scheme != "" || !absolute
+}
+
+// authority is what stands between "//" and the path of a URI.
+func authority(s string) string {
+	_, rest, ok := strings.Cut(s, "//")
+	if i := strings.IndexAny(s, "/?#"); !ok || i < 0 || !strings.HasPrefix(s[i:], "//") {
+		return ""
+	}
+	if end := strings.IndexAny(rest, "/?#"); end >= 0 {
+		rest = rest[:end]
+	}
+	return rest
 }
 
 func isHex(c byte) bool {
@@ -182,7 +194,8 @@ func isAlnum(c byte) bool {
 	return c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' || c >= '0' && c <= '9'
 }
 
-// validHostname checks RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens, 253 bytes in all.
+// validHostname checks RFC 1123 §2.1: labels of 1 to 63 letters, digits and inner hyphens, 253 bytes in all; and the
+// punycode in them.
 func validHostname(s string) bool {
 	if len(s) > 253 {
 		return false
@@ -195,6 +208,9 @@ func validHostname(s string) bool {
 			if !isAlnum(label[i]) && label[i] != '-' {
 				return false
 			}
+		}
+		if len(label) >= 4 && strings.EqualFold(label[:4], "xn--") && !validPunycode(label[4:]) {
+			return false
 		}
 	}
 	return true

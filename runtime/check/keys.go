@@ -33,6 +33,7 @@ type Group struct {
 
 // Unknown skips a member that k does not know: a violation if k is closed.
 func (r *Reader) Unknown(key []byte, k *Keys) {
+	r.ignored++
 	if k.Closed {
 		if near := nearest(string(key), k.Names); near != "" {
 			r.Failf("unknown property, did you mean %q?", near)

@@ -15,7 +15,9 @@ import (
 // reading goes on; malformed JSON ends it.
 type Reader struct {
 	Checker
-	in wire.Reader
+	in      wire.Reader
+	ignored int // members that no property is for
+	trials  map[trialKey]trial
 }
 
 var kindNames = map[wire.Kind]string{
@@ -207,7 +209,13 @@ func (r *Reader) Time() (t time.Time) {
 
 func parseTime(s string) (t time.Time, ok bool) {
 	err := t.UnmarshalText([]byte(strings.ToUpper(s)))
-	return t, err == nil
+	return t, err == nil && validOffset(s)
+}
+
+// validOffset checks the hours and minutes of a zone offset, which package time does not.
+func validOffset(s string) bool {
+	i := len(s) - len("+00:00")
+	return i < 0 || s[i] != '+' && s[i] != '-' || s[i+1:i+3] < "24" && s[i+4:] < "60"
 }
 
 // Date reads a full date (RFC 3339), as midnight UTC.

@@ -1,0 +1,155 @@
+package schema_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+)
+
+// randomSchemas makes schemas out of what is understood, combined without plan, and instances that are nearly valid.
+type randomSchemas struct{ *rand.Rand }
+
+func (r randomSchemas) one(of ...any) any { return of[r.IntN(len(of))] }
+
+// schema is a random schema, whose alternatives may overlap, contradict what is beside them, and take null.
+func (r randomSchemas) schema(depth int) map[string]any {
+	if depth <= 0 || r.IntN(3) == 0 {
+		return r.scalar()
+	}
+	switch r.IntN(6) {
+	case 0:
+		return map[string]any{"type": "array", "items": r.schema(depth - 1), "maxItems": 1 + r.IntN(3), "uniqueItems": r.IntN(2) == 0}
+	case 1:
+		return map[string]any{"type": "object", "additionalProperties": r.schema(depth - 1), "minProperties": r.IntN(2)}
+	case 2:
+		return r.object(depth)
+	case 3:
+		return map[string]any{"type": "array", "prefixItems": []any{r.schema(depth - 1), r.schema(depth - 1)}, "items": r.one(false, r.schema(0))}
+	}
+	s := map[string]any{}
+	var list []any
+	for range 2 + r.IntN(2) {
+		list = append(list, r.schema(depth-1))
+	}
+	s[r.one("anyOf", "oneOf").(string)] = list
+	if r.IntN(3) == 0 {
+		s["type"] = []any{"string", "integer", "object", r.one("null", "array")}
+	}
+	return s
+}
+
+func (r randomSchemas) scalar() map[string]any {
+	return r.one(
+		map[string]any{"type": "string"}, map[string]any{"type": "string", "minLength": 2}, map[string]any{"type": "string", "pattern": "^a"},
+		map[string]any{"type": "string", "format": r.one("date-time", "date", "uuid", "time")}, map[string]any{"enum": []any{"a", "ab"}}, map[string]any{"const": r.one("a", 1, true, nil)},
+		map[string]any{"enum": []any{"a", 1, nil}}, map[string]any{"enum": []any{map[string]any{"a": 1}, "a"}}, map[string]any{"type": "integer"}, map[string]any{"type": "number", "minimum": 1},
+		map[string]any{"type": "integer", "multipleOf": 2}, map[string]any{"type": "boolean"}, map[string]any{"type": "null"}, map[string]any{"type": []any{"string", "null"}},
+		map[string]any{"type": []any{"integer", "string"}, "minimum": 2, "maxLength": 1}, map[string]any{"type": "string", "format": "date-time", "maxLength": 20},
+	).(map[string]any)
+}
+
+func (r randomSchemas) object(depth int) map[string]any {
+	props, required := map[string]any{}, []any{}
+	for _, name := range []string{"a", "b", "c"} {
+		if r.IntN(2) == 0 {
+			continue
+		}
+		props[name] = r.schema(depth - 1)
+		if r.IntN(2) == 0 {
+			required = append(required, name)
+		}
+	}
+	s := map[string]any{"type": "object", "properties": props, "required": required}
+	if r.IntN(3) == 0 {
+		s["additionalProperties"] = r.one(true, false, map[string]any{"type": "integer"})
+	}
+	return s
+}
+
+func (r randomSchemas) value(depth int) any {
+	scalars := []any{"", "a", "ab", "b", "2024-01-01", "2024-01-01T00:00:00Z", "2024-01-01T00:00:00+10:60", "08:30:06-24:00", "2eb8aa08-aa98-11ea-b4aa-73b441d16380", 0, 1, 2, 3, 1.5, -4, true, false, nil, nil}
+	if depth <= 0 || r.IntN(2) == 0 {
+		return r.one(scalars...)
+	}
+	if r.IntN(2) == 0 {
+		list := []any{}
+		for range r.IntN(4) {
+			list = append(list, r.value(depth-1))
+		}
+		return list
+	}
+	object := map[string]any{}
+	for _, name := range []string{"a", "b", "c", "d"} {
+		if r.IntN(2) == 0 {
+			object[name] = r.value(depth - 1)
+		}
+	}
+	return object
+}
+
+// TestRandomSchemasAcceptNothingThatTheStandardRefuses holds emitted code against the oracle. What it refuses although the
+// standard does not is counted: oneOf in oneOf, and nothing else, may be read more strictly.
+func TestRandomSchemasAcceptNothingThatTheStandardRefuses(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
+	const seed = 77
+	r := randomSchemas{rand.New(rand.NewPCG(seed, 1))}
+	var cases []conformance
+	for len(cases) < 60 {
+		text, err := json.Marshal(map[string]any{"type": "object", "required": []string{"v"}, "properties": map[string]any{"v": r.schema(3)}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, list := compileOne(string(text), nil); list.HasErrors() {
+			continue // contradictions
+		}
+		c := conformance{name: fmt.Sprint(len(cases)), schema: string(text)}
+		for range 80 {
+			value, err := json.Marshal(map[string]any{"v": r.value(3)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.tests = append(c.tests, instance{json: string(value)})
+		}
+		cases = append(cases, c)
+	}
+	res := compileCases(t, cases)
+	verdicts := ask(t, module(t, res), cases)
+	var valid, stricter int
+	for i, c := range cases {
+		for _, s := range oracleFor(t, c, res.Roots[i].Bundle) {
+			for j, test := range c.tests {
+				accepted, ok := checkRandom(t, c, test, verdicts[i][j], s)
+				if ok {
+					valid++
+				}
+				if ok && !accepted {
+					stricter++
+				}
+			}
+		}
+	}
+	t.Logf("%d valid instances, %d of them refused", valid, stricter)
+	if valid < 300 || stricter*20 > valid {
+		t.Errorf("%d valid instances, %d of them refused", valid, stricter)
+	}
+}
+
+// checkRandom compares one verdict with the oracle's, and what was written with what the schema says of it.
+func checkRandom(t *testing.T, c conformance, test instance, got verdict, s *jsonschema.Schema) (accepted, valid bool) {
+	t.Helper()
+	accepted, valid = len(got.Violations) == 0, s.Validate(parse(t, test.json)) == nil
+	switch {
+	case accepted && !valid:
+		t.Errorf("%s\ntakes %s", c.schema, test.json)
+	case valid && !accepted:
+		t.Logf("%s\nrefuses %s: %v", c.schema, test.json, got.Violations)
+	case accepted && got.Encode == "" && s.Validate(parse(t, string(got.Out))) != nil:
+		t.Errorf("%s\nreads %s and writes %s", c.schema, test.json, got.Out)
+	}
+	return accepted, valid
+}

@@ -1,0 +1,65 @@
+package schema
+
+import (
+	"slices"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/yamlx"
+)
+
+// readPrefix reads prefixItems, and items where it is a list, as drafts before 2020-12 have it.
+func readPrefix(c *compiler, s *schema, k, v *yaml.Node) {
+	s.uses |= tArray
+	if len(yamlx.Items(v)) == 0 {
+		c.failf(s, v, "bad-keyword", "", "%s must be a list of schemas, got %s", k.Value, yamlx.Describe(v))
+		return
+	}
+	s.prefix = nil
+	for i, item := range v.Content {
+		if sub := c.read(s.doc, joinIndex(s.ptr, k.Value, i), item); sub != nil {
+			s.prefix = append(s.prefix, sub)
+		}
+	}
+}
+
+// tuple lowers the elements of a list whose first ones have schemas of their own: the element is one of all of them, and
+// each place is checked.
+func (l *lowerer) tuple(f *flat, ref *ir.DataRef, h hint) ir.DataRef {
+	rest, most := f.items, f.checks.MaxItems
+	if slices.ContainsFunc(rest, (*schema).isFalse) {
+		n := len(f.prefix)
+		if most == nil || *most > n {
+			most = &n
+		}
+		ref.Checks = checksOrNil(ir.Checks{MinItems: positive(f.checks.MinItems), MaxItems: most, UniqueItems: f.checks.UniqueItems})
+		rest = nil
+	}
+	places := f.prefix
+	open := most == nil || *most > len(places)
+	any := &schema{doc: f.at.doc, node: f.at.node, key: "any"}
+	elem := &schema{doc: f.at.doc, node: f.at.node, key: keyOf(f.atoms) + "p", derived: true, anyOf: slices.Clone(places)}
+	switch {
+	case open && len(rest) == 1:
+		elem.anyOf = append(elem.anyOf, rest[0])
+	case open && len(rest) == 0:
+		elem.anyOf = append(elem.anyOf, any)
+	case open:
+		elem.anyOf = append(elem.anyOf, &schema{doc: f.at.doc, node: f.at.node, key: keyOf(f.atoms) + "q", derived: true, allOf: rest})
+	}
+	alike := !slices.ContainsFunc(elem.anyOf, func(s *schema) bool {
+		return s.node.Kind != elem.anyOf[0].node.Kind || string(yamlx.JSON(s.node)) != string(yamlx.JSON(elem.anyOf[0].node)) || s.key == "any"
+	})
+	if alike {
+		return l.lower(elem.anyOf[:1], h.plus("Item"))
+	}
+	element := l.lower([]*schema{elem}, h.plus("Item"))
+	for _, p := range places {
+		ref.Prefix = append(ref.Prefix, keep(l.lower([]*schema{p}, h.plus("Item"))))
+	}
+	if open && len(rest) > 0 {
+		ref.Rest = keep(l.lower(rest, h.plus("Item")))
+	}
+	return element
+}
