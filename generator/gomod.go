@@ -30,7 +30,11 @@ func findGoMod(dir string) (goMod, error) {
 		return goMod{}, err
 	}
 	for at := abs; ; at = filepath.Dir(at) {
-		data, err := os.ReadFile(filepath.Join(at, "go.mod"))
+		file := filepath.Join(at, "go.mod")
+		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+			return goMod{}, fmt.Errorf("%s is not a file", file) // reading a pipe may never end
+		}
+		data, err := os.ReadFile(file)
 		if err == nil {
 			rel, err := filepath.Rel(at, abs)
 			return goMod{at, strings.TrimPrefix(filepath.ToSlash(rel), "."), data}, err
