@@ -56,21 +56,51 @@ func canonicalArray(dst []byte, v wire.Value) []byte {
 	return append(dst, ']')
 }
 
-// canonicalNumber spells whole numbers without exponent or fraction and others as the nearest float64; what is out of
-// range stays as it is.
+// wholeDigits is below how many digits a whole number is spelled out.
+const wholeDigits = 40
+
+// canonicalNumber spells whole numbers without exponent or fraction and others as the nearest float64. What is larger than one would
+// spell out, or too small for a float64, keeps its digits and gets an exponent: no number becomes long by its exponent.
 func canonicalNumber(text string) string {
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil {
 		return strconv.FormatInt(n, 10) // -0 is 0
 	}
-	x, ok := parseRat(text)
-	if !ok {
+	sign, digits, exp, ok := decimal(text)
+	switch {
+	case !ok:
 		return text
+	case digits == "":
+		return "0"
+	case exp >= 0 && len(digits)+exp < wholeDigits:
+		return sign + digits + strings.Repeat("0", exp)
+	case exp < 0:
+		if f, err := strconv.ParseFloat(text, 64); err == nil && f != 0 {
+			return string(wire.AppendFloat64(nil, f))
+		}
 	}
-	if x.IsInt() {
-		return x.Num().String()
+	return sign + digits + "e" + strconv.Itoa(exp)
+}
+
+// maxExponent bounds the exponents that are looked at; what is beyond stays as it is written.
+const maxExponent = 1 << 24
+
+// decimal takes a JSON number apart: it is digits, without zeros at either end, times ten to the power of exp.
+func decimal(text string) (sign, digits string, exp int, ok bool) {
+	if strings.HasPrefix(text, "-") {
+		sign, text = "-", text[1:]
 	}
-	f, _ := x.Float64()
-	return string(wire.AppendFloat64(nil, f))
+	if i := strings.IndexAny(text, "eE"); i >= 0 {
+		var err error
+		if exp, err = strconv.Atoi(text[i+1:]); err != nil || exp > maxExponent || exp < -maxExponent {
+			return "", "", 0, false
+		}
+		text = text[:i]
+	}
+	whole, fraction, _ := strings.Cut(text, ".")
+	exp -= len(fraction)
+	digits = strings.TrimLeft(whole+fraction, "0")
+	trimmed := strings.TrimRight(digits, "0")
+	return sign, trimmed, exp + len(digits) - len(trimmed), true
 }
 
 // parseRat reads a JSON number exactly. It refuses exponents whose expansion would fill the memory.

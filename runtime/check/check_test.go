@@ -222,7 +222,8 @@ func TestMultipleOfIsExactOnDecimals(t *testing.T) {
 
 func TestCanonicalSpellsEqualValuesAlike(t *testing.T) {
 	for _, group := range [][]string{
-		{`{"a":1,"b":[2]}`, `{"b":[2.0],"a":1e0}`}, {`"a"`, `"\u0061"`}, {`100`, `1e2`, `1.00E+2`}, {`0.5`, `5e-1`}, {`0`, `-0`, `0.0`}, {`[]`}, {`{}`}, {`null`}, {`false`}, {`1e400`}, {`"1"`},
+		{`{"a":1,"b":[2]}`, `{"b":[2.0],"a":1e0}`}, {`"a"`, `"\u0061"`}, {`100`, `1e2`, `1.00E+2`}, {`0.5`, `5e-1`}, {`0`, `-0`, `0.0`}, {`[]`}, {`{}`}, {`null`}, {`false`}, {`1e400`, `10e399`, `0.01E+402`}, {`"1"`}, {`1e-399`, `0.1e-398`}, {`2e-399`},
+		{`-1e400`}, {`1e39`, `1` + strings.Repeat("0", 39)}, {`1e38`, `1` + strings.Repeat("0", 38)}, {`0.1`, `1.0e-1`}, {`1e999999999999999999999`}, {`12e4`, `120000`, `1.2e5`},
 	} {
 		want := string(canonical(nil, wire.Value(group[0])))
 		for _, text := range group {
@@ -230,6 +231,17 @@ func TestCanonicalSpellsEqualValuesAlike(t *testing.T) {
 				t.Errorf("%s: %s, want %s", text, got, want)
 			}
 		}
+	}
+}
+
+func TestCanonicalTellsDifferentNumbersApart(t *testing.T) {
+	seen := map[string]string{}
+	for _, text := range []string{`0`, `1e-399`, `2e-399`, `-1e-399`, `1e399`, `1e400`, `1e401`, `-1e400`, `1e39`, `1` + strings.Repeat("0", 38) + "1", `1e308`, `0.1`, `0.2`, `1`, `10`} {
+		got := canonicalNumber(text)
+		if before, ok := seen[got]; ok {
+			t.Errorf("%s and %s are both %s", before, text, got)
+		}
+		seen[got] = text
 	}
 }
 

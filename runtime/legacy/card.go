@@ -135,17 +135,21 @@ func ReadSplitFlows(r *wire.Reader) wire.Object {
 	if r.Err() != nil {
 		return nil
 	}
-	out := wire.Object("{}")
+	names := map[string]bool{}
+	for name := range schemes.All() {
+		names[name] = true
+	}
+	var b []byte
 	for name, scheme := range schemes.All() {
 		split := splitFlows(scheme)
-		_ = out.Set(name, split[0].scheme) // parsed already
+		b = append(wire.AppendKey(b, name), split[0].scheme...)
 		for _, more := range split[1:] {
-			if _, taken := schemes.Get(name + "-" + more.flow); !taken {
-				_ = out.Set(name+"-"+more.flow, more.scheme)
+			if own := name + "-" + more.flow; !names[own] {
+				b = append(wire.AppendKey(b, own), more.scheme...)
 			}
 		}
 	}
-	return out
+	return wire.EndObject(b, 0)
 }
 
 // oneFlow is a scheme that has one flow at most.
@@ -193,17 +197,22 @@ func ReadAuthentication(r *wire.Reader) wire.Object {
 			list = r.Strings()
 		}
 	}
-	out := wire.Object("{}")
+	var b []byte
+	names := map[string]bool{}
 	for _, scheme := range list {
-		_ = out.Set(scheme, map[string]string{"type": "http", "scheme": scheme}) // strings can be encoded
+		if !names[scheme] {
+			names[scheme] = true
+			b = append(wire.AppendString(append(wire.AppendKey(b, scheme), `{"scheme":`...), scheme), `,"type":"http"}`...)
+		}
 	}
-	return out
+	return wire.EndObject(b, 0)
 }
 
 // WriteAuthentication turns the security schemes that were appended at b[at:], in the shape of 0.3 behind a name of n
 // bytes, into the authentication of 0.1: the names of the HTTP schemes, and the types of the others.
 func WriteAuthentication(b []byte, at, n int) []byte {
 	var list []string
+	listed := map[string]bool{}
 	for _, scheme := range wire.Object(b[at+n:]).All() {
 		var s struct{ Type, Scheme string }
 		if scheme.Decode(&s) != nil {
@@ -212,7 +221,8 @@ func WriteAuthentication(b []byte, at, n int) []byte {
 		if s.Type == "http" {
 			s.Type = s.Scheme
 		}
-		if s.Type != "" && !slices.Contains(list, s.Type) {
+		if s.Type != "" && !listed[s.Type] {
+			listed[s.Type] = true
 			list = append(list, s.Type)
 		}
 	}
