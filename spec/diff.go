@@ -43,6 +43,7 @@ func Diff(old, new *Document) []Change {
 	d := &differ{old: old, new: new, match: matchTypes(old, new), fromOld: directions(old), fromNew: directions(new)}
 	d.packages()
 	d.operations()
+	d.envelope()
 	d.messages()
 	d.enums()
 	d.choices()

@@ -1,5 +1,7 @@
 package spec
 
+import "strings"
+
 // match pairs the types of two documents.
 type match struct {
 	toNew map[string]string // name in the old document → in the new one
@@ -78,27 +80,48 @@ func usedAlike(old, new *Document, m match, f func(a, b Type)) {
 	}
 }
 
-// pairOperations pairs the operations of one name, then those of one JSON-RPC method.
+// pairOperations pairs the operations of one name in one service, then those of one name where one side does not have the other's service,
+// then those of one JSON-RPC method.
 func pairOperations(old, new *Document) map[*Operation]*Operation {
-	byName, byMethod, taken := map[string]*Operation{}, map[string]*Operation{}, map[*Operation]bool{}
-	for _, op := range new.Operations {
-		byName[op.Name] = op
-		if op.RPC != "" {
-			byMethod[op.RPC] = op
+	pairs, taken := map[*Operation]*Operation{}, map[*Operation]bool{}
+	pair := func(like func(op, now *Operation) bool) {
+		for _, op := range old.Operations {
+			for _, now := range new.Operations {
+				if pairs[op] == nil && !taken[now] && like(op, now) {
+					pairs[op], taken[now] = now, true
+				}
+			}
 		}
 	}
-	pairs := map[*Operation]*Operation{}
-	for _, op := range old.Operations {
-		if now := byName[op.Name]; now != nil {
-			pairs[op], taken[now] = now, true
-		}
-	}
-	for _, op := range old.Operations {
-		if now := byMethod[op.RPC]; pairs[op] == nil && op.RPC != "" && now != nil && !taken[now] {
-			pairs[op], taken[now] = now, true
-		}
-	}
+	had, has := services(old), services(new)
+	pair(func(op, now *Operation) bool { return op.Name == now.Name && service(op) == service(now) })
+	pair(func(op, now *Operation) bool { return op.Name == now.Name && !has[service(op)] && !had[service(now)] })
+	pair(func(op, now *Operation) bool { return op.RPC != "" && op.RPC == now.RPC })
 	return pairs
+}
+
+// service is the name of an operation's service without the package; empty in a schema.
+func service(op *Operation) string {
+	path := strings.TrimPrefix(op.GRPC, "/")
+	path = path[:max(strings.LastIndexByte(path, '/'), 0)]
+	return path[strings.LastIndexByte(path, '.')+1:]
+}
+
+// services are those of a definition.
+func services(doc *Document) map[string]bool {
+	all := map[string]bool{}
+	for _, op := range doc.Operations {
+		all[service(op)] = true
+	}
+	return all
+}
+
+// operationName is how people call an operation: with its service, where there are several.
+func operationName(doc *Document, op *Operation) string {
+	if len(services(doc)) > 1 {
+		return service(op) + "." + op.Name
+	}
+	return op.Name
 }
 
 func messagesByName(doc *Document) map[string]*Message {

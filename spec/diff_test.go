@@ -217,7 +217,7 @@ func TestDiffOfTheShippedVersionsFindsWhatTheyAreKnownToHaveChanged(t *testing.T
 	want := []string{
 		"-- operation GetAuthenticatedExtendedCard was added",
 		`-- field AgentCard.preferredTransport is "JSONRPC" by default`,
-		`SC field AgentCard.protocolVersion is "0.3.0" by default instead of "0.2.5"`,
+		`-- field AgentCard.protocolVersion is "0.3.0" by default instead of "0.2.5"`,
 		"-- field AgentCard.signatures was added",
 		"-- field AgentSkill.security was added",
 		"-- field OAuth2SecurityScheme.oauth2MetadataUrl was added",

@@ -167,7 +167,7 @@ var zeroValues = []string{"false", "0", `""`, "[]", "{}", "null"}
 
 func (d *differ) defaults(subject string, f, n *Field, dir direction) {
 	i := anyUse // what is left out is taken for something else
-	if f.Const != "" || f.Default == "" || n.Default == "" && slices.Contains(zeroValues, f.Default) {
+	if f.Required && n.Required || f.Const != "" || f.Default == "" || n.Default == "" && slices.Contains(zeroValues, f.Default) {
 		i = harmless
 	}
 	switch {

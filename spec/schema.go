@@ -91,6 +91,7 @@ func (r *schemaReader) read(root *node) {
 		r.declare(d)
 	}
 	r.operations()
+	r.envelopes()
 	for _, c := range r.doc.Choices {
 		c.Tag = r.tag(c)
 	}

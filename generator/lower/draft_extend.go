@@ -41,8 +41,17 @@ func (d *draft) extend(hub *spec.Document, extra extras) diag.List {
 		d.alternatives(c)
 	}
 	d.checkOperations()
+	if d.problems.HasErrors() && d.earlier() {
+		d.problems.Errorf(d.file(), "earlier-release", `list "`+d.was.Version+`" instead`,
+			"the schema looks like an earlier release of %s than the one that ships, which speaks with peers of all of them", d.was.Version)
+	}
 	d.problems.Sort()
 	return d.problems
+}
+
+// earlier reports whether the schema has less than its model, as the releases before it: an operation is not there, or has the name that it had.
+func (d *draft) earlier() bool {
+	return slices.ContainsFunc(d.was.Operations, func(o *spec.Operation) bool { return operationCalled(d.doc, o.RPC) == nil })
 }
 
 // rename lets the table speak of the draft: the interfaces of a card are those of its version.
