@@ -21,7 +21,12 @@ type node struct {
 	raw     []byte        // as written
 	members []member      // of an object, in order
 	elems   []*node       // of an array
+	// byName finds the members of a large object; nil for others.
+	byName map[string]*node
 }
+
+// largeObject is from how many members on they are found by a map.
+const largeObject = 16
 
 // member is one member of an object.
 type member struct {
@@ -35,12 +40,26 @@ func (n *node) get(name string) *node {
 	if n == nil {
 		return nil
 	}
+	if n.byName != nil {
+		return n.byName[name]
+	}
 	for _, m := range n.members {
 		if m.name == name {
 			return m.value
 		}
 	}
 	return nil
+}
+
+// index prepares an object that has been read whole for get.
+func (n *node) index() {
+	if len(n.members) < largeObject {
+		return
+	}
+	n.byName = make(map[string]*node, len(n.members))
+	for _, m := range n.members {
+		n.byName[m.name] = m.value
+	}
 }
 
 func (n *node) has(name string) bool { return n.get(name) != nil }
@@ -88,8 +107,12 @@ type jsonParser struct {
 	name  string
 	src   []byte
 	lines []int // offset of the start of each line
+	last  place // the last one that pos found
 	dec   *jsontext.Decoder
 }
+
+// place is an offset with its column, which counts runes from 0.
+type place struct{ line, offset, column int }
 
 // parseJSON parses the file with the given content. Duplicate names, invalid UTF-8 and what follows the document are errors.
 func parseJSON(name string, src []byte) (*node, diag.List) {
@@ -162,6 +185,7 @@ func (p *jsonParser) object(n *node, depth int) error {
 		}
 		n.members = append(n.members, m)
 	}
+	n.index()
 	_, err := p.dec.ReadToken()
 	return err
 }
@@ -199,7 +223,12 @@ func (p *jsonParser) pos(offset int) diag.Pos {
 	if !found {
 		line--
 	}
-	return diag.Pos{File: p.name, Line: line + 1, Col: utf8.RuneCount(p.src[p.lines[line]:offset]) + 1}
+	if p.last.line != line || p.last.offset > offset || p.last.offset < p.lines[line] { // else it goes on in a line that may be very long
+		p.last = place{line: line, offset: p.lines[line]}
+	}
+	p.last.column += utf8.RuneCount(p.src[p.last.offset:offset])
+	p.last.offset = offset
+	return diag.Pos{File: p.name, Line: line + 1, Col: p.last.column + 1}
 }
 
 func (p *jsonParser) errorPos(err error) diag.Pos {
