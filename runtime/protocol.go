@@ -255,13 +255,13 @@ type MessageInfo struct {
 	References            []string // ids of related tasks
 }
 
-// MessageData describes a message to make.
+// MessageData describes a message to make. Handlers give one to Task.Answer, Task.Report and Task.End.
 type MessageData struct {
 	MessageInfo
 	Parts []Part
 }
 
-// ArtifactData describes an artifact update to make (A2A 1.0 §4.2.2).
+// ArtifactData describes an artifact update to make (A2A 1.0 §4.2.2). Handlers give one to Task.Emit and Task.StreamArtifact.
 type ArtifactData struct {
 	ID, Name, Description string
 	Parts                 []Part
