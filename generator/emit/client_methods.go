@@ -3,7 +3,7 @@ package emit
 import "github.com/a2agen/a2agen/generator/ir"
 
 // ClientMethods returns the names of the methods of the agent's typed client that call its skills, in the card's order.
-// They are the skills' Go names but where the client needs a name for itself.
+// They are the skills' Go names, with a number where the client has the name itself: Close2.
 func ClientMethods(p *ir.Protocol, a *ir.Agent) []string {
 	c := skillClient{agent: a, protocol: p}
 	var list []string
