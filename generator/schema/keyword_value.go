@@ -169,8 +169,9 @@ func readEnum(c *compiler, s *schema, k, v *yaml.Node) {
 		return
 	}
 	s.hasEnum = true
+	listed := map[string]bool{}
 	for _, n := range v.Content {
-		c.addValue(s, n)
+		c.addValue(s, n, listed)
 	}
 }
 
@@ -180,11 +181,11 @@ func readConst(c *compiler, s *schema, k, v *yaml.Node) {
 		return
 	}
 	s.hasEnum, s.isConst = true, true
-	c.addValue(s, v)
+	c.addValue(s, v, map[string]bool{})
 }
 
-// addValue adds one value of enum or const.
-func (c *compiler) addValue(s *schema, n *yaml.Node) {
+// addValue adds one value of enum or const; listed are those before it.
+func (c *compiler) addValue(s *schema, n *yaml.Node, listed map[string]bool) {
 	if n.Tag == "!!int" || n.Tag == "!!float" {
 		if _, ok := parseRat(n.Value); !ok {
 			c.failf(s, n, "bad-value", "", "number %s is out of range", short(n.Value))
@@ -192,12 +193,11 @@ func (c *compiler) addValue(s *schema, n *yaml.Node) {
 		}
 	}
 	v := enumValue{node: n, json: canonical(n), from: s}
-	for _, other := range s.enum {
-		if other.json == v.json {
-			c.failf(s, n, "duplicate-value", "", "value %s is listed twice", short(v.json))
-			return
-		}
+	if listed[v.json] {
+		c.failf(s, n, "duplicate-value", "", "value %s is listed twice", short(v.json))
+		return
 	}
+	listed[v.json] = true
 	s.enum = append(s.enum, v)
 }
 
