@@ -14,6 +14,7 @@ test: ## every test that needs only Go: this module, then each example as its us
 	$(GO) vet -trimpath ./...
 	$(GO) test -trimpath -vet=off ./...
 	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) vet -trimpath ./... && $(GO) test -trimpath -vet=off ./...) || exit 1; done
+	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/official says what is in it)"
 
 build: ## bin/a2agen
 	$(GO) build -o bin/a2agen ./cmd/a2agen

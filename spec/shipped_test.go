@@ -3,7 +3,6 @@ package spec
 import (
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -11,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/internal/official"
 )
 
 // facts are the published structure of a protocol version.
@@ -44,16 +44,12 @@ type factField struct {
 	Deprecated       bool   `json:"deprecated"`
 }
 
-// published reads a file of the reference documents, which are beside the repository when there are any.
+// published reads a file of the official documents.
 func published(t *testing.T, name ...string) []byte {
 	t.Helper()
-	shared := os.Getenv("A2AGEN_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "shared")
-	}
-	src, err := os.ReadFile(filepath.Join(append([]string{shared, "spec"}, name...)...))
+	src, err := os.ReadFile(official.Folder(t, name...))
 	if err != nil {
-		t.Skip("reference documents not present")
+		t.Fatal(err)
 	}
 	return src
 }

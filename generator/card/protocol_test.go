@@ -10,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2agen/a2agen/generator/shape"
+	"github.com/a2agen/a2agen/internal/official"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -76,13 +77,7 @@ func TestDeclarationFollowsTheProtocolDefinition(t *testing.T) {
 
 // TestCardsOfTheSpecificationsImport reads the sample cards that the specifications of all versions print.
 func TestCardsOfTheSpecificationsImport(t *testing.T) {
-	shared := os.Getenv("A2AGEN_SHARED")
-	if shared == "" {
-		shared = "../../../shared"
-	}
-	if _, err := os.Stat(shared); err != nil {
-		t.Skip("reference documents not present")
-	}
+	samples := official.Folder(t, "samples")
 	tests := []struct {
 		pattern, origin    string
 		interfaces, skills int
@@ -96,7 +91,7 @@ func TestCardsOfTheSpecificationsImport(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.pattern, func(t *testing.T) {
-			paths, err := filepath.Glob(filepath.Join(shared, "spec/samples", tt.pattern))
+			paths, err := filepath.Glob(filepath.Join(samples, tt.pattern))
 			if err != nil || len(paths) != 1 {
 				t.Fatalf("%v: %v", paths, err)
 			}

@@ -1,8 +1,8 @@
 package lower
 
 import (
+	"maps"
 	"os"
-	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -13,6 +13,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/internal/bundletest"
+	"github.com/a2agen/a2agen/internal/official"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -55,12 +56,17 @@ func TestACompletedBundleIsTheProtoThatItWasMadeOf(t *testing.T) {
 			`"default": "",`, "", `"default": false,`, "", `"default": 0,`, "", `"pattern": "^[A-Za-z0-9+/]*={0,2}$",`, "", `"maximum": 2147483647,`, "",
 			`"minimum": -2147483648,`, "", `"$ref": "#/$defs/Timestamp"`, `"type": "string"`, `"$ref": "#/$defs/Struct"`, `"type": "object"`),
 	}
-	if shared, err := os.ReadFile(filepath.Join(sharedDir(), "spec", "a2a-v1.0.1.json")); err == nil {
-		sources["published"] = readBundle(t, string(shared))
-	}
 	want := shipped(t)
-	for name, doc := range sources {
+	for _, name := range append(slices.Sorted(maps.Keys(sources)), "published") {
 		t.Run(name, func(t *testing.T) {
+			doc := sources[name]
+			if name == "published" {
+				src, err := os.ReadFile(official.Folder(t, "a2a-v1.0.1.json"))
+				if err != nil {
+					t.Fatal(err)
+				}
+				doc = readBundle(t, string(src))
+			}
 			got, problems := complete(doc, want)
 			if len(problems) > 0 {
 				t.Error(problems)
@@ -70,13 +76,6 @@ func TestACompletedBundleIsTheProtoThatItWasMadeOf(t *testing.T) {
 			}
 		})
 	}
-}
-
-func sharedDir() string {
-	if dir := os.Getenv("A2AGEN_SHARED"); dir != "" {
-		return dir
-	}
-	return filepath.Join("..", "..", "..", "shared")
 }
 
 func TestWhatIsNewInABundle(t *testing.T) {

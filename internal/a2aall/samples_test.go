@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/a2agen/a2agen/internal/official"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -67,14 +68,11 @@ func operationOf(v *runtime.Version, role runtime.Role) *runtime.Operation {
 }
 
 func TestSamplesOfTheSpecifications(t *testing.T) {
-	shared := os.Getenv("A2AGEN_SHARED")
-	if shared == "" {
-		shared = filepath.Join("..", "..", "..", "shared")
-	}
+	samples := official.Folder(t, "samples")
 	for _, sv := range sampleVersions {
-		files, err := filepath.Glob(filepath.Join(shared, "spec", "samples", sv.folder, "*.json"))
+		files, err := filepath.Glob(filepath.Join(samples, sv.folder, "*.json"))
 		if err != nil || len(files) == 0 {
-			t.Skip("reference documents not present")
+			t.Fatalf("%d samples: %v", len(files), err)
 		}
 		v, read, same := versionOf(sv.version), 0, 0
 		for _, file := range files {

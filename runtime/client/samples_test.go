@@ -1,16 +1,15 @@
 package client_test
 
 import (
-	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/official"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
@@ -18,11 +17,7 @@ import (
 // sample reads a sample of the specification's text.
 func sample(t *testing.T, name string) (raw string, events []json.RawMessage) {
 	t.Helper()
-	dir := cmp.Or(os.Getenv("A2AGEN_SHARED"), filepath.Join("..", "..", "..", "shared"))
-	b, err := os.ReadFile(filepath.Join(dir, "spec", "samples", "v1.0.1", name))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("reference documents not present")
-	}
+	b, err := os.ReadFile(official.Folder(t, "samples", "v1.0.1", name))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/internal/official"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/sse"
@@ -139,13 +140,10 @@ func TestCodesThatOldVersionsDoNotHave(t *testing.T) {
 // TestSamplesOfTheSpecificationAreTaken posts the requests among the published samples. What is wrong with an answer is at most that
 // there is no such task, no push and no extended card.
 func TestSamplesOfTheSpecificationAreTaken(t *testing.T) {
-	root := os.Getenv("A2AGEN_SHARED")
-	if root == "" {
-		root = "../../../shared"
-	}
+	root := official.Folder(t, "samples")
 	taken := 0
 	for _, folder := range []struct{ name, version string }{{"v0.1.0", "0.1"}, {"v0.2.0", "0.2"}, {"v0.2.6", "0.2"}, {"v0.3.0", "0.3"}} {
-		files, _ := filepath.Glob(filepath.Join(root, "spec/samples", folder.name, "*.json"))
+		files, _ := filepath.Glob(filepath.Join(root, folder.name, "*.json"))
 		for _, file := range files {
 			var sample struct{ Body map[string]any }
 			src, err := os.ReadFile(file)
