@@ -172,7 +172,7 @@ func main() {
 `
 
 // unseenRequests are sent to both agents in the versions that both speak.
-const unseenRequests = `1.0 {"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"city":"Bonn"}}],"metadata":{"https://a2agen.dev/extensions/skills/v1":{"skill":"forecast"}}}}}
+const unseenRequests = `1.0 {"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"city":"Bonn"}}],"metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"skill":"forecast"}}}}}
 1.0 {"jsonrpc":"2.0","id":2,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"talk"}],"metadata":{"a":1}}}}
 1.0 {"jsonrpc":"2.0","id":3,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"talk"}],"referenceTaskIds":["x"]}}}
 1.0 {"jsonrpc":"2.0","id":3,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"talk"}],"relatedTasks":["x"],"language":"nl"}}}
@@ -185,7 +185,7 @@ const unseenRequests = `1.0 {"jsonrpc":"2.0","id":1,"method":"SendMessage","para
 1.0 {"jsonrpc":"2.0","id":10,"method":"SendStreamingMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"talk"}]}}}
 none {"jsonrpc":"2.0","id":11,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"talk"}],"referenceTaskIds":["x"]}}}
 none {"jsonrpc":"2.0","id":12,"method":"nonsense","params":{}}
-0.3 {"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"data","data":{"city":"Bonn"}}],"metadata":{"https://a2agen.dev/extensions/skills/v1":{"skill":"forecast"}}}}}
+0.3 {"jsonrpc":"2.0","id":1,"method":"message/send","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"data","data":{"city":"Bonn"}}],"metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"skill":"forecast"}}}}}
 0.3 {"jsonrpc":"2.0","id":2,"method":"message/send","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"talk"}],"referenceTaskIds":["x"]}}}
 0.3 {"jsonrpc":"2.0","id":3,"method":"tasks/get","params":{"id":"<id 1>"}}
 0.3 {"jsonrpc":"2.0","id":4,"method":"tasks/cancel","params":{"id":"<id 1>"}}

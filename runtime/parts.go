@@ -8,8 +8,17 @@ import (
 )
 
 // SkillsExtension is the URI of our extension: the schemas of the skills in the card, the called skill and its result
-// in metadata. A breaking change gets a new URI (R86).
-const SkillsExtension = "https://a2agen.dev/extensions/skills/v1"
+// in metadata. docs/extensions/skills-v1.md is its specification; a breaking change gets a new URI (R86).
+const SkillsExtension = "https://github.com/a2agen/a2agen/extensions/skills/v1"
+
+// FormerSkillsExtension is the URI that the same extension had first. It is read wherever SkillsExtension is, and written only to
+// an agent whose card declares no other.
+const FormerSkillsExtension = "https://a2agen.dev/extensions/skills/v1"
+
+// IsSkillsExtension reports whether uri is the present or the former URI of the skills extension.
+func IsSkillsExtension(uri string) bool {
+	return uri == SkillsExtension || uri == FormerSkillsExtension
+}
 
 // ResultArtifact is the id of the artifact that holds a skill's result.
 const ResultArtifact = "result"

@@ -68,8 +68,8 @@ func message() plainMessage {
 		MessageID: "0199f2b0-5f0e-7d39-9c53-ee2a5b1f2c03", ContextID: "0199f2b0-5f0e-7d39-9c53-ee2a5b1f2c01",
 		TaskID: "0199f2b0-5f0e-7d39-9c53-ee2a5b1f2c02", Role: "ROLE_USER",
 		Parts:      []plainPart{text(520), data(7)},
-		Metadata:   json.RawMessage(`{"https://a2agen.dev/extensions/skills/v1":{"skill":"forecast"}}`),
-		Extensions: []string{"https://a2agen.dev/extensions/skills/v1"},
+		Metadata:   json.RawMessage(`{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"skill":"forecast"}}`),
+		Extensions: []string{"https://github.com/a2agen/a2agen/extensions/skills/v1"},
 	}
 }
 

@@ -23,7 +23,10 @@ func checkCard(c *shape.Checker, root *yaml.Node) {
 		return yamlx.Text(yamlx.Get(n, "url")) + " " + yamlx.Text(yamlx.Get(n, "protocolBinding")) + " " + yamlx.Text(yamlx.Get(n, "protocolVersion")) + " " + yamlx.Text(yamlx.Get(n, "tenant"))
 	})
 	checkTwice(c, yamlx.Get(yamlx.Get(root, "capabilities"), "extensions"), "extension", func(n *yaml.Node) string {
-		return yamlx.Text(yamlx.Get(n, "uri"))
+		if uri := yamlx.Text(yamlx.Get(n, "uri")); !runtime.IsSkillsExtension(uri) {
+			return uri
+		}
+		return runtime.SkillsExtension
 	})
 }
 
@@ -110,7 +113,7 @@ func checkTwice(c *shape.Checker, list *yaml.Node, what string, key func(*yaml.N
 
 // checkExtension refuses what a2agen writes itself.
 func checkExtension(c *shape.Checker, n *yaml.Node) {
-	if params := yamlx.Get(n, "params"); params != nil && yamlx.Text(yamlx.Get(n, "uri")) == runtime.SkillsExtension {
+	if params := yamlx.Get(n, "params"); params != nil && runtime.IsSkillsExtension(yamlx.Text(yamlx.Get(n, "uri"))) {
 		c.Errorf(params, "contradiction", "remove it: a2agen publishes each skill's input and output here", "the params of this extension are made from the skills")
 	}
 }

@@ -288,7 +288,7 @@ func (m *importer) contracts() {
 	exts := yamlx.Get(yamlx.Get(m.root, "capabilities"), "extensions")
 	kept := []*yaml.Node{}
 	for _, ext := range yamlx.Items(exts) {
-		if yamlx.Text(yamlx.Get(ext, "uri")) != runtime.SkillsExtension {
+		if !runtime.IsSkillsExtension(yamlx.Text(yamlx.Get(ext, "uri"))) {
 			kept = append(kept, ext)
 			continue
 		}

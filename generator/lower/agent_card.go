@@ -129,7 +129,8 @@ func (p *publisher) extension(caps *yaml.Node) {
 		yamlx.Set(caps, "extensions", list)
 	}
 	for _, ext := range list.Content {
-		if yamlx.Text(yamlx.Get(ext, "uri")) == runtime.SkillsExtension {
+		if runtime.IsSkillsExtension(yamlx.Text(yamlx.Get(ext, "uri"))) {
+			yamlx.Set(ext, "uri", yamlx.NewText(ext, runtime.SkillsExtension))
 			yamlx.Set(ext, "params", params)
 			return
 		}

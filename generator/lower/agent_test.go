@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // lowered reads agent.yaml and lowers it for protocol 1.0.
@@ -44,7 +45,7 @@ func TestPublishedCardHasWhatA2ARequires(t *testing.T) {
 	}
 	want := `{"name":"Weather","description":"Says the weather.",` +
 		`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"version":"0.1.0",` +
-		`"capabilities":{"streaming":true,"extensions":[{"uri":"https://a2agen.dev/extensions/skills/v1",` +
+		`"capabilities":{"streaming":true,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1",` +
 		`"description":"Skills can be called by id, with typed input and output.","params":{"skills":{"get_forecast":{}}}}]},` +
 		`"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],` +
 		`"skills":[{"id":"get_forecast","name":"Get forecast","description":"Tomorrow.","tags":[]}]}`
@@ -172,17 +173,20 @@ func TestInterfacesOfWhichNoneIsServedAreAnError(t *testing.T) {
 }
 
 func TestTheUsersExtensionsStay(t *testing.T) {
-	agent, _ := lowered(t, least+"capabilities:\n  extensions:\n    - {uri: \"https://example.com/x\", params: {n: 1.50}}\n    - {uri: \"https://a2agen.dev/extensions/skills/v1\", required: true, description: Mine.}\n")
-	var published a2a.AgentCard
-	if err := json.Unmarshal(agent.Card, &published); err != nil {
-		t.Fatal(err)
-	}
-	exts := published.Capabilities.Extensions
-	if len(exts) != 2 || string(exts[0].Params) != `{"n":1.50}` {
-		t.Fatalf("extensions: %s", agent.Card)
-	}
-	if own := exts[1]; !own.Required || own.Description != "Mine." || !strings.Contains(string(own.Params), "get_forecast") {
-		t.Errorf("our extension: %+v", own)
+	for _, uri := range []string{runtime.SkillsExtension, runtime.FormerSkillsExtension} {
+		agent, _ := lowered(t, least+"capabilities:\n  extensions:\n    - {uri: \"https://example.com/x\", params: {n: 1.50}}\n    - {uri: \""+uri+"\", required: true, description: Mine.}\n")
+		var published a2a.AgentCard
+		if err := json.Unmarshal(agent.Card, &published); err != nil {
+			t.Fatal(err)
+		}
+		exts := published.Capabilities.Extensions
+		if len(exts) != 2 || string(exts[0].Params) != `{"n":1.50}` {
+			t.Fatalf("extensions: %s", agent.Card)
+		}
+		own := exts[1]
+		if own.URI != runtime.SkillsExtension || !own.Required || own.Description != "Mine." || !strings.Contains(string(own.Params), "get_forecast") {
+			t.Errorf("our extension: %+v", own)
+		}
 	}
 }
 

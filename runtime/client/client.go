@@ -104,14 +104,15 @@ func (c *Client) Interface() runtime.Interface { return c.iface }
 // Tenant returns the tenant that every request must name, "" when it must name none (R125).
 func (c *Client) Tenant() string { return c.iface.Tenant }
 
-// declares reports whether the card declares the extension.
-func (c *Client) declares(uri string) bool {
+// skillsURI returns the URI under which the card declares the skills extension, "" if it does not. Of two it is the present one.
+func (c *Client) skillsURI() string {
+	declared := ""
 	for _, e := range c.info.Extensions {
-		if e.URI == uri {
-			return true
+		if e.URI == runtime.SkillsExtension || declared == "" && runtime.IsSkillsExtension(e.URI) {
+			declared = e.URI
 		}
 	}
-	return false
+	return declared
 }
 
 // use selects the first interface whose binding and version this client speaks (R125).

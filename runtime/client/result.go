@@ -175,6 +175,9 @@ func extensionData(metadata wire.Object) (extension, bool) {
 		return e, false
 	}
 	raw, ok := m[runtime.SkillsExtension]
+	if !ok {
+		raw, ok = m[runtime.FormerSkillsExtension]
+	}
 	return e, ok && json.Unmarshal(raw, &e) == nil
 }
 

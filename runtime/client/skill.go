@@ -169,12 +169,12 @@ func (c *Client) request(skill string, parts []runtime.Part, cl *call) (any, err
 		message.TaskID = rand.Text()
 	}
 	var marks []member
-	if c.declares(runtime.SkillsExtension) {
+	if uri := c.skillsURI(); uri != "" {
 		if skill != "" {
-			marks = append(marks, member{runtime.SkillsExtension, extension{Skill: skill}})
+			marks = append(marks, member{uri, extension{Skill: skill}})
 		}
-		message.Extensions = append(slices.Clone(message.Extensions), runtime.SkillsExtension)
-		cl.extensions = append(cl.extensions, runtime.SkillsExtension)
+		message.Extensions = append(slices.Clone(message.Extensions), uri)
+		cl.extensions = append(cl.extensions, uri)
 	} else if skill != "" {
 		marks = append(marks, member{"skillId", skill})
 	}

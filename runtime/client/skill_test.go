@@ -78,6 +78,10 @@ func TestASkillIsCalledByTheExtensionWhereTheCardDeclaresIt(t *testing.T) {
 			`{"tenant":"acme","message":{"messageId":"m1","contextId":"c1","taskId":"t1","role":"ROLE_USER","parts":[{"data":{"city":"Rome"},"mediaType":"application/json"}],
 			"metadata":{"k":1,"` + runtime.SkillsExtension + `":{"skill":"forecast"}},"extensions":["` + runtime.SkillsExtension + `"],"referenceTaskIds":["t0"]},
 			"configuration":{"acceptedOutputModes":["application/json"],"historyLength":0},"metadata":{"r":"x"}}`, runtime.SkillsExtension},
+		{"declared under its former address", cardJSON(f.url, "", `"extensions":[{"uri":"`+runtime.FormerSkillsExtension+`"}],`),
+			`{"message":{"messageId":"m1","contextId":"c1","taskId":"t1","role":"ROLE_USER","parts":[{"data":{"city":"Rome"},"mediaType":"application/json"}],
+			"metadata":{"k":1,"` + runtime.FormerSkillsExtension + `":{"skill":"forecast"}},"extensions":["` + runtime.FormerSkillsExtension + `"],"referenceTaskIds":["t0"]},
+			"configuration":{"acceptedOutputModes":["application/json"],"historyLength":0},"metadata":{"r":"x"}}`, runtime.FormerSkillsExtension},
 		{"not declared", cardJSON(f.url, "", ""),
 			`{"message":{"messageId":"m1","contextId":"c1","taskId":"t1","role":"ROLE_USER","parts":[{"data":{"city":"Rome"},"mediaType":"application/json"}],
 			"metadata":{"k":1,"skillId":"forecast"},"referenceTaskIds":["t0"]},
@@ -107,6 +111,8 @@ func TestTheOutputIsFoundWhereverTheAgentPutIt(t *testing.T) {
 	file := `{"raw":"aGk=","filename":"f","mediaType":"text/plain"}`
 	tests := []struct{ name, result string }{
 		{"in the marked artifact", finished("COMPLETED", "", artifact(`{"data":{"sky":"no"}}`, "")+`,{"artifactId":"result","parts":[{"data":{"sky":"blue"}}],`+mark+`}`)},
+		{"in the artifact marked under the former address", finished("COMPLETED", "", artifact(`{"data":{"sky":"no"}}`, "")+
+			`,{"artifactId":"result","parts":[{"data":{"sky":"blue"}}],"metadata":{"`+runtime.FormerSkillsExtension+`":{"skill":"forecast"}}}`)},
 		{"in the marked artifact as text", finished("COMPLETED", "", `{"artifactId":"result","parts":[{"text":"{\"sky\":"},{"text":"\"blue\"}"}],`+mark+`}`)},
 		{"in the first data part", finished("COMPLETED", `{"text":"done"}`, `{"artifactId":"1","parts":[`+file+`,{"text":"x"}]},{"artifactId":"2","parts":[{"data":{"sky":"blue"}},{"data":{"sky":"no"}}]}`)},
 		{"in text that is JSON", finished("COMPLETED", "", artifact(`{"text":"{\"sky\":\"blue\"}"}`, ""))},

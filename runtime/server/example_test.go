@@ -134,7 +134,7 @@ func ExampleTask_Ask() {
 	}, "a logo", "a")
 	// Output:
 	// input_required {"parts":[{"text":"Which of these?"},{"filename":"a.png","mediaType":"image/png","url":"https://example.com/a.png"},{"data":{"choices":["a","b"]},"mediaType":"application/json"}]}
-	// artifact {"artifactId":"result","extensions":["https://a2agen.dev/extensions/skills/v1"],"metadata":{"https://a2agen.dev/extensions/skills/v1":{"skill":"example"}},"parts":[{"text":"You have chosen a."}]}
+	// artifact {"artifactId":"result","extensions":["https://github.com/a2agen/a2agen/extensions/skills/v1"],"metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"skill":"example"}},"parts":[{"text":"You have chosen a."}]}
 	// completed
 }
 

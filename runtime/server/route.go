@@ -103,7 +103,11 @@ func (s *Server) named(metadata wire.Object) (*skill, error) {
 	if json.Unmarshal(metadata, &meta) != nil {
 		return nil, nil
 	}
-	if raw, ok := meta[runtime.SkillsExtension]; ok {
+	raw, ok := meta[runtime.SkillsExtension]
+	if !ok {
+		raw, ok = meta[runtime.FormerSkillsExtension]
+	}
+	if ok {
 		var call struct {
 			Skill string `json:"skill"`
 		}

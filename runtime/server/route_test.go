@@ -38,6 +38,7 @@ func TestMessagesFindTheirSkill(t *testing.T) {
 	}))
 	for _, c := range []struct{ name, params, skill, in string }{
 		{"our extension wins over everything", data(`{"motif":"sea"}`, skillsMeta), "paint", `{"motif":"sea"}`},
+		{"its former address does, too", data(`{"motif":"sea"}`, strings.Replace(skillsMeta, runtime.SkillsExtension, runtime.FormerSkillsExtension, 1)), "paint", `{"motif":"sea"}`},
 		{"extension with a wrapped call of the same skill", data(`{"skill":"paint","parameters":{"motif":"sea"}}`, skillsMeta), "paint", `{"motif":"sea"}`},
 		{"data part with skill and parameters", data(`{"skill":"forecast","parameters":{"city":"Rome"}}`), "forecast", `{"city":"Rome"}`},
 		{"data part with skill and input", data(`{"skill":"forecast","input":{"city":"Rome"}}`), "forecast", `{"city":"Rome"}`},
@@ -94,6 +95,7 @@ func TestMessagesThatFitNoSkill(t *testing.T) {
 	for name, params := range map[string]string{
 		"data":                     data(`{"unknown":1}`),
 		"unknown skill":            data(`{"city":"x"}`, `"metadata":{"skillId":"fly"}`),
+		"unknown, former address":  data(`{"city":"x"}`, `"metadata":{"`+runtime.FormerSkillsExtension+`":{"skill":"fly"}}`),
 		"unknown by extension":     data(`{"city":"x"}`, `"metadata":{"`+runtime.SkillsExtension+`":{"skill":"fly"}}`),
 		"malformed extension":      data(`{"city":"x"}`, `"metadata":{"`+runtime.SkillsExtension+`":5}`),
 		"a file that nobody reads": `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"url":"https://x","mediaType":"audio/ogg"}]}}`,

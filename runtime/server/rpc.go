@@ -318,11 +318,16 @@ func (q *request) activate() *runtime.Error {
 		}
 	}
 	for _, uri := range q.s.required {
-		if !slices.Contains(active, uri) {
+		if !slices.ContainsFunc(active, func(named string) bool { return sameExtension(named, uri) }) {
 			return runtime.ErrExtensionSupportRequired.With("the extension %s is required", uri).WithMetadata("extension", uri)
 		}
 	}
 	return nil
+}
+
+// sameExtension reports whether two URIs name one extension: ours has two.
+func sameExtension(a, b string) bool {
+	return a == b || runtime.IsSkillsExtension(a) && runtime.IsSkillsExtension(b)
 }
 
 // owner names whose tasks the request means.

@@ -279,6 +279,19 @@ func TestExtensions(t *testing.T) {
 	}
 }
 
+// The extension that is ours has two URIs: each is as good as the other, whichever the card declares.
+func TestTheSkillsExtensionIsKnownByBothItsURIs(t *testing.T) {
+	for _, declared := range []string{runtime.SkillsExtension, runtime.FormerSkillsExtension} {
+		a := start(t, strings.Replace(extensionCard, "https://x/must", declared, 1), []server.Skill{echo()})
+		for _, named := range []string{runtime.SkillsExtension, runtime.FormerSkillsExtension} {
+			resp, body := a.post(rpcBody("ListTasks", `{}`), "A2A-Extensions: "+named)
+			if got := resp.Header.Get("A2A-Extensions"); got != named || strings.Contains(body, `"error"`) {
+				t.Errorf("the card has %s, the request %s, the echo %q: %s", declared, named, got, body)
+			}
+		}
+	}
+}
+
 func TestAPanicOfTheRouterIsAnInternalError(t *testing.T) {
 	a := start(t, testCard, agency(), server.WithRouter(func(context.Context, runtime.Message) (string, error) { panic("secret") }))
 	if _, e := a.call("SendMessage", message("xyzzy")); !errors.Is(e, runtime.ErrInternal) || strings.Contains(e.Error(), "secret") {

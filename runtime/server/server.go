@@ -148,6 +148,9 @@ func (s *Server) readCard(card runtime.Card) error {
 	var hosts []string
 	for _, x := range s.info.Extensions {
 		s.known[x.URI] = true
+		if runtime.IsSkillsExtension(x.URI) {
+			s.known[runtime.SkillsExtension], s.known[runtime.FormerSkillsExtension] = true, true
+		}
 		if x.Required {
 			s.required = append(s.required, x.URI)
 		}
