@@ -231,6 +231,10 @@ func (a *aligner) memberLine(t *alignedType, line *alignedLine, src *spec.Messag
 			return nil
 		}
 		m.Arg = ""
+		a.samePresence(t.hub, line.arg, m.With)
+	}
+	if m.Hook != "" {
+		a.samePresence(msg, path, m.Field)
 	}
 	if src == nil {
 		m.Required = line.must
@@ -248,6 +252,18 @@ func (a *aligner) memberLine(t *alignedType, line *alignedLine, src *spec.Messag
 		m.Default = valueOf(m.Field.Type.Type, line.initial)
 	}
 	return m
+}
+
+// samePresence reports a field that a hook reads and writes, and that tells "not set" from zero otherwise than in 1.0.
+func (a *aligner) samePresence(msg, name string, f *ir.Field) {
+	m := messageOf(a.base, msg)
+	if m == nil || memberOf(m, name) == nil || f.Union != nil {
+		return
+	}
+	if was := memberOf(m, name); was.Optional != (f.Presence == ir.Explicit) && hasZero(f.Type.Kind) {
+		words := map[bool]string{true: "tells not set from zero", false: "does not tell not set from zero"}
+		a.errorf(msg, a.l.fields[f], "field %s of message %s %s, otherwise than in version %s", f.Name, msg, words[f.Presence == ir.Explicit], hubVersion)
+	}
 }
 
 // memberTypeName is the hub message of a member, or of its elements.

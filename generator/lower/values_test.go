@@ -109,3 +109,21 @@ func TestVersionsOfOneGoNameHaveFunctionsOfTheirOwn(t *testing.T) {
 		t.Errorf("both are %s", a)
 	}
 }
+
+func TestAFieldOfAHookKeepsItsPresence(t *testing.T) {
+	text := strings.Replace(source(t, "1.0"), "bool return_immediately", "optional bool return_immediately", 1)
+	doc, list := spec.Read("mine.proto", []byte(text))
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	doc.Version = "1.1"
+	older, err := spec.Shipped("0.3")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list = Protocol([]*spec.Document{doc, older})
+	const want = "field return_immediately of message SendMessageConfiguration tells not set from zero, otherwise than in version 1.0"
+	if len(list) != 1 || !strings.Contains(list[0].Message, want) || list[0].Pos.Line == 0 || list[0].Hint == "" {
+		t.Errorf("%v", list)
+	}
+}
