@@ -123,6 +123,9 @@ func (a *aligner) number(m *ir.FieldLayout, line *alignedLine, src *spec.Message
 	m.Required, m.Lenient = line.must, false
 	zero := []ir.Kind{ir.KindString, ir.KindBool, ir.KindInt32}
 	m.Implicit = m.Derived || m.Hook == "" && m.Case == nil && m.Field.Presence == ir.Explicit && !f.Optional && slices.Contains(zero, m.Field.Type.Kind)
+	if m.Into != nil && !m.Implicit && a.wire.Encoding == ir.Proto {
+		a.errorf(src.Name, nil, "member %s of %s stands one level higher than a field that does not tell not set from zero", line.name, src.Name)
+	}
 }
 
 // AlignedProtos returns the names by which [AlignmentOf] knows the protos of versions that are defined by a schema: "0.3-proto".
