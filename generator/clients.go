@@ -14,27 +14,12 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// The names, in a client's folder, of the card that is kept and of the code made from it.
-const (
-	keptCard   = "card.json"
-	clientFile = "client.gen.go"
-)
-
 // remoteClient is a client of another agent, ready to be emitted.
 type remoteClient struct {
 	config.Client
 	card  []byte // the kept card; nil when the card is a file of the user's
 	agent *ir.Agent
 	pin   output.ClientPin
-}
-
-// cardOf is the path of the card that a client is made from, and whether the tool keeps it.
-func cardOf(c config.Client) (file string, kept bool) {
-	file = path.Join(c.Out, keptCard)
-	if c.URL != "" || c.Path == file {
-		return file, true
-	}
-	return c.Path, false
 }
 
 // readClients reads the kept cards of other agents; there is no network here. A kept card that is not the pinned one is
@@ -52,7 +37,7 @@ func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, li
 
 func (g *generation) readClient(c config.Client) (*remoteClient, diag.List) {
 	var list diag.List
-	file, kept := cardOf(c)
+	file, kept := c.Card()
 	fetch := "a2agen client " + c.URL + c.Path + " --name " + c.Name
 	src, err := g.open(file)
 	switch {

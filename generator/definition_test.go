@@ -5,15 +5,17 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/projecttest"
 	"github.com/a2agen/a2agen/spec"
 )
 
 // definitionProject is a project with a definition of its own.
 func definitionProject(t *testing.T, files map[string]string) Inputs {
 	t.Helper()
-	all := map[string]string{"agent.yaml": tenSkills(), "a2agen.yaml": "protocol: [{version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\"]\n"}
+	all := map[string]string{"agent.yaml": projecttest.Skills(10), "a2agen.yaml": "protocol: [{version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\"]\n"}
 	for name, text := range files {
 		all[name] = text
 	}
@@ -95,4 +97,22 @@ func hasDiagnostic(list diag.List, want string) bool {
 		}
 	}
 	return false
+}
+
+func TestADefinitionThatWasFetchedHasWhatIsBuiltIn(t *testing.T) {
+	tests := []struct{ name, imports, want string }{
+		{"of google/protobuf", "google/protobuf/type.proto", ""},
+		{"of google/api", "google/api/annotations.proto", ""},
+		{"not the rest of google", "google/type/color.proto", `the definition imports "google/type/color.proto"`},
+		{"nothing beside it", "common.proto", `the definition imports "common.proto"`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			src := "syntax = \"proto3\";\npackage x;\nimport \"" + tt.imports + "\";\nmessage M {}\nservice S { rpc R(M) returns (M); }\n"
+			_, list := ReadFetched("a.proto", config.Protocol{Version: "1.1"}, []byte(src))
+			if got := list.HasErrors(); got != (tt.want != "") || got && !strings.Contains(list[0].Message, tt.want) {
+				t.Errorf("got %v, want %q", list, tt.want)
+			}
+		})
+	}
 }

@@ -1,7 +1,7 @@
 // Package generator turns the inputs of a project into its generated files.
 //
-// [Generate] is pure: it reads through a function, writes nothing, and equal inputs give equal bytes. The other functions
-// are the commands: each loads a project, generates, and applies or reports the result.
+// [Generate] is pure: it reads through a function, writes nothing, and equal inputs give equal bytes. So are the packages below,
+// one a stage: none opens a file or a connection. What opens a project, fetches, writes and reports is internal/project.
 package generator
 
 import (
@@ -284,26 +284,4 @@ func editorSchemas() []output.File {
 		{Path: card.SchemaPath, Data: card.JSONSchema()},
 		{Path: config.SchemaPath, Data: config.JSONSchema()},
 	}
-}
-
-// lock is what the lock says of the run, beside the files.
-func (o Output) lock(tool, module string) output.Lock {
-	return output.Lock{Tool: tool, Module: module, Protocols: o.Protocols, Clients: o.Clients, Inputs: o.Read}
-}
-
-// InvalidError is the error of a run that diagnostics stopped.
-type InvalidError struct{ List diag.List }
-
-// Error counts the problems; the list itself is printed apart.
-func (e *InvalidError) Error() string {
-	n := 0
-	for _, d := range e.List {
-		if d.Severity == diag.Error {
-			n++
-		}
-	}
-	if n == 1 {
-		return "1 error; nothing was written"
-	}
-	return fmt.Sprintf("%d errors; nothing was written", n)
 }

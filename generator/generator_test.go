@@ -4,15 +4,13 @@ import (
 	"context"
 	"errors"
 	"io/fs"
-	"os"
-	"path/filepath"
 	"runtime"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/projecttest"
 )
 
 // inputs reads a project from memory.
@@ -26,11 +24,8 @@ func inputs(files map[string]string) Inputs {
 	}}
 }
 
-// tenSkills is an agent.yaml with ten skills.
-func tenSkills() string { return manySkills(10) }
-
 func TestGenerateGivesEqualBytesForEqualInputs(t *testing.T) {
-	files := map[string]string{"agent.yaml": tenSkills()}
+	files := map[string]string{"agent.yaml": projecttest.Skills(10)}
 	first, list := Generate(t.Context(), inputs(files))
 	if len(list) > 0 {
 		t.Fatal(list)
@@ -78,7 +73,7 @@ func TestGenerateStopsAtErrorsWithoutFiles(t *testing.T) {
 		"an unreadable card": {Inputs{Module: "m", Open: func(name string) ([]byte, error) {
 			return nil, broken
 		}}, "unreadable"},
-		"folders that differ in case": {inputs(map[string]string{"a2agen.yaml": "packages: {agent: Gen/x, client: gen/x}\n", "agent.yaml": tenSkills()}), "path"},
+		"folders that differ in case": {inputs(map[string]string{"a2agen.yaml": "packages: {agent: Gen/x, client: gen/x}\n", "agent.yaml": projecttest.Skills(10)}), "path"},
 		"a client without its card":   {inputs(map[string]string{"a2agen.yaml": "clients: [{name: a, url: \"https://a.example\"}]\n"}), "no-card"},
 	}
 	for name, tt := range tests {
@@ -100,91 +95,8 @@ func TestGenerateStopsAtErrorsWithoutFiles(t *testing.T) {
 func TestGenerateCanBeCanceled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	out, list := Generate(ctx, inputs(map[string]string{"agent.yaml": tenSkills()}))
+	out, list := Generate(ctx, inputs(map[string]string{"agent.yaml": projecttest.Skills(10)}))
 	if len(out.Files) > 0 || !list.HasErrors() {
 		t.Errorf("%d files, %v", len(out.Files), list)
-	}
-}
-
-// newProject is a folder with an agent of ten skills.
-func newProject(tb testing.TB) string {
-	tb.Helper()
-	dir := tb.TempDir()
-	place(tb, dir, map[string]string{"go.mod": "module example.com/weather\n", "agent.yaml": tenSkills()})
-	return dir
-}
-
-func TestRunSkipsAProjectThatIsFresh(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	t.Setenv("HOME", t.TempDir())
-	dir := newProject(t)
-	for _, tool := range []Tool{{Version: "devel"}, {Version: "v1.2.3"}} {
-		o := Options{Tool: tool, Dir: dir}
-		for _, fresh := range []bool{false, true, true} {
-			r, err := Run(t.Context(), o)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if r.Fresh != fresh {
-				t.Errorf("%s: fresh = %v, want %v", tool.Version, r.Fresh, fresh)
-			}
-		}
-	}
-	// Without a place for stamps, an unreleased tool generates anew every time.
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(dir, "go.mod", "not-a-folder"))
-	for range 2 {
-		r, err := Run(t.Context(), Options{Tool: Tool{Version: "devel"}, Dir: dir})
-		if err != nil || r.Fresh {
-			t.Errorf("fresh = %v, error %v", r.Fresh, err)
-		}
-	}
-}
-
-func TestInitThatFailsLeavesNoFolder(t *testing.T) {
-	dir := filepath.Join(t.TempDir(), "a", "b")
-	_, err := Init(t.Context(), InitOptions{Options: Options{Tool: Tool{Version: "devel"}, Dir: dir}, Skills: []string{"x", "x"}})
-	var invalid *InvalidError
-	if !errors.As(err, &invalid) {
-		t.Fatalf("error %v", err)
-	}
-	if _, err := os.Stat(filepath.Dir(dir)); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("a folder is left: %v", err)
-	}
-}
-
-func TestInitRefusesHostileNames(t *testing.T) {
-	for _, name := range []string{"a\nb", "a\x00b", " a", strings.Repeat("x", 201)} {
-		dir := filepath.Join(t.TempDir(), "p")
-		_, err := Init(t.Context(), InitOptions{Options: Options{Tool: Tool{Version: "devel"}, Dir: dir}, Name: name})
-		var bad *ArgumentError
-		if !errors.As(err, &bad) {
-			t.Errorf("%.20q: %v", name, err)
-		}
-	}
-}
-
-func TestKilledInitCanBeRepeated(t *testing.T) {
-	dir := t.TempDir()
-	o := InitOptions{Options: Options{Tool: Tool{Version: "devel"}, Dir: dir}}
-	if _, err := Init(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
-	// What a process leaves that is killed before its last step, the renaming of the lock.
-	if err := os.Rename(filepath.Join(dir, "a2agen.lock"), filepath.Join(dir, "a2agen.lock.new")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(filepath.Join(dir, "main.go")); err != nil {
-		t.Fatal(err)
-	}
-	r, err := Init(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(r.Written) != 1 || r.Written[0].Path != "main.go" {
-		t.Errorf("written %+v, want main.go", r.Written)
-	}
-	c, err := Check(t.Context(), o.Options)
-	if err != nil || len(c.Drift) > 0 {
-		t.Errorf("drift %v, error %v", c.Drift, err)
 	}
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/internal/projecttest"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -181,7 +182,7 @@ func TestDefinitionsWithHostileNamesCompile(t *testing.T) {
 		}
 		for _, f := range files {
 			at := filepath.Join(dir, name+"_"+path.Base(f.Path))
-			writeFile(t, at, string(f.Data))
+			projecttest.WriteFile(t, at, string(f.Data))
 			replace[filepath.Join(root, "internal", "hostile", name, path.Base(f.Path))] = at
 		}
 	}
@@ -220,7 +221,7 @@ func build(t *testing.T, root, overlay string, replace map[string]string, packag
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeFile(t, overlay, string(text))
+	projecttest.WriteFile(t, overlay, string(text))
 	// The files have the names of this folder's, so that the compiler's messages say which definition it was.
 	cmd := exec.Command("go", "build", "-gcflags=-e", "-overlay", overlay, packages)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOFLAGS=")

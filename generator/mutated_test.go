@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/internal/bundletest"
+	"github.com/a2agen/a2agen/internal/projecttest"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -199,6 +200,6 @@ func keepMutated(t *testing.T, seed uint64, files map[string][]byte) {
 		return
 	}
 	for name, data := range files {
-		writeFile(t, filepath.Join(dir, fmt.Sprint("m", seed), name), string(data))
+		projecttest.WriteFile(t, filepath.Join(dir, fmt.Sprint("m", seed), name), string(data))
 	}
 }

@@ -3,6 +3,7 @@ package generator
 import (
 	"errors"
 	"io/fs"
+	"maps"
 	"path"
 	"slices"
 
@@ -141,8 +142,11 @@ func digests(versions []config.Protocol) (map[string]string, diag.List) {
 
 // movedPins reports the definitions that are not the pinned ones: generating never moves a pin.
 func (g *generation) movedPins(digests map[string]string) (list diag.List) {
-	for _, m := range moves(g.ProtocolPins, digests) {
-		list.Errorf(diag.Pos{File: config.File}, "pin", "run a2agen update protocol to take it over", "the definition of protocol %s is not the one that is pinned in %s", m.Protocol, output.LockName)
+	for _, v := range slices.Sorted(maps.Keys(digests)) {
+		if pin := g.ProtocolPins[v]; pin != "" && pin != digests[v] {
+			list.Errorf(diag.Pos{File: config.File}, "pin", updateProtocol+" to take it over",
+				"the definition of protocol %s is not the one that is pinned in %s", v, output.LockName)
+		}
 	}
 	return list
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/emit"
+	"github.com/a2agen/a2agen/internal/projecttest"
 )
 
 func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
@@ -44,7 +45,7 @@ func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
 }
 
 func TestTheWholeModelChangesNoFile(t *testing.T) {
-	in := inputs(map[string]string{"agent.yaml": tenSkills()})
+	in := inputs(map[string]string{"agent.yaml": projecttest.Skills(10)})
 	part, list := Generate(t.Context(), in)
 	if list.HasErrors() {
 		t.Fatal(list)
@@ -68,7 +69,7 @@ func TestTheWholeModelChangesNoFile(t *testing.T) {
 }
 
 func TestAProtocolPackageOfAnotherNameIsEmitted(t *testing.T) {
-	in := inputs(map[string]string{"agent.yaml": tenSkills(), "a2agen.yaml": "packages: {protocol: wire/protocol}\n"})
+	in := inputs(map[string]string{"agent.yaml": projecttest.Skills(10), "a2agen.yaml": "packages: {protocol: wire/protocol}\n"})
 	out, list := Generate(t.Context(), in)
 	if list.HasErrors() {
 		t.Fatal(list)

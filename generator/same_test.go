@@ -2,18 +2,15 @@ package generator
 
 import (
 	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-const remoteCardJSON = `{"name": "N", "description": "d", "version": "1", "supportedInterfaces": [{"url": "https://x.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
- "capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": [{"id": "s", "name": "S", "description": "d", "tags": ["t"]}]}`
+	"github.com/a2agen/a2agen/internal/projecttest"
+)
 
 // wholeFiles compares the bytes of a file at once: one by one they take seconds.
 var wholeFiles = cmp.Comparer(bytes.Equal)
@@ -34,7 +31,7 @@ func TestOrderOfInputsDoesNotMatter(t *testing.T) {
 		return map[string]string{
 			"agent.yaml": rotate(keys), "a2agen.yaml": rotate(config),
 			"in.json":        `{"type": "object", "properties": {"b": {"type": "string"}, "a": {"type": "integer"}}}`,
-			"cards/one.json": remoteCardJSON, "cards/two.json": remoteCardJSON, "cards/six.json": remoteCardJSON,
+			"cards/one.json": projecttest.RemoteCard, "cards/two.json": projecttest.RemoteCard, "cards/six.json": projecttest.RemoteCard,
 		}
 	}
 	want, list := Generate(t.Context(), inputs(project(0)))
@@ -54,7 +51,7 @@ func TestOrderOfInputsDoesNotMatter(t *testing.T) {
 
 // TestClockDoesNotMatter generates a day, a year and ten years later.
 func TestClockDoesNotMatter(t *testing.T) {
-	files := map[string]string{"agent.yaml": tenSkills()}
+	files := map[string]string{"agent.yaml": projecttest.Skills(10)}
 	now, _ := Generate(t.Context(), inputs(files))
 	for _, later := range []time.Duration{0, 24 * time.Hour, 10 * 365 * 24 * time.Hour} {
 		synctest.Test(t, func(t *testing.T) {
@@ -67,52 +64,5 @@ func TestClockDoesNotMatter(t *testing.T) {
 				t.Errorf("at %v: %s", time.Now(), diff)
 			}
 		})
-	}
-}
-
-func TestFilesOfRemovedTypesDisappear(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", t.TempDir())
-	dir := t.TempDir()
-	w := &watched{t: t, dir: dir}
-	agent := "name: w\ndescription: W.\nversion: \"1\"\nskills:\n  - {id: a, name: A, description: A., tags: [a]%s}\n"
-	contract := strings.Replace(agent, "%s", ", input: {type: object, properties: {x: {type: string}}}", 1)
-	plain := strings.Replace(agent, "%s", "", 1)
-	w.write("go.mod", "module example.com/w\n\nrequire github.com/a2agen/a2agen v0.0.0-00010101000000-000000000000\n\nreplace github.com/a2agen/a2agen => ./third_party/a2agen\n")
-	w.write("agent.yaml", contract)
-	w.write("cards/one.json", remoteCardJSON)
-	w.write("a2agen.yaml", "clients: [{name: one, file: cards/one.json}]\n")
-	o := Options{Tool: Tool{Version: "v1.0.0"}, Dir: dir}
-	run := func() Report {
-		t.Helper()
-		r, err := Run(t.Context(), o)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return r
-	}
-	run()
-	for _, name := range []string{"agent/types.gen.go", "client/one/client.gen.go", "third_party/a2agen/go.mod", "a2a/types.gen.go"} {
-		if _, err := os.Stat(filepath.Join(dir, name)); err != nil {
-			t.Fatalf("before: %v", err)
-		}
-	}
-
-	// The skill loses its types, the client goes, the protocol is shared, and the runtime comes from elsewhere.
-	w.write("agent.yaml", plain)
-	w.write("a2agen.yaml", sharedProtocol)
-	w.write("go.mod", "module example.com/w\n\nrequire github.com/a2agen/a2agen v1.0.0\n")
-	run()
-	out, _, err := Inspect(t.Context(), o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want := map[string]string{"go.mod": "module example.com/w\n\nrequire github.com/a2agen/a2agen v1.0.0\n", "agent.yaml": plain, "a2agen.yaml": sharedProtocol, "cards/one.json": remoteCardJSON}
-	for _, f := range out.Files {
-		want[f.Path] = string(f.Data)
-	}
-	got := allFiles(t, dir)
-	delete(got, "a2agen.lock")
-	if diff := cmp.Diff(want, got); diff != "" {
-		t.Errorf("orphans: %s", diff)
 	}
 }

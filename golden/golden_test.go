@@ -31,6 +31,7 @@ import (
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/internal/gotool"
+	"github.com/a2agen/a2agen/internal/project/disk"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations")
@@ -93,7 +94,7 @@ func (g *golden) pins(t *testing.T) map[string]output.ClientPin {
 	if !ok {
 		return nil
 	}
-	lock, err := output.ParseLock([]byte(text))
+	lock, err := disk.ParseLock([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}

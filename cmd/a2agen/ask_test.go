@@ -8,20 +8,20 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/project"
 )
 
 func TestAskFillsInWhatFlagsLeaveOpen(t *testing.T) {
 	tests := map[string]struct {
-		given   generator.InitOptions
+		given   project.InitOptions
 		typed   string
-		want    generator.InitOptions
+		want    project.InitOptions
 		prompts []string
 	}{
-		"answers":              {generator.InitOptions{}, "Storm Watch\nwarn, all-clear\nexample.org/storm\n", generator.InitOptions{Name: "Storm Watch", Skills: []string{"warn", "all-clear"}, Module: "example.org/storm"}, []string{"Name of the agent [", "Ids of its skills [echo]: ", "Go module [example.com/storm-watch]: "}},
-		"defaults":             {generator.InitOptions{Name: "storm"}, "\n\n", generator.InitOptions{Name: "storm", Skills: []string{"echo"}, Module: "example.com/storm"}, []string{"Ids of its skills", "Go module"}},
-		"everything was given": {generator.InitOptions{Name: "a", Skills: []string{"b"}, Module: "c"}, "", generator.InitOptions{Name: "a", Skills: []string{"b"}, Module: "c"}, nil},
-		"a card was given":     {generator.InitOptions{CardFile: "card.json"}, "", generator.InitOptions{CardFile: "card.json"}, nil},
+		"answers":              {project.InitOptions{}, "Storm Watch\nwarn, all-clear\nexample.org/storm\n", project.InitOptions{Name: "Storm Watch", Skills: []string{"warn", "all-clear"}, Module: "example.org/storm"}, []string{"Name of the agent [", "Ids of its skills [echo]: ", "Go module [example.com/storm-watch]: "}},
+		"defaults":             {project.InitOptions{Name: "storm"}, "\n\n", project.InitOptions{Name: "storm", Skills: []string{"echo"}, Module: "example.com/storm"}, []string{"Ids of its skills", "Go module"}},
+		"everything was given": {project.InitOptions{Name: "a", Skills: []string{"b"}, Module: "c"}, "", project.InitOptions{Name: "a", Skills: []string{"b"}, Module: "c"}, nil},
+		"a card was given":     {project.InitOptions{CardFile: "card.json"}, "", project.InitOptions{CardFile: "card.json"}, nil},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestAskEndsWhenNobodyAnswers(t *testing.T) {
 	cmd := &cobra.Command{}
 	cmd.SetIn(strings.NewReader(""))
 	cmd.SetErr(&bytes.Buffer{})
-	if err := ask(cmd, &generator.InitOptions{}); err == nil {
+	if err := ask(cmd, &project.InitOptions{}); err == nil {
 		t.Error("no error at the end of input")
 	}
 }

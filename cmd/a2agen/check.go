@@ -7,12 +7,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/scaffold"
+	"github.com/a2agen/a2agen/internal/project"
 )
 
 func checkCommand() *cobra.Command {
-	var o generator.Options
+	var o project.Options
 	var stubs bool
 	cmd := &cobra.Command{
 		Use:   "check",
@@ -35,9 +35,9 @@ are any.`,
 		if err := format.check(); err != nil {
 			return err
 		}
-		o.Tool = generator.ThisTool()
+		o.Tool = project.ThisTool()
 		defer announce(cmd, "checking")()
-		r, err := generator.Check(cmd.Context(), o)
+		r, err := project.Check(cmd.Context(), o)
 		if !stubs {
 			r.Handlers = withoutStubs(r.Handlers)
 		}
@@ -66,7 +66,7 @@ func withoutStubs(fs []scaffold.Finding) []scaffold.Finding {
 }
 
 // failed is the error of a project with any drift, or with handlers that are not what they have to be.
-func failed(r generator.CheckReport, stubs bool) error {
+func failed(r project.CheckReport, stubs bool) error {
 	bad := func(f scaffold.Finding) bool { return f.Breaks() || stubs && f.Code == scaffold.Unwritten }
 	if len(r.Drift) > 0 || slices.ContainsFunc(r.Handlers, bad) {
 		return errInvalid

@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/project"
 )
 
 func clientCommand() *cobra.Command {
-	var o generator.ClientOptions
+	var o project.ClientOptions
 	cmd := &cobra.Command{
 		Use:   "client URL|FILE",
 		Short: "Make a typed client for somebody else's agent",
@@ -24,9 +24,9 @@ Private addresses, loopback included, are refused unless --allow-private-network
   a2agen client http://127.0.0.1:8080 --allow-private-network`,
 		Args: exactly(1, "the agent's URL, or a file with its card"),
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Tool, o.Target = generator.ThisTool(), args[0]
+			o.Tool, o.Target = project.ThisTool(), args[0]
 			done := announce(cmd, "fetching the card")
-			c, r, err := generator.AddClient(cmd.Context(), o)
+			c, r, err := project.AddClient(cmd.Context(), o)
 			done()
 			if err := report(cmd, o.DryRun, r, err); err != nil {
 				return err

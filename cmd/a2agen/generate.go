@@ -9,12 +9,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
-	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/project"
+	"github.com/a2agen/a2agen/internal/project/disk"
 )
 
 func generateCommand() *cobra.Command {
-	var o generator.Options
+	var o project.Options
 	var watch bool
 	cmd := &cobra.Command{
 		Use:     "generate",
@@ -46,19 +46,19 @@ is given. a2agen.lock says which files are generated. When nothing has changed, 
 		if err := format.check(); err != nil {
 			return err
 		}
-		o.Tool = generator.ThisTool()
+		o.Tool = project.ThisTool()
 		if watch {
 			return watchProject(cmd, o, *format)
 		}
 		defer announce(cmd, "generating")()
-		r, err := generator.Run(cmd.Context(), o)
+		r, err := project.Run(cmd.Context(), o)
 		return present(cmd, o, *format, r, err)
 	}
 	return cmd
 }
 
 // present prints what a run did in the format that was asked for. A diff is not clean.
-func present(cmd *cobra.Command, o generator.Options, format formatName, r generator.Report, err error) error {
+func present(cmd *cobra.Command, o project.Options, format formatName, r project.Report, err error) error {
 	switch {
 	case format == formatJSON:
 		return reportJSON(cmd, o.DryRun || o.Diff, r, err)
@@ -73,7 +73,7 @@ func present(cmd *cobra.Command, o generator.Options, format formatName, r gener
 	}
 	switch {
 	case len(r.Refused) > 0:
-		return &output.RefusedError{Files: r.Refused}
+		return &disk.RefusedError{Files: r.Refused}
 	case r.Diff != "":
 		return errInvalid
 	}
@@ -81,7 +81,7 @@ func present(cmd *cobra.Command, o generator.Options, format formatName, r gener
 }
 
 // reportJSON prints what a run did as one JSON object on stdout, also when it failed.
-func reportJSON(cmd *cobra.Command, dry bool, r generator.Report, err error) error {
+func reportJSON(cmd *cobra.Command, dry bool, r project.Report, err error) error {
 	if e := printJSON(cmd, newJSONReport(dry, r, err)); e != nil || err != nil {
 		return cmp.Or(e, err)
 	}
@@ -91,9 +91,9 @@ func reportJSON(cmd *cobra.Command, dry bool, r generator.Report, err error) err
 	return nil
 }
 
-func newJSONReport(dry bool, r generator.Report, err error) jsonReport {
+func newJSONReport(dry bool, r project.Report, err error) jsonReport {
 	v := jsonReport{DryRun: dry, Report: r}
-	var refused *output.RefusedError
+	var refused *disk.RefusedError
 	if errors.As(err, &refused) {
 		v.Refused = refused.Files
 	}
@@ -110,7 +110,7 @@ func newJSONReport(dry bool, r generator.Report, err error) jsonReport {
 // jsonReport is what --format json prints.
 type jsonReport struct {
 	DryRun bool `json:"dryRun"`
-	generator.Report
+	project.Report
 	Error string `json:"error,omitempty"`
 }
 
@@ -123,7 +123,7 @@ func list[S ~[]E, E any](s S) S {
 }
 
 // report prints what a run did: problems on stderr, one summary line on stdout; a dry run also names each file.
-func report(cmd *cobra.Command, dryRun bool, r generator.Report, err error) error {
+func report(cmd *cobra.Command, dryRun bool, r project.Report, err error) error {
 	if e := printDiagnostics(cmd.ErrOrStderr(), r.Diagnostics); e != nil {
 		return e
 	}
@@ -145,12 +145,12 @@ func report(cmd *cobra.Command, dryRun bool, r generator.Report, err error) erro
 	}
 	fmt.Fprintln(out, summary(dryRun, r))
 	if dryRun && len(r.Refused) > 0 {
-		return &output.RefusedError{Files: r.Refused}
+		return &disk.RefusedError{Files: r.Refused}
 	}
 	return nil
 }
 
-func listChanges(w io.Writer, r generator.Report) {
+func listChanges(w io.Writer, r project.Report) {
 	for _, c := range r.Written {
 		fmt.Fprintf(w, "write   %s (%s)\n", c.Path, c.State)
 	}
@@ -160,7 +160,7 @@ func listChanges(w io.Writer, r generator.Report) {
 }
 
 // summary is one line: "a2agen: 3 files written, 1 deleted, 12 unchanged".
-func summary(dryRun bool, r generator.Report) string {
+func summary(dryRun bool, r project.Report) string {
 	var parts []string
 	add := func(n int, what string) {
 		if n > 0 {

@@ -8,12 +8,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/shell"
 )
 
 func initCommand() *cobra.Command {
-	var o generator.InitOptions
+	var o project.InitOptions
 	var yes bool
 	cmd := &cobra.Command{
 		Use:   "init [DIR]",
@@ -40,7 +40,7 @@ changed or left out is said, a line each.`,
 			return nil
 		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			o.Tool, o.Dir = generator.ThisTool(), "."
+			o.Tool, o.Dir = project.ThisTool(), "."
 			if len(args) == 1 {
 				o.Dir = args[0]
 			}
@@ -49,7 +49,7 @@ changed or left out is said, a line each.`,
 					return err
 				}
 			}
-			r, err := generator.Init(cmd.Context(), o)
+			r, err := project.Init(cmd.Context(), o)
 			if err := report(cmd, o.DryRun, r, err); err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ changed or left out is said, a line each.`,
 }
 
 // ask fills in what flags left open. An empty answer takes the default in brackets.
-func ask(cmd *cobra.Command, o *generator.InitOptions) error {
+func ask(cmd *cobra.Command, o *project.InitOptions) error {
 	in := bufio.NewReader(cmd.InOrStdin())
 	question := func(what, otherwise string) (string, error) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "%s [%s]: ", what, otherwise)
@@ -100,14 +100,14 @@ func ask(cmd *cobra.Command, o *generator.InitOptions) error {
 		}
 	}
 	if o.CardFile == "" && len(o.Skills)+len(o.Texts) == 0 {
-		ids, err := question("Ids of its skills", generator.DefaultSkill)
+		ids, err := question("Ids of its skills", project.DefaultSkill)
 		if err != nil {
 			return err
 		}
 		o.Skills = strings.FieldsFunc(ids, func(r rune) bool { return r == ' ' || r == ',' })
 	}
 	if o.Module == "" && o.Name != "" {
-		o.Module, err = question("Go module", generator.DefaultModule(o.Name))
+		o.Module, err = question("Go module", project.DefaultModule(o.Name))
 	}
 	return err
 }

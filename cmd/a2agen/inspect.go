@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/project"
 )
 
 func inspectCommand() *cobra.Command {
@@ -37,15 +38,15 @@ func inspectCommand() *cobra.Command {
 
 // inspector is a command that prints one part of what was generated in memory.
 func inspector(name, short string, part func(generator.Output) (any, error)) *cobra.Command {
-	var o generator.Options
+	var o project.Options
 	cmd := &cobra.Command{
 		Use:     name,
 		Short:   short,
 		Example: "  a2agen inspect " + name + " -C agents/weather",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			o.Tool = generator.ThisTool()
-			out, list, err := generator.Inspect(cmd.Context(), o)
+			o.Tool = project.ThisTool()
+			out, list, err := project.Inspect(cmd.Context(), o)
 			if err != nil {
 				return err
 			}
@@ -53,7 +54,7 @@ func inspector(name, short string, part func(generator.Output) (any, error)) *co
 				return e
 			}
 			if list.HasErrors() {
-				return &generator.InvalidError{List: list}
+				return &project.InvalidError{List: list}
 			}
 			v, err := part(out)
 			if err != nil {

@@ -9,8 +9,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/internal/project"
 )
 
 // inspectWiresCommand prints how the older versions of the protocol relate to the types.
@@ -27,7 +27,7 @@ and what is lost. In a project with definitions of its own these are the version
 	}
 	cmd.Flags().BoolVarP(&all, "verbose", "v", false, "print every field, value and operation")
 	format := formatFlag(cmd)
-	var o generator.Options
+	var o project.Options
 	dirFlag(cmd, &o.Dir)
 	cmd.RunE = func(cmd *cobra.Command, versions []string) error {
 		if err := format.check(); err != nil {
@@ -54,7 +54,7 @@ and what is lost. In a project with definitions of its own these are the version
 }
 
 // relations are the reports on the versions, by default all of those that the project has, or else of those that ship.
-func relations(cmd *cobra.Command, o generator.Options, versions []string) ([]*lower.Alignment, error) {
+func relations(cmd *cobra.Command, o project.Options, versions []string) ([]*lower.Alignment, error) {
 	own, err := ownRelations(cmd, o)
 	if err != nil || len(versions) == 0 && len(own) > 0 {
 		return own, err
@@ -79,9 +79,9 @@ func relations(cmd *cobra.Command, o generator.Options, versions []string) ([]*l
 }
 
 // ownRelations are the reports of a project with definitions of its own. Outside one there are none.
-func ownRelations(cmd *cobra.Command, o generator.Options) ([]*lower.Alignment, error) {
-	o.Tool = generator.ThisTool()
-	out, list, err := generator.Inspect(cmd.Context(), o)
+func ownRelations(cmd *cobra.Command, o project.Options) ([]*lower.Alignment, error) {
+	o.Tool = project.ThisTool()
+	out, list, err := project.Inspect(cmd.Context(), o)
 	if err != nil || out.Config == nil || !out.Config.HasOwnDefinition() {
 		return nil, nil // what ships can be asked for anywhere
 	}
@@ -89,7 +89,7 @@ func ownRelations(cmd *cobra.Command, o generator.Options) ([]*lower.Alignment, 
 		if err := printDiagnostics(cmd.ErrOrStderr(), list); err != nil {
 			return nil, err
 		}
-		return nil, &generator.InvalidError{List: list}
+		return nil, &project.InvalidError{List: list}
 	}
 	return out.Relations, nil
 }

@@ -15,8 +15,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
-	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/project"
+	"github.com/a2agen/a2agen/internal/project/disk"
 	"github.com/a2agen/a2agen/internal/talk"
 )
 
@@ -64,8 +64,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	if errors.As(err, &said) {
 		return said.Code
 	}
-	var invalid *generator.InvalidError
-	var refused *output.RefusedError
+	var invalid *project.InvalidError
+	var refused *disk.RefusedError
 	if errors.Is(err, errInvalid) || errors.As(err, &invalid) || errors.As(err, &refused) {
 		return exitInvalid
 	}
@@ -84,7 +84,7 @@ A2A protocol, and somebody else's card into a typed Go client.`,
   a2agen generate                          # after a change of agent.yaml
   a2agen check                             # in CI: are the generated files up to date?
   a2agen client https://agent.example.com  # a typed client for somebody else's agent`,
-		Version:       generator.ThisTool().Version,
+		Version:       project.ThisTool().Version,
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/project/disk"
 )
 
 // story is a project in a git repository, and a user at work on it. git says, byte by byte, whose files a command changed.
@@ -225,9 +226,9 @@ func (s *story) changesOnly(command func() string, created ...string) string {
 	return said
 }
 
-func (s *story) lock() *output.Lock {
+func (s *story) lock() *disk.Lock {
 	s.t.Helper()
-	l, err := output.ParseLock([]byte(s.read(output.LockName)))
+	l, err := disk.ParseLock([]byte(s.read(output.LockName)))
 	if err != nil {
 		s.t.Fatal(err)
 	}

@@ -6,12 +6,12 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/spec"
 )
 
 func updateCommand() *cobra.Command {
-	var o generator.UpdateOptions
+	var o project.UpdateOptions
 	cmd := &cobra.Command{
 		Use:   "update [protocol|scaffold]",
 		Short: "Move what generate leaves where it is: protocol pins, and your files",
@@ -44,10 +44,10 @@ func updateCommand() *cobra.Command {
 		if err := format.check(); err != nil {
 			return err
 		}
-		o.Tool = generator.ThisTool()
+		o.Tool = project.ThisTool()
 		o.Protocol = len(args) == 0 || args[0] == "protocol"
 		o.Scaffold = len(args) == 0 || args[0] == "scaffold"
-		r, err := generator.Update(cmd.Context(), o)
+		r, err := project.Update(cmd.Context(), o)
 		if err == nil && *format == formatText && !o.Diff {
 			if err := listUpdates(cmd.OutOrStdout(), r); err != nil {
 				return err
@@ -59,7 +59,7 @@ func updateCommand() *cobra.Command {
 }
 
 // listUpdates prints what an update moved, fetched and did to the user's files.
-func listUpdates(w io.Writer, r generator.Report) error {
+func listUpdates(w io.Writer, r project.Report) error {
 	for _, m := range r.Moved {
 		fmt.Fprintf(w, "protocol %s: %s -> %s\n", m.Protocol, m.From, m.To)
 	}

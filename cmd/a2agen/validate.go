@@ -5,11 +5,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/project"
 )
 
 func validateCommand() *cobra.Command {
-	var o generator.Options
+	var o project.Options
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Report everything that is wrong with agent.yaml and a2agen.yaml",
@@ -25,8 +25,8 @@ problems are reported at once, as file:line:col: message (hint). It exits with 1
 		if err := format.check(); err != nil {
 			return err
 		}
-		o.Tool = generator.ThisTool()
-		_, list, err := generator.Inspect(cmd.Context(), o)
+		o.Tool = project.ThisTool()
+		_, list, err := project.Inspect(cmd.Context(), o)
 		if err != nil {
 			return err
 		}

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -18,7 +18,7 @@ func versionCommand() *cobra.Command {
 		Example: "  a2agen version",
 		Args:    none,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			t := generator.ThisTool()
+			t := project.ThisTool()
 			_, err := fmt.Fprintf(cmd.OutOrStdout(), "a2agen %s%s\nA2A %s\n%s %s/%s\n",
 				t.Version, revision(t), strings.Join(spec.Versions(), ", "), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 			return err
@@ -27,7 +27,7 @@ func versionCommand() *cobra.Command {
 }
 
 // revision is the commit that an unreleased tool was built from, where the build says so.
-func revision(t generator.Tool) string {
+func revision(t project.Tool) string {
 	if t.Info == nil {
 		return ""
 	}

@@ -11,15 +11,15 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/internal/project"
 )
 
 // watchProject generates whenever an input changes, until SIGINT or SIGTERM, which end it cleanly.
-func watchProject(cmd *cobra.Command, o generator.Options, format formatName) error {
+func watchProject(cmd *cobra.Command, o project.Options, format formatName) error {
 	ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return generator.Watch(ctx, o, func(r generator.Report, err error) {
+	return project.Watch(ctx, o, func(r project.Report, err error) {
 		if format == formatJSON {
 			printRound(cmd, r, err)
 			return
@@ -29,15 +29,15 @@ func watchProject(cmd *cobra.Command, o generator.Options, format formatName) er
 }
 
 // printRound prints a round as a JSON object on one line.
-func printRound(cmd *cobra.Command, r generator.Report, err error) {
+func printRound(cmd *cobra.Command, r project.Report, err error) {
 	enc := json.NewEncoder(cmd.OutOrStdout())
 	enc.SetEscapeHTML(false)
 	enc.Encode(newJSONReport(false, r, err)) // a reader that went away does not end the watch
 }
 
 // roundLine is one line: the summary, or the first problem and how many more there are.
-func roundLine(r generator.Report, err error) string {
-	var invalid *generator.InvalidError
+func roundLine(r project.Report, err error) string {
+	var invalid *project.InvalidError
 	switch {
 	case errors.As(err, &invalid):
 		return "a2agen: " + firstProblem(invalid.List)

@@ -3,6 +3,9 @@ package config
 
 import (
 	_ "embed"
+	"errors"
+	"io/fs"
+	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -66,6 +69,16 @@ func (p Protocol) Kept() []string {
 	return []string{keptFolder + p.Version + ".proto", keptFolder + p.Version + ".json"}
 }
 
+// ReadKept reads the definition that was fetched, by a function that opens a file of the project.
+func (p Protocol) ReadKept(open func(path string) ([]byte, error)) (file string, src []byte, err error) {
+	for _, file = range p.Kept() {
+		if src, err = open(file); !errors.Is(err, fs.ErrNotExist) {
+			break
+		}
+	}
+	return file, src, err
+}
+
 const keptFolder = "protocol/"
 
 var kept = regexp.MustCompile("^" + keptFolder + strings.Trim(versionPattern, "^$") + `\.(proto|json)$`)
@@ -85,6 +98,18 @@ type Client struct {
 	Path string // the file that the card was read from
 	Out  string // folder of the client's package
 	Pos  diag.Pos
+}
+
+// KeptCard is the name, in a client's folder, of a card that the tool keeps.
+const KeptCard = "card.json"
+
+// Card is the path of the card that the client is made from, and whether the tool keeps it.
+func (c Client) Card() (file string, kept bool) {
+	file = path.Join(c.Out, KeptCard)
+	if c.URL != "" || c.Path == file {
+		return file, true
+	}
+	return c.Path, false
 }
 
 // Supported are the protocol versions this tool generates, newest first.

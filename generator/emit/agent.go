@@ -49,7 +49,10 @@ func (a *agentPackage) hub(t *ir.Type) *jen.Statement {
 	return jen.Op("*").Qual(a.paths.Protocol, t.Go)
 }
 
-// skills is skills.gen.go: what the user implements and works through.
+// SkillsFile is the name of the file that says what the handlers must be.
+const SkillsFile = "skills.gen.go"
+
+// skills is the file of that name: what the user implements and works through.
 func (a *agentPackage) skills() (output.File, error) {
 	f := a.newFile()
 	f.PackageComment("// Package " + pkgName(a.paths.Agent) + " is the agent as generated code: the types of its skills, the interface that the handlers implement, its server and its card.")
@@ -61,7 +64,7 @@ func (a *agentPackage) skills() (output.File, error) {
 	}
 	f.Add(doc("Skills are the handlers of the agent, one method a skill.")).Type().Id("Skills").Interface(methods...).Line()
 	f.Add(a.task())
-	return render(f, pkgFile(a.paths.Agent, "skills.gen.go"))
+	return render(f, pkgFile(a.paths.Agent, SkillsFile))
 }
 
 // skillDoc is the comment of a handler's method.

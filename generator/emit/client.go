@@ -11,6 +11,9 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
+// ClientFile is the name of the file with the methods of a client package.
+const ClientFile = "client.gen.go"
+
 // Client prints the client package of the user's own agent: client.gen.go, whose types are those of the agent package.
 func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	if m.Agent == nil {
@@ -27,7 +30,7 @@ func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	f.Add(c.declaration())
 	f.Add(c.skills())
 	f.Add(c.aliases())
-	file, err := render(f, pkgFile(paths.Client, "client.gen.go"))
+	file, err := render(f, pkgFile(paths.Client, ClientFile))
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +48,7 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	c := skillClient{agent: a, protocol: p, paths: paths, types: paths.Client, card: "AgentCard"}
 	f.Add(c.declaration())
 	f.Add(c.skills())
-	file, err := render(f, dir+"/client.gen.go")
+	file, err := render(f, dir+"/"+ClientFile)
 	if err != nil || len(a.Types) == 0 {
 		return []output.File{file}, err
 	}

@@ -6,7 +6,6 @@ import (
 	goversion "go/version"
 	"io"
 	"maps"
-	"path/filepath"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -44,27 +43,6 @@ func Released(info *debug.BuildInfo) (Runtime, bool) {
 		return Runtime{}, false
 	}
 	return Runtime{Version: info.Main.Version, Sum: info.Main.Sum}, true
-}
-
-// InCheckout is the runtime in the folder checkout. The path is written relative to the project when one holds the other,
-// so that they can move together; else it is absolute.
-func InCheckout(checkout, project string) (Runtime, error) {
-	checkout, err := filepath.Abs(checkout)
-	if err != nil {
-		return Runtime{}, err
-	}
-	if !IsCheckout(checkout) {
-		return Runtime{}, fmt.Errorf("%s is no checkout of %s", checkout, a2agen.Module)
-	}
-	project, err = filepath.Abs(project)
-	if err != nil {
-		return Runtime{}, err
-	}
-	if rel, err := filepath.Rel(checkout, project); err == nil && filepath.IsLocal(rel) {
-		back, err := filepath.Rel(project, checkout)
-		return Runtime{Checkout: filepath.ToSlash(back)}, err
-	}
-	return Runtime{Checkout: filepath.ToSlash(checkout)}, nil
 }
 
 // files are go.mod and, where it has lines, go.sum, complete: there is nothing to tidy. Unpacked sources are added.

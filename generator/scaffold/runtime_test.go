@@ -82,42 +82,6 @@ func TestReleased(t *testing.T) {
 	}
 }
 
-func TestCheckoutIsNamedRelativelyFromInside(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	outside := t.TempDir()
-	for project, want := range map[string]string{
-		filepath.Join(root, "examples", "weather"): "../..",
-		outside: filepath.ToSlash(root),
-	} {
-		rt, err := InCheckout(root, project)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if rt.Checkout != want {
-			t.Errorf("from %s: %s, want %s", project, rt.Checkout, want)
-		}
-	}
-	if _, err := InCheckout(outside, outside); err == nil {
-		t.Error("a folder that is no checkout was accepted")
-	}
-}
-
-func TestFindCheckoutLooksUpwards(t *testing.T) {
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := FindCheckout(t.TempDir(), "."); got != "" {
-		t.Errorf("found %s from a relative path, which has no folders above", got)
-	}
-	if got := FindCheckout(t.TempDir(), filepath.Join(root, "generator", "scaffold")); got != root {
-		t.Errorf("found %q, want %q", got, root)
-	}
-}
-
 // TestRuntimeNeedsOnlyTheStandardLibrary is what allows go.mod to have a single requirement, and the unpacked runtime to build
 // without any download.
 func TestRuntimeNeedsOnlyTheStandardLibrary(t *testing.T) {

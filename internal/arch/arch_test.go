@@ -19,7 +19,7 @@ var allowed = map[string][]string{
 	"templates": {},
 	"a2a":       {"runtime"},
 	"generator": {"spec", "templates", "runtime", "a2a", "."},
-	"cmd":       {"generator", "spec", "internal/talk", "internal/shell"},
+	"cmd":       {"generator", "spec", "internal/project", "internal/talk", "internal/shell"},
 }
 
 type pkg struct {

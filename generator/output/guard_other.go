@@ -1,6 +1,0 @@
-//go:build !unix
-
-package output
-
-// guard does nothing: where folders cannot be locked, two runs at once are the user's to avoid.
-func guard(string) (release func()) { return func() {} }

@@ -1,0 +1,187 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/names"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/project/disk"
+	"github.com/a2agen/a2agen/internal/project/remote"
+)
+
+// ClientOptions say which agent's client to make.
+type ClientOptions struct {
+	Options
+	Target       string // the agent's URL, its card's URL, or a file
+	Name         string // package name; made from the card's name
+	Out          string // folder of the package; client/NAME
+	AllowPrivate bool   // fetch from private addresses too
+}
+
+// AddClient fetches a card, keeps it beside the client, records the client in a2agen.yaml and generates the project. Called
+// again for a client that is there, it takes over the card as it is now.
+func AddClient(ctx context.Context, o ClientOptions) (config.Client, Report, error) {
+	if err := o.check(); err != nil {
+		return config.Client{}, Report{}, err
+	}
+	src, info, err := remote.Fetch(ctx, o.Target, remote.Options{AllowPrivate: o.AllowPrivate})
+	if err != nil {
+		return config.Client{}, Report{}, fmt.Errorf("fetch the card: %w", err)
+	}
+	imported, list := card.Import(cmp.Or(info.URL, info.File), src)
+	if imported == nil || list.HasErrors() {
+		return config.Client{}, Report{Diagnostics: list}, &InvalidError{list}
+	}
+	p, err := openProject(o.Tool, o.Dir)
+	if err != nil {
+		return config.Client{}, Report{}, err
+	}
+	defer p.Close()
+	return p.addClient(ctx, o, src, imported.Name)
+}
+
+func (o *ClientOptions) check() error {
+	if o.Target == "" {
+		return badArgument("give the URL of an agent, or a file with its card")
+	}
+	if o.Name != "" && names.Package(o.Name) != o.Name {
+		return badArgument("--name %.40q cannot be a package name (write %s)", o.Name, names.Package(o.Name))
+	}
+	if o.Out == "" {
+		return nil
+	}
+	out := filepath.ToSlash(o.Out)
+	if err := output.CheckPath(out); err != nil {
+		return badArgument("--out: %w", err)
+	}
+	if base := path.Base(out); names.Package(base) != base {
+		return badArgument("--out %.80q: the last element cannot be a package name (write %s)", o.Out, path.Join(path.Dir(out), names.Package(base)))
+	}
+	o.Out = out
+	return nil
+}
+
+func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, agentName string) (config.Client, Report, error) {
+	old, err := p.ReadFile(config.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return config.Client{}, Report{}, err
+	}
+	cfg, list := config.Read(config.File, old)
+	if list.HasErrors() {
+		return config.Client{}, Report{Diagnostics: list}, &InvalidError{list}
+	}
+	c, known, err := p.client(o, cfg, agentName)
+	if err != nil {
+		return c, Report{}, err
+	}
+	edited := old
+	if !known {
+		if edited, err = addClient(old, c); err != nil {
+			return c, Report{}, err
+		}
+	}
+	r, err := p.applyClient(ctx, o, c, old, edited, src)
+	return c, r, err
+}
+
+// client finds the entry of a2agen.yaml that the command is about, or makes one.
+func (p *project) client(o ClientOptions, cfg *config.Config, agentName string) (c config.Client, known bool, err error) {
+	c = config.Client{Name: o.Name, Out: o.Out}
+	if strings.Contains(o.Target, "://") {
+		c.URL = o.Target
+	}
+	c.Name = cmp.Or(c.Name, names.Package(agentName))
+	c.Out = cmp.Or(c.Out, "client/"+c.Name)
+	if c.URL == "" {
+		c.Path = p.inside(o.Target)
+	}
+	i := slices.IndexFunc(cfg.Clients, func(k config.Client) bool { return k.Name == c.Name })
+	if i < 0 {
+		c.Path = cmp.Or(c.Path, emptyIf(c.URL != "", path.Join(c.Out, config.KeptCard)))
+		return c, false, nil
+	}
+	k := cfg.Clients[i]
+	if o.Out != "" && k.Out != o.Out {
+		return c, false, badArgument("client %q is in %s by %s: change it there, or give another --name", c.Name, k.Out, k.Pos)
+	}
+	c.Path = cmp.Or(c.Path, emptyIf(c.URL != "", path.Join(k.Out, config.KeptCard)))
+	if k.URL != c.URL || k.Path != c.Path {
+		return c, false, badArgument("client %q is one of %s by %s: change it there, or give another --name", c.Name, cmp.Or(k.URL, k.Path), k.Pos)
+	}
+	return k, true, nil
+}
+
+func emptyIf(empty bool, s string) string {
+	if empty {
+		return ""
+	}
+	return s
+}
+
+// inside is the path of a file relative to the project, if it is in there and can be named by a2agen.yaml.
+func (p *project) inside(file string) string {
+	dir, err1 := filepath.Abs(p.Dir())
+	abs, err2 := filepath.Abs(file)
+	if err1 != nil || err2 != nil {
+		return ""
+	}
+	rel, err := filepath.Rel(dir, abs)
+	if err != nil || output.CheckPath(filepath.ToSlash(rel)) != nil {
+		return ""
+	}
+	return filepath.ToSlash(rel)
+}
+
+// applyClient generates with the new entry and the new card in place of what is on disk, and only then writes anything.
+func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Client, old, edited, src []byte) (Report, error) {
+	over := map[string][]byte{config.File: edited}
+	file, kept := c.Card()
+	pins := p.Lock().Clients
+	if kept {
+		over[file] = src
+		pins = without(pins, c.Name)
+	}
+	further, note, err := p.addRuntime()
+	if err != nil {
+		return Report{}, err
+	}
+	out, list := p.generate(ctx, over, pins)
+	if list.HasErrors() {
+		return Report{Diagnostics: list}, &InvalidError{list}
+	}
+	dry := o.Options
+	dry.DryRun = true
+	r, err := p.finish(dry, out, list, further, note)
+	if err != nil || o.DryRun {
+		return r, err
+	}
+	if len(r.Refused) > 0 {
+		return r, &disk.RefusedError{Files: r.Refused}
+	}
+	if string(old) != string(edited) {
+		if err := p.Edit(config.File, old, edited); err != nil {
+			return r, err
+		}
+	}
+	return p.finish(o.Options, out, list, further, note)
+}
+
+func without(m map[string]output.ClientPin, name string) map[string]output.ClientPin {
+	n := map[string]output.ClientPin{}
+	for k, v := range m {
+		if k != name {
+			n[k] = v
+		}
+	}
+	return n
+}

@@ -1,0 +1,229 @@
+package project
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+)
+
+// goMod is the go.mod that a project builds by.
+type goMod struct {
+	dir  string // its folder, absolute
+	rel  string // the project's path from there; "" when it is the same folder
+	data []byte
+}
+
+// findGoMod reads the go.mod in a folder or above.
+func findGoMod(dir string) (goMod, error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return goMod{}, err
+	}
+	for at := abs; ; at = filepath.Dir(at) {
+		file := filepath.Join(at, "go.mod")
+		if info, err := os.Stat(file); err == nil && !info.Mode().IsRegular() {
+			return goMod{}, fmt.Errorf("%s is not a file", file) // reading a pipe may never end
+		}
+		data, err := os.ReadFile(file)
+		if err == nil {
+			rel, err := filepath.Rel(at, abs)
+			return goMod{at, strings.TrimPrefix(filepath.ToSlash(rel), "."), data}, err
+		}
+		if !errors.Is(err, fs.ErrNotExist) {
+			return goMod{}, err
+		}
+		if filepath.Dir(at) == at {
+			return goMod{}, fmt.Errorf(`there is no go.mod in %s or above ("a2agen init" makes a new project; "go mod init PATH" makes this folder a module)`, abs)
+		}
+	}
+}
+
+// workspace is the go.work in force above a folder; "" when there is none.
+func workspace(dir string) string {
+	if env := os.Getenv("GOWORK"); env != "" {
+		return strings.TrimPrefix(env, "off")
+	}
+	for at := dir; ; at = filepath.Dir(at) {
+		file := filepath.Join(at, "go.work")
+		if _, err := os.Stat(file); err == nil {
+			return file
+		}
+		if filepath.Dir(at) == at {
+			return ""
+		}
+	}
+}
+
+// workspaceHas reports whether one of the modules of a go.work is the runtime's.
+func workspaceHas(file string) bool {
+	data, err := os.ReadFile(file)
+	if err != nil {
+		return false
+	}
+	work, err := modfile.ParseWork(file, data, nil)
+	if err != nil {
+		return false
+	}
+	return slices.ContainsFunc(work.Use, func(u *modfile.Use) bool {
+		dir := filepath.FromSlash(u.Path)
+		if !filepath.IsAbs(dir) {
+			dir = filepath.Join(filepath.Dir(file), dir)
+		}
+		return isCheckout(dir)
+	})
+}
+
+// hasRuntime reports whether the go command finds the runtime.
+func (m goMod) hasRuntime() bool {
+	if scaffold.Requires(m.data) {
+		return true
+	}
+	work := workspace(m.dir)
+	return work != "" && workspaceHas(work)
+}
+
+// untouchable is why the tool leaves a go.mod alone that lacks the runtime; "" when it may add the lines.
+func (m goMod) untouchable() string {
+	_, err := os.Stat(filepath.Join(m.dir, "vendor", "modules.txt"))
+	switch {
+	case m.rel != "":
+		return "is above the project"
+	case workspace(m.dir) != "":
+		return "is part of a workspace"
+	case err == nil:
+		return "has a vendor folder beside it"
+	}
+	return ""
+}
+
+// commands are what to run in the folder of a go.mod to add the runtime.
+func (m goMod) commands(rt scaffold.Runtime) string {
+	if rt.Unpacks() && m.rel != "" {
+		return "go get " + rt.Module()
+	}
+	edit := "go mod edit"
+	if version := olderGo(m.data); version != "" {
+		edit += " -go=" + scaffold.GoVersion
+	}
+	edit += " " + strings.Join(rt.EditFlags(), " ")
+	if _, err := os.Stat(filepath.Join(m.dir, "vendor", "modules.txt")); err == nil {
+		edit += " && go mod vendor"
+	}
+	return edit
+}
+
+// olderGo is the Go version that a go.mod names, if it is too old for the runtime.
+func olderGo(data []byte) string {
+	f, err := modfile.ParseLax("go.mod", data, nil)
+	if err != nil || f.Go == nil || !scaffold.OlderGo(f.Go.Version) {
+		return ""
+	}
+	return f.Go.Version
+}
+
+// addRuntime is requireRuntime with the runtime that the tool takes by itself.
+func (p *project) addRuntime() (files []output.File, note string, err error) {
+	if p.goMod.hasRuntime() {
+		return nil, "", nil
+	}
+	rt, err := p.tool.runtime(p.goMod.dir)
+	if err != nil {
+		return nil, "", err
+	}
+	return p.requireRuntime(rt)
+}
+
+// requireRuntime gives go.mod, and go.sum, the lines that generated code needs, where they are the project's own; it says on the
+// terminal what that is. Everything else in them stays byte for byte. Where go.mod is not the tool's to touch, it says what to run.
+func (p *project) requireRuntime(rt scaffold.Runtime) (files []output.File, note string, err error) {
+	if p.goMod.hasRuntime() {
+		return nil, "", nil
+	}
+	if why := p.goMod.untouchable(); why != "" {
+		file := filepath.Join(p.goMod.dir, "go.mod")
+		return nil, fmt.Sprintf("%s lacks the runtime that generated code needs; it %s, so it stays as it is. Run there:\n  %s", file, why, p.goMod.commands(rt)), nil
+	}
+	edited, added, err := splicedGoMod(p.goMod.data, rt)
+	if err != nil {
+		return nil, "", err
+	}
+	files = []output.File{{Path: "go.mod", Kind: output.Merged, NoBase: true, Data: edited}}
+	if sum := rt.Sums(); len(sum) > 0 {
+		files = append(files, p.goSum(sum))
+		added = append(added, "and its lines in go.sum")
+	}
+	p.unpacked = rt.Unpacks()
+	return files, "go.mod: added what generated code needs: " + strings.Join(added, "; "), nil
+}
+
+// goSum is go.sum with the lines that it lacks.
+func (p *project) goSum(lines []byte) output.File {
+	f := output.File{Path: "go.sum", Kind: output.Merged, NoBase: true, Data: lines}
+	old, err := p.ReadFile("go.sum")
+	if err != nil {
+		f.Kind = output.Scaffold
+		return f
+	}
+	f.Data = union(old, lines)
+	return f
+}
+
+// splicedGoMod adds the requirement to the text of a go.mod, and raises its Go version where that is too old.
+func splicedGoMod(data []byte, rt scaffold.Runtime) (edited []byte, added []string, err error) {
+	f, err := modfile.Parse("go.mod", data, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	text := string(data)
+	lines := rt.Requirement()
+	if old := scaffold.Replacement(data); old != "" { // the user's own
+		lines = scaffold.Runtime{Checkout: old}.RequireLine()
+	}
+	switch {
+	case f.Go == nil:
+		lines = "go " + scaffold.GoVersion + "\n\n" + lines
+	case scaffold.OlderGo(f.Go.Version):
+		start, end := f.Go.Syntax.Start.Byte, f.Go.Syntax.End.Byte
+		text = text[:start] + "go " + scaffold.GoVersion + text[end:]
+		added = append(added, fmt.Sprintf("go %s instead of %s", scaffold.GoVersion, f.Go.Version))
+	}
+	if !strings.HasSuffix(text, "\n") {
+		text += "\n"
+	}
+	for line := range strings.Lines(lines) {
+		if line = strings.TrimSpace(line); line != "" {
+			added = append(added, line)
+		}
+	}
+	edited = []byte(text + "\n" + lines)
+	if _, err := modfile.Parse("go.mod", edited, nil); err != nil {
+		return nil, nil, fmt.Errorf("add the runtime to go.mod: %w", err)
+	}
+	return edited, added, nil
+}
+
+// missingRuntime is the drift of a project whose go.mod lacks the runtime.
+func (p *project) missingRuntime() []Drift {
+	if p.goMod.hasRuntime() {
+		return nil
+	}
+	d := Drift{Path: "go.mod", State: "lacks the runtime", Hint: "run a2agen generate, which adds it"}
+	if why := p.goMod.untouchable(); why != "" {
+		rt, err := p.tool.runtime(p.goMod.dir)
+		d.Detail, d.Hint = "it "+why, "run there: "+p.goMod.commands(rt)
+		if err != nil {
+			d.Hint = cmp.Or(err.Error(), d.Hint)
+		}
+	}
+	return []Drift{d}
+}

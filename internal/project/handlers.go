@@ -1,0 +1,84 @@
+package project
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/emit"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+)
+
+// handlers reads the user's handlers.
+func (p *project) handlers(c *config.Config) (scaffold.Handlers, error) {
+	src, err := p.Files(c.Packages.Skills)
+	return scaffold.ReadHandlers(path.Join(p.module, c.Packages.Skills), src), err
+}
+
+// findings holds the handlers against what was generated.
+func (p *project) findings(h scaffold.Handlers, out generator.Output) ([]scaffold.Finding, error) {
+	if out.Model.Agent == nil {
+		return nil, nil
+	}
+	name := path.Join(out.Config.Packages.Agent, emit.SkillsFile)
+	i := slices.IndexFunc(out.Files, func(f output.File) bool { return f.Path == name })
+	if i < 0 {
+		return nil, fmt.Errorf("%s was not generated", name)
+	}
+	return p.judge(h, out.Config, out.Files[i].Data)
+}
+
+// freshFindings holds the handlers against the files that are there, when nothing has to be generated: with no more than the
+// text of the two packages.
+func (p *project) freshFindings() ([]scaffold.Finding, error) {
+	src, err := p.ReadFile(config.File)
+	if err != nil {
+		src = nil // the defaults count
+	}
+	c, list := config.Read(config.File, src)
+	if list.HasErrors() {
+		return nil, nil // it was read without when it was last generated from
+	}
+	skills, err := p.ReadFile(path.Join(c.Packages.Agent, emit.SkillsFile))
+	if err != nil {
+		return nil, nil // a project of clients only
+	}
+	h, err := p.handlers(c)
+	if err != nil {
+		return nil, err
+	}
+	return p.judge(h, c, skills)
+}
+
+func (p *project) judge(h scaffold.Handlers, c *config.Config, skills []byte) ([]scaffold.Finding, error) {
+	name := path.Join(c.Packages.Agent, emit.SkillsFile)
+	wanted, err := scaffold.Wanted(path.Join(p.module, c.Packages.Agent), skills)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", name, err)
+	}
+	return append(p.elsewhere(h, c), h.Findings(wanted)...), nil
+}
+
+// elsewhere says when the configuration names a folder for handlers, and they were written to another.
+func (p *project) elsewhere(h scaffold.Handlers, c *config.Config) []scaffold.Finding {
+	if !h.Empty() {
+		return nil
+	}
+	for name := range p.Lock().Scaffold {
+		dir, base := path.Split(name)
+		dir = strings.TrimSuffix(dir, "/")
+		if _, err := p.ReadFile(name); base != "agent.go" || err != nil || dir == c.Packages.Skills {
+			continue
+		}
+		return []scaffold.Finding{{
+			Code: scaffold.Elsewhere, File: config.File,
+			Message: fmt.Sprintf("packages.skills is %s, and the handlers are in %s", c.Packages.Skills, dir),
+			Hint:    fmt.Sprintf("move that folder to %s, name its package %s, and change the import in main.go", c.Packages.Skills, path.Base(c.Packages.Skills)),
+		}}
+	}
+	return nil
+}

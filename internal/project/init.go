@@ -1,0 +1,277 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+	"github.com/a2agen/a2agen/internal/project/disk"
+	"github.com/a2agen/a2agen/internal/project/remote"
+)
+
+// InitOptions say what a new project is to be. Empty fields have defaults.
+type InitOptions struct {
+	Options
+	Name     string   // of the agent; the folder's name
+	Module   string   // module path; example.com/NAME
+	Skills   []string // ids of the skills; one sample skill
+	Texts    []string // ids of skills that take text and give text
+	CardFile string   // an agent card of any version to start from, instead of Name and Skills: a file, or a URL
+	// AllowPrivate fetches the card from private addresses too.
+	AllowPrivate bool
+	Runtime      string // checkout of a2agen to build against
+	Vendor       bool   // put the runtime's source into the project
+}
+
+// DefaultSkill is the skill of an agent that was not told any.
+const DefaultSkill = "echo"
+
+// Init makes a new project. Everything is rendered before the first file is written; an error leaves nothing behind.
+func Init(ctx context.Context, o InitOptions) (Report, error) {
+	if err := o.check(); err != nil {
+		return Report{}, err
+	}
+	rt, err := o.runtime()
+	if err != nil {
+		return Report{}, err
+	}
+	agentYAML, list, err := o.card(ctx)
+	if err != nil || list.HasErrors() {
+		return Report{Diagnostics: list}, cmp.Or(err, error(&InvalidError{list}))
+	}
+	made, err := makeFolders(o.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	r, err := o.write(ctx, rt, agentYAML, list)
+	if err != nil || o.DryRun {
+		for _, dir := range slices.Backward(made) {
+			os.Remove(dir) // works only while it is empty
+		}
+	}
+	return r, err
+}
+
+// check refuses arguments and folders before anything is done.
+func (o *InitOptions) check() error {
+	if o.CardFile != "" && (o.Name != "" || len(o.Skills)+len(o.Texts) > 0) {
+		return badArgument("--card brings its own name and skills: leave out --name, --skill and --text")
+	}
+	if o.Runtime != "" && o.Vendor {
+		return badArgument("--runtime builds against a checkout and --vendor brings the runtime along: give one of them")
+	}
+	for flag, ids := range map[string][]string{"--skill": o.Skills, "--text": o.Texts} {
+		if slices.Contains(ids, "") {
+			return badArgument("%s needs an id", flag)
+		}
+	}
+	if strings.TrimSpace(o.Name) != o.Name || strings.ContainsAny(o.Name, "\r\n\x00") || len(o.Name) > 200 {
+		return badArgument("--name %.40q: give one line of at most 200 bytes", o.Name)
+	}
+	if o.Module != "" {
+		if err := scaffold.CheckModule(o.Module); err != nil {
+			return badArgument("--module: %w (write something like example.com/weather)", err)
+		}
+	}
+	if o.Force {
+		return nil
+	}
+	return checkEmpty(o.Dir)
+}
+
+// checkEmpty refuses a folder with files, but for those of git and of a killed init.
+func checkEmpty(dir string) error {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if disk.Unfinished(dir) {
+		return nil
+	}
+	for _, e := range entries {
+		if e.Name() != ".git" {
+			return &NotEmptyError{dir}
+		}
+	}
+	return nil
+}
+
+// makeFolders makes a folder and its parents and returns those that were not there.
+func makeFolders(dir string) (made []string, err error) {
+	abs, err := filepath.Abs(dir)
+	if err != nil {
+		return nil, err
+	}
+	for d := abs; ; d = filepath.Dir(d) {
+		if _, err := os.Stat(d); err == nil || filepath.Dir(d) == d {
+			break
+		}
+		made = append([]string{d}, made...)
+	}
+	return made, os.MkdirAll(abs, 0o755)
+}
+
+// runtime decides what the project builds against.
+func (o *InitOptions) runtime() (scaffold.Runtime, error) {
+	if o.Vendor {
+		return scaffold.Runtime{}, nil
+	}
+	if o.Runtime != "" {
+		rt, err := inCheckout(o.Runtime, o.Dir)
+		if err != nil {
+			return rt, badArgument("--runtime: %w", err)
+		}
+		return rt, nil
+	}
+	return o.Tool.runtime(o.Dir)
+}
+
+// card renders agent.yaml: from the given card, else from name and skills.
+func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
+	if o.CardFile == "" {
+		name := cmp.Or(o.Name, folderName(o.Dir))
+		skills := o.Skills
+		if len(skills)+len(o.Texts) == 0 {
+			skills = []string{DefaultSkill}
+		}
+		return card.Fresh(name, name+" answers requests over A2A.", skills, o.Texts), nil, nil
+	}
+	src, info, err := remote.Fetch(ctx, o.CardFile, remote.Options{AllowPrivate: o.AllowPrivate})
+	if err != nil {
+		return nil, nil, badArgument("--card: %w", err)
+	}
+	imported, list := card.Import(cmp.Or(info.URL, info.File), src)
+	if imported == nil || list.HasErrors() {
+		return nil, list, nil
+	}
+	text, notes := card.Scaffold(imported)
+	return text, append(list, notes...), nil
+}
+
+// folderName is the name of the folder, as an agent's name.
+func folderName(dir string) string {
+	abs, err := filepath.Abs(dir)
+	if err != nil || filepath.Dir(abs) == abs {
+		return "agent"
+	}
+	return strings.ToValidUTF8(filepath.Base(abs), "")
+}
+
+// write generates the project in memory and applies it.
+func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML []byte, list diag.List) (Report, error) {
+	p, err := disk.Open(o.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer p.Close()
+	goData, err := p.ReadFile("go.mod")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return Report{}, err
+	}
+	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold()}
+	over := map[string][]byte{}
+	for name, data := range fresh {
+		if _, err := p.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
+			over[name] = data
+		}
+	}
+	pr := &project{Project: p, tool: o.Tool, module: modfile.ModulePath(goData), unpacked: rt.Unpacks()}
+	p.AllowHeaderless(pr.headerless)
+	var further []output.File
+	r := Report{}
+	if goData != nil {
+		if further, r.Notes, err = pr.adopt(goData, rt); err != nil {
+			return Report{}, err
+		}
+	}
+	if pr.module == "" {
+		pr.module = cmp.Or(o.Module, DefaultModule(o.projectName(agentYAML)))
+	}
+	out, problems := pr.generate(ctx, over, p.Lock().Clients)
+	list.Add(problems...)
+	if list.HasErrors() {
+		return Report{Diagnostics: list}, &InvalidError{list}
+	}
+	files, err := pr.freshFiles(out, rt)
+	if err != nil {
+		return Report{}, err
+	}
+	for name, data := range over {
+		files = append(files, output.File{Path: name, Kind: output.Scaffold, Data: data, NoBase: name != config.File})
+	}
+	// In a folder that is not empty, --force adds what is missing. It overwrites nothing.
+	opts := o.Options
+	opts.Force = false
+	r.Diagnostics = list
+	return pr.apply(opts, out, withFurther(files, further), r)
+}
+
+// adopt takes the go.mod that is there, which says what is built against, and adds the runtime if it lacks that.
+func (p *project) adopt(data []byte, rt scaffold.Runtime) (further []output.File, notes []string, err error) {
+	p.unpacked = scaffold.UsesUnpacked(data)
+	abs, err := filepath.Abs(p.Dir())
+	if err != nil {
+		return nil, nil, err
+	}
+	p.goMod = goMod{dir: abs, data: data}
+	further, note, err := p.requireRuntime(rt)
+	if note != "" {
+		notes = append(notes, note)
+	}
+	return further, notes, err
+}
+
+// withFurther puts files in the place of those with the same paths.
+func withFurther(files, further []output.File) []output.File {
+	files = slices.DeleteFunc(files, func(f output.File) bool {
+		return slices.ContainsFunc(further, func(g output.File) bool { return g.Path == f.Path })
+	})
+	return append(files, further...)
+}
+
+// freshFiles renders all files of a new project.
+func (p *project) freshFiles(out generator.Output, rt scaffold.Runtime) ([]output.File, error) {
+	sp := p.scaffold(out)
+	sp.Runtime = rt
+	files, err := scaffold.Files(sp)
+	if err != nil {
+		return nil, err
+	}
+	h, err := p.handlers(out.Config)
+	if err != nil {
+		return nil, err
+	}
+	stubs, err := scaffold.Stubs(sp, h.Missing(out.Model.Agent.Skills))
+	return slices.Concat(out.Files, files, stubs), err
+}
+
+// DefaultModule is the module path of an agent with the given name when nobody says another.
+func DefaultModule(name string) string { return "example.com/" + scaffold.Command(name) }
+
+// projectName is what the module is called when nobody says: the agent's name.
+func (o *InitOptions) projectName(agentYAML []byte) string {
+	if o.CardFile == "" {
+		return cmp.Or(o.Name, folderName(o.Dir))
+	}
+	c, _ := card.Read("agent.yaml", agentYAML, func(string) ([]byte, error) { return nil, fs.ErrNotExist })
+	if c == nil {
+		return folderName(o.Dir)
+	}
+	return c.Name
+}

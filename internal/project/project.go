@@ -1,0 +1,253 @@
+// Package project holds what the commands do: each opens a project, generates it, and applies or reports the result.
+//
+// What is generated is decided by package generator, which only sees values. What touches the disk is in disk, the only writer; what
+// touches the network in remote; and merge brings the user's files up to a newer tool.
+package project
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+
+	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/emit"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+	"github.com/a2agen/a2agen/internal/project/disk"
+)
+
+// project is an opened project with what generating needs to know of it.
+type project struct {
+	*disk.Project
+	tool     Tool
+	module   string // import path of the project's folder
+	goMod    goMod
+	unpacked bool // go.mod takes the runtime from the project itself
+	unpinned bool // whatever definition of a protocol the tool has is taken
+	whole    bool // generate the whole model (see [generator.Inputs])
+}
+
+// openProject opens a folder. Its module is that of the go.mod in the folder or above.
+func openProject(tool Tool, dir string) (*project, error) {
+	p, err := disk.Open(dir)
+	if err != nil {
+		return nil, err
+	}
+	pr := &project{Project: p, tool: tool}
+	p.AllowHeaderless(pr.headerless)
+	if err := pr.readModule(dir); err != nil {
+		p.Close()
+		return nil, err
+	}
+	return pr, nil
+}
+
+// headerless tells the generated files that have no header: what is copied as it is.
+func (p *project) headerless(name string) bool {
+	switch {
+	case name == card.SchemaPath, name == config.SchemaPath, config.IsKept(name):
+		return true
+	case path.Base(name) == config.KeptCard:
+		code, err := p.ReadFile(path.Join(path.Dir(name), emit.ClientFile))
+		return err == nil && output.Headed(code)
+	}
+	return strings.HasPrefix(name, scaffold.Unpacked+"/")
+}
+
+func (p *project) readModule(dir string) (err error) {
+	if p.goMod, err = findGoMod(dir); err != nil {
+		return err
+	}
+	mod := modfile.ModulePath(p.goMod.data)
+	if mod == "" {
+		return fmt.Errorf("%s names no module", filepath.Join(p.goMod.dir, "go.mod"))
+	}
+	p.module = path.Join(mod, p.goMod.rel)
+	p.unpacked = p.goMod.rel == "" && scaffold.UsesUnpacked(p.goMod.data)
+	return nil
+}
+
+// generate runs the pipeline on the project. over gives contents that count instead of those on disk; nil
+// stands for no file.
+func (p *project) generate(ctx context.Context, over map[string][]byte, pins map[string]output.ClientPin) (generator.Output, diag.List) {
+	open := func(name string) ([]byte, error) {
+		data, ok := over[name]
+		switch {
+		case ok && data == nil:
+			return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+		case ok:
+			return data, nil
+		}
+		return p.ReadFile(name)
+	}
+	in := generator.Inputs{Open: open, Module: p.module, Pins: pins, Whole: p.whole, Unpacked: p.unpacked}
+	if !p.unpinned {
+		in.ProtocolPins = p.Lock().Protocols
+	}
+	return generator.Generate(ctx, in)
+}
+
+// Options are what the commands have in common.
+type Options struct {
+	Tool   Tool
+	Dir    string
+	Force  bool // overwrite hand-edited files
+	DryRun bool // write nothing
+	Diff   bool // write nothing, and say line by line what would change
+}
+
+// dry reports whether nothing is to be written.
+func (o Options) dry() bool { return o.DryRun || o.Diff }
+
+// Report is what a run did, or would do.
+type Report struct {
+	Diagnostics diag.List     `json:"diagnostics"`
+	Fresh       bool          `json:"fresh"`     // nothing had changed, so nothing was generated
+	Unchanged   int           `json:"unchanged"` // files that were as they should be
+	Written     []disk.Change `json:"written"`
+	Deleted     []disk.Change `json:"deleted"`
+	Left        []disk.Change `json:"left"`    // no longer generated, but edited by hand
+	Refused     []disk.Change `json:"refused"` // in the way: then nothing was written
+	// Handlers are what there is to say about the user's handlers.
+	Handlers []scaffold.Finding `json:"handlers"`
+	Notes    []string           `json:"notes"`             // what is left for the user to do
+	Moved    []Move             `json:"moved,omitempty"`   // pins, by an update
+	Fetched  []Fetched          `json:"fetched,omitempty"` // definitions, by an update
+	Updates  []ScaffoldUpdate   `json:"updates,omitempty"` // the user's files, by an update
+	// Diff is the unified diff of what would change, when that was asked for.
+	Diff string `json:"diff,omitempty"`
+
+	inputs []string // the files that were read or looked for
+}
+
+// Run generates a project. Diagnostics that stop it are an *[InvalidError]; files in the way a *[disk.RefusedError]; in
+// both cases nothing was written.
+func Run(ctx context.Context, o Options) (Report, error) {
+	p, err := openProject(o.Tool, o.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer p.Close()
+	further, note, err := p.addRuntime()
+	if err != nil {
+		return Report{}, err
+	}
+	if !o.Force && !o.dry() && note == "" && p.fresh() {
+		r := Report{Fresh: true, Unchanged: len(p.Lock().Files), inputs: slices.Sorted(maps.Keys(p.Lock().Inputs))}
+		r.Handlers, err = p.freshFindings()
+		return r, err
+	}
+	out, list := p.generate(ctx, nil, p.Lock().Clients)
+	return p.finish(o, out, list, further, note)
+}
+
+// fresh reports whether the tool, the inputs and the files are those of the last run.
+func (p *project) fresh() bool {
+	if !p.Fresh(p.tool.Version, p.module) || p.unpacked != p.hasUnpacked() {
+		return false
+	}
+	return p.tool.released() || p.tool.stampOf(p.Dir(), p.Lock().Bytes()).matches()
+}
+
+// hasUnpacked reports whether the last run put the runtime's source into the project. What go.mod says of it is no input
+// that the lock pins, because everything else in go.mod is the user's.
+func (p *project) hasUnpacked() bool {
+	_, ok := p.Lock().Files[scaffold.Unpacked+"/go.mod"]
+	return ok
+}
+
+// finish plans and applies what was generated, with the stubs of new skills.
+func (p *project) finish(o Options, out generator.Output, list diag.List, further []output.File, notes ...string) (Report, error) {
+	r := Report{Diagnostics: list, inputs: slices.Sorted(maps.Keys(out.Read))}
+	r.Notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
+	if list.HasErrors() {
+		return r, &InvalidError{list}
+	}
+	return p.write(o, out, further, r)
+}
+
+// write plans and applies the generated files, the stubs of new skills and further files.
+func (p *project) write(o Options, out generator.Output, further []output.File, r Report) (Report, error) {
+	h, err := p.handlers(out.Config)
+	if err != nil {
+		return r, err
+	}
+	files := slices.Concat(out.Files, further)
+	if out.Model.Agent != nil && h.HasAgent() {
+		stubs, err := scaffold.Stubs(p.scaffold(out), h.Missing(out.Model.Agent.Skills))
+		if err != nil {
+			return r, err
+		}
+		files = append(files, stubs...)
+	}
+	if r.Handlers, err = p.findings(h, out); err != nil {
+		return r, err
+	}
+	if adopted := len(r.Notes) > 0; adopted && out.Model.Agent != nil && h.Empty() {
+		r.Notes = append(r.Notes, out.Config.Packages.Skills+" holds no handlers yet: a2agen init --force adds them, with main.go and tests, and overwrites nothing")
+	}
+	return p.apply(o, out, files, r)
+}
+
+// apply compares files with the folder, writes them, and completes the report.
+func (p *project) apply(o Options, out generator.Output, files []output.File, r Report) (Report, error) {
+	pl, err := p.Plan(files, p.lock(out), o.Force)
+	if err != nil {
+		return r, err
+	}
+	r.describe(pl)
+	if o.Diff {
+		r.Diff = string(pl.Diff())
+	}
+	if o.dry() {
+		return r, nil
+	}
+	if err := p.Apply(pl); err != nil {
+		return r, err
+	}
+	if !p.tool.released() {
+		p.tool.stampOf(p.Dir(), p.Lock().Bytes()).write()
+	}
+	return r, nil
+}
+
+// lock is what the lock says of a run, beside the files.
+func (p *project) lock(out generator.Output) disk.Lock {
+	return disk.Lock{Tool: p.tool.Version, Module: p.module, Protocols: out.Protocols, Clients: out.Clients, Inputs: out.Read}
+}
+
+func (r *Report) describe(pl *disk.Plan) {
+	for _, c := range pl.Changes {
+		if c.State == disk.Unchanged {
+			r.Unchanged++
+		}
+	}
+	r.Written, r.Deleted, r.Left, r.Refused = pl.Writes(), pl.Deletes(), pl.Left(), pl.Refused()
+}
+
+// scaffold describes the project to the scaffold's templates.
+func (p *project) scaffold(out generator.Output) scaffold.Project {
+	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description, Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport}
+}
+
+// Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.
+func Inspect(ctx context.Context, o Options) (generator.Output, diag.List, error) {
+	p, err := openProject(o.Tool, o.Dir)
+	if err != nil {
+		return generator.Output{}, nil, err
+	}
+	defer p.Close()
+	p.whole = true
+	out, list := p.generate(ctx, nil, p.Lock().Clients)
+	return out, list, nil
+}

@@ -1,0 +1,171 @@
+package project
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v4"
+
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+)
+
+// errSplice says that a file is written in a way in which no entry can be added safely.
+var errSplice = errors.New("the list cannot be extended automatically")
+
+// addClient adds a client to the text of a2agen.yaml and changes nothing else of it: comments, order and style are the
+// user's.
+func addClient(src []byte, c config.Client) ([]byte, error) {
+	entry := clientEntry(c)
+	edited, err := splice(src, entry)
+	if err == nil {
+		err = verifyClient(src, edited, c)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w (add under clients: yourself: - %s)", config.File, err, entry)
+	}
+	return edited, nil
+}
+
+// clientEntry is the client as a YAML flow mapping on one line.
+func clientEntry(c config.Client) string {
+	key, value := "url", c.URL
+	if c.URL == "" {
+		key, value = "file", c.Path
+	}
+	entry := "{name: " + c.Name + ", " + key + ": " + strconv.QuoteToASCII(value)
+	if c.Out != "client/"+c.Name {
+		entry += ", out: " + strconv.QuoteToASCII(c.Out)
+	}
+	return entry + "}"
+}
+
+// splice inserts the entry at the head of the list clients, or a new list at the end.
+func splice(src []byte, entry string) ([]byte, error) {
+	var doc yaml.Node
+	if err := yaml.Unmarshal(src, &doc); err != nil {
+		return nil, err
+	}
+	if len(doc.Content) == 0 || doc.Content[0].Kind == yaml.ScalarNode && doc.Content[0].Tag == "!!null" {
+		return appendLine(src, "clients:\n  - "+entry), nil
+	}
+	root := doc.Content[0]
+	if root.Kind != yaml.MappingNode || root.Style&yaml.FlowStyle != 0 {
+		return nil, errSplice
+	}
+	for i := 0; i+1 < len(root.Content); i += 2 {
+		if root.Content[i].Value == "clients" {
+			return spliceList(src, root.Content[i], root.Content[i+1], entry)
+		}
+	}
+	return appendLine(src, "clients:\n  - "+entry), nil
+}
+
+func spliceList(src []byte, key, list *yaml.Node, entry string) ([]byte, error) {
+	switch {
+	case list.Kind == yaml.ScalarNode && list.Tag == "!!null" && list.Value == "":
+		return insertLine(src, key.Line+1, "  - "+entry)
+	case list.Kind != yaml.SequenceNode:
+		return nil, errSplice
+	case list.Style&yaml.FlowStyle != 0:
+		return insertInFlow(src, list, entry)
+	case len(list.Content) == 0:
+		return nil, errSplice
+	}
+	first := list.Content[0]
+	line := lineAt(src, first.Line)
+	indent := line[:len(line)-len(strings.TrimLeft(line, " "))]
+	if !strings.HasPrefix(line[len(indent):], "- ") {
+		return nil, errSplice
+	}
+	return insertLine(src, first.Line, indent+"- "+entry)
+}
+
+// insertInFlow inserts behind the opening bracket of [a, b].
+func insertInFlow(src []byte, list *yaml.Node, entry string) ([]byte, error) {
+	start := offset(src, list.Line)
+	line := []rune(lineAt(src, list.Line))
+	if list.Column < 1 || list.Column > len(line) || line[list.Column-1] != '[' {
+		return nil, errSplice
+	}
+	at := start + len(string(line[:list.Column]))
+	if len(list.Content) > 0 {
+		entry += ", "
+	}
+	return slices.Concat(src[:at], []byte(entry), src[at:]), nil
+}
+
+func appendLine(src []byte, text string) []byte {
+	out := slices.Clone(src)
+	if len(out) > 0 && !bytes.HasSuffix(out, []byte("\n")) {
+		out = append(out, '\n')
+	}
+	return append(out, text+"\n"...)
+}
+
+// insertLine puts text before the line with the given number, counting from 1.
+func insertLine(src []byte, line int, text string) ([]byte, error) {
+	at := offset(src, line)
+	head := slices.Clone(src[:at])
+	if len(head) > 0 && head[len(head)-1] != '\n' {
+		head = append(head, '\n')
+	}
+	return slices.Concat(head, []byte(text+"\n"), src[at:]), nil
+}
+
+// offset is where a line begins; the end of the text for a line behind the last.
+func offset(src []byte, line int) int {
+	at := 0
+	for n := 1; n < line; n++ {
+		i := bytes.IndexByte(src[at:], '\n')
+		if i < 0 {
+			return len(src)
+		}
+		at += i + 1
+	}
+	return at
+}
+
+func lineAt(src []byte, line int) string {
+	text, _, _ := bytes.Cut(src[offset(src, line):], []byte("\n"))
+	return string(text)
+}
+
+// verifyClient reads both texts and makes sure that the entry is the only difference.
+func verifyClient(before, after []byte, c config.Client) error {
+	old, _ := config.Read(config.File, before)
+	now, list := config.Read(config.File, after)
+	if list.HasErrors() {
+		return errors.New(list[0].Message)
+	}
+	found := slices.IndexFunc(now.Clients, func(n config.Client) bool { return n.Name == c.Name })
+	if found < 0 || now.Clients[found].URL != c.URL || now.Clients[found].Path != c.Path || now.Clients[found].Out != c.Out {
+		return errSplice
+	}
+	now.Clients = slices.Delete(now.Clients, found, found+1)
+	if !reflect.DeepEqual(withoutPositions(old), withoutPositions(now)) {
+		return errSplice
+	}
+	return nil
+}
+
+func withoutPositions(c *config.Config) config.Config {
+	n := *c
+	n.CardPos = diag.Pos{}
+	n.Protocol, n.Clients = slices.Clone(c.Protocol), slices.Clone(c.Clients)
+	for i := range n.Protocol {
+		n.Protocol[i].Pos.Line, n.Protocol[i].Pos.Col = 0, 0
+	}
+	for i := range n.Clients {
+		n.Clients[i].Pos.Line, n.Clients[i].Pos.Col = 0, 0
+	}
+	if len(n.Clients) == 0 {
+		n.Clients = nil
+	}
+	return n
+}

@@ -1,0 +1,220 @@
+package project
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io/fs"
+	"maps"
+	"slices"
+
+	"github.com/a2agen/a2agen/generator"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/generator/scaffold"
+	"github.com/a2agen/a2agen/internal/project/merge"
+)
+
+// UpdateOptions say what an update moves. Everything else is generated as [Run] does.
+type UpdateOptions struct {
+	Options
+	Protocol bool // pin the protocol definitions as they are now, also those at URLs
+	Scaffold bool // merge what this tool would write into the user's files
+	// AllowPrivate fetches from private addresses too, and over http.
+	AllowPrivate bool
+}
+
+// Move is a pin that an update moved.
+type Move struct {
+	Protocol string `json:"protocol"` // version
+	From     string `json:"from"`     // digest
+	To       string `json:"to"`
+}
+
+// ScaffoldUpdate is what an update did to one of the user's files.
+type ScaffoldUpdate struct {
+	Path    string        `json:"path"`
+	Outcome UpdateOutcome `json:"outcome"`
+	// Conflicts counts the places that the user has to decide.
+	Conflicts int    `json:"conflicts,omitempty"`
+	Reason    string `json:"reason,omitempty"` // why a file was left
+}
+
+// UpdateOutcome says how a file of the user's came out of an update.
+type UpdateOutcome string
+
+// The outcomes.
+const (
+	Added      UpdateOutcome = "added"     // an older tool did not write such a file
+	Replaced   UpdateOutcome = "replaced"  // the user had not edited it
+	MergedIn   UpdateOutcome = "merged"    // both changed it, in different places
+	InConflict UpdateOutcome = "conflicts" // both changed the same lines: they stand between conflict markers
+	LeftAlone  UpdateOutcome = "left"      // see the reason
+)
+
+// Update moves pins, or brings the user's files up to this tool, and generates the project.
+func Update(ctx context.Context, o UpdateOptions) (Report, error) {
+	p, err := openProject(o.Tool, o.Dir)
+	if err != nil {
+		return Report{}, err
+	}
+	defer p.Close()
+	var d definitions
+	if o.Protocol {
+		if d, err = p.fetchDefinitions(ctx, o.AllowPrivate); err != nil {
+			return Report{}, err
+		}
+		if d.problems.HasErrors() {
+			return Report{Diagnostics: d.problems}, &InvalidError{d.problems}
+		}
+	}
+	p.unpinned = o.Protocol
+	out, list := p.generate(ctx, d.over, p.Lock().Clients)
+	r := Report{Diagnostics: list, Fetched: d.fetched}
+	if list.HasErrors() {
+		return r, &InvalidError{list}
+	}
+	r.Moved = moves(p.Lock().Protocols, out.Protocols)
+	var merged []output.File
+	if o.Scaffold && out.Model.Agent != nil {
+		if merged, r.Updates, err = p.mergeScaffold(out); err != nil {
+			return r, err
+		}
+	}
+	return p.write(o.Options, out, merged, r)
+}
+
+// moves are the versions that are pinned at another definition than the present one.
+func moves(pinned, now map[string]string) []Move {
+	var ms []Move
+	for _, v := range slices.Sorted(maps.Keys(now)) {
+		if pin := pinned[v]; pin != "" && pin != now[v] {
+			ms = append(ms, Move{v, pin, now[v]})
+		}
+	}
+	return ms
+}
+
+// mergeScaffold renders the user's files as init would now, and merges the difference to what was once written into them.
+func (p *project) mergeScaffold(out generator.Output) ([]output.File, []ScaffoldUpdate, error) {
+	once, stubs, err := p.renderScaffold(out)
+	if err != nil {
+		return nil, nil, err
+	}
+	var files []output.File
+	var updates []ScaffoldUpdate
+	add := func(f output.File, stub, missing bool) error {
+		merged, u, err := p.mergeFile(f, stub, missing)
+		if err != nil {
+			return err
+		}
+		if merged != nil {
+			files = append(files, *merged)
+		}
+		if u.Outcome != "" {
+			u.Path = f.Path
+			updates = append(updates, u)
+		}
+		return nil
+	}
+	made := slices.ContainsFunc(once, func(f output.File) bool { return p.Recorded(f.Path) }) // by init
+	for _, f := range once {
+		if err := add(f, false, made && f.Path != "go.mod" && f.Path != "go.sum"); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, f := range stubs {
+		if err := add(f, true, false); err != nil {
+			return nil, nil, err
+		}
+	}
+	return files, updates, nil
+}
+
+// renderScaffold renders the files that are there once, and the stubs of all skills. go.mod and go.sum are among
+// them only if this tool knows what the project builds against.
+func (p *project) renderScaffold(out generator.Output) (once, stubs []output.File, err error) {
+	goMod, err := p.ReadFile("go.mod")
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, nil, err
+	}
+	sp := p.scaffold(out)
+	rt, known := scaffold.Runtime{}, true
+	if !p.unpacked {
+		rt, known = scaffold.Released(p.tool.Info)
+	}
+	if !known {
+		rt.Checkout = scaffold.Replacement(goMod)
+	}
+	sp.Runtime = rt
+	if once, err = scaffold.Files(sp); err != nil {
+		return nil, nil, err
+	}
+	once = append(once, output.File{Path: config.File, Kind: output.Scaffold, Data: config.Scaffold()})
+	if !known {
+		once = slices.DeleteFunc(once, func(f output.File) bool { return f.Path == "go.mod" || f.Path == "go.sum" })
+	}
+	var all []string
+	for _, s := range out.Model.Agent.Skills {
+		all = append(all, s.Go)
+	}
+	stubs, err = scaffold.Stubs(sp, all)
+	return once, stubs, err
+}
+
+// mergeFile brings one file up to what would be written now; nil when there is nothing to write. A stub is made to be
+// replaced by the user's own code: it is never put in conflict with that.
+func (p *project) mergeFile(f output.File, stub, addMissing bool) (*output.File, ScaffoldUpdate, error) {
+	left := func(reason string) (*output.File, ScaffoldUpdate, error) {
+		return nil, ScaffoldUpdate{Outcome: LeftAlone, Reason: reason}, nil
+	}
+	yours, err := p.ReadFile(f.Path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist) && addMissing && !p.Recorded(f.Path):
+		return &f, ScaffoldUpdate{Outcome: Added}, nil
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, ScaffoldUpdate{}, nil // the user deleted it
+	case err != nil:
+		return nil, ScaffoldUpdate{}, err
+	}
+	to := &output.File{Path: f.Path, Kind: output.Merged, Data: yours, Base: f.Data}
+	base, ok := p.Base(f.Path)
+	switch {
+	case bytes.Equal(yours, f.Data) && p.Recorded(f.Path):
+		return to, ScaffoldUpdate{}, nil // whatever the base was
+	case !ok && p.Recorded(f.Path):
+		return left("what a2agen once wrote there is not recorded")
+	case !ok || bytes.Equal(base, f.Data):
+		return nil, ScaffoldUpdate{}, nil
+	case f.Path == "go.sum":
+		to.Data = union(yours, f.Data)
+		return to, ScaffoldUpdate{Outcome: MergedIn}, nil
+	case merge.Conflicted(yours):
+		return left("it has conflict markers: resolve them, and update again")
+	}
+	data, n := merge.Three(base, yours, f.Data, merge.Labels{Ours: "yours", Theirs: "a2agen " + p.tool.Version})
+	to.Data = data
+	switch {
+	case n > 0 && stub:
+		return left("it is implemented, and the stub is not made for it any more")
+	case n > 0:
+		return to, ScaffoldUpdate{Outcome: InConflict, Conflicts: n}, nil
+	case bytes.Equal(base, yours):
+		return to, ScaffoldUpdate{Outcome: Replaced}, nil
+	}
+	return to, ScaffoldUpdate{Outcome: MergedIn}, nil
+}
+
+// union adds the lines that a go.sum lacks: it is a set.
+func union(have, add []byte) []byte {
+	out := slices.Clone(have)
+	if len(out) > 0 && out[len(out)-1] != '\n' {
+		out = append(out, '\n')
+	}
+	for line := range bytes.Lines(add) {
+		if !bytes.Contains(append([]byte("\n"), have...), append([]byte("\n"), line...)) {
+			out = append(out, line...)
+		}
+	}
+	return out
+}
