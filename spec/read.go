@@ -2,7 +2,6 @@ package spec
 
 import (
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -16,15 +15,10 @@ const (
 )
 
 // Read reads the definition with the given content, a .proto file or a JSON Schema in a .json file. path names it in
-// positions; the files that a proto imports are read from the folder of path and below, and from nowhere outside, except for google/api and google/protobuf, which are built in.
-// When the list holds an error the document is nil.
+// positions. It imports nothing but google/api and google/protobuf, which are built in. When the list holds an error the document
+// is nil.
 func Read(path string, content []byte) (*Document, diag.List) {
-	var folder fs.FS = noFiles{}
-	if root, err := os.OpenRoot(filepath.Dir(path)); err == nil {
-		defer root.Close()
-		folder = root.FS()
-	}
-	return ReadIn(path, content, folder)
+	return ReadIn(path, content, noFiles{})
 }
 
 // ReadIn is Read with the folder of path given: what a proto imports is read from there. It is used by several goroutines.

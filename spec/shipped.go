@@ -34,6 +34,31 @@ func Versions() []string {
 	return vs
 }
 
+// protoOf is what follows a version whose proto is meant, although a schema defines it: "0.3/proto".
+const protoOf = "/proto"
+
+// References returns the names of the shipped definitions, newest first: the shipped versions, and the protos of those that are
+// defined by a schema.
+func References() []string {
+	var refs []string
+	for _, d := range definitions {
+		refs = append(refs, d.version)
+		if len(d.paths) > 1 {
+			refs = append(refs, d.version+protoOf)
+		}
+	}
+	return refs
+}
+
+// Named returns the shipped definition that one of [References] names.
+func Named(ref string) (*Document, error) {
+	version, proto := strings.CutSuffix(ref, protoOf)
+	if proto {
+		return ShippedProto(version)
+	}
+	return Shipped(ref)
+}
+
 // Shipped returns the shipped definition of a version, such as "1.0": of 1.0 the proto, of earlier versions the schema of
 // their JSON. The error of an unknown version lists the known ones.
 func Shipped(version string) (*Document, error) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -163,7 +164,7 @@ func completeSpecs(n int) cobra.CompletionFunc {
 
 // openSpec reads a definition and prints what is wrong with it.
 func openSpec(cmd *cobra.Command, ref string) (*spec.Document, error) {
-	doc, list, err := spec.Open(ref)
+	doc, list, err := project.OpenDefinition(ref)
 	if err != nil {
 		return nil, err
 	}

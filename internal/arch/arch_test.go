@@ -1,4 +1,4 @@
-// Package arch holds the tests of the repository's structure: who may import whom, and what an agent links.
+// Package arch holds the tests of the repository's structure: which package may import which, and what an agent links.
 package arch
 
 import (
@@ -6,21 +6,85 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
 
 const module = "github.com/a2agen/a2agen"
 
-// allowed maps a folder to the folders of ours that its packages may import. A folder allows itself.
-var allowed = map[string][]string{
-	"spec":      {"generator/diag"},
-	"runtime":   {},
-	"templates": {},
-	"a2a":       {"runtime"},
-	"generator": {"spec", "templates", "runtime", "a2a", "."},
-	"cmd":       {"generator", "spec", "internal/project", "internal/talk", "internal/shell"},
+// rows say of every package of ours what of ours it imports. Read them from the bottom of the building to its top. A row that
+// grows longer deserves a second thought: who learns about whom by it?
+var rows = map[string]string{
+	// What agents link. It knows nothing of what is generated.
+	"runtime/wire":   "",
+	"runtime/sse":    "",
+	"runtime":        "runtime/wire",
+	"runtime/check":  "runtime/wire",
+	"runtime/legacy": "runtime runtime/wire",
+	"runtime/store":  "runtime",
+	"runtime/server": "runtime runtime/check runtime/sse runtime/store runtime/wire",
+	"runtime/client": "runtime runtime/sse runtime/wire",
+
+	// What is generated and kept in this module.
+	"a2a":             "runtime runtime/client runtime/wire",
+	"internal/a2aall": "runtime runtime/client runtime/legacy runtime/wire",
+
+	// Values that every stage of generating speaks in.
+	"generator/diag":    "",
+	"generator/suggest": "",
+	"generator/names":   "",
+	"generator/ir":      "",
+	"generator/output":  "",
+	"templates":         "",
+	".":                 "", // the source that the tool carries
+
+	// Reading what people write.
+	"spec":             "generator/diag",
+	"generator/yamlx":  "generator/diag",
+	"generator/shape":  "generator/diag generator/suggest generator/yamlx",
+	"generator/config": "generator/diag generator/shape generator/yamlx spec",
+	"generator/schema": "generator/diag generator/ir generator/names generator/suggest generator/yamlx runtime/check runtime/wire",
+	"generator/card":   "generator/diag generator/ir generator/names generator/schema generator/shape generator/suggest generator/yamlx runtime",
+
+	// Deciding, and printing what was decided.
+	"generator/lower":    "generator/card generator/diag generator/ir generator/names generator/schema generator/yamlx runtime spec",
+	"generator/emit":     "generator/ir generator/names generator/output runtime/wire",
+	"generator/scaffold": ". generator/config generator/emit generator/ir generator/names generator/output generator/schema runtime templates",
+	"generator": ". generator/card generator/config generator/diag generator/emit generator/ir generator/lower generator/output " +
+		"generator/scaffold spec",
+
+	// What surrounds generating.
+	"internal/project/disk":   "generator/output",
+	"internal/project/merge":  "",
+	"internal/project/remote": "",
+	"internal/project": ". generator generator/card generator/config generator/diag generator/emit generator/names generator/output " +
+		"generator/scaffold internal/project/disk internal/project/merge internal/project/remote spec",
+
+	// The command.
+	"internal/shell": "",
+	"internal/talk":  "generator/yamlx internal/a2aall internal/shell runtime runtime/client runtime/server runtime/wire",
+	"cmd/a2agen": "generator generator/card generator/config generator/diag generator/lower generator/scaffold internal/project " +
+		"internal/project/disk internal/shell internal/talk spec",
+
+	// Tools and helpers of this repository alone.
+	"golden":                 "",
+	"internal/arch":          "",
+	"internal/bundletest":    "spec",
+	"internal/demo":          "",
+	"internal/faultstore":    "runtime runtime/store",
+	"internal/gotool":        "",
+	"internal/growth":        "",
+	"internal/official":      "",
+	"internal/projecttest":   "",
+	"internal/prototest":     "",
+	"internal/regen":         "generator/emit generator/lower generator/output spec",
+	"internal/requirements":  "",
+	"internal/talk/talktest": "internal/a2aall runtime runtime/check runtime/server",
 }
+
+// impure are packages of the standard library by which a program meets the world.
+var impure = []string{"os", "os/exec", "os/signal", "net", "net/http", "net/http/httptest", "syscall", "log", "log/slog"}
 
 type pkg struct {
 	ImportPath string
@@ -63,21 +127,48 @@ func readFolders(t *testing.T) {
 	}
 }
 
-// TestArrows keeps the imports between folders as the design draws them.
+// TestArrows holds every package to its row, and every row to its package.
 func TestArrows(t *testing.T) {
+	seen := map[string]bool{}
 	for _, p := range list(t, "./...") {
-		from, ok := strings.CutPrefix(p.ImportPath, module+"/")
+		from, _ := ours(p.ImportPath)
+		seen[from] = true
+		row, ok := rows[from]
 		if !ok {
+			t.Errorf("%s has no row: say in rows of internal/arch what of ours it imports, beside the packages it is like", from)
 			continue
 		}
-		rules, ok := allowed[top(from)]
-		if !ok {
-			continue // internal tools may import anything
-		}
+		allowed := strings.Fields(row)
 		for _, imp := range p.Imports {
-			to, ours := relative(imp)
-			if ours && top(to) != top(from) && !permits(rules, to) {
-				t.Errorf("%s imports %s", from, to)
+			to, ok := ours(imp)
+			if !ok {
+				continue
+			}
+			i := slices.Index(allowed, to)
+			if i < 0 {
+				t.Errorf("%s imports %s, which its row does not allow", from, to)
+				continue
+			}
+			allowed = slices.Delete(allowed, i, i+1)
+		}
+		if len(allowed) > 0 {
+			t.Errorf("%s does not import %v: take that out of its row", from, allowed)
+		}
+	}
+	for name := range rows {
+		if !seen[name] {
+			t.Errorf("there is no package %s: delete its row", name)
+		}
+	}
+}
+
+// TestGeneratingIsPure: the packages that read definitions and make files get and give values. Who opens files and connections for
+// them is internal/project.
+func TestGeneratingIsPure(t *testing.T) {
+	for _, p := range list(t, ".", "./spec/...", "./templates/...", "./generator/...") {
+		for _, imp := range p.Imports {
+			if slices.Contains(impure, imp) {
+				t.Errorf("%s imports %s: take a value, or a function that opens", p.ImportPath, imp)
 			}
 		}
 	}
@@ -88,30 +179,29 @@ func TestAgentsLinkLittle(t *testing.T) {
 	for _, p := range list(t, "./runtime/...", "./a2a", "./internal/a2aall") {
 		for _, dep := range p.Deps {
 			first, _, _ := strings.Cut(dep, "/")
-			if strings.Contains(first, ".") && dep != module && !strings.HasPrefix(dep, module+"/") {
+			if _, ok := ours(dep); !ok && strings.Contains(first, ".") {
 				t.Errorf("%s links %s", p.ImportPath, dep)
 			}
 		}
 	}
 }
 
-func relative(imp string) (string, bool) {
+// TestTheRuntimeKnowsNothingGenerated: the runtime links itself and the standard library only, so that a change of the protocol needs
+// no other runtime.
+func TestTheRuntimeKnowsNothingGenerated(t *testing.T) {
+	for _, p := range list(t, "./runtime/...") {
+		for _, dep := range p.Deps {
+			if to, ok := ours(dep); ok && to != "runtime" && !strings.HasPrefix(to, "runtime/") {
+				t.Errorf("%s links %s", p.ImportPath, to)
+			}
+		}
+	}
+}
+
+// ours is the path of a package in this module: "." for that of the root. false for the packages of others.
+func ours(imp string) (string, bool) {
 	if imp == module {
 		return ".", true
 	}
 	return strings.CutPrefix(imp, module+"/")
-}
-
-func top(path string) string {
-	first, _, _ := strings.Cut(path, "/")
-	return first
-}
-
-func permits(rules []string, to string) bool {
-	for _, r := range rules {
-		if to == r || strings.HasPrefix(to, r+"/") {
-			return true
-		}
-	}
-	return false
 }
