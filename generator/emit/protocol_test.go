@@ -147,6 +147,9 @@ func unseen(t *testing.T) []byte {
 
 // TestAnUnseenDefinitionGivesAPackageThatWorks compiles and runs the package of a changed definition, with no change of the runtime.
 func TestAnUnseenDefinitionGivesAPackageThatWorks(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a package")
+	}
 	doc, problems := spec.Read("unseen.proto", unseen(t))
 	if problems.HasErrors() {
 		t.Fatal(problems)
