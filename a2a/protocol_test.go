@@ -26,7 +26,7 @@ func operation(t *testing.T, rpc string) *runtime.Operation {
 	return nil
 }
 
-func TestTheRouteTableIsThatOfTheProtocol(t *testing.T) { // protocol 2.1, 3.1, 4
+func TestTheRouteTableIsThatOfTheProtocol(t *testing.T) { // §5.3
 	want := []runtime.Operation{
 		{Role: runtime.RoleSend, RPC: "SendMessage", HTTP: routes("POST", "/message:send", "*")},
 		{Role: runtime.RoleStream, RPC: "SendStreamingMessage", HTTP: routes("POST", "/message:stream", "*"), Stream: true},
@@ -89,7 +89,7 @@ func TestRequestsDecodeToTheirNeutralForm(t *testing.T) {
 			},
 		},
 		"a list without parameters": {"ListTasks", "", &runtime.ListRequest{}},
-		"a list of any state":       {"ListTasks", `{"status":"TASK_STATE_UNSPECIFIED"}`, &runtime.ListRequest{}}, // protocol 10
+		"a list of any state":       {"ListTasks", `{"status":"TASK_STATE_UNSPECIFIED"}`, &runtime.ListRequest{}}, // no filter
 	} {
 		got, err := operation(t, test.rpc).Decode([]byte(test.src))
 		if err != nil {
@@ -131,7 +131,7 @@ func TestOtherRequestsDecodeToThemselves(t *testing.T) {
 			t.Errorf("%s: %s, %v", rpc, got, err)
 		}
 	}
-	if req, err := operation(t, "GetExtendedAgentCard").Decode(nil); err != nil || *req.(*GetExtendedAgentCardRequest) != (GetExtendedAgentCardRequest{}) { // protocol 2.2
+	if req, err := operation(t, "GetExtendedAgentCard").Decode(nil); err != nil || *req.(*GetExtendedAgentCardRequest) != (GetExtendedAgentCardRequest{}) { // its parameters may be absent
 		t.Errorf("without parameters: %v, %v", req, err)
 	}
 }
@@ -173,7 +173,7 @@ func TestResultsGoOutAndComeBack(t *testing.T) {
 			`{"artifactUpdate":{"taskId":"t","contextId":"c","artifact":{"artifactId":"a","parts":[{"text":"x"}]},"lastChunk":true}}`,
 		},
 		"a task":        {"GetTask", task, taskJSON},
-		"an empty page": {"ListTasks", p.NewTaskPage(nil, "", 50, 0), `{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}`}, // protocol 10
+		"an empty page": {"ListTasks", p.NewTaskPage(nil, "", 50, 0), `{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}`}, // R13, T20
 		"a page":        {"ListTasks", p.NewTaskPage([]runtime.Task{task}, "n", 1, 2), `{"tasks":[` + taskJSON + `],"nextPageToken":"n","pageSize":1,"totalSize":2}`},
 		"a deletion":    {"DeleteTaskPushNotificationConfig", nil, `{}`},
 	} {
@@ -191,7 +191,7 @@ func TestResultsGoOutAndComeBack(t *testing.T) {
 	}
 }
 
-func TestADeletionsResultMayBeAnything(t *testing.T) { // protocol 2.5
+func TestADeletionsResultMayBeAnything(t *testing.T) { // T61
 	for _, src := range []string{"", "null", "{}"} {
 		if got, err := operation(t, "DeleteTaskPushNotificationConfig").Read([]byte(src)); got != nil || err != nil {
 			t.Errorf("%q: %v, %v", src, got, err)

@@ -30,6 +30,7 @@ func outcome(x message, src string) string {
 	return ""
 }
 
+// T53: what is set is written, also when its value is the zero value.
 func TestT53SetMembersAreWrittenWhateverTheirValue(t *testing.T) {
 	no, zero, empty := false, int32(0), ""
 	tests := []struct {
@@ -64,6 +65,7 @@ func TestT53SetMembersAreWrittenWhateverTheirValue(t *testing.T) {
 	}
 }
 
+// T54: numbers in data and metadata keep their digits.
 func TestT54NumbersInFreeJSONKeepTheirDigits(t *testing.T) {
 	src := `{"data":{"id":9007199254740993,"price":1.50,"big":1e400},"metadata":{"n":12345678901234567890}}`
 	var p a2a.Part
@@ -117,6 +119,7 @@ func TestT56WhatIsWrittenCanonicalises(t *testing.T) {
 	}
 }
 
+// T59: both alphabets of base64, padded or not.
 func TestT59Base64IsReadInAllVariantsAndWrittenInOne(t *testing.T) {
 	for _, src := range []string{`"+/+/gA=="`, `"-_-_gA=="`, `"+/+/gA"`, `"-_-_gA"`, `"\u002b\/+/gA=="`} {
 		var p a2a.Part
@@ -133,6 +136,7 @@ func TestT59Base64IsReadInAllVariantsAndWrittenInOne(t *testing.T) {
 	}
 }
 
+// R95, R97, T60: times are exact, and in UTC with 0, 3, 6 or 9 digits of a second.
 func TestT60TimestampsAreReadWithAnyOffsetAndWrittenInUTC(t *testing.T) {
 	tests := []struct{ src, want string }{
 		{"2025-10-28T10:30:00.000Z", "2025-10-28T10:30:00Z"},
@@ -153,6 +157,7 @@ func TestT60TimestampsAreReadWithAnyOffsetAndWrittenInUTC(t *testing.T) {
 	}
 }
 
+// R94, R101: unknown members are ignored, enums are written by name.
 func TestReadingIsTolerantAsProtoJSONIs(t *testing.T) {
 	tests := []struct {
 		name string

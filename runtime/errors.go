@@ -49,7 +49,7 @@ type Violation struct {
 	Description string `json:"description"`
 }
 
-// The errors of A2A 1.0 (protocol table 14.1 and §5.4): the one place where codes, reasons and the specification's words stand. The words are those
+// The errors of JSON-RPC and of A2A 1.0 (§5.4): the one place where codes, reasons and the specification's words stand. The words are those
 // of the older specifications where 1.0 has none.
 var (
 	ErrParse          = &Error{Code: -32700, Reason: "PARSE_ERROR", Message: "Invalid JSON payload"}

@@ -24,7 +24,7 @@ func TestErrorsMatchTheirSentinelsByCode(t *testing.T) {
 	}
 }
 
-// The codes and reasons of A2A 1.0 (protocol table 14.1).
+// R42: the codes and reasons of A2A 1.0 (§5.4) and of JSON-RPC.
 func TestErrorTableHasNoDuplicates(t *testing.T) {
 	codes, reasons := map[int]bool{}, map[string]bool{}
 	for _, e := range runtime.Errors() {
@@ -113,7 +113,7 @@ func TestErrorsSurviveTheWire(t *testing.T) {
 	}
 }
 
-// T9, T61 and protocol table 14.1: peers put anything into data.
+// T9, T61: peers put anything into data.
 func TestReadErrorTakesAnyData(t *testing.T) {
 	for _, c := range []struct {
 		name, src string

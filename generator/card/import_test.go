@@ -15,7 +15,7 @@ import (
 )
 
 // TestImportConvertsToOneZero imports every NAME.card of testdata/import.txtar, and compares the diagnostics and the card that comes
-// out with NAME.want.
+// out with NAME.want (T22).
 func TestImportConvertsToOneZero(t *testing.T) {
 	const file = "testdata/import.txtar"
 	archive, err := txtar.ParseFile(file)

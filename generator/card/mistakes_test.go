@@ -12,7 +12,7 @@ import (
 )
 
 // TestMistakesAreReportedWithPositionAndRemedy reads every NAME.yaml of testdata/mistakes.txtar and compares all
-// diagnostics, word for word, with NAME.want.
+// diagnostics, word for word, with NAME.want (R311, R313, T22).
 func TestMistakesAreReportedWithPositionAndRemedy(t *testing.T) {
 	const file = "testdata/mistakes.txtar"
 	archive, err := txtar.ParseFile(file)

@@ -122,7 +122,7 @@ func (t *versionTable) appendSendResult() []jen.Code {
 // readResult prints the Read function of a row.
 func (t *versionTable) readResult(op *ir.Operation) jen.Code {
 	switch {
-	case op.Response.Type == nil: // whatever it is: peers answer {}, null or nothing (protocol 2.5)
+	case op.Response.Type == nil: // whatever it is: peers answer {}, null or nothing (T61)
 		return jen.Func().Params(jen.Index().Byte()).Params(jen.Any(), jen.Error()).Block(jen.Return(jen.Nil(), jen.Nil()))
 	case op.Role == ir.RoleSend:
 		return decoder(
@@ -195,7 +195,7 @@ func (t *versionTable) decoded() (requests, all []*ir.Type) {
 	return requests, slices.Compact(all)
 }
 
-// decode prints the function that reads one whole value. Parameters may be absent (protocol 2.2).
+// decode prints the function that reads one whole value. Parameters may be absent: those of GetExtendedAgentCard are.
 func (t *versionTable) decode(typ *ir.Type, request bool) jen.Code {
 	src := jen.Id("src")
 	if request {

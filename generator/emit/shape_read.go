@@ -246,7 +246,7 @@ func (s *shaped) readBare(l *ir.Layout) jen.Code {
 	return s.readFuncOf(l, s.readValue(l, m, jen.Id("x").Dot(m.Field.Go))...)
 }
 
-// readTagged prints the function that reads a union by its tag, or by its shape where there is none (protocol 6.2).
+// readTagged prints the function that reads a union by its tag, or by its shape where there is none (T38).
 func (s *shaped) readTagged(l *ir.Layout) jen.Code {
 	f, table := l.Fields[0].Field, s.fnOf("choices", l, "")
 	var choices, cases []jen.Code

@@ -38,6 +38,7 @@ func noFiles(string) ([]byte, error) { return nil, fs.ErrNotExist }
 
 const least = "name: Weather\ndescription: Says the weather.\nskills:\n  - {id: get_forecast, description: Tomorrow.}\n"
 
+// R247: the card has what its author wrote and what A2A requires, and nothing else.
 func TestPublishedCardHasWhatA2ARequires(t *testing.T) {
 	agent, problems := lowered(t, least)
 	if problems != "" {
@@ -130,6 +131,7 @@ skills:
 	}
 }
 
+// R89, R122: the card says what is spoken, and no more.
 func TestNothingIsPromisedThatTheServerDoesNotDo(t *testing.T) {
 	agent, problems := lowered(t, `
 name: Weather

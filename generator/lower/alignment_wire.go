@@ -102,7 +102,7 @@ func (a *aligner) fill(t *alignedType, layout *ir.Layout) {
 	case "choice":
 		layout.Tag, layout.TagAliases = t.arg, []string{"kind"}
 		if t.arg == "kind" {
-			layout.TagAliases = []string{"type"} // peers mix the two (protocol 6.2)
+			layout.TagAliases = []string{"type"} // peers mix the two
 		}
 		for _, line := range t.lines {
 			a.choice(t, line, layout)

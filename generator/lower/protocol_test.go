@@ -189,6 +189,7 @@ func TestAnOperationNobodyKnowsIsLoweredWithItsBindings(t *testing.T) {
 	}
 }
 
+// R93: names on the wire are in camelCase.
 func TestWireWritesCamelCaseAndReadsTheDefinitionsNamesToo(t *testing.T) {
 	doc := shipped(t)
 	p := lowered(t, func(*spec.Document) {})

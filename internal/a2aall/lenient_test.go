@@ -31,10 +31,11 @@ func oldRead(t *testing.T, version, typ, src string) string {
 	return ""
 }
 
+// T38, T39: what official samples and agents in the field leave out, or say in another way.
 func TestOlderPeersAreReadLeniently(t *testing.T) {
 	const message = `{"message":{"messageId":"","role":"ROLE_USER","parts":[{"text":"hi"}]},"configuration":{"returnImmediately":true}}`
 	tests := []struct{ name, version, typ, src, want string }{
-		{"a message without kind, role and id (6.2)", "0.3", "SendMessageRequest", `{"message":{"parts":[{"kind":"text","text":"hi"}]}}`, message},
+		{"a message without kind, role and id", "0.3", "SendMessageRequest", `{"message":{"parts":[{"kind":"text","text":"hi"}]}}`, message},
 		{"type for kind in a part", "0.3", "SendMessageRequest", `{"message":{"parts":[{"type":"text","text":"hi"}]}}`, message},
 		{"a part without kind", "0.2", "SendMessageRequest", `{"message":{"parts":[{"text":"hi"}]}}`, message},
 		{"null for absent", "0.3", "SendMessageRequest", `{"configuration":null,"metadata":null,"message":{"parts":[{"kind":null,"text":"hi","metadata":null}],"contextId":null,"extensions":null}}`, message},
@@ -47,10 +48,10 @@ func TestOlderPeersAreReadLeniently(t *testing.T) {
 		{"an artifact update told by its shape", "0.3", "StreamResponse", `{"taskId":"t","artifact":{"artifactId":"a","parts":[{"text":"x"}]}}`, `{"artifactUpdate":{"taskId":"t","contextId":"","artifact":{"artifactId":"a","parts":[{"text":"x"}]}}}`},
 		{"an event of an unknown kind is kept", "0.3", "StreamResponse", `{"kind":"ping","n":1}`, `{"ping":{"kind":"ping","n":1}}`},
 		{"an unknown state is kept", "0.3", "Task", `{"id":"t","status":{"state":"paused"}}`, `{"id":"t","status":{"state":"paused"}}`},
-		{"both spellings of canceled (7.2)", "0.3", "Task", `{"id":"t","status":{"state":"cancelled"}}`, `{"id":"t","status":{"state":"TASK_STATE_CANCELED"}}`},
+		{"both spellings of canceled", "0.3", "Task", `{"id":"t","status":{"state":"cancelled"}}`, `{"id":"t","status":{"state":"TASK_STATE_CANCELED"}}`},
 		{"a time without a zone is UTC", "0.2", "Task", `{"id":"t","status":{"state":"working","timestamp":"2023-10-27T10:00:00.5"}}`, `{"id":"t","status":{"state":"TASK_STATE_WORKING","timestamp":"2023-10-27T10:00:00.500Z"}}`},
 		{"a part of an unknown kind is kept", "0.3", "Part", `{"kind":"hologram","beam":1}`, `{"hologram":{"kind":"hologram","beam":1}}`},
-		{"data that was no object (18)", "0.3", "Part", `{"kind":"data","data":{"value":[1]},"metadata":{"data_part_compat":true}}`, `{"data":[1]}`},
+		{"data that was no object", "0.3", "Part", `{"kind":"data","data":{"value":[1]},"metadata":{"data_part_compat":true}}`, `{"data":[1]}`},
 		{"data that only looks so", "0.3", "Part", `{"kind":"data","data":{"value":[1]}}`, `{"data":{"value":[1]}}`},
 		{"a push configuration is nested", "0.3", "TaskPushNotificationConfig", `{"taskId":"t","pushNotificationConfig":{"id":"p","url":"u","authentication":{"schemes":["Bearer","Basic"]}}}`, `{"id":"p","taskId":"t","url":"u","authentication":{"scheme":"Bearer"}}`},
 		{"0.1: the task and session of a message", "0.1", "SendMessageRequest", `{"id":"t","sessionId":"s","message":{"role":"user","parts":[{"type":"text","text":"x"}]},"acceptedOutputModes":["text/plain"]}`,
@@ -85,6 +86,7 @@ const oldCard = `{"name":"n","description":"d","version":"1","url":"https://exam
 	"supportsAuthenticatedExtendedCard":true,"capabilities":{"streaming":true,"stateTransitionHistory":true},"security":[{"o":["s"],"k":[]},{}],
 	"securitySchemes":{"k":{"type":"apiKey","in":"query","name":"q"},"o":{"type":"oauth2","flows":{"clientCredentials":{"tokenUrl":"t","scopes":{}},"authorizationCode":{"authorizationUrl":"a","tokenUrl":"t","scopes":{"s":"x"}}}}}}`
 
+// Q10, Q25, Q27: the main interface is that of url and preferredTransport: clients try it first.
 func TestACardOf03IsReadWhateverIsExpected(t *testing.T) {
 	card, err := Protocol().DecodeCard([]byte(oldCard))
 	if err != nil {

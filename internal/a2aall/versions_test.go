@@ -27,6 +27,7 @@ func TestVersionsAreInOrderWithTheirRules(t *testing.T) {
 	}
 }
 
+// Q13, T34: 0.3 has methods of the form category/action, and no tasks/list.
 func TestMethodNamesByVersion(t *testing.T) {
 	want := map[string]map[string]runtime.Role{
 		"0.3": {

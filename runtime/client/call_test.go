@@ -15,7 +15,7 @@ import (
 
 const taskT1 = `{"id":"t1","contextId":"c1","status":{"state":"TASK_STATE_COMPLETED"}}`
 
-// R150, R151, R152, R153: version and extensions go as headers with every request.
+// R71, R150, R151, R152, R153: version and extensions go as headers with every request.
 func TestEveryRequestCarriesTheServiceParameters(t *testing.T) {
 	f := newFake(t, map[string][]reply{
 		"GetTask":              {result(taskT1)},
@@ -46,7 +46,7 @@ func TestEveryRequestCarriesTheServiceParameters(t *testing.T) {
 	}
 }
 
-// R125: the tenant of the interface goes into every request that does not name one.
+// R125, R306: the tenant of the interface goes into every request that does not name one.
 func TestEveryRequestNamesTheTenantOfTheInterface(t *testing.T) {
 	f := newFake(t, map[string][]reply{"GetTask": {result(taskT1)}, "ListTasks": {result(`{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}`)}})
 	c, err := a2a.NewClientFromCard(decodeCard(t, cardJSON(f.url, `,"tenant":"acme"`, "")).(*a2a.AgentCard))

@@ -18,7 +18,7 @@ func withInterfaces(list string) string {
 	"url":"https://old.example","preferredTransport":"JSONRPC","protocolVersion":"0.3.0"}`
 }
 
-// R125, §15: the first interface whose binding and version are spoken; patch numbers do not count.
+// R125, §15: the first interface whose binding and version are spoken; patch numbers do not count (R74).
 func TestTheFirstSpokenInterfaceIsUsed(t *testing.T) {
 	const (
 		rest  = `{"url":"https://a.example/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}`

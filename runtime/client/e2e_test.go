@@ -193,7 +193,7 @@ func TestQuestionsAgainstOurServer(t *testing.T) {
 	}
 }
 
-// users.md 3: a connection that breaks twice in the middle loses no event, doubles none, and the work runs once.
+// A connection that breaks twice in the middle loses no event, doubles none, and the work runs once.
 func TestABrokenStreamLosesNothingAgainstOurServer(t *testing.T) {
 	a := startReal(t)
 	c := a.dial(t)

@@ -70,7 +70,7 @@ func (c *Client) post(ctx context.Context, op *runtime.Operation, request any, c
 	req.Header.Set("A2A-Version", c.version.Name) // R150
 	if uris := distinct(cl.extensions); len(uris) > 0 {
 		req.Header.Set("A2A-Extensions", strings.Join(uris, ", "))
-		if c.version.Rules.PlainErrors { // what 0.2 and 0.3 call it (protocol 5)
+		if c.version.Rules.PlainErrors { // what 0.2 and 0.3 call it
 			req.Header.Set("X-A2A-Extensions", strings.Join(uris, ", "))
 		}
 	}

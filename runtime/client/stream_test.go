@@ -115,7 +115,7 @@ func TestStreamErrorsAreTypedWhereverTheyCome(t *testing.T) {
 	}
 }
 
-// users.md 3: a broken stream is resumed by subscribing, the message is never sent again.
+// A broken stream is resumed by subscribing, the message is never sent again.
 func TestABrokenStreamIsTakenUpAgain(t *testing.T) {
 	const subscribed = "SendStreamingMessage SubscribeToTask"
 	failing := body(503, "", "")
@@ -252,6 +252,7 @@ func TestASilentStreamCountsAsBroken(t *testing.T) {
 	})
 }
 
+// T39: a stream is over when the task is, whether or not the agent says so.
 func TestAStreamLeftOpenAfterItsEndIsClosed(t *testing.T) {
 	f := newFake(t, map[string][]reply{"SendStreamingMessage": {stream(hang, taskWorking, completed)}})
 	within(t, func() {

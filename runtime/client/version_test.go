@@ -86,7 +86,7 @@ func speak(t *testing.T, url, version string) *rpc.Client {
 	return c
 }
 
-// TestTheClientSpeaksEveryVersion calls one agent in the words of each.
+// TestTheClientSpeaksEveryVersion calls one agent in the words of each (R71, R245).
 func TestTheClientSpeaksEveryVersion(t *testing.T) {
 	chat := rpc.Skill[[]runtime.Part, *rpc.Result]{ID: "chat", In: rpc.PlainInput, Out: rpc.PlainOutput}
 	for _, version := range []string{"1.0", "0.3", "0.2", "0.1"} {

@@ -19,7 +19,7 @@ const plainVersion = "0.1"
 const defaultTransport = "JSONRPC"
 
 // Interfaces is what a card of 0.1 to 0.3 says of where the agent is: url, preferredTransport, additionalInterfaces and
-// protocolVersion, as they come (protocol 12.1, 18).
+// protocolVersion, as they come.
 type Interfaces struct {
 	url, transport, version string
 	more                    []runtime.Interface

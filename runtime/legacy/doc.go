@@ -100,11 +100,11 @@ func OmitEmpty(b []byte, at, n int) []byte {
 	return b
 }
 
-// Final is the end mark of a status update: streams of 0.1 to 0.3 end when the task has ended or waits (T39, protocol 18).
+// Final is the end mark of a status update: streams of 0.1 to 0.3 end when the task has ended or waits (T39).
 func Final(s runtime.State) bool { return s.Terminal() || s.Interrupted() }
 
 // DecodeCard reads a card by the one of versions, newest first, for which it is written, or else by the newest that has
-// cards of that shape. A card without interfaces but with a url is of 0.3 or older (protocol 12.3).
+// cards of that shape. A card without interfaces but with a url is of 0.3 or older.
 func DecodeCard(src []byte, versions []*runtime.Version) (runtime.Card, error) {
 	want, known := CardVersion(src), versions[0]
 	if want == "" {

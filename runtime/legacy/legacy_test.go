@@ -76,6 +76,7 @@ func TestPartsOfUnknownKind(t *testing.T) {
 	}
 }
 
+// Q10: interfaces of 1.0 in the members of older cards.
 func TestInterfaces(t *testing.T) {
 	all := []runtime.Interface{
 		{URL: "n", Binding: "JSONRPC", Version: "1.0"}, {URL: "g", Binding: "GRPC", Version: "0.3", Tenant: "t"},
@@ -103,6 +104,7 @@ func TestInterfaces(t *testing.T) {
 	}
 }
 
+// T22: a scheme of 1.0 has one flow.
 func TestSeveralFlowsBecomeSeveralSchemes(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"one flow", `{"o":{"type":"oauth2","flows":{"implicit":{"scopes":{}}}}}`, `{"o":{"type":"oauth2","flows":{"implicit":{"scopes":{}}}}}`},
@@ -126,6 +128,7 @@ func TestSeveralFlowsBecomeSeveralSchemes(t *testing.T) {
 	}
 }
 
+// T48: the authentication of a card of 0.1 becomes security schemes, and back.
 func TestAuthenticationOf01(t *testing.T) {
 	got, err := read(`{"schemes":["Bearer","Basic"],"credentials":"secret","x":1}`, ReadAuthentication)
 	if want := `{"Bearer":{"scheme":"Bearer","type":"http"},"Basic":{"scheme":"Basic","type":"http"}}`; err != nil || string(got) != want {
@@ -243,6 +246,7 @@ func TestChoose(t *testing.T) {
 	}
 }
 
+// T37: patch numbers of protocolVersion do not count, and a card without one is told by its members.
 func TestCardVersion(t *testing.T) {
 	for src, want := range map[string]string{
 		`{"url":"u","protocolVersion":"0.3.0"}`: "0.3", `{"url":"u","protocolVersion":"0.2"}`: "0.2", `{"url":"u"}`: "0.3", `{"url":"u","protocolVersion":7}`: "0.3",

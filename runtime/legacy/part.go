@@ -9,7 +9,7 @@ import (
 )
 
 // compat is the member of a data part's metadata that says that its data, no object in 1.0, is wrapped as {"value": …}.
-// The official SDKs use the same name (protocol 18).
+// The official SDKs use the same name.
 const compat = "data_part_compat"
 
 // AppendPart appends a part of 0.2 and 0.3: {"kind":"text",…}, {"kind":"file","file":{…},…} or {"kind":"data",…}.

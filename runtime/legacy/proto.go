@@ -6,8 +6,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// The proto of 0.3 names things by where they are, as Google's APIs do: "tasks/T" and "tasks/T/pushNotificationConfigs/C"
-// (protocol 4). Reading strips the collections; a name without them is taken as the id itself.
+// The proto of 0.3 names things by where they are, as Google's APIs do: "tasks/T" and "tasks/T/pushNotificationConfigs/C".
+// Reading strips the collections; a name without them is taken as the id itself.
 const (
 	taskCollection   = "tasks/"
 	configCollection = "/pushNotificationConfigs"

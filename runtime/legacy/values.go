@@ -10,8 +10,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// HasBlocking is true: whether to wait is always said, as the opposite of returnImmediately (protocol 18). Without a word 0.3
-// may answer early (protocol 9), but its official servers wait.
+// HasBlocking is true: whether to wait is always said, as the opposite of returnImmediately (T1). Without a word 0.3
+// may answer early, but its official servers wait.
 func HasBlocking(bool) bool { return true }
 
 // AppendBlocking appends the value of blocking.

@@ -45,7 +45,7 @@ func benchmark(b *testing.B, method, params string, skill server.Skill) {
 	}
 }
 
-// The work beyond what net/http does for any request (about 11 µs, of which design.md allows 30 % on top for a Message and 100 % for a task).
+// The work beyond what net/http does for any request (about 11 µs, of which a Message may add 30 % and a task 100 %).
 func BenchmarkSendAnsweredByMessage(b *testing.B) {
 	benchmark(b, "SendMessage", message("hello there, how are you?"), run("chat", func(_ context.Context, t *server.Task) (string, error) {
 		return "", t.Reply(runtime.Text("fine, thank you"))

@@ -201,7 +201,7 @@ func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
 	}
 }
 
-// Of a caller who is not known nothing is read, whatever version is asked for.
+// Of a caller who is not known nothing is read, whatever version is asked for (R188).
 func TestIdentityIsCheckedBeforeTheBodyIsRead(t *testing.T) {
 	_, addr := serve(t, Limits{}, WithIdentity(func(r *http.Request) (string, error) {
 		if who := r.Header.Get("X-User"); who != "" {

@@ -80,6 +80,7 @@ func TestWordsOfATextAreComparable(t *testing.T) {
 	}
 }
 
+// T48: a mode of 0.1 is a word such as text.
 func TestMediaTypesAreMatchedWithWildcardsAndOldNames(t *testing.T) {
 	for _, c := range []struct {
 		modes []string

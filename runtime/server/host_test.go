@@ -219,7 +219,7 @@ func TestListenAddressComesFromTheEnvironment(t *testing.T) {
 	}
 }
 
-// An agent links the standard library, one JSON library at most, and us: design.md section 6.
+// An agent links the standard library, one JSON library at most, and us.
 func TestDependenciesStayNearZero(t *testing.T) {
 	out, err := exec.Command("go", "list", "-deps", "-f", "{{if not .Standard}}{{.ImportPath}}{{end}}", ".").Output()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// What a client or an operator decides is no failure of the agent; an operator who is woken by errors should not see one.
+// R41: what a client or an operator decides is no failure of the agent; an operator who is woken by errors should not see one.
 func TestHowASkillEndsIsLoggedAtTheLevelOfWhoCausedIt(t *testing.T) {
 	waits := func(ctx context.Context, t *server.Task) (string, error) {
 		if err := t.Progress("going"); err != nil {
@@ -78,5 +78,25 @@ func TestHowASkillEndsIsLoggedAtTheLevelOfWhoCausedIt(t *testing.T) {
 				t.Errorf("want one record %q at %v, got\n%s", c.want, c.level, got)
 			}
 		})
+	}
+}
+
+// R229: what clients send is theirs: no message, no header of it is logged, whatever becomes of the call.
+func TestWhatClientsSendIsNotLogged(t *testing.T) {
+	var out bytes.Buffer // each call is over before the next begins
+	failing := run("work", func(context.Context, *server.Task) (string, error) { return "", errors.New("no disk") })
+	panicking := run("panic", func(context.Context, *server.Task) (string, error) { panic("no luck") })
+	a := start(t, testCard, []server.Skill{failing, panicking}, server.WithLogger(slog.New(slog.NewTextHandler(&out, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	for _, params := range []string{
+		message("sesame", `"metadata":{"skillId":"work"}`), message("sesame", `"metadata":{"skillId":"panic"}`),
+		message("sesame", `"metadata":{"skillId":"sesame"}`), `{"message":{"sesame":1}}`,
+	} {
+		a.call("SendMessage", params, "Authorization: Bearer sesame")
+	}
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); strings.Contains(got, "sesame") || !strings.Contains(got, "no disk") || !strings.Contains(got, "no luck") {
+		t.Errorf("logged:\n%s", got)
 	}
 }

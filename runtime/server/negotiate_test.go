@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
-// TestTheVersionOfARequest: header, else query, else the method's name, else 0.3 (R70, R72, R73, T27, protocol 15). What answers is told by
+// TestTheVersionOfARequest: header, else query, else the method's name, else 0.3 (R70, R72, R73, T27). What answers is told by
 // the shape of the answer.
 func TestTheVersionOfARequest(t *testing.T) {
 	const (
@@ -93,7 +93,7 @@ func TestTheHeaderWinsOverTheQuery(t *testing.T) {
 	}
 }
 
-// TestEnvelopesOf01 leave out jsonrpc and id, and want an answer all the same (protocol 2.2).
+// TestEnvelopesOf01 leave out jsonrpc and id, and want an answer all the same.
 func TestEnvelopesOf01(t *testing.T) {
 	a := polyglot(t, all)
 	_, body := a.post(`{"method":"tasks/get","params":{"id":"x"}}`, "A2A-Version: 0.1")
@@ -110,6 +110,7 @@ func TestEnvelopesOf01(t *testing.T) {
 	}
 }
 
+// Q4, Q33: a call is answered by a response, or by a stream of them where the client takes one.
 func TestErrorsBeforeAStreamFollowWhatTheClientTakes(t *testing.T) { // peers of 0.3 need the event, others read only JSON
 	a := polyglot(t, all)
 	body := rpcBody("tasks/resubscribe", `{"id":"x"}`)
@@ -122,7 +123,7 @@ func TestErrorsBeforeAStreamFollowWhatTheClientTakes(t *testing.T) { // peers of
 	}
 }
 
-// TestCodesThatOldVersionsDoNotHave become an internal error (protocol 18).
+// TestCodesThatOldVersionsDoNotHave become an internal error (Q35).
 func TestCodesThatOldVersionsDoNotHave(t *testing.T) {
 	const uri = "https://example.com/ext"
 	card := strings.Replace(testCard, `"streaming":true`, `"extensions":[{"uri":"`+uri+`","required":true}]`, 1)
@@ -138,7 +139,7 @@ func TestCodesThatOldVersionsDoNotHave(t *testing.T) {
 }
 
 // TestSamplesOfTheSpecificationAreTaken posts the requests among the published samples. What is wrong with an answer is at most that
-// there is no such task, no push and no extended card.
+// there is no such task, no push and no extended card (T38).
 func TestSamplesOfTheSpecificationAreTaken(t *testing.T) {
 	root := official.Folder(t, "samples")
 	taken := 0
@@ -249,7 +250,8 @@ func TestTheShapeOfTheCard(t *testing.T) {
 	}
 }
 
-// TestOneCardIsTheSameAgentToReadersOfEveryVersion reads the one card as each version does. Security schemes have both forms under one name.
+// TestOneCardIsTheSameAgentToReadersOfEveryVersion reads the one card as each version does (R89, R123, Q25). Security schemes have
+// both forms under one name.
 func TestOneCardIsTheSameAgentToReadersOfEveryVersion(t *testing.T) {
 	a := polyglot(t, all)
 	_, _, body := cardOf(t, a, server.CardPath, "")

@@ -93,7 +93,7 @@ func (q *request) gate() *runtime.Error {
 		if q.version.Rules.PublicCard {
 			return nil
 		}
-		if q.s.info.Extended || q.version.Rules.PlainErrors { // 0.3 has this error for both (protocol 12.4)
+		if q.s.info.Extended || q.version.Rules.PlainErrors { // 0.3 has this error for both (its §8.2)
 			return runtime.ErrExtendedAgentCardNotConfigured // R48
 		}
 		return runtime.ErrUnsupportedOperation.With("this agent has no extended card")

@@ -118,7 +118,7 @@ func TestCancelOfABlockedSendLetsItReturnTheCanceledTask(t *testing.T) {
 	}
 }
 
-// R12–R15, R308, R309: pages of tasks, by status time, which has milliseconds.
+// R12–R15, R308, R309, R55: pages of tasks, by status time, which has milliseconds.
 func TestListPagesThroughTasksNewestFirst(t *testing.T) {
 	var ticks atomic.Int64 // each look at the clock is another millisecond
 	clock := func() time.Time { return time.UnixMilli(1e12 + ticks.Add(1)) }

@@ -180,7 +180,7 @@ func TestTextsAnswerTheServersQuestions(t *testing.T) {
 	}
 }
 
-// What a question says is enough to answer it.
+// What a question says is enough to answer it (R37).
 func TestQuestionsSayWhatFits(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -28,7 +28,7 @@ func agency() []server.Skill {
 
 const skillsMeta = `"metadata":{"` + runtime.SkillsExtension + `":{"skill":"paint"},"skillId":"route"}`
 
-// design.md section 5: the order in which a message finds its skill.
+// The order in which a message finds its skill.
 func TestMessagesFindTheirSkill(t *testing.T) {
 	a := start(t, testCard, agency(), server.WithRouter(func(_ context.Context, m runtime.Message) (string, error) {
 		if strings.Contains(m.Contents()[0].Text, "router") {
@@ -43,7 +43,7 @@ func TestMessagesFindTheirSkill(t *testing.T) {
 		{"data part with skill and parameters", data(`{"skill":"forecast","parameters":{"city":"Rome"}}`), "forecast", `{"city":"Rome"}`},
 		{"data part with skill and input", data(`{"skill":"forecast","input":{"city":"Rome"}}`), "forecast", `{"city":"Rome"}`},
 		{"data part with skillId and arguments", data(`{"skillId":"forecast","arguments":{"city":"Rome"}}`), "forecast", `{"city":"Rome"}`},
-		{"the MCP bridge's skillId and args (peers 12)", data(`{"skillId":"forecast","args":{"city":"Rome"}}`), "forecast", `{"city":"Rome"}`},
+		{"the MCP bridge's skillId and args", data(`{"skillId":"forecast","args":{"city":"Rome"}}`), "forecast", `{"city":"Rome"}`},
 		{"metadata.skillId", data(`{"from":"A","to":"B"}`, `"metadata":{"skillId":"route"}`), "route", `{"from":"A","to":"B"}`},
 		{"the only schema that the data satisfies", data(`{"from":"A","to":"B"}`), "route", `{"from":"A","to":"B"}`},
 		{"words of tags", message("I need the weather"), "forecast", `{"city":"I need the weather"}`},
@@ -83,7 +83,7 @@ func TestTheOnlySkillTakesEverything(t *testing.T) {
 	}
 }
 
-// A person gets an answer that helps; a program gets an error. Both list the skills.
+// A person gets an answer that helps; a program gets an error. Both list the skills (R28, R37).
 func TestMessagesThatFitNoSkill(t *testing.T) {
 	a := start(t, testCard, agency())
 	m := a.ok("SendMessage", message("hello there"))["message"]
@@ -106,7 +106,7 @@ func TestMessagesThatFitNoSkill(t *testing.T) {
 	}
 }
 
-// R36: violations of the input are named by their place in it.
+// R36, R218, R240: violations of the input are named by their place in it.
 func TestDataThatBreaksTheSchemaIsInvalidParams(t *testing.T) {
 	a := start(t, testCard, agency())
 	_, e := a.call("SendMessage", data(`{"city":5,"x":1}`, `"metadata":{"skillId":"forecast"}`))

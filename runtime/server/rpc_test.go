@@ -14,7 +14,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
-// T54: an id comes back byte for byte.
+// T54, Q32: an id comes back byte for byte.
 func TestIDsAreEchoedExactly(t *testing.T) {
 	a := start(t, testCard, []server.Skill{echo()})
 	for _, id := range []string{`1`, `"1"`, `0`, `-7`, `null`, `""`, `"a\u0041\n"`, `12345678901234567890123`, `1.50`, `1e3`, `"  "`} {
@@ -95,7 +95,7 @@ func TestEnvelopeErrors(t *testing.T) {
 	}
 }
 
-// 21.6: a notification is carried out and answered with 204 and nothing, also when what it does fails.
+// Q31: a notification is carried out and answered with 204 and nothing, also when what it does fails.
 func TestNotificationsAreCarriedOutWithoutAnAnswer(t *testing.T) {
 	a := start(t, testCard, []server.Skill{echo()})
 	for _, body := range []string{
@@ -117,7 +117,7 @@ func TestNotificationsAreCarriedOutWithoutAnAnswer(t *testing.T) {
 	t.Error("the notified message was not handled")
 }
 
-// What is wrong before an operation begins is answered without an id, too: as a notification nobody would send it.
+// Q32: what is wrong before an operation begins is answered without an id, too: as a notification nobody would send it.
 func TestWhatIsNoRequestIsAnsweredWithoutAnID(t *testing.T) {
 	a := start(t, testCard, []server.Skill{echo()})
 	for body, want := range map[string]*runtime.Error{
@@ -140,6 +140,7 @@ func TestWhatIsNoRequestIsAnsweredWithoutAnID(t *testing.T) {
 	}
 }
 
+// Q4, Q33: a call is a POST of JSON.
 func TestWhatIsNoJSONRPCGetsAnHTTPStatus(t *testing.T) {
 	a := start(t, testCard, []server.Skill{echo()}, server.WithLimits(server.Limits{Body: 500}))
 	long := rpcBody("SendMessage", message(strings.Repeat("x", 600)))
@@ -161,7 +162,7 @@ func TestWhatIsNoJSONRPCGetsAnHTTPStatus(t *testing.T) {
 			if resp.StatusCode != c.want {
 				t.Errorf("status %d, want %d: %s", resp.StatusCode, c.want, body)
 			}
-			if c.want == http.StatusUnsupportedMediaType && !strings.Contains(body, `"code":-32005,"message":"Incompatible content types"`) { // peers 17
+			if c.want == http.StatusUnsupportedMediaType && !strings.Contains(body, `"code":-32005,"message":"Incompatible content types"`) {
 				t.Errorf("body is %s", body)
 			}
 		})
@@ -299,6 +300,7 @@ func TestAPanicOfTheRouterIsAnInternalError(t *testing.T) {
 	}
 }
 
+// R183: callers see their own tasks and learn nothing of those of others.
 func TestIdentityKeepsCallersApart(t *testing.T) {
 	a := start(t, testCard, []server.Skill{echo()}, server.WithIdentity(func(r *http.Request) (string, error) {
 		if who := r.Header.Get("X-User"); who != "" {

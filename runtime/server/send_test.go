@@ -158,7 +158,7 @@ func TestHistoryLengthBoundsTheHistory(t *testing.T) {
 	}
 }
 
-// §3.4.2, §3.4.3: how a message finds its task.
+// §3.4.2, §3.4.3: how a message finds its task (Q29).
 func TestFollowUpRules(t *testing.T) {
 	a := start(t, testCard, []server.Skill{run("ask", func(_ context.Context, t *server.Task) (string, error) {
 		if t.Resumed() {
@@ -302,6 +302,20 @@ func TestHandlerOutcomes(t *testing.T) {
 	}
 }
 
+// R115: the task waits for the authorization, and the client may say something meanwhile.
+func TestATaskThatWaitsForAuthorizationTakesMessages(t *testing.T) {
+	a := start(t, testCard, []server.Skill{run("vault", func(_ context.Context, t *server.Task) (string, error) {
+		if t.Resumed() {
+			return "open", nil
+		}
+		return "", t.AskAuth("log in there")
+	})})
+	id := str(a.ok("SendMessage", message("open it")), "task", "id")
+	if got := str(a.ok("SendMessage", message("I did", `"taskId":"`+id+`"`)), "task", "status", "state"); got != "TASK_STATE_COMPLETED" {
+		t.Errorf("the task is %q", got)
+	}
+}
+
 func TestAPublicErrorBeforeAnyTaskIsTheAnswer(t *testing.T) {
 	a := start(t, testCard, []server.Skill{run("x", func(context.Context, *server.Task) (string, error) {
 		return "", runtime.ErrContentTypeNotSupported.With("no pictures, please")
@@ -312,7 +326,7 @@ func TestAPublicErrorBeforeAnyTaskIsTheAnswer(t *testing.T) {
 	}
 }
 
-// R35, R36, R100: what the codec does not check is checked too, with the field's path.
+// R35, R36, R100, R218: what the codec does not check is checked too, with the field's path.
 func TestSendRefusesInvalidMessages(t *testing.T) {
 	a := start(t, testCard, []server.Skill{echo()})
 	for _, c := range []struct {
@@ -397,7 +411,7 @@ func TestOutputThatTheClientCannotTakeIsRefusedBeforeTheWork(t *testing.T) {
 	}
 }
 
-// R219: concurrent work is bounded, and the client can tell that it passes.
+// R219, R40, R231: concurrent work is bounded, and the client can tell that it passes.
 func TestTooManyRunningHandlersAreRefusedAsBusy(t *testing.T) {
 	release := make(chan struct{})
 	a := start(t, testCard, []server.Skill{typed("slow", []string{"q"}, func(context.Context, *server.Task, map[string]any) (any, error) {

@@ -17,7 +17,7 @@ import (
 // unnamed reports whether clients of the version do not name it in their requests: before 1.0 there was no A2A-Version header (R73).
 func (v *version) unnamed() bool { return v.Rules.PlainErrors }
 
-// tolerate lets 0.1 leave out jsonrpc, and the id of a request that wants an answer (protocol 2.2). It returns what is wrong with the envelope.
+// tolerate lets 0.1 leave out jsonrpc, and the id of a request that wants an answer, as its schema does. It returns what is wrong with the envelope.
 func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
 	if q.version.Rules.ClientIDs {
 		q.silent = false
@@ -57,7 +57,7 @@ func (q *request) recognise() {
 }
 
 // adapt gives a request what older versions leave to the server: the message's id, which 0.1 does not have and samples of 0.2 and
-// 0.3 leave out (T38), the history's length, and whether to wait. Without a word about blocking the answer may come early (protocol 9), but
+// 0.3 leave out (T38), the history's length, and whether to wait. Without a word about blocking the answer may come early (0.3 §7.1.2), but
 // clients count on what the official servers do, which is to wait: a2a-go 0.3.15 leaves the word out for that.
 func (q *request) adapt(p *runtime.SendRequest) {
 	if !q.version.unnamed() || p.Message == nil {
@@ -85,7 +85,7 @@ func (q *request) says(path ...string) bool {
 	return len(v) > 0 && v.Kind() != wire.KindNull
 }
 
-// history is how long a history is wanted: 0 says nothing in 0.1 and 0.2 (protocol 9).
+// history is how long a history is wanted: 0 says nothing in 0.1 and 0.2.
 func (q *request) history(length *int) *int {
 	if length != nil && *length == 0 && q.version.Rules.NoHistory {
 		return nil
@@ -134,7 +134,7 @@ func (st *stream) openingEvents(task runtime.Task) (events []runtime.Event, err 
 }
 
 // appendPlainError appends an error without details, which SDKs of 0.3 each want in another form, and with a code that versions before 1.0
-// have (protocol 14.1, 18). Its note has no place but the message: it follows the specification's words, unless they say it all.
+// have (0.3 §8). Its note has no place but the message: it follows the specification's words, unless they say it all.
 func appendPlainError(dst []byte, e *runtime.Error) []byte {
 	code, text := e.Code, e.Text()
 	switch code {

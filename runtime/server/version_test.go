@@ -168,7 +168,7 @@ func TestConversations(t *testing.T) {
 	}
 }
 
-// TestWhoWaitsForTheEnd: 0.3 unless it says otherwise, as its official servers do, and 0.1 always (T1, protocol 9).
+// TestWhoWaitsForTheEnd: 0.3 unless it says otherwise, as its official servers do, and 0.1 always (T1).
 func TestWhoWaitsForTheEnd(t *testing.T) {
 	a, m := polyglot(t, all), masker{}
 	first := m.ask(a, `message/send {"message":{"messageId":"m1","role":"user","parts":[{"kind":"text","text":"wait"}]},"configuration":{"blocking":false}}`)
@@ -243,6 +243,7 @@ func TestASubscriptionOf03ToATaskThatWaitsStaysOpen(t *testing.T) {
 	}
 }
 
+// R122: a card promises no version that is not spoken.
 func TestACardThatOffersAVersionWhichIsNotSpokenIsRefused(t *testing.T) {
 	for url, refused := range map[string]bool{"/": true, "https://other.example/a2a": false} {
 		card := new(a2a.AgentCard)

@@ -193,7 +193,7 @@ func TestRetention(t *testing.T) {
 	}
 }
 
-// The store does what a plain list of tasks would do: order, filters, pages, counts (R12–R15, R309).
+// The store does what a plain list of tasks would do: order, filters, pages, counts (R12–R15, R309, T30).
 func TestListAgreesWithAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		m := store.NewMemory(store.MemoryLimits{})

@@ -164,6 +164,7 @@ func TestBase64IsReadInAllVariants(t *testing.T) {
 	}
 }
 
+// R97: a time is read and written exactly, whatever its offset and its digits.
 func TestTimestamps(t *testing.T) {
 	tests := []struct{ name, src, want string }{
 		{"seconds", "2026-01-02T03:04:05Z", "2026-01-02T03:04:05Z"},
@@ -263,6 +264,7 @@ func TestStringsAreEscapedAsLittleAsPossible(t *testing.T) {
 	}
 }
 
+// R239: text is UTF-8.
 func TestUTF8IsCheckedAsTheStandardLibraryDoes(t *testing.T) {
 	// Every pair of bytes, alone and as the last two of three and of four, in text and at its end.
 	for _, lead := range []string{"", "é", "\xe0", "\xe1", "\xed", "\xef", "\xf0\x90", "\xf4\x8f", "\xf4", "plain text", "text of é and 日本"} {
