@@ -1,14 +1,10 @@
 package scaffold
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
-	"io"
 	"strconv"
 	"strings"
-
-	"github.com/santhosh-tekuri/jsonschema/v5"
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
@@ -150,61 +146,16 @@ func accepted(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, er
 
 // holds holds a sample against the schema.
 func holds(v sample, contract json.RawMessage) error {
-	readable, err := respelled(contract)
+	e, err := schema.NewEvaluator(contract)
 	if err != nil {
 		return err
 	}
-	var value any
-	dec := json.NewDecoder(strings.NewReader(v.json))
-	dec.UseNumber()
-	if err := dec.Decode(&value); err != nil {
-		return err
+	problem, err := e.Problem("", []byte(v.json))
+	if problem != "" {
+		return errors.New(problem)
 	}
-	c := jsonschema.NewCompiler()
-	c.Draft = jsonschema.Draft2020
-	c.AssertFormat = true
-	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errRemote }
-	if err := c.AddResource("a2agen:sample", bytes.NewReader(readable)); err != nil {
-		return err
-	}
-	compiled, err := c.Compile("a2agen:sample")
-	if err != nil {
-		return err
-	}
-	return compiled.Validate(value)
+	return err
 }
-
-// respelled is a schema with its patterns as Go reads them: a contract may hold those of ECMAScript.
-func respelled(contract json.RawMessage) ([]byte, error) {
-	var root any
-	dec := json.NewDecoder(bytes.NewReader(contract))
-	dec.UseNumber()
-	if err := dec.Decode(&root); err != nil {
-		return nil, err
-	}
-	respell(root)
-	return json.Marshal(root)
-}
-
-func respell(node any) {
-	switch node := node.(type) {
-	case []any:
-		for _, element := range node {
-			respell(element)
-		}
-	case map[string]any:
-		for key, value := range node {
-			if pattern, ok := value.(string); ok && key == "pattern" {
-				node[key] = schema.FromECMA(pattern)
-			}
-			if key != "const" && key != "enum" && key != "default" && key != "examples" {
-				respell(value)
-			}
-		}
-	}
-}
-
-var errRemote = errors.New("a sample's schema is self-contained")
 
 // Fails reports whether calling the skill as its test does is an error.
 func (v *skillView) Fails() bool { return v.NoAnswer || v.NoInput }

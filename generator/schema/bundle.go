@@ -16,6 +16,7 @@ type bundler struct {
 	b     []byte
 	queue []*schema // definitions to print, in order of their first use
 	known map[*schema]bool
+	asked bool // for our own questions: the root is a definition like others, and what stays raw JSON is not checked
 }
 
 // bundle prints the root of l with everything it refers to under $defs, in the words of draft 2020-12.
@@ -29,18 +30,23 @@ func bundle(l *lowerer) json.RawMessage {
 		w.b = append(w.b, quote(doc)...)
 	}
 	w.members(l.root, false)
+	w.definitions()
+	return append(w.b, '}')
+}
+
+// definitions prints the definitions that were referred to, and those that they refer to.
+func (w *bundler) definitions() {
 	for i := 0; i < len(w.queue); i++ {
 		if i == 0 {
 			w.key("$defs")
 			w.b = append(w.b, '{')
 		}
-		w.key(l.nameDef(w.queue[i]))
+		w.key(w.l.nameDef(w.queue[i]))
 		w.object(w.queue[i], false)
 	}
 	if len(w.queue) > 0 {
 		w.b = append(w.b, '}')
 	}
-	return append(w.b, '}')
 }
 
 // key appends a member name with what separates it from what is before.
@@ -53,7 +59,7 @@ func (w *bundler) key(name string) {
 
 // place prints the schema s where it is used. branch: it is one of several that hold together or of which one does.
 func (w *bundler) place(s *schema, branch bool) {
-	if s.target && !s.pure() || s == w.l.root {
+	if s.target && !s.pure() || s == w.l.root && !w.asked {
 		w.b = append(w.b, `{"$ref":`...)
 		w.b = append(append(w.b, w.refTo(s)...), '}')
 		return
@@ -63,7 +69,7 @@ func (w *bundler) place(s *schema, branch bool) {
 
 // refTo is the reference to s inside the bundle.
 func (w *bundler) refTo(s *schema) json.RawMessage {
-	if s = s.resolve(); s == w.l.root {
+	if s = s.resolve(); s == w.l.root && !w.asked {
 		return json.RawMessage(`"#"`)
 	}
 	if !w.known[s] {
@@ -128,7 +134,9 @@ var annotations = []string{"title", "description", "default", "deprecated", "exa
 // members prints the keywords of s.
 func (w *bundler) members(s *schema, branch bool) {
 	if s.raw {
-		w.raw(s, s.node)
+		if !w.asked {
+			w.raw(s, s.node)
+		}
 		return
 	}
 	if s.always != nil { // a root that takes anything: {} says the same

@@ -78,6 +78,12 @@ func Compile(reqs []Request, open Opener, reserved []string) (Result, diag.List)
 			lowered = append(lowered, l)
 		}
 	}
+	if !c.list.HasErrors() {
+		for _, l := range lowered {
+			l.bundle = bundle(l)
+			l.answer()
+		}
+	}
 	if c.list.HasErrors() {
 		c.list.Sort()
 		return res, c.list
@@ -87,7 +93,7 @@ func Compile(reqs []Request, open Opener, reserved []string) (Result, diag.List)
 		n.assign(l)
 	}
 	for i, l := range lowered {
-		res.Roots[i] = Root{Ref: l.rootRef, Bundle: bundle(l), TextField: textField(l.rootRef.Type)}
+		res.Roots[i] = Root{Ref: l.rootRef, Bundle: l.bundle, TextField: textField(l.rootRef.Type)}
 	}
 	res.Types = n.types
 	slices.SortFunc(res.Types, func(a, b *ir.DataType) int { return strings.Compare(a.Go, b.Go) })

@@ -249,9 +249,26 @@ func TestEmittedTypesGiveTheVerdictOfTheStandard(t *testing.T) {
 			oracle := oracleFor(t, c, res.Roots[i].Bundle)
 			for j, test := range c.tests {
 				checkVerdict(t, test, verdicts[i][j], oracle)
+				if valid := evaluate(t, res.Roots[i].Bundle, test.json); test.stricter == "" && valid != (test.at == "ok") {
+					t.Errorf("%s: the evaluator says %v, emitted code %v", test.json, valid, !valid)
+				}
 			}
 		})
 	}
+}
+
+// evaluate is what the generator thinks of an instance.
+func evaluate(t *testing.T, bundle []byte, instance string) (valid bool) {
+	t.Helper()
+	e, err := schema.NewEvaluator(bundle)
+	if err != nil {
+		t.Fatalf("%v\n%s", err, bundle)
+	}
+	problem, err := e.Problem("", []byte(instance))
+	if err != nil {
+		t.Fatalf("%v\n%s", err, bundle)
+	}
+	return problem == ""
 }
 
 // oracleFor compiles the schema as written, where it stands alone, and the bundle.

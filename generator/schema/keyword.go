@@ -20,7 +20,7 @@ func keywords(name string) keyword {
 		return readRef
 	case "$schema":
 		return readDialect
-	case "$id", "$anchor", "$comment", "examples", "example", "readOnly", "writeOnly", "contentMediaType", "contentSchema", "externalDocs", "xml":
+	case "$id", "$anchor", "$comment", "readOnly", "writeOnly", "contentMediaType", "contentSchema", "externalDocs", "xml":
 		return annotation
 	case "$defs", "definitions":
 		return readDefs
@@ -30,6 +30,10 @@ func keywords(name string) keyword {
 		return func(c *compiler, s *schema, _, v *yaml.Node) { s.description = c.text(s, v) }
 	case "deprecated":
 		return func(c *compiler, s *schema, _, v *yaml.Node) { s.deprecated = c.flag(s, v) }
+	case "examples":
+		return func(_ *compiler, s *schema, _, v *yaml.Node) { s.examples = append(s.examples, yamlx.Items(v)...) }
+	case "example":
+		return func(_ *compiler, s *schema, _, v *yaml.Node) { s.examples = append(s.examples, v) }
 	case "default":
 		return func(_ *compiler, s *schema, _, v *yaml.Node) { s.def = v }
 	case "type":

@@ -7,8 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/names"
 )
@@ -28,19 +26,14 @@ type lowerer struct {
 
 	defs     map[string]string // key of a $ref target → name of its definition
 	defTaken map[string]bool
-	values   []pendingValue
+
+	bundle    json.RawMessage
+	questions []question
+	exampled  map[string]bool // schemas whose examples were asked about
 }
 
 // busy is a list or map that is being lowered. It gets a name when it turns out to hold itself.
 type busy struct{ self *named }
-
-// pendingValue is a default to be checked once all types are complete.
-type pendingValue struct {
-	doc   *document
-	node  *yaml.Node
-	ref   *ir.DataRef
-	field *ir.DataField
-}
 
 // named is a type that has no Go name yet.
 type named struct {
@@ -64,7 +57,7 @@ func (h hint) plus(suffix string) hint {
 func newLowerer(c *compiler, root *schema, rootGo string) *lowerer {
 	return &lowerer{
 		compiler: c, root: root, rootGo: rootGo, byKey: map[string]*named{},
-		busy: map[string]*busy{}, defs: map[string]string{}, defTaken: map[string]bool{}, looked: map[string]bool{},
+		busy: map[string]*busy{}, defs: map[string]string{}, defTaken: map[string]bool{}, looked: map[string]bool{}, exampled: map[string]bool{},
 	}
 }
 
@@ -93,13 +86,6 @@ func (l *lowerer) run() {
 		return
 	}
 	l.checkFinite()
-	for _, v := range l.values {
-		if problem := accepts(v.ref, v.node); problem != "" {
-			l.list.Warnf(v.doc.pos(v.node), "bad-default", "correct it, or remove it", "the default is not valid and has no effect: %s", problem)
-			v.field.Default, v.field.OmitZero, v.field.Pointer = nil, false, false
-			l.presence(v.field, nil)
-		}
-	}
 }
 
 // keep returns ref in memory of its own.
@@ -139,6 +125,7 @@ func (l *lowerer) value(parts []*schema, h hint, self *named) ir.DataRef {
 	if slices.ContainsFunc(parts, func(s *schema) bool { return s.raw }) {
 		return ir.DataRef{Kind: ir.DataAny}
 	}
+	l.askExamples(parts)
 	f := l.flatten(parts)
 	if f.bad {
 		l.lookInside(f, h)

@@ -8,7 +8,6 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/names"
-	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
 // object lowers objects: to a struct when properties are declared, else to a map.
@@ -94,11 +93,8 @@ var methods = []string{"Validate", "AppendJSON", "MarshalJSON", "UnmarshalJSON"}
 // fields lowers the properties of a struct.
 func (l *lowerer) fields(n *named, f *flat) {
 	scope := names.NewScope(methods...)
-	nameChecks := l.nameChecks(f)
 	for _, p := range f.props {
-		if problem := checkText(nameChecks, p.name); problem != "" {
-			l.list.Errorf(p.doc.pos(p.key), "conflict", "rename the property or loosen propertyNames", "property name %q is not valid by propertyNames: %s", short(p.name), problem)
-		}
+		l.askName(f, p)
 		required := slices.ContainsFunc(f.required, func(r *yaml.Node) bool { return r.Value == p.name })
 		field := l.field(n, p, required)
 		if field.Const == nil {
@@ -138,30 +134,30 @@ func (l *lowerer) field(n *named, p *flatProperty, required bool) *ir.DataField 
 	field.Type = l.lower(p.parts, hint{owner: n, suffix: names.Go(p.name)})
 	def, doc := defaultOf(p.parts)
 	if def == nil || def.Tag == "!!null" && field.Type.Kind != ir.DataAny { // null as a default says: there is none
-		l.presence(field, nil)
+		l.presence(field, false)
 		return field
 	}
 	if required {
 		l.list.Warnf(doc.pos(def), "default-of-required", "remove it from required, or remove the default", "the default of %q is never used: the property is required", short(p.name))
-		l.presence(field, nil)
+		l.presence(field, false)
 		return field
 	}
-	field.Default = yamlx.JSON(def)
-	l.values = append(l.values, pendingValue{doc: doc, node: def, ref: &field.Type, field: field})
-	l.presence(field, def)
+	l.askDefault(field, p, def, doc)
 	return field
 }
 
-// presence decides how the Go field tells that the property is absent. def is its default, or nil.
-func (l *lowerer) presence(field *ir.DataField, def *yaml.Node) {
+// presence decides how the Go field tells that the property is absent: zero says that Go's zero value can stand for that,
+// being the default or no valid value.
+func (l *lowerer) presence(field *ir.DataField, zero bool) {
 	t := &field.Type
+	field.OmitZero, field.Pointer = false, false
 	if field.Required || t.Null || hasNil(t) {
 		return
 	}
 	switch {
 	case t.Kind == ir.DataTime || t.Kind == ir.DataDate:
 		field.OmitZero = true
-	case def != nil && zeroMeansAbsent(t, def):
+	case zero:
 		field.OmitZero = true
 	default:
 		field.Pointer = true

@@ -124,6 +124,9 @@ func TestRandomSchemasAcceptNothingThatTheStandardRefuses(t *testing.T) {
 		for _, s := range oracleFor(t, c, res.Roots[i].Bundle) {
 			for j, test := range c.tests {
 				accepted, ok := checkRandom(t, c, test, verdicts[i][j], s)
+				if same := evaluate(t, res.Roots[i].Bundle, test.json); same != ok {
+					t.Errorf("%s\nthe evaluator says %v of %s, the standard %v", c.schema, same, test.json, ok)
+				}
 				if ok {
 					valid++
 				}

@@ -29,7 +29,7 @@ func (l *lowerer) text(f *flat, parts []*schema, h hint, self *named) ir.DataRef
 		if kind != ir.DataString {
 			checks.Formats = append(checks.Formats, textFormats[kind])
 		}
-		return l.enum(f, ir.DataString, f.enum, checksOrNil(checks), parts, h, self)
+		return l.enum(f, ir.DataString, checksOrNil(checks), parts, h, self)
 	}
 	if kind != ir.DataString && checksOrNil(checks) != nil { // of the text, which the Go type would not keep
 		checks.Formats = append(checks.Formats, textFormats[kind])
@@ -37,6 +37,9 @@ func (l *lowerer) text(f *flat, parts []*schema, h hint, self *named) ir.DataRef
 	}
 	return ir.DataRef{Kind: kind, Checks: checksOrNil(checks)}
 }
+
+// textFormats are the formats of the texts that become other Go types.
+var textFormats = map[ir.DataKind]string{ir.DataBytes: "byte", ir.DataTime: "date-time", ir.DataDate: "date"}
 
 // leastText is the length of the shortest text of a kind.
 var leastText = map[ir.DataKind]int{ir.DataTime: len("2006-01-02T15:04:05Z"), ir.DataDate: len("2006-01-02")}
@@ -53,13 +56,13 @@ func (l *lowerer) number(f *flat, parts []*schema, h hint, self *named) ir.DataR
 		checks = f.integerChecks(kind)
 	}
 	if f.hasEnum {
-		return l.enum(f, kind, f.enum, checksOrNil(*checks), parts, h, self)
+		return l.enum(f, kind, checksOrNil(*checks), parts, h, self)
 	}
 	return ir.DataRef{Kind: kind, Checks: checksOrNil(*checks)}
 }
 
 // enum lowers enumerated strings or numbers to a defined type with constants.
-func (l *lowerer) enum(f *flat, base ir.DataKind, values []enumValue, checks *ir.Checks, parts []*schema, h hint, self *named) ir.DataRef {
+func (l *lowerer) enum(f *flat, base ir.DataKind, checks *ir.Checks, parts []*schema, h hint, self *named) ir.DataRef {
 	n, isNew := l.declareOnce(parts, ir.DataEnum, h, self)
 	if !isNew {
 		ref := l.use(n)
@@ -67,7 +70,10 @@ func (l *lowerer) enum(f *flat, base ir.DataKind, values []enumValue, checks *ir
 		return ref
 	}
 	n.t.Kind, n.t.Base, n.t.Open = ir.DataEnum, base, f.suggested
-	for _, v := range values {
+	if checks != nil {
+		l.askValues(f.enum, parts)
+	}
+	for _, v := range f.enum {
 		if base != ir.DataString && base != ir.DataNumber {
 			if r := rat(v.json); !r.IsInt() || r.Num().Cmp(intRange[base][0]) < 0 || r.Num().Cmp(intRange[base][1]) > 0 {
 				f.errorf(v.from, v.node, "bad-value", "", "value %s does not fit %s", short(v.json), base)

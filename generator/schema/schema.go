@@ -100,6 +100,7 @@ type schema struct {
 	title, description string
 	deprecated         bool
 	def                *yaml.Node // default
+	examples           []*yaml.Node
 
 	uses  typeSet // JSON types that the assertion keywords speak of
 	own   *schema // cache of alone

@@ -1,0 +1,289 @@
+package schema
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/a2agen/a2agen/runtime/check"
+)
+
+// Evaluator judges values by a contract. It is the only judge of the generator: what emitted code checks is the other one,
+// and a test holds the two to the same verdicts.
+type Evaluator struct {
+	compiler *jsonschema.Compiler
+	contract any
+}
+
+// contractURL names the one document that an evaluator has.
+const contractURL = "a2agen:contract"
+
+// NewEvaluator reads a contract as [Compile] prints it. It is compiled when the first value is judged.
+func NewEvaluator(contract []byte) (*Evaluator, error) {
+	doc, err := decode(contract)
+	if err != nil {
+		return nil, err
+	}
+	if strip(doc); !inRange(doc) {
+		return nil, errors.New("a number of the contract is out of range")
+	}
+	text, err := json.Marshal(doc)
+	if err != nil {
+		return nil, err
+	}
+	c := jsonschema.NewCompiler()
+	c.Draft, c.AssertFormat = jsonschema.Draft2020, true
+	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errors.New("a contract is self-contained") }
+	for name := range jsonschema.Formats {
+		c.Formats[name] = func(any) bool { return true }
+	}
+	for name := range formats {
+		c.Formats[name] = func(v any) bool {
+			s, isText := v.(string)
+			return !isText || check.ValidFormat(name, s)
+		}
+	}
+	c.Formats["url"] = c.Formats["uri"]
+	c.RegisterExtension("go", nil, goTypes{})
+	return &Evaluator{compiler: c, contract: doc}, c.AddResource(contractURL, bytes.NewReader(text))
+}
+
+// Problem says why a JSON text is not valid by the schema at a JSON pointer of the contract, "" if it is. The error tells
+// that the contract cannot be evaluated.
+func (e *Evaluator) Problem(pointer string, value []byte) (string, error) {
+	v, err := decode(value)
+	if err != nil {
+		return "", err
+	}
+	if !inRange(v) {
+		return "is out of range", nil
+	}
+	s, err := e.compiler.Compile(contractURL + "#" + pointer)
+	if err != nil {
+		return "", err
+	}
+	var invalid *jsonschema.ValidationError
+	if err := s.Validate(v); errors.As(err, &invalid) {
+		return e.complaint(invalid, v), nil
+	} else if err != nil {
+		return "", err
+	}
+	return "", nil
+}
+
+// decode reads JSON, numbers as they are written.
+func decode(text []byte) (any, error) {
+	dec := json.NewDecoder(bytes.NewReader(text))
+	dec.UseNumber()
+	var v any
+	err := dec.Decode(&v)
+	return v, err
+}
+
+// inRange reports whether a float64 holds every number in a value. Others would be written out in full to be compared.
+func inRange(v any) bool {
+	switch v := v.(type) {
+	case json.Number:
+		_, ok := parseRat(v.String())
+		return ok
+	case []any:
+		return !slices.ContainsFunc(v, func(e any) bool { return !inRange(e) })
+	case map[string]any:
+		for _, e := range v {
+			if !inRange(e) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// strip takes out of a schema what says nothing about values, which need not be as the standard has it, and respells
+// patterns as Go reads them.
+func strip(node any) {
+	s, _ := node.(map[string]any)
+	for name, v := range s {
+		switch name {
+		case "pattern":
+			if text, ok := v.(string); ok {
+				s[name] = FromECMA(text)
+			}
+		case "properties", "patternProperties", "dependentSchemas", "$defs":
+			of, _ := v.(map[string]any)
+			for _, sub := range of {
+				strip(sub)
+			}
+		case "allOf", "anyOf", "oneOf", "prefixItems":
+			of, _ := v.([]any)
+			for _, sub := range of {
+				strip(sub)
+			}
+		case "items", "additionalProperties", "propertyNames", "not", "if", "then", "else", "contains":
+			strip(v)
+		default:
+			if slices.Contains(annotations, name) || slices.Contains(notSchemas, name) && name != "enum" && name != "const" {
+				delete(s, name)
+			}
+		}
+	}
+}
+
+// goTypes is what emitted types ask of values beyond the standard: numbers that they can hold, and base64.
+type goTypes struct{ of func(v any) string }
+
+// Compile is part of jsonschema.ExtCompiler.
+func (goTypes) Compile(_ jsonschema.CompilerContext, s map[string]any) (jsonschema.ExtSchema, error) {
+	if encoding, ok := s["contentEncoding"].(string); ok && strings.EqualFold(encoding, "base64") {
+		return goTypes{func(v any) string {
+			text, isText := v.(string)
+			if isText && !check.ValidFormat("byte", text) {
+				return "must be a valid byte"
+			}
+			return ""
+		}}, nil
+	}
+	types, _ := s["type"].([]any)
+	if !slices.Contains(append(types, s["type"]), any("integer")) || slices.Contains(types, any("number")) {
+		return nil, nil
+	}
+	format, _ := s["format"].(string)
+	limits, ok := intRange[formats[format].kind]
+	if !ok {
+		limits = intRange["int64"]
+	}
+	return goTypes{func(v any) string {
+		n, isNumber := v.(json.Number)
+		if x := rat(n.String()); isNumber && x.IsInt() && (x.Num().Cmp(limits[0]) < 0 || x.Num().Cmp(limits[1]) > 0) {
+			return fmt.Sprintf("must be a whole number from %s to %s", limits[0], limits[1])
+		}
+		return ""
+	}}, nil
+}
+
+// Validate is part of jsonschema.ExtSchema.
+func (g goTypes) Validate(ctx jsonschema.ValidationContext, v any) error {
+	if problem := g.of(v); problem != "" {
+		return ctx.Error("go", "%s", problem)
+	}
+	return nil
+}
+
+// complaint says in our words what is wrong with a value: the first thing that is, where there are several.
+func (e *Evaluator) complaint(err *jsonschema.ValidationError, value any) string {
+	leaf := slices.MinFunc(leaves(err), func(a, b *jsonschema.ValidationError) int {
+		return cmp.Or(strings.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.KeywordLocation, b.KeywordLocation))
+	})
+	_, pointer, _ := strings.Cut(leaf.AbsoluteKeywordLocation, "#")
+	text := leaf.Message
+	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
+		if says := complaints[lastToken(at)]; says != nil {
+			text = says(find(e.contract, at), find(value, leaf.InstanceLocation))
+			break
+		}
+	}
+	if leaf.InstanceLocation != "" {
+		return fmt.Sprintf("%q %s", short(leaf.InstanceLocation[1:]), text)
+	}
+	return text
+}
+
+// leaves are the errors that have no others as their cause. What is wrong with each alternative of a union is not told.
+func leaves(err *jsonschema.ValidationError) []*jsonschema.ValidationError {
+	if union := lastToken(err.KeywordLocation); len(err.Causes) == 0 || union == "anyOf" || union == "oneOf" {
+		return []*jsonschema.ValidationError{err}
+	}
+	var list []*jsonschema.ValidationError
+	for _, cause := range err.Causes {
+		list = append(list, leaves(cause)...)
+	}
+	return list
+}
+
+// find follows a JSON pointer.
+func find(node any, pointer string) any {
+	for _, token := range strings.Split(pointer, "/")[1:] {
+		switch in := node.(type) {
+		case map[string]any:
+			node = in[unescape.Replace(token)]
+		case []any:
+			i, _ := strconv.Atoi(token)
+			node = in[min(i, len(in)-1)]
+		}
+	}
+	return node
+}
+
+// complaints say why a keyword with an argument refuses a value.
+var complaints = map[string]func(arg, v any) string{
+	"type":              func(arg, v any) string { return "must be " + typesText(arg) + ", not " + describe(v) },
+	"enum":              func(_, _ any) string { return "is not one of the valid values" },
+	"const":             func(arg, _ any) string { return "must be " + jsonText(arg) },
+	"anyOf":             func(_, _ any) string { return "fits none of the alternatives" },
+	"oneOf":             func(_, _ any) string { return "does not fit exactly one of the alternatives" },
+	"required":          func(_, _ any) string { return "lacks a required property" },
+	"dependentRequired": func(_, _ any) string { return "lacks a property that another one requires" },
+	"format":            func(arg, _ any) string { return fmt.Sprint("must be a valid ", arg) },
+	"minimum":           func(arg, _ any) string { return fmt.Sprint("must be at least ", arg) },
+	"maximum":           func(arg, _ any) string { return fmt.Sprint("must be at most ", arg) },
+	"exclusiveMinimum":  func(arg, _ any) string { return fmt.Sprint("must be greater than ", arg) },
+	"exclusiveMaximum":  func(arg, _ any) string { return fmt.Sprint("must be less than ", arg) },
+	"multipleOf":        func(arg, _ any) string { return fmt.Sprint("must be a multiple of ", arg) },
+	"minLength":         func(arg, _ any) string { return fmt.Sprintf("must be at least %v characters long", arg) },
+	"maxLength":         func(arg, _ any) string { return fmt.Sprintf("must be at most %v characters long", arg) },
+	"pattern":           func(arg, _ any) string { return "must match the pattern " + short(fmt.Sprint(arg)) },
+	"minItems":          func(arg, _ any) string { return fmt.Sprintf("must have at least %v items", arg) },
+	"maxItems":          func(arg, _ any) string { return fmt.Sprintf("must have at most %v items", arg) },
+	"uniqueItems":       func(_, _ any) string { return "has two equal items" },
+	"minProperties":     func(arg, _ any) string { return fmt.Sprintf("must have at least %v properties", arg) },
+	"maxProperties":     func(arg, _ any) string { return fmt.Sprintf("must have at most %v properties", arg) },
+}
+
+// typesText says what values of the types of a schema are.
+func typesText(arg any) string {
+	words := map[any]string{
+		"string": "a string", "integer": "a whole number", "number": "a number", "boolean": "true or false",
+		"array": "a list", "object": "a map", "null": "nothing",
+	}
+	names, isList := arg.([]any)
+	if !isList {
+		names = []any{arg}
+	}
+	var list []string
+	for _, name := range names {
+		list = append(list, words[name])
+	}
+	return strings.Join(list, " or ")
+}
+
+// describe says what a value is.
+func describe(v any) string {
+	switch v := v.(type) {
+	case map[string]any:
+		return "a map"
+	case []any:
+		return "a list"
+	case json.Number:
+		return "the number " + short(v.String())
+	case string:
+		return "the text " + strconv.Quote(short(v))
+	case bool:
+		return strconv.FormatBool(v)
+	}
+	return "nothing"
+}
+
+func jsonText(v any) string {
+	text, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Sprint(v)
+	}
+	return short(string(text))
+}
