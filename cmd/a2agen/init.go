@@ -19,7 +19,7 @@ func initCommand() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Make a new agent that builds, answers and has tests",
 		Long: `init makes a project in DIR, the working folder by default: agent.yaml, a2agen.yaml, the packages generated from them, a handler
-for each skill that gives a sample answer, tests, main.go, go.mod, Dockerfile, Makefile and README. It needs no network and no
+for each skill that gives a sample answer, tests, main.go, go.mod, Dockerfile, Makefile, a workflow for CI and README. It needs no network and no
 answers: on a terminal it asks for what the flags leave open, elsewhere it takes the defaults.
 
 A skill given by --skill has an input and an output schema, and a handler with types made from them; one given by --text takes

@@ -52,6 +52,8 @@ func Files(p Project) ([]output.File, error) {
 		{"Makefile", "Makefile.tmpl"},
 		{"README.md", "README.md.tmpl"},
 		{".gitignore", "gitignore.tmpl"},
+		{".gitattributes", "gitattributes.tmpl"},
+		{".github/workflows/agent.yml", "workflow.yml.tmpl"},
 	} {
 		r.add(f.path, f.template, v)
 	}
@@ -86,7 +88,10 @@ type view struct {
 	Skills                []*skillView
 	CurlJSON, Path        string // what to ask with curl, and where
 	Plain                 bool   // CurlJSON is plain text: it needs no extension
-	Replaced              bool
+	Module                string // path of the runtime's module, which is the tool's
+	Released              bool   // the runtime is a released one
+	Replaced              bool   // the runtime is a folder of this machine
+	Unpacked              string // the runtime is in this folder of the project
 }
 
 func newView(p Project) *view {
@@ -96,8 +101,13 @@ func newView(p Project) *view {
 		Title:     cmp.Or(oneLine(p.Agent.Name, 100), "Agent"),
 		About:     oneLine(p.Description, 1000),
 		Extension: runtime.SkillsExtension,
+		Module:    p.Runtime.Module(),
+		Released:  p.Runtime.Version != "",
 		Replaced:  p.Runtime.Checkout != "",
 		Path:      rpcPath(p.Agent),
+	}
+	if p.Runtime.Unpacks() {
+		v.Unpacked = Unpacked
 	}
 	calls := emit.ClientMethods(p.Protocol, p.Agent)
 	for i, s := range p.Agent.Skills {

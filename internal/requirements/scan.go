@@ -47,7 +47,7 @@ func scan(root string) (citations, error) {
 		name, _ := filepath.Rel(root, path)
 		name = filepath.ToSlash(name)
 		switch {
-		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || name == "bin" || name == "spec/versions"):
+		case d.IsDir() && name != "." && (strings.HasPrefix(d.Name(), ".") || name == "bin"):
 			return fs.SkipDir
 		case d.IsDir() || name == page || strings.HasPrefix(name, "internal/requirements/"):
 			return nil
