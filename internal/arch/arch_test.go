@@ -17,14 +17,16 @@ const module = "github.com/a2agen/a2agen"
 // grows longer deserves a second thought: who learns about whom by it?
 var rows = map[string]string{
 	// What agents link. It knows nothing of what is generated.
-	"runtime/wire":   "",
-	"runtime/sse":    "",
-	"runtime":        "runtime/wire",
-	"runtime/check":  "runtime/wire",
-	"runtime/legacy": "runtime runtime/wire",
-	"runtime/store":  "runtime",
-	"runtime/server": "runtime runtime/check runtime/sse runtime/store runtime/wire",
-	"runtime/client": "runtime runtime/sse runtime/wire",
+	"runtime/wire":            "",
+	"runtime/sse":             "",
+	"runtime":                 "runtime/wire",
+	"runtime/internal/budget": "",
+	"runtime/check":           "runtime/wire",
+	"runtime/legacy":          "runtime runtime/wire",
+	"runtime/store":           "runtime",
+	"runtime/engine":          "runtime runtime/check runtime/internal/budget runtime/store runtime/wire",
+	"runtime/server":          "runtime runtime/engine runtime/internal/budget runtime/sse runtime/store runtime/wire",
+	"runtime/client":          "runtime runtime/sse runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":             "runtime runtime/client runtime/wire",
@@ -194,6 +196,20 @@ func TestTheRuntimeKnowsNothingGenerated(t *testing.T) {
 			if to, ok := ours(dep); ok && to != "runtime" && !strings.HasPrefix(to, "runtime/") {
 				t.Errorf("%s links %s", p.ImportPath, to)
 			}
+		}
+	}
+}
+
+// TestTheEngineKnowsNoTransport: what a request looks like on its wire is its binding's to know.
+func TestTheEngineKnowsNoTransport(t *testing.T) {
+	for _, p := range list(t, "./runtime/engine") {
+		for _, dep := range p.Deps {
+			if dep == "net/http" || dep == module+"/runtime/sse" || dep == module+"/runtime/server" || dep == module+"/runtime/client" {
+				t.Errorf("%s links %s", p.ImportPath, dep)
+			}
+		}
+		if slices.Contains(p.Imports, "net/url") || slices.Contains(p.Imports, "net") {
+			t.Errorf("%s imports net or net/url", p.ImportPath)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
 )
 
 // freeBody is up to which size a body is not counted, in bytes: a connection costs as much anyway.
@@ -25,50 +26,49 @@ var (
 	errCrowded = errors.New("the bodies of all requests are too large")
 )
 
-// receive reads the body. It reports whether the request goes on; otherwise it is answered.
-func (q *request) receive() bool {
-	q.body = buffers.Get().(*[]byte)
-	err := q.readBody()
+// receive reads the body. It returns with which status and error the request is refused, if it is.
+func (x *exchange) receive() (status int, refusal *runtime.Error) {
+	x.body = buffers.Get().(*[]byte)
+	err := x.readBody()
 	if err == nil {
-		return true
+		return http.StatusOK, nil
 	}
-	status, e := http.StatusBadRequest, runtime.ErrParse.With("the body could not be read")
+	status, refusal = http.StatusBadRequest, runtime.ErrParse.With("the body could not be read")
 	switch {
 	case errors.Is(err, errLarge):
-		status, e = http.StatusRequestEntityTooLarge, runtime.ErrInvalidRequest.With("the request is larger than %d bytes", q.s.limits.Body)
+		status, refusal = http.StatusRequestEntityTooLarge, runtime.ErrInvalidRequest.With("the request is larger than %d bytes", x.s.limits.Body)
 	case errors.Is(err, errCrowded):
-		status, e = http.StatusServiceUnavailable, errBusy.With("too many large requests are being received, try again later")
-		q.w.Header()["Retry-After"] = retryAfter
+		status, refusal = http.StatusServiceUnavailable, engine.ErrBusy.With("too many large requests are being received, try again later")
+		x.w.Header()["Retry-After"] = retryAfter
 	case errors.Is(err, os.ErrDeadlineExceeded):
-		status, e = http.StatusRequestTimeout, runtime.ErrInvalidRequest.With("the body came too slowly")
+		status, refusal = http.StatusRequestTimeout, runtime.ErrInvalidRequest.With("the body came too slowly")
 	}
-	q.w.Header()["Connection"] = closing // what is left of the body is not waited for
-	q.refuse(status, e)
-	return false
+	x.w.Header()["Connection"] = closing // what is left of the body is not waited for
+	return status, refusal
 }
 
 // readBody reads the whole body. Its buffer follows what has arrived, whatever length is declared: a declaration costs nothing.
-func (q *request) readBody() error {
-	length, most := q.r.ContentLength, int(q.s.limits.Body)
+func (x *exchange) readBody() error {
+	length, most := x.r.ContentLength, int(x.s.limits.Body)
 	switch {
-	case length > q.s.limits.Body:
+	case length > x.s.limits.Body:
 		return errLarge
 	case length >= 0:
 		most = int(length)
 	default:
 		most++ // so that one byte too many is seen
 	}
-	until := deadline{q: q}
+	until := deadline{x: x}
 	if !until.given() {
 		until.extend(0)
 	}
-	for len(*q.body) < most {
-		if len(*q.body) == cap(*q.body) && !q.grow(most) {
+	for len(*x.body) < most {
+		if len(*x.body) == cap(*x.body) && !x.grow(most) {
 			return errCrowded
 		}
-		b := *q.body
-		n, err := q.r.Body.Read(b[len(b):min(cap(b), most)])
-		*q.body = b[:len(b)+n]
+		b := *x.body
+		n, err := x.r.Body.Read(b[len(b):min(cap(b), most)])
+		*x.body = b[:len(b)+n]
 		switch {
 		case err == io.EOF && int64(len(b)+n) < length:
 			return io.ErrUnexpectedEOF
@@ -86,22 +86,22 @@ func (q *request) readBody() error {
 }
 
 // grow doubles the buffer, up to a size. What is over freeBody is taken from the budget of all bodies.
-func (q *request) grow(most int) bool {
-	b := *q.body
+func (x *exchange) grow(most int) bool {
+	b := *x.body
 	size := min(2*cap(b), most)
 	if more := int64(size - max(cap(b), freeBody)); more > 0 {
-		if !q.s.bodies.try(more) {
+		if !x.s.bodies.Try(more) {
 			return false
 		}
-		q.counted += more
+		x.counted += more
 	}
-	*q.body = append(make([]byte, 0, size), b...)
+	*x.body = append(make([]byte, 0, size), b...)
 	return true
 }
 
 // deadline is until when a body has to be there: it is put off as the body comes, so that a slow upload passes and a drip does not.
 type deadline struct {
-	q     *request
+	x     *exchange
 	rc    *http.ResponseController
 	began time.Time
 	next  int
@@ -109,7 +109,7 @@ type deadline struct {
 
 // given reports whether the first bytes have a deadline already, or nobody who could keep one.
 func (d *deadline) given() bool {
-	h, _ := d.q.r.Context().Value(http.ServerContextKey).(*http.Server)
+	h, _ := d.x.r.Context().Value(http.ServerContextKey).(*http.Server)
 	return h == nil || h.ReadTimeout > 0
 }
 
@@ -119,9 +119,9 @@ func (d *deadline) extend(received int) {
 		return
 	}
 	if d.rc == nil {
-		d.rc, d.began = http.NewResponseController(d.q.w), time.Now()
+		d.rc, d.began = http.NewResponseController(d.x.w), time.Now()
 	}
 	d.next = received + bodyPaces
-	allowed := d.q.s.limits.Read + time.Duration(received)*time.Second/bodyRate
+	allowed := d.x.s.limits.Read + time.Duration(received)*time.Second/bodyRate
 	_ = d.rc.SetReadDeadline(d.began.Add(allowed)) // net/http takes it back at the end of the body
 }

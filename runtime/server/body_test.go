@@ -77,13 +77,6 @@ func waitFor(t *testing.T, what string, cond func() bool) {
 	t.Fatalf("in vain: %s", what)
 }
 
-// taken is what is taken of a budget.
-func (b *budget) taken() int64 {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.used
-}
-
 func heap() int64 {
 	var m runtime.MemStats
 	runtime.GC()
@@ -115,7 +108,7 @@ func TestSlowLargeBodiesLeaveRoomForOthers(t *testing.T) {
 	for range 6 {
 		slow = append(slow, dial(t, addr, 16<<20, part))
 	}
-	waitFor(t, "large bodies are received", func() bool { return s.bodies.taken() >= 3*240<<10 })
+	waitFor(t, "large bodies are received", func() bool { return s.bodies.Taken() >= 3*240<<10 })
 	for range 20 {
 		if status, _, body := post(t, addr, listTasks); status != http.StatusOK {
 			t.Fatalf("a small request: status %d: %s", status, body)
@@ -126,13 +119,13 @@ func TestSlowLargeBodiesLeaveRoomForOthers(t *testing.T) {
 	if status != http.StatusServiceUnavailable || header.Get("Retry-After") != "1" || !strings.Contains(body, "RESOURCE_EXHAUSTED") {
 		t.Errorf("a large one: status %d, header %v: %s", status, header, body)
 	}
-	if used := s.bodies.taken(); used > 1<<20 {
+	if used := s.bodies.Taken(); used > 1<<20 {
 		t.Errorf("%d bytes are taken", used)
 	}
 	for _, c := range slow {
 		_ = c.Close()
 	}
-	waitFor(t, "what clients that left had is given back", func() bool { return s.bodies.taken() == 0 })
+	waitFor(t, "what clients that left had is given back", func() bool { return s.bodies.Taken() == 0 })
 	if status, _, body := post(t, addr, long); status != http.StatusOK {
 		t.Errorf("afterwards: status %d: %s", status, body)
 	}
@@ -152,12 +145,8 @@ func TestABodyIsLetGoBeforeTheHandlerRuns(t *testing.T) {
 	body := strings.Replace(sendStream, "SendStreamingMessage", "SendMessage", 1)
 	body = strings.Replace(body, `"x"`, `"`+strings.Repeat("x", 1<<20)+`"`, 1)
 	c := dial(t, ln.Addr().String(), len(body), body)
-	waitFor(t, "the handler runs", func() bool {
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		return len(s.running) == 1
-	})
-	if used := s.bodies.taken(); used != 0 {
+	waitFor(t, "the handler runs", func() bool { return s.engine.Load().Calls == 1 })
+	if used := s.bodies.Taken(); used != 0 {
 		t.Errorf("%d bytes are taken", used)
 	}
 	close(release)

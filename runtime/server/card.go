@@ -24,6 +24,7 @@ const EnvURL = "A2A_PUBLIC_URL"
 // forwarded headers, or by the request's Host.
 type cards struct {
 	card    runtime.Card
+	shapes  []*cardShape          // by version
 	paths   map[string]*cardShape // by where it is served
 	fixed   string                // public base URL, "" when it depends on the request
 	base    string                // path of fixed without a slash at the end
@@ -56,8 +57,11 @@ const maxBases = 64
 // init prepares serving. It returns the path of the public base URL.
 func (c *cards) init(s *Server, card runtime.Card) (base string, err error) {
 	c.card, c.byBase = card, map[cardKey]*cardBytes{}
+	for _, v := range s.engine.Versions() {
+		c.shapes = append(c.shapes, &cardShape{v.Version})
+	}
 	shapes := s.cardShapes()
-	c.since = s.now().Truncate(time.Second)
+	c.since = s.core.Now().UTC().Truncate(time.Second)
 	c.dated = []string{c.since.Format(http.TimeFormat)}
 	c.control = []string{"public, max-age=" + strconv.Itoa(int(s.cardMaxAge.Seconds()))}
 	c.fixed = s.url
@@ -119,8 +123,8 @@ func (s *Server) serveCard(w http.ResponseWriter, r *http.Request, shape *cardSh
 		http.Error(w, "the card is read with GET", http.StatusMethodNotAllowed)
 		return
 	}
-	if v := s.spoken(askedVersion(r)); v != nil {
-		shape = v.shape
+	if v := s.engine.Spoken(askedVersion(r)); v != nil {
+		shape = s.card.shapes[v.Index]
 	}
 	b, err := s.card.under(shape, s.baseOf(r))
 	if err != nil {
@@ -133,7 +137,7 @@ func (s *Server) serveCard(w http.ResponseWriter, r *http.Request, shape *cardSh
 	h["Etag"] = []string{b.etag}
 	h["Last-Modified"] = s.card.dated
 	h["Access-Control-Expose-Headers"] = exposedCard
-	if len(s.versions) > 1 {
+	if len(s.engine.Versions()) > 1 {
 		h.Add("Vary", "A2A-Version")
 	}
 	if s.forwarded && s.card.fixed == "" {

@@ -12,6 +12,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/a2agen/a2agen/runtime/engine"
 )
 
 // DefaultAddr is where [Main] listens unless told otherwise: on the loopback interface.
@@ -67,7 +69,7 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		log.Error("agent cannot listen", "error", err)
 		return exitFailed
 	}
-	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.info.Name)
+	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.engine.Info().Name)
 	if err := s.Serve(ctx, ln); err != nil {
 		log.Error("agent stopped", "error", err)
 		return exitFailed
@@ -117,7 +119,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	case <-ctx.Done():
 	}
 	closed := make(chan error, 1)
-	grace, cancel := context.WithTimeout(context.Background(), s.limits.Grace+2*lastGrace)
+	grace, cancel := context.WithTimeout(context.Background(), s.limits.Grace+engine.LongestShutdown)
 	defer cancel()
 	go func() { closed <- h.Shutdown(grace) }() // stops accepting at once, then waits for the requests that Shutdown below ends
 	patience, stop := context.WithTimeout(context.Background(), s.limits.Grace)

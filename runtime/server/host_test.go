@@ -138,7 +138,7 @@ func TestHostCancelsHandlersAfterTheGraceTime(t *testing.T) {
 	}
 	defer func() { _ = resp.Body.Close() }()
 	stop()
-	if err := <-cause; !errors.Is(err, errShutdown) {
+	if err := <-cause; err == nil || err.Error() != "the agent is shutting down" {
 		t.Errorf("cause is %v", err)
 	}
 	var body bytes.Buffer

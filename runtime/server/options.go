@@ -1,12 +1,11 @@
 package server
 
 import (
-	"context"
 	"log/slog"
 	"net/http"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -14,34 +13,28 @@ import (
 type Option func(*options)
 
 type options struct {
-	logger     *slog.Logger
-	store      store.Store
-	limits     Limits
+	core       engine.Options // what the engine is told
 	url        string
 	forwarded  bool
 	hosts      []string
-	strict     bool
-	router     Router
 	identity   func(*http.Request) (string, error)
 	origins    []string
 	cardMaxAge time.Duration
-	now        func() time.Time
-	hooks      hooks
 }
 
 // defaultOptions are the options before the caller's.
 func defaultOptions() options {
-	return options{logger: slog.Default(), cardMaxAge: 5 * time.Minute, now: time.Now}
+	return options{core: engine.Options{Logger: slog.Default(), Now: time.Now}, cardMaxAge: 5 * time.Minute}
 }
 
 // WithLogger sets the logger; the default is slog.Default().
-func WithLogger(l *slog.Logger) Option { return func(o *options) { o.logger = l } }
+func WithLogger(l *slog.Logger) Option { return func(o *options) { o.core.Logger = l } }
 
 // WithStore sets where tasks are kept; the default is store.NewMemory with its default limits.
-func WithStore(s store.Store) Option { return func(o *options) { o.store = s } }
+func WithStore(s store.Store) Option { return func(o *options) { o.core.Store = s } }
 
 // WithLimits sets limits; zero fields keep their defaults.
-func WithLimits(l Limits) Option { return func(o *options) { o.limits = l } }
+func WithLimits(l Limits) Option { return func(o *options) { o.core.Limits = l } }
 
 // WithURL sets the agent's public base URL ("https://weather.example.com"), whose scheme, host and path the card's
 // interfaces get. Without it the environment's A2A_PUBLIC_URL counts, then trusted forwarded headers, then the request's Host.
@@ -59,10 +52,10 @@ func WithHosts(names ...string) Option {
 
 // WithStrictVersion keeps requests without an A2A-Version header away from 1.0, as A2A 1.0 §3.6.2 (R73) asks: they are of 0.3 or older, and refused
 // when no such version is spoken. Without it such a request is served when its method name is one of a spoken version (T27).
-func WithStrictVersion() Option { return func(o *options) { o.strict = true } }
+func WithStrictVersion() Option { return func(o *options) { o.core.Strict = true } }
 
 // WithRouter sets a router that is asked when nothing else says which skill a message is for.
-func WithRouter(r Router) Option { return func(o *options) { o.router = r } }
+func WithRouter(r Router) Option { return func(o *options) { o.core.Router = r } }
 
 // WithIdentity sets how a request's caller is found. Tasks of one principal do not exist for another. An error answers 401 with the error's text hidden.
 // f is asked before the body is read, which it has to leave alone.
@@ -79,7 +72,4 @@ func WithOrigins(origins ...string) Option {
 func WithCardMaxAge(d time.Duration) Option { return func(o *options) { o.cardMaxAge = d } }
 
 // WithClock replaces the clock, for tests.
-func WithClock(now func() time.Time) Option { return func(o *options) { o.now = now } }
-
-// Router picks the skill for a message that nothing else could place. It returns a skill id, or "" when it does not know either.
-type Router func(ctx context.Context, m runtime.Message) (skill string, err error)
+func WithClock(now func() time.Time) Option { return func(o *options) { o.core.Now = now } }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -107,8 +108,8 @@ func TestWhoTakesNothingIsDropped(t *testing.T) {
 		for _, body := range []string{get(id), subscribe(id)} {
 			t.Run(name, func(t *testing.T) {
 				ask(t, addr, body)
-				waitFor(t, "the answer is being written", func() bool { return s.answers.taken() > 4<<20 })
-				waitFor(t, "it is given up", func() bool { return s.answers.taken() == 0 })
+				waitFor(t, "the answer is being written", func() bool { return s.engine.Load().Answers > 4<<20 })
+				waitFor(t, "it is given up", func() bool { return s.engine.Load().Answers == 0 })
 			})
 		}
 	}
@@ -150,11 +151,11 @@ func TestStalledStreamsShareTheTask(t *testing.T) {
 	for range n {
 		ask(t, addr, subscribe(id))
 	}
-	waitFor(t, "all are being written", func() bool { return s.streams.Load() == n })
-	waitFor(t, "the task is encoded", func() bool { return s.answers.taken() > 0 })
+	waitFor(t, "all are being written", func() bool { return s.engine.Load().Streams == n })
+	waitFor(t, "the task is encoded", func() bool { return s.engine.Load().Answers > 0 })
 	time.Sleep(50 * time.Millisecond)
-	if held := heap() - before; held > 6*size || s.answers.taken() > 3*size {
-		t.Errorf("%d streams of a task of %d MB hold %d MB, %d MB of the budget", n, size>>20, held>>20, s.answers.taken()>>20)
+	if held := heap() - before; held > 6*size || s.engine.Load().Answers > 3*size {
+		t.Errorf("%d streams of a task of %d MB hold %d MB, %d MB of the budget", n, size>>20, held>>20, s.engine.Load().Answers>>20)
 	}
 }
 
@@ -168,19 +169,25 @@ func TestStalledAnswersStayWithinTheBudget(t *testing.T) {
 	for range 30 {
 		ask(t, addr, get(id))
 	}
-	waitFor(t, "the budget is used", func() bool { return s.answers.taken() > limit/2 })
-	if held, used := heap()-before, s.answers.taken(); used > limit || held > 3*limit {
+	waitFor(t, "the budget is used", func() bool { return s.engine.Load().Answers > limit/2 })
+	if held, used := heap()-before, s.engine.Load().Answers; used > limit || held > 3*limit {
 		t.Errorf("%d MB are held, %d MB of the budget", held>>20, used>>20)
 	}
 	if status, _, got := post(t, addr, listTasks); status != http.StatusOK || !strings.Contains(got, "totalSize") {
 		t.Errorf("a small answer: status %d: %s", status, got)
 	}
-	waitFor(t, "everything is given back", func() bool { return s.answers.taken() == 0 })
-	s.answers.add(limit)
+	waitFor(t, "everything is given back", func() bool { return s.engine.Load().Answers == 0 })
+	full, give := s.engine.NewRequest(t.Context()), make(chan struct{})
+	var held sync.WaitGroup
+	held.Go(func() {
+		_ = full.Pass(func([]byte) ([]byte, error) { return make([]byte, limit), nil }, func([]byte) { <-give })
+	})
+	waitFor(t, "the budget is used up", func() bool { return s.engine.Load().Answers == limit })
 	if status, _, got := post(t, addr, get(id)); status != http.StatusOK || !strings.Contains(got, "RESOURCE_EXHAUSTED") {
 		t.Errorf("a large answer without room: status %d: %.200s", status, got)
 	}
-	s.answers.release(limit)
+	close(give)
+	held.Wait()
 	if _, _, got := post(t, addr, get(id)); !strings.Contains(got, `"there"`) {
 		t.Errorf("afterwards: %.200s", got)
 	}

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
 )
 
 // pageStyle is all the page has beside text.
@@ -36,7 +37,7 @@ type described struct {
 
 // servePage shows in words what the agent is and how to talk to it.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
-	b, err := s.card.under(s.versions[0].shape, s.baseOf(r))
+	b, err := s.card.under(s.card.shapes[0], s.baseOf(r))
 	var card described
 	if err == nil {
 		err = json.Unmarshal(b.body, &card)
@@ -71,7 +72,7 @@ func (s *Server) page(card *described, r *http.Request) string {
 	}
 	example := "hello"
 	write(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>`, card.Name, `</title><style>`+pageStyle+`</style></head><body>`)
-	write(`<h1>`, card.Name, `</h1><p>`, card.Description, `</p><p>An agent of the A2A protocol, versions `, s.spokenNames(), `.`)
+	write(`<h1>`, card.Name, `</h1><p>`, card.Description, `</p><p>An agent of the A2A protocol, versions `, s.engine.SpokenNames(), `.`)
 	write(` Its <a href="`, s.baseOf(r)+CardPath, `">card</a> says all about it.</p>`)
 	if len(card.Skills) > 0 {
 		write(`<h2>Skills</h2><ul>`)
@@ -94,7 +95,7 @@ func (s *Server) directions(r *http.Request) string {
 
 // curl is a command that sends a text in the newest version.
 func (s *Server) curl(r *http.Request, text string) string {
-	v, at := s.versions[0], s.baseOf(r)
+	v, at := s.engine.Versions()[0], s.baseOf(r)
 	for _, i := range s.card.card.At(at).CardInfo().Interfaces {
 		if i.Binding == bindingJSONRPC {
 			at = i.URL
@@ -102,12 +103,12 @@ func (s *Server) curl(r *http.Request, text string) string {
 		}
 	}
 	quoted, _ := json.Marshal(text)
-	call := `{"jsonrpc":"2.0","id":1,"method":"` + v.send() + `","params":` + v.sample(string(quoted)) + `}`
+	call := `{"jsonrpc":"2.0","id":1,"method":"` + sendMethod(v) + `","params":` + sampleOf(v, string(quoted)) + `}`
 	return "curl " + shellQuote(at) + " -H 'Content-Type: application/json' -H 'A2A-Version: " + v.Name + "' -d " + shellQuote(call)
 }
 
-// send is the name of the method that sends a message.
-func (v *version) send() string {
+// sendMethod is the name of the method that sends a message.
+func sendMethod(v *engine.Version) string {
 	for _, op := range v.Operations {
 		if op.Role == runtime.RoleSend {
 			return op.RPC
@@ -116,12 +117,12 @@ func (v *version) send() string {
 	return ""
 }
 
-// sample returns send parameters for a text, which is JSON, as the version has them.
-func (v *version) sample(text string) string {
+// sampleOf returns send parameters for a text, which is JSON, as the version has them.
+func sampleOf(v *engine.Version, text string) string {
 	switch {
 	case v.Rules.ClientIDs:
 		return `{"id":"1","message":{"role":"user","parts":[{"type":"text","text":` + text + `}]}}`
-	case v.unnamed():
+	case v.Unnamed():
 		return `{"message":{"kind":"message","messageId":"1","role":"user","parts":[{"kind":"text","text":` + text + `}]}}`
 	}
 	return `{"message":{"messageId":"1","role":"ROLE_USER","parts":[{"text":` + text + `}]}}`

@@ -2,107 +2,35 @@ package server
 
 import (
 	"bytes"
+	"errors"
+	"fmt"
+	"log/slog"
 	"net/http"
-	"net/url"
-	"slices"
-	"strconv"
-	"strings"
-	"sync"
+	"runtime/debug"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/sse"
-	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Header values are shared: a header map's slices are only read once they are set.
-var (
-	jsonType   = []string{"application/json"}
-	textType   = []string{"text/plain; charset=utf-8"}
-	streamType = []string{sse.ContentType}
-	noCache    = []string{"no-cache"}
-	noStore    = []string{"no-store"}
-	unbuffered = []string{"no"} // tells nginx to pass events on as they come
-	closing    = []string{"close"}
-	retryAfter = []string{"1"}
-)
-
-// Names of the service parameters (A2A 1.0 §3.2.6), in the form of header map keys.
-const (
-	headerVersion      = "A2a-Version"
-	headerExtensions   = "A2a-Extensions"
-	headerExtensionsV0 = "X-A2a-Extensions"
-	queryVersion       = "A2A-Version"
-)
-
-// request is one JSON-RPC call being answered.
+// request is one JSON-RPC call being answered (A2A 1.0 §9). A notification, which has no id, is silent.
 type request struct {
-	s       *Server
-	w       http.ResponseWriter
-	r       *http.Request
-	id      []byte // raw; "null" when it could not be read
-	silent  bool   // a notification: no answer
-	version *version
-	op      *runtime.Operation
-	params  []byte
-	caller  string  // principal
-	body    *[]byte // what id and params are slices of; nil: let go
-	counted int64   // bytes of the body that are taken from the server's budget
-	room    int64   // bytes of the answer that are taken from the server's budget
+	exchange
+	id     []byte // raw; "null" when it could not be read
+	params []byte
 }
 
-// release lets go of the body, for an answer that may take long.
+// release lets go of the body, for an answer that may take long. id and params are slices of it.
 func (q *request) release() {
-	if q.body == nil {
-		return
-	}
-	q.id, q.params = bytes.Clone(q.id), nil
-	q.drop()
-}
-
-// drop gives the body's memory back.
-func (q *request) drop() {
-	putBuffer(q.body)
-	if q.body = nil; q.counted > 0 {
-		q.s.bodies.release(q.counted)
-		q.counted = 0
-	}
-}
-
-// done lets go of what the request holds when the answer is written.
-func (q *request) done() {
 	if q.body != nil {
+		q.id, q.params = bytes.Clone(q.id), nil
 		q.drop()
 	}
-	if q.room > 0 {
-		q.s.answers.release(q.room)
-	}
 }
 
-// reserve takes n bytes for an answer from the budget of the server, before the answer is made. They are given back when the request is done.
-func (q *request) reserve(n int64) error {
-	if n <= keepBuffer {
-		return nil
-	}
-	if err := q.s.wait(q.r.Context(), n); err != nil {
-		return err
-	}
-	q.room += n
-	return nil
-}
-
-// buffers hold request bodies and responses. Larger ones are not kept.
-var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
-
-const keepBuffer = 64 << 10
-
-func putBuffer(b *[]byte) {
-	if cap(*b) <= keepBuffer {
-		*b = (*b)[:0]
-		buffers.Put(b)
-	}
-}
-
-// serveRPC answers one JSON-RPC request (A2A 1.0 §9). Errors of the protocol have HTTP status 200; other statuses are for what is not JSON-RPC at
+// serveRPC answers one JSON-RPC request. Errors of the protocol have HTTP status 200; other statuses are for what is not JSON-RPC at
 // all. The order of checks is version, caller, method, parameters (T62).
 func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	if !s.allowOrigin(w, r) {
@@ -117,68 +45,45 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "A POST is wanted here. "+s.directions(r), http.StatusMethodNotAllowed)
 		return
 	}
-	q := request{s: s, w: w, r: r, id: []byte("null")}
+	q := request{exchange: s.exchange(w, r), id: []byte("null")}
 	if !jsonContent(r.Header["Content-Type"]) {
 		q.refuse(http.StatusUnsupportedMediaType, runtime.ErrContentTypeNotSupported.With("the content type must be application/json"))
 		return
 	}
 	defer q.done()
-	if !q.identify() || !q.receive() {
+	if err := q.identify(); err != nil {
+		q.fail(err)
+		return
+	}
+	if status, refusal := q.receive(); refusal != nil {
+		q.refuse(status, refusal)
 		return
 	}
 	env, fault := readEnvelope(*q.body)
 	if env.id != nil && (fault == nil || fault.Code != runtime.ErrParse.Code) {
 		q.id = env.id
 	}
-	q.silent = env.id == nil
-	if err := q.resolve(env, fault); err != nil {
-		q.reject(err)
+	q.Silent = env.id == nil
+	if fault := q.resolve(env, fault); fault != nil {
+		q.reject(fault)
 		return
 	}
 	q.handle()
 }
 
-// jsonContent accepts JSON types with any parameters, and a missing type.
-func jsonContent(header []string) bool {
-	if len(header) == 0 || header[0] == "application/json" || header[0] == "" {
-		return true
-	}
-	m := bareMedia(header[0])
-	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
-}
-
-// identify finds the caller, before the body is read: of who is not known nothing is. It reports whether the request goes on; otherwise it
-// is answered, and a version that is not spoken comes first in that, too.
-func (q *request) identify() bool {
-	if q.s.identity == nil {
-		return true
-	}
-	caller, err := q.s.identity(q.r)
-	if err == nil {
-		q.caller = caller
-		return true
-	}
-	err = &unauthorized{err}
-	if asked := askedVersion(q.r); asked != "" && q.s.spoken(asked) == nil {
-		err = q.s.noVersion(asked)
-	}
-	q.w.Header()["Connection"] = closing
-	q.fail(err)
-	return false
-}
-
 // resolve finds version and operation, and checks the required extensions.
-func (q *request) resolve(env envelope, fault *runtime.Error) error {
-	v, err := q.s.negotiate(q.r, env.method)
+func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
+	asked := askedVersion(q.r)
+	v, err := q.s.engine.Choose(asked, func(v *engine.Version) bool { return q.s.methods[v.Index][string(env.method)] != nil })
 	if err != nil {
 		return err
 	}
-	q.version = v
+	q.Version = v
 	if fault = q.tolerate(env, fault); fault != nil {
 		return fault
 	}
 	q.params = env.params
-	if q.op = v.methods[string(env.method)]; q.op == nil {
+	if q.Op = q.s.methods[v.Index][string(env.method)]; q.Op == nil {
 		return q.unlessParse(q.unknownMethod(env.method))
 	}
 	if err := q.activate(); err != nil {
@@ -187,153 +92,158 @@ func (q *request) resolve(env envelope, fault *runtime.Error) error {
 	if q.params == nil {
 		q.params = []byte("{}")
 	}
-	q.recognise()
-	return nil
-}
-
-// unauthorized is an identity function's refusal. It is answered with HTTP status 401: A2A has no JSON-RPC code for it.
-type unauthorized struct{ cause error }
-
-func (u *unauthorized) Error() string { return u.cause.Error() }
-
-// negotiate finds the version of a request: by header, else by query parameter, else, unless the server is strict, by the method's name (§3.6.2,
-// R72, R73, T27). Patch numbers do not count (R70).
-func (s *Server) negotiate(r *http.Request, method []byte) (*version, error) {
-	asked := askedVersion(r)
 	if asked == "" {
-		return s.unasked(method)
+		q.recognise()
 	}
-	if v := s.spoken(asked); v != nil {
-		return v, nil
-	}
-	return nil, s.noVersion(asked)
-}
-
-// askedVersion returns the version that a request names, as it stands there; "" if none.
-func askedVersion(r *http.Request) string {
-	var asked string
-	if h := r.Header[headerVersion]; len(h) > 0 {
-		asked = strings.TrimSpace(h[0])
-	}
-	if asked == "" && r.URL.RawQuery != "" {
-		if query, err := url.ParseQuery(r.URL.RawQuery); err == nil {
-			asked = strings.TrimSpace(query.Get(queryVersion))
-		}
-	}
-	return asked
-}
-
-// spoken finds a version by the name that a peer gives it; nil if the server does not speak it.
-func (s *Server) spoken(asked string) *version {
-	for i := range s.versions {
-		if name := s.versions[i].Name; asked == name || minorOf(asked) == name {
-			return &s.versions[i]
-		}
+	if q.Op.Stream {
+		q.Coding, q.After = q.s.codings[q.Version.Index], lastEventID(q.r)
 	}
 	return nil
 }
 
-// unasked finds the version of a request that names none: it means 0.3 (R73), but the method's name may say more. Of the versions that have
-// it, the oldest of those that know the A2A-Version header counts, because a client of a later one has all the more reason to name it; a strict
-// server takes none of them. Else it is the newest of those that know no such header.
-func (s *Server) unasked(method []byte) (*version, error) {
-	const implied = "0.3"
-	var found, named, unnamed *version
-	for i := range s.versions {
-		v := &s.versions[i]
-		if v.Name == implied {
-			found = v
-		}
-		switch _, ok := v.methods[string(method)]; {
-		case !ok:
-		case v.unnamed() && unnamed == nil:
-			unnamed = v
-		case !v.unnamed() && !s.strict:
-			named = v
-		}
+// tolerate lets 0.1 leave out jsonrpc, and the id of a request that wants an answer, as its schema does. It returns what is wrong with the envelope.
+func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
+	if q.Version.Rules.ClientIDs {
+		q.Silent = false
+		return fault
 	}
+	if fault == nil && env.bare {
+		return runtime.ErrInvalidRequest.With(`jsonrpc must be "2.0"`)
+	}
+	return fault
+}
+
+// recognise corrects the version of a request that names none, where the method's name says too little: tasks/get is one of 0.1 and of 0.3.
+func (q *request) recognise() {
+	named := q.s.engine.ByClient()
+	if named == nil || q.Version == named {
+		return
+	}
+	switch q.Op.Role {
+	case runtime.RoleGet, runtime.RoleCancel, runtime.RoleSubscribe:
+	default:
+		return
+	}
+	op := q.s.methods[named.Index][q.Op.RPC]
+	if op == nil {
+		return
+	}
+	params, err := op.Decode(q.params)
+	if p, ok := params.(*runtime.TaskRequest); ok && err == nil && q.Foreign(p) {
+		q.Version, q.Op = named, op
+	}
+}
+
+// handle carries the operation out, contains panics of user code that runs here (a router, say) and logs at debug level.
+func (q *request) handle() {
+	done := false
+	defer func() {
+		p := recover()
+		switch {
+		case p == nil && !done:
+			q.exited()
+			return
+		case p == nil:
+			return
+		case p == http.ErrAbortHandler:
+			panic(p)
+		}
+		q.s.logger.Error("request panicked", "method", q.Op.RPC, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		q.fail(runtime.ErrInternal)
+	}()
+	if ctx := q.r.Context(); q.s.logger.Enabled(ctx, slog.LevelDebug) {
+		begin := time.Now()
+		defer func() { q.s.logger.DebugContext(ctx, "request", "method", q.Op.RPC, "took", time.Since(begin)) }()
+	}
+	q.dispatch()
+	done = true
+}
+
+// dispatch has the operation carried out and answers. Capabilities are checked before parameters (§3.3.4).
+func (q *request) dispatch() {
+	if err := q.Allowed(); err != nil {
+		q.reject(q.unlessParse(err))
+		return
+	}
+	params, fault := q.Version.Decode(q.Op, q.params)
+	if fault != nil {
+		q.reject(q.unlessParse(fault))
+		return
+	}
+	if q.counted > 0 {
+		q.release() // the handler may take long
+	}
+	a, err := q.Serve(params)
 	switch {
-	case named != nil:
-		return named, nil
-	case unnamed != nil:
-		return unnamed, nil
-	case found != nil:
-		return found, nil
-	case s.strict:
-		return nil, s.noVersion(implied)
+	case err != nil && q.Silent && q.sends() && engine.Passing(err):
+		q.w.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
+	case err != nil:
+		q.fail(err)
+	case a.Stream != nil:
+		q.follow(a.Stream)
+	case a.Sequence != nil:
+		q.sequence(a.Sequence)
+	case q.Silent:
+		q.w.WriteHeader(http.StatusNoContent)
+	case q.Op.Stream:
+		q.single(a.Result)
+	default:
+		q.reply(a.Result)
 	}
-	return &s.versions[0], nil
 }
 
-func (s *Server) noVersion(asked string) error {
-	supported := s.spokenNames()
-	return runtime.ErrVersionNotSupported.With("protocol version %.20q is not spoken here, supported: %s", asked, supported).
-		WithMetadata("supportedVersions", supported).WithMetadata("requestedVersion", limit(asked, 20))
+func (q *request) sends() bool {
+	return q.Op.Role == runtime.RoleSend || q.Op.Role == runtime.RoleStream
 }
 
-// minorOf cuts a patch number off: "1.0.1" is "1.0".
-func minorOf(v string) string {
-	major, rest, ok := strings.Cut(v, ".")
-	if !ok {
-		return v
+// unlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all: the envelope is not checked inside.
+func (q *request) unlessParse(err *runtime.Error) *runtime.Error {
+	if len(q.params) == 0 || isJSON(q.params) {
+		return err
 	}
-	minor, patch, ok := strings.Cut(rest, ".")
-	if !ok {
-		return v
+	q.id = []byte("null")
+	if _, broken := wire.ParseValue(q.params); broken != nil {
+		return runtime.ErrParse.With("%s", engine.InvalidParams(broken).Note)
 	}
-	if _, err := strconv.ParseUint(patch, 10, 16); err != nil {
-		return v
-	}
-	return major + "." + minor
+	return runtime.ErrParse
 }
 
-func limit(s string, n int) string {
-	if len(s) > n {
-		return strings.ToValidUTF8(s[:n], "") + "…"
+// follow answers with a stream of a task's events.
+func (q *request) follow(st *engine.Stream) {
+	q.release()
+	w := q.events(q)
+	if err := w.follow(st); err == nil {
+		return
+	} else if e := (*runtime.Error)(nil); errors.As(err, &e) && !w.begun {
+		q.fail(e)
+	} else if q.r.Context().Err() == nil {
+		q.s.logger.Info("stream given up", "task", st.TaskID(), "error", err)
 	}
-	return s
 }
 
-// activate echoes the requested extensions that the agent has, in the order of the request, and refuses a request that does not declare
-// a required one (R49; unknown ones are ignored).
-func (q *request) activate() *runtime.Error {
-	lines := slices.Concat(q.r.Header[headerExtensions], q.r.Header[headerExtensionsV0])
-	if len(lines) == 0 && len(q.s.required) == 0 {
-		return nil
+// sequence answers with the items of an operation of the agent's own.
+func (q *request) sequence(items *engine.Sequence) {
+	q.release()
+	w := q.events(q)
+	if err := w.sequence(items); err != nil {
+		q.fail(err)
 	}
-	var active []string
-	for _, line := range lines {
-		for uri := range strings.SplitSeq(line, ",") {
-			uri = strings.TrimSpace(uri)
-			if q.s.known[uri] && !slices.Contains(active, uri) {
-				active = append(active, uri)
-			}
+}
+
+// single answers with a stream of one event.
+func (q *request) single(event any) {
+	err := q.Pass(func(b []byte) ([]byte, error) {
+		e, ok := event.(runtime.Event)
+		if !ok {
+			return b, runtime.Unexpected(event, "an event")
 		}
+		b, err := q.Coding.Append(q.beginFrame(sse.Begin(b)), e)
+		return sse.End(q.endFrame(b)), err
+	}, func(b []byte) {
+		q.streamHeader()
+		_ = q.putWhole(b)
+	})
+	if err != nil {
+		q.fail(fmt.Errorf("result: %w", err))
 	}
-	if len(active) > 0 {
-		echo := []string{strings.Join(active, ", ")}
-		q.w.Header()[headerExtensions] = echo
-		if q.version.unnamed() {
-			q.w.Header()[headerExtensionsV0] = echo
-		}
-	}
-	for _, uri := range q.s.required {
-		if !slices.ContainsFunc(active, func(named string) bool { return sameExtension(named, uri) }) {
-			return runtime.ErrExtensionSupportRequired.With("the extension %s is required", uri).WithMetadata("extension", uri)
-		}
-	}
-	return nil
-}
-
-// sameExtension reports whether two URIs name one extension: ours has two.
-func sameExtension(a, b string) bool {
-	return a == b || runtime.IsSkillsExtension(a) && runtime.IsSkillsExtension(b)
-}
-
-// owner names whose tasks the request means.
-func (q *request) owner(tenant string) (store.Owner, error) {
-	if q.s.tenants != nil && !q.s.tenants[tenant] {
-		return store.Owner{}, violation("tenant", "is not a tenant of this agent")
-	}
-	return store.Owner{Tenant: tenant, Principal: q.caller}, checkName("tenant", tenant)
 }

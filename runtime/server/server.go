@@ -1,8 +1,11 @@
+// Package server hosts an agent: it answers JSON-RPC and event streams over HTTP, serves the card and a page about the agent, and refuses who must not come in. What
+// requests mean is the engine's to say (package engine).
+//
+// A generated NewServer fills a [Config]; [New] turns it into an [http.Handler]; [Main] hosts it as a process.
 package server
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -10,152 +13,57 @@ import (
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
-	"sync/atomic"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 )
 
 // Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives [Server.Shutdown].
 type Server struct {
 	options
-	protocol *runtime.Protocol
-	// operations are those that the runtime does not know.
-	operations map[string]Operation
-	versions   []version
-	byClient   *version // the one whose clients choose their tasks' ids; nil: none
-	skills     []*skill
-	byID       map[string]*skill
-	info       runtime.CardInfo
-	tenants    map[string]bool // declared tenants; nil when the card declares none: then any tenant is a name space of its own
-	required   []string        // extensions that a request must declare
-	known      map[string]bool // all declared extensions
-	names      map[string]bool // hosts under which the agent is reached on its own machine
-	card       cards
-	paths      map[string]bool // where JSON-RPC is served
-	origin     *http.CrossOriginProtection
-	beat       ticker
-	held       holder
-	ids        ids
+	engine *engine.Engine
+	logger *slog.Logger
+	limits Limits
 
-	streams atomic.Int64
-	bodies  budget        // of requests being received
-	answers budget        // of what is being written
-	closing chan struct{} // closed when streams are to end
-	hurry   chan struct{} // closed when the shutdown has no more time: what waits for the store has one more try
+	paths   map[string]bool                 // where JSON-RPC is served
+	methods []map[string]*runtime.Operation // by version and name
+	codings []engine.Coding                 // of events as JSON, by version
 
-	mu       sync.Mutex
-	live     map[store.Key]*live
-	running  map[*Task]int // admitted handler calls, with the number of goroutines at work on each
-	draining bool
-	idle     chan struct{} // closed when draining and nothing runs
-}
-
-// version is one spoken version with its methods by name.
-type version struct {
-	*runtime.Version
-	index   int
-	methods map[string]*runtime.Operation
-	shape   *cardShape
-}
-
-// skill is a configured skill with what is computed once.
-type skill struct {
-	Skill
-	slots    chan struct{} // nil: no bound
-	metadata []byte        // {"<extension>": {"skill": "<id>"}}
-	words    vocabulary
-	// shape and properties are what the input schema says, for questions and for the answers to them.
-	shape      shape
-	properties []property
+	card   cards
+	origin *http.CrossOriginProtection
+	names  map[string]bool // hosts under which the agent is reached on its own machine
+	bodies budget.Budget   // of requests being received
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice the same.
 func New(cfg Config, opts ...Option) (*Server, error) {
-	s := &Server{
-		options: defaultOptions(), protocol: cfg.Protocol, operations: cfg.Operations,
-		byID: map[string]*skill{}, known: map[string]bool{}, paths: map[string]bool{},
-		live: map[store.Key]*live{}, running: map[*Task]int{},
-		closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
-		origin: http.NewCrossOriginProtection(),
-	}
+	s := &Server{options: defaultOptions(), paths: map[string]bool{}, origin: http.NewCrossOriginProtection()}
 	for _, o := range opts {
 		o(&s.options)
 	}
-	s.limits = s.limits.withDefaults()
-	s.bodies.limit, s.answers.limit = s.limits.Bodies, s.limits.Answers
-	clock := s.now
-	s.now = func() time.Time { return clock().UTC().Truncate(time.Millisecond) } // R96, R98, T60
-	if s.store == nil {
-		s.store = store.NewMemory(store.MemoryLimits{})
+	var err error
+	if s.engine, err = engine.New(cfg, s.core); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
 	}
-	if cfg.Protocol == nil || len(cfg.Protocol.Versions) == 0 || cfg.Card == nil {
-		return nil, errors.New("server: the configuration has no protocol or no card")
-	}
-	for i, v := range cfg.Protocol.Versions {
-		s.addVersion(i, v)
-	}
-	for i := range s.versions {
-		if s.byClient == nil && s.versions[i].Rules.ClientIDs {
-			s.byClient = &s.versions[i]
-		}
-	}
-	if err := s.addSkills(cfg.Skills); err != nil {
-		return nil, err
+	s.logger, s.limits = s.core.Logger, s.engine.Limits()
+	s.bodies.Limit = s.limits.Bodies
+	for _, v := range s.engine.Versions() {
+		s.methods = append(s.methods, methodsOf(v))
+		s.codings = append(s.codings, lineCoding(v))
 	}
 	for _, o := range s.origins {
 		if err := s.origin.AddTrustedOrigin(o); err != nil {
 			return nil, fmt.Errorf("server: origin: %w", err)
 		}
 	}
-	s.beat.s = s
-	s.beat.now.Store(1)
 	return s, s.readCard(cfg.Card)
 }
 
-func (s *Server) addVersion(i int, v *runtime.Version) {
-	methods := make(map[string]*runtime.Operation, len(v.Operations))
-	for _, op := range v.Operations {
-		methods[op.RPC] = op
-	}
-	s.versions = append(s.versions, version{Version: v, index: i, methods: methods, shape: &cardShape{v}})
-}
-
-func (s *Server) addSkills(skills []Skill) error {
-	for _, def := range skills {
-		if def.ID == "" || def.Run == nil {
-			return fmt.Errorf("server: skill %q has no id or no handler", def.Name)
-		}
-		if s.byID[def.ID] != nil {
-			return fmt.Errorf("server: skill %q is there twice", def.ID)
-		}
-		sk := &skill{Skill: def, metadata: skillMetadata(def.ID), words: newVocabulary(def)}
-		sk.shape, sk.properties = readShape(def.InputSchema)
-		if def.MaxConcurrent > 0 {
-			sk.slots = make(chan struct{}, def.MaxConcurrent)
-		}
-		s.skills = append(s.skills, sk)
-		s.byID[def.ID] = sk
-	}
-	return nil
-}
-
-// readCard takes from the card what the server needs: paths, tenants, extensions.
+// readCard takes from the card what the server needs: paths and hosts.
 func (s *Server) readCard(card runtime.Card) error {
-	s.info = card.CardInfo()
 	var hosts []string
-	for _, x := range s.info.Extensions {
-		s.known[x.URI] = true
-		if runtime.IsSkillsExtension(x.URI) {
-			s.known[runtime.SkillsExtension], s.known[runtime.FormerSkillsExtension] = true, true
-		}
-		if x.Required {
-			s.required = append(s.required, x.URI)
-		}
-	}
-	for _, i := range s.info.Interfaces {
+	for _, i := range s.engine.Info().Interfaces {
 		if i.Binding != bindingJSONRPC {
 			continue
 		}
@@ -163,19 +71,11 @@ func (s *Server) readCard(card runtime.Card) error {
 		if err != nil {
 			return fmt.Errorf("server: interface url: %w", err)
 		}
-		if u.Host == "" && i.Version != "" && !s.speaks(i.Version) { // a URL with a host may be somebody else's
+		if u.Host == "" && i.Version != "" && s.engine.Spoken(i.Version) == nil { // a URL with a host may be somebody else's
 			return fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
 		}
 		s.addPath(u.Path)
 		hosts = append(hosts, u.Host)
-		if i.Tenant != "" && s.tenants == nil {
-			s.tenants = map[string]bool{}
-		}
-	}
-	if s.tenants != nil {
-		for _, i := range s.info.Interfaces {
-			s.tenants[i.Tenant] = true
-		}
 	}
 	if len(s.paths) == 0 {
 		s.addPath("/")
@@ -194,11 +94,6 @@ func (s *Server) readCard(card runtime.Card) error {
 		}
 	}
 	return nil
-}
-
-// speaks reports whether the version, maybe with a patch number, is among those of the protocol package.
-func (s *Server) speaks(name string) bool {
-	return slices.ContainsFunc(s.versions, func(v version) bool { return name == v.Name || strings.HasPrefix(name, v.Name+".") })
 }
 
 // bindingJSONRPC is the protocolBinding of JSON-RPC in a card.
@@ -236,12 +131,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
-	s.mu.Lock()
-	draining := s.draining
-	s.mu.Unlock()
 	w.Header()["Content-Type"] = textType
 	w.Header()["Cache-Control"] = noStore
-	if draining {
+	if s.engine.Draining() {
 		w.WriteHeader(http.StatusServiceUnavailable)
 		_, _ = w.Write([]byte("shutting down\n"))
 		return
@@ -251,124 +143,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 
 // Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives them a moment to
 // return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
-func (s *Server) Shutdown(ctx context.Context) error {
-	s.mu.Lock()
-	if !s.draining {
-		s.draining = true
-		if len(s.running) == 0 {
-			close(s.idle)
-		}
-	}
-	s.mu.Unlock()
-	err := s.drain(ctx)
-	s.mu.Lock()
-	select {
-	case <-s.closing:
-	default:
-		close(s.closing)
-	}
-	s.mu.Unlock()
-	s.beat.stop()
-	return err
-}
+func (s *Server) Shutdown(ctx context.Context) error { return s.engine.Shutdown(ctx) }
 
-// isClosing reports whether streams are to end.
-func (s *Server) isClosing() bool {
-	select {
-	case <-s.closing:
-		return true
-	default:
-		return false
-	}
-}
-
-// Close is Shutdown without patience: handlers at work are canceled at once.
-func (s *Server) Close() error {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := s.Shutdown(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return nil
-}
-
-func (s *Server) drain(ctx context.Context) error {
-	select {
-	case <-s.idle:
-		return nil
-	default:
-	}
-	select {
-	case <-s.idle:
-		return nil
-	case <-ctx.Done():
-	}
-	s.mu.Lock()
-	for t := range s.running {
-		t.cancel(errShutdown)
-	}
-	select {
-	case <-s.hurry:
-	default:
-		close(s.hurry)
-	}
-	s.mu.Unlock()
-	late, stop := context.WithTimeout(context.Background(), lastGrace)
-	defer stop()
-	select {
-	case <-s.idle:
-	case <-late.Done():
-		s.logger.Warn("handlers ignore their canceled context")
-	}
-	return context.Cause(ctx)
-}
-
-// admit counts a handler's call in, or refuses it.
-func (s *Server) admit(t *Task) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.draining {
-		return errBusy.With("the agent is shutting down")
-	}
-	if len(s.running) >= s.limits.Running {
-		return errBusy
-	}
-	s.running[t] = 1
-	return nil
-}
-
-// hold keeps an admitted call counted in until it is dismissed once more.
-func (s *Server) hold(t *Task) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.running[t]++
-}
-
-// dismiss counts a handler's call out.
-func (s *Server) dismiss(t *Task) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.running[t]--; s.running[t] > 0 {
-		return
-	}
-	delete(s.running, t)
-	if s.draining && len(s.running) == 0 {
-		select {
-		case <-s.idle:
-		default:
-			close(s.idle)
-		}
-	}
-}
-
-// log returns the logger with a method's and a task's names. It is for rare events: attributes cost time.
-func (s *Server) log(skill, task string) *slog.Logger {
-	l := s.logger
-	if skill != "" {
-		l = l.With("skill", skill)
-	}
-	if task != "" {
-		l = l.With("task", task)
-	}
-	return l
-}
+// Close is Shutdown that waits for no handler: those at work are canceled at once.
+func (s *Server) Close() error { return s.engine.Close() }

@@ -1,0 +1,158 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"time"
+)
+
+// admission is who may begin, and the end of all: calls are counted in and out, and nobody is let in when the engine shuts down.
+type admission struct {
+	closing chan struct{} // closed when streams are to end
+	hurry   chan struct{} // closed when the shutdown has no more time: what waits for the store has one more try
+
+	mu       sync.Mutex
+	running  map[*Call]int // admitted calls, with the number of goroutines at work on each
+	draining bool
+	idle     chan struct{} // closed when draining and nothing runs
+}
+
+func newAdmission() admission {
+	return admission{closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}), running: map[*Call]int{}}
+}
+
+// lastGrace is how long canceled handlers may take to return at shutdown.
+const lastGrace = 2 * time.Second
+
+// LongestShutdown is how long Shutdown may take once its context has ended.
+const LongestShutdown = 2 * lastGrace
+
+// Draining reports whether new work is refused.
+func (e *Engine) Draining() bool {
+	e.admission.mu.Lock()
+	defer e.admission.mu.Unlock()
+	return e.draining
+}
+
+// Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives them a moment to
+// return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
+func (e *Engine) Shutdown(ctx context.Context) error {
+	a := &e.admission
+	a.mu.Lock()
+	if !a.draining {
+		a.draining = true
+		if len(a.running) == 0 {
+			close(a.idle)
+		}
+	}
+	a.mu.Unlock()
+	err := e.drain(ctx)
+	a.mu.Lock()
+	closeOnce(a.closing)
+	a.mu.Unlock()
+	e.beat.stop()
+	return err
+}
+
+// Close is Shutdown that waits for no handler: those at work are canceled at once.
+func (e *Engine) Close() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := e.Shutdown(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func (e *Engine) drain(ctx context.Context) error {
+	a := &e.admission
+	if isClosed(a.idle) {
+		return nil
+	}
+	select {
+	case <-a.idle:
+		return nil
+	case <-ctx.Done():
+	}
+	a.mu.Lock()
+	for c := range a.running {
+		c.cancel(errShutdown)
+	}
+	closeOnce(a.hurry)
+	a.mu.Unlock()
+	late, stop := context.WithTimeout(context.Background(), lastGrace)
+	defer stop()
+	select {
+	case <-a.idle:
+	case <-late.Done():
+		e.logger.Warn("handlers ignore their canceled context")
+	}
+	return context.Cause(ctx)
+}
+
+// admit counts a call in, or refuses it.
+func (e *Engine) admit(c *Call) error {
+	a := &e.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.draining {
+		return ErrBusy.With("the agent is shutting down")
+	}
+	if len(a.running) >= e.limits.Running {
+		return ErrBusy
+	}
+	a.running[c] = 1
+	return nil
+}
+
+// hold keeps an admitted call counted in until it is dismissed once more.
+func (a *admission) hold(c *Call) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.running[c]++
+}
+
+// dismiss counts a call out.
+func (a *admission) dismiss(c *Call) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.running[c]--; a.running[c] > 0 {
+		return
+	}
+	delete(a.running, c)
+	if a.draining && len(a.running) == 0 {
+		closeOnce(a.idle)
+	}
+}
+
+// due returns the calls whose time is up, save those that have a timer.
+func (a *admission) due(now time.Time) (calls []*Call) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for c := range a.running {
+		if at := c.overdue.Load(); at != 0 && at <= now.UnixNano() {
+			calls = append(calls, c)
+		}
+	}
+	return calls
+}
+
+// isClosing reports whether streams are to end.
+func (a *admission) isClosing() bool { return isClosed(a.closing) }
+
+func isClosed(c chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// closeOnce closes c unless it is closed. A lock keeps others away meanwhile.
+func closeOnce(c chan struct{}) {
+	if !isClosed(c) {
+		close(c)
+	}
+}

@@ -1,0 +1,396 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Call is one call of a handler: the message being handled and the task it belongs to. The task comes into being with the first thing
+// that needs one; a handler that only calls [Call.Reply] answers with a plain Message. Methods are safe for concurrent use
+// while the handler runs.
+type Call struct {
+	e       *Engine
+	skill   *skill
+	req     *runtime.SendRequest
+	parts   []runtime.Part // of the message
+	owner   store.Owner
+	base    values          // the request's values
+	ctx     context.Context // canceled by cancel
+	cancel  context.CancelCauseFunc
+	run     runContext   // ctx as the handler sees it
+	overdue atomic.Int64 // when the ticker is to cancel the call, Unix nanoseconds; 0: a timer does, or nobody
+	input   []byte
+	resumed bool
+	// decided is closed as soon as it is clear what the call comes to: a task, a message or an error. It is nil when the
+	// caller waits for the end.
+	decided chan struct{}
+	// ended is closed when the call is over or canceled. It is nil unless the sender waits for a call on another goroutine.
+	ended chan struct{}
+
+	live *live // its lock guards what follows
+	own  live  // live of a new task
+
+	id, contextID string
+	private       store.Private
+	unsaved       bool // private.Saved differs from the store's
+	working       bool // the handler has begun
+	auto          bool // the task was created for the client's sake, not by the handler
+	over          bool // the handler has returned
+	isDecided     bool
+	isReleased    bool // ended is closed
+	bound         bool // the message knows its task
+	unsure        bool // the store failed to create the task, or to say that it did
+	shelf         shelf
+	writers       []*ArtifactWriter    // those that may hold a piece back
+	lost          error                // why a piece that was held back will never be there, until the handler knows
+	isHeld        bool                 // the server's timer looks after them
+	closing       *runtime.MessageData // what the task is to be completed with
+	ending        ending
+	reply         runtime.Message // the answer, when it is a plain message
+	err           error           // the answer, when it is an error
+	first         runtime.Task    // as the caller's view has it: at creation, or when the message was added
+	firstVersion  int64           // of first
+	last          runtime.Task    // as first, when the call was over
+	bytes         int             // about how long the later of first and last is as JSON
+	wanted        store.View      // the sender's view
+	one           [1]runtime.Part // the part being sent, when it is one of the engine's; nobody keeps it
+}
+
+// ID returns the task's id. Before the task exists it is the id that it will have.
+func (c *Call) ID() string {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	return c.taskID()
+}
+
+func (c *Call) taskID() string {
+	if c.id == "" {
+		c.id = c.e.ids.next() // R57
+	}
+	return c.id
+}
+
+// ContextID returns the id of the conversation.
+func (c *Call) ContextID() string {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	return c.context()
+}
+
+func (c *Call) context() string {
+	if c.contextID == "" {
+		c.contextID = c.e.ids.next() // R51
+	}
+	return c.contextID
+}
+
+// Message returns the message being handled. It belongs to the task: do not change it.
+func (c *Call) Message() runtime.Message { return c.req.Message }
+
+// Request returns the request that brought the message.
+func (c *Call) Request() *runtime.SendRequest { return c.req }
+
+// Text returns the texts of the message's text parts, one a line.
+func (c *Call) Text() string { return textOf(c.parts) }
+
+// Parts returns the message's parts. Their bytes are shared: do not change them.
+func (c *Call) Parts() []runtime.Part { return c.parts }
+
+// Resumed reports whether the message continues a task, so that the handler was called before.
+func (c *Call) Resumed() bool { return c.resumed }
+
+// Snapshot returns a copy of the task as it stands, nil before it exists.
+func (c *Call) Snapshot() runtime.Task {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	if c.live.version == 0 {
+		return nil
+	}
+	if c.open() == nil {
+		_ = c.flush() // an error is told by the writer that it concerns
+	}
+	snap, err := c.e.store.Get(context.Background(), c.live.key, store.Full)
+	if err != nil {
+		return nil
+	}
+	return snap.Task
+}
+
+// Logger returns the server's logger with the skill's and the task's ids.
+func (c *Call) Logger() *slog.Logger { return c.e.log(c.skill.ID, c.ID()) }
+
+// Begin says that the input is good and the work begins. When the client waits for a task (a stream, or returnImmediately) it
+// is created now, so that the client sees it at once; otherwise Begin does nothing. Generated code calls it for skills whose result is a task.
+func (c *Call) Begin() error {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	if c.decided == nil || c.live.version != 0 {
+		return nil
+	}
+	c.auto = true
+	return c.ensure(runtime.StateWorking)
+}
+
+// Progress reports that the task is being worked on, with a text for the client.
+func (c *Call) Progress(format string, args ...any) error {
+	text := format
+	if len(args) > 0 {
+		text = fmt.Sprintf(format, args...)
+	}
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	c.one[0] = runtime.Text(text)
+	return c.report(runtime.MessageData{Parts: c.one[:]})
+}
+
+// Report is Progress with a whole message: parts of any kind, metadata, extensions, references to other tasks. Its id is made when it is
+// empty; the context, the task and the role are the server's to say.
+func (c *Call) Report(m runtime.MessageData) error {
+	if err := checkMessage(&m); err != nil {
+		return err
+	}
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	return c.report(m)
+}
+
+func (c *Call) report(m runtime.MessageData) error {
+	if err := c.ensure(runtime.StateSubmitted); err != nil {
+		return err
+	}
+	return c.status(runtime.StateWorking, m, nil)
+}
+
+// Artifact gives the client an artifact, complete in one event.
+func (c *Call) Artifact(name string, parts ...runtime.Part) error {
+	return c.emit(runtime.ArtifactData{Name: name, Parts: parts, LastChunk: true})
+}
+
+// Emit gives the client an artifact, or a piece of one, with all that it can have. Without an id it is a new artifact. One with the id of an
+// artifact of the task, also of an earlier call's, replaces it, or with Append goes on with it; the first piece of an artifact says its name,
+// description, metadata and extensions. LastChunk says that nothing follows.
+func (c *Call) Emit(a runtime.ArtifactData) error {
+	if err := checkMetadata(a.Metadata, a.Parts); err != nil {
+		return err
+	}
+	return c.emit(a)
+}
+
+// Reply answers with a plain Message and no task. It is an error once the handler made a task; when only the server made one, because
+// the client would not wait, the message ends that task.
+func (c *Call) Reply(parts ...runtime.Part) error {
+	return c.respond(runtime.MessageData{Parts: parts})
+}
+
+// Answer is Reply with a whole message, as [Call.Report] takes it.
+func (c *Call) Answer(m runtime.MessageData) error {
+	if err := checkMessage(&m); err != nil {
+		return err
+	}
+	return c.respond(m)
+}
+
+func (c *Call) respond(m runtime.MessageData) error {
+	if len(m.Parts) == 0 {
+		return errEmpty
+	}
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	if err := c.open(); err != nil {
+		return err
+	}
+	if err := c.check(m.Parts); err != nil {
+		return err
+	}
+	if c.live.version == 0 && c.private.ClientID { // 0.1 has no answers but tasks
+		if err := c.create(runtime.StateSubmitted); err != nil {
+			return err
+		}
+		c.auto = true
+	}
+	if c.live.version != 0 {
+		if !c.auto || c.resumed {
+			return ErrTaskExists
+		}
+		said := c.message(m, true)
+		e := c.e.newStatus(c.ctx, c.id, c.context(), runtime.StateCompleted, said, c.e.now())
+		if err := c.commit(sized{e, store.SizeOfMessage(said, m.Parts)}, nil); err != nil {
+			return err
+		}
+		c.reply = said
+		return nil
+	}
+	c.reply = c.message(m, false)
+	c.decide()
+	return nil
+}
+
+// Complete says with which message the task is completed when the handler returns without an error. Its output, if any, is an artifact before
+// that.
+func (c *Call) Complete(parts ...runtime.Part) error {
+	return c.End(runtime.StateCompleted, runtime.MessageData{Parts: parts})
+}
+
+// Ask makes the error with which a handler stops to ask its client for input. The task waits; the next message calls the
+// handler again, with the input so far. data are parts to send along, of any kind; a value that is no part is sent as a data part.
+func (c *Call) Ask(prompt string, data ...any) error {
+	return c.park(runtime.StateInputRequired, prompt, data)
+}
+
+// AskAuth is Ask for an authorization that the client has to arrange (R110–R112).
+func (c *Call) AskAuth(prompt string, data ...any) error {
+	return c.park(runtime.StateAuthRequired, prompt, data)
+}
+
+// Reject makes the error with which a handler declines the work. The reason is for the client.
+func (c *Call) Reject(reason string) error {
+	return c.park(runtime.StateRejected, reason, nil)
+}
+
+// Fail makes the error with which a handler reports a failure in its own words to the client. The text of any other error is only logged.
+func (c *Call) Fail(reason string) error {
+	return c.park(runtime.StateFailed, reason, nil)
+}
+
+// End is Complete, Ask, AskAuth, Reject and Fail with a whole message, as [Call.Report] takes it: it makes the error with which the handler's call
+// ends in that state. A completed task is no error: its message is kept until the handler returns without one. A message without parts is none.
+func (c *Call) End(state runtime.State, m runtime.MessageData) error {
+	if !state.Terminal() && !state.Interrupted() || state == runtime.StateCanceled {
+		return fmt.Errorf("a handler cannot end its call as %s", state)
+	}
+	if len(m.Parts) > 0 {
+		if err := checkMessage(&m); err != nil {
+			return err
+		}
+	}
+	if state != runtime.StateCompleted {
+		return &outcome{state, m}
+	}
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	if err := c.open(); err != nil {
+		return err
+	}
+	if err := c.check(m.Parts); err != nil {
+		return err
+	}
+	c.closing = &m
+	return nil
+}
+
+// Save keeps v, as JSON, with the task for the handler's next call. It is not shown to the client.
+func (c *Call) Save(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("save: %w", err)
+	}
+	if len(b) > c.e.limits.Event {
+		return ErrTooLarge
+	}
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	c.private.Saved, c.unsaved = b, true
+	return nil
+}
+
+// Load reads what an earlier call saved into v. It reports whether there was anything.
+func (c *Call) Load(v any) (bool, error) {
+	c.live.mu.Lock()
+	b := c.private.Saved
+	c.live.mu.Unlock()
+	if b == nil {
+		return false, nil
+	}
+	if err := json.Unmarshal(b, v); err != nil {
+		return true, fmt.Errorf("load: %w", err)
+	}
+	return true, nil
+}
+
+// errEmpty: what A2A sends has content (R35, R305).
+var errEmpty = errors.New("a message or an artifact has at least one part")
+
+// outcome is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
+type outcome struct {
+	state runtime.State
+	said  runtime.MessageData
+}
+
+func (o *outcome) Error() string { return o.state.String() + ": " + textOf(o.said.Parts) }
+
+func (c *Call) park(state runtime.State, text string, data []any) error {
+	parts := []runtime.Part{runtime.Text(text)}
+	for _, v := range data {
+		p, ok := v.(runtime.Part)
+		if !ok {
+			p = runtime.Data(v)
+		}
+		parts = append(parts, p)
+	}
+	return c.End(state, runtime.MessageData{Parts: parts})
+}
+
+// checkMessage refuses a message that cannot be sent, as far as that does not depend on the task.
+func checkMessage(m *runtime.MessageData) error {
+	if len(m.Parts) == 0 {
+		return errEmpty
+	}
+	return checkMetadata(m.Metadata, m.Parts)
+}
+
+// checkMetadata refuses parts that are none, and metadata that are no JSON object: they could be stored, but never sent.
+func checkMetadata(metadata wire.Object, parts []runtime.Part) error {
+	if err := objectOrNone(metadata); err != nil {
+		return fmt.Errorf("metadata: %w", err)
+	}
+	for i := range parts {
+		if parts[i].Kind == runtime.PartUnknown {
+			return fmt.Errorf("part %d cannot be sent: %s", i, parts[i].Text)
+		}
+		if err := objectOrNone(parts[i].Metadata); err != nil {
+			return fmt.Errorf("metadata of part %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+func objectOrNone(o wire.Object) error {
+	if len(o) == 0 {
+		return nil
+	}
+	_, err := wire.AppendStruct(nil, o)
+	return err
+}
+
+// textOf joins the text parts with line breaks.
+func textOf(parts []runtime.Part) string {
+	var first string
+	n := 0
+	for i := range parts {
+		if parts[i].Kind == runtime.PartText {
+			if n == 0 {
+				first = parts[i].Text
+			}
+			n++
+		}
+	}
+	if n <= 1 {
+		return first
+	}
+	texts := make([]string, 0, n)
+	for i := range parts {
+		if parts[i].Kind == runtime.PartText {
+			texts = append(texts, parts[i].Text)
+		}
+	}
+	return strings.Join(texts, "\n")
+}

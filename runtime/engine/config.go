@@ -1,0 +1,44 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Config is what generated code hands over.
+type Config struct {
+	Protocol *runtime.Protocol
+	Card     runtime.Card
+	Skills   []Skill // in the card's order; ids are unique
+	// Operations carry out operations that the runtime does not know ([runtime.RoleOther]), by JSON-RPC method name. One that is
+	// not there answers UnsupportedOperation.
+	Operations map[string]Operation
+}
+
+// Skill is one skill of the agent with its handler.
+type Skill struct {
+	ID, Name, Description string
+	Tags, Examples        []string
+	InputModes            []string // media types; empty: any
+	OutputModes           []string // media types; empty: any
+	// InputSchema and OutputSchema are self-contained JSON Schemas; "" for a skill that takes messages or answers text.
+	InputSchema, OutputSchema string
+	// TextField is the input property that plain text fills; "" when there is none.
+	TextField string
+	// Timeout bounds one call of the handler; 0 means [Limits.Timeout]. With one of its own a skill runs beside the request's goroutine, so that a
+	// waiting client is answered in time by a handler that ignores its context, too.
+	Timeout time.Duration
+	// MaxConcurrent bounds the handlers running at once; further calls wait. 0 means no bound but [Limits.Running].
+	MaxConcurrent int
+	// Check decodes and validates an input without using it. An error is a *check.Error or *wire.Error. Nil without an input schema.
+	Check func(input []byte) error
+	// Run decodes and validates the input (nil without an input schema), calls [Call.Begin], then the handler, and encodes the output:
+	// JSON with an output schema, else text, empty when the handler answered through t. Violations of the input are
+	// wrapped by [InvalidInput].
+	Run func(ctx context.Context, c *Call, input []byte) (output []byte, err error)
+}
+
+// Router picks the skill for a message that nothing else could place. It returns a skill id, or "" when it does not know either.
+type Router func(ctx context.Context, m runtime.Message) (skill string, err error)

@@ -1,0 +1,150 @@
+// Package engine does what an agent does, whatever its clients speak: it finds the skill for a message, runs its handler, keeps its task, tells
+// its readers, and holds the limits. It knows no transport. A binding reads a request from its wire and decodes it, has a [Request] served, and writes
+// the [Answer], which is a value or a [Stream] to be read at the client's pace; no rule of the protocol is a binding's.
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Engine is an agent without a wire. It starts no goroutines until there is work, and none outlives [Engine.Shutdown].
+type Engine struct {
+	logger *slog.Logger
+	store  store.Store
+	limits Limits
+	now    func() time.Time
+	hooks  Hooks
+
+	terms     // what the card and the protocol say
+	catalog   // the skills
+	admission // the calls that are admitted
+	registry  // the tasks that somebody works on or reads
+
+	protocol   *runtime.Protocol
+	operations map[string]Operation // those that the runtime does not know
+
+	ids     ids
+	beat    ticker
+	held    holder
+	streams atomic.Int64
+	answers budget.Budget // of what is being written
+}
+
+// Options are what a host may choose. Logger, Store, Limits and Now have no defaults here but zero limits.
+type Options struct {
+	Logger *slog.Logger
+	Store  store.Store
+	Limits Limits
+	Router Router
+	Strict bool // requests that name no version are none of 1.0 (R73)
+	Now    func() time.Time
+	Hooks  Hooks
+}
+
+// New makes an engine. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice the same.
+func New(cfg Config, o Options) (*Engine, error) {
+	if cfg.Protocol == nil || len(cfg.Protocol.Versions) == 0 || cfg.Card == nil {
+		return nil, errors.New("the configuration has no protocol or no card")
+	}
+	e := &Engine{
+		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), hooks: o.Hooks,
+		now:       func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
+		terms:     newTerms(cfg, o.Strict),
+		admission: newAdmission(),
+		registry:  registry{live: map[store.Key]*live{}},
+		protocol:  cfg.Protocol, operations: cfg.Operations,
+	}
+	e.answers.Limit = e.limits.Answers
+	if e.store == nil {
+		e.store = store.NewMemory(store.MemoryLimits{})
+	}
+	e.beat.e = e
+	e.beat.now.Store(1)
+	var err error
+	e.catalog, err = newCatalog(cfg.Skills, o.Router)
+	return e, err
+}
+
+// Limits returns the limits with the defaults filled in.
+func (e *Engine) Limits() Limits { return e.limits }
+
+// Load is what an engine is busy with.
+type Load struct {
+	Tasks   int   // that somebody works on or reads
+	Calls   int   // that are admitted
+	Streams int   // that are open
+	Answers int64 // bytes of the budget of answers that are taken
+}
+
+// Load returns what the engine is busy with.
+func (e *Engine) Load() Load {
+	l := Load{Streams: int(e.streams.Load()), Answers: e.answers.Taken()}
+	e.registry.mu.Lock()
+	l.Tasks = len(e.live)
+	e.registry.mu.Unlock()
+	e.admission.mu.Lock()
+	l.Calls = len(e.running)
+	e.admission.mu.Unlock()
+	return l
+}
+
+// Tick is the number of the present tick of the engine's timer, from 1. It runs while there are streams, several times within [Limits.Stall].
+func (e *Engine) Tick() int64 { return e.beat.now.Load() }
+
+// log returns the logger with a skill's and a task's names. It is for rare events: attributes cost time.
+func (e *Engine) log(skill, task string) *slog.Logger {
+	l := e.logger
+	if skill != "" {
+		l = l.With("skill", skill)
+	}
+	if task != "" {
+		l = l.With("task", task)
+	}
+	return l
+}
+
+// catalog are the skills.
+type catalog struct {
+	skills []*skill
+	byID   map[string]*skill
+	router Router
+}
+
+// skill is a configured skill with what is computed once.
+type skill struct {
+	Skill
+	slots    chan struct{} // nil: no bound
+	metadata []byte        // {"<extension>": {"skill": "<id>"}}
+	words    vocabulary
+	// shape and properties are what the input schema says, for questions and for the answers to them.
+	shape      shape
+	properties []property
+}
+
+func newCatalog(skills []Skill, router Router) (catalog, error) {
+	c := catalog{byID: map[string]*skill{}, router: router}
+	for _, def := range skills {
+		if def.ID == "" || def.Run == nil {
+			return c, fmt.Errorf("skill %q has no id or no handler", def.Name)
+		}
+		if c.byID[def.ID] != nil {
+			return c, fmt.Errorf("skill %q is there twice", def.ID)
+		}
+		sk := &skill{Skill: def, metadata: skillMetadata(def.ID), words: newVocabulary(def)}
+		sk.shape, sk.properties = readShape(def.InputSchema)
+		if def.MaxConcurrent > 0 {
+			sk.slots = make(chan struct{}, def.MaxConcurrent)
+		}
+		c.skills = append(c.skills, sk)
+		c.byID[def.ID] = sk
+	}
+	return c, nil
+}

@@ -1,0 +1,49 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Operation carries out one operation that the runtime does not know. request is what its row's Decode returned; the result is what
+// Append takes, or of [NewStreamOperation]'s making where the row is a stream. A *runtime.Error is answered as it is, any other error as an internal one.
+type Operation func(ctx context.Context, request any) (result any, err error)
+
+// NewOperation makes an operation of a typed function. A nil result is an error.
+func NewOperation[In, Out any](run func(context.Context, *In) (*Out, error)) Operation {
+	return func(ctx context.Context, request any) (any, error) {
+		in, _ := request.(*In) // nil where the operation takes nothing
+		out, err := run(ctx, in)
+		switch {
+		case err != nil:
+			return nil, err
+		case out == nil:
+			return nil, fmt.Errorf("neither a %T nor an error was returned", out)
+		}
+		return out, nil
+	}
+}
+
+// other returns what carries out an operation of no role; nil if nobody does.
+func (e *Engine) other(op *runtime.Operation) Operation {
+	if op.Role != runtime.RoleOther {
+		return nil
+	}
+	return e.operations[op.RPC]
+}
+
+// own carries out an operation that the runtime does not know, for as long as a handler may take.
+func (r *Request) own(params any) (Answer, error) {
+	do := r.e.other(r.Op)
+	switch {
+	case do == nil:
+		return Answer{}, runtime.ErrUnsupportedOperation
+	case r.Op.Stream:
+		return r.sequence(do, params)
+	}
+	ctx, cancel := context.WithTimeout(r.Context, r.e.limits.Timeout)
+	defer cancel()
+	return r.value(do(ctx, params))
+}

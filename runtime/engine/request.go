@@ -1,0 +1,273 @@
+package engine
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Request is one request, as a binding has read it. The binding fills what is exported in, asks [Request.Allowed], decodes the parameters, has them
+// served, and lets go of the request with Done when the answer is written.
+type Request struct {
+	Context context.Context // ends when nobody waits for the answer any more
+	Caller  string          // the authenticated principal
+	Version *Version
+	Op      *runtime.Operation
+	Silent  bool   // nobody wants an answer: a message is taken on, and that is all
+	After   int64  // of a subscription: the last event that its client has seen; 0: none
+	Coding  Coding // of events, for operations that are streams
+
+	e    *Engine
+	room int64 // bytes of the answer that are taken from the budget
+}
+
+// NewRequest makes a request to be filled in.
+func (e *Engine) NewRequest(ctx context.Context) Request { return Request{Context: ctx, e: e} }
+
+// Answer is what a request comes to: a value, or a stream where the operation is one. A stream may also be answered with a value, which is
+// the one event it has.
+type Answer struct {
+	// Result is what the operation's Append takes. A card has yet to be set under the binding's own address. Nil for a silent request.
+	Result   any
+	Stream   *Stream
+	Sequence *Sequence
+}
+
+// Serve carries the operation out, unless [Request.Allowed] has refused it. params are what its Decode returned. For an error ask [ToError].
+func (r *Request) Serve(params any) (Answer, error) {
+	if err := r.hooked(params); err != nil {
+		return Answer{}, err
+	}
+	switch p := params.(type) {
+	case *runtime.SendRequest:
+		return r.send(p)
+	case *runtime.TaskRequest:
+		return r.task(p)
+	case *runtime.ListRequest:
+		return r.value(r.list(p))
+	}
+	if r.Op.Role == runtime.RoleExtendedCard {
+		return Answer{Result: r.e.card}, nil
+	}
+	return r.own(params)
+}
+
+// value answers with a result as the request's version shows it.
+func (r *Request) value(result any, err error) (Answer, error) {
+	if err != nil || r.Silent {
+		return Answer{}, err
+	}
+	if task, ok := result.(runtime.Task); ok {
+		result, err = r.shown(task)
+	}
+	return Answer{Result: result}, err
+}
+
+// Allowed refuses operations that the card does not offer (§3.3.4, R45–R48), and those that nobody carries out.
+func (r *Request) Allowed() *runtime.Error {
+	switch r.Op.Role {
+	case runtime.RoleSend, runtime.RoleGet, runtime.RoleList, runtime.RoleCancel:
+		return nil
+	case runtime.RoleStream, runtime.RoleSubscribe:
+		if !r.e.info.Streaming {
+			return runtime.ErrUnsupportedOperation.With("this agent does not stream") // R47
+		}
+		return nil
+	case runtime.RolePushCreate, runtime.RolePushGet, runtime.RolePushList, runtime.RolePushDelete:
+		return runtime.ErrPushNotificationNotSupported // R46
+	case runtime.RoleExtendedCard:
+		if r.Version.Rules.PublicCard {
+			return nil
+		}
+		if r.e.info.Extended || r.Version.Rules.PlainErrors { // 0.3 has this error for both (its §8.2)
+			return runtime.ErrExtendedAgentCardNotConfigured // R48
+		}
+		return runtime.ErrUnsupportedOperation.With("this agent has no extended card")
+	}
+	if r.e.other(r.Op) != nil {
+		return nil
+	}
+	return runtime.ErrUnsupportedOperation
+}
+
+// owner names whose tasks the request means.
+func (r *Request) owner(tenant string) (store.Owner, error) {
+	if r.e.tenants != nil && !r.e.tenants[tenant] {
+		return store.Owner{}, violation("tenant", "is not a tenant of this agent")
+	}
+	return store.Owner{Tenant: tenant, Principal: r.Caller}, checkName("tenant", tenant)
+}
+
+// Foreign reports whether the request asks for a task whose id its client chose. That is how a client of an older version tells itself, where
+// several versions have the same name for the operation: it is in the words of [Engine.ByClient] then.
+func (r *Request) Foreign(p *runtime.TaskRequest) bool {
+	key := store.Key{Owner: store.Owner{Tenant: p.Tenant, Principal: r.Caller}, Task: p.ID}
+	snap, err := r.e.store.Get(r.Context, key, store.View{History: new(int)})
+	return err == nil && snap.Private.ClientID
+}
+
+// send carries out send and stream.
+func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
+	owner, err := r.owner(p.Tenant)
+	if err != nil {
+		return Answer{}, err
+	}
+	r.adapt(p)
+	streaming := r.Op.Role == runtime.RoleStream
+	wait := !streaming && !p.ReturnImmediately && !r.Silent
+	c, answer, err := r.e.send(r.Context, owner, p, sending{wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent})
+	if err == nil && wait && c != nil {
+		err = c.await(r.Context)
+	}
+	switch {
+	case err != nil || r.Silent:
+		return Answer{}, err
+	case answer != nil:
+		return Answer{Result: answer}, nil
+	case !wait:
+		c.awaitDecision()
+	}
+	result, bytes, err := c.answer(wait)
+	if err != nil {
+		return Answer{}, err
+	}
+	if _, ok := result.(runtime.Task); ok && streaming {
+		return r.stream(c)
+	}
+	if err := r.reserve(int64(bytes)); err != nil {
+		return Answer{}, err
+	}
+	return r.value(result, nil)
+}
+
+// adapt gives a request what older versions leave to the server: the message's id, which 0.1 does not have and samples of 0.2 and
+// 0.3 leave out (T38), and the history's length.
+func (r *Request) adapt(p *runtime.SendRequest) {
+	if !r.Version.Unnamed() || p.Message == nil {
+		return
+	}
+	p.HistoryLength = r.Version.history(p.HistoryLength)
+	info := p.Message.MessageInfo()
+	if info.ID != "" {
+		return
+	}
+	info.ID = r.e.ids.next()
+	p.Message = r.e.protocol.NewMessage(runtime.MessageData{MessageInfo: info, Parts: p.Message.Contents()})
+}
+
+// task carries out get, cancel and subscribe.
+func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
+	owner, err := r.owner(p.Tenant)
+	switch {
+	case err != nil:
+	case p.ID == "":
+		err = violation("id", "is required")
+	case len(p.ID) > maxName:
+		err = checkName("id", p.ID)
+	case p.HistoryLength != nil && *p.HistoryLength < 0:
+		err = violation("historyLength", "must not be negative")
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	key := store.Key{Owner: owner, Task: p.ID}
+	p.HistoryLength = r.Version.history(p.HistoryLength)
+	var a Answer
+	switch r.Op.Role {
+	case runtime.RoleGet:
+		a, err = r.value(r.get(key, store.View{History: p.HistoryLength, Artifacts: true}))
+	case runtime.RoleCancel:
+		a, err = r.value(r.cancel(key))
+	case runtime.RoleSubscribe:
+		if !r.Silent {
+			a, err = r.subscribe(key)
+		}
+	default:
+		err = fmt.Errorf("operation %s decodes to a task request", r.Op.RPC)
+	}
+	return a, notFound(err, p.ID)
+}
+
+// get carries out GetTask. A large task is read once more when there is room for the answer: nobody holds on to one while he waits.
+func (r *Request) get(key store.Key, view store.View) (any, error) {
+	snap, err := r.e.store.Get(r.Context, key, view)
+	if err != nil || snap.Bytes <= uncounted {
+		return snap.Task, err
+	}
+	snap.Task = nil
+	if err := r.reserve(int64(snap.Bytes)); err != nil {
+		return nil, err
+	}
+	snap, err = r.e.store.Get(r.Context, key, view)
+	return snap.Task, err
+}
+
+// notFound names the task in the error (R36).
+func notFound(err error, id string) error {
+	if err == nil {
+		return nil
+	}
+	if e, _ := ToError(err); e == runtime.ErrTaskNotFound {
+		return e.WithMetadata("taskId", limit(id, 100))
+	}
+	return err
+}
+
+// cancel carries out CancelTask.
+func (r *Request) cancel(key store.Key) (any, error) {
+	task, err := r.e.cancelTask(r.Context, key)
+	return task, err
+}
+
+// Bounds of a page of tasks (R308).
+const (
+	defaultPage = 50
+	maxPage     = 100
+)
+
+// list carries out ListTasks (A2A 1.0 §3.1.4). Tasks come without history unless some is asked for.
+func (r *Request) list(p *runtime.ListRequest) (any, error) {
+	owner, err := r.owner(p.Tenant)
+	if err != nil {
+		return nil, err
+	}
+	size := defaultPage
+	switch {
+	case p.PageSize != nil && (*p.PageSize < 0 || *p.PageSize > maxPage):
+		return nil, violation("pageSize", fmt.Sprintf("must be between 1 and %d", maxPage))
+	case p.HistoryLength != nil && *p.HistoryLength < 0:
+		return nil, violation("historyLength", "must not be negative")
+	case p.PageSize != nil && *p.PageSize > 0: // 0 is what ProtoJSON writers send for "not set"
+		size = *p.PageSize
+	}
+	history := p.HistoryLength
+	if history == nil {
+		history = new(int)
+	}
+	page, err := r.page(owner, store.Query{
+		Context: p.ContextID, State: p.State, After: p.After, Size: size, Bytes: r.e.limits.Page, Token: p.PageToken,
+		View: store.View{History: history, Artifacts: p.IncludeArtifacts},
+	})
+	if err != nil {
+		return nil, err
+	}
+	for i, task := range page.Tasks {
+		page.Tasks[i] = r.answered(task)
+	}
+	return r.e.protocol.NewTaskPage(page.Tasks, page.Next, size, page.Total), nil
+}
+
+// page reads a page of tasks, as get reads one task.
+func (r *Request) page(owner store.Owner, query store.Query) (store.Page, error) {
+	page, err := r.e.store.List(r.Context, owner, query)
+	if err != nil || page.Bytes <= uncounted {
+		return page, err
+	}
+	page.Tasks = nil
+	if err := r.reserve(int64(page.Bytes)); err != nil {
+		return page, err
+	}
+	return r.e.store.List(r.Context, owner, query)
+}

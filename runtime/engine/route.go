@@ -1,0 +1,312 @@
+package engine
+
+import (
+	"encoding/json"
+	"mime"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// target is where a message goes: a skill with its input, or with the question for what is missing. Without a skill nothing fits.
+type target struct {
+	skill   *skill
+	input   []byte         // raw JSON, nil for a skill without input schema
+	missing []runtime.Part // what to ask, nil when the input can be tried
+}
+
+// route finds the skill for the first message of a task: by our extension, by a data part that names it, by metadata.skillId,
+// by a media type that only one skill takes, by the only schema that the data satisfies, by being the only skill, by words, and at last
+// by the user's router. Naming a skill that there is not is an error; when nothing fits the target is empty.
+func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
+	parts := c.parts
+	data := dataOf(parts)
+	sk, err := e.named(info.Metadata)
+	if err != nil {
+		return target{}, err
+	}
+	text := textOf(parts)
+	seen := data // text that is a JSON object is looked at as data is; a person may have written it, so that it stays text
+	if len(data) == 0 {
+		seen = jsonText(text)
+	}
+	if call, ok := e.callOf(seen); ok && (sk == nil || sk.ID == call.skill.ID) {
+		sk = call.skill
+		if len(data) > 0 {
+			data = call.input
+		} else {
+			text = string(call.input)
+		}
+	}
+	if sk == nil {
+		sk = e.fitting(parts, seen)
+	}
+	if sk == nil && e.router != nil {
+		id, err := e.router(c.ctx, c.req.Message)
+		if err != nil {
+			return target{}, err
+		}
+		if sk = e.byID[id]; sk == nil && id != "" {
+			return target{}, e.noSkill("message", id)
+		}
+	}
+	switch {
+	case sk != nil:
+		input, missing, err := sk.accept(c.base.ctx, data, text)
+		return target{sk, input, missing}, err
+	case len(data) > 0 || text == "":
+		return target{}, runtime.ErrInvalidParams.With("the message fits no skill: %s", e.listSkills()).
+			WithViolations(runtime.Violation{Field: "message.parts", Description: "fits no skill"})
+	}
+	return target{}, nil // a person wrote: an answer helps, an error does not
+}
+
+// fitting tries the rules that look at the content.
+func (k *catalog) fitting(parts []runtime.Part, data []byte) *skill {
+	if len(k.skills) == 1 {
+		return k.skills[0]
+	}
+	if sk := k.only(func(sk *skill) bool { return sk.takes(parts) }); sk != nil {
+		return sk
+	}
+	if len(data) > 0 {
+		if sk := k.only(func(sk *skill) bool { return sk.Check != nil && sk.Check(data) == nil }); sk != nil {
+			return sk
+		}
+	}
+	return k.match(textOf(parts))
+}
+
+// only returns the one skill that passes, nil if none or several do.
+func (k *catalog) only(passes func(*skill) bool) *skill {
+	var found *skill
+	for _, sk := range k.skills {
+		if !passes(sk) {
+			continue
+		}
+		if found != nil {
+			return nil
+		}
+		found = sk
+	}
+	return found
+}
+
+// named finds the skill that the message's metadata name: under our extension, or as skillId.
+func (k *catalog) named(metadata wire.Object) (*skill, error) {
+	if len(metadata) == 0 {
+		return nil, nil
+	}
+	var meta map[string]json.RawMessage
+	if json.Unmarshal(metadata, &meta) != nil {
+		return nil, nil
+	}
+	raw, ok := meta[runtime.SkillsExtension]
+	if !ok {
+		raw, ok = meta[runtime.FormerSkillsExtension]
+	}
+	if ok {
+		var call struct {
+			Skill string `json:"skill"`
+		}
+		if json.Unmarshal(raw, &call) != nil || k.byID[call.Skill] == nil {
+			return nil, k.noSkill("message.metadata", call.Skill)
+		}
+		return k.byID[call.Skill], nil
+	}
+	var id string
+	if raw, ok := meta["skillId"]; ok && json.Unmarshal(raw, &id) == nil {
+		if k.byID[id] == nil {
+			return nil, k.noSkill("message.metadata.skillId", id)
+		}
+		return k.byID[id], nil
+	}
+	return nil, nil
+}
+
+func (k *catalog) noSkill(field, id string) error {
+	return runtime.ErrInvalidParams.With("there is no skill %.100q: %s", id, k.listSkills()).
+		WithViolations(runtime.Violation{Field: field, Description: "names a skill that this agent does not have"})
+}
+
+// call is a data part that names a skill and holds its input.
+type call struct {
+	skill *skill
+	input []byte
+}
+
+// callOf reads data as {"skill" or "skillId", "parameters" or "input" or "arguments" or "args"}: what callers made up before
+// there was a convention. It is only a call when the skill exists.
+func (k *catalog) callOf(data []byte) (call, bool) {
+	if len(data) == 0 || data[0] != '{' {
+		return call{}, false
+	}
+	var c struct {
+		Skill, SkillID                     json.RawMessage
+		Parameters, Input, Arguments, Args json.RawMessage
+	}
+	if json.Unmarshal(data, &c) != nil {
+		return call{}, false
+	}
+	for _, raw := range []json.RawMessage{c.Skill, c.SkillID} {
+		var id string
+		if len(raw) == 0 || json.Unmarshal(raw, &id) != nil || k.byID[id] == nil {
+			continue
+		}
+		for _, input := range []json.RawMessage{c.Parameters, c.Input, c.Arguments, c.Args} {
+			if len(input) > 0 && string(input) != "null" {
+				return call{k.byID[id], input}, true
+			}
+		}
+		return call{k.byID[id], []byte("{}")}, true
+	}
+	return call{}, false
+}
+
+// takes reports whether the skill's input modes cover all parts. A skill without input modes takes anything.
+func (sk *skill) takes(parts []runtime.Part) bool {
+	for i := range parts {
+		if !accepts(sk.InputModes, mediaOf(&parts[i])) {
+			return false
+		}
+	}
+	return true
+}
+
+// checkModes refuses what the skill cannot take, or the client cannot.
+func (c *Call) checkModes() error {
+	if err := c.checkMedia(); err != nil {
+		return err
+	}
+	return c.checkOutput()
+}
+
+// checkMedia refuses files of a type that the skill does not declare. Text and data are always tried: a skill
+// that says it takes JSON is still answerable to a chat client.
+func (c *Call) checkMedia() error {
+	for i := range c.parts {
+		p := &c.parts[i]
+		if (p.Kind == runtime.PartRaw || p.Kind == runtime.PartURL) && p.MediaType != "" && !accepts(c.skill.InputModes, p.MediaType) {
+			return runtime.ErrContentTypeNotSupported.With("part %d has type %.100q, but the skill %s takes %s", i, p.MediaType, c.skill.ID, strings.Join(c.skill.InputModes, ", ")).
+				WithMetadata("mediaType", p.MediaType)
+		}
+	}
+	return nil
+}
+
+// checkOutput refuses a client that accepts nothing of what the skill gives, before it begins to work. JSON counts as text, too (R301).
+func (c *Call) checkOutput() error {
+	accepted, modes := c.req.AcceptedOutputModes, c.skill.OutputModes
+	if len(accepted) == 0 || len(modes) == 0 {
+		return nil
+	}
+	for _, mode := range modes {
+		given := []string{mode}
+		isJSON := accepts(given, runtime.MediaJSON)
+		if accepts(accepted, mode) || isJSON && accepts(accepted, runtime.MediaText) ||
+			slices.ContainsFunc(accepted, func(wish string) bool { return accepts(given, wish) }) {
+			return nil
+		}
+	}
+	return runtime.ErrContentTypeNotSupported.With("the client accepts %.200s, but the skill %s gives %s", strings.Join(accepted, ", "), c.skill.ID, strings.Join(modes, ", "))
+}
+
+// mediaOf returns a part's media type; that of text and data is known without saying.
+func mediaOf(p *runtime.Part) string {
+	switch {
+	case p.MediaType != "":
+		return p.MediaType
+	case p.Kind == runtime.PartText:
+		return runtime.MediaText
+	case p.Kind == runtime.PartData:
+		return runtime.MediaJSON
+	}
+	return ""
+}
+
+// accepts reports whether a list of media types covers one. An empty list accepts everything, as does "*/*"; "image/*" accepts images.
+// The names of 0.1, "text" and "data", are understood. A part of unknown type is accepted.
+func accepts(modes []string, media string) bool {
+	if len(modes) == 0 || media == "" {
+		return true
+	}
+	media = BareMedia(media)
+	for _, m := range modes {
+		switch m = BareMedia(m); {
+		case m == media, m == "*/*":
+			return true
+		case m == "text" && media == runtime.MediaText, m == "data" && media == runtime.MediaJSON:
+			return true
+		case strings.HasSuffix(m, "/*") && strings.HasPrefix(media, m[:len(m)-1]):
+			return true
+		}
+	}
+	return false
+}
+
+// BareMedia drops the parameters of a media type and lowers its case.
+func BareMedia(m string) string {
+	if !strings.Contains(m, ";") && strings.ToLower(m) == m {
+		return strings.TrimSpace(m)
+	}
+	if parsed, _, err := mime.ParseMediaType(m); err == nil {
+		return parsed
+	}
+	return strings.ToLower(strings.TrimSpace(m))
+}
+
+// dataOf returns the first data part's value.
+func dataOf(parts []runtime.Part) []byte {
+	for i := range parts {
+		if parts[i].Kind == runtime.PartData {
+			return parts[i].Data
+		}
+	}
+	return nil
+}
+
+// listSkills says in one text what the agent can do.
+func (k *catalog) listSkills() string {
+	var b strings.Builder
+	b.WriteString("this agent's skills are")
+	for i, sk := range k.skills {
+		if i > 0 {
+			b.WriteByte(';')
+		}
+		b.WriteString(" " + sk.ID)
+		if sk.Name != "" && sk.Name != sk.ID {
+			b.WriteString(" (" + sk.Name + ")")
+		}
+	}
+	return b.String()
+}
+
+// help is the answer to a person whose message fits no skill.
+func (k *catalog) help() string {
+	var b strings.Builder
+	b.WriteString("I could not tell which of my skills you need. I can do this:\n")
+	for _, sk := range k.skills {
+		b.WriteString("\n- " + sk.Name)
+		if sk.Name != sk.ID {
+			b.WriteString(" [" + sk.ID + "]")
+		}
+		if sk.Description != "" {
+			b.WriteString(": " + sk.Description)
+		}
+		if len(sk.Examples) > 0 {
+			b.WriteString(" For example: " + sk.Examples[0])
+		}
+	}
+	return b.String()
+}
+
+// skillMetadata is the metadata that names the skill of a message or artifact.
+func skillMetadata(id string) wire.Object {
+	b, err := json.Marshal(map[string]map[string]string{runtime.SkillsExtension: {"skill": id}})
+	if err != nil {
+		return nil
+	}
+	return b
+}

@@ -1,0 +1,411 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strconv"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// patience is how long a client that does not wait for the end (a stream, or returnImmediately) goes without a task when the handler has not
+// decided between a task and a plain Message.
+const patience = 200 * time.Millisecond
+
+// sending is how a message is sent.
+type sending struct {
+	// wait: the sender waits until the handler's call is over. Without, the call goes on in the background and Task.decided says when there is
+	// something to show.
+	wait bool
+	// named: an unknown task id is the client's for a new task (0.1).
+	named bool
+	// stored: the sender is told nothing but that the message was taken on (a notification), so that there has to be a task first.
+	stored bool
+}
+
+// send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer; with how.wait, await the
+// Task before its answer.
+func (e *Engine) send(ctx context.Context, owner store.Owner, req *runtime.SendRequest, how sending) (c *Call, answer runtime.Message, err error) {
+	info, err := e.checkSend(req)
+	if err != nil {
+		return nil, nil, err
+	}
+	c, answer, err = e.take(ctx, owner, req, info, how)
+	if how.named && errors.Is(err, store.ErrExists) { // two clients named the same new task: the message follows that of the other
+		c, answer, err = e.take(ctx, owner, req, info, how)
+	}
+	return c, answer, err
+}
+
+func (e *Engine) take(ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending) (c *Call, answer runtime.Message, err error) {
+	c = &Call{e: e, req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}}
+	if !how.wait {
+		c.decided = make(chan struct{})
+	}
+	c.ctx, c.cancel = context.WithCancelCause(&c.base)
+	if how.named {
+		if info, err = e.nameTask(c, info); err != nil {
+			c.cancel(nil)
+			return nil, nil, err
+		}
+	}
+	if info.TaskID != "" {
+		err = e.follow(c, info, how.wait)
+	} else {
+		answer, err = e.begin(c, info, how)
+	}
+	if err != nil || answer != nil {
+		c.cancel(nil)
+		return nil, answer, err
+	}
+	return c, nil, nil
+}
+
+// nameTask takes the task id of a 0.1 message as that of a new task, unless there is such a task. It returns the message's info as
+// that of 1.0 would be.
+func (e *Engine) nameTask(c *Call, info runtime.MessageInfo) (runtime.MessageInfo, error) {
+	if info.TaskID != "" {
+		_, err := e.store.Get(c.ctx, store.Key{Owner: c.owner, Task: info.TaskID}, store.View{History: new(int)})
+		if !errors.Is(err, store.ErrNotFound) {
+			return info, err
+		}
+	}
+	c.id, c.private.ClientID = info.TaskID, true
+	info.TaskID = ""
+	return info, nil
+}
+
+// values is a request's context without its end: a disconnect cancels nothing (R69, §3.5.2).
+type values struct {
+	ctx    context.Context
+	source any // the generated request
+}
+
+func (v *values) Deadline() (time.Time, bool) { return time.Time{}, false }
+func (v *values) Done() <-chan struct{}       { return nil }
+func (v *values) Err() error                  { return nil }
+
+func (v *values) Value(key any) any {
+	if key == (requestKey{}) {
+		return v.source
+	}
+	return v.ctx.Value(key)
+}
+
+// maxName is the longest id or name that a client may give to something, in bytes: contexts and tasks repeat theirs in every event.
+const maxName = 512
+
+// checkName refuses an id that is too long.
+func checkName(field, id string) error {
+	if len(id) > maxName {
+		return violation(field, "must not be longer than "+strconv.Itoa(maxName)+" bytes")
+	}
+	return nil
+}
+
+// checkSend validates what the codec does not (R35, R36).
+func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, err error) {
+	if req.Message == nil {
+		return info, violation("message", "is required")
+	}
+	info = req.Message.MessageInfo()
+	switch {
+	case info.ID == "":
+		return info, violation("message.messageId", "is required")
+	case !info.User:
+		return info, violation("message.role", "must be the user's: agents do not send messages to agents as themselves")
+	case req.HistoryLength != nil && *req.HistoryLength < 0:
+		return info, violation("configuration.historyLength", "must not be negative")
+	case req.HasPush && !e.info.Push:
+		return info, runtime.ErrPushNotificationNotSupported
+	}
+	for i, id := range info.References {
+		if err := checkName("message.referenceTaskIds["+strconv.Itoa(i)+"]", id); err != nil {
+			return info, err
+		}
+	}
+	return info, cmp.Or(checkName("message.messageId", info.ID), checkName("message.contextId", info.ContextID), checkName("message.taskId", info.TaskID))
+}
+
+// begin admits the first message of a task, routes it and runs its skill. Reading the message is work already.
+func (e *Engine) begin(c *Call, info runtime.MessageInfo, how sending) (answer runtime.Message, err error) {
+	c.live, c.contextID = &c.own, info.ContextID
+	if err := e.admit(c); err != nil {
+		return nil, err
+	}
+	called := false
+	defer func() {
+		if !called {
+			e.dismiss(c)
+		}
+	}()
+	if answer, called, err = e.place(c, info); !called {
+		return answer, err
+	}
+	if how.stored || how.named && c.id != "" { // the server's word, or the client's name, is for a task that is there
+		if err := c.found(); err != nil {
+			called = false
+			return nil, err
+		}
+	}
+	if !how.wait || c.skill.Timeout > 0 { // the server may make the task while the handler reads the message
+		c.bind()
+	}
+	c.launch(how.wait)
+	return nil, nil
+}
+
+// place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is a message or,
+// in the task, a question.
+func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
+	target, err := e.route(c, info)
+	if err != nil {
+		return nil, false, err
+	}
+	if target.skill == nil {
+		return c.message(runtime.MessageData{Parts: []runtime.Part{runtime.Text(e.help())}}, c.private.ClientID), false, nil
+	}
+	c.skill = target.skill
+	if err := c.checkModes(); err != nil {
+		return nil, false, err
+	}
+	if target.missing != nil {
+		return nil, false, e.ask(c, target)
+	}
+	c.input = target.input
+	return nil, true, nil
+}
+
+// found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.
+func (c *Call) found() error {
+	if c.skill.Check != nil {
+		if err := c.skill.Check(c.input); err != nil {
+			return InvalidInput(err)
+		}
+	}
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	c.auto = true
+	return c.create(runtime.StateSubmitted)
+}
+
+// launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its own: then
+// the sender can be answered when the time is up or the task is canceled, although the handler goes on.
+func (c *Call) launch(wait bool) {
+	switch {
+	case !wait:
+		go c.execute()
+	case c.skill.Timeout <= 0:
+		c.execute()
+	default:
+		c.live.mu.Lock() // a follow-up can be canceled from now on
+		c.ended = make(chan struct{})
+		if c.ctx.Err() != nil {
+			c.release()
+		}
+		c.live.mu.Unlock()
+		go c.execute()
+	}
+}
+
+// await waits until the call is over, or canceled, or its outcome cannot be told for now. A client that goes away, or the shutdown, ends the
+// waiting; the call goes on.
+func (c *Call) await(client context.Context) error {
+	if c.ended == nil {
+		return nil
+	}
+	select {
+	case <-c.ended:
+		return nil
+	case <-client.Done():
+		return context.Cause(client)
+	case <-c.e.closing:
+		return ErrBusy.With("the agent is shutting down")
+	}
+}
+
+// ask parks a new task whose message does not fit the skill, with the question for what is missing.
+func (e *Engine) ask(c *Call, target target) error {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	c.private.Asked, c.input = true, target.input
+	if err := c.create(runtime.StateSubmitted); err != nil {
+		return err
+	}
+	err := c.status(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing}, c.view())
+	c.first = c.last
+	c.over = true
+	c.live.run = nil
+	e.drop(c.live)
+	return err
+}
+
+// follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
+func (e *Engine) follow(c *Call, info runtime.MessageInfo, wait bool) error {
+	if err := e.admit(c); err != nil {
+		return err
+	}
+	l := e.use(store.Key{Owner: c.owner, Task: info.TaskID})
+	c.live, c.id, c.resumed = l, info.TaskID, true
+	started := false
+	defer func() {
+		if !started {
+			e.dismiss(c)
+			e.drop(l)
+		}
+	}()
+	queued, started, err := e.join(c, info, wait)
+	if started && !queued {
+		c.launch(wait)
+	}
+	return err
+}
+
+// join adds the message to its task and makes its call the task's next: started says that there is a call, queued that another one is
+// still going on.
+func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, started bool, err error) {
+	l := c.live
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	snap, err := l.load(e, store.View{History: new(int)})
+	if err != nil {
+		return false, false, err // R60: also for a foreign task (R34, R39)
+	}
+	now := snap.Task.TaskInfo()
+	switch {
+	case info.ContextID != "" && info.ContextID != now.ContextID:
+		return false, false, violation("message.contextId", "is not the context of the task") // R62
+	case now.State.Terminal():
+		return false, false, runtime.ErrUnsupportedOperation.With("the task has ended, send a message without a task id").WithMetadata("taskId", now.ID)
+	}
+	c.contextID, c.private = now.ContextID, snap.Private // R61
+	if c.skill = e.byID[snap.Private.Skill]; c.skill == nil {
+		return false, false, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
+	}
+	if err := c.checkModes(); err != nil {
+		return false, false, err
+	}
+	input, missing, err := c.skill.resume(c.base.ctx, snap.Private, c.parts)
+	if err != nil {
+		return false, false, err
+	}
+	c.input, c.private.Input = input, input
+	if missing != nil {
+		return false, false, c.reask(missing)
+	}
+	c.private.Asked = false
+	if l.run != nil && l.waiting()+int64(len(input)) > e.limits.Body {
+		return false, false, ErrBusy.With("too many messages wait for their turn in the task, try again later").WithMetadata("taskId", now.ID)
+	}
+	if err := c.addMessage(runtime.StateWorking, nil); err != nil {
+		return false, false, err
+	}
+	c.working = true
+	if l.run != nil {
+		if wait {
+			c.ended = make(chan struct{})
+		}
+		l.queue = append(l.queue, c)
+		return true, true, nil
+	}
+	l.run = c
+	return false, true, nil
+}
+
+// addMessage commits the client's message together with a status. The status goes first: the question that it replaces belongs before the
+// answer in the history.
+func (c *Call) addMessage(state runtime.State, parts []runtime.Part) error {
+	c.req.Message.Bind(c.contextID, c.id)
+	var m runtime.Message
+	if len(parts) > 0 {
+		m = c.message(runtime.MessageData{Parts: parts}, true)
+	}
+	if c.decided != nil {
+		c.live.read = true // by the stream that is about to begin
+	}
+	u := store.Update{
+		Event:    c.e.newStatus(c.ctx, c.id, c.contextID, state, m, c.e.now()),
+		Messages: []runtime.Message{c.req.Message},
+		Input:    &c.private.Input,
+		Asked:    &c.private.Asked,
+	}
+	var snap store.Snapshot
+	err := c.retry(func() (err error) {
+		snap, err = c.live.commit(c.e, u, c.view())
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	c.first, c.firstVersion, c.last, c.bytes = snap.Task, snap.Version, nil, snap.Bytes
+	c.decide()
+	return nil
+}
+
+// reask answers a message that still leaves something missing.
+func (c *Call) reask(missing []runtime.Part) error {
+	if err := c.addMessage(runtime.StateInputRequired, missing); err != nil {
+		return err
+	}
+	c.last, c.over = c.first, true
+	return nil
+}
+
+// awaitDecision waits, for a sender that does not wait for the end, until there is something to show. If the handler takes
+// its time, the task is created for it.
+func (c *Call) awaitDecision() {
+	select {
+	case <-c.decided:
+		return
+	default:
+	}
+	timer := time.NewTimer(patience)
+	defer timer.Stop()
+	select {
+	case <-c.decided:
+		return
+	case <-timer.C:
+	}
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	if c.isDecided || c.live.version != 0 {
+		return
+	}
+	c.auto = true
+	if err := c.create(runtime.StateWorking); err != nil {
+		c.cancel(err)
+	}
+}
+
+// takeFirst returns the task that a stream begins with and its version, and forgets it: the stream may be open for long.
+func (c *Call) takeFirst() (runtime.Task, int64) {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	first := c.first
+	c.first = nil
+	return first, c.firstVersion
+}
+
+// answer returns what the sender of the message gets: a Message or a Task, and about how long a Task is. The call is over, or its sender does not wait.
+func (c *Call) answer(over bool) (result any, bytes int, err error) {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	switch {
+	case c.err != nil && (c.live.version == 0 || c.err == errUnwritten):
+		return nil, 0, c.err
+	case c.reply != nil && c.live.version == 0:
+		return c.reply, 0, nil
+	case !over && c.first != nil:
+		return c.first, c.bytes, nil
+	case over && c.last != nil:
+		return c.last, c.bytes, nil
+	}
+	snap, err := c.e.store.Get(context.Background(), c.live.key, *c.view())
+	if err != nil {
+		return nil, 0, err
+	}
+	return snap.Task, snap.Bytes, nil
+}

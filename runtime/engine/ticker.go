@@ -1,0 +1,113 @@
+package engine
+
+import (
+	"context"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// ticker is the one timer for all streams, for long timeouts and for the store's retention: it finds the streams that were silent for too
+// long and has them write a heartbeat. It runs from the first stream or task until the server shuts down.
+type ticker struct {
+	e       *Engine
+	now     atomic.Int64 // number of the present tick, from 1
+	running atomic.Bool
+
+	mu      sync.Mutex
+	streams map[*Stream]struct{}
+	timer   *time.Timer
+	swept   time.Time
+	stopped bool
+}
+
+// sweepEvery is how often the store is told to drop what is due.
+const sweepEvery = 30 * time.Second
+
+// beatTicks is how many ticks make a heartbeat.
+const beatTicks = 4
+
+func (t *ticker) interval() time.Duration {
+	return max(min(t.e.limits.Heartbeat, t.e.limits.Stall)/beatTicks, time.Millisecond)
+}
+
+// start arms the timer if it is not.
+func (t *ticker) start() {
+	if t.running.Load() {
+		return
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.timer == nil && !t.stopped {
+		t.timer = time.AfterFunc(t.interval(), t.tick)
+		t.swept = time.Now()
+		t.running.Store(true)
+	}
+}
+
+func (t *ticker) add(st *Stream) {
+	t.mu.Lock()
+	if t.streams == nil {
+		t.streams = map[*Stream]struct{}{}
+	}
+	t.streams[st] = struct{}{}
+	st.heard.Store(t.now.Load())
+	t.mu.Unlock()
+	t.start()
+}
+
+func (t *ticker) remove(st *Stream) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.streams, st)
+}
+
+func (t *ticker) tick() {
+	now := time.Now()
+	for _, c := range t.e.due(now) {
+		c.expire()
+	}
+	sweep := t.beat(now)
+	if sweep {
+		if n, err := t.e.store.Sweep(context.Background(), t.e.now()); err != nil {
+			t.e.logger.Error("store could not be swept", "error", err)
+		} else if n > 0 {
+			t.e.logger.Debug("tasks dropped", "tasks", n)
+		}
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !t.stopped {
+		t.timer.Reset(t.interval())
+	}
+}
+
+// beat wakes the silent streams and reports whether it is time to sweep.
+func (t *ticker) beat(now time.Time) (sweep bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	silent := t.now.Add(1) - int64(t.e.limits.Heartbeat/t.interval())
+	for st := range t.streams {
+		if st.heard.Load() <= silent {
+			st.silent.Store(true)
+			st.reader.signal()
+		}
+	}
+	if now.Sub(t.swept) < sweepEvery {
+		return false
+	}
+	t.swept = now
+	return true
+}
+
+func (t *ticker) stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	for st := range t.streams {
+		st.reader.signal() // the server is closing
+	}
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}

@@ -1,0 +1,220 @@
+package engine
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// What the engine does otherwise for a client that speaks an older version. The codecs of the version do the rest.
+
+// Version is one spoken version.
+type Version struct {
+	*runtime.Version
+	Index int // among the versions, newest 0
+}
+
+// Unnamed reports whether clients of the version do not name it in their requests: before 1.0 there was no A2A-Version (R73).
+func (v *Version) Unnamed() bool { return v.Rules.PlainErrors }
+
+// Decode reads parameters that came as JSON. It corrects what the operation's own Decode cannot know: without a word about blocking the answer of an
+// older version may come early (0.3 §7.1.2), but clients count on what the official servers do, which is to wait: a2a-go 0.3.15 leaves the word out for that.
+func (v *Version) Decode(op *runtime.Operation, params wire.Value) (any, *runtime.Error) {
+	request, err := op.Decode(params)
+	if err != nil {
+		return nil, InvalidParams(err)
+	}
+	if p, ok := request.(*runtime.SendRequest); ok && p.ReturnImmediately && v.Unnamed() {
+		p.ReturnImmediately = says(params, "configuration", "blocking")
+	}
+	return request, nil
+}
+
+// says reports whether parameters have the member at the path, with a value.
+func says(v wire.Value, path ...string) bool {
+	for _, name := range path {
+		if v.Kind() != wire.KindObject {
+			return false
+		}
+		v, _ = wire.Object(v).Get(name)
+	}
+	return len(v) > 0 && v.Kind() != wire.KindNull
+}
+
+// history is how long a history is wanted: 0 says nothing in 0.1 and 0.2.
+func (v *Version) history(length *int) *int {
+	if length != nil && *length == 0 && v.Rules.NoHistory {
+		return nil
+	}
+	return length
+}
+
+// terms are what the card and the protocol package say of the agent's dealings with its peers.
+type terms struct {
+	versions []*Version
+	byClient *Version // the one whose clients choose their tasks' ids; nil: none
+	strict   bool
+	card     runtime.Card
+	info     runtime.CardInfo
+	tenants  map[string]bool // declared tenants; nil when the card declares none: then any tenant is a name space of its own
+	required []string        // extensions that a request must declare
+	known    map[string]bool // all declared extensions
+}
+
+func newTerms(cfg Config, strict bool) terms {
+	t := terms{strict: strict, card: cfg.Card, info: cfg.Card.CardInfo(), known: map[string]bool{}}
+	for i, v := range cfg.Protocol.Versions {
+		spoken := &Version{v, i}
+		t.versions = append(t.versions, spoken)
+		if t.byClient == nil && v.Rules.ClientIDs {
+			t.byClient = spoken
+		}
+	}
+	for _, x := range t.info.Extensions {
+		t.known[x.URI] = true
+		if runtime.IsSkillsExtension(x.URI) {
+			t.known[runtime.SkillsExtension], t.known[runtime.FormerSkillsExtension] = true, true
+		}
+		if x.Required {
+			t.required = append(t.required, x.URI)
+		}
+	}
+	if slices.ContainsFunc(t.info.Interfaces, func(i runtime.Interface) bool { return i.Tenant != "" }) {
+		t.tenants = map[string]bool{}
+		for _, i := range t.info.Interfaces {
+			t.tenants[i.Tenant] = true
+		}
+	}
+	return t
+}
+
+// Versions returns the spoken versions, newest first.
+func (t *terms) Versions() []*Version { return t.versions }
+
+// ByClient returns the version whose clients choose their tasks' ids; nil if none is spoken.
+func (t *terms) ByClient() *Version { return t.byClient }
+
+// Card returns the agent's card.
+func (t *terms) Card() runtime.Card { return t.card }
+
+// Info returns what the runtime knows of the card.
+func (t *terms) Info() *runtime.CardInfo { return &t.info }
+
+// SpokenNames lists the versions, newest first.
+func (t *terms) SpokenNames() string {
+	names := make([]string, len(t.versions))
+	for i, v := range t.versions {
+		names[i] = v.Name
+	}
+	return strings.Join(names, ", ")
+}
+
+// Spoken finds a version by the name that a peer gives it, maybe with a patch number (R70); nil if it is not spoken.
+func (t *terms) Spoken(asked string) *Version {
+	for _, v := range t.versions {
+		if asked == v.Name || minorOf(asked) == v.Name {
+			return v
+		}
+	}
+	return nil
+}
+
+// Choose finds the version of a request: the one that it asks for or, unless the engine is strict, one that has what it asks for (§3.6.2, R72,
+// R73, T27). An error is VersionNotSupported.
+func (t *terms) Choose(asked string, has func(*Version) bool) (*Version, *runtime.Error) {
+	if asked == "" {
+		return t.unasked(has)
+	}
+	if v := t.Spoken(asked); v != nil {
+		return v, nil
+	}
+	return nil, t.NotSpoken(asked)
+}
+
+// unasked finds the version of a request that names none: it means 0.3 (R73), but what it asks for may say more. Of the versions that have
+// it, the oldest of those that know the A2A-Version parameter counts, because a client of a later one has all the more reason to name it; a strict
+// engine takes none of them. Else it is the newest of those that know no such parameter.
+func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
+	const implied = "0.3"
+	var found, named, unnamed *Version
+	for _, v := range t.versions {
+		if v.Name == implied {
+			found = v
+		}
+		switch {
+		case !has(v):
+		case v.Unnamed() && unnamed == nil:
+			unnamed = v
+		case !v.Unnamed() && !t.strict:
+			named = v
+		}
+	}
+	switch {
+	case named != nil:
+		return named, nil
+	case unnamed != nil:
+		return unnamed, nil
+	case found != nil:
+		return found, nil
+	case t.strict:
+		return nil, t.NotSpoken(implied)
+	}
+	return t.versions[0], nil
+}
+
+// NotSpoken is the error for a version that is not spoken.
+func (t *terms) NotSpoken(asked string) *runtime.Error {
+	supported := t.SpokenNames()
+	return runtime.ErrVersionNotSupported.With("protocol version %.20q is not spoken here, supported: %s", asked, supported).
+		WithMetadata("supportedVersions", supported).WithMetadata("requestedVersion", limit(asked, 20))
+}
+
+// minorOf cuts a patch number off: "1.0.1" is "1.0".
+func minorOf(v string) string {
+	major, rest, ok := strings.Cut(v, ".")
+	if !ok {
+		return v
+	}
+	minor, patch, ok := strings.Cut(rest, ".")
+	if !ok {
+		return v
+	}
+	if _, err := strconv.ParseUint(patch, 10, 16); err != nil {
+		return v
+	}
+	return major + "." + minor
+}
+
+func limit(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
+}
+
+// Activate returns those of the requested extensions that the agent has, in the order of the request, and refuses a request that does not declare
+// a required one (R49; unknown ones are ignored). A line holds several with commas between them.
+func (t *terms) Activate(requested []string) (active []string, err *runtime.Error) {
+	for _, line := range requested {
+		for uri := range strings.SplitSeq(line, ",") {
+			uri = strings.TrimSpace(uri)
+			if t.known[uri] && !slices.Contains(active, uri) {
+				active = append(active, uri)
+			}
+		}
+	}
+	for _, uri := range t.required {
+		if !slices.ContainsFunc(active, func(named string) bool { return sameExtension(named, uri) }) {
+			return active, runtime.ErrExtensionSupportRequired.With("the extension %s is required", uri).WithMetadata("extension", uri)
+		}
+	}
+	return active, nil
+}
+
+// sameExtension reports whether two URIs name one extension: ours has two.
+func sameExtension(a, b string) bool {
+	return a == b || runtime.IsSkillsExtension(a) && runtime.IsSkillsExtension(b)
+}

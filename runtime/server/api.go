@@ -1,0 +1,64 @@
+package server
+
+import (
+	"context"
+	"iter"
+
+	"github.com/a2agen/a2agen/runtime/engine"
+)
+
+// What generated code and handlers know of the engine, under the names by which they know it.
+type (
+	// Config is what generated code hands over.
+	Config = engine.Config
+	// Skill is one skill of the agent with its handler.
+	Skill = engine.Skill
+	// Task is one call of a handler: the message being handled and the task it belongs to.
+	Task = engine.Call
+	// ArtifactWriter streams one artifact.
+	ArtifactWriter = engine.ArtifactWriter
+	// Operation carries out one operation that the runtime does not know.
+	Operation = engine.Operation
+	// Router picks the skill for a message that nothing else could place.
+	Router = engine.Router
+	// Limits bound what a server takes on.
+	Limits = engine.Limits
+)
+
+// Causes with which a handler's context is canceled: ask context.Cause.
+var (
+	// ErrCanceled: the client canceled the task.
+	ErrCanceled = engine.ErrCanceled
+	// ErrTimeout: the skill's time is up.
+	ErrTimeout = engine.ErrTimeout
+)
+
+// Errors of a handler's Task.
+var (
+	// ErrAnswered: the handler already answered with a Message, or its call is over.
+	ErrAnswered = engine.ErrAnswered
+	// ErrTaskExists: a plain Message can no longer be the answer.
+	ErrTaskExists = engine.ErrTaskExists
+	// ErrTooManyArtifacts: the task has as many artifacts as a task may have, [runtime.MaxArtifacts].
+	ErrTooManyArtifacts = engine.ErrTooManyArtifacts
+	// ErrTooLarge: an event is over the server's limit.
+	ErrTooLarge = engine.ErrTooLarge
+	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it, in few words.
+	ErrTaskTooLarge = engine.ErrTaskTooLarge
+)
+
+// InvalidInput wraps what decoding or validating an input found (*check.Error, *wire.Error) as InvalidParams with one
+// violation for each finding. Generated code calls it.
+func InvalidInput(err error) error { return engine.InvalidInput(err) }
+
+// NewOperation makes an operation of a typed function. A nil result is an error.
+func NewOperation[In, Out any](run func(context.Context, *In) (*Out, error)) Operation {
+	return engine.NewOperation(run)
+}
+
+// NewStreamOperation makes an operation of a typed function whose result is a stream: each item is sent as it comes. An error ends the
+// stream and is answered as an [Operation]'s is. The sequence runs on a goroutine of its own; ctx ends when the client leaves,
+// the server shuts down or the time limit of handlers is over, and the sequence has to end then.
+func NewStreamOperation[In, Out any](run func(context.Context, *In) iter.Seq2[*Out, error]) Operation {
+	return engine.NewStreamOperation(run)
+}

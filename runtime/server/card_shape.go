@@ -1,0 +1,123 @@
+package server
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// cardShape is how a card is written: as the versions have it, newest first. What several have is one card for readers of each.
+type cardShape []*runtime.Version
+
+// cardShapes finds the shapes of the card by where it is for clients that do not say what they speak. They are those of the versions that look
+// there; clients of other versions get the card at either path, because some know only the other one.
+func (s *Server) cardShapes() map[string]*cardShape {
+	shapes := map[string]*cardShape{}
+	for _, v := range s.engine.Versions() {
+		at := v.Rules.CardPath
+		if at == "" {
+			at = CardPath
+		}
+		if shapes[at] == nil {
+			shapes[at] = new(cardShape)
+		}
+		*shapes[at] = append(*shapes[at], v.Version)
+	}
+	if shapes[CardPath] == nil {
+		shapes[CardPath] = shapes[OldCardPath]
+	}
+	if all := s.engine.Versions(); shapes[OldCardPath] == nil && all[len(all)-1].Unnamed() {
+		shapes[OldCardPath] = shapes[CardPath]
+	}
+	return shapes
+}
+
+// OldCardPath is where agents before 0.3 have their card (T52).
+const OldCardPath = "/.well-known/agent.json"
+
+// try writes the card in all its shapes, so that a card that cannot be written is known at the start.
+func (c *cards) try(s *Server, base string) error {
+	for _, shape := range c.shapes {
+		if _, err := c.under(shape, base); err != nil {
+			return err
+		}
+	}
+	for _, shape := range c.paths {
+		if _, err := c.under(shape, base); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// write writes a card. Of several versions the result has the members of all; what differs under one name is as the newest has it.
+func (shape *cardShape) write(card runtime.Card) ([]byte, error) {
+	var whole []byte
+	for _, v := range *shape {
+		one, err := v.AppendCard(nil, card)
+		if err != nil {
+			return nil, err
+		}
+		if whole == nil {
+			whole = one
+			continue
+		}
+		if whole, err = union(whole, one); err != nil {
+			return nil, err
+		}
+	}
+	return whole, nil
+}
+
+// union adds to newer what only older has: members of objects at any depth, and of objects at the same place of lists of one length.
+func union(newer, older wire.Value) (wire.Value, error) {
+	switch {
+	case bytes.Equal(newer, older):
+		return newer, nil
+	case newer.Kind() == wire.KindObject && older.Kind() == wire.KindObject:
+		return members(wire.Object(newer), wire.Object(older))
+	case newer.Kind() == wire.KindArray && older.Kind() == wire.KindArray:
+		var a, b []wire.Value
+		if err := errors.Join(json.Unmarshal(newer, &a), json.Unmarshal(older, &b)); err != nil {
+			return nil, err
+		}
+		if len(a) != len(b) {
+			return newer, nil
+		}
+		for i := range a {
+			var err error
+			if a[i], err = union(a[i], b[i]); err != nil {
+				return nil, err
+			}
+		}
+		out, err := json.Marshal(a)
+		return out, err
+	}
+	return newer, nil
+}
+
+func members(newer, older wire.Object) (wire.Value, error) {
+	rest, out := map[string]wire.Value{}, wire.Value{}
+	for name, v := range older.All() {
+		rest[name] = v
+	}
+	for name, v := range newer.All() {
+		if old, ok := rest[name]; ok {
+			var err error
+			if v, err = union(v, old); err != nil {
+				return nil, err
+			}
+			delete(rest, name)
+		}
+		out = append(wire.AppendKey(out, name), v...)
+	}
+	for name, v := range older.All() {
+		if _, ok := rest[name]; ok {
+			out = append(wire.AppendKey(out, name), v...)
+		}
+	}
+	return wire.EndObject(out, 0), nil
+}

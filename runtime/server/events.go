@@ -1,0 +1,211 @@
+package server
+
+import (
+	"bytes"
+	"net/http"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// framing is what a binding puts around an event's bytes.
+type framing interface {
+	beginFrame(dst []byte) []byte
+	endFrame(dst []byte) []byte
+	// appendError appends an error in place of an event.
+	appendError(dst []byte, e *runtime.Error) []byte
+}
+
+// eventWriter writes server-sent events, on the request's own goroutine.
+type eventWriter struct {
+	x        *exchange
+	framing  framing
+	rc       *http.ResponseController
+	begun    bool
+	deadline int64 // tick at which the write deadline was set; 0: never
+}
+
+func (x *exchange) events(f framing) eventWriter {
+	return eventWriter{x: x, framing: f, rc: http.NewResponseController(x.w)}
+}
+
+// follow writes a stream to its end. An error is that of its beginning: if nothing has begun, it can still be answered.
+func (w *eventWriter) follow(st *engine.Stream) error {
+	defer w.close()
+	defer st.Close()
+	for {
+		ok := false
+		switch st.Next() {
+		case engine.Opening:
+			if err := w.opening(st); err != nil {
+				return err
+			}
+			ok = w.flush()
+		case engine.Events:
+			ok = w.records(st)
+		case engine.Silence:
+			ok = w.write(sse.AppendComment(nil, ""))
+		}
+		if !ok {
+			return nil
+		}
+	}
+}
+
+// opening writes the task that a stream begins with, without a copy of its bytes: it may be large, and others write it, too.
+func (w *eventWriter) opening(st *engine.Stream) error {
+	buf := buffers.Get().(*[]byte)
+	defer putBuffer(buf)
+	return st.Opening(func(seq int64, event []byte) error {
+		*buf = w.framing.beginFrame(sse.BeginSeq((*buf)[:0], uint64(seq)))
+		if err := w.send(*buf); err != nil {
+			return err
+		}
+		if err := w.send(event); err != nil {
+			return err
+		}
+		return w.send(sse.End(w.framing.endFrame((*buf)[:0])))
+	})
+}
+
+// maxFlush is about how much is written at once, in bytes.
+const maxFlush = 32 << 10
+
+// records writes all events that are waiting: a lone event goes out at once, a burst shares a flush. It reports whether the client took them.
+func (w *eventWriter) records(st *engine.Stream) (ok bool) {
+	for st.Len() > 0 {
+		n := 0
+		err := w.x.Pass(func(b []byte) (_ []byte, err error) {
+			for n = 0; n < st.Len() && len(b) < maxFlush; n++ {
+				b = w.framing.beginFrame(sse.BeginSeq(b, uint64(st.Seq(n))))
+				if b, err = st.Append(b, n); err != nil {
+					return b, err
+				}
+				b = sse.End(w.framing.endFrame(b))
+			}
+			return b, nil
+		}, func(b []byte) { ok = w.write(b) })
+		if err != nil {
+			w.x.s.logger.Error("events could not be written", "task", st.TaskID(), "error", err)
+			return false
+		}
+		if !ok {
+			return false
+		}
+		st.Take(n)
+	}
+	return true
+}
+
+// sequence writes the items of an operation of the agent's own, without ids: the server keeps none of them. An error is that of the first item.
+func (w *eventWriter) sequence(q *engine.Sequence) error {
+	defer w.close()
+	defer q.Close()
+	for {
+		ok := false
+		switch q.Next() {
+		case engine.Events:
+			var err error
+			if ok, err = w.item(q); err != nil && !w.begun {
+				return err
+			} else if err != nil {
+				w.failure(err)
+				return nil
+			}
+		case engine.Silence:
+			ok = w.write(sse.AppendComment(nil, ""))
+		default:
+			w.begin() // a stream without items is empty, not something else
+		}
+		if !ok {
+			return nil
+		}
+	}
+}
+
+// item writes an item. It reports whether the client took it.
+func (w *eventWriter) item(q *engine.Sequence) (sent bool, err error) {
+	item, err := q.Item()
+	if err != nil {
+		return false, err
+	}
+	err = w.x.Pass(func(b []byte) ([]byte, error) {
+		b = w.framing.beginFrame(sse.Begin(b))
+		start := len(b)
+		b, err := w.x.Op.Append(b, item)
+		if err != nil {
+			return b, err
+		}
+		oneLine(b[start:])
+		return sse.End(w.framing.endFrame(b)), nil
+	}, func(b []byte) { sent = w.write(b) })
+	return sent, err
+}
+
+// failure writes an error that ends a stream.
+func (w *eventWriter) failure(err error) {
+	e, known := engine.ToError(err)
+	if !known {
+		w.x.s.logger.Error("request failed", "method", w.x.Op.RPC, "error", err)
+	}
+	w.write(sse.AppendEvent(nil, "", w.framing.appendError(nil, e)))
+}
+
+// begin says once that events are coming.
+func (w *eventWriter) begin() {
+	if !w.begun {
+		w.begun = true
+		w.x.streamHeader()
+	}
+}
+
+// send writes b. A reader that does not take it within the stall limit is dropped (T58: there is no other write timeout); one that takes a piece of
+// it gets as long for the next. The deadline is set anew once a tick, not for every event.
+func (w *eventWriter) send(b []byte) error {
+	w.begin()
+	if tick := w.x.s.engine.Tick(); w.deadline != tick {
+		w.deadline = tick
+		_ = w.rc.SetWriteDeadline(time.Now().Add(w.x.s.limits.Stall))
+	}
+	return w.x.put(w.rc, b)
+}
+
+// flush hands over what was sent so far. It reports success.
+func (w *eventWriter) flush() bool { return w.rc.Flush() == nil }
+
+// write sends b and hands it over. It reports success.
+func (w *eventWriter) write(b []byte) bool { return w.send(b) == nil && w.flush() }
+
+func (w *eventWriter) close() {
+	if w.deadline != 0 {
+		_ = w.rc.SetWriteDeadline(time.Time{}) // the connection may serve further requests
+	}
+}
+
+// lineCoding is how the bindings over HTTP write events: as JSON in one line.
+func lineCoding(v *engine.Version) engine.Coding {
+	return engine.Coding{Index: v.Index, Append: func(dst []byte, e runtime.Event) ([]byte, error) {
+		start := len(dst)
+		dst, err := v.AppendEvent(dst, e)
+		if err == nil {
+			oneLine(dst[start:])
+		}
+		return dst, err
+	}}
+}
+
+// oneLine turns line breaks into blanks, in place: in JSON they only stand between tokens, and an event's data is one line.
+func oneLine(b []byte) {
+	for _, c := range []byte{'\n', '\r'} {
+		for rest := b; ; {
+			i := bytes.IndexByte(rest, c)
+			if i < 0 {
+				break
+			}
+			rest[i] = ' '
+			rest = rest[i+1:]
+		}
+	}
+}

@@ -1,0 +1,208 @@
+package server
+
+import (
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// Header values are shared: a header map's slices are only read once they are set.
+var (
+	jsonType   = []string{"application/json"}
+	textType   = []string{"text/plain; charset=utf-8"}
+	streamType = []string{sse.ContentType}
+	noCache    = []string{"no-cache"}
+	noStore    = []string{"no-store"}
+	unbuffered = []string{"no"} // tells nginx to pass events on as they come
+	closing    = []string{"close"}
+	retryAfter = []string{"1"}
+)
+
+// Names of the service parameters (A2A 1.0 §3.2.6), in the form of header map keys.
+const (
+	headerVersion      = "A2a-Version"
+	headerExtensions   = "A2a-Extensions"
+	headerExtensionsV0 = "X-A2a-Extensions"
+	queryVersion       = "A2A-Version"
+)
+
+// exchange is one HTTP request to a binding being answered: what the bindings over HTTP have in common.
+type exchange struct {
+	engine.Request
+	s       *Server
+	w       http.ResponseWriter
+	r       *http.Request
+	body    *[]byte // nil: let go
+	counted int64   // bytes of the body that are taken from the server's budget
+}
+
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request) exchange {
+	return exchange{Request: s.engine.NewRequest(r.Context()), s: s, w: w, r: r}
+}
+
+// buffers hold request bodies and the frames of events. Larger ones are not kept.
+var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
+
+const keepBuffer = 64 << 10
+
+func putBuffer(b *[]byte) {
+	if cap(*b) <= keepBuffer {
+		*b = (*b)[:0]
+		buffers.Put(b)
+	}
+}
+
+// drop gives the body's memory back.
+func (x *exchange) drop() {
+	if x.body == nil {
+		return
+	}
+	putBuffer(x.body)
+	if x.body = nil; x.counted > 0 {
+		x.s.bodies.Release(x.counted)
+		x.counted = 0
+	}
+}
+
+// done lets go of what the request holds when the answer is written.
+func (x *exchange) done() {
+	x.drop()
+	x.Done()
+}
+
+// unauthorized is an identity function's refusal. It is answered with HTTP status 401: A2A has no code for it.
+type unauthorized struct{ cause error }
+
+func (u *unauthorized) Error() string { return u.cause.Error() }
+
+// identify finds the caller, before the body is read: of who is not known nothing is. A version that is not spoken comes first among what is wrong.
+func (x *exchange) identify() error {
+	if x.s.identity == nil {
+		return nil
+	}
+	caller, err := x.s.identity(x.r)
+	if err == nil {
+		x.Caller = caller
+		return nil
+	}
+	x.w.Header()["Connection"] = closing
+	if asked := askedVersion(x.r); asked != "" && x.s.engine.Spoken(asked) == nil {
+		return x.s.engine.NotSpoken(asked)
+	}
+	return &unauthorized{err}
+}
+
+// askedVersion returns the version that a request names, as it stands there; "" if none.
+func askedVersion(r *http.Request) string {
+	var asked string
+	if h := r.Header[headerVersion]; len(h) > 0 {
+		asked = strings.TrimSpace(h[0])
+	}
+	if asked == "" && r.URL.RawQuery != "" {
+		if query, err := url.ParseQuery(r.URL.RawQuery); err == nil {
+			asked = strings.TrimSpace(query.Get(queryVersion))
+		}
+	}
+	return asked
+}
+
+// activate echoes the requested extensions that the agent has.
+func (x *exchange) activate() *runtime.Error {
+	lines := x.r.Header[headerExtensions]
+	if old := x.r.Header[headerExtensionsV0]; len(old) > 0 {
+		lines = append(lines[:len(lines):len(lines)], old...)
+	}
+	active, err := x.s.engine.Activate(lines)
+	if len(active) > 0 {
+		echo := []string{strings.Join(active, ", ")}
+		x.w.Header()[headerExtensions] = echo
+		if x.Version.Unnamed() {
+			x.w.Header()[headerExtensionsV0] = echo
+		}
+	}
+	return err
+}
+
+// jsonContent accepts JSON types with any parameters, and a missing type.
+func jsonContent(header []string) bool {
+	if len(header) == 0 || header[0] == "application/json" || header[0] == "" {
+		return true
+	}
+	m := engine.BareMedia(header[0])
+	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
+}
+
+// lastEventID reads the header of a client that reconnects; 0 without one.
+func lastEventID(r *http.Request) int64 {
+	h := r.Header.Get("Last-Event-ID")
+	if h == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(h, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// inlineLength is up to which size net/http finds the length of a body by itself.
+const inlineLength = 2 << 10
+
+// write answers with JSON.
+func (x *exchange) write(status int, body []byte) {
+	h := x.w.Header()
+	h["Content-Type"] = jsonType
+	if len(body) > inlineLength {
+		h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	}
+	if status != http.StatusOK {
+		x.w.WriteHeader(status)
+	}
+	// A client that went away has nobody to tell.
+	if len(body) <= maxPiece {
+		_, _ = x.w.Write(body)
+	} else {
+		_ = x.putWhole(body)
+	}
+}
+
+func (x *exchange) streamHeader() {
+	h := x.w.Header()
+	h["Content-Type"] = streamType
+	h["Cache-Control"] = noCache
+	h["X-Accel-Buffering"] = unbuffered
+}
+
+// put writes b in pieces. The caller has set the deadline of the first one. Writers without deadlines are those of tests.
+func (x *exchange) put(rc *http.ResponseController, b []byte) error {
+	for {
+		piece := b[:min(len(b), maxPiece)]
+		if _, err := x.w.Write(piece); err != nil {
+			return err
+		}
+		if b = b[len(piece):]; len(b) == 0 {
+			return nil
+		}
+		_ = rc.SetWriteDeadline(time.Now().Add(x.s.limits.Stall))
+	}
+}
+
+// putWhole is put for an answer that is complete by it.
+func (x *exchange) putWhole(b []byte) error {
+	rc := http.NewResponseController(x.w)
+	_ = rc.SetWriteDeadline(time.Now().Add(x.s.limits.Stall))
+	if err := x.put(rc, b); err != nil {
+		return err
+	}
+	if err := rc.Flush(); err != nil {
+		return err
+	}
+	return rc.SetWriteDeadline(time.Time{}) // the connection may serve further requests
+}

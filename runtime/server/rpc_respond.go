@@ -1,0 +1,123 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/sse"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Pieces of a JSON-RPC response.
+const (
+	responseHead   = `{"jsonrpc":"2.0","id":`
+	responseResult = `,"result":`
+	responseError  = `,"error":`
+)
+
+// beginFrame appends the head of a response: every event of a stream is one, too (A2A 1.0 §9.4.2).
+func (q *request) beginFrame(b []byte) []byte {
+	b = append(b, responseHead...)
+	b = append(b, q.id...)
+	return append(b, responseResult...)
+}
+
+func (q *request) endFrame(b []byte) []byte { return append(b, '}') }
+
+// reply answers with a result.
+func (q *request) reply(result any) {
+	if card, ok := result.(runtime.Card); ok {
+		result = card.At(q.s.baseOf(q.r))
+	}
+	err := q.Pass(func(b []byte) ([]byte, error) {
+		b, err := q.Op.Append(q.beginFrame(b), result)
+		return q.endFrame(b), err
+	}, func(b []byte) { q.write(http.StatusOK, b) })
+	if err != nil {
+		q.fail(fmt.Errorf("result: %w", err))
+	}
+}
+
+// fail answers with an error. A client of a stream that takes event streams gets it as the only event: some see nothing in a plain body.
+func (q *request) fail(err error) {
+	if u := (*unauthorized)(nil); errors.As(err, &u) {
+		q.s.logger.Info("request refused", "error", err)
+		q.w.Header().Set("WWW-Authenticate", "Bearer")
+		q.refuse(http.StatusUnauthorized, runtime.ErrInvalidRequest.With("the request needs valid credentials"))
+		return
+	}
+	e, known := engine.ToError(err)
+	if !known {
+		q.s.logger.Error("request failed", "method", q.method(), "error", err)
+	}
+	if q.Silent {
+		q.w.WriteHeader(http.StatusNoContent)
+		return
+	}
+	body := q.appendError(nil, e)
+	if q.Op != nil && q.Op.Stream && strings.Contains(q.r.Header.Get("Accept"), sse.ContentType) {
+		q.streamHeader()
+		_, _ = q.w.Write(sse.AppendEvent(nil, "", body))
+		return
+	}
+	q.write(http.StatusOK, body)
+}
+
+// reject answers what is wrong before the operation begins: to a client that gave no id, too, because it may have forgotten it.
+func (q *request) reject(err error) {
+	q.Silent = false
+	q.fail(err)
+}
+
+func (q *request) method() string {
+	if q.Op == nil {
+		return ""
+	}
+	return q.Op.RPC
+}
+
+// exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then, and sends nothing by itself.
+func (q *request) exited() {
+	body := q.appendError(nil, runtime.ErrInternal.With("the skill ended unexpectedly"))
+	h := q.w.Header()
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	h["Connection"] = closing
+	q.write(http.StatusOK, body)
+	_ = http.NewResponseController(q.w).Flush() // without one the client sees the connection end
+}
+
+// refuse answers what is not a JSON-RPC request with an HTTP status, and a JSON-RPC error as the body.
+func (q *request) refuse(status int, e *runtime.Error) {
+	q.write(status, q.appendError(nil, e))
+}
+
+func (q *request) appendError(dst []byte, e *runtime.Error) []byte {
+	dst = append(dst, responseHead...)
+	dst = append(dst, q.id...)
+	dst = append(dst, responseError...)
+	if q.Version != nil && q.Version.Rules.PlainErrors {
+		return append(appendPlainError(dst, e), '}')
+	}
+	return append(e.AppendJSON(dst), '}')
+}
+
+// appendPlainError appends an error without details, which SDKs of 0.3 each want in another form, and with a code that versions before 1.0
+// have (0.3 §8). Its note has no place but the message: it follows the specification's words, unless they say it all.
+func appendPlainError(dst []byte, e *runtime.Error) []byte {
+	code, text := e.Code, e.Text()
+	switch code {
+	case runtime.ErrExtensionSupportRequired.Code, runtime.ErrVersionNotSupported.Code:
+		code = runtime.ErrInternal.Code
+	case runtime.ErrTaskNotFound.Code, runtime.ErrTaskNotCancelable.Code, runtime.ErrPushNotificationNotSupported.Code,
+		runtime.ErrExtendedAgentCardNotConfigured.Code:
+		text = e.Message
+	}
+	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(code), 10)
+	dst = wire.AppendString(append(dst, `,"message":`...), strings.ToValidUTF8(text, "\uFFFD"))
+	return append(dst, '}')
+}
