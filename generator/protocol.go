@@ -2,10 +2,12 @@ package generator
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
 	"slices"
+	"strings"
 
 	a2agen "github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator/config"
@@ -70,11 +72,15 @@ func addEncodings(p *ir.Protocol, encodings []config.Encoding) (list diag.List) 
 		lower.AddWires(p, encoding)
 		has := func(w *ir.Wire) bool { return w.Encoding == encoding }
 		if !slices.ContainsFunc(p.Versions, func(v *ir.Version) bool { return slices.ContainsFunc(v.Wires, has) }) {
-			list.Errorf(e.Pos, "no-wire", "protojson is for \"0.3\", and proto for \"1.0\", \"0.3\" and definitions of your own in .proto files", "none of the versions has the encoding %q", e.Name)
+			hint := fmt.Sprintf("protojson is for %s, and proto for %s and definitions of your own in .proto files",
+				quoted(lower.WithWire(ir.ProtoJSON)), quoted(lower.WithWire(ir.Proto)))
+			list.Errorf(e.Pos, "no-wire", hint, "none of the versions has the encoding %q", e.Name)
 		}
 	}
 	return list
 }
+
+func quoted(versions []string) string { return `"` + strings.Join(versions, `", "`) + `"` }
 
 // readDefinition reads the definition of one version. With errors in the list there is none.
 func (g *generation) readDefinition(v config.Protocol) (*spec.Document, diag.List) {
@@ -155,13 +161,15 @@ func (g *generation) movedPins(digests map[string]string) (list diag.List) {
 // of them, or import one; reading the definitions and emitting the package anew would be more than half of a run.
 const carriedName = "a2a"
 
-// carriedPackages are the folders of the carried packages in this module, with the versions that they speak.
-var carriedPackages = []struct {
-	folder   string
-	versions []string
-}{
-	{"a2a", []string{"1.0"}},
-	{"internal/a2aall", []string{"1.0", "0.3", "0.2", "0.1"}},
+// Carried is a protocol package that the tool carries.
+type Carried struct {
+	Folder   string // in this module
+	Versions []string
+}
+
+// CarriedPackages are the carried packages: the one for everybody speaks the newest version, the other one all.
+func CarriedPackages() []Carried {
+	return []Carried{{"a2a", []string{spec.Newest()}}, {"internal/a2aall", spec.Versions()}}
 }
 
 // carriedBindings are the types of the carried package that the agent's packages name.
@@ -172,9 +180,9 @@ func carried(c *config.Config) string {
 	if c.ProtocolImport == "" && (path.Base(c.Packages.Protocol) != carriedName || len(c.Encodings) > 0) {
 		return ""
 	}
-	for _, p := range carriedPackages {
-		if slices.Equal(c.Versions(), p.versions) {
-			return p.folder
+	for _, p := range CarriedPackages() {
+		if slices.Equal(c.Versions(), p.Versions) {
+			return p.Folder
 		}
 	}
 	return ""

@@ -12,9 +12,9 @@ import (
 )
 
 func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
-	for _, carried := range carriedPackages {
+	for _, carried := range CarriedPackages() {
 		var versions []config.Protocol
-		for _, v := range carried.versions {
+		for _, v := range carried.Versions {
 			versions = append(versions, config.Protocol{Version: v})
 		}
 		p, list := new(generation).loadProtocol(&config.Config{Protocol: versions})
@@ -25,7 +25,7 @@ func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		files, err := carriedPackage(carried.folder)
+		files, err := carriedPackage(carried.Folder)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -34,11 +34,11 @@ func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
 			got[f.Path] = f.Data
 		}
 		if len(got) != len(want) {
-			t.Errorf("%s: %d files are carried, %d emitted", carried.folder, len(got), len(want))
+			t.Errorf("%s: %d files are carried, %d emitted", carried.Folder, len(got), len(want))
 		}
 		for _, f := range want {
 			if !bytes.Equal(got[path.Base(f.Path)], f.Data) {
-				t.Errorf("%s: the carried %s is stale: run go generate ./a2a", carried.folder, f.Path)
+				t.Errorf("%s: the carried %s is stale: run go generate ./a2a", carried.Folder, f.Path)
 			}
 		}
 	}

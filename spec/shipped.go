@@ -13,8 +13,9 @@ import (
 //go:embed v*/a2a.*
 var shipped embed.FS
 
-// definitions are the shipped protocol definitions, newest first. This is their only list. The first file of a version is
-// what it is defined by; a version defined by a schema may have a proto for its other bindings.
+// definitions are the shipped protocol definitions, newest first. This is their only list: a version is added by its folder, a line
+// here and, if a schema defines it, its alignment in generator/lower/align. The first file of a version is what it is defined by; a
+// version defined by a schema may have a proto for its other bindings.
 var definitions = []struct {
 	version string
 	paths   []string
@@ -30,6 +31,20 @@ func Versions() []string {
 	vs := make([]string, len(definitions))
 	for i, d := range definitions {
 		vs[i] = d.version
+	}
+	return vs
+}
+
+// Newest returns the newest version whose definition ships with a2agen.
+func Newest() string { return definitions[0].version }
+
+// Hubs returns the versions whose definition can give the Go types, newest first: those that a proto defines.
+func Hubs() []string {
+	var vs []string
+	for _, d := range definitions {
+		if path.Ext(d.paths[0]) == ".proto" {
+			vs = append(vs, d.version)
+		}
 	}
 	return vs
 }

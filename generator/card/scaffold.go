@@ -2,6 +2,7 @@ package card
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -13,9 +14,9 @@ import (
 
 // Scaffold renders a fresh, commented agent.yaml for the card. It ends with the list of skills, two blanks deep, so that
 // adding a skill is appending lines. Everything that the new agent can keep is kept; the list says what was changed or left
-// out, because only the old deployment could promise it, and what is published and not enforced.
-func Scaffold(c *Card) ([]byte, diag.List) {
-	s := &scaffolder{file: c.File, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
+// out, because only the old deployment could promise it, and what is published and not enforced. The agent speaks the version.
+func Scaffold(c *Card, version string) ([]byte, diag.List) {
+	s := &scaffolder{file: c.File, version: version, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
 	_, interfaces := yamlx.Take(s.root, "supportedInterfaces")
 	_, skills := yamlx.Take(s.root, "skills")
 	caps := s.capabilities()
@@ -50,9 +51,10 @@ func Scaffold(c *Card) ([]byte, diag.List) {
 
 // scaffolder writes one agent.yaml and notes what became of the card.
 type scaffolder struct {
-	file string
-	root *yaml.Node
-	list diag.List
+	file    string
+	version string // that the agent speaks
+	root    *yaml.Node
+	list    diag.List
 }
 
 func (s *scaffolder) note(n *yaml.Node, hint, format string, args ...any) {
@@ -115,15 +117,15 @@ func (s *scaffolder) interfaces(list *yaml.Node) string {
 			kept = u.Path
 			s.note(n, "server.WithURL in main.go says it where requests do not", "of the interface at %s the path %s is kept: the card completes it with where the server runs", address, u.Path)
 		}
-		if v := yamlx.Text(yamlx.Get(n, "protocolVersion")); v != "1.0" && binding == "JSONRPC" {
-			s.note(n, `to serve them too, list "`+v+`" under protocol in a2agen.yaml, and such an interface where agent.yaml lists any`, "callers of %s speak A2A %s, and the new agent speaks 1.0", address, v)
+		if v := yamlx.Text(yamlx.Get(n, "protocolVersion")); v != s.version && binding == "JSONRPC" {
+			s.note(n, `to serve them too, list "`+v+`" under protocol in a2agen.yaml, and such an interface where agent.yaml lists any`, "callers of %s speak A2A %s, and the new agent speaks %s", address, v, s.version)
 		}
 	}
 	if kept == "" {
 		return ""
 	}
 	return "\n# Where the agent is reached, at the address where it runs. Without this list: at its root, in every version.\nsupportedInterfaces:\n  - url: " +
-		yamlx.Scalar(kept) + "\n    protocolBinding: JSONRPC\n    protocolVersion: \"1.0\"\n"
+		yamlx.Scalar(kept) + "\n    protocolBinding: JSONRPC\n    protocolVersion: " + strconv.Quote(s.version) + "\n"
 }
 
 // security renders how callers prove who they are, and what the card demands of them. The skills keep what they demand.
@@ -159,7 +161,7 @@ func Fresh(agentName, description string, skillIDs, textIDs []string) []byte {
 		skills.Content = append(skills.Content, textSkill(root, id))
 	}
 	yamlx.Set(root, "skills", skills)
-	text, _ := Scaffold(&Card{Root: root})
+	text, _ := Scaffold(&Card{Root: root}, "") // a fresh card has no interfaces, of which alone a version is said
 	return text
 }
 

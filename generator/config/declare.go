@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // Patterns that the shipped JSON Schema shows to editors too. A path of the project never leaves it.
@@ -33,7 +34,7 @@ const (
 var project = &shape.Object{
 	Name: "configuration", Doc: "What a2agen generates.",
 	Fields: []*shape.Field{
-		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. \"1.0\" or a definition of your own is always one of them.", Default: `["1.0"]`},
+		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. " + anyOf(spec.Hubs()) + " or a definition of your own is always one of them.", Default: newestAlone()},
 		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
 		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside JSON: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
 		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
@@ -41,8 +42,8 @@ var project = &shape.Object{
 		{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
 	},
 	Foreign: map[string]string{
-		"protocols": "write protocol: [\"1.0\"]",
-		"versions":  "write protocol: [\"1.0\"]",
+		"protocols": "write protocol: " + newestAlone(),
+		"versions":  "write protocol: " + newestAlone(),
 		"module":    "the module path is read from go.mod",
 	},
 }
@@ -180,7 +181,7 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 	for _, n := range versions {
 		claim(versionOf(n), n, "protocol version %q is listed twice")
 	}
-	checkNewest(c, versions)
+	checkHub(c, versions)
 	checkKept(c, versions, cfg)
 	for _, n := range yamlx.Items(yamlx.Get(root, "encodings")) {
 		claim(yamlx.Text(n), n, "encoding %q is listed twice")
@@ -218,26 +219,33 @@ func versionOf(n *yaml.Node) string {
 	return yamlx.Text(n)
 }
 
-// checkNewest demands the newest version or a definition of the user's own: the generated types are those of it.
-func checkNewest(c *shape.Checker, versions []*yaml.Node) {
-	newest := Supported()[0]
+// checkHub demands a version that can give the generated types, or a definition of the user's own.
+func checkHub(c *shape.Checker, versions []*yaml.Node) {
 	for _, n := range versions {
-		if v := yamlx.Text(n); v == newest || !slices.Contains(Supported(), v) { // a map is one's own; what is unknown is reported already
+		if v := yamlx.Text(n); slices.Contains(spec.Hubs(), v) || !slices.Contains(Supported(), v) { // a map is one's own; what is unknown is reported already
 			return
 		}
 	}
 	if len(versions) > 0 {
-		c.Errorf(versions[0], "missing-version", "", "protocol version %q is missing: the generated types are those of it, and the others are spoken beside it", newest)
+		c.Errorf(versions[0], "missing-version", "", "protocol version %s is missing: the generated types are those of it, and the others are spoken beside it", anyOf(spec.Hubs()))
 	}
 }
 
-func quoted(ss []string) string {
+func quoted(ss []string) string { return joined(ss, ", ") }
+
+// anyOf lists versions of which one will do.
+func anyOf(ss []string) string { return joined(ss, " or ") }
+
+func joined(ss []string, by string) string {
 	out := make([]string, len(ss))
 	for i, s := range ss {
 		out[i] = strconv.Quote(s)
 	}
-	return strings.Join(out, ", ")
+	return strings.Join(out, by)
 }
+
+// newestAlone is the list of versions of a project that does not say.
+func newestAlone() string { return "[" + strconv.Quote(spec.Newest()) + "]" }
 
 func orNode(n, otherwise *yaml.Node) *yaml.Node {
 	if n == nil {

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // AddWires adds the wires of further encodings to each version of p that has what they need. JSON is always there;
@@ -28,6 +29,14 @@ func AddWires(p *ir.Protocol, encodings ...ir.Encoding) {
 		}
 	}
 	addProtos(p, ir.Proto)
+}
+
+// WithWire are the shipped versions that have wires of an encoding beside JSON, newest first.
+func WithWire(e ir.Encoding) []string {
+	return slices.DeleteFunc(spec.Versions(), func(v string) bool {
+		_, aligned, _ := tableOf(v + protoTable)
+		return !aligned && (e != ir.Proto || !slices.Contains(spec.Hubs(), v))
+	})
 }
 
 // numbered reports whether all members of all messages have field numbers and need no more than a plain codec.

@@ -59,7 +59,7 @@ var rows = map[string]string{
 	// What surrounds generating.
 	"internal/project/disk":   "generator/output",
 	"internal/project/merge":  "",
-	"internal/project/remote": "",
+	"internal/project/remote": "spec",
 	"internal/project": ". generator generator/card generator/config generator/diag generator/emit generator/names generator/output " +
 		"generator/scaffold internal/project/disk internal/project/merge internal/project/remote spec",
 
@@ -80,7 +80,7 @@ var rows = map[string]string{
 	"internal/official":      "",
 	"internal/projecttest":   "",
 	"internal/prototest":     "",
-	"internal/regen":         "generator/emit generator/lower generator/output spec",
+	"internal/regen":         ". generator generator/emit generator/lower generator/output spec",
 	"internal/requirements":  "",
 	"internal/talk/talktest": "internal/a2aall runtime runtime/check runtime/server",
 }

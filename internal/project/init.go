@@ -160,7 +160,7 @@ func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 	if imported == nil || list.HasErrors() {
 		return nil, list, nil
 	}
-	text, notes := card.Scaffold(imported)
+	text, notes := card.Scaffold(imported, config.Default().Versions()[0])
 	return text, append(list, notes...), nil
 }
 

@@ -8,21 +8,13 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/a2agen/a2agen"
+	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/spec"
 )
-
-// packages are the checked-in protocol packages: the one for everybody speaks the newest version only, and the other one,
-// by which the older wires are tested, speaks all.
-var packages = []struct {
-	importPath, folder string
-	versions           []string
-}{
-	{"github.com/a2agen/a2agen/a2a", ".", []string{"1.0"}},
-	{"github.com/a2agen/a2agen/internal/a2aall", "internal", []string{"1.0", "0.3", "0.2", "0.1"}},
-}
 
 func main() {
 	root := flag.String("C", ".", "folder of the repository")
@@ -51,8 +43,8 @@ func run(root string) error {
 		}
 	}
 	var old []string
-	for _, p := range packages {
-		there, err := filepath.Glob(filepath.Join(root, p.folder, path.Base(p.importPath), "*.gen.go"))
+	for _, p := range generator.CarriedPackages() {
+		there, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.Folder), "*.gen.go"))
 		if err != nil {
 			return err
 		}
@@ -71,9 +63,9 @@ func run(root string) error {
 // generate makes the files of the packages, in memory.
 func generate() ([]output.File, error) {
 	var all []output.File
-	for _, p := range packages {
+	for _, p := range generator.CarriedPackages() {
 		var docs []*spec.Document
-		for _, version := range p.versions {
+		for _, version := range p.Versions {
 			doc, err := spec.Shipped(version)
 			if err != nil {
 				return nil, err
@@ -84,12 +76,12 @@ func generate() ([]output.File, error) {
 		if problems.HasErrors() {
 			return nil, fmt.Errorf("lower the definition: %s", problems[0])
 		}
-		files, err := emit.ProtocolPackage(protocol, emit.Paths{Protocol: p.importPath})
+		files, err := emit.ProtocolPackage(protocol, emit.Paths{Protocol: path.Join(a2agen.Module, p.Folder)})
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
-			f.Path = path.Join(p.folder, f.Path)
+			f.Path = path.Join(p.Folder, path.Base(f.Path))
 			all = append(all, f)
 		}
 	}

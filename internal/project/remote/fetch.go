@@ -19,6 +19,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/a2agen/a2agen/spec"
 )
 
 // Limits of a fetch unless the options say otherwise.
@@ -207,7 +209,7 @@ func newHTTPClient(o Options) *http.Client {
 // get fetches the card at one URL.
 func get(ctx context.Context, client *http.Client, at string, o Options) ([]byte, Info, error) {
 	// Some agents vary the card on the version.
-	data, info, contentType, err := download(ctx, client, at, http.Header{"Accept": {"application/json"}, "A2a-Version": {"1.0"}}, o)
+	data, info, contentType, err := download(ctx, client, at, http.Header{"Accept": {"application/json"}, "A2a-Version": {spec.Newest()}}, o)
 	if err != nil {
 		return nil, Info{}, err
 	}

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 
 	"github.com/a2agen/a2agen/internal/a2aall"
 	"github.com/a2agen/a2agen/runtime"
@@ -16,8 +17,7 @@ import (
 )
 
 const card = `{"name":"tester","description":"d","version":"1","capabilities":{"streaming":true,"extensions":[{"uri":"` + runtime.SkillsExtension + `"}]},
-"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"0.3"},
-	{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"0.2"},{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"0.1"}],
+"supportedInterfaces":[INTERFACES],
 "defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],
 "skills":[{"id":"chat","name":"Chat","description":"d","tags":["chat"]},{"id":"forecast","name":"Forecast","description":"d","tags":["weather"]}]}`
 
@@ -26,7 +26,11 @@ const input = `{"type":"object","properties":{"city":{"type":"string"},"days":{"
 // Agent starts an agent on this machine. stop ends it.
 func Agent() (url string, stop func(), err error) {
 	p := a2aall.Protocol()
-	c, err := p.DecodeCard([]byte(card))
+	var interfaces []string
+	for _, v := range p.Versions {
+		interfaces = append(interfaces, `{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"`+v.Name+`"}`)
+	}
+	c, err := p.DecodeCard([]byte(strings.Replace(card, "INTERFACES", strings.Join(interfaces, ","), 1)))
 	if err != nil {
 		return "", nil, err
 	}
