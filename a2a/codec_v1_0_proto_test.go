@@ -3,9 +3,10 @@
 package a2a
 
 import (
-	"github.com/a2agen/a2agen/runtime/wire"
 	"strconv"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
@@ -2807,10 +2808,7 @@ func readOAuthFlowsV10Proto(r *wire.ProtoReader, x *OAuthFlows) {
 	}
 	if x.Flow == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Flow = &OAuthFlowsFlowUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}
@@ -3002,10 +3000,7 @@ func readPartV10Proto(r *wire.ProtoReader, x *Part) {
 	}
 	if x.Content == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Content = &PartContentUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Content = &PartContentUnknown{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}
@@ -3385,10 +3380,7 @@ func readSecuritySchemeV10Proto(r *wire.ProtoReader, x *SecurityScheme) {
 	}
 	if x.Scheme == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Scheme = &SecuritySchemeSchemeUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Scheme = &SecuritySchemeSchemeUnknown{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}
@@ -3705,10 +3697,7 @@ func readSendMessageResponseV10Proto(r *wire.ProtoReader, x *SendMessageResponse
 	}
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Payload = &SendMessageResponsePayloadUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Payload = &SendMessageResponsePayloadUnknown{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}
@@ -3845,10 +3834,7 @@ func readStreamResponseV10Proto(r *wire.ProtoReader, x *StreamResponse) {
 	}
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Payload = &StreamResponsePayloadUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Payload = &StreamResponsePayloadUnknown{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}

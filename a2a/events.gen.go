@@ -3,9 +3,10 @@
 package a2a
 
 import (
+	"slices"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"slices"
 )
 
 var (
@@ -19,21 +20,21 @@ var (
 // EventInfo implements [runtime.Event].
 func (t *Task) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
-		ContextID: t.ContextID,
 		Kind:      runtime.EventTask,
-		State:     statusState(t.Status),
 		TaskID:    t.ID,
+		ContextID: t.ContextID,
+		State:     statusState(t.Status),
 	}
 }
 
 // TaskInfo implements [runtime.Task].
 func (t *Task) TaskInfo() runtime.TaskInfo {
 	info := runtime.TaskInfo{
-		Artifacts: len(t.Artifacts),
-		ContextID: t.ContextID,
-		History:   len(t.History),
 		ID:        t.ID,
+		ContextID: t.ContextID,
 		State:     statusState(t.Status),
+		Artifacts: len(t.Artifacts),
+		History:   len(t.History),
 	}
 	if t.Status != nil {
 		info.At = t.Status.Timestamp
@@ -143,22 +144,22 @@ func (t *Task) View(history *int, artifacts bool) runtime.Task {
 // EventInfo implements [runtime.Event].
 func (m *Message) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
-		ContextID: m.ContextID,
 		Kind:      runtime.EventMessage,
 		TaskID:    m.TaskID,
+		ContextID: m.ContextID,
 	}
 }
 
 // MessageInfo implements [runtime.Message].
 func (m *Message) MessageInfo() runtime.MessageInfo {
 	return runtime.MessageInfo{
-		ContextID:  m.ContextID,
-		Extensions: m.Extensions,
 		ID:         m.MessageID,
-		Metadata:   m.Metadata,
-		References: m.ReferenceTaskIDs,
+		ContextID:  m.ContextID,
 		TaskID:     m.TaskID,
 		User:       m.Role == RoleUser,
+		Metadata:   m.Metadata,
+		Extensions: m.Extensions,
+		References: m.ReferenceTaskIDs,
 	}
 }
 
@@ -176,10 +177,10 @@ func (m *Message) Contents() []runtime.Part {
 // EventInfo implements [runtime.Event].
 func (u *TaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
-		ContextID: u.ContextID,
 		Kind:      runtime.EventStatus,
-		State:     statusState(u.Status),
 		TaskID:    u.TaskID,
+		ContextID: u.ContextID,
+		State:     statusState(u.Status),
 	}
 }
 
@@ -194,9 +195,9 @@ func (u *TaskStatusUpdateEvent) StatusMessage() runtime.Message {
 // EventInfo implements [runtime.Event].
 func (u *TaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
-		ContextID: u.ContextID,
 		Kind:      runtime.EventArtifact,
 		TaskID:    u.TaskID,
+		ContextID: u.ContextID,
 	}
 }
 
@@ -263,12 +264,12 @@ func artifactData(a *Artifact) runtime.ArtifactData {
 		return runtime.ArtifactData{}
 	}
 	return runtime.ArtifactData{
-		Description: a.Description,
-		Extensions:  a.Extensions,
 		ID:          a.ArtifactID,
-		Metadata:    a.Metadata,
 		Name:        a.Name,
+		Description: a.Description,
 		Parts:       partsOf(a.Parts),
+		Metadata:    a.Metadata,
+		Extensions:  a.Extensions,
 	}
 }
 

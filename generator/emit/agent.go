@@ -115,7 +115,7 @@ func (a *agentPackage) task() jen.Code {
 // card is card.gen.go: the published card, as data.
 func (a *agentPackage) card() (output.File, error) {
 	f := a.newFile()
-	f.Add(doc("CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.")).Const().Id("CardJSON").Op("=").Add(literal(string(a.agent.Card))).Line()
+	f.Add(doc("CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.")).Const().Id("CardJSON").Op("=").Add(stringLiteral(string(a.agent.Card))).Line()
 	f.Add(doc("Card returns the agent's card.")).Func().Id("Card").Params().Params(a.hub(a.bindings.AgentCard), jen.Error()).Block(
 		jen.Id("card").Op(":=").New(jen.Qual(a.paths.Protocol, a.bindings.AgentCard.Go)),
 		jen.If(jen.Err().Op(":=").Id("card").Dot("UnmarshalJSON").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))), jen.Err().Op("!=").Nil()).Block(
@@ -126,9 +126,9 @@ func (a *agentPackage) card() (output.File, error) {
 	return render(f, pkgFile(a.paths.Agent, "card.gen.go"))
 }
 
-// literal is a Go string literal: raw where that shows the text as it is, which a raw string can do unless it holds a
+// stringLiteral is a Go string literal: raw where that shows the text as it is, which a raw string can do unless it holds a
 // backquote, a carriage return, or characters that an editor hides.
-func literal(s string) jen.Code {
+func stringLiteral(s string) jen.Code {
 	hidden := func(r rune) bool {
 		return r == '`' || r == '\uFFFD' || r == '\uFEFF' || r != '\n' && r != '\t' && r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 ||
 			r >= 0x200b && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
@@ -157,18 +157,18 @@ func (a *agentPackage) server() (output.File, error) {
 	for i, s := range a.agent.Skills {
 		skills[i] = jen.Id(glueName(s)).Call(jen.Id("s"))
 	}
-	config := jen.Dict{
-		jen.Id("Protocol"): jen.Qual(a.paths.Protocol, "Protocol").Call(),
-		jen.Id("Card"):     jen.Id("card"),
-		jen.Id("Skills"):   jen.Index().Qual(serverPath, "Skill").Values(multiline(skills)...),
-	}
+	config := members(
+		"Protocol", jen.Qual(a.paths.Protocol, "Protocol").Call(),
+		"Card", jen.Id("card"),
+		"Skills", jen.Index().Qual(serverPath, "Skill").Values(multiline(skills)...),
+	)
 	if len(a.own) > 0 {
-		config[jen.Id("Operations")] = jen.Id("operations").Call(jen.Id("s"))
+		config.set("Operations", jen.Id("operations").Call(jen.Id("s")))
 	}
 	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(
 		jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("Card").Call(),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config), jen.Id("opts").Op("..."))),
+		jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.code()...), jen.Id("opts").Op("..."))),
 	).Line()
 	for _, s := range a.agent.Skills {
 		f.Add(a.glue(s))
@@ -176,28 +176,15 @@ func (a *agentPackage) server() (output.File, error) {
 	return render(f, pkgFile(a.paths.Agent, "server.gen.go"))
 }
 
-// multiline puts every value on a line of its own.
-func multiline(values []jen.Code) []jen.Code {
-	out := make([]jen.Code, 0, len(values)+1)
-	for _, v := range values {
-		out = append(out, jen.Line().Add(v))
-	}
-	return append(out, jen.Line())
-}
-
 // glueName is the function that describes a skill to the runtime. Emitted types are exported, so it collides with nothing.
 func glueName(s *ir.Skill) string { return "skill" + s.Go }
 
 // glue is the description of one skill.
 func (a *agentPackage) glue(s *ir.Skill) jen.Code {
-	d := jen.Dict{
-		jen.Id("ID"):   jen.Lit(s.ID),
-		jen.Id("Name"): jen.Lit(s.Name),
-		jen.Id("Run"):  a.run(s),
-	}
+	d := members("ID", jen.Lit(s.ID), "Name", jen.Lit(s.Name))
 	for _, field := range []struct{ name, text string }{{"Description", s.Description}, {"TextField", s.TextField}} {
 		if field.text != "" {
-			d[jen.Id(field.name)] = jen.Lit(field.text)
+			d.set(field.name, jen.Lit(field.text))
 		}
 	}
 	for _, field := range []struct {
@@ -205,26 +192,26 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 		list []string
 	}{{"Tags", s.Tags}, {"Examples", s.Examples}, {"InputModes", s.InputModes}, {"OutputModes", s.OutputModes}} {
 		if len(field.list) > 0 {
-			d[jen.Id(field.name)] = stringList(field.list)
+			d.set(field.name, stringList(field.list))
 		}
 	}
 	if s.Input != nil {
-		d[jen.Id("InputSchema")] = literal(string(s.InputSchema))
-		d[jen.Id("Check")] = jen.Func().Params(jen.Id("input").Index().Byte()).Error().Block(
-			jen.Return(jen.New(jen.Id(s.Input.Name)).Dot("UnmarshalJSON").Call(jen.Id("input"))),
-		)
+		d.set("InputSchema", stringLiteral(string(s.InputSchema)))
+		check := jen.Return(jen.New(jen.Id(s.Input.Name)).Dot("UnmarshalJSON").Call(jen.Id("input")))
+		d.set("Check", jen.Func().Params(jen.Id("input").Index().Byte()).Error().Block(check))
 	}
 	if s.Output != nil {
-		d[jen.Id("OutputSchema")] = literal(string(s.OutputSchema))
+		d.set("OutputSchema", stringLiteral(string(s.OutputSchema)))
 	}
 	if s.Timeout > 0 {
-		d[jen.Id("Timeout")] = jen.Lit(int(s.Timeout.Milliseconds())).Op("*").Qual("time", "Millisecond")
+		d.set("Timeout", jen.Lit(int(s.Timeout.Milliseconds())).Op("*").Qual("time", "Millisecond"))
 	}
 	if s.MaxConcurrent > 0 {
-		d[jen.Id("MaxConcurrent")] = jen.Lit(s.MaxConcurrent)
+		d.set("MaxConcurrent", jen.Lit(s.MaxConcurrent))
 	}
+	d.set("Run", a.run(s))
 	return jen.Func().Id(glueName(s)).Params(jen.Id("s").Id("Skills")).Qual(serverPath, "Skill").Block(
-		jen.Return(jen.Qual(serverPath, "Skill").Values(d)),
+		jen.Return(jen.Qual(serverPath, "Skill").Values(d.code()...)),
 	).Line().Line()
 }
 

@@ -122,11 +122,11 @@ type skillCode struct {
 
 // variable describes the skill to the runtime.
 func (k *skillCode) variable() jen.Code {
-	return jen.Var().Id(k.name()).Op("=").Qual(clientPath, "Skill").Types(k.in(), k.out()).Values(jen.Dict{
-		jen.Id("ID"):  jen.Lit(k.skill.ID),
-		jen.Id("In"):  k.codec("DataInput", "PlainInput", k.skill.Input),
-		jen.Id("Out"): k.codec("DataOutput", "PlainOutput", k.skill.Output),
-	}).Line().Line()
+	return jen.Var().Id(k.name()).Op("=").Qual(clientPath, "Skill").Types(k.in(), k.out()).Values(members(
+		"ID", jen.Lit(k.skill.ID),
+		"In", k.codec("DataInput", "PlainInput", k.skill.Input),
+		"Out", k.codec("DataOutput", "PlainOutput", k.skill.Output),
+	).code()...).Line().Line()
 }
 
 func (k *skillCode) name() string { return "skill" + k.call }

@@ -68,7 +68,11 @@ func render(f *jen.File, file string) (output.File, error) {
 	if err := f.Render(&b); err != nil {
 		return output.File{}, fmt.Errorf("emit %s: %w", file, numbered(err))
 	}
-	return output.File{Path: file, Kind: output.Owned, Data: b.Bytes()}, nil
+	data, err := join([][]byte{b.Bytes()})
+	if err != nil {
+		return output.File{}, fmt.Errorf("emit %s: %w", file, err)
+	}
+	return output.File{Path: file, Kind: output.Owned, Data: data}, nil
 }
 
 // addAll adds declarations with a blank line between them, if each ends with a line break.

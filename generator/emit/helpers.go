@@ -27,7 +27,7 @@ func errorVars() jen.Code {
 }
 
 func (b *bound) newMessageHelper() jen.Code {
-	message := jen.Dict{}
+	message := members()
 	b.into(message, "Message.message_id", jen.Qual("crypto/rand", "Text").Call())
 	b.into(message, "Message.role", jen.Id("role"))
 	b.into(message, "Message.parts", jen.Id("parts"))
@@ -38,13 +38,13 @@ func (b *bound) newMessageHelper() jen.Code {
 }
 
 func (b *bound) textHelper() jen.Code {
-	part := jen.Dict{jen.Id(b.Fields["Part.content"].Go): jen.Id(b.Cases["Part.text"].Go).Call(jen.Id("s"))}
+	part := members(b.Fields["Part.content"].Go, jen.Id(b.Cases["Part.text"].Go).Call(jen.Id("s")))
 	s := jen.Add(doc("Text makes a text part."))
 	return s.Func().Id("Text").Params(jen.Id("s").String()).Add(ptr(b.Part)).Block(jen.Return(newOf(b.Part, part))).Line()
 }
 
 func (b *bound) dataHelper() jen.Code {
-	part := jen.Dict{jen.Id(b.Fields["Part.content"].Go): jen.Id(b.Cases["Part.data"].Go).Call(jen.Id("value"))}
+	part := members(b.Fields["Part.content"].Go, jen.Id(b.Cases["Part.data"].Go).Call(jen.Id("value")))
 	b.into(part, "Part.media_type", rt("MediaJSON"))
 	s := jen.Add(doc("Data makes a data part of a value, encoded as encoding/json does. Raw JSON is checked and taken as it is."))
 	return s.Func().Id("Data").Params(jen.Id("v").Any()).Params(ptr(b.Part), jen.Error()).Block(

@@ -82,19 +82,32 @@ func join(texts [][]byte) ([]byte, error) {
 	return slices.Concat(head, importBlock(imports), bodies.Bytes()), nil
 }
 
-// importBlock is the import declaration between the package clause and the first declaration.
+// importBlock is the import declaration between the package clause and the first declaration: the standard library, then the others.
 func importBlock(imports map[string]string) []byte {
 	var b strings.Builder
 	b.WriteString("\n")
-	paths := slices.Sorted(maps.Keys(imports))
-	switch len(paths) {
-	case 0:
-	case 1:
-		b.WriteString("\nimport " + imports[paths[0]] + "\n")
+	var own, others []string
+	for _, p := range slices.Sorted(maps.Keys(imports)) {
+		if first, _, _ := strings.Cut(p, "/"); strings.Contains(first, ".") {
+			others = append(others, imports[p])
+		} else {
+			own = append(own, imports[p])
+		}
+	}
+	switch {
+	case len(imports) == 0:
+	case len(imports) == 1:
+		b.WriteString("\nimport " + slices.Concat(own, others)[0] + "\n")
 	default:
 		b.WriteString("\nimport (\n")
-		for _, p := range paths {
-			b.WriteString("\t" + imports[p] + "\n")
+		for _, spec := range own {
+			b.WriteString("\t" + spec + "\n")
+		}
+		if len(own) > 0 && len(others) > 0 {
+			b.WriteByte('\n')
+		}
+		for _, spec := range others {
+			b.WriteString("\t" + spec + "\n")
 		}
 		b.WriteString(")\n")
 	}

@@ -327,7 +327,7 @@ func (c *protoCodec) noCase(f *ir.Field, open bool) []jen.Code {
 		return []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(none)}
 	}
 	keep := jen.If(jen.List(jen.Id("name"), jen.Id("value"), jen.Id("ok")).Op(":=").Id("extra").Dot("Case").Call(), jen.Id("ok")).Block(
-		x.Clone().Op("=").Op("&").Id(f.Union.Unknown).Values(jen.Dict{jen.Id("Name"): jen.Id("name"), jen.Id("Value"): jen.Id("value")}),
+		x.Clone().Op("=").Add(unknownCase(f.Union, jen.Id("name"), jen.Id("value"))),
 	)
 	if f.Presence != ir.Explicit {
 		keep.Else().Block(none)

@@ -2,6 +2,7 @@ package emit
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -52,36 +53,35 @@ func (b *bound) protocolFunc(p *ir.Protocol) jen.Code {
 			g.Id(versionFunc(v)).Call()
 		}
 	})
-	table, body := jen.Dict{}, []jen.Code{}
-	if len(p.Versions) == 1 {
-		table[jen.Id("Versions")] = versions
-		table[jen.Id("DecodeCard")] = b.readCard(jsonWire(p.Versions[0]))
-	} else { // the card may be of any of them
+	table, body := members("Versions", versions), []jen.Code{}
+	readCard := b.readCard(jsonWire(p.Versions[0]))
+	if len(p.Versions) > 1 { // the card may be of any of them
 		body = append(body, jen.Id("versions").Op(":=").Add(versions))
-		table[jen.Id("Versions")] = jen.Id("versions")
-		table[jen.Id("DecodeCard")] = jen.Func().Params(jen.Id("src").Index().Byte()).Params(rt("Card"), jen.Error()).Block(
+		table = members("Versions", jen.Id("versions"))
+		readCard = jen.Func().Params(jen.Id("src").Index().Byte()).Params(rt("Card"), jen.Error()).Block(
 			jen.Return(hook("DecodeCard").Call(jen.Id("src"), jen.Id("versions"))),
 		)
 	}
-	for member, name := range map[string]string{
-		"NewTask": "newTask", "NewMessage": "newMessage", "NewStatus": "newStatus", "NewArtifact": "newArtifact", "NewSend": "newSend", "NewTaskRequest": "newTaskRequest",
-	} {
-		table[jen.Id(member)] = jen.Id(name)
+	for _, name := range []string{"NewTask", "NewMessage", "NewStatus", "NewArtifact"} {
+		table.set(name, jen.Id(unexported(name)))
 	}
 	if operation(p, ir.RoleList) != nil {
-		table[jen.Id("NewTaskPage")] = jen.Id("newTaskPage")
+		table.set("NewTaskPage", jen.Id("newTaskPage"))
+	}
+	table.set("DecodeCard", readCard)
+	for _, name := range []string{"NewSend", "NewTaskRequest"} {
+		table.set(name, jen.Id(unexported(name)))
 	}
 	s := jen.Add(doc("Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it."))
-	return s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(append(body, jen.Return(jen.Op("&").Add(rt("Protocol")).Values(table)))...).Line()
+	return s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(append(body, jen.Return(jen.Op("&").Add(rt("Protocol")).Values(table.code()...)))...).Line()
 }
 
-// readCard prints the function that reads a card as w has it.
-func (b *bound) readCard(w *ir.Wire) jen.Code {
-	return jen.Func().Params(jen.Id("src").Index().Byte()).Params(rt("Card"), jen.Error()).Block(
-		jen.List(jen.Id("c"), jen.Err()).Op(":=").Id(decodeFunc(w, b.AgentCard)).Call(jen.Id("src")),
-		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Id("c"), jen.Nil()),
-	)
+// unexported is a name with a small first letter.
+func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:] }
+
+// readCard is the function that reads a card as w has it.
+func (b *bound) readCard(w *ir.Wire) *jen.Statement {
+	return rt("ReadCard").Call(jen.Id(readFunc(w, b.AgentCard)))
 }
 
 func versionFunc(v *ir.Version) string { return "version" + jsonWire(v).Suffix }
@@ -106,100 +106,108 @@ type versionTable struct {
 func (t *versionTable) code() jen.Code {
 	s := jen.Add(t.versionFunc()).Line()
 	s.Add(t.appendEvent()).Line().Add(t.readEvent()).Line()
+	if slices.ContainsFunc(t.v.Operations, func(op *ir.Operation) bool { return op.Role == ir.RoleSend }) {
+		s.Add(t.appendSendResult()).Line().Add(t.readSendResult()).Line()
+	}
 	for _, op := range t.v.Operations {
-		s.Add(t.operationFunc(op)).Line()
 		if name, code := t.neutral(op); code != nil && !t.neutrals[name] {
 			t.neutrals[name] = true
 			s.Add(code).Line()
 		}
-	}
-	requests, all := t.decoded()
-	for _, typ := range all {
-		s.Add(t.decode(typ, slices.Contains(requests, typ))).Line()
 	}
 	return s
 }
 
 // versionFunc prints the function that makes the version.
 func (t *versionTable) versionFunc() jen.Code {
-	version := jen.Dict{
-		jen.Id("Name"): jen.Lit(t.v.Name),
-		jen.Id("Operations"): jen.Index().Op("*").Add(rt("Operation")).ValuesFunc(func(g *jen.Group) {
-			for _, op := range t.v.Operations {
-				g.Line().Id(t.operationName(op)).Call()
-			}
-			for _, op := range t.v.Operations { // last, so that a client takes the name proper
-				for _, rpc := range op.Aliases {
-					g.Line().Add(rt("Alias")).Call(jen.Id(t.operationName(op)).Call(), jen.Lit(rpc))
-				}
-			}
-			g.Line()
-		}),
-		jen.Id("AppendEvent"): jen.Id("encodeEvent" + t.wire.Suffix),
-		jen.Id("ReadEvent"):   jen.Id("parseEvent" + t.wire.Suffix),
-		jen.Id("AppendCard"): jen.Func().Params(jen.Id("dst").Index().Byte(), jen.Id("c").Add(rt("Card"))).Params(jen.Index().Byte(), jen.Error()).Block(
-			t.appendAs(t.AgentCard, "c")...,
-		),
+	operations, body := t.operations(), []jen.Code{}
+	if aliases := t.aliases(); len(aliases) > 0 {
+		body = append(body, jen.Id("operations").Op(":=").Add(operations))
+		operations = jen.Append(append([]jen.Code{jen.Id("operations")}, multiline(aliases)...)...)
 	}
+	version := members(
+		"Name", jen.Lit(t.v.Name),
+		"Operations", operations,
+		"AppendEvent", jen.Id("encodeEvent"+t.wire.Suffix),
+		"ReadEvent", jen.Id("parseEvent"+t.wire.Suffix),
+		"AppendCard", rt("AppendCard").Call(jen.Id(appendFunc(t.wire, t.AgentCard))),
+	)
 	if t.several {
-		version[jen.Id("ReadCard")] = t.readCard(t.wire)
+		version.set("ReadCard", t.readCard(t.wire))
+	}
+	if len(t.v.Rules) > 0 {
+		version.set("Rules", rt("Rules").Values(t.rules().code()...))
 	}
 	if others := otherWires(t.v); len(others) > 0 {
-		version[jen.Id("Wires")] = jen.Index().Op("*").Add(rt("Wire")).ValuesFunc(func(g *jen.Group) {
+		version.set("Wires", jen.Index().Op("*").Add(rt("Wire")).ValuesFunc(func(g *jen.Group) {
 			for _, w := range others {
 				g.Id(wireFunc(w)).Call()
 			}
-		})
+		}))
 	}
-	if len(t.v.Rules) > 0 {
-		version[jen.Id("Rules")] = rt("Rules").Values(t.rules())
+	return jen.Func().Id(versionFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(
+		append(body, jen.Return(jen.Op("&").Add(rt("Version")).Values(version.code()...)))...).Line()
+}
+
+// operations is the list of the version's rows.
+func (t *versionTable) operations() *jen.Statement {
+	rows := make([]jen.Code, len(t.v.Operations))
+	for i, op := range t.v.Operations {
+		rows[i] = jen.Values(t.row(op).code()...)
 	}
-	return jen.Func().Id(versionFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(jen.Return(jen.Op("&").Add(rt("Version")).Values(version))).Line()
+	return jen.Index().Op("*").Add(rt("Operation")).Values(multiline(rows)...)
+}
+
+// aliases are the rows of other names. They come last, so that a client takes the name proper.
+func (t *versionTable) aliases() (rows []jen.Code) {
+	for i, op := range t.v.Operations {
+		for _, rpc := range op.Aliases {
+			rows = append(rows, rt("Alias").Call(jen.Id("operations").Index(jen.Lit(i)), jen.Lit(rpc)))
+		}
+	}
+	return rows
 }
 
 // rules are the members of the version's rules.
-func (t *versionTable) rules() jen.Dict {
-	rules := jen.Dict{}
+func (t *versionTable) rules() *literal {
+	rules := members()
 	for _, r := range t.v.Rules {
 		if r.Text != "" {
-			rules[jen.Id(r.Name)] = jen.Lit(r.Text)
+			rules.set(r.Name, jen.Lit(r.Text))
 		} else {
-			rules[jen.Id(r.Name)] = jen.True()
+			rules.set(r.Name, jen.True())
 		}
 	}
 	return rules
 }
 
-func (t *versionTable) operationName(op *ir.Operation) string {
-	return "operation" + op.Go + t.wire.Suffix
-}
-
-// operationFunc prints the function that makes one row.
-func (t *versionTable) operationFunc(op *ir.Operation) jen.Code {
-	row := jen.Dict{
-		jen.Id("Role"):          rt(roleNames[op.Role]),
-		jen.Id("RPC"):           jen.Lit(op.RPC),
-		jen.Id("Decode"):        t.decodeRequest(op),
-		jen.Id("Append"):        t.appendResult(op),
-		jen.Id("AppendRequest"): encoder(t.appendRequest(op)...),
-		jen.Id("Read"):          t.readResult(op),
-	}
+// row is one operation.
+func (t *versionTable) row(op *ir.Operation) *literal {
+	row := members("Role", rt(roleNames[op.Role]), "RPC", jen.Lit(op.RPC))
 	if op.GRPC != "" {
-		row[jen.Id("GRPC")] = jen.Lit(op.GRPC)
-	}
-	if op.Stream {
-		row[jen.Id("Stream")] = jen.True()
+		row.set("GRPC", jen.Lit(op.GRPC))
 	}
 	if len(op.HTTP) > 0 {
-		row[jen.Id("HTTP")] = jen.Index().Add(rt("Route")).ValuesFunc(func(g *jen.Group) {
-			for _, r := range op.HTTP {
-				route := jen.Dict{jen.Id("Verb"): jen.Lit(r.Verb), jen.Id("Path"): jen.Lit(r.Path)}
-				if r.Body != "" {
-					route[jen.Id("Body")] = jen.Lit(r.Body)
-				}
-				g.Values(route)
-			}
-		})
+		row.set("HTTP", jen.Index().Add(rt("Route")).Values(multiline(routes(op))...))
 	}
-	return jen.Func().Id(t.operationName(op)).Params().Op("*").Add(rt("Operation")).Block(jen.Return(jen.Op("&").Add(rt("Operation")).Values(row))).Line()
+	if op.Stream {
+		row.set("Stream", jen.True())
+	}
+	row.set("Decode", t.decodeRequest(op))
+	row.set("Append", t.appendResult(op))
+	row.set("AppendRequest", t.appendRequest(op))
+	row.set("Read", t.readResult(op))
+	return row
+}
+
+// routes are the HTTP bindings of an operation, each on a line.
+func routes(op *ir.Operation) (list []jen.Code) {
+	for _, r := range op.HTTP {
+		route := members("Verb", jen.Lit(r.Verb), "Path", jen.Lit(r.Path))
+		if r.Body != "" {
+			route.set("Body", jen.Lit(r.Body))
+		}
+		list = append(list, jen.Values(*route...))
+	}
+	return list
 }

@@ -31,14 +31,14 @@ func (b *bound) get(x, meaning string) *jen.Statement {
 }
 
 // from fills a member of a literal from the field of this meaning, if the protocol has it.
-func (b *bound) from(dict jen.Dict, member, x, meaning string) {
+func (b *bound) from(dict *literal, member, x, meaning string) {
 	if b.has(meaning) {
-		dict[jen.Id(member)] = b.get(x, meaning)
+		dict.set(member, b.get(x, meaning))
 	}
 }
 
 // into fills the field of this meaning in a literal, if the protocol has it. A zero value is "not set".
-func (b *bound) into(dict jen.Dict, meaning string, value jen.Code) {
+func (b *bound) into(dict *literal, meaning string, value jen.Code) {
 	if !b.has(meaning) {
 		return
 	}
@@ -46,32 +46,39 @@ func (b *bound) into(dict jen.Dict, meaning string, value jen.Code) {
 		b.optional = true
 		value = jen.Id("optional").Call(value)
 	}
-	dict[jen.Id(b.Fields[meaning].Go)] = value
+	dict.set(b.Fields[meaning].Go, value)
 }
 
 // countInto is into for an *int that goes to an int32: a pointer keeps "not set".
-func (b *bound) countInto(dict jen.Dict, meaning string, value *jen.Statement) {
+func (b *bound) countInto(dict *literal, meaning string, value *jen.Statement) {
 	switch {
 	case !b.has(meaning):
 	case isPointer(b.Fields[meaning]):
-		dict[jen.Id(b.Fields[meaning].Go)] = jen.Qual(runtimePath, "Int32").Call(value)
+		dict.set(b.Fields[meaning].Go, jen.Qual(runtimePath, "Int32").Call(value))
 	default:
 		b.value = true
-		dict[jen.Id(b.Fields[meaning].Go)] = jen.Int32().Call(jen.Id("value").Call(value))
+		dict.set(b.Fields[meaning].Go, jen.Int32().Call(jen.Id("value").Call(value)))
 	}
 }
 
-// countFrom fills an *int from an int32. Without explicit presence zero is "not set".
-func (b *bound) countFrom(dict jen.Dict, member, x, meaning string) {
+// countFrom fills an *int from an int32.
+func (b *bound) countFrom(dict *literal, member, x, meaning string) {
+	if value := b.count(x, meaning); value != nil {
+		dict.set(member, value)
+	}
+}
+
+// count is an int32 as an *int; without explicit presence zero is "not set". It is nil if the protocol has no such field.
+func (b *bound) count(x, meaning string) jen.Code {
 	if !b.has(meaning) {
-		return
+		return nil
 	}
 	value := b.sel(x, meaning)
 	if !isPointer(b.Fields[meaning]) {
 		b.optional = true
 		value = jen.Id("optional").Call(value)
 	}
-	dict[jen.Id(member)] = jen.Qual(runtimePath, "Int").Call(value)
+	return jen.Qual(runtimePath, "Int").Call(value)
 }
 
 // helpers prints the helper functions that were called.
@@ -98,7 +105,9 @@ func (b *bound) helpers() jen.Code {
 func ptr(t *ir.Type) *jen.Statement { return jen.Op("*").Id(t.Go) }
 
 // newOf is &T{…}.
-func newOf(t *ir.Type, dict jen.Dict) *jen.Statement { return jen.Op("&").Id(t.Go).Values(dict) }
+func newOf(t *ir.Type, dict *literal) *jen.Statement {
+	return jen.Op("&").Id(t.Go).Values(dict.code()...)
+}
 
 // method begins a method of *T.
 func method(recv string, t *ir.Type, name string) *jen.Statement {

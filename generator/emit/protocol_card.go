@@ -4,12 +4,11 @@ import "github.com/dave/jennifer/jen"
 
 // cardInfo prints AgentCard.CardInfo.
 func (b *bound) cardInfo() jen.Code {
-	info := jen.Dict{}
-	for member, meaning := range map[string]string{
-		"Name": "AgentCard.name", "Version": "AgentCard.version", "DefaultInput": "AgentCard.default_input_modes", "DefaultOutput": "AgentCard.default_output_modes",
-	} {
-		b.from(info, member, "c", meaning)
-	}
+	info := members()
+	b.from(info, "Name", "c", "AgentCard.name")
+	b.from(info, "Version", "c", "AgentCard.version")
+	b.from(info, "DefaultInput", "c", "AgentCard.default_input_modes")
+	b.from(info, "DefaultOutput", "c", "AgentCard.default_output_modes")
 	capabilities := []jen.Code{}
 	for _, m := range []struct{ member, meaning string }{
 		{"Streaming", "Capabilities.streaming"}, {"Push", "Capabilities.push_notifications"}, {"Extended", "Capabilities.extended_agent_card"},
@@ -18,24 +17,24 @@ func (b *bound) cardInfo() jen.Code {
 			capabilities = append(capabilities, jen.Id("info").Dot(m.member).Op("=").Add(b.get("has", m.meaning)))
 		}
 	}
-	extension := jen.Dict{}
+	extension := members()
 	b.from(extension, "URI", "e", "Extension.uri")
 	b.from(extension, "Required", "e", "Extension.required")
 	b.from(extension, "Params", "e", "Extension.params")
 	capabilities = append(capabilities, jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Add(b.sel("has", "Capabilities.extensions"))).Block(
-		jen.Id("info").Dot("Extensions").Op("=").Append(jen.Id("info").Dot("Extensions"), rt("Extension").Values(extension)),
+		jen.Id("info").Dot("Extensions").Op("=").Append(jen.Id("info").Dot("Extensions"), rt("Extension").Values(extension.code()...)),
 	))
-	iface := jen.Dict{}
+	iface := members()
 	b.from(iface, "URL", "i", "Interface.url")
 	b.from(iface, "Binding", "i", "Interface.protocol_binding")
 	b.from(iface, "Tenant", "i", "Interface.tenant")
 	b.from(iface, "Version", "i", "Interface.protocol_version")
 	s := jen.Add(doc("CardInfo implements [runtime.Card]."))
 	return s.Add(method("c", b.AgentCard, "CardInfo")).Params().Add(rt("CardInfo")).Block(
-		jen.Id("info").Op(":=").Add(rt("CardInfo")).Values(info),
+		jen.Id("info").Op(":=").Add(rt("CardInfo")).Values(info.code()...),
 		jen.If(jen.Id("has").Op(":=").Add(b.sel("c", "AgentCard.capabilities")), jen.Id("has").Op("!=").Nil()).Block(capabilities...),
 		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Add(b.sel("c", "AgentCard.supported_interfaces"))).Block(
-			jen.Id("info").Dot("Interfaces").Op("=").Append(jen.Id("info").Dot("Interfaces"), rt("Interface").Values(iface)),
+			jen.Id("info").Dot("Interfaces").Op("=").Append(jen.Id("info").Dot("Interfaces"), rt("Interface").Values(iface.code()...)),
 		),
 		jen.Return(jen.Id("info")),
 	).Line()

@@ -36,22 +36,22 @@ func (b *bound) assertions() jen.Code {
 
 // taskInfo prints Task.EventInfo and Task.TaskInfo.
 func (b *bound) taskInfo() jen.Code {
-	info := jen.Dict{jen.Id("Kind"): rt("EventTask"), jen.Id("State"): jen.Id("statusState").Call(b.sel("t", "Task.status"))}
+	info := members("Kind", rt("EventTask"))
 	b.from(info, "TaskID", "t", "Task.id")
 	b.from(info, "ContextID", "t", "Task.context_id")
-	task := jen.Dict{
-		jen.Id("State"):     jen.Id("statusState").Call(b.sel("t", "Task.status")),
-		jen.Id("Artifacts"): jen.Len(b.sel("t", "Task.artifacts")),
-		jen.Id("History"):   jen.Len(b.sel("t", "Task.history")),
-	}
+	info.set("State", jen.Id("statusState").Call(b.sel("t", "Task.status")))
+	task := members()
 	b.from(task, "ID", "t", "Task.id")
 	b.from(task, "ContextID", "t", "Task.context_id")
+	task.set("State", jen.Id("statusState").Call(b.sel("t", "Task.status")))
+	task.set("Artifacts", jen.Len(b.sel("t", "Task.artifacts")))
+	task.set("History", jen.Len(b.sel("t", "Task.history")))
 	status := b.sel("t", "Task.status")
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("t", b.Task, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info))).Line().Line()
+	s.Add(method("t", b.Task, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	s.Add(doc("TaskInfo implements [runtime.Task]."))
 	s.Add(method("t", b.Task, "TaskInfo")).Params().Add(rt("TaskInfo")).Block(
-		jen.Id("info").Op(":=").Add(rt("TaskInfo")).Values(task),
+		jen.Id("info").Op(":=").Add(rt("TaskInfo")).Values(task.code()...),
 		jen.If(jen.Add(status).Op("!=").Nil()).Block(jen.Id("info").Dot("At").Op("=").Add(status.Clone()).Dot(b.Fields["TaskStatus.timestamp"].Go)),
 		jen.Return(jen.Id("info")),
 	).Line()
@@ -144,7 +144,7 @@ func (b *bound) taskView() jen.Code {
 	status, artifacts, parts := b.Fields["Task.status"].Go, b.Fields["Task.artifacts"].Go, b.Fields["Artifact.parts"].Go
 	s := jen.Add(doc("View implements [runtime.Task]: the copy has a status and artifacts of its own and shares messages and parts."))
 	return s.Add(method("t", b.Task, "View")).Params(jen.Id("history").Op("*").Int(), jen.Id("artifacts").Bool()).Add(rt("Task")).Block(
-		jen.Id("v").Op(":=").Op("&").Struct(jen.Id("task").Id(b.Task.Go), jen.Id("status").Id(b.TaskStatus.Go)).Values(jen.Dict{jen.Id("task"): jen.Op("*").Id("t")}),
+		jen.Id("v").Op(":=").Op("&").Struct(jen.Id("task").Id(b.Task.Go), jen.Id("status").Id(b.TaskStatus.Go)).Values(members("task", jen.Op("*").Id("t")).code()...),
 		jen.If(b.sel("t", "Task.status").Op("!=").Nil()).Block(
 			jen.Id("v").Dot("status").Op("=").Op("*").Add(b.sel("t", "Task.status")),
 			jen.Id("v").Dot("task").Dot(status).Op("=").Op("&").Id("v").Dot("status"),

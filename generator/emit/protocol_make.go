@@ -26,7 +26,7 @@ func operation(p *ir.Protocol, role ir.Role) *ir.Operation {
 }
 
 func (b *bound) newTask() jen.Code {
-	task := jen.Dict{}
+	task := members()
 	b.into(task, "Task.id", jen.Id("id"))
 	b.into(task, "Task.context_id", jen.Id("contextID"))
 	made := func(name string) *jen.Statement { return jen.Id("made").Dot(name) }
@@ -34,10 +34,10 @@ func (b *bound) newTask() jen.Code {
 		Func().Id("newTask").Params(jen.List(jen.Id("id"), jen.Id("contextID")).String(), jen.Id("at").Qual("time", "Time")).Add(rt("Task")).Block(
 		jen.Id("made").Op(":=").Op("&").Struct(
 			jen.Id("task").Id(b.Task.Go), jen.Id("status").Id(b.TaskStatus.Go), jen.Id("history").Index(jen.Lit(2)).Add(ptr(b.Message)),
-		).Values(jen.Dict{
-			jen.Id("task"):   jen.Id(b.Task.Go).Values(task),
-			jen.Id("status"): jen.Id(b.TaskStatus.Go).Values(b.status(jen.Id(b.Values["TaskState.submitted"].Go), nil)),
-		}),
+		).Values(members(
+			"task", jen.Id(b.Task.Go).Values(task.code()...),
+			"status", jen.Id(b.TaskStatus.Go).Values(b.status(jen.Id(b.Values["TaskState.submitted"].Go), nil).code()...),
+		).code()...),
 		made("task").Dot(b.Fields["Task.status"].Go).Op("=").Op("&").Add(made("status")),
 		made("task").Dot(b.Fields["Task.history"].Go).Op("=").Add(made("history")).Index(jen.Empty(), jen.Lit(0)),
 		jen.Return(jen.Op("&").Add(made("task"))),
@@ -46,37 +46,38 @@ func (b *bound) newTask() jen.Code {
 
 // together returns a new outer whose field of the given meaning is a new inner. Both share one piece of memory: events are made at the rate of
 // chunks, and each piece costs time and collection.
-func (b *bound) together(outer *ir.Type, outside jen.Dict, meaning string, inner *ir.Type, inside jen.Dict) []jen.Code {
+func (b *bound) together(outer *ir.Type, outside *literal, meaning string, inner *ir.Type, inside *literal) []jen.Code {
 	return []jen.Code{
-		jen.Id("made").Op(":=").Op("&").Struct(jen.Id("outer").Id(outer.Go), jen.Id("inner").Id(inner.Go)).Values(jen.Dict{
-			jen.Id("outer"): jen.Id(outer.Go).Values(outside), jen.Id("inner"): jen.Id(inner.Go).Values(inside),
-		}),
+		jen.Id("made").Op(":=").Op("&").Struct(jen.Id("outer").Id(outer.Go), jen.Id("inner").Id(inner.Go)).Values(members(
+			"outer", jen.Id(outer.Go).Values(outside.code()...), "inner", jen.Id(inner.Go).Values(inside.code()...),
+		).code()...),
 		jen.Id("made").Dot("outer").Dot(b.Fields[meaning].Go).Op("=").Op("&").Id("made").Dot("inner"),
 		jen.Return(jen.Op("&").Id("made").Dot("outer")),
 	}
 }
 
 // status fills a status with a state, a message (nil: none) and the time called at.
-func (b *bound) status(state, message jen.Code) jen.Dict {
-	status := jen.Dict{}
+func (b *bound) status(state, message jen.Code) *literal {
+	status := members()
 	b.into(status, "TaskStatus.state", state)
-	b.into(status, "TaskStatus.timestamp", jen.Id("at"))
 	if message != nil {
 		b.into(status, "TaskStatus.message", message)
 	}
+	b.into(status, "TaskStatus.timestamp", jen.Id("at"))
 	return status
 }
 
 func (b *bound) newMessage() jen.Code {
-	message := jen.Dict{}
-	for meaning, member := range map[string]string{
-		"Message.message_id": "ID", "Message.context_id": "ContextID", "Message.task_id": "TaskID", "Message.metadata": "Metadata",
-		"Message.extensions": "Extensions", "Message.reference_task_ids": "References",
-	} {
-		b.into(message, meaning, jen.Id("data").Dot(member))
-	}
+	message := members()
+	data := func(member string) jen.Code { return jen.Id("data").Dot(member) }
+	b.into(message, "Message.message_id", data("ID"))
+	b.into(message, "Message.context_id", data("ContextID"))
+	b.into(message, "Message.task_id", data("TaskID"))
 	b.into(message, "Message.role", jen.Id(b.Values["MessageRole.agent"].Go))
-	b.into(message, "Message.parts", jen.Id("partsFrom").Call(jen.Id("data").Dot("Parts")))
+	b.into(message, "Message.parts", jen.Id("partsFrom").Call(data("Parts")))
+	b.into(message, "Message.metadata", data("Metadata"))
+	b.into(message, "Message.extensions", data("Extensions"))
+	b.into(message, "Message.reference_task_ids", data("References"))
 	return jen.Func().Id("newMessage").Params(jen.Id("data").Add(rt("MessageData"))).Add(rt("Message")).Block(
 		jen.Id("m").Op(":=").Add(newOf(b.Message, message)),
 		jen.If(jen.Id("data").Dot("User")).Block(b.set("m", "Message.role", jen.Id(b.Values["MessageRole.user"].Go))),
@@ -85,7 +86,7 @@ func (b *bound) newMessage() jen.Code {
 }
 
 func (b *bound) newStatus() jen.Code {
-	update := jen.Dict{}
+	update := members()
 	b.into(update, "StatusUpdate.task_id", jen.Id("taskID"))
 	b.into(update, "StatusUpdate.context_id", jen.Id("contextID"))
 	return jen.Func().Id("newStatus").Params(
@@ -97,14 +98,15 @@ func (b *bound) newStatus() jen.Code {
 }
 
 func (b *bound) newArtifact() jen.Code {
-	artifact := jen.Dict{}
-	for meaning, member := range map[string]string{
-		"Artifact.artifact_id": "ID", "Artifact.name": "Name", "Artifact.description": "Description", "Artifact.metadata": "Metadata", "Artifact.extensions": "Extensions",
-	} {
-		b.into(artifact, meaning, jen.Id("data").Dot(member))
-	}
-	b.into(artifact, "Artifact.parts", jen.Id("partsFrom").Call(jen.Id("data").Dot("Parts")))
-	update := jen.Dict{}
+	artifact := members()
+	data := func(member string) jen.Code { return jen.Id("data").Dot(member) }
+	b.into(artifact, "Artifact.artifact_id", data("ID"))
+	b.into(artifact, "Artifact.name", data("Name"))
+	b.into(artifact, "Artifact.description", data("Description"))
+	b.into(artifact, "Artifact.parts", jen.Id("partsFrom").Call(data("Parts")))
+	b.into(artifact, "Artifact.metadata", data("Metadata"))
+	b.into(artifact, "Artifact.extensions", data("Extensions"))
+	update := members()
 	b.into(update, "ArtifactUpdate.task_id", jen.Id("taskID"))
 	b.into(update, "ArtifactUpdate.context_id", jen.Id("contextID"))
 	b.into(update, "ArtifactUpdate.append", jen.Id("data").Dot("Append"))
@@ -115,7 +117,7 @@ func (b *bound) newArtifact() jen.Code {
 }
 
 func (b *bound) newTaskPage(t *ir.Type) jen.Code {
-	page := jen.Dict{}
+	page := members()
 	b.into(page, "listResult.tasks", jen.Id("list"))
 	b.into(page, "listResult.next_page_token", jen.Id("next"))
 	b.into(page, "listResult.page_size", jen.Int32().Call(jen.Id("pageSize")))
@@ -131,7 +133,7 @@ func (b *bound) newTaskPage(t *ir.Type) jen.Code {
 
 // newSend makes a send request, with a configuration only if something is to be configured.
 func (b *bound) newSend(t *ir.Type) jen.Code {
-	req := jen.Dict{}
+	req := members()
 	b.into(req, "send.tenant", jen.Id("data").Dot("Tenant"))
 	b.into(req, "send.metadata", jen.Id("data").Dot("Metadata"))
 	body := []jen.Code{
@@ -139,7 +141,7 @@ func (b *bound) newSend(t *ir.Type) jen.Code {
 		jen.List(b.sel("req", "send.message"), jen.Id("_")).Op("=").Id("data").Dot("Message").Assert(ptr(b.Message)),
 	}
 	if b.has("send.configuration") {
-		config := jen.Dict{}
+		config := members()
 		b.into(config, "SendConfig.accepted_output_modes", jen.Id("data").Dot("AcceptedOutputModes"))
 		b.countInto(config, "SendConfig.history_length", jen.Id("data").Dot("HistoryLength"))
 		b.into(config, "SendConfig.return_immediately", jen.Id("data").Dot("ReturnImmediately"))
@@ -161,7 +163,7 @@ func (b *bound) newTaskRequest(p *ir.Protocol) jen.Code {
 				if op == nil {
 					continue
 				}
-				req, of := jen.Dict{}, string(role)+"."
+				req, of := members(), string(role)+"."
 				b.into(req, of+"tenant", jen.Id("data").Dot("Tenant"))
 				b.into(req, of+"id", jen.Id("data").Dot("ID"))
 				b.into(req, of+"metadata", jen.Id("data").Dot("Metadata"))

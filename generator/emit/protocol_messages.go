@@ -4,20 +4,21 @@ import "github.com/dave/jennifer/jen"
 
 // messageInfo prints Message.EventInfo, Message.MessageInfo and Message.Bind.
 func (b *bound) messageInfo() jen.Code {
-	event := jen.Dict{jen.Id("Kind"): rt("EventMessage")}
+	event := members("Kind", rt("EventMessage"))
 	b.from(event, "TaskID", "m", "Message.task_id")
 	b.from(event, "ContextID", "m", "Message.context_id")
-	info := jen.Dict{jen.Id("User"): jen.Add(b.get("m", "Message.role")).Op("==").Id(b.Values["MessageRole.user"].Go)}
-	for member, meaning := range map[string]string{
-		"ID": "Message.message_id", "ContextID": "Message.context_id", "TaskID": "Message.task_id",
-		"Metadata": "Message.metadata", "Extensions": "Message.extensions", "References": "Message.reference_task_ids",
-	} {
-		b.from(info, member, "m", meaning)
-	}
+	info := members()
+	b.from(info, "ID", "m", "Message.message_id")
+	b.from(info, "ContextID", "m", "Message.context_id")
+	b.from(info, "TaskID", "m", "Message.task_id")
+	info.set("User", jen.Add(b.get("m", "Message.role")).Op("==").Id(b.Values["MessageRole.user"].Go))
+	b.from(info, "Metadata", "m", "Message.metadata")
+	b.from(info, "Extensions", "m", "Message.extensions")
+	b.from(info, "References", "m", "Message.reference_task_ids")
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("m", b.Message, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(event))).Line().Line()
+	s.Add(method("m", b.Message, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(event.code()...))).Line().Line()
 	s.Add(doc("MessageInfo implements [runtime.Message]."))
-	s.Add(method("m", b.Message, "MessageInfo")).Params().Add(rt("MessageInfo")).Block(jen.Return(rt("MessageInfo").Values(info))).Line().Line()
+	s.Add(method("m", b.Message, "MessageInfo")).Params().Add(rt("MessageInfo")).Block(jen.Return(rt("MessageInfo").Values(info.code()...))).Line().Line()
 	s.Add(doc("Bind implements [runtime.Message]."))
 	s.Add(method("m", b.Message, "Bind")).Params(jen.List(jen.Id("contextID"), jen.Id("taskID")).String()).Block(
 		b.set("m", "Message.context_id", jen.Id("contextID")),
@@ -45,21 +46,22 @@ func (b *bound) messageContents() jen.Code {
 
 // statusUpdate prints the methods of a status update.
 func (b *bound) statusUpdate() jen.Code {
-	info := jen.Dict{jen.Id("Kind"): rt("EventStatus"), jen.Id("State"): jen.Id("statusState").Call(b.sel("u", "StatusUpdate.status"))}
+	info := members("Kind", rt("EventStatus"))
 	b.from(info, "TaskID", "u", "StatusUpdate.task_id")
 	b.from(info, "ContextID", "u", "StatusUpdate.context_id")
+	info.set("State", jen.Id("statusState").Call(b.sel("u", "StatusUpdate.status")))
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("u", b.StatusUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info))).Line().Line()
+	s.Add(method("u", b.StatusUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	return s.Add(b.statusMessage("u", b.StatusUpdate, b.sel("u", "StatusUpdate.status")))
 }
 
 // artifactUpdate prints the methods of an artifact update.
 func (b *bound) artifactUpdate() jen.Code {
-	info := jen.Dict{jen.Id("Kind"): rt("EventArtifact")}
+	info := members("Kind", rt("EventArtifact"))
 	b.from(info, "TaskID", "u", "ArtifactUpdate.task_id")
 	b.from(info, "ContextID", "u", "ArtifactUpdate.context_id")
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("u", b.ArtifactUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info))).Line().Line()
+	s.Add(method("u", b.ArtifactUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	s.Add(doc("ArtifactUpdate implements [runtime.ArtifactUpdate]."))
 	s.Add(method("u", b.ArtifactUpdate, "ArtifactUpdate")).Params().Add(rt("ArtifactData")).Block(
 		jen.Id("data").Op(":=").Id("artifactData").Call(b.sel("u", "ArtifactUpdate.artifact")),
@@ -103,16 +105,16 @@ func (b *bound) stateFrom() jen.Code {
 
 // artifactData prints the neutral form of an artifact that may be nil.
 func (b *bound) artifactData() jen.Code {
-	data := jen.Dict{jen.Id("Parts"): jen.Id("partsOf").Call(b.sel("a", "Artifact.parts"))}
-	for member, meaning := range map[string]string{
-		"ID": "Artifact.artifact_id", "Name": "Artifact.name", "Description": "Artifact.description",
-		"Metadata": "Artifact.metadata", "Extensions": "Artifact.extensions",
-	} {
-		b.from(data, member, "a", meaning)
-	}
+	data := members()
+	b.from(data, "ID", "a", "Artifact.artifact_id")
+	b.from(data, "Name", "a", "Artifact.name")
+	b.from(data, "Description", "a", "Artifact.description")
+	data.set("Parts", jen.Id("partsOf").Call(b.sel("a", "Artifact.parts")))
+	b.from(data, "Metadata", "a", "Artifact.metadata")
+	b.from(data, "Extensions", "a", "Artifact.extensions")
 	return jen.Func().Id("artifactData").Params(jen.Id("a").Add(ptr(b.Artifact))).Add(rt("ArtifactData")).Block(
 		jen.If(isNil(jen.Id("a"))).Block(jen.Return(rt("ArtifactData").Values())),
-		jen.Return(rt("ArtifactData").Values(data)),
+		jen.Return(rt("ArtifactData").Values(data.code()...)),
 	).Line()
 }
 
@@ -123,13 +125,13 @@ var partKinds = []struct{ meaning, kind, member string }{
 
 // partOf prints the neutral form of a part that may be nil.
 func (b *bound) partOf() jen.Code {
-	part := jen.Dict{}
+	part := members()
 	b.from(part, "Filename", "p", "Part.filename")
 	b.from(part, "MediaType", "p", "Part.media_type")
 	b.from(part, "Metadata", "p", "Part.metadata")
 	return jen.Func().Id("partOf").Params(jen.Id("p").Add(ptr(b.Part))).Add(rt("Part")).Block(
 		jen.If(isNil(jen.Id("p"))).Block(jen.Return(rt("Part").Values())),
-		jen.Id("part").Op(":=").Add(rt("Part")).Values(part),
+		jen.Id("part").Op(":=").Add(rt("Part")).Values(part.code()...),
 		jen.Switch(jen.Id("c").Op(":=").Add(b.sel("p", "Part.content")).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
 			for _, k := range partKinds {
 				c := b.Cases[k.meaning]
@@ -144,12 +146,12 @@ func (b *bound) partOf() jen.Code {
 
 // partFrom prints the way back: setPart fills a new part, partsFrom makes a list. A part of unknown kind has no content; writing it is an error.
 func (b *bound) partFrom() jen.Code {
-	part := jen.Dict{}
+	part := members()
 	b.into(part, "Part.filename", jen.Id("from").Dot("Filename"))
 	b.into(part, "Part.media_type", jen.Id("from").Dot("MediaType"))
 	b.into(part, "Part.metadata", jen.Id("from").Dot("Metadata"))
 	s := jen.Func().Id("setPart").Params(jen.Id("p").Add(ptr(b.Part)), jen.Id("from").Op("*").Add(rt("Part"))).Block(
-		jen.Op("*").Id("p").Op("=").Id(b.Part.Go).Values(part),
+		jen.Op("*").Id("p").Op("=").Id(b.Part.Go).Values(part.code()...),
 		jen.Switch(jen.Id("from").Dot("Kind")).BlockFunc(func(g *jen.Group) {
 			for _, k := range partKinds {
 				g.Case(rt(k.kind)).Block(b.sel("p", "Part.content").Op("=").Id(b.Cases[k.meaning].Go).Call(jen.Id("from").Dot(k.member)))

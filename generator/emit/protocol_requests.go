@@ -18,11 +18,12 @@ func (b *bound) neutral(op *ir.Operation) (name string, code jen.Code) {
 	case ir.RoleSend, ir.RoleStream:
 		return name, b.neutralSend(name, of, op.Request.Type)
 	case ir.RoleGet, ir.RoleCancel, ir.RoleSubscribe:
-		req := jen.Dict{jen.Id("Source"): jen.Id("x")}
+		req := members()
 		b.from(req, "Tenant", "x", of+"tenant")
 		b.from(req, "ID", "x", of+"id")
-		b.from(req, "Metadata", "x", of+"metadata")
 		b.countFrom(req, "HistoryLength", "x", of+"history_length")
+		b.from(req, "Metadata", "x", of+"metadata")
+		req.set("Source", jen.Id("x"))
 		return name, b.neutralFunc(name, "TaskRequest", op.Request.Type, req)
 	case ir.RoleList:
 		return name, b.neutralList(name, of, op.Request.Type)
@@ -32,18 +33,20 @@ func (b *bound) neutral(op *ir.Operation) (name string, code jen.Code) {
 }
 
 // neutralFunc prints func name(x *T) *runtime.form, with more statements before the return of req.
-func (b *bound) neutralFunc(name, form string, t *ir.Type, req jen.Dict, more ...jen.Code) jen.Code {
-	body := append([]jen.Code{jen.Id("req").Op(":=").Op("&").Add(rt(form)).Values(req)}, more...)
+func (b *bound) neutralFunc(name, form string, t *ir.Type, req *literal, more ...jen.Code) jen.Code {
+	body := append([]jen.Code{jen.Id("req").Op(":=").Op("&").Add(rt(form)).Values(req.code()...)}, more...)
 	if len(more) == 0 {
-		return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(t))).Op("*").Add(rt(form)).Block(jen.Return(jen.Op("&").Add(rt(form)).Values(req))).Line()
+		return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(t))).Op("*").Add(rt(form)).Block(jen.Return(jen.Op("&").Add(rt(form)).Values(req.code()...))).Line()
 	}
 	return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(t))).Op("*").Add(rt(form)).Block(append(body, jen.Return(jen.Id("req")))...).Line()
 }
 
 func (b *bound) neutralSend(name, of string, t *ir.Type) jen.Code {
-	req := jen.Dict{jen.Id("Source"): jen.Id("x"), jen.Id("Message"): b.sel("x", of+"message")}
+	req := members()
 	b.from(req, "Tenant", "x", of+"tenant")
+	req.set("Message", b.sel("x", of+"message"))
 	b.from(req, "Metadata", "x", of+"metadata")
+	req.set("Source", jen.Id("x"))
 	if !b.has(of + "configuration") {
 		return b.neutralFunc(name, "SendRequest", t, req)
 	}
@@ -52,9 +55,7 @@ func (b *bound) neutralSend(name, of string, t *ir.Type) jen.Code {
 	if b.has("SendConfig.accepted_output_modes") {
 		assign("AcceptedOutputModes", b.get("c", "SendConfig.accepted_output_modes"))
 	}
-	history := jen.Dict{}
-	b.countFrom(history, "HistoryLength", "c", "SendConfig.history_length")
-	for _, value := range history {
+	if value := b.count("c", "SendConfig.history_length"); value != nil {
 		assign("HistoryLength", value)
 	}
 	if b.has("SendConfig.return_immediately") {
@@ -68,16 +69,17 @@ func (b *bound) neutralSend(name, of string, t *ir.Type) jen.Code {
 }
 
 func (b *bound) neutralList(name, of string, t *ir.Type) jen.Code {
-	req := jen.Dict{jen.Id("Source"): jen.Id("x")}
-	for member, field := range map[string]string{
-		"Tenant": "tenant", "ContextID": "context_id", "PageToken": "page_token", "After": "status_timestamp_after", "IncludeArtifacts": "include_artifacts",
-	} {
-		b.from(req, member, "x", of+field)
-	}
+	req := members()
+	b.from(req, "Tenant", "x", of+"tenant")
+	b.from(req, "ContextID", "x", of+"context_id")
 	if b.has(of + "status") {
-		req[jen.Id("State")] = jen.Id("stateOf").Call(b.get("x", of+"status"))
+		req.set("State", jen.Id("stateOf").Call(b.get("x", of+"status")))
 	}
 	b.countFrom(req, "PageSize", "x", of+"page_size")
+	b.from(req, "PageToken", "x", of+"page_token")
 	b.countFrom(req, "HistoryLength", "x", of+"history_length")
+	b.from(req, "After", "x", of+"status_timestamp_after")
+	b.from(req, "IncludeArtifacts", "x", of+"include_artifacts")
+	req.set("Source", jen.Id("x"))
 	return b.neutralFunc(name, "ListRequest", t, req)
 }

@@ -76,11 +76,11 @@ func wireTable(w *ir.Wire) jen.Code {
 			jen.Return(jen.Id("r").Dot("Done").Call()),
 		}
 	}
-	return jen.Func().Id(wireFunc(w)).Params().Op("*").Add(rt("Wire")).Block(jen.Return(jen.Op("&").Add(rt("Wire")).Values(jen.Dict{
-		jen.Id("Encoding"): jen.Lit(string(w.Encoding)),
-		jen.Id("Append"): encoder(over(func(t *ir.Type) jen.Code {
+	return jen.Func().Id(wireFunc(w)).Params().Op("*").Add(rt("Wire")).Block(jen.Return(jen.Op("&").Add(rt("Wire")).Values(members(
+		"Encoding", jen.Lit(string(w.Encoding)),
+		"Append", encoder(over(func(t *ir.Type) jen.Code {
 			return jen.Return(jen.Id(appendFunc(w, t)).Call(jen.Id("dst"), jen.Id("v")))
 		}, jen.List(jen.Id("dst"), unexpected()))),
-		jen.Id("Read"): jen.Func().Params(jen.Id("src").Index().Byte(), jen.Id("v").Any()).Error().Block(read...),
-	}))).Line()
+		"Read", jen.Func().Params(jen.Id("src").Index().Byte(), jen.Id("v").Any()).Error().Block(read...),
+	).code()...))).Line()
 }

@@ -175,12 +175,12 @@ func (s *shaped) readFuncOf(l *ir.Layout, body ...jen.Code) jen.Code {
 
 // interfaces prints the neutral form of a card's interfaces, both ways.
 func (s *shaped) interfaces() jen.Code {
-	to, from := jen.Dict{}, jen.Dict{}
-	for member, meaning := range map[string]string{
-		"URL": "Interface.url", "Binding": "Interface.protocol_binding", "Tenant": "Interface.tenant", "Version": "Interface.protocol_version",
+	to, from := members(), members()
+	for _, m := range []struct{ member, meaning string }{
+		{"URL", "Interface.url"}, {"Binding", "Interface.protocol_binding"}, {"Tenant", "Interface.tenant"}, {"Version", "Interface.protocol_version"},
 	} {
-		s.from(to, member, "i", meaning)
-		s.into(from, meaning, jen.Id("i").Dot(member))
+		s.from(to, m.member, "i", m.meaning)
+		s.into(from, m.meaning, jen.Id("i").Dot(m.member))
 	}
 	list := func(name string, arg, elem, literal *jen.Statement) *jen.Statement {
 		return jen.Func().Id(name+s.wire.Suffix).Params(jen.Id("list").Index().Add(arg)).Index().Add(elem).Block(
@@ -189,6 +189,6 @@ func (s *shaped) interfaces() jen.Code {
 			jen.Return(jen.Id("out")),
 		).Line()
 	}
-	return list("interfacesOf", ptr(s.Interface), rt("Interface"), rt("Interface").Values(to)).Line().
+	return list("interfacesOf", ptr(s.Interface), rt("Interface"), rt("Interface").Values(to.code()...)).Line().
 		Add(list("interfacesFrom", rt("Interface"), ptr(s.Interface), newOf(s.Interface, from)))
 }

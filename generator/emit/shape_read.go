@@ -47,7 +47,7 @@ func (s *shaped) readMessage(l *ir.Layout) jen.Code {
 	if open != nil {
 		x := jen.Id("x").Dot(open.Go)
 		body = append(body, jen.If(jen.List(jen.Id("name"), jen.Id("value"), jen.Id("ok")).Op(":=").Id("extra").Dot("Case").Call(), jen.Id("ok").Op("&&").Add(isNil(x.Clone()))).Block(
-			x.Clone().Op("=").Op("&").Id(open.Union.Unknown).Values(jen.Dict{jen.Id("Name"): jen.Id("name"), jen.Id("Value"): jen.Id("value")}),
+			x.Clone().Op("=").Add(unknownCase(open.Union, jen.Id("name"), jen.Id("value"))),
 		))
 	}
 	return code.Add(s.readFuncOf(l, body...))
@@ -254,22 +254,22 @@ func (s *shaped) readTagged(l *ir.Layout) jen.Code {
 		if m.Absent {
 			continue
 		}
-		choice := jen.Dict{}
+		choice := members()
 		if m.TagValue != "" {
-			choice[jen.Id("Tag")] = jen.Lit(m.TagValue)
+			choice.set("Tag", jen.Lit(m.TagValue))
 		}
 		if len(m.Shape) > 0 {
-			choice[jen.Id("Shape")] = stringsOf(m.Shape)
+			choice.set("Shape", stringsOf(m.Shape))
 		}
 		cases = append(cases, jen.Case(jen.Lit(len(choices))).Block(
 			jen.Id("v").Op(":=").New(jen.Id(m.Case.Type.Type.Go)),
 			jen.Id(s.fnOf("read", s.layout(m, m.Case.Type), "")).Call(jen.Id("r"), jen.Id("v")),
 			jen.Id("x").Dot(f.Go).Op("=").Id("v"),
 		))
-		choices = append(choices, jen.Values(choice))
+		choices = append(choices, jen.Values(*choice...))
 	}
 	cases = append(cases, jen.Default().Block(
-		jen.Id("x").Dot(f.Go).Op("=").Op("&").Id(f.Union.Unknown).Values(jen.Dict{jen.Id("Name"): jen.Id("tag"), jen.Id("Value"): jen.Id("r").Dot("Value").Call()}),
+		jen.Id("x").Dot(f.Go).Op("=").Add(unknownCase(f.Union, jen.Id("tag"), jen.Id("r").Dot("Value").Call())),
 	))
 	code := jen.Var().Id(table).Op("=").Index().Add(hook("Choice")).Values(choices...).Line().Line()
 	return code.Add(s.readFuncOf(l,
@@ -311,7 +311,7 @@ func (s *shaped) readHooked(l *ir.Layout) jen.Code {
 	return s.readFuncOf(l, append(body,
 		jen.Id("setPart").Call(jen.Id("x"), jen.Op("&").Id("part")),
 		jen.If(jen.Len(jen.Id("value")).Op(">").Lit(0)).Block(
-			jen.Id("x").Dot(content.Go).Op("=").Op("&").Id(content.Union.Unknown).Values(jen.Dict{jen.Id("Name"): jen.Id("name"), jen.Id("Value"): jen.Id("value")}),
+			jen.Id("x").Dot(content.Go).Op("=").Add(unknownCase(content.Union, jen.Id("name"), jen.Id("value"))),
 		),
 	)...)
 }

@@ -67,7 +67,7 @@ func (s *shapedProto) readHookedProto(l *ir.Layout) jen.Code {
 		jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value")).Op(":=").Add(hook("Take"+l.Hook)).Call(jen.Id("r")),
 		jen.Id("setPart").Call(jen.Id("x"), jen.Op("&").Id("part")),
 		jen.If(jen.Len(jen.Id("value")).Op(">").Lit(0)).Block(
-			jen.Id("x").Dot(content.Go).Op("=").Op("&").Id(content.Union.Unknown).Values(jen.Dict{jen.Id("Name"): jen.Id("name"), jen.Id("Value"): jen.Id("value")}),
+			jen.Id("x").Dot(content.Go).Op("=").Add(unknownCase(content.Union, jen.Id("name"), jen.Id("value"))),
 		),
 	)
 }

@@ -783,10 +783,7 @@ func readPartV01JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadTypedPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Content = &PartContentUnknown{Name: name, Value: value}
 	}
 }
 
@@ -887,10 +884,7 @@ func readSecuritySchemeV01JSON(r *wire.Reader, x *SecurityScheme) {
 		readMutualTLSSecuritySchemeV01JSON(r, v)
 		x.Scheme = v
 	default:
-		x.Scheme = &SecuritySchemeSchemeUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Scheme = &SecuritySchemeSchemeUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1018,10 +1012,7 @@ func appendSendMessageResponseV01JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV01JSON = []legacy.Choice{{
-	Shape: []string{"status", "id"},
-	Tag:   "task",
-}, {}}
+var choicesSendMessageResponseV01JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {}}
 
 func readSendMessageResponseV01JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV01JSON, "kind", "type")
@@ -1035,10 +1026,7 @@ func readSendMessageResponseV01JSON(r *wire.Reader, x *SendMessageResponse) {
 		readMessageV01JSONAnsweredTask(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &SendMessageResponsePayloadUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Payload = &SendMessageResponsePayloadUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1063,13 +1051,7 @@ func appendStreamResponseV01JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("status_update", "artifact_update", "task", "message")
 }
 
-var choicesStreamResponseV01JSON = []legacy.Choice{{
-	Shape: []string{"status", "id"},
-	Tag:   "status-update",
-}, {
-	Shape: []string{"artifact", "id"},
-	Tag:   "artifact-update",
-}, {}, {}}
+var choicesStreamResponseV01JSON = []legacy.Choice{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}
 
 func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV01JSON, "kind", "type")
@@ -1091,10 +1073,7 @@ func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
 		readMessageV01JSONAnsweredUpdate(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &StreamResponsePayloadUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Payload = &StreamResponsePayloadUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1613,9 +1592,9 @@ func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
 		out[at] = runtime.Interface{
+			URL:     i.URL,
 			Binding: i.ProtocolBinding,
 			Tenant:  i.Tenant,
-			URL:     i.URL,
 			Version: i.ProtocolVersion,
 		}
 	}
@@ -1626,10 +1605,10 @@ func interfacesFromV01JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
 		out[at] = &AgentInterface{
-			ProtocolBinding: i.Binding,
-			ProtocolVersion: i.Version,
-			Tenant:          i.Tenant,
 			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
 		}
 	}
 	return out

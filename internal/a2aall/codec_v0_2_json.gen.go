@@ -1041,10 +1041,7 @@ func readOAuthFlowsV02JSON(r *wire.Reader, x *OAuthFlows) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &OAuthFlowsFlowUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
 	}
 }
 
@@ -1091,10 +1088,7 @@ func readPartV02JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Content = &PartContentUnknown{Name: name, Value: value}
 	}
 }
 
@@ -1262,10 +1256,7 @@ func readSecuritySchemeV02JSON(r *wire.Reader, x *SecurityScheme) {
 		readOpenIDConnectSecuritySchemeV02JSON(r, v)
 		x.Scheme = v
 	default:
-		x.Scheme = &SecuritySchemeSchemeUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Scheme = &SecuritySchemeSchemeUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1401,13 +1392,7 @@ func appendSendMessageResponseV02JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV02JSON = []legacy.Choice{{
-	Shape: []string{"status", "id"},
-	Tag:   "task",
-}, {
-	Shape: []string{"parts"},
-	Tag:   "message",
-}}
+var choicesSendMessageResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
 
 func readSendMessageResponseV02JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV02JSON, "kind", "type")
@@ -1421,10 +1406,7 @@ func readSendMessageResponseV02JSON(r *wire.Reader, x *SendMessageResponse) {
 		readMessageV02JSON(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &SendMessageResponsePayloadUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Payload = &SendMessageResponsePayloadUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1449,19 +1431,7 @@ func appendStreamResponseV02JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
 }
 
-var choicesStreamResponseV02JSON = []legacy.Choice{{
-	Shape: []string{"status", "id"},
-	Tag:   "task",
-}, {
-	Shape: []string{"parts"},
-	Tag:   "message",
-}, {
-	Shape: []string{"status", "taskId"},
-	Tag:   "status-update",
-}, {
-	Shape: []string{"artifact", "taskId"},
-	Tag:   "artifact-update",
-}}
+var choicesStreamResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
 
 func readStreamResponseV02JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV02JSON, "kind", "type")
@@ -1483,10 +1453,7 @@ func readStreamResponseV02JSON(r *wire.Reader, x *StreamResponse) {
 		readTaskArtifactUpdateEventV02JSON(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &StreamResponsePayloadUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Payload = &StreamResponsePayloadUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1905,9 +1872,9 @@ func interfacesOfV02JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
 		out[at] = runtime.Interface{
+			URL:     i.URL,
 			Binding: i.ProtocolBinding,
 			Tenant:  i.Tenant,
-			URL:     i.URL,
 			Version: i.ProtocolVersion,
 		}
 	}
@@ -1918,10 +1885,10 @@ func interfacesFromV02JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
 		out[at] = &AgentInterface{
-			ProtocolBinding: i.Binding,
-			ProtocolVersion: i.Version,
-			Tenant:          i.Tenant,
 			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
 		}
 	}
 	return out

@@ -1158,10 +1158,7 @@ func readOAuthFlowsV03JSON(r *wire.Reader, x *OAuthFlows) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &OAuthFlowsFlowUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
 	}
 }
 
@@ -1208,10 +1205,7 @@ func readPartV03JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Content = &PartContentUnknown{Name: name, Value: value}
 	}
 }
 
@@ -1385,10 +1379,7 @@ func readSecuritySchemeV03JSON(r *wire.Reader, x *SecurityScheme) {
 		readMutualTLSSecuritySchemeV03JSON(r, v)
 		x.Scheme = v
 	default:
-		x.Scheme = &SecuritySchemeSchemeUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Scheme = &SecuritySchemeSchemeUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1524,13 +1515,7 @@ func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV03JSON = []legacy.Choice{{
-	Shape: []string{"status", "id"},
-	Tag:   "task",
-}, {
-	Shape: []string{"parts"},
-	Tag:   "message",
-}}
+var choicesSendMessageResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
 
 func readSendMessageResponseV03JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV03JSON, "kind", "type")
@@ -1544,10 +1529,7 @@ func readSendMessageResponseV03JSON(r *wire.Reader, x *SendMessageResponse) {
 		readMessageV03JSON(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &SendMessageResponsePayloadUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Payload = &SendMessageResponsePayloadUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1572,19 +1554,7 @@ func appendStreamResponseV03JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
 }
 
-var choicesStreamResponseV03JSON = []legacy.Choice{{
-	Shape: []string{"status", "id"},
-	Tag:   "task",
-}, {
-	Shape: []string{"parts"},
-	Tag:   "message",
-}, {
-	Shape: []string{"status", "taskId"},
-	Tag:   "status-update",
-}, {
-	Shape: []string{"artifact", "taskId"},
-	Tag:   "artifact-update",
-}}
+var choicesStreamResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
 
 func readStreamResponseV03JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV03JSON, "kind", "type")
@@ -1606,10 +1576,7 @@ func readStreamResponseV03JSON(r *wire.Reader, x *StreamResponse) {
 		readTaskArtifactUpdateEventV03JSON(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &StreamResponsePayloadUnknown{
-			Name:  tag,
-			Value: r.Value(),
-		}
+		x.Payload = &StreamResponsePayloadUnknown{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -2028,9 +1995,9 @@ func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
 		out[at] = runtime.Interface{
+			URL:     i.URL,
 			Binding: i.ProtocolBinding,
 			Tenant:  i.Tenant,
-			URL:     i.URL,
 			Version: i.ProtocolVersion,
 		}
 	}
@@ -2041,10 +2008,10 @@ func interfacesFromV03JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
 		out[at] = &AgentInterface{
-			ProtocolBinding: i.Binding,
-			ProtocolVersion: i.Version,
-			Tenant:          i.Tenant,
 			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
 		}
 	}
 	return out

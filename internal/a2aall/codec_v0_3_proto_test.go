@@ -3,11 +3,12 @@
 package a2aall
 
 import (
+	"strconv"
+	"time"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"strconv"
-	"time"
 )
 
 func appendAPIKeySecuritySchemeV03Proto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
@@ -394,9 +395,9 @@ func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
 		out[at] = runtime.Interface{
+			URL:     i.URL,
 			Binding: i.ProtocolBinding,
 			Tenant:  i.Tenant,
-			URL:     i.URL,
 			Version: i.ProtocolVersion,
 		}
 	}
@@ -407,10 +408,10 @@ func interfacesFromV03Proto(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
 		out[at] = &AgentInterface{
-			ProtocolBinding: i.Binding,
-			ProtocolVersion: i.Version,
-			Tenant:          i.Tenant,
 			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
 		}
 	}
 	return out
@@ -2150,10 +2151,7 @@ func readPartV03Proto(r *wire.ProtoReader, x *Part) {
 	part, name, value := legacy.TakeWrappedPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Content = &PartContentUnknown{Name: name, Value: value}
 	}
 }
 

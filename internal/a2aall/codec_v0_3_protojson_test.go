@@ -3,11 +3,12 @@
 package a2aall
 
 import (
+	"strconv"
+	"time"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"strconv"
-	"time"
 )
 
 func appendAPIKeySecuritySchemeV03ProtoJSON(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
@@ -1219,10 +1220,7 @@ func readOAuthFlowsV03ProtoJSON(r *wire.Reader, x *OAuthFlows) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &OAuthFlowsFlowUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
 	}
 }
 
@@ -1270,10 +1268,7 @@ func readPartV03ProtoJSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadWrappedPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Content = &PartContentUnknown{Name: name, Value: value}
 	}
 }
 
@@ -1489,10 +1484,7 @@ func readSecuritySchemeV03ProtoJSON(r *wire.Reader, x *SecurityScheme) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Scheme == nil {
-		x.Scheme = &SecuritySchemeSchemeUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Scheme = &SecuritySchemeSchemeUnknown{Name: name, Value: value}
 	}
 }
 
@@ -1652,10 +1644,7 @@ func readSendMessageResponseV03ProtoJSON(r *wire.Reader, x *SendMessageResponse)
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Payload == nil {
-		x.Payload = &SendMessageResponsePayloadUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Payload = &SendMessageResponsePayloadUnknown{Name: name, Value: value}
 	}
 }
 
@@ -1719,10 +1708,7 @@ func readStreamResponseV03ProtoJSON(r *wire.Reader, x *StreamResponse) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Payload == nil {
-		x.Payload = &StreamResponsePayloadUnknown{
-			Name:  name,
-			Value: value,
-		}
+		x.Payload = &StreamResponsePayloadUnknown{Name: name, Value: value}
 	}
 }
 
@@ -2239,9 +2225,9 @@ func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
 		out[at] = runtime.Interface{
+			URL:     i.URL,
 			Binding: i.ProtocolBinding,
 			Tenant:  i.Tenant,
-			URL:     i.URL,
 			Version: i.ProtocolVersion,
 		}
 	}
@@ -2252,10 +2238,10 @@ func interfacesFromV03ProtoJSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
 		out[at] = &AgentInterface{
-			ProtocolBinding: i.Binding,
-			ProtocolVersion: i.Version,
-			Tenant:          i.Tenant,
 			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
 		}
 	}
 	return out

@@ -3,8 +3,9 @@
 package a2aall
 
 import (
-	"github.com/a2agen/a2agen/runtime/wire"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // APIKeySecurityScheme asks for a key (A2A 1.0 §4.5.2).

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"math/bits"
+	"sync"
 )
 
 // MaxDepth is how deep objects and arrays may nest in a document.
@@ -22,8 +23,8 @@ const (
 )
 
 // Reader reads one JSON document in one pass. Its error is sticky: after the first failure every method returns zero
-// values and every loop ends, so that callers check once, with [Reader.Done]. Set it up with Reset; it is meant to live
-// on the stack. What the value methods return never refers to the source, except where a method says so.
+// values and every loop ends, so that callers check once, with [Reader.Done]. Set it up with Reset. What the value methods
+// return never refers to the source, except where a method says so.
 type Reader struct {
 	src   []byte
 	pos   int
@@ -54,6 +55,30 @@ func (r *Reader) Done() error {
 		r.fail(r.pos, "unexpected data after the value")
 	}
 	return r.Err()
+}
+
+// readers are between documents. They are shared because the functions that read a message are given as values, so that a
+// reader of theirs cannot stay on the stack.
+var readers = sync.Pool{New: func() any { return new(Reader) }}
+
+// Unmarshal reads the whole document src into x.
+func Unmarshal[T any](src []byte, x *T, read func(*Reader, *T)) error {
+	r := readers.Get().(*Reader)
+	r.Reset(src)
+	read(r, x)
+	err := r.Done()
+	r.Reset(nil)
+	readers.Put(r)
+	return err
+}
+
+// Decode reads the whole document src as a new T.
+func Decode[T any](src []byte, read func(*Reader, *T)) (*T, error) {
+	x := new(T)
+	if err := Unmarshal(src, x, read); err != nil {
+		return nil, err
+	}
+	return x, nil
 }
 
 // Offset returns the byte offset of the next value.

@@ -3,9 +3,10 @@
 package a2a
 
 import (
+	"time"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"time"
 )
 
 // A runtime that this code does not fit does not declare the constant.
@@ -14,151 +15,227 @@ const _ = runtime.SupportsGen1
 // Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{
-		DecodeCard: func(src []byte) (runtime.Card, error) {
-			c, err := decodeAgentCardV10JSON(src)
-			if err != nil {
-				return nil, err
-			}
-			return c, nil
-		},
-		NewArtifact:    newArtifact,
-		NewMessage:     newMessage,
-		NewSend:        newSend,
-		NewStatus:      newStatus,
-		NewTask:        newTask,
-		NewTaskPage:    newTaskPage,
-		NewTaskRequest: newTaskRequest,
 		Versions:       []*runtime.Version{versionV10JSON()},
+		NewTask:        newTask,
+		NewMessage:     newMessage,
+		NewStatus:      newStatus,
+		NewArtifact:    newArtifact,
+		NewTaskPage:    newTaskPage,
+		DecodeCard:     runtime.ReadCard(readAgentCardV10JSON),
+		NewSend:        newSend,
+		NewTaskRequest: newTaskRequest,
 	}
 }
 
 func versionV10JSON() *runtime.Version {
 	return &runtime.Version{
-		AppendCard: func(dst []byte, c runtime.Card) ([]byte, error) {
-			if x, ok := c.(*AgentCard); ok {
-				return appendAgentCardV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(c, "AgentCard")
+		Name: "1.0",
+		Operations: []*runtime.Operation{
+			{
+				Role: runtime.RoleSend,
+				RPC:  "SendMessage",
+				GRPC: "/lf.a2a.v1.A2AService/SendMessage",
+				HTTP: []runtime.Route{
+					{Verb: "POST", Path: "/message:send", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
+				},
+				Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
+				Append:        encodeResultV10JSON,
+				AppendRequest: runtime.AppendOf(appendSendMessageRequestV10JSON),
+				Read:          parseResultV10JSON,
+			},
+			{
+				Role: runtime.RoleStream,
+				RPC:  "SendStreamingMessage",
+				GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
+				HTTP: []runtime.Route{
+					{Verb: "POST", Path: "/message:stream", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
+				},
+				Stream:        true,
+				Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
+				Append:        runtime.AppendItem(encodeEventV10JSON),
+				AppendRequest: runtime.AppendOf(appendSendMessageRequestV10JSON),
+				Read:          runtime.ReadItem(parseEventV10JSON),
+			},
+			{
+				Role: runtime.RoleGet,
+				RPC:  "GetTask",
+				GRPC: "/lf.a2a.v1.A2AService/GetTask",
+				HTTP: []runtime.Route{
+					{Verb: "GET", Path: "/tasks/{id=*}"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
+				},
+				Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
+				Append:        runtime.AppendOf(appendTaskV10JSON),
+				AppendRequest: runtime.AppendOf(appendGetTaskRequestV10JSON),
+				Read:          runtime.ReadOf(readTaskV10JSON),
+			},
+			{
+				Role: runtime.RoleList,
+				RPC:  "ListTasks",
+				GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+				HTTP: []runtime.Route{
+					{Verb: "GET", Path: "/tasks"},
+					{Verb: "GET", Path: "/{tenant}/tasks"},
+				},
+				Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
+						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+					}
+					return nil
+				}),
+				Append:        runtime.AppendOf(appendListTasksResponseV10JSON),
+				AppendRequest: runtime.AppendOf(appendListTasksRequestV10JSON),
+				Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+			},
+			{
+				Role: runtime.RoleCancel,
+				RPC:  "CancelTask",
+				GRPC: "/lf.a2a.v1.A2AService/CancelTask",
+				HTTP: []runtime.Route{
+					{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
+				},
+				Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
+				Append:        runtime.AppendOf(appendTaskV10JSON),
+				AppendRequest: runtime.AppendOf(appendCancelTaskRequestV10JSON),
+				Read:          runtime.ReadOf(readTaskV10JSON),
+			},
+			{
+				Role: runtime.RoleSubscribe,
+				RPC:  "SubscribeToTask",
+				GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
+				HTTP: []runtime.Route{
+					{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
+				},
+				Stream:        true,
+				Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
+				Append:        runtime.AppendItem(encodeEventV10JSON),
+				AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV10JSON),
+				Read:          runtime.ReadItem(parseEventV10JSON),
+			},
+			{
+				Role: runtime.RolePushCreate,
+				RPC:  "CreateTaskPushNotificationConfig",
+				GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+				HTTP: []runtime.Route{
+					{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+				},
+				Decode:        runtime.ParamsOf(readTaskPushNotificationConfigV10JSON),
+				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10JSON),
+				AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV10JSON),
+				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+			},
+			{
+				Role: runtime.RolePushGet,
+				RPC:  "GetTaskPushNotificationConfig",
+				GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+				HTTP: []runtime.Route{
+					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+				},
+				Decode:        runtime.ParamsOf(readGetTaskPushNotificationConfigRequestV10JSON),
+				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10JSON),
+				AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10JSON),
+				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+			},
+			{
+				Role: runtime.RolePushList,
+				RPC:  "ListTaskPushNotificationConfigs",
+				GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+				HTTP: []runtime.Route{
+					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
+				},
+				Decode:        runtime.ParamsOf(readListTaskPushNotificationConfigsRequestV10JSON),
+				Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10JSON),
+				AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10JSON),
+				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
+			},
+			{
+				Role: runtime.RoleExtendedCard,
+				RPC:  "GetExtendedAgentCard",
+				GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
+				HTTP: []runtime.Route{
+					{Verb: "GET", Path: "/extendedAgentCard"},
+					{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
+				},
+				Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
+				Append:        runtime.AppendOf(appendAgentCardV10JSON),
+				AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV10JSON),
+				Read:          runtime.ReadOf(readAgentCardV10JSON),
+			},
+			{
+				Role: runtime.RolePushDelete,
+				RPC:  "DeleteTaskPushNotificationConfig",
+				GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+				HTTP: []runtime.Route{
+					{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+				},
+				Decode:        runtime.ParamsOf(readDeleteTaskPushNotificationConfigRequestV10JSON),
+				Append:        runtime.AppendNothing("{}"),
+				AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10JSON),
+				Read:          runtime.ReadNothing,
+			},
 		},
 		AppendEvent: encodeEventV10JSON,
-		Name:        "1.0",
-		Operations: []*runtime.Operation{
-			operationSendMessageV10JSON(),
-			operationSendStreamingMessageV10JSON(),
-			operationGetTaskV10JSON(),
-			operationListTasksV10JSON(),
-			operationCancelTaskV10JSON(),
-			operationSubscribeToTaskV10JSON(),
-			operationCreateTaskPushNotificationConfigV10JSON(),
-			operationGetTaskPushNotificationConfigV10JSON(),
-			operationListTaskPushNotificationConfigsV10JSON(),
-			operationGetExtendedAgentCardV10JSON(),
-			operationDeleteTaskPushNotificationConfigV10JSON(),
-		},
-		ReadEvent: parseEventV10JSON,
+		ReadEvent:   parseEventV10JSON,
+		AppendCard:  runtime.AppendCard(appendAgentCardV10JSON),
 	}
 }
 
-func encodeEventV10JSON(dst []byte, e runtime.Event) ([]byte, error) {
-	var item StreamResponse
-	switch e := e.(type) {
-	case *TaskArtifactUpdateEvent:
-		item.Payload = e
-	case *TaskStatusUpdateEvent:
-		item.Payload = e
-	case *Task:
-		item.Payload = e
-	case *Message:
-		item.Payload = e
-	default:
-		return dst, runtime.Unexpected(e, "a stream item")
+func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
+	if payload, ok := v.(StreamResponsePayload); ok {
+		return appendStreamResponseV10JSON(dst, &StreamResponse{Payload: payload})
 	}
-	return appendStreamResponseV10JSON(dst, &item)
+	return dst, runtime.Unexpected(v, "a stream item")
 }
 
 func parseEventV10JSON(src []byte) (runtime.Event, error) {
-	item, err := decodeStreamResponseV10JSON(src)
+	x, err := wire.Decode(src, readStreamResponseV10JSON)
 	if err != nil {
 		return nil, err
 	}
-	switch e := item.Payload.(type) {
-	case *TaskArtifactUpdateEvent:
-		return e, nil
-	case *TaskStatusUpdateEvent:
-		return e, nil
-	case *Task:
-		return e, nil
-	case *Message:
-		return e, nil
+	switch v := x.Payload.(type) {
+	case runtime.Event:
+		return v, nil
 	case *StreamResponsePayloadUnknown:
-		if e.Name != "" {
+		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
 		}
 	}
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
 
-func operationSendMessageV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			var result SendMessageResponse
-			switch v := v.(type) {
-			case *Task:
-				result.Payload = v
-			case *Message:
-				result.Payload = v
-			default:
-				return dst, runtime.Unexpected(v, "the result of a send")
-			}
-			return appendSendMessageResponseV10JSON(dst, &result)
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*SendMessageRequest); ok {
-				return appendSendMessageRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "SendMessageRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			x, err := decodeSendMessageRequestV10JSON(src)
-			if err != nil {
-				return nil, err
-			}
-			return neutralSendMessageRequest(x), nil
-		},
-		GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-		HTTP: []runtime.Route{{
-			Body: "*",
-			Path: "/message:send",
-			Verb: "POST",
-		}, {
-			Body: "*",
-			Path: "/{tenant}/message:send",
-			Verb: "POST",
-		}},
-		RPC: "SendMessage",
-		Read: func(src []byte) (any, error) {
-			result, err := decodeSendMessageResponseV10JSON(src)
-			if err != nil {
-				return nil, err
-			}
-			switch v := result.Payload.(type) {
-			case *Task:
-				return v, nil
-			case *Message:
-				return v, nil
-			}
-			return nil, &wire.Error{Reason: "neither a task nor a message"}
-		},
-		Role: runtime.RoleSend,
+func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
+	if payload, ok := v.(SendMessageResponsePayload); ok {
+		return appendSendMessageResponseV10JSON(dst, &SendMessageResponse{Payload: payload})
 	}
+	return dst, runtime.Unexpected(v, "the result of a send")
+}
+
+func parseResultV10JSON(src []byte) (any, error) {
+	x, err := wire.Decode(src, readSendMessageResponseV10JSON)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.Payload.(type) {
+	case *Task, *Message:
+		return v, nil
+	}
+	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	req := &runtime.SendRequest{
+		Tenant:   x.Tenant,
 		Message:  x.Message,
 		Metadata: x.Metadata,
 		Source:   x,
-		Tenant:   x.Tenant,
 	}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
@@ -169,578 +246,44 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	return req
 }
 
-func operationSendStreamingMessageV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if e, ok := v.(runtime.Event); ok {
-				return encodeEventV10JSON(dst, e)
-			}
-			return dst, runtime.Unexpected(v, "a stream item")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*SendMessageRequest); ok {
-				return appendSendMessageRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "SendMessageRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			x, err := decodeSendMessageRequestV10JSON(src)
-			if err != nil {
-				return nil, err
-			}
-			return neutralSendMessageRequest(x), nil
-		},
-		GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-		HTTP: []runtime.Route{{
-			Body: "*",
-			Path: "/message:stream",
-			Verb: "POST",
-		}, {
-			Body: "*",
-			Path: "/{tenant}/message:stream",
-			Verb: "POST",
-		}},
-		RPC: "SendStreamingMessage",
-		Read: func(src []byte) (any, error) {
-			return parseEventV10JSON(src)
-		},
-		Role:   runtime.RoleStream,
-		Stream: true,
-	}
-}
-
-func operationGetTaskV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*Task); ok {
-				return appendTaskV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "Task")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*GetTaskRequest); ok {
-				return appendGetTaskRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "GetTaskRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			x, err := decodeGetTaskRequestV10JSON(src)
-			if err != nil {
-				return nil, err
-			}
-			return neutralGetTaskRequest(x), nil
-		},
-		GRPC: "/lf.a2a.v1.A2AService/GetTask",
-		HTTP: []runtime.Route{{
-			Path: "/tasks/{id=*}",
-			Verb: "GET",
-		}, {
-			Path: "/{tenant}/tasks/{id=*}",
-			Verb: "GET",
-		}},
-		RPC: "GetTask",
-		Read: func(src []byte) (any, error) {
-			return decodeTaskV10JSON(src)
-		},
-		Role: runtime.RoleGet,
-	}
-}
-
 func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
 	return &runtime.TaskRequest{
-		HistoryLength: runtime.Int(x.HistoryLength),
-		ID:            x.ID,
-		Source:        x,
 		Tenant:        x.Tenant,
-	}
-}
-
-func operationListTasksV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*ListTasksResponse); ok {
-				return appendListTasksResponseV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "ListTasksResponse")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*ListTasksRequest); ok {
-				return appendListTasksRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "ListTasksRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			x, err := decodeListTasksRequestV10JSON(src)
-			if err != nil {
-				return nil, err
-			}
-			if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
-				return nil, wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-			}
-			return neutralListTasksRequest(x), nil
-		},
-		GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-		HTTP: []runtime.Route{{
-			Path: "/tasks",
-			Verb: "GET",
-		}, {
-			Path: "/{tenant}/tasks",
-			Verb: "GET",
-		}},
-		RPC: "ListTasks",
-		Read: func(src []byte) (any, error) {
-			return decodeListTasksResponseV10JSON(src)
-		},
-		Role: runtime.RoleList,
+		ID:            x.ID,
+		HistoryLength: runtime.Int(x.HistoryLength),
+		Source:        x,
 	}
 }
 
 func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 	return &runtime.ListRequest{
-		After:            x.StatusTimestampAfter,
+		Tenant:           x.Tenant,
 		ContextID:        x.ContextID,
-		HistoryLength:    runtime.Int(x.HistoryLength),
-		IncludeArtifacts: value(x.IncludeArtifacts),
+		State:            stateOf(x.Status),
 		PageSize:         runtime.Int(x.PageSize),
 		PageToken:        x.PageToken,
+		HistoryLength:    runtime.Int(x.HistoryLength),
+		After:            x.StatusTimestampAfter,
+		IncludeArtifacts: value(x.IncludeArtifacts),
 		Source:           x,
-		State:            stateOf(x.Status),
-		Tenant:           x.Tenant,
-	}
-}
-
-func operationCancelTaskV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*Task); ok {
-				return appendTaskV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "Task")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*CancelTaskRequest); ok {
-				return appendCancelTaskRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "CancelTaskRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			x, err := decodeCancelTaskRequestV10JSON(src)
-			if err != nil {
-				return nil, err
-			}
-			return neutralCancelTaskRequest(x), nil
-		},
-		GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-		HTTP: []runtime.Route{{
-			Body: "*",
-			Path: "/tasks/{id=*}:cancel",
-			Verb: "POST",
-		}, {
-			Body: "*",
-			Path: "/{tenant}/tasks/{id=*}:cancel",
-			Verb: "POST",
-		}},
-		RPC: "CancelTask",
-		Read: func(src []byte) (any, error) {
-			return decodeTaskV10JSON(src)
-		},
-		Role: runtime.RoleCancel,
 	}
 }
 
 func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
 	return &runtime.TaskRequest{
+		Tenant:   x.Tenant,
 		ID:       x.ID,
 		Metadata: x.Metadata,
 		Source:   x,
-		Tenant:   x.Tenant,
-	}
-}
-
-func operationSubscribeToTaskV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if e, ok := v.(runtime.Event); ok {
-				return encodeEventV10JSON(dst, e)
-			}
-			return dst, runtime.Unexpected(v, "a stream item")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*SubscribeToTaskRequest); ok {
-				return appendSubscribeToTaskRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "SubscribeToTaskRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			x, err := decodeSubscribeToTaskRequestV10JSON(src)
-			if err != nil {
-				return nil, err
-			}
-			return neutralSubscribeToTaskRequest(x), nil
-		},
-		GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-		HTTP: []runtime.Route{{
-			Path: "/tasks/{id=*}:subscribe",
-			Verb: "GET",
-		}, {
-			Path: "/{tenant}/tasks/{id=*}:subscribe",
-			Verb: "GET",
-		}},
-		RPC: "SubscribeToTask",
-		Read: func(src []byte) (any, error) {
-			return parseEventV10JSON(src)
-		},
-		Role:   runtime.RoleSubscribe,
-		Stream: true,
 	}
 }
 
 func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
 	return &runtime.TaskRequest{
+		Tenant: x.Tenant,
 		ID:     x.ID,
 		Source: x,
-		Tenant: x.Tenant,
 	}
-}
-
-func operationCreateTaskPushNotificationConfigV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*TaskPushNotificationConfig); ok {
-				return appendTaskPushNotificationConfigV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "TaskPushNotificationConfig")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*TaskPushNotificationConfig); ok {
-				return appendTaskPushNotificationConfigV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "TaskPushNotificationConfig")
-		},
-		Decode: func(src []byte) (any, error) {
-			return decodeTaskPushNotificationConfigV10JSON(src)
-		},
-		GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-		HTTP: []runtime.Route{{
-			Body: "*",
-			Path: "/tasks/{task_id=*}/pushNotificationConfigs",
-			Verb: "POST",
-		}, {
-			Body: "*",
-			Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs",
-			Verb: "POST",
-		}},
-		RPC: "CreateTaskPushNotificationConfig",
-		Read: func(src []byte) (any, error) {
-			return decodeTaskPushNotificationConfigV10JSON(src)
-		},
-		Role: runtime.RolePushCreate,
-	}
-}
-
-func operationGetTaskPushNotificationConfigV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*TaskPushNotificationConfig); ok {
-				return appendTaskPushNotificationConfigV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "TaskPushNotificationConfig")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*GetTaskPushNotificationConfigRequest); ok {
-				return appendGetTaskPushNotificationConfigRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "GetTaskPushNotificationConfigRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			return decodeGetTaskPushNotificationConfigRequestV10JSON(src)
-		},
-		GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-		HTTP: []runtime.Route{{
-			Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}",
-			Verb: "GET",
-		}, {
-			Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}",
-			Verb: "GET",
-		}},
-		RPC: "GetTaskPushNotificationConfig",
-		Read: func(src []byte) (any, error) {
-			return decodeTaskPushNotificationConfigV10JSON(src)
-		},
-		Role: runtime.RolePushGet,
-	}
-}
-
-func operationListTaskPushNotificationConfigsV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*ListTaskPushNotificationConfigsResponse); ok {
-				return appendListTaskPushNotificationConfigsResponseV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "ListTaskPushNotificationConfigsResponse")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*ListTaskPushNotificationConfigsRequest); ok {
-				return appendListTaskPushNotificationConfigsRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "ListTaskPushNotificationConfigsRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			return decodeListTaskPushNotificationConfigsRequestV10JSON(src)
-		},
-		GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-		HTTP: []runtime.Route{{
-			Path: "/tasks/{task_id=*}/pushNotificationConfigs",
-			Verb: "GET",
-		}, {
-			Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs",
-			Verb: "GET",
-		}},
-		RPC: "ListTaskPushNotificationConfigs",
-		Read: func(src []byte) (any, error) {
-			return decodeListTaskPushNotificationConfigsResponseV10JSON(src)
-		},
-		Role: runtime.RolePushList,
-	}
-}
-
-func operationGetExtendedAgentCardV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*AgentCard); ok {
-				return appendAgentCardV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "AgentCard")
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*GetExtendedAgentCardRequest); ok {
-				return appendGetExtendedAgentCardRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "GetExtendedAgentCardRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			return decodeGetExtendedAgentCardRequestV10JSON(src)
-		},
-		GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-		HTTP: []runtime.Route{{
-			Path: "/extendedAgentCard",
-			Verb: "GET",
-		}, {
-			Path: "/{tenant}/extendedAgentCard",
-			Verb: "GET",
-		}},
-		RPC: "GetExtendedAgentCard",
-		Read: func(src []byte) (any, error) {
-			return decodeAgentCardV10JSON(src)
-		},
-		Role: runtime.RoleExtendedCard,
-	}
-}
-
-func operationDeleteTaskPushNotificationConfigV10JSON() *runtime.Operation {
-	return &runtime.Operation{
-		Append: func(dst []byte, v any) ([]byte, error) {
-			return append(dst, "{}"...), nil
-		},
-		AppendRequest: func(dst []byte, v any) ([]byte, error) {
-			if x, ok := v.(*DeleteTaskPushNotificationConfigRequest); ok {
-				return appendDeleteTaskPushNotificationConfigRequestV10JSON(dst, x)
-			}
-			return dst, runtime.Unexpected(v, "DeleteTaskPushNotificationConfigRequest")
-		},
-		Decode: func(src []byte) (any, error) {
-			return decodeDeleteTaskPushNotificationConfigRequestV10JSON(src)
-		},
-		GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-		HTTP: []runtime.Route{{
-			Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}",
-			Verb: "DELETE",
-		}, {
-			Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}",
-			Verb: "DELETE",
-		}},
-		RPC: "DeleteTaskPushNotificationConfig",
-		Read: func([]byte) (any, error) {
-			return nil, nil
-		},
-		Role: runtime.RolePushDelete,
-	}
-}
-
-func decodeAgentCardV10JSON(src []byte) (*AgentCard, error) {
-	var r wire.Reader
-	r.Reset(src)
-	x := new(AgentCard)
-	readAgentCardV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeCancelTaskRequestV10JSON(src []byte) (*CancelTaskRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(CancelTaskRequest)
-	readCancelTaskRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeDeleteTaskPushNotificationConfigRequestV10JSON(src []byte) (*DeleteTaskPushNotificationConfigRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(DeleteTaskPushNotificationConfigRequest)
-	readDeleteTaskPushNotificationConfigRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeGetExtendedAgentCardRequestV10JSON(src []byte) (*GetExtendedAgentCardRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(GetExtendedAgentCardRequest)
-	readGetExtendedAgentCardRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeGetTaskPushNotificationConfigRequestV10JSON(src []byte) (*GetTaskPushNotificationConfigRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(GetTaskPushNotificationConfigRequest)
-	readGetTaskPushNotificationConfigRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeGetTaskRequestV10JSON(src []byte) (*GetTaskRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(GetTaskRequest)
-	readGetTaskRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeListTaskPushNotificationConfigsRequestV10JSON(src []byte) (*ListTaskPushNotificationConfigsRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(ListTaskPushNotificationConfigsRequest)
-	readListTaskPushNotificationConfigsRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeListTaskPushNotificationConfigsResponseV10JSON(src []byte) (*ListTaskPushNotificationConfigsResponse, error) {
-	var r wire.Reader
-	r.Reset(src)
-	x := new(ListTaskPushNotificationConfigsResponse)
-	readListTaskPushNotificationConfigsResponseV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeListTasksRequestV10JSON(src []byte) (*ListTasksRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(ListTasksRequest)
-	readListTasksRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeListTasksResponseV10JSON(src []byte) (*ListTasksResponse, error) {
-	var r wire.Reader
-	r.Reset(src)
-	x := new(ListTasksResponse)
-	readListTasksResponseV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeSendMessageRequestV10JSON(src []byte) (*SendMessageRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(SendMessageRequest)
-	readSendMessageRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeSendMessageResponseV10JSON(src []byte) (*SendMessageResponse, error) {
-	var r wire.Reader
-	r.Reset(src)
-	x := new(SendMessageResponse)
-	readSendMessageResponseV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeStreamResponseV10JSON(src []byte) (*StreamResponse, error) {
-	var r wire.Reader
-	r.Reset(src)
-	x := new(StreamResponse)
-	readStreamResponseV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeSubscribeToTaskRequestV10JSON(src []byte) (*SubscribeToTaskRequest, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(SubscribeToTaskRequest)
-	readSubscribeToTaskRequestV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeTaskV10JSON(src []byte) (*Task, error) {
-	var r wire.Reader
-	r.Reset(src)
-	x := new(Task)
-	readTaskV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
-}
-
-func decodeTaskPushNotificationConfigV10JSON(src []byte) (*TaskPushNotificationConfig, error) {
-	var r wire.Reader
-	r.Reset(runtime.Params(src))
-	x := new(TaskPushNotificationConfig)
-	readTaskPushNotificationConfigV10JSON(&r, x)
-	if err := r.Done(); err != nil {
-		return nil, err
-	}
-	return x, nil
 }
 
 // newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.
@@ -750,13 +293,13 @@ func newTask(id, contextID string, at time.Time) runtime.Task {
 		status  TaskStatus
 		history [2]*Message
 	}{
+		task: Task{
+			ID:        id,
+			ContextID: contextID,
+		},
 		status: TaskStatus{
 			State:     TaskStateSubmitted,
 			Timestamp: at,
-		},
-		task: Task{
-			ContextID: contextID,
-			ID:        id,
 		},
 	}
 	made.task.Status = &made.status
@@ -766,14 +309,14 @@ func newTask(id, contextID string, at time.Time) runtime.Task {
 
 func newMessage(data runtime.MessageData) runtime.Message {
 	m := &Message{
-		ContextID:        data.ContextID,
-		Extensions:       data.Extensions,
 		MessageID:        data.ID,
-		Metadata:         data.Metadata,
-		Parts:            partsFrom(data.Parts),
-		ReferenceTaskIDs: data.References,
-		Role:             RoleAgent,
+		ContextID:        data.ContextID,
 		TaskID:           data.TaskID,
+		Role:             RoleAgent,
+		Parts:            partsFrom(data.Parts),
+		Metadata:         data.Metadata,
+		Extensions:       data.Extensions,
+		ReferenceTaskIDs: data.References,
 	}
 	if data.User {
 		m.Role = RoleUser
@@ -787,14 +330,14 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 		outer TaskStatusUpdateEvent
 		inner TaskStatus
 	}{
-		inner: TaskStatus{
-			Message:   m,
-			State:     stateFrom(state),
-			Timestamp: at,
-		},
 		outer: TaskStatusUpdateEvent{
-			ContextID: contextID,
 			TaskID:    taskID,
+			ContextID: contextID,
+		},
+		inner: TaskStatus{
+			State:     stateFrom(state),
+			Message:   m,
+			Timestamp: at,
 		},
 	}
 	made.outer.Status = &made.inner
@@ -806,19 +349,19 @@ func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Ev
 		outer TaskArtifactUpdateEvent
 		inner Artifact
 	}{
+		outer: TaskArtifactUpdateEvent{
+			TaskID:    taskID,
+			ContextID: contextID,
+			Append:    data.Append,
+			LastChunk: data.LastChunk,
+		},
 		inner: Artifact{
 			ArtifactID:  data.ID,
-			Description: data.Description,
-			Extensions:  data.Extensions,
-			Metadata:    data.Metadata,
 			Name:        data.Name,
+			Description: data.Description,
 			Parts:       partsFrom(data.Parts),
-		},
-		outer: TaskArtifactUpdateEvent{
-			Append:    data.Append,
-			ContextID: contextID,
-			LastChunk: data.LastChunk,
-			TaskID:    taskID,
+			Metadata:    data.Metadata,
+			Extensions:  data.Extensions,
 		},
 	}
 	made.outer.Artifact = &made.inner
@@ -833,17 +376,17 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 		}
 	}
 	return &ListTasksResponse{
+		Tasks:         list,
 		NextPageToken: next,
 		PageSize:      int32(pageSize),
-		Tasks:         list,
 		TotalSize:     int32(total),
 	}
 }
 
 func newSend(data runtime.SendRequest) any {
 	req := &SendMessageRequest{
-		Metadata: data.Metadata,
 		Tenant:   data.Tenant,
+		Metadata: data.Metadata,
 	}
 	req.Message, _ = data.Message.(*Message)
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately {
@@ -860,20 +403,20 @@ func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 	switch role {
 	case runtime.RoleGet:
 		return &GetTaskRequest{
-			HistoryLength: runtime.Int32(data.HistoryLength),
-			ID:            data.ID,
 			Tenant:        data.Tenant,
+			ID:            data.ID,
+			HistoryLength: runtime.Int32(data.HistoryLength),
 		}
 	case runtime.RoleCancel:
 		return &CancelTaskRequest{
+			Tenant:   data.Tenant,
 			ID:       data.ID,
 			Metadata: data.Metadata,
-			Tenant:   data.Tenant,
 		}
 	case runtime.RoleSubscribe:
 		return &SubscribeToTaskRequest{
-			ID:     data.ID,
 			Tenant: data.Tenant,
+			ID:     data.ID,
 		}
 	}
 	return nil
@@ -882,10 +425,10 @@ func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 // CardInfo implements [runtime.Card].
 func (c *AgentCard) CardInfo() runtime.CardInfo {
 	info := runtime.CardInfo{
-		DefaultInput:  c.DefaultInputModes,
-		DefaultOutput: c.DefaultOutputModes,
 		Name:          c.Name,
 		Version:       c.Version,
+		DefaultInput:  c.DefaultInputModes,
+		DefaultOutput: c.DefaultOutputModes,
 	}
 	if has := c.Capabilities; has != nil {
 		info.Streaming = value(has.Streaming)
@@ -893,17 +436,17 @@ func (c *AgentCard) CardInfo() runtime.CardInfo {
 		info.Extended = value(has.ExtendedAgentCard)
 		for _, e := range has.Extensions {
 			info.Extensions = append(info.Extensions, runtime.Extension{
-				Params:   e.Params,
-				Required: e.Required,
 				URI:      e.URI,
+				Required: e.Required,
+				Params:   e.Params,
 			})
 		}
 	}
 	for _, i := range c.SupportedInterfaces {
 		info.Interfaces = append(info.Interfaces, runtime.Interface{
+			URL:     i.URL,
 			Binding: i.ProtocolBinding,
 			Tenant:  i.Tenant,
-			URL:     i.URL,
 			Version: i.ProtocolVersion,
 		})
 	}

@@ -4,10 +4,11 @@ package agent
 
 import (
 	"context"
+	"time"
+
 	"example.com/routes/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
-	"time"
 )
 
 // A runtime that this code does not fit does not declare the constant.
@@ -20,8 +21,8 @@ func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
 		return nil, err
 	}
 	return server.New(server.Config{
-		Card:     card,
 		Protocol: a2a.Protocol(),
+		Card:     card,
 		Skills: []server.Skill{
 			skillRouteOptimizerTraffic(s),
 			skillCustomMapGenerator(s),
@@ -31,18 +32,20 @@ func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
 
 func skillRouteOptimizerTraffic(s Skills) server.Skill {
 	return server.Skill{
+		ID:          "route-optimizer-traffic",
+		Name:        "Traffic-Aware Route Optimizer",
+		Description: "Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).",
+		Tags:        []string{"maps", "routing", "navigation", "directions", "traffic"},
+		Examples:    []string{"Plan a route from '1600 Amphitheatre Parkway, Mountain View, CA' to 'San Francisco International Airport' avoiding tolls.", "{\"origin\": {\"lat\": 37.422, \"lng\": -122.084}, \"destination\": {\"lat\": 37.7749, \"lng\": -122.4194}, \"preferences\": [\"avoid_ferries\"]}"},
+		InputModes:  []string{"application/json", "text/plain"},
+		OutputModes: []string{"application/json", "text/plain"},
+		InputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["origin","destination"],"additionalProperties":false,"properties":{"origin":{"$ref":"#/$defs/Place"},"destination":{"$ref":"#/$defs/Place"},"via":{"type":"array","maxItems":8,"items":{"$ref":"#/$defs/Place"}},"preferences":{"type":"array","uniqueItems":true,"items":{"enum":["avoid_tolls","avoid_ferries","avoid_highways","prefer_highways"]}},"departure":{"type":"string","format":"date-time","description":"When to leave; now when absent."},"alternatives":{"type":"integer","minimum":1,"maximum":1000,"default":3,"description":"How many candidate routes to compare."}},"$defs":{"Place":{"description":"A point, or an address in words.","oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
 		Check: func(input []byte) error {
 			return new(RouteOptimizerTrafficInput).UnmarshalJSON(input)
 		},
-		Description:   "Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).",
-		Examples:      []string{"Plan a route from '1600 Amphitheatre Parkway, Mountain View, CA' to 'San Francisco International Airport' avoiding tolls.", "{\"origin\": {\"lat\": 37.422, \"lng\": -122.084}, \"destination\": {\"lat\": 37.7749, \"lng\": -122.4194}, \"preferences\": [\"avoid_ferries\"]}"},
-		ID:            "route-optimizer-traffic",
-		InputModes:    []string{"application/json", "text/plain"},
-		InputSchema:   `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["origin","destination"],"additionalProperties":false,"properties":{"origin":{"$ref":"#/$defs/Place"},"destination":{"$ref":"#/$defs/Place"},"via":{"type":"array","maxItems":8,"items":{"$ref":"#/$defs/Place"}},"preferences":{"type":"array","uniqueItems":true,"items":{"enum":["avoid_tolls","avoid_ferries","avoid_highways","prefer_highways"]}},"departure":{"type":"string","format":"date-time","description":"When to leave; now when absent."},"alternatives":{"type":"integer","minimum":1,"maximum":1000,"default":3,"description":"How many candidate routes to compare."}},"$defs":{"Place":{"description":"A point, or an address in words.","oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
-		MaxConcurrent: 8,
-		Name:          "Traffic-Aware Route Optimizer",
-		OutputModes:   []string{"application/json", "text/plain"},
 		OutputSchema:  `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["distanceMeters","duration","tolls","legs"],"properties":{"distanceMeters":{"type":"integer","minimum":0},"duration":{"type":"string","format":"duration","description":"Expected travel time in traffic."},"tolls":{"type":"boolean"},"legs":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Leg"}}},"$defs":{"Leg":{"type":"object","required":["from","to","distanceMeters"],"properties":{"from":{"$ref":"#/$defs/Place"},"to":{"$ref":"#/$defs/Place"},"distanceMeters":{"type":"integer","minimum":0},"traffic":{"enum":["free","slow","jam"]}}},"Place":{"description":"A point, or an address in words.","oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
+		Timeout:       30000 * time.Millisecond,
+		MaxConcurrent: 8,
 		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
 			in := new(RouteOptimizerTrafficInput)
 			if err := in.UnmarshalJSON(input); err != nil {
@@ -60,23 +63,23 @@ func skillRouteOptimizerTraffic(s Skills) server.Skill {
 			}
 			return out.AppendJSON(nil)
 		},
-		Tags:    []string{"maps", "routing", "navigation", "directions", "traffic"},
-		Timeout: 30000 * time.Millisecond,
 	}
 }
 
 func skillCustomMapGenerator(s Skills) server.Skill {
 	return server.Skill{
+		ID:          "custom-map-generator",
+		Name:        "Personalized Map Generator",
+		Description: "Creates custom map images or interactive map views based on user-defined points of interest, routes, and style preferences. Can overlay data layers.",
+		TextField:   "title",
+		Tags:        []string{"maps", "customization", "visualization", "cartography"},
+		Examples:    []string{"Generate a map of my upcoming road trip with all planned stops highlighted.", "Show me a map visualizing all coffee shops within a 1-mile radius of my current location."},
+		InputModes:  []string{"application/json", "text/plain"},
+		OutputModes: []string{"application/json", "image/svg+xml"},
+		InputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title"],"additionalProperties":false,"properties":{"title":{"type":"string","minLength":1,"maxLength":80,"description":"What the map shows; printed above it."},"style":{"enum":["streets","terrain","night"],"default":"streets"},"stops":{"type":"array","maxItems":50,"description":"Points of interest, in the order in which they are numbered.","items":{"$ref":"#/$defs/Coordinates"}}},"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
 		Check: func(input []byte) error {
 			return new(CustomMapGeneratorInput).UnmarshalJSON(input)
 		},
-		Description:  "Creates custom map images or interactive map views based on user-defined points of interest, routes, and style preferences. Can overlay data layers.",
-		Examples:     []string{"Generate a map of my upcoming road trip with all planned stops highlighted.", "Show me a map visualizing all coffee shops within a 1-mile radius of my current location."},
-		ID:           "custom-map-generator",
-		InputModes:   []string{"application/json", "text/plain"},
-		InputSchema:  `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title"],"additionalProperties":false,"properties":{"title":{"type":"string","minLength":1,"maxLength":80,"description":"What the map shows; printed above it."},"style":{"enum":["streets","terrain","night"],"default":"streets"},"stops":{"type":"array","maxItems":50,"description":"Points of interest, in the order in which they are numbered.","items":{"$ref":"#/$defs/Coordinates"}}},"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
-		Name:         "Personalized Map Generator",
-		OutputModes:  []string{"application/json", "image/svg+xml"},
 		OutputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title","stops","bounds"],"properties":{"title":{"type":"string"},"stops":{"type":"integer","minimum":1,"description":"Number of stops drawn."},"bounds":{"type":"object","description":"Smallest rectangle that holds every stop.","required":["southWest","northEast"],"properties":{"southWest":{"$ref":"#/$defs/Coordinates"},"northEast":{"$ref":"#/$defs/Coordinates"}}}},"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
 		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
 			in := new(CustomMapGeneratorInput)
@@ -95,7 +98,5 @@ func skillCustomMapGenerator(s Skills) server.Skill {
 			}
 			return out.AppendJSON(nil)
 		},
-		Tags:      []string{"maps", "customization", "visualization", "cartography"},
-		TextField: "title",
 	}
 }

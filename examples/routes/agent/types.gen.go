@@ -3,9 +3,10 @@
 package agent
 
 import (
+	"time"
+
 	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"time"
 )
 
 // Coordinates is an object of a skill's contract.

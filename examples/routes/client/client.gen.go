@@ -5,11 +5,12 @@ package client
 
 import (
 	"context"
+	"iter"
+
 	"example.com/routes/a2a"
 	"example.com/routes/agent"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
-	"iter"
 )
 
 // Client calls the skills of the agent "GeoSpatial Route Planner Agent"; the embedded client calls the protocol's operations. It is safe for concurrent use.

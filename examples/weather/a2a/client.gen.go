@@ -4,9 +4,10 @@ package a2a
 
 import (
 	"context"
+	"iter"
+
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
-	"iter"
 )
 
 // Client calls the operations of one agent. It is safe for concurrent use.

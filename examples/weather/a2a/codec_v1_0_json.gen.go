@@ -3,9 +3,10 @@
 package a2a
 
 import (
-	"github.com/a2agen/a2agen/runtime/wire"
 	"strconv"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -2145,10 +2146,7 @@ func readOAuthFlowsV10JSON(r *wire.Reader, x *OAuthFlows) {
 	}
 	if x.Flow == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Flow = &OAuthFlowsFlowUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
 		} else {
 			r.NoCase("authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
 		}
@@ -2305,10 +2303,7 @@ func readPartV10JSON(r *wire.Reader, x *Part) {
 	}
 	if x.Content == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Content = &PartContentUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Content = &PartContentUnknown{Name: name, Value: value}
 		} else {
 			r.NoCase("text", "raw", "url", "data")
 		}
@@ -2628,10 +2623,7 @@ func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
 	}
 	if x.Scheme == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Scheme = &SecuritySchemeSchemeUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Scheme = &SecuritySchemeSchemeUnknown{Name: name, Value: value}
 		} else {
 			r.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
 		}
@@ -2854,10 +2846,7 @@ func readSendMessageResponseV10JSON(r *wire.Reader, x *SendMessageResponse) {
 	}
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Payload = &SendMessageResponsePayloadUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Payload = &SendMessageResponsePayloadUnknown{Name: name, Value: value}
 		} else {
 			r.NoCase("task", "message")
 		}
@@ -2953,10 +2942,7 @@ func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
 	}
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Payload = &StreamResponsePayloadUnknown{
-				Name:  name,
-				Value: value,
-			}
+			x.Payload = &StreamResponsePayloadUnknown{Name: name, Value: value}
 		} else {
 			r.NoCase("task", "message", "statusUpdate", "artifactUpdate")
 		}

@@ -4,9 +4,10 @@ package a2a
 
 import (
 	"crypto/rand"
+	"strings"
+
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
-	"strings"
 )
 
 // The errors of the protocol, to be matched by [errors.Is].
@@ -31,8 +32,8 @@ var (
 func NewMessage(role Role, parts ...*Part) *Message {
 	return &Message{
 		MessageID: rand.Text(),
-		Parts:     parts,
 		Role:      role,
+		Parts:     parts,
 	}
 }
 

@@ -4,10 +4,11 @@ package agent
 
 import (
 	"context"
+	"time"
+
 	"example.com/weather/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
-	"time"
 )
 
 // A runtime that this code does not fit does not declare the constant.
@@ -20,8 +21,8 @@ func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
 		return nil, err
 	}
 	return server.New(server.Config{
-		Card:     card,
 		Protocol: a2a.Protocol(),
+		Card:     card,
 		Skills: []server.Skill{
 			skillGetCurrentWeather(s),
 			skillGetForecast(s),
@@ -31,17 +32,20 @@ func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
 
 func skillGetCurrentWeather(s Skills) server.Skill {
 	return server.Skill{
+		ID:          "get_current_weather",
+		Name:        "Get Current Weather",
+		Description: "Retrieve real-time weather for any location.",
+		TextField:   "location",
+		Tags:        []string{"weather", "current", "real-time"},
+		Examples:    []string{"What's the weather in Paris?", "Current conditions in Tokyo"},
+		InputModes:  []string{"application/json", "text/plain"},
+		OutputModes: []string{"application/json", "text/plain"},
+		InputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that names one."},"units":{"$ref":"#/$defs/Units","default":"celsius"}},"$defs":{"Units":{"enum":["celsius","fahrenheit"]}}}`,
 		Check: func(input []byte) error {
 			return new(GetCurrentWeatherInput).UnmarshalJSON(input)
 		},
-		Description:  "Retrieve real-time weather for any location.",
-		Examples:     []string{"What's the weather in Paris?", "Current conditions in Tokyo"},
-		ID:           "get_current_weather",
-		InputModes:   []string{"application/json", "text/plain"},
-		InputSchema:  `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that names one."},"units":{"$ref":"#/$defs/Units","default":"celsius"}},"$defs":{"Units":{"enum":["celsius","fahrenheit"]}}}`,
-		Name:         "Get Current Weather",
-		OutputModes:  []string{"application/json", "text/plain"},
 		OutputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location","temperature","units","conditions"],"properties":{"location":{"type":"string"},"temperature":{"type":"number"},"units":{"$ref":"#/$defs/Units"},"conditions":{"$ref":"#/$defs/Conditions"},"humidity":{"type":"integer","minimum":0,"maximum":100,"description":"Relative humidity in percent."}},"$defs":{"Units":{"enum":["celsius","fahrenheit"]},"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`,
+		Timeout:      5000 * time.Millisecond,
 		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
 			in := new(GetCurrentWeatherInput)
 			if err := in.UnmarshalJSON(input); err != nil {
@@ -59,24 +63,23 @@ func skillGetCurrentWeather(s Skills) server.Skill {
 			}
 			return out.AppendJSON(nil)
 		},
-		Tags:      []string{"weather", "current", "real-time"},
-		TextField: "location",
-		Timeout:   5000 * time.Millisecond,
 	}
 }
 
 func skillGetForecast(s Skills) server.Skill {
 	return server.Skill{
+		ID:          "get_forecast",
+		Name:        "Get Forecast",
+		Description: "Get 5-day weather predictions.",
+		TextField:   "location",
+		Tags:        []string{"weather", "forecast", "prediction"},
+		Examples:    []string{"5-day forecast for New York", "Will it rain in London this weekend?"},
+		InputModes:  []string{"application/json", "text/plain"},
+		OutputModes: []string{"application/json", "text/plain"},
+		InputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that names one."},"days":{"type":"integer","minimum":1,"maximum":5,"default":5}}}`,
 		Check: func(input []byte) error {
 			return new(GetForecastInput).UnmarshalJSON(input)
 		},
-		Description:  "Get 5-day weather predictions.",
-		Examples:     []string{"5-day forecast for New York", "Will it rain in London this weekend?"},
-		ID:           "get_forecast",
-		InputModes:   []string{"application/json", "text/plain"},
-		InputSchema:  `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that names one."},"days":{"type":"integer","minimum":1,"maximum":5,"default":5}}}`,
-		Name:         "Get Forecast",
-		OutputModes:  []string{"application/json", "text/plain"},
 		OutputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location","days"],"properties":{"location":{"type":"string"},"days":{"type":"array","minItems":1,"maxItems":5,"items":{"$ref":"#/$defs/Day"}}},"$defs":{"Day":{"type":"object","required":["date","high","low","conditions"],"properties":{"date":{"type":"string","format":"date"},"high":{"type":"number","description":"Degrees Celsius."},"low":{"type":"number","description":"Degrees Celsius."},"conditions":{"$ref":"#/$defs/Conditions"}}},"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`,
 		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
 			in := new(GetForecastInput)
@@ -95,7 +98,5 @@ func skillGetForecast(s Skills) server.Skill {
 			}
 			return out.AppendJSON(nil)
 		},
-		Tags:      []string{"weather", "forecast", "prediction"},
-		TextField: "location",
 	}
 }

@@ -5,6 +5,7 @@ package agent
 
 import (
 	"context"
+
 	"example.com/weather/a2a"
 	"github.com/a2agen/a2agen/runtime/server"
 )

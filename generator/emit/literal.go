@@ -1,0 +1,47 @@
+package emit
+
+import (
+	"github.com/dave/jennifer/jen"
+
+	"github.com/a2agen/a2agen/generator/ir"
+)
+
+// literal is the members of a composite literal in the order in which they are set, which is that of the type's declaration.
+// (jennifer's own dictionary sorts them by name.)
+type literal []jen.Code
+
+// members is a literal of names and values in turn.
+func members(pairs ...any) *literal {
+	l := &literal{}
+	for i := 0; i < len(pairs); i += 2 {
+		l.set(pairs[i].(string), pairs[i+1].(jen.Code))
+	}
+	return l
+}
+
+// set adds a member.
+func (l *literal) set(name string, value jen.Code) {
+	*l = append(*l, jen.Id(name).Op(":").Add(value))
+}
+
+// code is what stands in the braces: several members have a line each.
+func (l *literal) code() []jen.Code {
+	if len(*l) < 2 {
+		return *l
+	}
+	return multiline(*l)
+}
+
+// multiline puts every value on a line of its own.
+func multiline(values []jen.Code) []jen.Code {
+	out := make([]jen.Code, 0, len(values)+1)
+	for _, v := range values {
+		out = append(out, jen.Line().Add(v))
+	}
+	return append(out, jen.Line())
+}
+
+// unknownCase is the case of u that keeps a member which the definition does not know.
+func unknownCase(u *ir.Union, name, value jen.Code) *jen.Statement {
+	return jen.Op("&").Id(u.Unknown).Values(*members("Name", name, "Value", value)...)
+}

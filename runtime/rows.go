@@ -1,0 +1,97 @@
+package runtime
+
+import (
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// What follows makes the functions of a protocol's tables from the codecs of its messages, so that a generated table is data.
+
+// AppendOf makes a function that appends a *T given as any.
+func AppendOf[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, any) ([]byte, error) {
+	return func(dst []byte, v any) ([]byte, error) {
+		if x, ok := v.(*T); ok {
+			return appendTo(dst, x)
+		}
+		return dst, Unexpected(v, fmt.Sprintf("%T", *new(T)))
+	}
+}
+
+// AppendItem makes a function that appends an event given as any.
+func AppendItem(appendTo func([]byte, Event) ([]byte, error)) func([]byte, any) ([]byte, error) {
+	return func(dst []byte, v any) ([]byte, error) {
+		if e, ok := v.(Event); ok {
+			return appendTo(dst, e)
+		}
+		return dst, Unexpected(v, "a stream item")
+	}
+}
+
+// AppendNothing makes a function that appends what stands for no request or result: {} (A2A 1.0 §5.5), or null as older
+// versions have it.
+func AppendNothing(text string) func([]byte, any) ([]byte, error) {
+	return func(dst []byte, _ any) ([]byte, error) { return append(dst, text...), nil }
+}
+
+// ReadOf makes a function that reads a whole *T.
+func ReadOf[T any](read func(*wire.Reader, *T)) func([]byte) (any, error) {
+	return func(src []byte) (any, error) { return orNil(wire.Decode(src, read)) }
+}
+
+// ReadItem makes a function that reads a whole event.
+func ReadItem(read func([]byte) (Event, error)) func([]byte) (any, error) {
+	return func(src []byte) (any, error) { return read(src) }
+}
+
+// ReadNothing takes any result for none: peers answer {}, null or nothing (T61).
+func ReadNothing([]byte) (any, error) { return nil, nil }
+
+// ParamsOf makes a function that reads a *T from parameters, which may be absent.
+func ParamsOf[T any](read func(*wire.Reader, *T)) func([]byte) (any, error) {
+	return func(src []byte) (any, error) { return orNil(wire.Decode(Params(src), read)) }
+}
+
+// RequestOf is ParamsOf for a request that has a neutral form. A guard says what that form cannot express.
+func RequestOf[T, N any](read func(*wire.Reader, *T), neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
+	return func(src []byte) (any, error) {
+		x, err := wire.Decode(Params(src), read)
+		if err != nil {
+			return nil, err
+		}
+		for _, guard := range guards {
+			if err := guard(x); err != nil {
+				return nil, err
+			}
+		}
+		return neutral(x), nil
+	}
+}
+
+// orNil is x as any, without a typed nil beside an error.
+func orNil[T any](x *T, err error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// AppendCard makes a function that appends a *T that is a card.
+func AppendCard[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, Card) ([]byte, error) {
+	each := AppendOf(appendTo)
+	return func(dst []byte, c Card) ([]byte, error) { return each(dst, c) }
+}
+
+// ReadCard makes a function that reads a whole *T that is a card.
+func ReadCard[T any, C interface {
+	*T
+	Card
+}](read func(*wire.Reader, *T)) func([]byte) (Card, error) {
+	return func(src []byte) (Card, error) {
+		x, err := wire.Decode(src, read)
+		if err != nil {
+			return nil, err
+		}
+		return C(x), nil
+	}
+}
