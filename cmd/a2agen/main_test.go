@@ -65,6 +65,22 @@ func TestDocsSayHowToGetTheToolFromACheckout(t *testing.T) {
 	}
 }
 
+// TestEveryCommandIsInTheDocs, and every command has an example.
+func TestEveryCommandIsInTheDocs(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/cli.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, cmd := range rootCommand().Commands() {
+		if name := cmd.Name(); name != "help" && !strings.Contains(string(docs), "`a2agen "+name) {
+			t.Errorf("docs/cli.md lacks a2agen %s", name)
+		}
+		if cmd.Example == "" && cmd.Name() != "help" && cmd.Name() != "completion" && !cmd.HasSubCommands() {
+			t.Errorf("a2agen %s --help has no example", cmd.Name())
+		}
+	}
+}
+
 // goSettings are settings of the go command that scripts share with this test, so that they compile what is cached.
 func goSettings(t *testing.T, names ...string) []string {
 	t.Helper()

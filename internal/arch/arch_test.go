@@ -4,8 +4,10 @@ package arch
 import (
 	"encoding/json"
 	"io/fs"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -160,6 +162,52 @@ func TestArrows(t *testing.T) {
 	for name := range rows {
 		if !seen[name] {
 			t.Errorf("there is no package %s: delete its row", name)
+		}
+	}
+}
+
+// TestThePageListsEveryPackage: docs/architecture.md has one line for each package, and for nothing else.
+func TestThePageListsEveryPackage(t *testing.T) {
+	page, err := os.ReadFile("../../docs/architecture.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := map[string]int{}
+	for _, m := range regexp.MustCompile("(?m)^\\| `([^`]+)` \\| [^|]+ \\|$").FindAllStringSubmatch(string(page), -1) {
+		lines[m[1]]++
+		if _, ok := rows[m[1]]; !ok {
+			t.Errorf("the page lists %s, which is no package", m[1])
+		}
+	}
+	for name := range rows {
+		if lines[name] != 1 {
+			t.Errorf("the page has %d lines for %s", lines[name], name)
+		}
+	}
+}
+
+// named are the files and folders that a page names in code, new ones aside, and the files in its diagrams.
+var (
+	named   = regexp.MustCompile("`((?:\\.?\\w+/)*[\\w.-]+\\.(?:go|md|yaml|yml|txt|tmpl)|(?:\\w+/)+\\w+)`( \\(new\\))?")
+	drawn   = regexp.MustCompile(`(?m)^ {4,}.*?\b(\w+\.go)\b`)
+	folders = []string{"", "docs/", "examples/weather/", "runtime/server/", "runtime/engine/"}
+)
+
+// TestPagesNameFilesThatAreThere: what a page calls a file is one, of this repository or of a generated project.
+func TestPagesNameFilesThatAreThere(t *testing.T) {
+	for _, page := range []string{"CONTRIBUTING.md", "docs/architecture.md"} {
+		text, err := os.ReadFile("../../" + page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range append(named.FindAllStringSubmatch(string(text), -1), drawn.FindAllStringSubmatch(string(text), -1)...) {
+			isThere := func(folder string) bool {
+				_, err := os.Stat("../../" + folder + m[1])
+				return err == nil
+			}
+			if fresh := len(m) > 2 && m[2] != ""; !fresh && !slices.ContainsFunc(folders, isThere) {
+				t.Errorf("%s names %s, which is not there", page, m[1])
+			}
 		}
 	}
 }
