@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -18,51 +19,74 @@ import (
 // that needs one; a handler that only calls [Call.Reply] answers with a plain Message. Methods are safe for concurrent use
 // while the handler runs.
 type Call struct {
-	e       *Engine
-	skill   *skill
+	e     *Engine
+	skill *skill
+	state state
+	sender
+	handling
+	subject
+	output
+	outcome
+	received
+}
+
+// sender is who sent the message.
+type sender struct {
 	req     *runtime.SendRequest
 	parts   []runtime.Part // of the message
 	owner   store.Owner
-	base    values          // the request's values
+	base    values // the request's values
+	decided signal // it is clear what the call comes to: a task, a message or an error. Armed unless the sender waits for the end
+	done    signal // the call is over or canceled. Armed when the sender waits for a call on another goroutine
+}
+
+// handling is what the handler works with.
+type handling struct {
 	ctx     context.Context // canceled by cancel
 	cancel  context.CancelCauseFunc
 	run     runContext   // ctx as the handler sees it
 	overdue atomic.Int64 // when the ticker is to cancel the call, Unix nanoseconds; 0: a timer does, or nobody
 	input   []byte
-	resumed bool
-	// decided is closed as soon as it is clear what the call comes to: a task, a message or an error. It is nil when the
-	// caller waits for the end.
-	decided chan struct{}
-	// ended is closed when the call is over or canceled. It is nil unless the sender waits for a call on another goroutine.
-	ended chan struct{}
+	resumed bool // the message continues the task
+}
 
-	live *live // its lock guards what follows
-	own  live  // live of a new task
+// subject is the task that a call works on. The lock of live guards it and what follows.
+type subject struct {
+	live *live
+	own  live // live of a new task
 
 	id, contextID string
 	private       store.Private
-	unsaved       bool // private.Saved differs from the store's
-	working       bool // the handler has begun
 	auto          bool // the task was created for the client's sake, not by the handler
-	over          bool // the handler has returned
-	isDecided     bool
-	isReleased    bool // ended is closed
 	bound         bool // the message knows its task
+	unsaved       bool // private.Saved differs from the store's
 	unsure        bool // the store failed to create the task, or to say that it did
-	shelf         shelf
-	writers       []*ArtifactWriter    // those that may hold a piece back
-	lost          error                // why a piece that was held back will never be there, until the handler knows
-	isHeld        bool                 // the server's timer looks after them
-	closing       *runtime.MessageData // what the task is to be completed with
-	ending        ending
-	reply         runtime.Message // the answer, when it is a plain message
-	err           error           // the answer, when it is an error
-	first         runtime.Task    // as the caller's view has it: at creation, or when the message was added
-	firstVersion  int64           // of first
-	last          runtime.Task    // as first, when the call was over
-	bytes         int             // about how long the later of first and last is as JSON
-	wanted        store.View      // the sender's view
-	one           [1]runtime.Part // the part being sent, when it is one of the engine's; nobody keeps it
+}
+
+// output are the artifacts that the handler makes.
+type output struct {
+	shelf   shelf
+	writers []*ArtifactWriter // those that may hold a piece back
+	isHeld  bool              // the engine's timer looks after them
+	lost    error             // why a piece that was held back will never be there, until the handler knows
+	one     [1]runtime.Part   // the part being sent, when it is one of the engine's; nobody keeps it
+}
+
+// outcome is what the call comes to.
+type outcome struct {
+	closing *runtime.MessageData // what the task is to be completed with
+	ending  endEvents
+	reply   runtime.Message // the answer, when it is a plain message
+	err     error           // the answer, when it is an error
+}
+
+// received is the task as the sender gets it.
+type received struct {
+	wanted       store.View
+	first        runtime.Task // at creation, or when the message was added
+	firstVersion int64        // of first
+	last         runtime.Task // when the call was over
+	bytes        int          // about how long the later of first and last is as JSON
 }
 
 // ID returns the task's id. Before the task exists it is the id that it will have.
@@ -133,7 +157,7 @@ func (c *Call) Logger() *slog.Logger { return c.e.log(c.skill.ID, c.ID()) }
 func (c *Call) Begin() error {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	if c.decided == nil || c.live.version != 0 {
+	if !c.decided.armed() || c.live.version != 0 {
 		return nil
 	}
 	c.auto = true
@@ -230,7 +254,7 @@ func (c *Call) respond(m runtime.MessageData) error {
 		return nil
 	}
 	c.reply = c.message(m, false)
-	c.decide()
+	c.decided.fire()
 	return nil
 }
 
@@ -273,7 +297,7 @@ func (c *Call) End(state runtime.State, m runtime.MessageData) error {
 		}
 	}
 	if state != runtime.StateCompleted {
-		return &outcome{state, m}
+		return &verdict{state, m}
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
@@ -319,13 +343,13 @@ func (c *Call) Load(v any) (bool, error) {
 // errEmpty: what A2A sends has content (R35, R305).
 var errEmpty = errors.New("a message or an artifact has at least one part")
 
-// outcome is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
-type outcome struct {
+// verdict is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
+type verdict struct {
 	state runtime.State
 	said  runtime.MessageData
 }
 
-func (o *outcome) Error() string { return o.state.String() + ": " + textOf(o.said.Parts) }
+func (o *verdict) Error() string { return o.state.String() + ": " + textOf(o.said.Parts) }
 
 func (c *Call) park(state runtime.State, text string, data []any) error {
 	parts := []runtime.Part{runtime.Text(text)}
@@ -394,3 +418,15 @@ func textOf(parts []runtime.Part) string {
 	}
 	return strings.Join(texts, "\n")
 }
+
+// runContext is a handler's context: canceled with a cause, never by the client's disconnect, and with the deadline of the
+// skill's timeout, which a timer or the ticker enforces.
+type runContext struct {
+	context.Context
+	deadline time.Time
+}
+
+// exactTimeout is up to which timeout a call gets a timer of its own; longer ones are left to the ticker.
+const exactTimeout = time.Minute
+
+func (c *runContext) Deadline() (time.Time, bool) { return c.deadline, true }

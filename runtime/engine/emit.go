@@ -25,7 +25,7 @@ func (c *Call) ensure(first runtime.State) error {
 // open reports why the handler may no longer say anything.
 func (c *Call) open() error {
 	switch {
-	case c.over || c.reply != nil:
+	case c.state >= ending || c.reply != nil:
 		return ErrAnswered
 	case c.ctx.Err() != nil:
 		return context.Cause(c.ctx)
@@ -40,13 +40,13 @@ func (c *Call) create(first runtime.State) error {
 	task := c.newTask(id, contextID, now)
 	c.bind()
 	task.AddMessage(c.req.Message)
-	if c.working && first == runtime.StateWorking {
+	if c.state == running && first == runtime.StateWorking {
 		if err := task.Apply(c.e.newStatus(c.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
 			return err
 		}
 	}
 	var view *store.View
-	if c.decided != nil {
+	if c.decided.armed() {
 		view = c.view()
 		c.live.read = true // by the stream that is about to begin
 	}
@@ -59,7 +59,7 @@ func (c *Call) create(first runtime.State) error {
 	})
 	if err != nil {
 		c.err = err
-		c.decide()
+		c.decided.fire()
 		return err
 	}
 	c.unsaved, c.err = false, nil
@@ -67,7 +67,7 @@ func (c *Call) create(first runtime.State) error {
 	c.e.register(c.live)
 	c.e.beat.start()
 	c.first, c.firstVersion, c.bytes = snap.Task, snap.Version, snap.Bytes
-	c.decide()
+	c.decided.fire()
 	return nil
 }
 
@@ -97,17 +97,6 @@ func (c *Call) bind() {
 func (c *Call) view() *store.View {
 	c.wanted = store.View{History: c.req.HistoryLength, Artifacts: true}
 	return &c.wanted
-}
-
-// decide tells a waiting sender that it is clear what the call comes to.
-func (c *Call) decide() {
-	if c.isDecided {
-		return
-	}
-	c.isDecided = true
-	if c.decided != nil {
-		close(c.decided)
-	}
 }
 
 // status commits a status update, with a message unless there is nothing in it.

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -12,19 +11,117 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// runContext is a handler's context: canceled with a cause, never by the client's disconnect, and with the deadline of the
-// skill's timeout, which a timer or the ticker enforces.
-type runContext struct {
-	context.Context
-	deadline time.Time
+// This file is the life of a [Call]: all that changes its state. A message is read by its sender's goroutine, which admits the call. If it
+// leads to a handler, the call is launched, or queued behind the one that is at work on its task; a call that ends launches the next.
+//
+//	        launch            turn              returned, expire            leave
+//	arriving ─────► waiting ─────────► running ──────────────────► ending ─────────► over
+//	   │  │            ▲  └────────────────────────────────────────►  │ ▲              ▲
+//	   │  │            │                 returned                     └─┘ persist      │
+//	   │  │ enqueue    │ promote                                                       │
+//	   │  └───► queued ┘                                                               │
+//	   │          │                           abandon                                  │
+//	   │          └───────────────────────────────────────────────────────────────────►│
+//	   └──────────────────────────────────────────────────────────────────────────────►┘
+//	                                    asked, refuse
+//
+// Who does it: the sender admits, launches, queues, asks and refuses. The call's own goroutine, which is the sender's if that waits for the
+// end, has its turn and returns. A timer, or the ticker, lets it expire. The call before it in the task promotes or abandons it. A goroutine
+// of its own persists an end that the store does not take. A client's cancel changes no state: it ends the task, cancels the context and lets the
+// senders go; the handler's return does the rest.
+//
+// The lock of the task's live entry guards the state; until a call is launched or queued only its sender knows it.
+
+// state is where a call is in its life.
+type state uint8
+
+const (
+	arriving state = iota // its message is being read; there may never be a handler for it
+	queued                // its message is in the task, on which another call works
+	waiting               // it is the task's call, and waits for its skill to have a place
+	running               // the handler is at work
+	ending                // the handler is no longer heard; what its work comes to is decided, and on the way to the store
+	over
+)
+
+// signal tells a sender something, once. Nobody waits for one that is not armed.
+type signal struct {
+	c     chan struct{}
+	fired bool
 }
 
-// exactTimeout is up to which timeout a call gets a timer of its own; longer ones are left to the ticker.
-const exactTimeout = time.Minute
+func (s *signal) arm()        { s.c = make(chan struct{}) }
+func (s *signal) armed() bool { return s.c != nil }
 
-func (c *runContext) Deadline() (time.Time, bool) { return c.deadline, true }
+// fire wants the lock of the live entry.
+func (s *signal) fire() {
+	if s.armed() && !s.fired {
+		s.fired = true
+		close(s.c)
+	}
+}
 
-// execute calls the handler and settles what its return means for the task. It runs on the goroutine of the sender if that waits
+// refuse counts out a call whose message leads to no handler.
+func (c *Call) refuse() {
+	c.state = over
+	c.e.dismiss(c)
+}
+
+// launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its own: then
+// the sender can be answered when the time is up or the task is canceled, although the handler goes on.
+func (c *Call) launch(wait bool) {
+	c.state = waiting
+	switch {
+	case !wait:
+		go c.execute()
+	case c.skill.Timeout <= 0:
+		c.execute()
+	default:
+		c.live.mu.Lock() // a follow-up can be canceled from now on
+		c.done.arm()
+		if c.ctx.Err() != nil {
+			c.done.fire()
+		}
+		c.live.mu.Unlock()
+		go c.execute()
+	}
+}
+
+// enqueue puts a call behind the one that is at work on its task. The caller holds c.live.mu.
+func (c *Call) enqueue(wait bool) {
+	c.state = queued
+	if wait {
+		c.done.arm()
+	}
+	c.live.queue = append(c.live.queue, c)
+}
+
+// asked ends a call before its handler: the first message does not fit the skill, and the new task waits with the question for what is missing.
+func (c *Call) asked(target target) error {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	c.private.Asked, c.input = true, target.input
+	if err := c.create(runtime.StateSubmitted); err != nil {
+		return err
+	}
+	err := c.status(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing}, c.view())
+	c.first = c.last
+	c.state = over
+	c.live.run = nil
+	c.e.drop(c.live)
+	return err
+}
+
+// askedAgain is asked for a message that still leaves something missing.
+func (c *Call) askedAgain(missing []runtime.Part) error {
+	if err := c.addMessage(runtime.StateInputRequired, missing); err != nil {
+		return err
+	}
+	c.last, c.state = c.first, over
+	return nil
+}
+
+// execute calls the handler, and ends the call with its return. It runs on the goroutine of the sender if that waits
 // for the end, else on one of its own. A handler that ends its goroutine has failed.
 func (c *Call) execute() {
 	defer c.e.dismiss(c)
@@ -35,27 +132,11 @@ func (c *Call) execute() {
 		if err == errExit {
 			c.Logger().Error("skill ended its goroutine")
 		}
-		if next := c.settle(out, err); next != nil {
+		if next := c.returned(out, err); next != nil {
 			go next.execute()
 		}
 	}()
 	out, err = c.call()
-}
-
-// expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context. What it still
-// says is refused.
-func (c *Call) expire() {
-	c.live.mu.Lock()
-	if c.over {
-		c.live.mu.Unlock()
-		return
-	}
-	c.cancel(ErrTimeout)
-	next := c.close(nil, ErrTimeout)
-	c.live.mu.Unlock()
-	if next != nil {
-		go next.execute()
-	}
 }
 
 // call waits for the skill's turn and runs it. A panic becomes an error.
@@ -107,27 +188,45 @@ func (c *Call) turn() error {
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	c.working = true
+	c.state = running
 	if c.live.version != 0 && !c.resumed { // it was created while it waited
 		return c.status(runtime.StateWorking, runtime.MessageData{}, nil)
 	}
 	return nil
 }
 
-// settle turns the handler's return into the end of its task, a question, or an answer without a task. It returns the next call
-// when another message came meanwhile and the task goes on.
-func (c *Call) settle(out []byte, err error) (next *Call) {
+// returned ends the call with what the handler returned. It returns the next call when another message came meanwhile and the task goes on.
+func (c *Call) returned(out []byte, err error) (next *Call) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	if c.over { // its time was up
+	if c.state >= ending { // its time was up
 		return nil
 	}
-	return c.close(out, err)
+	return c.settle(out, err)
 }
 
-// close is settle with the lock held. An end that the store does not take is tried again in the background.
-func (c *Call) close(out []byte, err error) (next *Call) {
-	c.over = true
+// expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context. What it still
+// says is refused.
+func (c *Call) expire() {
+	if next := c.expired(); next != nil {
+		go next.execute()
+	}
+}
+
+func (c *Call) expired() (next *Call) {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	if c.state >= ending {
+		return nil
+	}
+	c.cancel(ErrTimeout)
+	return c.settle(nil, ErrTimeout)
+}
+
+// settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it. An end that the store does
+// not take is tried again in the background. The caller holds c.live.mu.
+func (c *Call) settle(out []byte, err error) (next *Call) {
+	c.state = ending
 	c.conclude(out, err)
 	if err := c.write(); store.Unsure(err) {
 		c.persist(err)
@@ -136,10 +235,56 @@ func (c *Call) close(out []byte, err error) (next *Call) {
 	return c.leave()
 }
 
+// persist goes on trying to store the ending in the background, until the store takes it or the server shuts down. A client that waits for the
+// end is answered with an error after a while. The caller holds c.live.mu.
+func (c *Call) persist(err error) {
+	c.e.log(c.skill.ID, c.id).Warn("the end of a task could not be stored, trying again", "state", c.ending.status.EventInfo().State.String(), "error", err)
+	if !c.done.armed() {
+		c.done.arm() // the sender may be on the handler's goroutine
+	}
+	c.e.hold(c)
+	go func() {
+		defer c.e.dismiss(c)
+		begin := time.Now()
+		for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
+			inTime := c.e.pause(wait, nil)
+			if next, done := c.rewrite(inTime, time.Since(begin) > answerIn); done {
+				if next != nil {
+					go next.execute()
+				}
+				return
+			}
+		}
+	}()
+}
+
+// rewrite tries once more to store the ending. The last try is when the server has no more time; what it does not store is in the log.
+func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	err := c.write()
+	if store.Unsure(err) && inTime {
+		if late {
+			c.err = errUnwritten
+			c.decided.fire()
+			c.done.fire()
+		}
+		return nil, false
+	}
+	if store.Unsure(err) {
+		c.err = errUnwritten
+		c.e.log(c.skill.ID, c.id).Error("the end of a task was not stored", "state", c.ending.status.EventInfo().State.String(), "error", err)
+	} else if c.err == errUnwritten {
+		c.err = nil
+	}
+	return c.leave(), true
+}
+
 // leave lets go of the task when the call is over, and returns the next call. The caller holds c.live.mu.
 func (c *Call) leave() (next *Call) {
-	c.decide()
-	c.release()
+	c.state = over
+	c.decided.fire()
+	c.done.fire()
 	if c.live.version == 0 {
 		return nil
 	}
@@ -157,30 +302,23 @@ func (c *Call) leave() (next *Call) {
 	}
 	next, c.live.queue = c.live.queue[0], c.live.queue[1:]
 	c.live.run = next
-	next.prepare()
+	next.promote()
 	return next
-}
-
-// release lets the sender go that waits for a call on another goroutine: the call is over, or canceled. The caller holds c.live.mu.
-func (c *Call) release() {
-	if c.ended != nil && !c.isReleased {
-		c.isReleased = true
-		close(c.ended)
-	}
 }
 
 // abandon gives up a queued call: its task ended before its turn. Its message stays in the history.
 func (c *Call) abandon() {
-	c.over = true
+	c.state = over
 	c.cancel(nil)
-	c.release()
+	c.done.fire()
 	c.e.dismiss(c)
 	c.e.drop(c.live)
 }
 
-// prepare readies a queued call whose turn has come: what the call before it saved is there now, and if that one asked for input
+// promote makes a queued call the one at work on its task: what the call before it saved is there now, and if that one asked for input
 // the task is being worked on again.
-func (c *Call) prepare() {
+func (c *Call) promote() {
+	c.state = waiting
 	snap, err := c.live.load(c.e, store.View{History: new(int)})
 	if err != nil {
 		return
@@ -192,111 +330,6 @@ func (c *Call) prepare() {
 		}
 	}
 }
-
-// conclude decides what the handler's return comes to: the events that [Call.write] stores, or an answer without a task. The caller holds c.live.mu.
-func (c *Call) conclude(out []byte, err error) {
-	switch {
-	case err != nil:
-		c.giveUp(err)
-	case c.reply == nil && !errors.Is(context.Cause(c.ctx), ErrCanceled):
-		c.finish(out)
-	}
-}
-
-// giveUp decides what a handler's error comes to.
-func (c *Call) giveUp(err error) {
-	var public *runtime.Error
-	var o *outcome
-	cause := context.Cause(c.ctx)
-	switch {
-	case c.reply != nil:
-		c.e.log(c.skill.ID, "").Warn("skill failed after its answer", "error", err)
-	case errors.Is(cause, ErrCanceled):
-		c.e.log(c.skill.ID, c.id).Info("task canceled") // it ended then
-	case errors.Is(cause, errLost) || errors.Is(err, store.ErrEnded):
-		c.e.log(c.skill.ID, c.id).Info("task goes on elsewhere", "error", err)
-		c.err = err
-	case errors.As(err, &o):
-		c.end(o.state, o.said)
-	case c.live.version == 0 && errors.As(err, &public):
-		c.err = public
-	case c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
-		c.err = err
-	default:
-		c.fail(c.explain(err))
-	}
-}
-
-// explain finds the text for the client: nothing of an error that is not meant for it.
-func (c *Call) explain(err error) string {
-	var public *runtime.Error
-	cause := context.Cause(c.ctx)
-	switch {
-	case errors.As(err, &public):
-		return cmp.Or(public.Note, public.Message)
-	case errors.Is(cause, ErrTimeout):
-		c.e.log(c.skill.ID, c.id).Warn("skill took longer than allowed", "error", err)
-		return "The work took longer than allowed."
-	case errors.Is(cause, errShutdown):
-		c.e.log(c.skill.ID, c.id).Info("skill stopped by the shutdown")
-		return "The agent was shut down before the work was done."
-	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
-		c.e.log(c.skill.ID, c.id).Warn("answer not kept", "error", err)
-		return unkept
-	}
-	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
-		c.e.log(c.skill.ID, c.id).Error("skill failed", "error", err)
-	}
-	return "The skill failed unexpectedly."
-}
-
-// end decides on the status with which the call ends, with a message unless there is nothing in it.
-func (c *Call) end(state runtime.State, said runtime.MessageData) {
-	if err := c.check(said.Parts); err != nil {
-		c.e.log(c.skill.ID, c.id).Error("answer refused", "error", err)
-		c.fail("The skill's answer could not be sent.")
-		return
-	}
-	c.ending.status = c.newStatus(state, said)
-}
-
-// fail decides that the call ends as a failure, and takes nothing else along.
-func (c *Call) fail(reason string) {
-	c.ending, c.private.Saved = ending{failed: true}, nil
-	c.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
-}
-
-// finish decides on the result and the completion of the task.
-func (c *Call) finish(out []byte) {
-	if len(out) > 0 {
-		data := c.result(out)
-		if err := c.check(data.Parts); err != nil {
-			c.fail(c.explain(err))
-			return
-		}
-		c.ending.artifact = c.newArtifact(&data)
-	}
-	var said runtime.MessageData
-	if c.closing != nil {
-		said = *c.closing
-	}
-	c.end(runtime.StateCompleted, said)
-}
-
-// result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text but no JSON gets the
-// JSON as text (R301).
-func (c *Call) result(out []byte) runtime.ArtifactData {
-	c.one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
-	if c.skill.OutputSchema != "" && (accepts(c.req.AcceptedOutputModes, runtime.MediaJSON) || !accepts(c.req.AcceptedOutputModes, runtime.MediaText)) {
-		c.one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
-	}
-	return runtime.ArtifactData{
-		ID: runtime.ResultArtifact, Parts: c.one[:], Metadata: c.skill.metadata,
-		Extensions: skillsExtension, LastChunk: true,
-	}
-}
-
-var skillsExtension = []string{runtime.SkillsExtension}
 
 // cancelTask ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told through its context, with the
 // cause ErrCanceled, and nothing it still says counts. An ended task cannot be canceled, not even a canceled one (T17).
@@ -326,10 +359,10 @@ func (e *Engine) cancelTask(ctx context.Context, key store.Key) (runtime.Task, e
 	}
 	if l.run != nil {
 		l.run.cancel(ErrCanceled)
-		l.run.release()
+		l.run.done.fire()
 	}
 	for _, q := range l.queue {
-		q.release()
+		q.done.fire()
 	}
 	return snap.Task, nil
 }

@@ -41,9 +41,9 @@ func (e *Engine) send(ctx context.Context, owner store.Owner, req *runtime.SendR
 }
 
 func (e *Engine) take(ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending) (c *Call, answer runtime.Message, err error) {
-	c = &Call{e: e, req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}}
+	c = &Call{e: e, sender: sender{req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}}}
 	if !how.wait {
-		c.decided = make(chan struct{})
+		c.decided.arm()
 	}
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)
 	if how.named {
@@ -55,7 +55,7 @@ func (e *Engine) take(ctx context.Context, owner store.Owner, req *runtime.SendR
 	if info.TaskID != "" {
 		err = e.follow(c, info, how.wait)
 	} else {
-		answer, err = e.begin(c, info, how)
+		answer, err = e.first(c, info, how)
 	}
 	if err != nil || answer != nil {
 		c.cancel(nil)
@@ -130,8 +130,8 @@ func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 	return info, cmp.Or(checkName("message.messageId", info.ID), checkName("message.contextId", info.ContextID), checkName("message.taskId", info.TaskID))
 }
 
-// begin admits the first message of a task, routes it and runs its skill. Reading the message is work already.
-func (e *Engine) begin(c *Call, info runtime.MessageInfo, how sending) (answer runtime.Message, err error) {
+// first admits the first message of a task, routes it and runs its skill. Reading the message is work already.
+func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer runtime.Message, err error) {
 	c.live, c.contextID = &c.own, info.ContextID
 	if err := e.admit(c); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (e *Engine) begin(c *Call, info runtime.MessageInfo, how sending) (answer r
 	called := false
 	defer func() {
 		if !called {
-			e.dismiss(c)
+			c.refuse()
 		}
 	}()
 	if answer, called, err = e.place(c, info); !called {
@@ -173,7 +173,7 @@ func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Messag
 		return nil, false, err
 	}
 	if target.missing != nil {
-		return nil, false, e.ask(c, target)
+		return nil, false, c.asked(target)
 	}
 	c.input = target.input
 	return nil, true, nil
@@ -192,55 +192,20 @@ func (c *Call) found() error {
 	return c.create(runtime.StateSubmitted)
 }
 
-// launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its own: then
-// the sender can be answered when the time is up or the task is canceled, although the handler goes on.
-func (c *Call) launch(wait bool) {
-	switch {
-	case !wait:
-		go c.execute()
-	case c.skill.Timeout <= 0:
-		c.execute()
-	default:
-		c.live.mu.Lock() // a follow-up can be canceled from now on
-		c.ended = make(chan struct{})
-		if c.ctx.Err() != nil {
-			c.release()
-		}
-		c.live.mu.Unlock()
-		go c.execute()
-	}
-}
-
 // await waits until the call is over, or canceled, or its outcome cannot be told for now. A client that goes away, or the shutdown, ends the
 // waiting; the call goes on.
 func (c *Call) await(client context.Context) error {
-	if c.ended == nil {
+	if !c.done.armed() {
 		return nil
 	}
 	select {
-	case <-c.ended:
+	case <-c.done.c:
 		return nil
 	case <-client.Done():
 		return context.Cause(client)
 	case <-c.e.closing:
 		return ErrBusy.With("the agent is shutting down")
 	}
-}
-
-// ask parks a new task whose message does not fit the skill, with the question for what is missing.
-func (e *Engine) ask(c *Call, target target) error {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	c.private.Asked, c.input = true, target.input
-	if err := c.create(runtime.StateSubmitted); err != nil {
-		return err
-	}
-	err := c.status(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing}, c.view())
-	c.first = c.last
-	c.over = true
-	c.live.run = nil
-	e.drop(c.live)
-	return err
 }
 
 // follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
@@ -253,7 +218,7 @@ func (e *Engine) follow(c *Call, info runtime.MessageInfo, wait bool) error {
 	started := false
 	defer func() {
 		if !started {
-			e.dismiss(c)
+			c.refuse()
 			e.drop(l)
 		}
 	}()
@@ -294,7 +259,7 @@ func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, sta
 	}
 	c.input, c.private.Input = input, input
 	if missing != nil {
-		return false, false, c.reask(missing)
+		return false, false, c.askedAgain(missing)
 	}
 	c.private.Asked = false
 	if l.run != nil && l.waiting()+int64(len(input)) > e.limits.Body {
@@ -303,12 +268,8 @@ func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, sta
 	if err := c.addMessage(runtime.StateWorking, nil); err != nil {
 		return false, false, err
 	}
-	c.working = true
 	if l.run != nil {
-		if wait {
-			c.ended = make(chan struct{})
-		}
-		l.queue = append(l.queue, c)
+		c.enqueue(wait)
 		return true, true, nil
 	}
 	l.run = c
@@ -323,7 +284,7 @@ func (c *Call) addMessage(state runtime.State, parts []runtime.Part) error {
 	if len(parts) > 0 {
 		m = c.message(runtime.MessageData{Parts: parts}, true)
 	}
-	if c.decided != nil {
+	if c.decided.armed() {
 		c.live.read = true // by the stream that is about to begin
 	}
 	u := store.Update{
@@ -341,16 +302,7 @@ func (c *Call) addMessage(state runtime.State, parts []runtime.Part) error {
 		return err
 	}
 	c.first, c.firstVersion, c.last, c.bytes = snap.Task, snap.Version, nil, snap.Bytes
-	c.decide()
-	return nil
-}
-
-// reask answers a message that still leaves something missing.
-func (c *Call) reask(missing []runtime.Part) error {
-	if err := c.addMessage(runtime.StateInputRequired, missing); err != nil {
-		return err
-	}
-	c.last, c.over = c.first, true
+	c.decided.fire()
 	return nil
 }
 
@@ -358,20 +310,20 @@ func (c *Call) reask(missing []runtime.Part) error {
 // its time, the task is created for it.
 func (c *Call) awaitDecision() {
 	select {
-	case <-c.decided:
+	case <-c.decided.c:
 		return
 	default:
 	}
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
 	select {
-	case <-c.decided:
+	case <-c.decided.c:
 		return
 	case <-timer.C:
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	if c.isDecided || c.live.version != 0 {
+	if c.decided.fired || c.live.version != 0 {
 		return
 	}
 	c.auto = true
@@ -390,7 +342,7 @@ func (c *Call) takeFirst() (runtime.Task, int64) {
 }
 
 // answer returns what the sender of the message gets: a Message or a Task, and about how long a Task is. The call is over, or its sender does not wait.
-func (c *Call) answer(over bool) (result any, bytes int, err error) {
+func (c *Call) answer(ended bool) (result any, bytes int, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	switch {
@@ -398,9 +350,9 @@ func (c *Call) answer(over bool) (result any, bytes int, err error) {
 		return nil, 0, c.err
 	case c.reply != nil && c.live.version == 0:
 		return c.reply, 0, nil
-	case !over && c.first != nil:
+	case !ended && c.first != nil:
 		return c.first, c.bytes, nil
-	case over && c.last != nil:
+	case ended && c.last != nil:
 		return c.last, c.bytes, nil
 	}
 	snap, err := c.e.store.Get(context.Background(), c.live.key, *c.view())

@@ -9,8 +9,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// ending is what a call ends with: maybe an artifact, which is nil again when it is stored, then a status.
-type ending struct {
+// endEvents are what a call ends with: maybe an artifact, which is nil again when it is stored, then a status.
+type endEvents struct {
 	artifact, status sized // nothing without an event
 	failed           bool  // by the engine's word
 }
@@ -81,7 +81,7 @@ var errUnwritten = ErrBusy.With("the task has ended, but that could not be store
 // retry does what a call asks of the store until the store answers, within limits: a hiccup is no reason for work to fail. What the end of a call
 // asks for is tried once; persist does the rest.
 func (c *Call) retry(do func() error) error {
-	if c.over {
+	if c.state >= ending {
 		return do()
 	}
 	return c.live.retry(c.e, c.ctx, do)
@@ -114,49 +114,4 @@ func (e *Engine) pause(d time.Duration, done <-chan struct{}) bool {
 	case <-e.hurry:
 		return false
 	}
-}
-
-// persist goes on trying to store the ending in the background, until the store takes it or the server shuts down. A client that waits for the
-// end is answered with an error after a while. The caller holds c.live.mu.
-func (c *Call) persist(err error) {
-	c.e.log(c.skill.ID, c.id).Warn("the end of a task could not be stored, trying again", "state", c.ending.status.EventInfo().State.String(), "error", err)
-	if c.ended == nil {
-		c.ended = make(chan struct{}) // the sender may be on the handler's goroutine
-	}
-	c.e.hold(c)
-	go func() {
-		defer c.e.dismiss(c)
-		begin := time.Now()
-		for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-			inTime := c.e.pause(wait, nil)
-			if next, done := c.rewrite(inTime, time.Since(begin) > answerIn); done {
-				if next != nil {
-					go next.execute()
-				}
-				return
-			}
-		}
-	}()
-}
-
-// rewrite tries once more to store the ending. The last try is when the server has no more time; what it does not store is in the log.
-func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	err := c.write()
-	if store.Unsure(err) && inTime {
-		if late {
-			c.err = errUnwritten
-			c.decide()
-			c.release()
-		}
-		return nil, false
-	}
-	if store.Unsure(err) {
-		c.err = errUnwritten
-		c.e.log(c.skill.ID, c.id).Error("the end of a task was not stored", "state", c.ending.status.EventInfo().State.String(), "error", err)
-	} else if c.err == errUnwritten {
-		c.err = nil
-	}
-	return c.leave(), true
 }

@@ -1,0 +1,117 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// What a handler's return comes to. Every function here wants the lock of c.live.
+
+// conclude decides what the handler's return comes to: the events that [Call.write] stores, or an answer without a task. The caller holds c.live.mu.
+func (c *Call) conclude(out []byte, err error) {
+	switch {
+	case err != nil:
+		c.giveUp(err)
+	case c.reply == nil && !errors.Is(context.Cause(c.ctx), ErrCanceled):
+		c.finish(out)
+	}
+}
+
+// giveUp decides what a handler's error comes to.
+func (c *Call) giveUp(err error) {
+	var public *runtime.Error
+	var o *verdict
+	cause := context.Cause(c.ctx)
+	switch {
+	case c.reply != nil:
+		c.e.log(c.skill.ID, "").Warn("skill failed after its answer", "error", err)
+	case errors.Is(cause, ErrCanceled):
+		c.e.log(c.skill.ID, c.id).Info("task canceled") // it ended then
+	case errors.Is(cause, errLost) || errors.Is(err, store.ErrEnded):
+		c.e.log(c.skill.ID, c.id).Info("task goes on elsewhere", "error", err)
+		c.err = err
+	case errors.As(err, &o):
+		c.end(o.state, o.said)
+	case c.live.version == 0 && errors.As(err, &public):
+		c.err = public
+	case c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
+		c.err = err
+	default:
+		c.fail(c.explain(err))
+	}
+}
+
+// explain finds the text for the client: nothing of an error that is not meant for it.
+func (c *Call) explain(err error) string {
+	var public *runtime.Error
+	cause := context.Cause(c.ctx)
+	switch {
+	case errors.As(err, &public):
+		return cmp.Or(public.Note, public.Message)
+	case errors.Is(cause, ErrTimeout):
+		c.e.log(c.skill.ID, c.id).Warn("skill took longer than allowed", "error", err)
+		return "The work took longer than allowed."
+	case errors.Is(cause, errShutdown):
+		c.e.log(c.skill.ID, c.id).Info("skill stopped by the shutdown")
+		return "The agent was shut down before the work was done."
+	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
+		c.e.log(c.skill.ID, c.id).Warn("answer not kept", "error", err)
+		return unkept
+	}
+	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
+		c.e.log(c.skill.ID, c.id).Error("skill failed", "error", err)
+	}
+	return "The skill failed unexpectedly."
+}
+
+// end decides on the status with which the call ends, with a message unless there is nothing in it.
+func (c *Call) end(state runtime.State, said runtime.MessageData) {
+	if err := c.check(said.Parts); err != nil {
+		c.e.log(c.skill.ID, c.id).Error("answer refused", "error", err)
+		c.fail("The skill's answer could not be sent.")
+		return
+	}
+	c.ending.status = c.newStatus(state, said)
+}
+
+// fail decides that the call ends as a failure, and takes nothing else along.
+func (c *Call) fail(reason string) {
+	c.ending, c.private.Saved = endEvents{failed: true}, nil
+	c.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
+}
+
+// finish decides on the result and the completion of the task.
+func (c *Call) finish(out []byte) {
+	if len(out) > 0 {
+		data := c.result(out)
+		if err := c.check(data.Parts); err != nil {
+			c.fail(c.explain(err))
+			return
+		}
+		c.ending.artifact = c.newArtifact(&data)
+	}
+	var said runtime.MessageData
+	if c.closing != nil {
+		said = *c.closing
+	}
+	c.end(runtime.StateCompleted, said)
+}
+
+// result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text but no JSON gets the
+// JSON as text (R301).
+func (c *Call) result(out []byte) runtime.ArtifactData {
+	c.one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
+	if c.skill.OutputSchema != "" && (accepts(c.req.AcceptedOutputModes, runtime.MediaJSON) || !accepts(c.req.AcceptedOutputModes, runtime.MediaText)) {
+		c.one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
+	}
+	return runtime.ArtifactData{
+		ID: runtime.ResultArtifact, Parts: c.one[:], Metadata: c.skill.metadata,
+		Extensions: skillsExtension, LastChunk: true,
+	}
+}
+
+var skillsExtension = []string{runtime.SkillsExtension}
