@@ -66,7 +66,7 @@ func redirect(status int, url string) reply {
 }
 
 // lie announces a length that the body does not have.
-func lie(length int, text string) reply {
+func lie(length int64, text string) reply {
 	return func(w http.ResponseWriter, r *http.Request, q request) {
 		c, buf, err := w.(http.Hijacker).Hijack()
 		if err != nil {
