@@ -5,12 +5,16 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // admission is who may begin, and the end of all: calls are counted in and out, and nobody is let in when the engine shuts down.
 type admission struct {
 	closing chan struct{} // closed when streams are to end
 	hurry   chan struct{} // closed when the shutdown has no more time: what waits for the store has one more try
+	work    budget.Budget // of the messages of admitted calls
 
 	mu       sync.Mutex
 	running  map[*Call]int // admitted calls, with the number of goroutines at work on each
@@ -102,8 +106,23 @@ func (e *Engine) admit(c *Call) error {
 	if len(a.running) >= e.limits.Running {
 		return ErrBusy
 	}
+	if c.weight = c.weigh(); c.weight > 0 && !a.work.Try(c.weight) {
+		return ErrBusy.With("too many large messages are being worked on, try again later")
+	}
 	a.running[c] = 1
 	return nil
+}
+
+// partWeight is about what a part of a message takes in memory beside its content, in bytes.
+const partWeight = 256
+
+// weigh returns what the call's message takes in memory, 0 if that is too little to be counted.
+func (c *Call) weigh() int64 {
+	size := store.SizeOfParts(c.parts)
+	if n := size.Bytes + partWeight*size.Parts; n > uncounted {
+		return int64(n)
+	}
+	return 0
 }
 
 // hold keeps an admitted call counted in until it is dismissed once more.
@@ -121,6 +140,9 @@ func (a *admission) dismiss(c *Call) {
 		return
 	}
 	delete(a.running, c)
+	if c.weight > 0 {
+		a.work.Release(c.weight)
+	}
 	if a.draining && len(a.running) == 0 {
 		closeOnce(a.idle)
 	}

@@ -45,6 +45,7 @@ type handling struct {
 	ctx     context.Context // canceled by cancel
 	cancel  context.CancelCauseFunc
 	run     runContext   // ctx as the handler sees it
+	weight  int64        // bytes of the message that are taken from the budget of all work
 	overdue atomic.Int64 // when the ticker is to cancel the call, Unix nanoseconds; 0: a timer does, or nobody
 	input   []byte
 	resumed bool // the message continues the task

@@ -62,7 +62,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		registry:  registry{live: map[store.Key]*live{}},
 		protocol:  cfg.Protocol, operations: cfg.Operations,
 	}
-	e.answers.Limit = e.limits.Answers
+	e.answers.Limit, e.admission.work.Limit = e.limits.Answers, e.limits.Work
 	if e.store == nil {
 		e.store = store.NewMemory(store.MemoryLimits{})
 	}
@@ -81,12 +81,13 @@ type Load struct {
 	Tasks   int   // that somebody works on or reads
 	Calls   int   // that are admitted
 	Streams int   // that are open
+	Work    int64 // bytes of the budget of messages that are taken
 	Answers int64 // bytes of the budget of answers that are taken
 }
 
 // Load returns what the engine is busy with.
 func (e *Engine) Load() Load {
-	l := Load{Streams: int(e.streams.Load()), Answers: e.answers.Taken()}
+	l := Load{Streams: int(e.streams.Load()), Work: e.admission.work.Taken(), Answers: e.answers.Taken()}
 	e.registry.mu.Lock()
 	l.Tasks = len(e.live)
 	e.registry.mu.Unlock()

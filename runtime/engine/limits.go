@@ -10,6 +10,7 @@ import (
 type Limits struct {
 	Body      int64         // request body in bytes [16 MiB]
 	Bodies    int64         // all request bodies being received, in bytes; more are refused as busy [256 MiB]
+	Work      int64         // all large messages that handlers work on or wait to, in bytes; more are refused as busy [256 MiB]
 	Answers   int64         // all large answers being written, in bytes; more wait for their turn [256 MiB]
 	Page      int           // content of a page of tasks in bytes; it ends early, but has at least one task [8 MiB]
 	Event     int           // content of one message or artifact chunk made by a handler, in bytes [16 MiB]
@@ -28,6 +29,7 @@ type Limits struct {
 func (l Limits) WithDefaults() Limits {
 	l.Body = cmp.Or(l.Body, 16<<20)
 	l.Bodies = cmp.Or(l.Bodies, 256<<20)
+	l.Work = cmp.Or(l.Work, 256<<20)
 	l.Answers = cmp.Or(l.Answers, 256<<20)
 	l.Page = cmp.Or(l.Page, 8<<20)
 	l.Event = cmp.Or(l.Event, 16<<20)

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bytes"
 	"errors"
 	"io"
 	"net/http"
@@ -97,6 +98,27 @@ func (x *exchange) grow(most int) bool {
 	}
 	*x.body = append(make([]byte, 0, size), b...)
 	return true
+}
+
+// objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
+const objectWeight = 256
+
+// weigh takes what reading the parameters is going to need from the budget of all bodies: small objects need many times the bytes that they
+// came in. What stands in texts counts too, which only makes them heavier. It returns with which status and error the request is refused, if it is.
+func (x *exchange) weigh(params []byte) (status int, refusal *runtime.Error) {
+	if len(params) <= freeBody {
+		return http.StatusOK, nil
+	}
+	n := objectWeight * int64(bytes.Count(params, []byte("{")))
+	switch {
+	case n > x.s.limits.Bodies/2:
+		return http.StatusRequestEntityTooLarge, runtime.ErrInvalidRequest.With("the request has too many objects")
+	case !x.s.bodies.Try(n):
+		x.w.Header()["Retry-After"] = retryAfter
+		return http.StatusServiceUnavailable, engine.ErrBusy.With("too many large requests are being received, try again later")
+	}
+	x.counted += n
+	return http.StatusOK, nil
 }
 
 // deadline is until when a body has to be there: it is put off as the body comes, so that a slow upload passes and a drip does not.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"testing"
@@ -243,5 +244,56 @@ func TestBodiesOfAnyLengthAreReadWhole(t *testing.T) {
 	_ = c.(*net.TCPConn).CloseWrite()
 	if status, _, got := answer(t, c); status != http.StatusBadRequest || !strings.Contains(got, "-32700") {
 		t.Errorf("cut short: status %d: %s", status, got)
+	}
+}
+
+// Objects of a few bytes need many times that when they are read.
+func TestARequestWeighsWhatReadingItNeeds(t *testing.T) {
+	s, addr := serve(t, Limits{Bodies: 8 << 20})
+	parts := func(n int) string {
+		return `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}` +
+			strings.Repeat(`,{"text":""}`, n) + `]}}}`
+	}
+	if status, _, body := post(t, addr, parts(5_000)); status != http.StatusOK || !strings.Contains(body, "done") {
+		t.Errorf("5,000 parts: %d %.200s", status, body)
+	}
+	if status, _, body := post(t, addr, parts(50_000)); status != http.StatusRequestEntityTooLarge || !strings.Contains(body, "objects") {
+		t.Errorf("50,000 parts: %d %.200s", status, body)
+	}
+	s.bodies.Add(4 << 20)
+	if status, header, body := post(t, addr, parts(9_000)); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
+		t.Errorf("9,000 parts beside others: %d %.200s", status, body)
+	}
+	s.bodies.Release(4 << 20)
+	waitFor(t, "all is given back", func() bool { return s.bodies.Taken() == 0 })
+}
+
+// A handler keeps its message as long as it is at work, and a task holds it only later, if at all.
+func TestMessagesAtWorkShareABudget(t *testing.T) {
+	goOn := make(chan struct{})
+	s := hosted(t, func(context.Context, *Task) (string, error) { <-goOn; return "done", nil }, Limits{Work: 3 << 20})
+	send := func(text int) string {
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/", strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":`+
+			`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"`+strings.Repeat("x", text)+`"}]}}}`)))
+		return w.Body.String()
+	}
+	first := make(chan string)
+	go func() { first <- send(2 << 20) }()
+	waitFor(t, "the first is at work", func() bool { return s.engine.Load().Work > 0 })
+	if got := send(1 << 20); !strings.Contains(got, "RESOURCE_EXHAUSTED") {
+		t.Errorf("a large message beside it: %.200s", got)
+	}
+	small := make(chan string)
+	go func() { small <- send(1 << 10) }()
+	waitFor(t, "a small one is at work beside it", func() bool { return s.engine.Load().Calls == 2 })
+	close(goOn)
+	for _, got := range []string{<-first, <-small, send(1 << 20)} {
+		if !strings.Contains(got, "TASK_STATE_COMPLETED") {
+			t.Errorf("%.300s", got)
+		}
+	}
+	if got := s.engine.Load().Work; got != 0 {
+		t.Errorf("%d bytes are kept", got)
 	}
 }

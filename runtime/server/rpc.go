@@ -165,6 +165,10 @@ func (q *request) dispatch() {
 		q.reject(q.unlessParse(err))
 		return
 	}
+	if status, refusal := q.weigh(q.params); refusal != nil {
+		q.refuse(status, refusal)
+		return
+	}
 	params, fault := q.Version.Decode(q.Op, q.params)
 	if fault != nil {
 		q.reject(q.unlessParse(fault))
