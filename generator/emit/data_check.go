@@ -3,6 +3,7 @@ package emit
 import (
 	"encoding/json"
 	"strconv"
+	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
 )
@@ -47,15 +48,12 @@ func (p *dataPackage) keyEntries(c *ir.Checks) []entry {
 		return nil
 	}
 	var entries []entry
-	if c.MinProperties != nil {
-		entries = append(entries, entry{"Min", strconv.Itoa(*c.MinProperties)})
-	}
-	if c.MaxProperties != nil {
-		n := *c.MaxProperties
-		if n == 0 {
-			n = -1
+	for _, limit := range c.Limits {
+		n := limit.Arg
+		if n == "0" { // in Keys that is no limit
+			n = "-1"
 		}
-		entries = append(entries, entry{"Max", strconv.Itoa(n)})
+		entries = append(entries, entry{limit.Check, n})
 	}
 	if len(c.Required) > 0 {
 		entries = append(entries, entry{"Others", texts(c.Required)})
@@ -133,7 +131,7 @@ func (p *dataPackage) checkEnum(t *ir.DataType) []string {
 
 func (p *dataPackage) checkStruct(t *ir.DataType) []string {
 	var body []string
-	if c := t.Checks; c != nil && (c.MinProperties != nil || c.MaxProperties != nil || len(c.Required)+len(c.DependentRequired)+len(c.Groups) > 0) {
+	if c := t.Checks; c != nil && len(c.Limits)+len(c.Required)+len(c.DependentRequired)+len(c.Groups) > 0 {
 		var present []string
 		for _, f := range t.Fields {
 			present = append(present, presence(f))
@@ -246,11 +244,11 @@ func (p *dataPackage) checksOf(r *ir.DataRef, x place, depth int) []string {
 	case ir.DataDate:
 		return []string{call("c.Date", x.val)}
 	case ir.DataString:
-		return append([]string{call("c.Text", x.val)}, p.textChecks(c, x.val)...)
+		return append([]string{call("c.Text", x.val)}, p.scalarChecks(c, x.val)...)
 	case ir.DataNumber:
-		return append([]string{call("c.Finite", x.val)}, p.numberChecks(c, x.val)...)
+		return append([]string{call("c.Finite", x.val)}, p.scalarChecks(c, x.val)...)
 	case ir.DataInt32, ir.DataInt64, ir.DataUint32, ir.DataUint64:
-		return p.numberChecks(c, x.val)
+		return p.scalarChecks(c, x.val)
 	case ir.DataList:
 		return p.listChecks(r, c, x.val, depth)
 	case ir.DataMap:
@@ -270,28 +268,34 @@ func (p *dataPackage) namedChecks(r *ir.DataRef, c *ir.Checks, x place) []string
 	if r.Checks == nil {
 		return body
 	}
-	base := call(dataScalars[r.Type.Base], x.val)
-	if r.Type.Base == ir.DataString {
-		return append(body, p.textChecks(c, base)...)
-	}
-	return append(body, p.numberChecks(c, base)...)
+	return append(body, p.scalarChecks(c, call(dataScalars[r.Type.Base], x.val))...)
 }
 
-func (p *dataPackage) textChecks(c *ir.Checks, x string) []string {
+// scalarChecks checks a string or number.
+func (p *dataPackage) scalarChecks(c *ir.Checks, x string) []string {
+	return append(p.limitChecks(c, x), p.values(c, x)...)
+}
+
+// limitChecks checks the limits on x: a value, or the size of a list.
+func (p *dataPackage) limitChecks(c *ir.Checks, x string) []string {
 	var body []string
-	if c.MinLength != nil {
-		body = append(body, call("c.MinLength", x, strconv.Itoa(*c.MinLength)))
+	for _, limit := range c.Limits {
+		arg := number(limit.Arg)
+		switch limit.Form {
+		case ir.ArgElements:
+			continue
+		case ir.ArgText:
+			arg = strconv.Quote(limit.Arg)
+		case ir.ArgPattern:
+			arg = p.pattern(limit.Arg)
+		}
+		if strings.HasPrefix(limit.Check, "c.") {
+			body = append(body, call(limit.Check, x, arg))
+		} else {
+			body = append(body, call(p.chk(limit.Check), "c", x, arg))
+		}
 	}
-	if c.MaxLength != nil {
-		body = append(body, call("c.MaxLength", x, strconv.Itoa(*c.MaxLength)))
-	}
-	for _, pattern := range c.Patterns {
-		body = append(body, call("c.Pattern", x, p.pattern(pattern)))
-	}
-	for _, format := range c.Formats {
-		body = append(body, call("c.Format", x, strconv.Quote(format)))
-	}
-	return append(body, p.values(c, x)...)
+	return body
 }
 
 // listedChecks checks that raw JSON is one of a few values.
@@ -323,40 +327,25 @@ func rawTexts(values []json.RawMessage) []string {
 	return texts
 }
 
-func (p *dataPackage) numberChecks(c *ir.Checks, x string) []string {
-	var body []string
-	for _, bound := range []struct{ name, text string }{
-		{"Minimum", c.Minimum}, {"ExclusiveMinimum", c.ExclusiveMinimum}, {"Maximum", c.Maximum}, {"ExclusiveMaximum", c.ExclusiveMaximum},
-	} {
-		if bound.text != "" {
-			body = append(body, call(p.chk(bound.name), "c", x, number(bound.text)))
-		}
-	}
-	for _, m := range c.MultipleOf {
-		body = append(body, call(p.chk("MultipleOf"), "c", x, strconv.Quote(m)))
-	}
-	return body
-}
-
 func (p *dataPackage) listChecks(r *ir.DataRef, c *ir.Checks, x string, depth int) []string {
-	var body []string
-	if c.MinItems != nil {
-		body = append(body, call("c.MinItems", call("len", x), strconv.Itoa(*c.MinItems)))
-	}
-	if c.MaxItems != nil {
-		body = append(body, call("c.MaxItems", call("len", x), strconv.Itoa(*c.MaxItems)))
-	}
+	body := p.limitChecks(c, call("len", x))
 	i := "i" + strconv.Itoa(depth)
 	if inner := p.checkElem(r.Elem, x+"["+i+"]", depth+1); len(inner) > 0 {
 		each := append([]string{call("c.Index", i)}, inner...)
 		body = append(body, block("for "+i+" := range "+x, append(each, "c.Leave()")...))
 	}
 	body = append(body, p.placeChecks(r, x, i, depth)...)
-	if c.UniqueItems {
-		write := block("func(b []byte, e "+p.goTypeOrNull(r.Elem)+") []byte", append(p.writeOrNull(r.Elem, "e", depth+1), "return b")...)
-		body = append(body, call(p.chk("Unique"), "c", x, write))
+	for _, limit := range c.Limits {
+		if limit.Form == ir.ArgElements {
+			body = append(body, call(p.chk(limit.Check), "c", x, p.elementWriter(r, depth)))
+		}
 	}
 	return body
+}
+
+// elementWriter is a function that appends an element of a list as JSON.
+func (p *dataPackage) elementWriter(r *ir.DataRef, depth int) string {
+	return block("func(b []byte, e "+p.goTypeOrNull(r.Elem)+") []byte", append(p.writeOrNull(r.Elem, "e", depth+1), "return b")...)
 }
 
 // placeChecks checks the elements of a list by their places.
@@ -375,7 +364,7 @@ func (p *dataPackage) placeChecks(r *ir.DataRef, x, i string, depth int) []strin
 }
 
 func (p *dataPackage) placeCheck(r, place *ir.DataRef, x string, depth int) string {
-	write := block("func(b []byte, e "+p.goTypeOrNull(r.Elem)+") []byte", append(p.writeOrNull(r.Elem, "e", depth+1), "return b")...)
+	write := p.elementWriter(r, depth)
 	check := block("func(c *"+p.chk("Checker")+", e "+p.goTypeOrNull(place)+")", p.checkElem(place, "e", depth+1)...)
 	return call(p.chk("Place"), "c", x, write, p.readFunction(place), check)
 }

@@ -1,6 +1,9 @@
 package ir
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"strconv"
+)
 
 // DataKind is the kind of a JSON value in a skill's contract.
 type DataKind string
@@ -51,23 +54,33 @@ type DataRef struct {
 	Checks *Checks `json:"checks,omitempty"` // nil: none
 }
 
-// Checks are the constraints on one value. Numbers are JSON number texts, so that none loses digits; "" is "not set".
+// Limit is a limit on one value. What there are of them is declared by the table of keywords in package schema.
+type Limit struct {
+	Keyword string `json:"keyword"` // that sets it: "minLength"
+	// Check is what emitted code calls to check it: a function of runtime/check ("Minimum"), a method of its Checker
+	// ("c.MinLength"), or of an object's size the field of its Keys ("Min").
+	Check string  `json:"-"`
+	Form  ArgForm `json:"-"`
+	// Arg is the argument. A number is a JSON number text, so that none loses digits.
+	Arg string `json:"arg"`
+}
+
+// ArgForm is how emitted code gives a limit's argument to its check.
+type ArgForm int
+
+// The forms.
+const (
+	ArgNumber   ArgForm = iota // as a number: of values, of code points, of items
+	ArgText                    // in quotes
+	ArgPattern                 // as a regular expression (RE2, unanchored)
+	ArgElements                // not at all, but a function that writes the elements of the list
+	ArgKeys                    // as a field of the object's keys
+)
+
+// Checks are the constraints on one value.
 type Checks struct {
-	Minimum          string            `json:"minimum,omitempty"`
-	ExclusiveMinimum string            `json:"exclusiveMinimum,omitempty"`
-	Maximum          string            `json:"maximum,omitempty"`
-	ExclusiveMaximum string            `json:"exclusiveMaximum,omitempty"`
-	MultipleOf       []string          `json:"multipleOf,omitempty"`
-	MinLength        *int              `json:"minLength,omitempty"` // in code points
-	MaxLength        *int              `json:"maxLength,omitempty"`
-	Patterns         []string          `json:"patterns,omitempty"` // RE2, unanchored
-	Formats          []string          `json:"formats,omitempty"`  // checked ones: "email"
-	Values           []json.RawMessage `json:"values,omitempty"`   // the only valid scalars, of an enum narrowed at this place
-	MinItems         *int              `json:"minItems,omitempty"`
-	MaxItems         *int              `json:"maxItems,omitempty"`
-	UniqueItems      bool              `json:"uniqueItems,omitempty"`
-	MinProperties    *int              `json:"minProperties,omitempty"`
-	MaxProperties    *int              `json:"maxProperties,omitempty"`
+	Limits []Limit           `json:"limits,omitempty"`
+	Values []json.RawMessage `json:"values,omitempty"` // the only valid scalars, of an enum narrowed at this place
 	// PropertyNames constrains the keys of a map, or of the additional properties of a struct.
 	PropertyNames *Checks `json:"propertyNames,omitempty"`
 	// Required are keys that a map must have; DependentRequired keys that another key demands.
@@ -75,6 +88,20 @@ type Checks struct {
 	DependentRequired []Dependency `json:"dependentRequired,omitempty"`
 	// Groups are alternatives of required keys, from anyOf and oneOf whose branches say nothing but "required".
 	Groups []KeyGroup `json:"groups,omitempty"`
+}
+
+// Size returns the argument of the limit that a keyword sets to a size, if there is one.
+func (c *Checks) Size(keyword string) (int, bool) {
+	if c == nil {
+		return 0, false
+	}
+	for _, r := range c.Limits {
+		if r.Keyword == keyword {
+			n, err := strconv.Atoi(r.Arg)
+			return n, err == nil
+		}
+	}
+	return 0, false
 }
 
 // Dependency says that key If demands the keys Then.

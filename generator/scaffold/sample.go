@@ -22,6 +22,9 @@ const (
 	maxDepth = 32
 )
 
+// maxElements is the size of the largest list or map that a sample has.
+const maxElements = 100
+
 // sampler makes values that satisfy a contract's types. It tries what is plausible, not everything: whether a value
 // satisfies the schema is for the caller to check.
 type sampler struct {
@@ -31,6 +34,8 @@ type sampler struct {
 	// least leaves out everything that is not required.
 	least bool
 	depth int
+	// doubt: the sample holds what may not be valid although it was moved to all limits.
+	doubt bool
 }
 
 // copyable is an expression that is worth repeating in an answer: what was asked.
@@ -91,6 +96,7 @@ func nilable(k ir.DataKind) bool {
 
 // plain makes a value, never null, of the type without its pointer.
 func (s *sampler) plain(ref *ir.DataRef, cs constraints, name string, index int) (sample, error) {
+	s.doubt = s.doubt || ref.Kind == ir.DataAny || len(ref.Prefix) > 0 || !cs.sure()
 	if v, ok := cs.pick(index); ok && ref.Kind == ir.DataAny {
 		return sample{v, "wire.Value(" + strconv.Quote(v) + ")"}, nil
 	} else if ok && ref.Kind != ir.DataNamed {
@@ -102,7 +108,7 @@ func (s *sampler) plain(ref *ir.DataRef, cs constraints, name string, index int)
 	case ir.DataBool:
 		return scalar(ref.Kind, "false")
 	case ir.DataInt32, ir.DataInt64, ir.DataUint32, ir.DataUint64, ir.DataNumber:
-		n, err := cs.number(ref.Kind != ir.DataNumber, strings.HasPrefix(string(ref.Kind), "uint"), index)
+		n, err := cs.number(strings.HasPrefix(string(ref.Kind), "uint"), index)
 		if err != nil {
 			return sample{}, fmt.Errorf("%s: %w", name, err)
 		}
@@ -132,6 +138,7 @@ func (s *sampler) plain(ref *ir.DataRef, cs constraints, name string, index int)
 // named makes a value of a declared type.
 func (s *sampler) named(t *ir.DataType, cs constraints, name string, index int) (sample, error) {
 	goName := s.pkg + "." + t.Go
+	s.doubt = s.doubt || t.Kind == ir.DataUnion || t.Kind == ir.DataEnum && len(cs.limits()) > 0 || !cs.sure()
 	switch t.Kind {
 	case ir.DataStruct:
 		return s.structure(t, cs)
@@ -243,18 +250,19 @@ func (s *sampler) field(f *ir.DataField) (sample, error) {
 
 // list makes as few elements as are allowed, but one where nesting is shallow: an empty list tells a reader nothing.
 func (s *sampler) list(ref *ir.DataRef, cs constraints, name string) (sample, error) {
-	n, least := 0, cs.minItems()
-	if s.depth <= maxNest {
-		n = 1
+	least, err := cs.size(name, 0)
+	if err != nil {
+		return sample{}, err
 	}
-	n = max(least, min(n, cs.maxItems()))
+	n := least
+	if s.depth <= maxNest && len(ref.Prefix) == 0 {
+		n, err = cs.size(name, 1)
+	}
 	if len(ref.Prefix) > 0 && least > 0 {
-		return sample{}, fmt.Errorf("%s has a type for each place", name)
-	} else if len(ref.Prefix) > 0 {
-		n = 0
+		err = fmt.Errorf("%s has a type for each place", name)
 	}
-	if n > 100 {
-		return sample{}, fmt.Errorf("%s needs %d elements", name, n)
+	if err != nil {
+		return sample{}, err
 	}
 	var js, code []string
 	for i := range n {
@@ -284,7 +292,10 @@ func (s *sampler) element(ref *ir.DataRef, code string) string {
 
 // mapping makes the keys that are demanded.
 func (s *sampler) mapping(ref *ir.DataRef, cs constraints) (sample, error) {
-	keys := cs.mapKeys()
+	keys, err := cs.mapKeys()
+	if err != nil {
+		return sample{}, err
+	}
 	var js, code []string
 	for i, k := range keys {
 		v, err := s.value(ref.Elem, k, i)

@@ -123,7 +123,7 @@ func FuzzMatching(f *testing.F) {
 		if err != nil || len(pattern) > 100 {
 			return
 		}
-		s, err := matching(pattern, 0)
+		s, err := schema.Matching(pattern, 0)
 		if err != nil {
 			return
 		}

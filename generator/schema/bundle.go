@@ -128,9 +128,6 @@ func (w *bundler) rawValue(s *schema, n *yaml.Node) {
 	}
 }
 
-// annotations stay outside when a nullable schema is wrapped.
-var annotations = []string{"title", "description", "default", "deprecated", "examples", "readOnly", "writeOnly", "$comment"}
-
 // members prints the keywords of s.
 func (w *bundler) members(s *schema, branch bool) {
 	if s.raw {
@@ -158,14 +155,14 @@ func (w *bundler) members(s *schema, branch bool) {
 // nullable prints a schema that OpenAPI's nullable extends by null.
 func (w *bundler) nullable(s *schema) {
 	for k, v := range yamlx.Pairs(s.node) {
-		if slices.Contains(annotations, k.Value) {
+		if isNote(k.Value) {
 			w.member(s, k.Value, v)
 		}
 	}
 	w.key("anyOf")
 	w.b = append(w.b, `[{`...)
 	for k, v := range yamlx.Pairs(s.node) {
-		if !slices.Contains(annotations, k.Value) {
+		if !isNote(k.Value) {
 			w.member(s.notNull(), k.Value, v)
 		}
 	}
@@ -182,83 +179,93 @@ func (w *bundler) types(t typeSet) {
 	w.b = append(w.b, list...)
 }
 
+// isNote reports whether a keyword stays outside when a nullable schema is wrapped.
+func isNote(name string) bool { return table[name] != nil && table[name].note }
+
 // member prints one keyword of s.
 func (w *bundler) member(s *schema, name string, v *yaml.Node) {
-	switch name {
-	case "$schema", "$id", "$anchor", "$defs", "definitions", "nullable", "externalDocs", "xml", "example":
-	case "$ref":
-		w.key(name)
-		w.b = append(w.b, w.refTo(s.ref.target)...)
-	case "type":
-		w.key(name)
-		t := s.types
-		if s.nullable {
-			t |= tNull
-		}
-		w.types(t)
-	case "properties":
-		w.key(name)
-		w.b = append(w.b, '{')
-		for _, p := range s.props {
-			w.key(p.name)
-			w.place(p.schema, false)
-		}
-		w.b = append(w.b, '}')
-	case "prefixItems":
-		w.list(s, name, v)
-	case "additionalItems":
-		if s.prefix != nil && s.items != nil {
-			w.key("items")
-			w.place(s.items, false)
-		}
-	case "items", "additionalProperties", "propertyNames":
-		if v.Kind == yaml.SequenceNode { // before 2020-12
-			w.list(s, name, v)
-			return
-		}
-		w.key(name)
-		w.place(map[string]*schema{"items": s.items, "additionalProperties": s.additional, "propertyNames": s.names}[name], name == "propertyNames")
-	case "allOf", "anyOf", "oneOf":
-		w.combination(s, name, v)
-	case "dependencies":
-		w.key("dependentRequired")
-		w.b = yamlx.AppendJSON(w.b, v)
-	case "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum":
-		w.bound(s, name, v)
-	case "discriminator":
-		w.discriminator(s)
-	default:
-		w.key(name)
-		w.b = yamlx.AppendJSON(w.b, v)
-	}
-}
-
-// bound prints a bound of a number; the flag that OpenAPI 3.0 has for exclusive ones becomes the bound itself.
-func (w *bundler) bound(s *schema, name string, v *yaml.Node) {
-	if v.Tag == "!!bool" {
-		if v.Value == "true" {
-			w.key(name)
-			w.b = yamlx.AppendJSON(w.b, yamlx.Get(s.node, strings.ToLower(strings.TrimPrefix(name, "exclusive"))))
-		}
-		return
-	}
-	if flag := yamlx.Get(s.node, "exclusive"+strings.ToUpper(name[:1])+name[1:]); flag != nil && flag.Tag == "!!bool" && flag.Value == "true" {
+	if row := table[name]; row != nil && row.publish != nil {
+		row.publish(w, s, name, v)
 		return
 	}
 	w.key(name)
 	w.b = yamlx.AppendJSON(w.b, v)
 }
 
-// combination prints the list of schemas of allOf, anyOf or oneOf.
-func (w *bundler) combination(s *schema, name string, v *yaml.Node) {
-	w.key(name)
-	w.schemas(s, name, v, true)
+func unpublished(*bundler, *schema, string, *yaml.Node) {}
+
+func publishRef(w *bundler, s *schema, k string, _ *yaml.Node) {
+	w.key(k)
+	w.b = append(w.b, w.refTo(s.ref.target)...)
 }
 
-// list prints the schemas of a list's first elements.
-func (w *bundler) list(s *schema, name string, v *yaml.Node) {
+func publishType(w *bundler, s *schema, k string, _ *yaml.Node) {
+	w.key(k)
+	t := s.types
+	if s.nullable {
+		t |= tNull
+	}
+	w.types(t)
+}
+
+func publishProperties(w *bundler, s *schema, k string, _ *yaml.Node) {
+	w.key(k)
+	w.b = append(w.b, '{')
+	for _, p := range s.props {
+		w.key(p.name)
+		w.place(p.schema, false)
+	}
+	w.b = append(w.b, '}')
+}
+
+// publishItems prints items, which before 2020-12 may be a list.
+func publishItems(w *bundler, s *schema, k string, v *yaml.Node) {
+	if v.Kind == yaml.SequenceNode {
+		publishPrefix(w, s, k, v)
+		return
+	}
+	w.key(k)
+	w.place(s.items, false)
+}
+
+func publishAdditionalItems(w *bundler, s *schema, _ string, _ *yaml.Node) {
+	if s.prefix != nil && s.items != nil {
+		w.key("items")
+		w.place(s.items, false)
+	}
+}
+
+func publishDependencies(w *bundler, _ *schema, _ string, v *yaml.Node) {
+	w.key("dependentRequired")
+	w.b = yamlx.AppendJSON(w.b, v)
+}
+
+// publishBound prints a bound of a number; the flag that OpenAPI 3.0 has for exclusive ones becomes the bound itself.
+func publishBound(w *bundler, s *schema, k string, v *yaml.Node) {
+	if v.Tag == "!!bool" {
+		if v.Value == "true" {
+			w.key(k)
+			w.b = yamlx.AppendJSON(w.b, yamlx.Get(s.node, strings.ToLower(strings.TrimPrefix(k, "exclusive"))))
+		}
+		return
+	}
+	if flag := yamlx.Get(s.node, "exclusive"+strings.ToUpper(k[:1])+k[1:]); flag != nil && flag.Tag == "!!bool" && flag.Value == "true" {
+		return
+	}
+	w.key(k)
+	w.b = yamlx.AppendJSON(w.b, v)
+}
+
+// publishBranches prints the list of schemas of allOf, anyOf or oneOf.
+func publishBranches(w *bundler, s *schema, k string, v *yaml.Node) {
+	w.key(k)
+	w.schemas(s, k, v, true)
+}
+
+// publishPrefix prints the schemas of a list's first elements.
+func publishPrefix(w *bundler, s *schema, k string, v *yaml.Node) {
 	w.key("prefixItems")
-	w.schemas(s, name, v, false)
+	w.schemas(s, k, v, false)
 }
 
 func (w *bundler) schemas(s *schema, name string, v *yaml.Node, branch bool) {
@@ -272,8 +279,8 @@ func (w *bundler) schemas(s *schema, name string, v *yaml.Node, branch bool) {
 	w.b = append(w.b, ']')
 }
 
-// discriminator prints the mapping in full, because definitions have other names here than where they came from.
-func (w *bundler) discriminator(s *schema) {
+// publishDiscriminator prints the mapping in full, because definitions have other names here than where they came from.
+func publishDiscriminator(w *bundler, s *schema, _ string, _ *yaml.Node) {
 	w.key("discriminator")
 	w.b = append(w.b, `{"propertyName":`...)
 	w.b = append(append(w.b, quote(s.discriminator.property)...), `,"mapping":{`...)

@@ -111,7 +111,7 @@ func textField(t *ir.DataType) string {
 		if name != "" || f.Type.Kind != ir.DataString || f.Type.Null || f.Const != nil {
 			return ""
 		}
-		if c := f.Type.Checks; c != nil && len(c.Formats)+len(c.Values)+len(c.Patterns) > 0 {
+		if c := f.Type.Checks; c != nil && (len(c.Values) > 0 || slices.ContainsFunc(c.Limits, func(r ir.Limit) bool { return r.Form != ir.ArgNumber })) {
 			return ""
 		}
 		name = f.Name

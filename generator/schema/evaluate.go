@@ -111,26 +111,31 @@ func inRange(v any) bool {
 func strip(node any) {
 	s, _ := node.(map[string]any)
 	for name, v := range s {
-		switch name {
-		case "pattern":
-			if text, ok := v.(string); ok {
-				s[name] = FromECMA(text)
+		row := table[name]
+		if row == nil {
+			continue
+		}
+		if text, ok := v.(string); ok && name == "pattern" {
+			s[name] = FromECMA(text)
+		}
+		if row.note {
+			delete(s, name)
+		}
+		switch v := v.(type) {
+		case []any:
+			for _, sub := range v {
+				if row.holds == holdsList {
+					strip(sub)
+				}
 			}
-		case "properties", "patternProperties", "dependentSchemas", "$defs":
-			of, _ := v.(map[string]any)
-			for _, sub := range of {
-				strip(sub)
+		case map[string]any:
+			if row.holds == holdsOne {
+				strip(v)
 			}
-		case "allOf", "anyOf", "oneOf", "prefixItems":
-			of, _ := v.([]any)
-			for _, sub := range of {
-				strip(sub)
-			}
-		case "items", "additionalProperties", "propertyNames", "not", "if", "then", "else", "contains":
-			strip(v)
-		default:
-			if slices.Contains(annotations, name) || slices.Contains(notSchemas, name) && name != "enum" && name != "const" {
-				delete(s, name)
+			for _, sub := range v {
+				if row.holds == holdsByName {
+					strip(sub)
+				}
 			}
 		}
 	}
@@ -184,8 +189,8 @@ func (e *Evaluator) complaint(err *jsonschema.ValidationError, value any) string
 	_, pointer, _ := strings.Cut(leaf.AbsoluteKeywordLocation, "#")
 	text := leaf.Message
 	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
-		if says := complaints[lastToken(at)]; says != nil {
-			text = says(find(e.contract, at), find(value, leaf.InstanceLocation))
+		if row := table[lastToken(at)]; row != nil && row.says != nil {
+			text = row.says(find(e.contract, at), find(value, leaf.InstanceLocation))
 			break
 		}
 	}
@@ -219,31 +224,6 @@ func find(node any, pointer string) any {
 		}
 	}
 	return node
-}
-
-// complaints say why a keyword with an argument refuses a value.
-var complaints = map[string]func(arg, v any) string{
-	"type":              func(arg, v any) string { return "must be " + typesText(arg) + ", not " + describe(v) },
-	"enum":              func(_, _ any) string { return "is not one of the valid values" },
-	"const":             func(arg, _ any) string { return "must be " + jsonText(arg) },
-	"anyOf":             func(_, _ any) string { return "fits none of the alternatives" },
-	"oneOf":             func(_, _ any) string { return "does not fit exactly one of the alternatives" },
-	"required":          func(_, _ any) string { return "lacks a required property" },
-	"dependentRequired": func(_, _ any) string { return "lacks a property that another one requires" },
-	"format":            func(arg, _ any) string { return fmt.Sprint("must be a valid ", arg) },
-	"minimum":           func(arg, _ any) string { return fmt.Sprint("must be at least ", arg) },
-	"maximum":           func(arg, _ any) string { return fmt.Sprint("must be at most ", arg) },
-	"exclusiveMinimum":  func(arg, _ any) string { return fmt.Sprint("must be greater than ", arg) },
-	"exclusiveMaximum":  func(arg, _ any) string { return fmt.Sprint("must be less than ", arg) },
-	"multipleOf":        func(arg, _ any) string { return fmt.Sprint("must be a multiple of ", arg) },
-	"minLength":         func(arg, _ any) string { return fmt.Sprintf("must be at least %v characters long", arg) },
-	"maxLength":         func(arg, _ any) string { return fmt.Sprintf("must be at most %v characters long", arg) },
-	"pattern":           func(arg, _ any) string { return "must match the pattern " + short(fmt.Sprint(arg)) },
-	"minItems":          func(arg, _ any) string { return fmt.Sprintf("must have at least %v items", arg) },
-	"maxItems":          func(arg, _ any) string { return fmt.Sprintf("must have at most %v items", arg) },
-	"uniqueItems":       func(_, _ any) string { return "has two equal items" },
-	"minProperties":     func(arg, _ any) string { return fmt.Sprintf("must have at least %v properties", arg) },
-	"maxProperties":     func(arg, _ any) string { return fmt.Sprintf("must have at most %v properties", arg) },
 }
 
 // typesText says what values of the types of a schema are.

@@ -78,9 +78,15 @@ func refFinite(r *ir.DataRef, finite map[*ir.DataType]bool) bool {
 	case r.Kind == ir.DataNamed:
 		return finite[r.Type]
 	case r.Kind == ir.DataList:
-		return r.Checks == nil || r.Checks.MinItems == nil || refFinite(r.Elem, finite)
+		return !demands(r.Checks, "minItems") || refFinite(r.Elem, finite)
 	case r.Kind == ir.DataMap:
-		return r.Checks == nil || r.Checks.MinProperties == nil && len(r.Checks.Required) == 0 || refFinite(r.Elem, finite)
+		return r.Checks == nil || !demands(r.Checks, "minProperties") && len(r.Checks.Required) == 0 || refFinite(r.Elem, finite)
 	}
 	return true
+}
+
+// demands reports whether a keyword sets a least size.
+func demands(c *ir.Checks, keyword string) bool {
+	_, ok := c.Size(keyword)
+	return ok
 }

@@ -151,7 +151,9 @@ func (f *flat) merge(a *schema) {
 		f.union = a
 	}
 	f.mergeFormat(a)
-	f.mergeChecks(a)
+	f.checks.Limits = tighten(f.checks.Limits, a.checks.Limits)
+	f.checks.DependentRequired = append(f.checks.DependentRequired, a.checks.DependentRequired...)
+	f.checks.Groups = append(f.checks.Groups, a.checks.Groups...)
 }
 
 // checkPrefix refuses items of another schema than that with prefixItems: they hold for the first elements too.

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 
 	"go.yaml.in/yaml/v4"
@@ -14,30 +15,30 @@ type formatInfo struct {
 	types typeSet
 	// kind is the Go kind that the format chooses; "" leaves it as it is.
 	kind ir.DataKind
-	// checked: a string with a check of that name in runtime/check.
-	checked bool
+	// sample is a text of a format that has a check of that name in runtime/check, when the type stays a string.
+	sample string
 }
 
 // formats are the known ones. Those that are neither a kind nor checked are annotations.
 var formats = map[string]formatInfo{
-	"date-time":     {types: tString, kind: ir.DataTime},
-	"date":          {types: tString, kind: ir.DataDate},
-	"byte":          {types: tString, kind: ir.DataBytes},
+	"date-time":     {types: tString, kind: ir.DataTime, sample: "2026-01-02T03:04:05Z"},
+	"date":          {types: tString, kind: ir.DataDate, sample: "2026-01-02"},
+	"byte":          {types: tString, kind: ir.DataBytes, sample: "c2FtcGxl"},
 	"int32":         {types: tInteger, kind: ir.DataInt32},
 	"int64":         {types: tInteger, kind: ir.DataInt64},
 	"uint32":        {types: tInteger, kind: ir.DataUint32},
 	"uint64":        {types: tInteger, kind: ir.DataUint64},
-	"time":          {types: tString, checked: true},
-	"duration":      {types: tString, checked: true},
-	"uuid":          {types: tString, checked: true},
-	"uri":           {types: tString, checked: true},
-	"uri-reference": {types: tString, checked: true},
-	"email":         {types: tString, checked: true},
-	"hostname":      {types: tString, checked: true},
-	"ipv4":          {types: tString, checked: true},
-	"ipv6":          {types: tString, checked: true},
-	"json-pointer":  {types: tString, checked: true},
-	"regex":         {types: tString, checked: true},
+	"time":          {types: tString, sample: "12:00:00Z"},
+	"duration":      {types: tString, sample: "PT1M"},
+	"uuid":          {types: tString, sample: "123e4567-e89b-42d3-a456-426614174000"},
+	"uri":           {types: tString, sample: "https://example.com/"},
+	"uri-reference": {types: tString, sample: "/sample"},
+	"email":         {types: tString, sample: "user@example.com"},
+	"hostname":      {types: tString, sample: "example.com"},
+	"ipv4":          {types: tString, sample: "192.0.2.1"},
+	"ipv6":          {types: tString, sample: "2001:db8::1"},
+	"json-pointer":  {types: tString, sample: "/sample"},
+	"regex":         {types: tString, sample: "^sample$"},
 	"float":         {types: tNumber}, "double": {types: tNumber}, "decimal": {types: tNumber | tString},
 	"password": {types: tString}, "binary": {types: tString}, "text": {types: tString}, "html": {types: tString}, "markdown": {types: tString},
 	"iri": {types: tString}, "iri-reference": {types: tString}, "idn-email": {types: tString}, "idn-hostname": {types: tString},
@@ -54,11 +55,7 @@ func readFormat(c *compiler, s *schema, _, v *yaml.Node) {
 	}
 	info, ok := formats[name]
 	if !ok {
-		known := make([]string, 0, len(formats))
-		for f := range formats {
-			known = append(known, f)
-		}
-		hint := suggest.Nearest(name, sorted(known))
+		hint := suggest.Nearest(name, slices.Sorted(maps.Keys(formats)))
 		if hint != "" {
 			hint = "did you mean \"" + hint + "\"?"
 		} else {
@@ -72,12 +69,7 @@ func readFormat(c *compiler, s *schema, _, v *yaml.Node) {
 		s.uses &^= tNumber | tString
 	}
 	s.format = &yaml.Node{Kind: v.Kind, Tag: v.Tag, Value: name, Line: v.Line, Column: v.Column}
-	if info.checked {
-		s.checks.Formats = append(s.checks.Formats, name)
+	if info.kind == "" && info.sample != "" {
+		s.checks.Limits = append(s.checks.Limits, table["format"].with(name))
 	}
-}
-
-func sorted(list []string) []string {
-	slices.Sort(list)
-	return list
 }

@@ -10,119 +10,47 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// keyword reads the value v of the key k into s.
-type keyword func(c *compiler, s *schema, k, v *yaml.Node)
-
-// keywords are all that may stand in a schema, in drafts 7 to 2020-12 and OpenAPI 3.
-func keywords(name string) keyword {
-	switch name {
-	case "$ref":
-		return readRef
-	case "$schema":
-		return readDialect
-	case "$id", "$anchor", "$comment", "readOnly", "writeOnly", "contentMediaType", "contentSchema", "externalDocs", "xml":
-		return annotation
-	case "$defs", "definitions":
-		return readDefs
-	case "title":
-		return func(c *compiler, s *schema, _, v *yaml.Node) { s.title = c.text(s, v) }
-	case "description":
-		return func(c *compiler, s *schema, _, v *yaml.Node) { s.description = c.text(s, v) }
-	case "deprecated":
-		return func(c *compiler, s *schema, _, v *yaml.Node) { s.deprecated = c.flag(s, v) }
-	case "examples":
-		return func(_ *compiler, s *schema, _, v *yaml.Node) { s.examples = append(s.examples, yamlx.Items(v)...) }
-	case "example":
-		return func(_ *compiler, s *schema, _, v *yaml.Node) { s.examples = append(s.examples, v) }
-	case "default":
-		return func(_ *compiler, s *schema, _, v *yaml.Node) { s.def = v }
-	case "type":
-		return readType
-	case "nullable":
-		return func(c *compiler, s *schema, _, v *yaml.Node) { s.nullable = c.flag(s, v) }
-	case "enum":
-		return readEnum
-	case "const":
-		return readConst
-	case "format":
-		return readFormat
-	case "contentEncoding":
-		return readEncoding
-	case "allOf", "anyOf", "oneOf":
-		return readCombination
-	case "discriminator":
-		return readDiscriminator
-	}
-	if read := objectKeyword(name); read != nil {
-		return read
-	}
-	return valueKeyword(name)
-}
-
-// knownKeywords are offered as corrections of misspelt ones.
-var knownKeywords = []string{
-	"$ref", "$schema", "$id", "$anchor", "$comment", "$defs", "definitions", "title", "description", "default", "examples", "deprecated", "readOnly", "writeOnly",
-	"type", "nullable", "enum", "const", "format", "contentEncoding", "contentMediaType", "contentSchema", "allOf", "anyOf", "oneOf", "discriminator",
-	"properties", "required", "additionalProperties", "propertyNames", "minProperties", "maxProperties", "dependentRequired", "dependencies",
-	"items", "prefixItems", "additionalItems", "minItems", "maxItems", "uniqueItems", "minimum", "maximum", "exclusiveMinimum", "exclusiveMaximum", "multipleOf", "minLength", "maxLength", "pattern",
-}
-
-// unsupported are keywords of JSON Schema that Go types cannot express, with what to write instead.
-var unsupported = map[string]string{
-	"if":                    "write the alternatives as oneOf, told apart by a const property",
-	"then":                  "write the alternatives as oneOf, told apart by a const property",
-	"else":                  "write the alternatives as oneOf, told apart by a const property",
-	"not":                   "say what is allowed instead: enum, pattern, or minimum and maximum",
-	"patternProperties":     "use additionalProperties for the values and propertyNames with a pattern for the keys",
-	"unevaluatedProperties": "merge the parts of allOf into one object and use additionalProperties",
-	"unevaluatedItems":      "use items and maxItems",
-	"contains":              "use items, or check it in the handler",
-	"minContains":           "use minItems, or check it in the handler",
-	"maxContains":           "use maxItems, or check it in the handler",
-	"dependentSchemas":      "use dependentRequired, or oneOf told apart by a const property",
-	"$dynamicRef":           "use $ref",
-	"$dynamicAnchor":        "use $anchor",
-	"$recursiveRef":         "use $ref: '#'",
-	"$recursiveAnchor":      "use $ref: '#'",
-	"$vocabulary":           "remove it: the vocabulary of draft 2020-12 is used",
-}
-
 // rawHint tells the way out where a schema cannot become a Go type.
 const rawHint = "or write \"x-go: raw\" here to take any JSON in its place"
-
-// notes are keywords that tools outside JSON Schema write into schemas, so that one that reads like a keyword is no mistake.
-var notes = []string{
-	"id", "components", "markdownDescription", "enumNames", "enumDescriptions", "markdownEnumDescriptions", "defaultSnippets", "tsType", "tsEnumNames",
-	"deprecationMessage", "doNotSuggest", "errorMessage", "patternErrorMessage", "suggestSortText", "allowComments", "allowTrailingCommas",
-	"propertyOrdering", "options", "optionsLoader", "strict", "name", "label", "order", "placeholder", "hidden", "secret", "uniqueItemProperties",
-}
 
 // readKeywords reads the mapping of a schema.
 func (c *compiler) readKeywords(s *schema) {
 	for k, v := range yamlx.Pairs(s.node) {
 		name := k.Value
-		if hint, ok := unsupported[name]; ok {
-			c.failf(s, k, "unsupported-keyword", hint+"; "+rawHint, "%q cannot be expressed as a Go type", name)
+		switch row := table[name]; {
+		case row != nil && row.remedy != "":
+			c.failf(s, k, "unsupported-keyword", row.remedy+"; "+rawHint, "%q cannot be expressed as a Go type", name)
 			continue
-		}
-		if read := keywords(name); read != nil {
-			before := s.uses
-			s.uses = 0
-			read(c, s, k, v)
-			c.warnIdle(s, k)
-			s.uses |= before
+		case row != nil:
+			c.readKeyword(s, row, k, v)
 			continue
 		}
 		if strings.HasPrefix(name, "x-") || slices.Contains(notes, name) {
 			continue
 		}
-		if near := suggest.Nearest(name, knownKeywords); near != "" {
+		if near := suggest.Nearest(name, knownKeywords()); near != "" {
 			c.failf(s, k, "unknown-keyword", "did you mean \""+near+"\"? A note of your own begins with x-", "unknown keyword %q", short(name))
 			continue
 		}
 		c.list.Warnf(s.doc.pos(k), "unknown-keyword", "prefix it with x- if it is a note of your own", "unknown keyword %q has no effect", short(name))
 	}
 	c.settle(s)
+}
+
+// readKeyword reads the value v of a keyword that there is a row for.
+func (c *compiler) readKeyword(s *schema, row *keyword, k, v *yaml.Node) {
+	before := s.uses
+	s.uses = row.on
+	if row.read != nil {
+		if row.limit != nil { // the reader knows the types
+			s.uses = 0
+		}
+		row.read(c, s, k, v)
+	} else if arg := row.limit.arg(c, s, k, v); arg != "" {
+		s.checks.Limits = append(s.checks.Limits, row.with(arg))
+	}
+	c.warnIdle(s, k)
+	s.uses |= before
 }
 
 // warnIdle warns of the keyword k, whose types s.uses holds, where the type beside it makes that it says nothing: legal in

@@ -9,41 +9,10 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// objectKeyword returns the reader of a keyword about objects, or nil.
-func objectKeyword(name string) keyword {
-	switch name {
-	case "properties":
-		return readProperties
-	case "required":
-		return func(c *compiler, s *schema, k, v *yaml.Node) {
-			s.uses |= tObject
-			s.required = c.texts(s, k, v)
-		}
-	case "additionalProperties":
-		return func(c *compiler, s *schema, k, v *yaml.Node) {
-			s.uses |= tObject
-			s.additional = c.read(s.doc, join(s.ptr, k.Value), v)
-		}
-	case "propertyNames":
-		return func(c *compiler, s *schema, k, v *yaml.Node) {
-			s.uses |= tObject
-			s.names = c.read(s.doc, join(s.ptr, k.Value), v)
-		}
-	case "minProperties":
-		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MinProperties = c.count(s, k, v, tObject) }
-	case "maxProperties":
-		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MaxProperties = c.count(s, k, v, tObject) }
-	case "dependentRequired", "dependencies":
-		return readDependent
-	}
-	return nil
-}
-
 func readProperties(c *compiler, s *schema, k, v *yaml.Node) {
 	if !c.isMap(s, k, v) {
 		return
 	}
-	s.uses |= tObject
 	s.props = []*property{} // present, even if empty: a struct, not a map
 	for pk, pv := range yamlx.Pairs(v) {
 		if sub := c.read(s.doc, join(s.ptr, k.Value, pk.Value), pv); sub != nil {
@@ -57,10 +26,9 @@ func readDependent(c *compiler, s *schema, k, v *yaml.Node) {
 	if !c.isMap(s, k, v) {
 		return
 	}
-	s.uses |= tObject
 	for dk, dv := range yamlx.Pairs(v) {
 		if dv.Kind != yaml.SequenceNode && k.Value == "dependencies" {
-			c.failf(s, dk, "unsupported-keyword", unsupported["dependentSchemas"], "a schema as a dependency cannot be expressed as a Go type")
+			c.failf(s, dk, "unsupported-keyword", table["dependentSchemas"].remedy, "a schema as a dependency cannot be expressed as a Go type")
 			continue
 		}
 		dep := ir.Dependency{If: dk.Value}
@@ -78,7 +46,7 @@ func onlyRequired(branches []*schema) bool {
 	return !slices.ContainsFunc(branches, func(b *schema) bool {
 		bare := b.always == nil && b.ref == nil && b.types&^tObject == 0 && !b.hasEnum && !b.nullable && b.props == nil && b.additional == nil && b.names == nil &&
 			b.uses == tObject && len(b.allOf)+len(b.anyOf)+len(b.oneOf) == 0 && b.format == nil &&
-			b.checks.MinProperties == nil && b.checks.MaxProperties == nil && len(b.checks.DependentRequired)+len(b.checks.Groups) == 0
+			len(b.checks.Limits)+len(b.checks.DependentRequired)+len(b.checks.Groups) == 0
 		return !bare || len(b.required) == 0
 	})
 }

@@ -12,49 +12,7 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// valueKeyword returns the reader of a keyword about arrays, numbers or strings, or nil.
-func valueKeyword(name string) keyword {
-	switch name {
-	case "items":
-		return readItems
-	case "prefixItems":
-		return readPrefix
-	case "additionalItems":
-		return func(c *compiler, s *schema, k, v *yaml.Node) {
-			s.uses |= tArray
-			if items := yamlx.Get(s.node, "items"); items != nil && items.Kind == yaml.SequenceNode {
-				s.items = c.read(s.doc, join(s.ptr, k.Value), v)
-			}
-		}
-	case "minItems":
-		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MinItems = c.count(s, k, v, tArray) }
-	case "maxItems":
-		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MaxItems = c.count(s, k, v, tArray) }
-	case "uniqueItems":
-		return func(c *compiler, s *schema, _, v *yaml.Node) {
-			s.uses |= tArray
-			s.checks.UniqueItems = c.flag(s, v)
-		}
-	case "minLength":
-		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MinLength = c.count(s, k, v, tString) }
-	case "maxLength":
-		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.MaxLength = c.count(s, k, v, tString) }
-	case "pattern":
-		return readPattern
-	case "minimum":
-		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.Minimum = c.number(s, k, v) }
-	case "maximum":
-		return func(c *compiler, s *schema, k, v *yaml.Node) { s.checks.Maximum = c.number(s, k, v) }
-	case "exclusiveMinimum", "exclusiveMaximum":
-		return readExclusive
-	case "multipleOf":
-		return readMultipleOf
-	}
-	return nil
-}
-
 func readItems(c *compiler, s *schema, k, v *yaml.Node) {
-	s.uses |= tArray
 	if v.Kind == yaml.SequenceNode {
 		readPrefix(c, s, k, v)
 		return
@@ -62,55 +20,10 @@ func readItems(c *compiler, s *schema, k, v *yaml.Node) {
 	s.items = c.read(s.doc, join(s.ptr, k.Value), v)
 }
 
-// readExclusive reads the bound as a number, and in the spelling of draft 4 and OpenAPI 3.0 as a flag on the other bound.
-func readExclusive(c *compiler, s *schema, k, v *yaml.Node) {
-	bound, other := &s.checks.ExclusiveMinimum, "minimum"
-	if k.Value == "exclusiveMaximum" {
-		bound, other = &s.checks.ExclusiveMaximum, "maximum"
+func readAdditionalItems(c *compiler, s *schema, k, v *yaml.Node) {
+	if items := yamlx.Get(s.node, "items"); items != nil && items.Kind == yaml.SequenceNode {
+		s.items = c.read(s.doc, join(s.ptr, k.Value), v)
 	}
-	if v.Tag != "!!bool" {
-		*bound = c.number(s, k, v)
-		return
-	}
-	s.uses |= tNumber
-	if v.Value == "true" {
-		if n := yamlx.Get(s.node, other); n != nil {
-			*bound = c.number(s, k, n)
-			return
-		}
-		c.failf(s, v, "bad-keyword", "write the bound itself: "+k.Value+": 0", "%s: true without %s", k.Value, other)
-	}
-}
-
-func readMultipleOf(c *compiler, s *schema, k, v *yaml.Node) {
-	text := c.number(s, k, v)
-	if text == "" {
-		return
-	}
-	if rat(text).Sign() <= 0 {
-		c.failf(s, v, "bad-keyword", "", "multipleOf must be greater than 0")
-		return
-	}
-	s.checks.MultipleOf = append(s.checks.MultipleOf, text)
-}
-
-func readPattern(c *compiler, s *schema, _, v *yaml.Node) {
-	s.uses |= tString
-	text := c.text(s, v)
-	if text == "" {
-		return
-	}
-	text = FromECMA(text)
-	if len(text) > 10_000 {
-		c.failf(s, v, "bad-pattern", "", "the pattern has more than 10000 bytes")
-		return
-	}
-	if _, err := regexp.Compile(text); err != nil {
-		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		c.failf(s, v, "bad-pattern", "patterns are RE2 (https://github.com/google/re2/wiki/Syntax): no lookaround, no back references", "pattern is not RE2: %s", short(why))
-		return
-	}
-	s.checks.Patterns = append(s.checks.Patterns, text)
 }
 
 var unicodeEscape = regexp.MustCompile(`\\(?:u([0-9a-fA-F]{4})|u\{([0-9a-fA-F]{1,6})\}|.)`)

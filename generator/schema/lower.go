@@ -239,19 +239,23 @@ func (l *lowerer) collection(parts []*schema, h hint, lower func(hint) ir.DataRe
 }
 
 func (l *lowerer) array(f *flat, h hint) ir.DataRef {
-	ref := ir.DataRef{Kind: ir.DataList, Checks: checksOrNil(ir.Checks{MinItems: positive(f.checks.MinItems), MaxItems: f.checks.MaxItems, UniqueItems: f.checks.UniqueItems})}
+	ref := ir.DataRef{Kind: ir.DataList, Checks: checksOrNil(ir.Checks{Limits: f.limitsOn(tArray)})}
 	elem := ir.DataRef{Kind: ir.DataAny}
 	switch {
 	case f.prefix != nil:
 		elem = l.tuple(f, &ref, h)
 	case slices.ContainsFunc(f.items, (*schema).isFalse):
-		none := 0
-		ref.Checks = checksOrNil(ir.Checks{MinItems: positive(f.checks.MinItems), MaxItems: &none})
+		ref.Checks = f.atMostItems(0)
 	case len(f.items) > 0:
 		elem = l.lower(f.items, h.plus("Item"))
 	}
 	ref.Elem = keep(elem)
 	return ref
+}
+
+// atMostItems are the checks of a list that has no more than n elements because no other is valid.
+func (f *flat) atMostItems(n int) *ir.Checks {
+	return &ir.Checks{Limits: tighten(f.limitsOn(tArray), []ir.Limit{table["maxItems"].with(strconv.Itoa(n))})}
 }
 
 // slot is where a named type for parts is found. The root's own place is taken: what it wraps has another.
@@ -383,13 +387,6 @@ func docOf(parts []*schema) string {
 		}
 	}
 	return title
-}
-
-func positive(n *int) *int {
-	if n != nil && *n == 0 {
-		return nil
-	}
-	return n
 }
 
 // checksOrNil returns the checks, or nil when there are none.

@@ -28,8 +28,7 @@ func (l *lowerer) object(f *flat, parts []*schema, h hint, self *named) ir.DataR
 // keyChecks are the constraints on which keys an object has. What structs require is on their fields.
 func (l *lowerer) keyChecks(f *flat) ir.Checks {
 	return ir.Checks{
-		MinProperties: positive(f.checks.MinProperties), MaxProperties: f.checks.MaxProperties,
-		DependentRequired: f.checks.DependentRequired, Groups: f.checks.Groups,
+		Limits: f.limitsOn(tObject), DependentRequired: f.checks.DependentRequired, Groups: f.checks.Groups,
 	}
 }
 
@@ -75,11 +74,9 @@ func (l *lowerer) nameChecks(f *flat) *ir.Checks {
 		f.errorf(f.names[0], nil, "unsupported-keyword", "describe the names by pattern, enum or length", "propertyNames must describe strings")
 		return nil
 	}
-	checks := ir.Checks{
-		MinLength: positive(nf.checks.MinLength), MaxLength: nf.checks.MaxLength, Patterns: nf.checks.Patterns, Formats: nf.checks.Formats,
-	}
+	checks := ir.Checks{Limits: nf.limitsOn(tString)}
 	if nf.format != nil && formats[nf.format.Value].kind != "" {
-		checks.Formats = append(checks.Formats, nf.format.Value)
+		checks.Limits = append(checks.Limits, table["format"].with(nf.format.Value))
 	}
 	for _, v := range nf.enum {
 		checks.Values = append(checks.Values, json.RawMessage(v.json))

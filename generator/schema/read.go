@@ -115,8 +115,7 @@ func parseRat(text string) (*big.Rat, bool) {
 }
 
 // number reads a number for a keyword; "" after an error.
-func (c *compiler) number(s *schema, k, v *yaml.Node) string {
-	s.uses |= tNumber
+func number(c *compiler, s *schema, k, v *yaml.Node) string {
 	if v.Tag != "!!int" && v.Tag != "!!float" {
 		c.failf(s, v, "bad-keyword", "", "%s must be a number, got %s", k.Value, yamlx.Describe(v))
 		return ""
@@ -128,17 +127,18 @@ func (c *compiler) number(s *schema, k, v *yaml.Node) string {
 	return numberText(v.Value)
 }
 
-// count reads a length for a keyword; nil after an error.
-func (c *compiler) count(s *schema, k, v *yaml.Node, uses typeSet) *int {
-	s.uses |= uses
+// count reads a size for a keyword; "" after an error, and when every value has it.
+func count(c *compiler, s *schema, k, v *yaml.Node) string {
 	if v.Tag == "!!int" || v.Tag == "!!float" {
 		if r, ok := parseRat(v.Value); ok && r.IsInt() && r.Sign() >= 0 && r.Num().IsInt64() && r.Num().Int64() < 1<<31 {
-			n := int(r.Num().Int64())
-			return &n
+			if n := r.Num().String(); n != "0" || table[k.Value].limit.sign < 0 {
+				return n
+			}
+			return ""
 		}
 	}
 	c.failf(s, v, "bad-keyword", "", "%s must be a whole number from 0 on, got %s", k.Value, yamlx.Describe(v))
-	return nil
+	return ""
 }
 
 func (c *compiler) flag(s *schema, v *yaml.Node) bool {

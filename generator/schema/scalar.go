@@ -18,21 +18,18 @@ func (l *lowerer) text(f *flat, parts []*schema, h hint, self *named) ir.DataRef
 	if f.base64 {
 		kind = ir.DataBytes
 	}
-	checks := ir.Checks{
-		MinLength: positive(f.checks.MinLength), MaxLength: f.checks.MaxLength,
-		Patterns: f.checks.Patterns, Formats: slices.Clone(f.checks.Formats),
-	}
-	if n := leastText[kind]; checks.MinLength != nil && *checks.MinLength <= n {
-		checks.MinLength = nil // every such text is as long
+	checks := ir.Checks{Limits: f.limitsOn(tString)}
+	if n, ok := checks.Size("minLength"); ok && n <= leastText[kind] { // every such text is as long
+		checks.Limits = slices.DeleteFunc(checks.Limits, func(r ir.Limit) bool { return r.Keyword == "minLength" })
 	}
 	if f.hasEnum {
 		if kind != ir.DataString {
-			checks.Formats = append(checks.Formats, textFormats[kind])
+			checks.Limits = append(checks.Limits, table["format"].with(textFormats[kind]))
 		}
 		return l.enum(f, ir.DataString, checksOrNil(checks), parts, h, self)
 	}
 	if kind != ir.DataString && checksOrNil(checks) != nil { // of the text, which the Go type would not keep
-		checks.Formats = append(checks.Formats, textFormats[kind])
+		checks.Limits = append(checks.Limits, table["format"].with(textFormats[kind]))
 		kind = ir.DataString
 	}
 	return ir.DataRef{Kind: kind, Checks: checksOrNil(checks)}
@@ -46,19 +43,21 @@ var leastText = map[ir.DataKind]int{ir.DataTime: len("2006-01-02T15:04:05Z"), ir
 
 // number lowers integers and numbers.
 func (l *lowerer) number(f *flat, parts []*schema, h hint, self *named) ir.DataRef {
-	kind, bounds := ir.DataNumber, f.numberBounds()
-	checks := &bounds
+	kind, limits := ir.DataNumber, []ir.Limit(nil)
 	if f.types&tFraction == 0 {
 		kind = ir.DataInt64
 		if f.format != nil && formats[f.format.Value].types == tInteger {
 			kind = formats[f.format.Value].kind
 		}
-		checks = f.integerChecks(kind)
+		limits = f.integerLimits(kind)
+	} else {
+		limits = f.numberLimits()
 	}
+	checks := checksOrNil(ir.Checks{Limits: limits})
 	if f.hasEnum {
-		return l.enum(f, kind, checksOrNil(*checks), parts, h, self)
+		return l.enum(f, kind, checks, parts, h, self)
 	}
-	return ir.DataRef{Kind: kind, Checks: checksOrNil(*checks)}
+	return ir.DataRef{Kind: kind, Checks: checks}
 }
 
 // enum lowers enumerated strings or numbers to a defined type with constants.

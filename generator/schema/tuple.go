@@ -11,7 +11,6 @@ import (
 
 // readPrefix reads prefixItems, and items where it is a list, as drafts before 2020-12 have it.
 func readPrefix(c *compiler, s *schema, k, v *yaml.Node) {
-	s.uses |= tArray
 	if len(yamlx.Items(v)) == 0 {
 		c.failf(s, v, "bad-keyword", "", "%s must be a list of schemas, got %s", k.Value, yamlx.Describe(v))
 		return
@@ -27,17 +26,12 @@ func readPrefix(c *compiler, s *schema, k, v *yaml.Node) {
 // tuple lowers the elements of a list whose first ones have schemas of their own: the element is one of all of them, and
 // each place is checked.
 func (l *lowerer) tuple(f *flat, ref *ir.DataRef, h hint) ir.DataRef {
-	rest, most := f.items, f.checks.MaxItems
+	rest, places := f.items, f.prefix
 	if slices.ContainsFunc(rest, (*schema).isFalse) {
-		n := len(f.prefix)
-		if most == nil || *most > n {
-			most = &n
-		}
-		ref.Checks = checksOrNil(ir.Checks{MinItems: positive(f.checks.MinItems), MaxItems: most, UniqueItems: f.checks.UniqueItems})
-		rest = nil
+		ref.Checks, rest = f.atMostItems(len(places)), nil
 	}
-	places := f.prefix
-	open := most == nil || *most > len(places)
+	most, limited := ref.Checks.Size("maxItems")
+	open := !limited || most > len(places)
 	any := &schema{doc: f.at.doc, node: f.at.node, key: "any"}
 	elem := &schema{doc: f.at.doc, node: f.at.node, key: keyOf(f.atoms) + "p", derived: true, anyOf: slices.Clone(places)}
 	switch {
