@@ -112,10 +112,23 @@ func (a *agentPackage) task() jen.Code {
 	return s
 }
 
-// card is card.gen.go: the published card, as data.
+// card is card.gen.go: the published card, as data. The schemas that are in it stand by themselves, because the server's skills
+// have them too.
 func (a *agentPackage) card() (output.File, error) {
 	f := a.newFile()
-	f.Add(doc("CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.")).Const().Id("CardJSON").Op("=").Add(stringLiteral(string(a.agent.Card))).Line()
+	text, rest := jen.Empty(), string(a.agent.Card)
+	schemas := jen.Empty()
+	for _, s := range a.agent.Skills {
+		for _, c := range contracts(s) {
+			schemas.Add(doc(schemaName(c.ref) + " is the JSON Schema of [" + c.ref.Name + "].")).Const().Id(schemaName(c.ref)).Op("=").Add(stringLiteral(c.schema)).Line().Line()
+			if before, after, found := strings.Cut(rest, c.schema); found {
+				text.Add(stringLiteral(before)).Op("+").Id(schemaName(c.ref)).Op("+")
+				rest = after
+			}
+		}
+	}
+	f.Add(doc("CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.")).Const().Id("CardJSON").Op("=").Add(text, stringLiteral(rest)).Line()
+	f.Add(schemas)
 	f.Add(doc("Card returns the agent's card.")).Func().Id("Card").Params().Params(a.hub(a.bindings.AgentCard), jen.Error()).Block(
 		jen.Id("card").Op(":=").New(jen.Qual(a.paths.Protocol, a.bindings.AgentCard.Go)),
 		jen.If(jen.Err().Op(":=").Id("card").Dot("UnmarshalJSON").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))), jen.Err().Op("!=").Nil()).Block(
@@ -125,6 +138,21 @@ func (a *agentPackage) card() (output.File, error) {
 	)
 	return render(f, pkgFile(a.paths.Agent, "card.gen.go"))
 }
+
+// contract is the input or output of a skill with its schema.
+type contract struct {
+	ref    *ir.DataRef
+	schema string
+}
+
+// contracts are those that a skill has, as the card lists them.
+func contracts(s *ir.Skill) []contract {
+	all := []contract{{s.Input, string(s.InputSchema)}, {s.Output, string(s.OutputSchema)}}
+	return slices.DeleteFunc(all, func(c contract) bool { return c.ref == nil })
+}
+
+// schemaName is the constant that holds the schema of a contract.
+func schemaName(ref *ir.DataRef) string { return "schema" + ref.Name }
 
 // stringLiteral is a Go string literal: raw where that shows the text as it is, which a raw string can do unless it holds a
 // backquote, a carriage return, or characters that an editor hides.
@@ -196,12 +224,12 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 		}
 	}
 	if s.Input != nil {
-		d.set("InputSchema", stringLiteral(string(s.InputSchema)))
+		d.set("InputSchema", jen.Id(schemaName(s.Input)))
 		check := jen.Return(jen.New(jen.Id(s.Input.Name)).Dot("UnmarshalJSON").Call(jen.Id("input")))
 		d.set("Check", jen.Func().Params(jen.Id("input").Index().Byte()).Error().Block(check))
 	}
 	if s.Output != nil {
-		d.set("OutputSchema", stringLiteral(string(s.OutputSchema)))
+		d.set("OutputSchema", jen.Id(schemaName(s.Output)))
 	}
 	if s.Timeout > 0 {
 		d.set("Timeout", jen.Lit(int(s.Timeout.Milliseconds())).Op("*").Qual("time", "Millisecond"))

@@ -39,11 +39,11 @@ func skillRouteOptimizerTraffic(s Skills) server.Skill {
 		Examples:    []string{"Plan a route from '1600 Amphitheatre Parkway, Mountain View, CA' to 'San Francisco International Airport' avoiding tolls.", "{\"origin\": {\"lat\": 37.422, \"lng\": -122.084}, \"destination\": {\"lat\": 37.7749, \"lng\": -122.4194}, \"preferences\": [\"avoid_ferries\"]}"},
 		InputModes:  []string{"application/json", "text/plain"},
 		OutputModes: []string{"application/json", "text/plain"},
-		InputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["origin","destination"],"additionalProperties":false,"properties":{"origin":{"$ref":"#/$defs/Place"},"destination":{"$ref":"#/$defs/Place"},"via":{"type":"array","maxItems":8,"items":{"$ref":"#/$defs/Place"}},"preferences":{"type":"array","uniqueItems":true,"items":{"enum":["avoid_tolls","avoid_ferries","avoid_highways","prefer_highways"]}},"departure":{"type":"string","format":"date-time","description":"When to leave; now when absent."},"alternatives":{"type":"integer","minimum":1,"maximum":1000,"default":3,"description":"How many candidate routes to compare."}},"$defs":{"Place":{"description":"A point, or an address in words.","oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
+		InputSchema: schemaRouteOptimizerTrafficInput,
 		Check: func(input []byte) error {
 			return new(RouteOptimizerTrafficInput).UnmarshalJSON(input)
 		},
-		OutputSchema:  `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["distanceMeters","duration","tolls","legs"],"properties":{"distanceMeters":{"type":"integer","minimum":0},"duration":{"type":"string","format":"duration","description":"Expected travel time in traffic."},"tolls":{"type":"boolean"},"legs":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Leg"}}},"$defs":{"Leg":{"type":"object","required":["from","to","distanceMeters"],"properties":{"from":{"$ref":"#/$defs/Place"},"to":{"$ref":"#/$defs/Place"},"distanceMeters":{"type":"integer","minimum":0},"traffic":{"enum":["free","slow","jam"]}}},"Place":{"description":"A point, or an address in words.","oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
+		OutputSchema:  schemaRouteOptimizerTrafficOutput,
 		Timeout:       30000 * time.Millisecond,
 		MaxConcurrent: 8,
 		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
@@ -76,11 +76,11 @@ func skillCustomMapGenerator(s Skills) server.Skill {
 		Examples:    []string{"Generate a map of my upcoming road trip with all planned stops highlighted.", "Show me a map visualizing all coffee shops within a 1-mile radius of my current location."},
 		InputModes:  []string{"application/json", "text/plain"},
 		OutputModes: []string{"application/json", "image/svg+xml"},
-		InputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title"],"additionalProperties":false,"properties":{"title":{"type":"string","minLength":1,"maxLength":80,"description":"What the map shows; printed above it."},"style":{"enum":["streets","terrain","night"],"default":"streets"},"stops":{"type":"array","maxItems":50,"description":"Points of interest, in the order in which they are numbered.","items":{"$ref":"#/$defs/Coordinates"}}},"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
+		InputSchema: schemaCustomMapGeneratorInput,
 		Check: func(input []byte) error {
 			return new(CustomMapGeneratorInput).UnmarshalJSON(input)
 		},
-		OutputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title","stops","bounds"],"properties":{"title":{"type":"string"},"stops":{"type":"integer","minimum":1,"description":"Number of stops drawn."},"bounds":{"type":"object","description":"Smallest rectangle that holds every stop.","required":["southWest","northEast"],"properties":{"southWest":{"$ref":"#/$defs/Coordinates"},"northEast":{"$ref":"#/$defs/Coordinates"}}}},"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`,
+		OutputSchema: schemaCustomMapGeneratorOutput,
 		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
 			in := new(CustomMapGeneratorInput)
 			if err := in.UnmarshalJSON(input); err != nil {

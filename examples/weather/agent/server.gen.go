@@ -40,11 +40,11 @@ func skillGetCurrentWeather(s Skills) server.Skill {
 		Examples:    []string{"What's the weather in Paris?", "Current conditions in Tokyo"},
 		InputModes:  []string{"application/json", "text/plain"},
 		OutputModes: []string{"application/json", "text/plain"},
-		InputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that names one."},"units":{"$ref":"#/$defs/Units","default":"celsius"}},"$defs":{"Units":{"enum":["celsius","fahrenheit"]}}}`,
+		InputSchema: schemaGetCurrentWeatherInput,
 		Check: func(input []byte) error {
 			return new(GetCurrentWeatherInput).UnmarshalJSON(input)
 		},
-		OutputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location","temperature","units","conditions"],"properties":{"location":{"type":"string"},"temperature":{"type":"number"},"units":{"$ref":"#/$defs/Units"},"conditions":{"$ref":"#/$defs/Conditions"},"humidity":{"type":"integer","minimum":0,"maximum":100,"description":"Relative humidity in percent."}},"$defs":{"Units":{"enum":["celsius","fahrenheit"]},"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`,
+		OutputSchema: schemaGetCurrentWeatherOutput,
 		Timeout:      5000 * time.Millisecond,
 		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
 			in := new(GetCurrentWeatherInput)
@@ -76,11 +76,11 @@ func skillGetForecast(s Skills) server.Skill {
 		Examples:    []string{"5-day forecast for New York", "Will it rain in London this weekend?"},
 		InputModes:  []string{"application/json", "text/plain"},
 		OutputModes: []string{"application/json", "text/plain"},
-		InputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that names one."},"days":{"type":"integer","minimum":1,"maximum":5,"default":5}}}`,
+		InputSchema: schemaGetForecastInput,
 		Check: func(input []byte) error {
 			return new(GetForecastInput).UnmarshalJSON(input)
 		},
-		OutputSchema: `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location","days"],"properties":{"location":{"type":"string"},"days":{"type":"array","minItems":1,"maxItems":5,"items":{"$ref":"#/$defs/Day"}}},"$defs":{"Day":{"type":"object","required":["date","high","low","conditions"],"properties":{"date":{"type":"string","format":"date"},"high":{"type":"number","description":"Degrees Celsius."},"low":{"type":"number","description":"Degrees Celsius."},"conditions":{"$ref":"#/$defs/Conditions"}}},"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`,
+		OutputSchema: schemaGetForecastOutput,
 		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
 			in := new(GetForecastInput)
 			if err := in.UnmarshalJSON(input); err != nil {
