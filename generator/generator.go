@@ -106,6 +106,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	clients, problems := remotes()
 	list.Add(problems...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
+	g.join(p.protocol, agent, clients)
 	out.Protocols, out.Clients, out.Relations = p.digests, pins(clients), p.relations
 	if list.HasErrors() {
 		return out, list
@@ -125,6 +126,21 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	}
 	out.Files = files
 	return out, list
+}
+
+// join names what the agents' packages call by the protocol's names, as far as there are both.
+func (g *generation) join(p *ir.Protocol, agent *ir.Agent, clients []remoteClient) {
+	if p == nil {
+		return
+	}
+	if agent != nil {
+		lower.Join(p, agent)
+	}
+	for _, c := range clients {
+		if c.agent != nil {
+			lower.Join(p, c.agent)
+		}
+	}
 }
 
 // later starts f on a goroutine of its own and returns what waits for its results.

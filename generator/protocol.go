@@ -6,12 +6,14 @@ import (
 	"io/fs"
 	"maps"
 	"path"
+	"regexp"
 	"slices"
 	"strings"
 
 	a2agen "github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/output"
@@ -193,10 +195,25 @@ func (g *generation) readProtocol(c *config.Config) (loaded, diag.List) {
 	if g.Whole || carried(c) == "" {
 		return g.loadProtocol(c)
 	}
-	l := loaded{protocol: &ir.Protocol{Bindings: carriedBindings}}
+	l := loaded{protocol: &ir.Protocol{Bindings: carriedBindings, ClientMethods: carriedMethods(carried(c))}}
 	var list diag.List
 	l.digests, list = digests(c.Protocol)
 	return l, list
+}
+
+// clientMethod is how the file of a protocol's client declares a method.
+var clientMethod = regexp.MustCompile(`(?m)^func \(c \*Client\) (\w+)\(`)
+
+// carriedMethods are the names of the methods of a carried package's client, as its text declares them.
+func carriedMethods(folder string) (list []string) {
+	files, err := a2agen.ProtocolPackage(folder)
+	if err != nil {
+		return nil // emitting says so
+	}
+	for _, m := range clientMethod.FindAllSubmatch(files[emit.ClientFile], -1) {
+		list = append(list, string(m[1]))
+	}
+	return list
 }
 
 // carriedPackage returns the files of a carried package.

@@ -3,6 +3,7 @@ package generator
 import (
 	"bytes"
 	"path"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,14 @@ func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
 		want, err := emit.ProtocolPackage(p.protocol, emit.Paths{Protocol: "example.com/weather/a2a"})
 		if err != nil {
 			t.Fatal(err)
+		}
+		b := p.protocol.Bindings
+		if got := carriedBindings; got.Task.Go != b.Task.Go || got.Message.Go != b.Message.Go || got.AgentCard.Go != b.AgentCard.Go {
+			t.Errorf("%s: the carried types have other names", carried.Folder)
+		}
+		methods := slices.Sorted(slices.Values(p.protocol.ClientMethods))
+		if got := slices.Sorted(slices.Values(carriedMethods(carried.Folder))); !slices.Equal(got, methods) {
+			t.Errorf("%s: the client has the methods %v, not %v", carried.Folder, got, methods)
 		}
 		files, err := carriedPackage(carried.Folder)
 		if err != nil {

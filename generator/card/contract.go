@@ -1,18 +1,16 @@
 package card
 
 import (
+	"slices"
+
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
-
-// reserved are the identifiers of the emitted agent and client packages that no schema type may take.
-var reserved = []string{
-	"Skills", "Task", "NewServer", "CardJSON", "Card", "Client", "New", "FromCard",
-}
 
 // compile compiles the schemas of all skills together, since they share one Go package.
 func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error)) {
@@ -35,7 +33,8 @@ func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error)) {
 	if len(reqs) == 0 {
 		return
 	}
-	result, problems := schema.Compile(reqs, open, reserved)
+	// The agent package and the client package have the types.
+	result, problems := schema.Compile(reqs, open, slices.Concat(ir.AgentDeclares, ir.ClientDeclares))
 	c.List.Add(problems...)
 	card.Types = result.Types
 	for i, slot := range slots {

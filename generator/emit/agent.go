@@ -17,9 +17,9 @@ func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
 	if m.Agent == nil {
 		return nil, nil
 	}
-	a := agentPackage{agent: m.Agent, bindings: m.Protocol.Bindings, own: ownOperations(m), paths: paths}
+	a := agentPackage{agent: m.Agent, bindings: m.Protocol.Bindings, paths: paths}
 	jobs := []job{one(a.card), one(a.server), one(a.skills)}
-	if len(a.own) > 0 {
+	if len(a.agent.Operations) > 0 {
 		jobs = append(jobs, one(a.operations))
 	}
 	if len(m.Agent.Types) > 0 {
@@ -34,7 +34,6 @@ func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
 type agentPackage struct {
 	agent    *ir.Agent
 	bindings ir.Bindings
-	own      []ownOperation // what the runtime does not know
 	paths    Paths
 }
 
@@ -190,7 +189,7 @@ func (a *agentPackage) server() (output.File, error) {
 		"Card", jen.Id("card"),
 		"Skills", jen.Index().Qual(serverPath, "Skill").Values(multiline(skills)...),
 	)
-	if len(a.own) > 0 {
+	if len(a.agent.Operations) > 0 {
 		config.set("Operations", jen.Id("operations").Call(jen.Id("s")))
 	}
 	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(

@@ -6,48 +6,15 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 )
-
-// ownOperation is an operation that the runtime does not know, with the names of what implements it.
-type ownOperation struct {
-	*ir.Operation
-	iface, method string
-}
-
-// ownOperations are the operations that the runtime does not know. Their names avoid
-// those of the package, and of the methods that the user writes.
-func ownOperations(m *ir.Model) []ownOperation {
-	if len(m.Protocol.Versions) == 0 {
-		return nil
-	}
-	types := names.NewScope("Skills", "Task", "NewServer", "CardJSON", "Card")
-	for _, t := range m.Agent.Types {
-		types.Take(t.Go, t.Go)
-		for _, v := range t.Values {
-			types.Take(v.Go, v.Go)
-		}
-	}
-	methods := names.NewScope()
-	for _, s := range m.Agent.Skills {
-		methods.Take("skill "+s.ID, s.Go)
-	}
-	var ops []ownOperation
-	for _, op := range allOperations(m.Protocol) {
-		if op.Role == ir.RoleOther && !(op.Stream && op.Response.Type == nil) { // a stream of nothing is none
-			ops = append(ops, ownOperation{op, types.Take(op.RPC, op.Go+"Operation"), methods.Take(op.RPC, op.Go)})
-		}
-	}
-	return ops
-}
 
 // operations is operations.gen.go: an optional interface for each operation that the runtime does not know.
 func (a *agentPackage) operations() (output.File, error) {
 	f := a.newFile()
 	var checks []jen.Code
-	for _, op := range a.own {
-		text := fmt.Sprintf("%s is what the handlers implement, beside Skills, to carry out the operation %s. Without it the operation answers UnsupportedOperation.", op.iface, op.RPC)
+	for _, op := range a.agent.Operations {
+		text := fmt.Sprintf("%s is what the handlers implement, beside Skills, to carry out the operation %s. Without it the operation answers UnsupportedOperation.", op.Interface, op.RPC)
 		params, results := []jen.Code{ctxParam()}, []jen.Code{jen.Error()}
 		if op.Request.Type != nil {
 			params = append(params, jen.Id("req").Add(a.hub(op.Request.Type)))
@@ -58,8 +25,8 @@ func (a *agentPackage) operations() (output.File, error) {
 		if op.Stream {
 			results = []jen.Code{a.items(op)}
 		}
-		f.Add(doc(text)).Type().Id(op.iface).Interface(jen.Add(doc(op.Doc)).Id(op.method).Params(params...).Params(results...)).Line()
-		checks = append(checks, jen.If(jen.List(jen.Id("x"), jen.Id("ok")).Op(":=").Id("s").Assert(jen.Id(op.iface)), jen.Id("ok")).Block(
+		f.Add(doc(text)).Type().Id(op.Interface).Interface(jen.Add(doc(op.Doc)).Id(op.Handler).Params(params...).Params(results...)).Line()
+		checks = append(checks, jen.If(jen.List(jen.Id("x"), jen.Id("ok")).Op(":=").Id("s").Assert(jen.Id(op.Interface)), jen.Id("ok")).Block(
 			jen.Id("ops").Index(jen.Lit(op.RPC)).Op("=").Qual(serverPath, constructorOf(op)).Call(a.typedOperation(op)),
 		))
 	}
@@ -70,12 +37,12 @@ func (a *agentPackage) operations() (output.File, error) {
 }
 
 // items is the result of an operation that is a stream.
-func (a *agentPackage) items(op ownOperation) jen.Code {
+func (a *agentPackage) items(op *ir.OwnOperation) jen.Code {
 	return jen.Qual("iter", "Seq2").Types(a.hub(op.Response.Type), jen.Error())
 }
 
 // constructorOf is the runtime's function that makes an operation of a typed one.
-func constructorOf(op ownOperation) string {
+func constructorOf(op *ir.OwnOperation) string {
 	if op.Stream {
 		return "NewStreamOperation"
 	}
@@ -83,8 +50,8 @@ func constructorOf(op ownOperation) string {
 }
 
 // typedOperation is the method of x as a function of a request and a response, where nothing is an empty struct.
-func (a *agentPackage) typedOperation(op ownOperation) jen.Code {
-	method := jen.Id("x").Dot(op.method)
+func (a *agentPackage) typedOperation(op *ir.OwnOperation) jen.Code {
+	method := jen.Id("x").Dot(op.Handler)
 	if op.Request.Type != nil && op.Response.Type != nil {
 		return method
 	}

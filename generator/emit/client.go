@@ -2,16 +2,14 @@ package emit
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// ClientFile is the name of the file with the methods of a client package.
+// ClientFile is the name of the file with the methods of a client, of the protocol or of an agent.
 const ClientFile = "client.gen.go"
 
 // Client prints the client package of the user's own agent: client.gen.go, whose types are those of the agent package.
@@ -86,28 +84,11 @@ func (c *skillClient) constructor(name, wrapped string, params, args []jen.Code)
 	).Line().Line()
 }
 
-// skillMethods are the names of the three methods of a skill.
-type skillMethods struct{ call, stream, answer string }
-
-// methods names the methods of all skills so that none collide with each other, with the embedded client's field or with its methods.
-func (c *skillClient) methods() []skillMethods {
-	scope := names.NewScope(slices.Concat([]string{"Client"}, standardOperations, clientMethods(c.protocol))...)
-	list := make([]skillMethods, len(c.agent.Skills))
-	for i, s := range c.agent.Skills {
-		list[i].call = scope.Take(s.ID, s.Go)
-	}
-	for i, s := range c.agent.Skills {
-		list[i].stream = scope.Take(s.ID, list[i].call+"Stream")
-		list[i].answer = scope.Take(s.ID, list[i].call+"Answer")
-	}
-	return list
-}
-
 // skills is what there is for each skill: its description for the runtime and its methods.
 func (c *skillClient) skills() jen.Code {
 	all := jen.Null()
-	for i, m := range c.methods() {
-		k := skillCode{skillClient: c, skill: c.agent.Skills[i], skillMethods: m}
+	for _, s := range c.agent.Skills {
+		k := skillCode{skillClient: c, skill: s, SkillMethods: s.Client}
 		all.Add(k.variable(), k.callMethod(), k.streamMethod(), k.answerMethod())
 	}
 	return all
@@ -116,7 +97,7 @@ func (c *skillClient) skills() jen.Code {
 // skillCode prints one skill.
 type skillCode struct {
 	*skillClient
-	skillMethods
+	ir.SkillMethods
 	skill *ir.Skill
 }
 
@@ -129,7 +110,7 @@ func (k *skillCode) variable() jen.Code {
 	).code()...).Line().Line()
 }
 
-func (k *skillCode) name() string { return "skill" + k.call }
+func (k *skillCode) name() string { return "skill" + k.Call }
 
 // codec is the runtime's function for a generated type, or for none.
 func (k *skillCode) codec(typed, plain string, ref *ir.DataRef) jen.Code {
@@ -156,23 +137,23 @@ func (k *skillCode) out() jen.Code {
 }
 
 func (k *skillCode) callMethod() jen.Code {
-	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and waits for its output.\n\n%s", k.call, k.skill.ID, k.skill.Description)))
-	return s.Func().Params(receiver()).Id(k.call).Params(ctxParam(), jen.Id("in").Add(k.in()), callOptionsParam()).Params(k.out(), jen.Error()).Block(
+	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and waits for its output.\n\n%s", k.Call, k.skill.ID, k.skill.Description)))
+	return s.Func().Params(receiver()).Id(k.Call).Params(ctxParam(), jen.Id("in").Add(k.in()), callOptionsParam()).Params(k.out(), jen.Error()).Block(
 		jen.Return(jen.Id(k.name()).Dot("Call").Call(jen.Id("ctx"), untyped(), jen.Id("in"), jen.Id("opts").Op("..."))),
 	).Line().Line()
 }
 
 func (k *skillCode) streamMethod() jen.Code {
-	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and yields its steps; the last one has the output.", k.stream, k.skill.ID)))
-	return s.Func().Params(receiver()).Id(k.stream).Params(ctxParam(), jen.Id("in").Add(k.in()), callOptionsParam()).
+	s := jen.Add(doc(fmt.Sprintf("%s calls the skill %q and yields its steps; the last one has the output.", k.Stream, k.skill.ID)))
+	return s.Func().Params(receiver()).Id(k.Stream).Params(ctxParam(), jen.Id("in").Add(k.in()), callOptionsParam()).
 		Qual("iter", "Seq2").Types(jen.Qual(clientPath, "Event").Types(k.out()), jen.Error()).Block(
 		jen.Return(jen.Id(k.name()).Dot("Stream").Call(jen.Id("ctx"), untyped(), jen.Id("in"), jen.Id("opts").Op("..."))),
 	).Line().Line()
 }
 
 func (k *skillCode) answerMethod() jen.Code {
-	s := jen.Add(doc(fmt.Sprintf("%s answers what the skill %q asked in the middle of a task, and waits for its output. Get the question with errors.As.", k.answer, k.skill.ID)))
-	return s.Func().Params(receiver()).Id(k.answer).Params(ctxParam(), jen.Id("ask").Op("*").Qual(clientPath, "InputRequiredError"), jen.Id("parts").Op("...").Qual(runtimePath, "Part")).
+	s := jen.Add(doc(fmt.Sprintf("%s answers what the skill %q asked in the middle of a task, and waits for its output. Get the question with errors.As.", k.Answer, k.skill.ID)))
+	return s.Func().Params(receiver()).Id(k.Answer).Params(ctxParam(), jen.Id("ask").Op("*").Qual(clientPath, "InputRequiredError"), jen.Id("parts").Op("...").Qual(runtimePath, "Part")).
 		Params(k.out(), jen.Error()).Block(
 		jen.Return(jen.Id(k.name()).Dot("Answer").Call(jen.Id("ctx"), untyped(), jen.Id("ask"), jen.Id("parts").Op("..."))),
 	).Line().Line()
@@ -180,16 +161,10 @@ func (k *skillCode) answerMethod() jen.Code {
 
 // aliases make the types of the agent package, and their constants, usable without importing it.
 func (c *skillClient) aliases() jen.Code {
-	taken := names.NewScope("Client", "New", "FromCard")
 	var types, values []jen.Code
 	for _, t := range c.agent.Types {
-		if !taken.Has(t.Go) {
-			types = append(types, jen.Id(t.Go).Op("=").Qual(c.types, t.Go))
-		}
+		types = append(types, jen.Id(t.Go).Op("=").Qual(c.types, t.Go))
 		for _, v := range t.Values {
-			if taken.Has(v.Go) {
-				continue
-			}
 			values = append(values, jen.Id(v.Go).Op("=").Qual(c.types, v.Go))
 		}
 	}

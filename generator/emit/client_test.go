@@ -16,6 +16,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/output"
 )
 
@@ -49,8 +50,8 @@ type Client struct{}
 
 func clientModel() *ir.Model {
 	in, out := &ir.DataRef{Kind: ir.DataNamed, Name: "ForecastInput"}, &ir.DataRef{Kind: ir.DataNamed, Name: "ForecastOutput"}
-	return &ir.Model{
-		Protocol: &ir.Protocol{Bindings: ir.Bindings{AgentCard: &ir.Type{Go: "AgentCard"}}},
+	m := &ir.Model{
+		Protocol: carriedProtocol(),
 		Agent: &ir.Agent{
 			Name: hostile,
 			Skills: []*ir.Skill{
@@ -62,13 +63,20 @@ func clientModel() *ir.Model {
 				{ID: "rpc", Go: "RPC"},
 			},
 			Types: []*ir.DataType{
-				{Go: "Client", Kind: ir.DataStruct},
 				{Go: "ForecastInput", Kind: ir.DataStruct},
 				{Go: "ForecastInputUnit", Kind: ir.DataEnum, Values: []ir.DataValue{{Go: "ForecastInputUnitC"}}},
 				{Go: "ForecastOutput", Kind: ir.DataStruct},
 			},
 		},
 	}
+	m.Protocol.Bindings.AgentCard = &ir.Type{Go: "AgentCard"}
+	lower.Join(m.Protocol, m.Agent)
+	return m
+}
+
+// carriedProtocol is a protocol package that is there already: all that is known of its client are the names of its methods.
+func carriedProtocol() *ir.Protocol {
+	return &ir.Protocol{ClientMethods: append([]string{"GetTask"}, ir.ClientOwn...)}
 }
 
 // emitted are all packages that the tests here emit, type-checked together without being written, since loading is slow: by
@@ -94,7 +102,9 @@ var emitted = sync.OnceValues(func() (map[string]*types.Package, error) {
 })
 
 func remote(a *ir.Agent, dir string) ([]output.File, error) {
-	return RemoteClient(&ir.Protocol{}, a, Paths{Protocol: clientPaths.Protocol, Client: module + "/" + dir}, dir)
+	p := carriedProtocol()
+	lower.Join(p, a)
+	return RemoteClient(p, a, Paths{Protocol: clientPaths.Protocol, Client: module + "/" + dir}, dir)
 }
 
 // compile type-checks the packages among the files.
@@ -280,7 +290,7 @@ func unseenProtocol() *ir.Protocol {
 	item := &ir.Type{Name: "Item", Go: "Item", Kind: ir.Message, Fields: []*ir.Field{{Name: "payload", Go: "Payload", Union: union}}}
 	message := func(t *ir.Type) ir.TypeRef { return ir.TypeRef{Kind: ir.KindMessage, Name: t.Name, Type: t} }
 	none := ir.TypeRef{Kind: ir.KindEmpty}
-	return &ir.Protocol{
+	p := &ir.Protocol{
 		Bindings: ir.Bindings{StreamItem: item},
 		Versions: []*ir.Version{{Name: "9.9", Operations: []*ir.Operation{
 			{Role: ir.RoleOther, Go: "Ping", RPC: "Ping", Request: message(request), Response: message(answer)},
@@ -288,6 +298,8 @@ func unseenProtocol() *ir.Protocol {
 			{Role: ir.RoleOther, Go: "Close", RPC: "Close", Request: none, Response: none},
 		}}},
 	}
+	lower.NameClient(p)
+	return p
 }
 
 func TestProtocolClientHasAMethodForEveryOperation(t *testing.T) {

@@ -1,13 +1,11 @@
 package emit
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 )
 
@@ -17,45 +15,11 @@ func ProtocolClient(p *ir.Protocol, paths Paths) (output.File, error) {
 	if len(p.Versions) > 0 {
 		c := protocolClient{p: p}
 		f.Add(c.declaration())
-		methods := clientMethods(p)[len(ownMethods):]
-		for i, op := range allOperations(p) {
-			f.Add(c.method(op, methods[i]))
+		for _, op := range p.Called() {
+			f.Add(c.method(op, op.Method))
 		}
 	}
-	return render(f, pkgFile(paths.Protocol, "client.gen.go"))
-}
-
-// ownMethods are the methods of every protocol client that are no operations.
-var ownMethods = []string{"Card", "Close", "RPC"}
-
-// standardOperations are the operations of a protocol package that is taken as it is carried: the model does not hold them then.
-var standardOperations = []string{
-	"SendMessage", "SendStreamingMessage", "GetTask", "ListTasks", "CancelTask", "SubscribeToTask", "GetExtendedAgentCard",
-	"CreateTaskPushNotificationConfig", "GetTaskPushNotificationConfig", "ListTaskPushNotificationConfigs", "DeleteTaskPushNotificationConfig",
-}
-
-// clientMethods are the methods of the protocol's client: its own, then one an operation.
-func clientMethods(p *ir.Protocol) []string {
-	scope, list := names.NewScope(ownMethods...), slices.Clone(ownMethods)
-	for _, op := range allOperations(p) {
-		list = append(list, scope.Take(op.RPC, op.Go))
-	}
-	return list
-}
-
-// allOperations are the operations of the newest version, and those that other versions alone have. One that takes a stream of requests
-// is not among them: there is no binding that could carry it.
-func allOperations(p *ir.Protocol) []*ir.Operation {
-	var ops []*ir.Operation
-	for i, v := range p.Versions {
-		for _, op := range v.Operations {
-			known := slices.ContainsFunc(ops, func(o *ir.Operation) bool { return o.Go == op.Go })
-			if !op.RequestStream && (i == 0 || op.Role == ir.RoleOther && !known) {
-				ops = append(ops, op)
-			}
-		}
-	}
-	return ops
+	return render(f, pkgFile(paths.Protocol, ClientFile))
 }
 
 // protocolClient knows what the methods of one client need.

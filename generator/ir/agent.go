@@ -13,6 +13,22 @@ type Agent struct {
 	Skills []*Skill        `json:"skills"`
 	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
 	Types []*DataType `json:"types"`
+	// Operations are those of the protocol that the runtime does not know, and that the handlers may implement.
+	Operations []*OwnOperation `json:"operations,omitempty"`
+}
+
+// OwnOperation is an operation that the runtime does not know, with the names of what implements it.
+type OwnOperation struct {
+	*Operation
+	Interface string `json:"interface"` // "PauseTaskOperation"
+	Handler   string `json:"handler"`   // its method
+}
+
+// SkillMethods are the names of a skill's methods in the agent's client.
+type SkillMethods struct {
+	Call   string `json:"call"`   // "Forecast"
+	Stream string `json:"stream"` // "ForecastStream"
+	Answer string `json:"answer"` // "ForecastAnswer"
 }
 
 // Skill is one skill and its contract.
@@ -25,7 +41,9 @@ type Skill struct {
 	InputModes  []string `json:"inputModes,omitempty"`  // the skill's own, else the card's defaults
 	OutputModes []string `json:"outputModes,omitempty"` // likewise
 	Go          string   `json:"go"`                    // method name: "Forecast"
-	File        string   `json:"file"`                  // base name of the handler's file, safe for Go: "forecast"
+	// Client has a number behind a name that the client has itself: "Close2".
+	Client SkillMethods `json:"client"`
+	File   string       `json:"file"` // base name of the handler's file, safe for Go: "forecast"
 	// Input and Output are nil when the card gives no schema: the handler then takes a *a2a.Message, or answers text.
 	Input  *DataRef `json:"input,omitempty"`
 	Output *DataRef `json:"output,omitempty"`

@@ -21,6 +21,21 @@ type Protocol struct {
 	Versions []*Version `json:"versions"`
 	// Bindings name the Go identifiers that the runtime's small interfaces need, by meaning.
 	Bindings Bindings `json:"bindings"`
+	// ClientMethods are the names of the client's methods: [ClientOwn], then those of the operations.
+	ClientMethods []string `json:"clientMethods"`
+}
+
+// Called are the operations that the client has a method for.
+func (p *Protocol) Called() []*Operation {
+	var ops []*Operation
+	for _, v := range p.Versions {
+		for _, op := range v.Operations {
+			if op.Method != "" {
+				ops = append(ops, op)
+			}
+		}
+	}
+	return ops
 }
 
 // TypeKind tells a message from an enum.
@@ -305,8 +320,9 @@ const (
 // Operation is one rpc of a version.
 type Operation struct {
 	Role     Role    `json:"role"`
-	Go       string  `json:"go"`  // "SendMessage"
-	RPC      string  `json:"rpc"` // JSON-RPC method name
+	Go       string  `json:"go"`               // "SendMessage"
+	Method   string  `json:"method,omitempty"` // of the client; "" for one that it does not call
+	RPC      string  `json:"rpc"`              // JSON-RPC method name
 	GRPC     string  `json:"grpc,omitempty"`
 	Doc      string  `json:"doc,omitempty"`
 	Request  TypeRef `json:"request"`
@@ -355,13 +371,6 @@ type Bindings struct {
 	Cases map[string]*Case
 	// Values are enum values: "TaskState.working", "MessageRole.user".
 	Values map[string]*Value
-}
-
-// Sentinels are the errors of the runtime that the protocol package exports under the same names.
-var Sentinels = []string{
-	"ErrParse", "ErrInvalidRequest", "ErrMethodNotFound", "ErrInvalidParams", "ErrInternal",
-	"ErrTaskNotFound", "ErrTaskNotCancelable", "ErrPushNotificationNotSupported", "ErrUnsupportedOperation", "ErrContentTypeNotSupported",
-	"ErrInvalidAgentResponse", "ErrExtendedAgentCardNotConfigured", "ErrExtensionSupportRequired", "ErrVersionNotSupported",
 }
 
 // MarshalJSON prints the Go name of each thing by its meaning.

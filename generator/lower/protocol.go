@@ -36,7 +36,7 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 		return nil, problems
 	}
 	l := &protocolLowering{
-		doc: in.hub, base: in.base, scope: names.NewScope(reserved()...), types: map[string]*ir.Type{},
+		doc: in.hub, base: in.base, scope: names.NewScope(slices.Concat(ir.ProtocolDeclares, ir.Sentinels)...), types: map[string]*ir.Type{},
 		messages: map[string]*spec.Message{}, fields: map[*ir.Field]*spec.Field{}, problems: problems,
 	}
 	p := l.protocol()
@@ -50,6 +50,7 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 		return nil, l.problems
 	}
 	distinctSuffixes(p)
+	NameClient(p)
 	return p, l.problems
 }
 
@@ -83,11 +84,6 @@ func (l *protocolLowering) older(p *ir.Protocol, docs []*spec.Document) {
 
 // hubVersion is the version that alignments name the hub by.
 const hubVersion = "1.0"
-
-// reserved are the identifiers that emission declares in the package whatever the definition says.
-func reserved() []string {
-	return append([]string{"Protocol", "NewMessage", "Text", "Data", "File", "Link", "Client", "NewClient", "NewClientFromCard"}, ir.Sentinels...)
-}
 
 // protocolLowering is the state of one call of [Protocol].
 type protocolLowering struct {

@@ -18,7 +18,6 @@ import (
 	"text/template"
 
 	"github.com/a2agen/a2agen/generator/config"
-	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
@@ -63,12 +62,12 @@ func Files(p Project) ([]output.File, error) {
 
 // Stubs renders the handlers, each with its test, of the skills with the given Go names.
 func Stubs(p Project, goNames []string) ([]output.File, error) {
-	packages, calls, skills := newPackages(p), emit.ClientMethods(p.Protocol, p.Agent), p.Agent.Skills
+	packages, skills := newPackages(p), p.Agent.Skills
 	rendered := make([]renderer, len(skills))
 	var wg sync.WaitGroup
 	for i, s := range skills {
 		if slices.Contains(goNames, s.Go) {
-			wg.Go(func() { rendered[i].skill(newSkillView(packages, s, calls[i])) })
+			wg.Go(func() { rendered[i].skill(newSkillView(packages, s)) })
 		}
 	}
 	wg.Wait()
@@ -109,9 +108,8 @@ func newView(p Project) *view {
 	if p.Runtime.Unpacks() {
 		v.Unpacked = Unpacked
 	}
-	calls := emit.ClientMethods(p.Protocol, p.Agent)
-	for i, s := range p.Agent.Skills {
-		v.Skills = append(v.Skills, newSkillView(v.packages, s, calls[i]))
+	for _, s := range p.Agent.Skills {
+		v.Skills = append(v.Skills, newSkillView(v.packages, s))
 	}
 	first := v.Skills[0]
 	for _, s := range v.Skills {

@@ -33,9 +33,9 @@ type skillView struct {
 	chat  bool   // plain text is an input of the skill
 }
 
-func newSkillView(ps packages, s *ir.Skill, call string) *skillView {
+func newSkillView(ps packages, s *ir.Skill) *skillView {
 	v := &skillView{
-		packages: ps, ID: s.ID, Go: s.Go, Call: call, File: s.File, Quoted: quoted(s.ID),
+		packages: ps, ID: s.ID, Go: s.Go, Call: s.Client.Call, File: s.File, Quoted: quoted(s.ID),
 		chat:  s.Input == nil || s.TextField != "",
 		Input: s.Input != nil, Output: s.Output != nil,
 		InType: "a2a.Message", OutType: "string", Zero: `""`,

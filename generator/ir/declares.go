@@ -1,0 +1,21 @@
+package ir
+
+// What the emitted packages declare whatever a card or a definition says. Lowering gives these names to nothing else, and a test of
+// package emit holds the lists to what is printed.
+var (
+	// ProtocolDeclares are of the protocol package, beside [Sentinels].
+	ProtocolDeclares = []string{"Protocol", "NewMessage", "Text", "Data", "Client", "NewClient", "NewClientFromCard"}
+	// ClientOwn are the methods of the protocol's client that are no operations.
+	ClientOwn = []string{"Card", "Close", "RPC"}
+	// AgentDeclares are of the agent package.
+	AgentDeclares = []string{"Skills", "Task", "NewServer", "CardJSON", "Card"}
+	// ClientDeclares are of an agent's client package, which has the types of the agent package too.
+	ClientDeclares = []string{"Client", "New", "FromCard"}
+)
+
+// Sentinels are the errors of the runtime that the protocol package exports under the same names.
+var Sentinels = []string{
+	"ErrParse", "ErrInvalidRequest", "ErrMethodNotFound", "ErrInvalidParams", "ErrInternal",
+	"ErrTaskNotFound", "ErrTaskNotCancelable", "ErrPushNotificationNotSupported", "ErrUnsupportedOperation", "ErrContentTypeNotSupported",
+	"ErrInvalidAgentResponse", "ErrExtendedAgentCardNotConfigured", "ErrExtensionSupportRequired", "ErrVersionNotSupported",
+}

@@ -1,0 +1,77 @@
+package lower
+
+import (
+	"slices"
+
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
+)
+
+// NameClient names the methods of the client of a protocol: its own, then one an operation that it calls. [Protocol] has done so.
+func NameClient(p *ir.Protocol) {
+	scope := names.NewScope(ir.ClientOwn...)
+	p.ClientMethods = slices.Clone(ir.ClientOwn)
+	for _, op := range called(p) {
+		op.Method = scope.Take(op.RPC, op.Go)
+		p.ClientMethods = append(p.ClientMethods, op.Method)
+	}
+}
+
+// called are the operations of the newest version, and those that other versions alone have. One that takes a stream of requests
+// is not among them: there is no binding that could carry it.
+func called(p *ir.Protocol) []*ir.Operation {
+	var ops []*ir.Operation
+	for i, v := range p.Versions {
+		for _, op := range v.Operations {
+			known := slices.ContainsFunc(ops, func(o *ir.Operation) bool { return o.Go == op.Go })
+			if !op.RequestStream && (i == 0 || op.Role == ir.RoleOther && !known) {
+				ops = append(ops, op)
+			}
+		}
+	}
+	return ops
+}
+
+// Join names what an agent's packages call by the names of the protocol's: the methods of its client, and what its handlers may
+// implement beside the skills.
+func Join(p *ir.Protocol, a *ir.Agent) {
+	nameSkillMethods(p, a)
+	nameOwnOperations(p, a)
+}
+
+// nameSkillMethods names the client's methods of all skills so that none collide with each other, with the embedded client's field or
+// with its methods.
+func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
+	scope := names.NewScope(append([]string{"Client"}, p.ClientMethods...)...)
+	for _, s := range a.Skills {
+		s.Client.Call = scope.Take(s.ID, s.Go)
+	}
+	for _, s := range a.Skills {
+		s.Client.Stream = scope.Take(s.ID, s.Client.Call+"Stream")
+		s.Client.Answer = scope.Take(s.ID, s.Client.Call+"Answer")
+	}
+}
+
+// nameOwnOperations lists the operations that the runtime does not know. Their names avoid those of the package, and of the
+// methods that the user writes.
+func nameOwnOperations(p *ir.Protocol, a *ir.Agent) {
+	types := names.NewScope(ir.AgentDeclares...)
+	for _, t := range a.Types {
+		types.Take(t.Go, t.Go)
+		for _, v := range t.Values {
+			types.Take(v.Go, v.Go)
+		}
+	}
+	methods := names.NewScope()
+	for _, s := range a.Skills {
+		methods.Take("skill "+s.ID, s.Go)
+	}
+	a.Operations = nil
+	for _, op := range p.Called() {
+		if op.Role == ir.RoleOther && !(op.Stream && op.Response.Type == nil) { // a stream of nothing is none
+			a.Operations = append(a.Operations, &ir.OwnOperation{
+				Operation: op, Interface: types.Take(op.RPC, op.Go+"Operation"), Handler: methods.Take(op.RPC, op.Go),
+			})
+		}
+	}
+}
