@@ -130,7 +130,7 @@ func (w *bundler) rawValue(s *schema, n *yaml.Node) {
 
 // members prints the keywords of s.
 func (w *bundler) members(s *schema, branch bool) {
-	if s.raw {
+	if s.isRaw() {
 		if !w.asked {
 			w.raw(s, s.node)
 		}

@@ -237,7 +237,9 @@ func (l *lowerer) byFamily(b *branch) []*branch {
 
 // typeSchema is a schema that says nothing but its type.
 func (l *lowerer) typeSchema(at *schema, t typeSet) *schema {
-	return &schema{doc: at.doc, node: at.node, key: fmt.Sprintf("t%d", t), types: t}
+	s := made(at, fmt.Sprintf("t%d", t))
+	s.types = t
+	return s
 }
 
 // typeUnion lowers a value of several types.

@@ -64,17 +64,18 @@ func (l *lowerer) mappingOf(d *discriminator, s, target *schema) []string {
 // keySchema requires the property prop to be one of keys.
 func keySchema(at *schema, prop string, keys []json.RawMessage) *schema {
 	name := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Value: prop, Line: at.node.Line, Column: at.node.Column}
-	values := &schema{doc: at.doc, node: at.node, key: at.key + "v", hasEnum: true, isConst: len(keys) == 1}
+	values := made(at, at.key+"v")
+	values.hasEnum, values.isConst = true, len(keys) == 1
 	key := at.key + "k"
 	for _, k := range keys {
 		values.enum = append(values.enum, enumValue{node: at.node, json: string(k), from: values})
 		key += "," + string(k)
 	}
 	values.key = key + "v"
-	return &schema{
-		doc: at.doc, node: at.node, derived: true, key: key, uses: tObject, types: tObject, required: []*yaml.Node{name},
-		props: []*property{{name: prop, key: name, schema: values}},
-	}
+	s := made(at, key)
+	s.derived, s.uses, s.types = true, tObject, tObject
+	s.members = members{required: []*yaml.Node{name}, props: []*property{{name: prop, key: name, schema: values}}}
+	return s
 }
 
 // constants returns the constants that a property of an object must be one of; with strict only if it is required.

@@ -17,16 +17,35 @@ type flat struct {
 	atoms []*schema
 	bad   bool // an error was reported
 
+	flatTypes
+	flatEnum
+	flatMembers
+	items  []*schema
+	prefix []*schema
+	checks ir.Checks
+	format *yaml.Node
+	base64 bool
+	union  *schema // the atom with anyOf or oneOf
+}
+
+// flatTypes are the types of a value.
+type flatTypes struct {
 	types typeSet // without null
 	typed bool    // some schema names its types, or enumerates its values
 	null  bool
 	uses  typeSet
+}
 
+// flatEnum are the only values.
+type flatEnum struct {
 	enum      []enumValue
 	hasEnum   bool
-	suggested bool // the enumerated values are suggestions
+	suggested bool // they are suggestions
 	rawEnum   bool // some value is an object or a list: the whole value stays raw JSON
+}
 
+// flatMembers are the properties of an object.
+type flatMembers struct {
 	props    []*flatProperty
 	isStruct bool // some schema has properties, or forbids others
 	required []*yaml.Node
@@ -34,12 +53,6 @@ type flat struct {
 	closed   bool      // additionalProperties: false
 	open     bool      // additionalProperties: true, said explicitly
 	names    []*schema
-	items    []*schema
-	prefix   []*schema
-	checks   ir.Checks
-	format   *yaml.Node
-	base64   bool
-	union    *schema // the atom with anyOf or oneOf
 }
 
 // flatProperty is one property with all schemas that hold for it.
@@ -52,7 +65,7 @@ type flatProperty struct {
 
 // flatten merges the schemas of parts with what they refer to and with their allOf.
 func (c *compiler) flatten(parts []*schema) *flat {
-	f := &flat{c: c, at: parts[0], types: tAll}
+	f := &flat{c: c, at: parts[0], flatTypes: flatTypes{types: tAll}}
 	open, seen := map[*schema]bool{}, map[*schema]bool{}
 	for _, s := range parts {
 		f.expand(s, open, seen)

@@ -100,7 +100,7 @@ func (l *lowerer) lower(parts []*schema, h hint) ir.DataRef {
 	if keyOf(parts) == l.rootKey {
 		return l.use(l.byKey[l.rootKey])
 	}
-	if slices.ContainsFunc(parts, func(s *schema) bool { return s.raw }) {
+	if slices.ContainsFunc(parts, (*schema).isRaw) {
 		return ir.DataRef{Kind: ir.DataAny}
 	}
 	if def := l.defName(parts); def != "" {
@@ -122,7 +122,7 @@ func (l *lowerer) value(parts []*schema, h hint, self *named) ir.DataRef {
 	if l.full {
 		return ir.DataRef{Kind: ir.DataAny}
 	}
-	if slices.ContainsFunc(parts, func(s *schema) bool { return s.raw }) {
+	if slices.ContainsFunc(parts, (*schema).isRaw) {
 		return ir.DataRef{Kind: ir.DataAny}
 	}
 	l.askExamples(parts)

@@ -64,8 +64,7 @@ func (l *lowerer) nameChecks(f *flat) *ir.Checks {
 	if len(f.names) == 0 {
 		return nil
 	}
-	asString := &schema{doc: f.at.doc, node: f.at.node, key: "s", types: tString}
-	nf := l.flatten(append(slices.Clone(f.names), asString))
+	nf := l.flatten(append(slices.Clone(f.names), l.typeSchema(f.at, tString)))
 	if nf.bad {
 		f.bad = true
 		return nil

@@ -44,11 +44,11 @@ func (c *compiler) read(doc *document, ptr string, node *yaml.Node) *schema {
 		return s
 	}
 	if c.schemas >= maxSchemas {
-		c.limit(&schema{doc: doc, node: node}, "schemas", maxSchemas)
+		c.limit(&schema{origin: origin{doc: doc, node: node}}, "schemas", maxSchemas)
 		return nil
 	}
 	c.schemas++
-	s := &schema{doc: doc, ptr: ptr, node: node, key: strconv.Itoa(c.schemas)}
+	s := &schema{origin: origin{doc: doc, ptr: ptr, node: node, key: strconv.Itoa(c.schemas)}}
 	doc.schemas[ptr] = s
 	switch {
 	case node.Kind == yaml.MappingNode && yamlx.Text(yamlx.Get(node, "x-go")) == "raw":
@@ -66,7 +66,7 @@ func (c *compiler) read(doc *document, ptr string, node *yaml.Node) *schema {
 
 // readRaw reads a schema that the user keeps as raw JSON: it is published as it is, with what it refers to.
 func (c *compiler) readRaw(s *schema) {
-	s.raw, s.refs = true, map[*yaml.Node]*schema{}
+	s.refs = references{}
 	s.title, s.description = yamlx.Text(yamlx.Get(s.node, "title")), yamlx.Text(yamlx.Get(s.node, "description"))
 	c.rawRefs(s, s.node)
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func readRef(c *compiler, s *schema, _, v *yaml.Node) {
-	s.ref = &reference{node: v}
+	s.ref = &reference{}
 	if text := c.text(s, v); text != "" {
 		s.ref.target = c.lookup(s.doc, v, text, s)
 	} else if yamlx.IsText(v) {

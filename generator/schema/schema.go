@@ -63,6 +63,21 @@ func (t typeSet) String() string { return strings.Join(t.names(), " or ") }
 
 // schema is one schema object as written, its keywords read but nothing merged yet.
 type schema struct {
+	origin
+	annotations
+	anyValue
+	members
+	elements
+	choices
+
+	always *bool      // true and false as schemas
+	ref    *reference // $ref
+	refs   references // x-go: raw
+	forms  forms
+}
+
+// origin is where a schema stands.
+type origin struct {
 	doc  *document
 	ptr  string // JSON pointer in doc
 	node *yaml.Node
@@ -71,46 +86,62 @@ type schema struct {
 	target  bool
 	derived bool // made by us, not read
 	bad     bool // a keyword of its own was reported
+}
 
-	raw  bool                   // x-go: raw
-	refs map[*yaml.Node]*schema // what the references in a raw schema name
+// annotations are what a schema says to people.
+type annotations struct {
+	title, description string
+	deprecated         bool
+	def                *yaml.Node // default
+	examples           []*yaml.Node
+}
 
-	always *bool // true and false as schemas
-	ref    *reference
-
+// anyValue is what a schema says of values of any type.
+type anyValue struct {
 	types    typeSet // as written; 0: no "type"
 	nullable bool    // OpenAPI
 	enum     []enumValue
 	isConst  bool
 	hasEnum  bool
+	format   *yaml.Node
+	base64   bool      // contentEncoding
+	checks   ir.Checks // of the value itself, names excluded
+	uses     typeSet   // JSON types that the assertion keywords speak of
+}
 
+// members is what a schema says of the properties of an object.
+type members struct {
 	props      []*property
 	required   []*yaml.Node
 	additional *schema
 	names      *schema // propertyNames
-	items      *schema
-	prefix     []*schema // of the first elements
-	checks     ir.Checks // of the value itself, names excluded
-	format     *yaml.Node
-	base64     bool // contentEncoding
+}
 
+// elements is what a schema says of the elements of an array.
+type elements struct {
+	items  *schema
+	prefix []*schema // of the first ones
+}
+
+// choices are the schemas that are combined.
+type choices struct {
 	allOf, anyOf, oneOf []*schema
 	discriminator       *discriminator
+}
 
-	title, description string
-	deprecated         bool
-	def                *yaml.Node // default
-	examples           []*yaml.Node
+// references are what the $refs inside a schema name that stays raw JSON.
+type references map[*yaml.Node]*schema
 
-	uses  typeSet // JSON types that the assertion keywords speak of
-	own   *schema // cache of alone
-	rest  *schema // cache of withoutUnion
-	plain *schema // cache of notNull
+// forms are schemas derived from one, when they were asked for.
+type forms struct{ alone, withoutUnion, notNull *schema }
+
+// made is a schema of our own, for what holds at the place of another one.
+func made(at *schema, key string) *schema {
+	return &schema{origin: origin{doc: at.doc, node: at.node, key: key}}
 }
 
 // reference is a $ref.
 type reference struct {
-	node   *yaml.Node
 	target *schema // nil if it could not be resolved
 }
 
@@ -150,6 +181,9 @@ func (s *schema) asserts() bool {
 // pure reports whether s is nothing but a reference, apart from annotations.
 func (s *schema) pure() bool { return s.ref != nil && s.types == 0 && !s.asserts() }
 
+// isRaw reports whether s stays raw JSON: x-go: raw.
+func (s *schema) isRaw() bool { return s.refs != nil }
+
 // isFalse reports whether no value is valid by s, a reference included.
 func (s *schema) isFalse() bool {
 	s = s.resolve()
@@ -169,35 +203,35 @@ func (s *schema) alone() *schema {
 	if s.ref == nil && len(s.allOf) == 0 {
 		return s
 	}
-	if s.own == nil {
-		s.own = s.derive("o")
-		s.own.ref, s.own.allOf = nil, nil
+	if s.forms.alone == nil {
+		s.forms.alone = s.derive("o")
+		s.forms.alone.ref, s.forms.alone.allOf = nil, nil
 	}
-	return s.own
+	return s.forms.alone
 }
 
 // withoutUnion is an atom without its anyOf and oneOf.
 func (s *schema) withoutUnion() *schema {
-	if s.rest == nil {
-		s.rest = s.derive("r")
-		s.rest.anyOf, s.rest.oneOf, s.rest.discriminator = nil, nil, nil
+	if s.forms.withoutUnion == nil {
+		s.forms.withoutUnion = s.derive("r")
+		s.forms.withoutUnion.choices = choices{allOf: s.allOf}
 	}
-	return s.rest
+	return s.forms.withoutUnion
 }
 
 // notNull is s without nullable. It keeps the key: the Go type is the same.
 func (s *schema) notNull() *schema {
-	if s.plain == nil {
-		s.plain = s.derive("")
-		s.plain.nullable = false
+	if s.forms.notNull == nil {
+		s.forms.notNull = s.derive("")
+		s.forms.notNull.nullable = false
 	}
-	return s.plain
+	return s.forms.notNull
 }
 
 func (s *schema) derive(mark string) *schema {
 	d := *s
 	d.key += mark
-	d.own, d.rest, d.plain = nil, nil, nil
+	d.forms = forms{}
 	return &d
 }
 

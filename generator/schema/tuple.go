@@ -32,15 +32,18 @@ func (l *lowerer) tuple(f *flat, ref *ir.DataRef, h hint) ir.DataRef {
 	}
 	most, limited := ref.Checks.Size("maxItems")
 	open := !limited || most > len(places)
-	any := &schema{doc: f.at.doc, node: f.at.node, key: "any"}
-	elem := &schema{doc: f.at.doc, node: f.at.node, key: keyOf(f.atoms) + "p", derived: true, anyOf: slices.Clone(places)}
+	any := made(f.at, "any")
+	elem := made(f.at, keyOf(f.atoms)+"p")
+	elem.derived, elem.anyOf = true, slices.Clone(places)
 	switch {
 	case open && len(rest) == 1:
 		elem.anyOf = append(elem.anyOf, rest[0])
 	case open && len(rest) == 0:
 		elem.anyOf = append(elem.anyOf, any)
 	case open:
-		elem.anyOf = append(elem.anyOf, &schema{doc: f.at.doc, node: f.at.node, key: keyOf(f.atoms) + "q", derived: true, allOf: rest})
+		all := made(f.at, keyOf(f.atoms)+"q")
+		all.derived, all.allOf = true, rest
+		elem.anyOf = append(elem.anyOf, all)
 	}
 	alike := !slices.ContainsFunc(elem.anyOf, func(s *schema) bool {
 		return s.node.Kind != elem.anyOf[0].node.Kind || string(yamlx.JSON(s.node)) != string(yamlx.JSON(elem.anyOf[0].node)) || s.key == "any"
