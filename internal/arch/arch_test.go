@@ -82,7 +82,7 @@ var rows = map[string]string{
 	"internal/official":      "",
 	"internal/projecttest":   "",
 	"internal/prototest":     "",
-	"internal/regen":         ". generator generator/emit generator/lower generator/output spec",
+	"internal/regen":         ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":  "",
 	"internal/talk/talktest": "internal/a2aall runtime runtime/check runtime/server",
 }

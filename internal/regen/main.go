@@ -1,4 +1,5 @@
-// Command regen rewrites the checked-in protocol packages of this repository from the shipped definitions.
+// Command regen rewrites what this repository keeps of what is generated from the shipped definitions: the protocol packages, and what
+// the runtime knows of all versions.
 package main
 
 import (
@@ -11,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/emit"
+	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/spec"
@@ -60,21 +62,42 @@ func run(root string) error {
 	return nil
 }
 
-// generate makes the files of the packages, in memory.
+// generate makes the files, in memory.
 func generate() ([]output.File, error) {
-	var all []output.File
-	for _, p := range generator.CarriedPackages() {
-		var docs []*spec.Document
-		for _, version := range p.Versions {
-			doc, err := spec.Shipped(version)
-			if err != nil {
-				return nil, err
-			}
-			docs = append(docs, doc)
+	all, err := protocolPackages()
+	if err != nil {
+		return nil, err
+	}
+	p, err := protocol(spec.Versions())
+	if err != nil {
+		return nil, err
+	}
+	ages, err := methodAges(p)
+	return append(all, ages), err
+}
+
+// protocol lowers the shipped definitions of some versions.
+func protocol(versions []string) (*ir.Protocol, error) {
+	var docs []*spec.Document
+	for _, version := range versions {
+		doc, err := spec.Shipped(version)
+		if err != nil {
+			return nil, err
 		}
-		protocol, problems := lower.Protocol(docs)
-		if problems.HasErrors() {
-			return nil, fmt.Errorf("lower the definition: %s", problems[0])
+		docs = append(docs, doc)
+	}
+	p, problems := lower.Protocol(docs)
+	if problems.HasErrors() {
+		return nil, fmt.Errorf("lower the definitions: %s", problems[0])
+	}
+	return p, nil
+}
+
+func protocolPackages() (all []output.File, err error) {
+	for _, p := range generator.CarriedPackages() {
+		protocol, err := protocol(p.Versions)
+		if err != nil {
+			return nil, err
 		}
 		files, err := emit.ProtocolPackage(protocol, emit.Paths{Protocol: path.Join(a2agen.Module, p.Folder)})
 		if err != nil {
