@@ -21,11 +21,7 @@ func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = APIKeySecurityScheme{}
-	readAPIKeySecuritySchemeV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeV10JSON)
 }
 
 func appendAPIKeySecuritySchemeV10JSON(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
@@ -33,37 +29,20 @@ func appendAPIKeySecuritySchemeV10JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	b = wire.AppendString(append(b, `,"location":`...), x.Location)
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
 	return wire.EndObject(b, start), nil
 }
 
-var membersAPIKeySecuritySchemeV10JSON = [...]string{"description", "location", "name"}
+var fieldsAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
+	{Name: "location", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
+	{Name: "name", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
+}
 
 func readAPIKeySecuritySchemeV10JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		case "location":
-			if r.Field(&seen, 1) {
-				x.Location = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 2) {
-				x.Name = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1|1<<2, membersAPIKeySecuritySchemeV10JSON[:])
+	fieldsAPIKeySecuritySchemeV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -78,11 +57,7 @@ func (x AgentCapabilities) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AgentCapabilities{}
-	readAgentCapabilitiesV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAgentCapabilitiesV10JSON)
 }
 
 func appendAgentCapabilitiesV10JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
@@ -91,71 +66,33 @@ func appendAgentCapabilitiesV10JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	}
 	start := len(b)
 	var err error
-	if x.Streaming != nil {
-		b = wire.AppendBool(append(b, `,"streaming":`...), *x.Streaming)
-	}
-	if x.PushNotifications != nil {
-		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
-	}
-	if len(x.Extensions) > 0 {
-		if b, err = appendAgentExtensionV10JSONList(append(b, `,"extensions":`...), x.Extensions); err != nil {
-			return b, wire.In(err, "extensions")
-		}
-	}
-	if x.ExtendedAgentCard != nil {
-		b = wire.AppendBool(append(b, `,"extendedAgentCard":`...), *x.ExtendedAgentCard)
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
+	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV10JSON)
+	b = wire.AppendSet(b, `,"extendedAgentCard":`, x.ExtendedAgentCard, wire.AppendBool)
+	return wire.EndObject(b, start), err
 }
 
-var membersAgentCapabilitiesV10JSON = [...]string{"streaming", "pushNotifications", "extensions", "extendedAgentCard"}
+var fieldsAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
+	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
+	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV10JSON) }},
+	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
+}
 
 func readAgentCapabilitiesV10JSON(r *wire.Reader, x *AgentCapabilities) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "streaming":
-			if r.Field(&seen, 0) {
-				v := r.Bool()
-				x.Streaming = &v
-			}
-		case "pushNotifications", "push_notifications":
-			if r.Field(&seen, 1) {
-				v := r.Bool()
-				x.PushNotifications = &v
-			}
-		case "extensions":
-			if r.Field(&seen, 2) {
-				x.Extensions = readAgentExtensionV10JSONList(r)
-			}
-		case "extendedAgentCard", "extended_agent_card":
-			if r.Field(&seen, 3) {
-				v := r.Bool()
-				x.ExtendedAgentCard = &v
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentCapabilitiesV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
-	return appendAgentCardV10JSON(b, x)
-}
+func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) { return appendAgentCardV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x AgentCard) MarshalJSON() ([]byte, error) {
-	return appendAgentCardV10JSON(nil, &x)
-}
+func (x AgentCard) MarshalJSON() ([]byte, error) { return appendAgentCardV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentCard) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AgentCard{}
-	readAgentCardV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAgentCardV10JSON)
 }
 
 func appendAgentCardV10JSON(b []byte, x *AgentCard) ([]byte, error) {
@@ -166,133 +103,50 @@ func appendAgentCardV10JSON(b []byte, x *AgentCard) ([]byte, error) {
 	var err error
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
 	b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	if len(x.SupportedInterfaces) < 1 {
-		return b, wire.In(wire.TooFew(1), "supportedInterfaces")
-	}
-	if b, err = appendAgentInterfaceV10JSONList(append(b, `,"supportedInterfaces":`...), x.SupportedInterfaces); err != nil {
-		return b, wire.In(err, "supportedInterfaces")
-	}
-	if x.Provider != nil {
-		if b, err = appendAgentProviderV10JSON(append(b, `,"provider":`...), x.Provider); err != nil {
-			return b, wire.In(err, "provider")
-		}
-	}
+	err = wire.NeedItems(err, len(x.SupportedInterfaces), 1, "supportedInterfaces")
+	b, err = wire.AppendMemberList(b, err, `,"supportedInterfaces":`, true, x.SupportedInterfaces, appendAgentInterfaceV10JSON)
+	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV10JSON)
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
-	if x.DocumentationURL != nil {
-		b = wire.AppendString(append(b, `,"documentationUrl":`...), *x.DocumentationURL)
-	}
-	if b, err = appendAgentCapabilitiesV10JSON(append(b, `,"capabilities":`...), x.Capabilities); err != nil {
-		return b, wire.In(err, "capabilities")
-	}
-	if len(x.SecuritySchemes) > 0 {
+	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
+	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV10JSON)
+	if err == nil && len(x.SecuritySchemes) > 0 {
 		if b, err = wire.AppendMap(append(b, `,"securitySchemes":`...), x.SecuritySchemes, appendSecuritySchemeV10JSON); err != nil {
-			return b, wire.In(err, "securitySchemes")
+			err = wire.In(err, "securitySchemes")
 		}
 	}
-	if len(x.SecurityRequirements) > 0 {
-		if b, err = appendSecurityRequirementV10JSONList(append(b, `,"securityRequirements":`...), x.SecurityRequirements); err != nil {
-			return b, wire.In(err, "securityRequirements")
-		}
-	}
+	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV10JSON)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	if b, err = appendAgentSkillV10JSONList(append(b, `,"skills":`...), x.Skills); err != nil {
-		return b, wire.In(err, "skills")
-	}
-	if len(x.Signatures) > 0 {
-		if b, err = appendAgentCardSignatureV10JSONList(append(b, `,"signatures":`...), x.Signatures); err != nil {
-			return b, wire.In(err, "signatures")
-		}
-	}
-	if x.IconURL != nil {
-		b = wire.AppendString(append(b, `,"iconUrl":`...), *x.IconURL)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV10JSON)
+	b = wire.AppendSet(b, `,"iconUrl":`, x.IconURL, wire.AppendString)
+	return wire.EndObject(b, start), err
 }
 
-var membersAgentCardV10JSON = [...]string{"name", "description", "supportedInterfaces", "provider", "version", "documentationUrl", "capabilities", "securitySchemes", "securityRequirements", "defaultInputModes", "defaultOutputModes", "skills", "signatures", "iconUrl"}
-
-func readAgentCardV10JSON(r *wire.Reader, x *AgentCard) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "supportedInterfaces", "supported_interfaces":
-			if r.Field(&seen, 2) {
-				at := r.Offset()
-				x.SupportedInterfaces = readAgentInterfaceV10JSONList(r)
-				r.MinItems(at, len(x.SupportedInterfaces), 1)
-			}
-		case "provider":
-			if r.Field(&seen, 3) {
-				x.Provider = new(AgentProvider)
-				readAgentProviderV10JSON(r, x.Provider)
-			}
-		case "version":
-			if r.Field(&seen, 4) {
-				x.Version = r.String()
-			}
-		case "documentationUrl", "documentation_url":
-			if r.Field(&seen, 5) {
-				v := r.String()
-				x.DocumentationURL = &v
-			}
-		case "capabilities":
-			if r.Field(&seen, 6) {
-				x.Capabilities = new(AgentCapabilities)
-				readAgentCapabilitiesV10JSON(r, x.Capabilities)
-			}
-		case "securitySchemes", "security_schemes":
-			if r.Field(&seen, 7) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.SecuritySchemes == nil {
-							x.SecuritySchemes = map[string]*SecurityScheme{}
-						}
-						v := new(SecurityScheme)
-						x.SecuritySchemes[r.Keep(name)] = v
-						readSecuritySchemeV10JSON(r, v)
-					}
-				}
-			}
-		case "securityRequirements", "security_requirements":
-			if r.Field(&seen, 8) {
-				x.SecurityRequirements = readSecurityRequirementV10JSONList(r)
-			}
-		case "defaultInputModes", "default_input_modes":
-			if r.FieldOrEmpty(&seen, 9) {
-				x.DefaultInputModes = r.Strings()
-			}
-		case "defaultOutputModes", "default_output_modes":
-			if r.FieldOrEmpty(&seen, 10) {
-				x.DefaultOutputModes = r.Strings()
-			}
-		case "skills":
-			if r.FieldOrEmpty(&seen, 11) {
-				x.Skills = readAgentSkillV10JSONList(r)
-			}
-		case "signatures":
-			if r.Field(&seen, 12) {
-				x.Signatures = readAgentCardSignatureV10JSONList(r)
-			}
-		case "iconUrl", "icon_url":
-			if r.Field(&seen, 13) {
-				v := r.String()
-				x.IconURL = &v
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1|1<<2|1<<4|1<<6|1<<9|1<<10|1<<11, membersAgentCardV10JSON[:])
+var fieldsAgentCardV10JSON = wire.Fields[*AgentCard]{
+	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
+	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
+	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true, Read: func(r *wire.Reader, x *AgentCard) {
+		x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceV10JSON)
+	}},
+	{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV10JSON) }},
+	{Name: "version", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
+	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
+	{Name: "capabilities", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV10JSON) }},
+	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
+		x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV10JSON)
+	}},
+	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentCard) {
+		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
+	}},
+	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
+	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
+	{Name: "skills", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV10JSON) }},
+	{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV10JSON) }},
+	{Name: "iconUrl", Aliases: []string{"icon_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
 }
+
+func readAgentCardV10JSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
@@ -306,11 +160,7 @@ func (x AgentCardSignature) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AgentCardSignature{}
-	readAgentCardSignatureV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAgentCardSignatureV10JSON)
 }
 
 func appendAgentCardSignatureV10JSON(b []byte, x *AgentCardSignature) ([]byte, error) {
@@ -321,64 +171,18 @@ func appendAgentCardSignatureV10JSON(b []byte, x *AgentCardSignature) ([]byte, e
 	var err error
 	b = wire.AppendString(append(b, `,"protected":`...), x.Protected)
 	b = wire.AppendString(append(b, `,"signature":`...), x.Signature)
-	if len(x.Header) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"header":`...), x.Header); err != nil {
-			return b, wire.In(err, "header")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"header":`, len(x.Header) > 0, x.Header, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersAgentCardSignatureV10JSON = [...]string{"protected", "signature", "header"}
+var fieldsAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
+	{Name: "protected", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
+	{Name: "signature", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
+	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
+}
 
 func readAgentCardSignatureV10JSON(r *wire.Reader, x *AgentCardSignature) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "protected":
-			if r.Field(&seen, 0) {
-				x.Protected = r.String()
-			}
-		case "signature":
-			if r.Field(&seen, 1) {
-				x.Signature = r.String()
-			}
-		case "header":
-			if r.Field(&seen, 2) {
-				x.Header = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersAgentCardSignatureV10JSON[:])
-}
-
-func appendAgentCardSignatureV10JSONList(b []byte, x []*AgentCardSignature) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendAgentCardSignatureV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readAgentCardSignatureV10JSONList(r *wire.Reader) []*AgentCardSignature {
-	var list []*AgentCardSignature
-	var block []AgentCardSignature
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]AgentCardSignature, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*AgentCardSignature, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readAgentCardSignatureV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
+	fieldsAgentCardSignatureV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -387,17 +191,11 @@ func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x AgentExtension) MarshalJSON() ([]byte, error) {
-	return appendAgentExtensionV10JSON(nil, &x)
-}
+func (x AgentExtension) MarshalJSON() ([]byte, error) { return appendAgentExtensionV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentExtension) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AgentExtension{}
-	readAgentExtensionV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAgentExtensionV10JSON)
 }
 
 func appendAgentExtensionV10JSON(b []byte, x *AgentExtension) ([]byte, error) {
@@ -406,76 +204,22 @@ func appendAgentExtensionV10JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if x.URI != "" {
-		b = wire.AppendString(append(b, `,"uri":`...), x.URI)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if x.Required {
-		b = wire.AppendBool(append(b, `,"required":`...), x.Required)
-	}
-	if len(x.Params) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"params":`...), x.Params); err != nil {
-			return b, wire.In(err, "params")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"uri":`, x.URI)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b = wire.AppendPlain(b, `,"required":`, x.Required, wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"params":`, len(x.Params) > 0, x.Params, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersAgentExtensionV10JSON = [...]string{"uri", "description", "required", "params"}
+var fieldsAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
+	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
+	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
+	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
+}
 
 func readAgentExtensionV10JSON(r *wire.Reader, x *AgentExtension) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "uri":
-			if r.Field(&seen, 0) {
-				x.URI = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "required":
-			if r.Field(&seen, 2) {
-				x.Required = r.Bool()
-			}
-		case "params":
-			if r.Field(&seen, 3) {
-				x.Params = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-}
-
-func appendAgentExtensionV10JSONList(b []byte, x []*AgentExtension) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendAgentExtensionV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readAgentExtensionV10JSONList(r *wire.Reader) []*AgentExtension {
-	var list []*AgentExtension
-	var block []AgentExtension
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]AgentExtension, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*AgentExtension, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readAgentExtensionV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
+	fieldsAgentExtensionV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -484,17 +228,11 @@ func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x AgentInterface) MarshalJSON() ([]byte, error) {
-	return appendAgentInterfaceV10JSON(nil, &x)
-}
+func (x AgentInterface) MarshalJSON() ([]byte, error) { return appendAgentInterfaceV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentInterface) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AgentInterface{}
-	readAgentInterfaceV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAgentInterfaceV10JSON)
 }
 
 func appendAgentInterfaceV10JSON(b []byte, x *AgentInterface) ([]byte, error) {
@@ -504,86 +242,31 @@ func appendAgentInterfaceV10JSON(b []byte, x *AgentInterface) ([]byte, error) {
 	start := len(b)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendString(append(b, `,"protocolBinding":`...), x.ProtocolBinding)
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"protocolVersion":`...), x.ProtocolVersion)
 	return wire.EndObject(b, start), nil
 }
 
-var membersAgentInterfaceV10JSON = [...]string{"url", "protocolBinding", "tenant", "protocolVersion"}
+var fieldsAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
+	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.URL = r.String() }},
+	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
+	{Name: "tenant", Read: func(r *wire.Reader, x *AgentInterface) { x.Tenant = r.String() }},
+	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
+}
 
 func readAgentInterfaceV10JSON(r *wire.Reader, x *AgentInterface) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "url":
-			if r.Field(&seen, 0) {
-				x.URL = r.String()
-			}
-		case "protocolBinding", "protocol_binding":
-			if r.Field(&seen, 1) {
-				x.ProtocolBinding = r.String()
-			}
-		case "tenant":
-			if r.Field(&seen, 2) {
-				x.Tenant = r.String()
-			}
-		case "protocolVersion", "protocol_version":
-			if r.Field(&seen, 3) {
-				x.ProtocolVersion = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1|1<<3, membersAgentInterfaceV10JSON[:])
-}
-
-func appendAgentInterfaceV10JSONList(b []byte, x []*AgentInterface) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendAgentInterfaceV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readAgentInterfaceV10JSONList(r *wire.Reader) []*AgentInterface {
-	var list []*AgentInterface
-	var block []AgentInterface
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]AgentInterface, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*AgentInterface, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readAgentInterfaceV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
+	fieldsAgentInterfaceV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
-	return appendAgentProviderV10JSON(b, x)
-}
+func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) { return appendAgentProviderV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x AgentProvider) MarshalJSON() ([]byte, error) {
-	return appendAgentProviderV10JSON(nil, &x)
-}
+func (x AgentProvider) MarshalJSON() ([]byte, error) { return appendAgentProviderV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentProvider) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AgentProvider{}
-	readAgentProviderV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAgentProviderV10JSON)
 }
 
 func appendAgentProviderV10JSON(b []byte, x *AgentProvider) ([]byte, error) {
@@ -596,44 +279,24 @@ func appendAgentProviderV10JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var membersAgentProviderV10JSON = [...]string{"url", "organization"}
+var fieldsAgentProviderV10JSON = wire.Fields[*AgentProvider]{
+	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
+	{Name: "organization", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
+}
 
 func readAgentProviderV10JSON(r *wire.Reader, x *AgentProvider) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "url":
-			if r.Field(&seen, 0) {
-				x.URL = r.String()
-			}
-		case "organization":
-			if r.Field(&seen, 1) {
-				x.Organization = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersAgentProviderV10JSON[:])
+	fieldsAgentProviderV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
-	return appendAgentSkillV10JSON(b, x)
-}
+func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) { return appendAgentSkillV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x AgentSkill) MarshalJSON() ([]byte, error) {
-	return appendAgentSkillV10JSON(nil, &x)
-}
+func (x AgentSkill) MarshalJSON() ([]byte, error) { return appendAgentSkillV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AgentSkill) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AgentSkill{}
-	readAgentSkillV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAgentSkillV10JSON)
 }
 
 func appendAgentSkillV10JSON(b []byte, x *AgentSkill) ([]byte, error) {
@@ -655,103 +318,34 @@ func appendAgentSkillV10JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	if len(x.SecurityRequirements) > 0 {
-		if b, err = appendSecurityRequirementV10JSONList(append(b, `,"securityRequirements":`...), x.SecurityRequirements); err != nil {
-			return b, wire.In(err, "securityRequirements")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV10JSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersAgentSkillV10JSON = [...]string{"id", "name", "description", "tags", "examples", "inputModes", "outputModes", "securityRequirements"}
-
-func readAgentSkillV10JSON(r *wire.Reader, x *AgentSkill) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "tags":
-			if r.FieldOrEmpty(&seen, 3) {
-				x.Tags = r.Strings()
-			}
-		case "examples":
-			if r.Field(&seen, 4) {
-				x.Examples = r.Strings()
-			}
-		case "inputModes", "input_modes":
-			if r.Field(&seen, 5) {
-				x.InputModes = r.Strings()
-			}
-		case "outputModes", "output_modes":
-			if r.Field(&seen, 6) {
-				x.OutputModes = r.Strings()
-			}
-		case "securityRequirements", "security_requirements":
-			if r.Field(&seen, 7) {
-				x.SecurityRequirements = readSecurityRequirementV10JSONList(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1|1<<2|1<<3, membersAgentSkillV10JSON[:])
+var fieldsAgentSkillV10JSON = wire.Fields[*AgentSkill]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
+	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
+	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
+	{Name: "tags", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
+	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
+	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
+	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
+	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentSkill) {
+		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
+	}},
 }
 
-func appendAgentSkillV10JSONList(b []byte, x []*AgentSkill) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendAgentSkillV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readAgentSkillV10JSONList(r *wire.Reader) []*AgentSkill {
-	var list []*AgentSkill
-	var block []AgentSkill
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]AgentSkill, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*AgentSkill, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readAgentSkillV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
-}
+func readAgentSkillV10JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
-	return appendArtifactV10JSON(b, x)
-}
+func (x *Artifact) AppendJSON(b []byte) ([]byte, error) { return appendArtifactV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x Artifact) MarshalJSON() ([]byte, error) {
-	return appendArtifactV10JSON(nil, &x)
-}
+func (x Artifact) MarshalJSON() ([]byte, error) { return appendArtifactV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *Artifact) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = Artifact{}
-	readArtifactV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readArtifactV10JSON)
 }
 
 func appendArtifactV10JSON(b []byte, x *Artifact) ([]byte, error) {
@@ -761,94 +355,27 @@ func appendArtifactV10JSON(b []byte, x *Artifact) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"artifactId":`...), x.ArtifactID)
-	if x.Name != "" {
-		b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = appendPartV10JSONList(append(b, `,"parts":`...), x.Parts); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
+	b = wire.AppendText(b, `,"name":`, x.Name)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV10JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersArtifactV10JSON = [...]string{"artifactId", "name", "description", "parts", "metadata", "extensions"}
-
-func readArtifactV10JSON(r *wire.Reader, x *Artifact) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "artifactId", "artifact_id":
-			if r.Field(&seen, 0) {
-				x.ArtifactID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "parts":
-			if r.Field(&seen, 3) {
-				at := r.Offset()
-				x.Parts = readPartV10JSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		case "extensions":
-			if r.Field(&seen, 5) {
-				x.Extensions = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<3, membersArtifactV10JSON[:])
+var fieldsArtifactV10JSON = wire.Fields[*Artifact]{
+	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }
 
-func appendArtifactV10JSONList(b []byte, x []*Artifact) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendArtifactV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readArtifactV10JSONList(r *wire.Reader) []*Artifact {
-	var list []*Artifact
-	var block []Artifact
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]Artifact, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*Artifact, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readArtifactV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
-}
+func readArtifactV10JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
@@ -862,11 +389,7 @@ func (x AuthenticationInfo) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AuthenticationInfo{}
-	readAuthenticationInfoV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAuthenticationInfoV10JSON)
 }
 
 func appendAuthenticationInfoV10JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
@@ -875,31 +398,17 @@ func appendAuthenticationInfoV10JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	if x.Credentials != "" {
-		b = wire.AppendString(append(b, `,"credentials":`...), x.Credentials)
-	}
+	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
 	return wire.EndObject(b, start), nil
 }
 
-var membersAuthenticationInfoV10JSON = [...]string{"scheme", "credentials"}
+var fieldsAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
+	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = r.String() }},
+	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
+}
 
 func readAuthenticationInfoV10JSON(r *wire.Reader, x *AuthenticationInfo) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "scheme":
-			if r.Field(&seen, 0) {
-				x.Scheme = r.String()
-			}
-		case "credentials":
-			if r.Field(&seen, 1) {
-				x.Credentials = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersAuthenticationInfoV10JSON[:])
+	fieldsAuthenticationInfoV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -914,11 +423,7 @@ func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = AuthorizationCodeOAuthFlow{}
-	readAuthorizationCodeOAuthFlowV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowV10JSON)
 }
 
 func appendAuthorizationCodeOAuthFlowV10JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
@@ -928,54 +433,24 @@ func appendAuthorizationCodeOAuthFlowV10JSON(b []byte, x *AuthorizationCodeOAuth
 	start := len(b)
 	b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
-	if x.PKCERequired {
-		b = wire.AppendBool(append(b, `,"pkceRequired":`...), x.PKCERequired)
-	}
+	b = wire.AppendPlain(b, `,"pkceRequired":`, x.PKCERequired, wire.AppendBool)
 	return wire.EndObject(b, start), nil
 }
 
-var membersAuthorizationCodeOAuthFlowV10JSON = [...]string{"authorizationUrl", "tokenUrl", "refreshUrl", "scopes", "pkceRequired"}
+var fieldsAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
+}
 
 func readAuthorizationCodeOAuthFlowV10JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationUrl", "authorization_url":
-			if r.Field(&seen, 0) {
-				x.AuthorizationURL = r.String()
-			}
-		case "tokenUrl", "token_url":
-			if r.Field(&seen, 1) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 2) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.FieldOrEmpty(&seen, 3) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
-			}
-		case "pkceRequired", "pkce_required":
-			if r.Field(&seen, 4) {
-				x.PKCERequired = r.Bool()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1|1<<3, membersAuthorizationCodeOAuthFlowV10JSON[:])
+	fieldsAuthorizationCodeOAuthFlowV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -990,11 +465,7 @@ func (x CancelTaskRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = CancelTaskRequest{}
-	readCancelTaskRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readCancelTaskRequestV10JSON)
 }
 
 func appendCancelTaskRequestV10JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
@@ -1003,41 +474,20 @@ func appendCancelTaskRequestV10JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	}
 	start := len(b)
 	var err error
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersCancelTaskRequestV10JSON = [...]string{"tenant", "id", "metadata"}
+var fieldsCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Tenant = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
+}
 
 func readCancelTaskRequestV10JSON(r *wire.Reader, x *CancelTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "id":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		case "metadata":
-			if r.Field(&seen, 2) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersCancelTaskRequestV10JSON[:])
+	fieldsCancelTaskRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1052,11 +502,7 @@ func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = ClientCredentialsOAuthFlow{}
-	readClientCredentialsOAuthFlowV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowV10JSON)
 }
 
 func appendClientCredentialsOAuthFlowV10JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
@@ -1065,43 +511,21 @@ func appendClientCredentialsOAuthFlowV10JSON(b []byte, x *ClientCredentialsOAuth
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
 
-var membersClientCredentialsOAuthFlowV10JSON = [...]string{"tokenUrl", "refreshUrl", "scopes"}
+var fieldsClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
 
 func readClientCredentialsOAuthFlowV10JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tokenUrl", "token_url":
-			if r.Field(&seen, 0) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.FieldOrEmpty(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersClientCredentialsOAuthFlowV10JSON[:])
+	fieldsClientCredentialsOAuthFlowV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1116,11 +540,7 @@ func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = DeleteTaskPushNotificationConfigRequest{}
-	readDeleteTaskPushNotificationConfigRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestV10JSON)
 }
 
 func appendDeleteTaskPushNotificationConfigRequestV10JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -1128,37 +548,20 @@ func appendDeleteTaskPushNotificationConfigRequestV10JSON(b []byte, x *DeleteTas
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	return wire.EndObject(b, start), nil
 }
 
-var membersDeleteTaskPushNotificationConfigRequestV10JSON = [...]string{"tenant", "taskId", "id"}
+var fieldsDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}
 
 func readDeleteTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "taskId", "task_id":
-			if r.Field(&seen, 1) {
-				x.TaskID = r.String()
-			}
-		case "id":
-			if r.Field(&seen, 2) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1|1<<2, membersDeleteTaskPushNotificationConfigRequestV10JSON[:])
+	fieldsDeleteTaskPushNotificationConfigRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1173,11 +576,7 @@ func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = DeviceCodeOAuthFlow{}
-	readDeviceCodeOAuthFlowV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowV10JSON)
 }
 
 func appendDeviceCodeOAuthFlowV10JSON(b []byte, x *DeviceCodeOAuthFlow) ([]byte, error) {
@@ -1187,47 +586,22 @@ func appendDeviceCodeOAuthFlowV10JSON(b []byte, x *DeviceCodeOAuthFlow) ([]byte,
 	start := len(b)
 	b = wire.AppendString(append(b, `,"deviceAuthorizationUrl":`...), x.DeviceAuthorizationURL)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
 
-var membersDeviceCodeOAuthFlowV10JSON = [...]string{"deviceAuthorizationUrl", "tokenUrl", "refreshUrl", "scopes"}
+var fieldsDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
+	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
 
 func readDeviceCodeOAuthFlowV10JSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "deviceAuthorizationUrl", "device_authorization_url":
-			if r.Field(&seen, 0) {
-				x.DeviceAuthorizationURL = r.String()
-			}
-		case "tokenUrl", "token_url":
-			if r.Field(&seen, 1) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 2) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.FieldOrEmpty(&seen, 3) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1|1<<3, membersDeviceCodeOAuthFlowV10JSON[:])
+	fieldsDeviceCodeOAuthFlowV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1242,11 +616,7 @@ func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = GetExtendedAgentCardRequest{}
-	readGetExtendedAgentCardRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestV10JSON)
 }
 
 func appendGetExtendedAgentCardRequestV10JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
@@ -1254,26 +624,16 @@ func appendGetExtendedAgentCardRequestV10JSON(b []byte, x *GetExtendedAgentCardR
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetExtendedAgentCardRequestV10JSON = [...]string{"tenant"}
+var fieldsGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *GetExtendedAgentCardRequest) { x.Tenant = r.String() }},
+}
 
 func readGetExtendedAgentCardRequestV10JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsGetExtendedAgentCardRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1288,11 +648,7 @@ func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = GetTaskPushNotificationConfigRequest{}
-	readGetTaskPushNotificationConfigRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestV10JSON)
 }
 
 func appendGetTaskPushNotificationConfigRequestV10JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -1300,37 +656,20 @@ func appendGetTaskPushNotificationConfigRequestV10JSON(b []byte, x *GetTaskPushN
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetTaskPushNotificationConfigRequestV10JSON = [...]string{"tenant", "taskId", "id"}
+var fieldsGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}
 
 func readGetTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "taskId", "task_id":
-			if r.Field(&seen, 1) {
-				x.TaskID = r.String()
-			}
-		case "id":
-			if r.Field(&seen, 2) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1|1<<2, membersGetTaskPushNotificationConfigRequestV10JSON[:])
+	fieldsGetTaskPushNotificationConfigRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1339,17 +678,11 @@ func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x GetTaskRequest) MarshalJSON() ([]byte, error) {
-	return appendGetTaskRequestV10JSON(nil, &x)
-}
+func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return appendGetTaskRequestV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = GetTaskRequest{}
-	readGetTaskRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readGetTaskRequestV10JSON)
 }
 
 func appendGetTaskRequestV10JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
@@ -1357,40 +690,20 @@ func appendGetTaskRequestV10JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if x.HistoryLength != nil {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetTaskRequestV10JSON = [...]string{"tenant", "id", "historyLength"}
+var fieldsGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskRequest) { x.Tenant = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
+	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
+}
 
 func readGetTaskRequestV10JSON(r *wire.Reader, x *GetTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "id":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		case "historyLength", "history_length":
-			if r.Field(&seen, 2) {
-				v := r.Int32()
-				x.HistoryLength = &v
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersGetTaskRequestV10JSON[:])
+	fieldsGetTaskRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1405,11 +718,7 @@ func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = HTTPAuthSecurityScheme{}
-	readHTTPAuthSecuritySchemeV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeV10JSON)
 }
 
 func appendHTTPAuthSecuritySchemeV10JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
@@ -1417,39 +726,20 @@ func appendHTTPAuthSecuritySchemeV10JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	if x.BearerFormat != "" {
-		b = wire.AppendString(append(b, `,"bearerFormat":`...), x.BearerFormat)
-	}
+	b = wire.AppendText(b, `,"bearerFormat":`, x.BearerFormat)
 	return wire.EndObject(b, start), nil
 }
 
-var membersHTTPAuthSecuritySchemeV10JSON = [...]string{"description", "scheme", "bearerFormat"}
+var fieldsHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
+	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
+	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
+}
 
 func readHTTPAuthSecuritySchemeV10JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		case "scheme":
-			if r.Field(&seen, 1) {
-				x.Scheme = r.String()
-			}
-		case "bearerFormat", "bearer_format":
-			if r.Field(&seen, 2) {
-				x.BearerFormat = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersHTTPAuthSecuritySchemeV10JSON[:])
+	fieldsHTTPAuthSecuritySchemeV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1464,11 +754,7 @@ func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = ImplicitOAuthFlow{}
-	readImplicitOAuthFlowV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readImplicitOAuthFlowV10JSON)
 }
 
 func appendImplicitOAuthFlowV10JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
@@ -1476,47 +762,24 @@ func appendImplicitOAuthFlowV10JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, err
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.AuthorizationURL != "" {
-		b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
-	}
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"authorizationUrl":`, x.AuthorizationURL)
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	if len(x.Scopes) > 0 {
 		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
 }
 
-var membersImplicitOAuthFlowV10JSON = [...]string{"authorizationUrl", "refreshUrl", "scopes"}
+var fieldsImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
 
 func readImplicitOAuthFlowV10JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationUrl", "authorization_url":
-			if r.Field(&seen, 0) {
-				x.AuthorizationURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsImplicitOAuthFlowV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1531,11 +794,7 @@ func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = ListTaskPushNotificationConfigsRequest{}
-	readListTaskPushNotificationConfigsRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestV10JSON)
 }
 
 func appendListTaskPushNotificationConfigsRequestV10JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
@@ -1543,46 +802,22 @@ func appendListTaskPushNotificationConfigsRequestV10JSON(b []byte, x *ListTaskPu
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	if x.PageSize != 0 {
-		b = wire.AppendInt32(append(b, `,"pageSize":`...), x.PageSize)
-	}
-	if x.PageToken != "" {
-		b = wire.AppendString(append(b, `,"pageToken":`...), x.PageToken)
-	}
+	b = wire.AppendPlain(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
+	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
 	return wire.EndObject(b, start), nil
 }
 
-var membersListTaskPushNotificationConfigsRequestV10JSON = [...]string{"tenant", "taskId", "pageSize", "pageToken"}
+var fieldsListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.Tenant = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
+	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
+}
 
 func readListTaskPushNotificationConfigsRequestV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "taskId", "task_id":
-			if r.Field(&seen, 1) {
-				x.TaskID = r.String()
-			}
-		case "pageSize", "page_size":
-			if r.Field(&seen, 2) {
-				x.PageSize = r.Int32()
-			}
-		case "pageToken", "page_token":
-			if r.Field(&seen, 3) {
-				x.PageToken = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersListTaskPushNotificationConfigsRequestV10JSON[:])
+	fieldsListTaskPushNotificationConfigsRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1597,11 +832,7 @@ func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = ListTaskPushNotificationConfigsResponse{}
-	readListTaskPushNotificationConfigsResponseV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseV10JSON)
 }
 
 func appendListTaskPushNotificationConfigsResponseV10JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
@@ -1610,35 +841,20 @@ func appendListTaskPushNotificationConfigsResponseV10JSON(b []byte, x *ListTaskP
 	}
 	start := len(b)
 	var err error
-	if len(x.Configs) > 0 {
-		if b, err = appendTaskPushNotificationConfigV10JSONList(append(b, `,"configs":`...), x.Configs); err != nil {
-			return b, wire.In(err, "configs")
-		}
-	}
-	if x.NextPageToken != "" {
-		b = wire.AppendString(append(b, `,"nextPageToken":`...), x.NextPageToken)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs, appendTaskPushNotificationConfigV10JSON)
+	b = wire.AppendText(b, `,"nextPageToken":`, x.NextPageToken)
+	return wire.EndObject(b, start), err
 }
 
-var membersListTaskPushNotificationConfigsResponseV10JSON = [...]string{"configs", "nextPageToken"}
+var fieldsListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
+		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV10JSON)
+	}},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
+}
 
 func readListTaskPushNotificationConfigsResponseV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "configs":
-			if r.Field(&seen, 0) {
-				x.Configs = readTaskPushNotificationConfigV10JSONList(r)
-			}
-		case "nextPageToken", "next_page_token":
-			if r.Field(&seen, 1) {
-				x.NextPageToken = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsListTaskPushNotificationConfigsResponseV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1653,11 +869,7 @@ func (x ListTasksRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = ListTasksRequest{}
-	readListTasksRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readListTasksRequestV10JSON)
 }
 
 func appendListTasksRequestV10JSON(b []byte, x *ListTasksRequest) ([]byte, error) {
@@ -1666,80 +878,30 @@ func appendListTasksRequestV10JSON(b []byte, x *ListTasksRequest) ([]byte, error
 	}
 	start := len(b)
 	var err error
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if x.Status != "" {
-		b = appendTaskStateV10JSON(append(b, `,"status":`...), x.Status)
-	}
-	if x.PageSize != nil {
-		b = wire.AppendInt32(append(b, `,"pageSize":`...), *x.PageSize)
-	}
-	if x.PageToken != "" {
-		b = wire.AppendString(append(b, `,"pageToken":`...), x.PageToken)
-	}
-	if x.HistoryLength != nil {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
-	if x.StatusTimestampAfter != (time.Time{}) {
-		if b, err = wire.AppendTimestamp(append(b, `,"statusTimestampAfter":`...), x.StatusTimestampAfter); err != nil {
-			return b, wire.In(err, "statusTimestampAfter")
-		}
-	}
-	if x.IncludeArtifacts != nil {
-		b = wire.AppendBool(append(b, `,"includeArtifacts":`...), *x.IncludeArtifacts)
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b = wire.AppendPlain(b, `,"status":`, x.Status, appendTaskStateV10JSON)
+	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
+	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
+	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}), x.StatusTimestampAfter, wire.AppendTimestamp)
+	b = wire.AppendSet(b, `,"includeArtifacts":`, x.IncludeArtifacts, wire.AppendBool)
+	return wire.EndObject(b, start), err
 }
 
-var membersListTasksRequestV10JSON = [...]string{"tenant", "contextId", "status", "pageSize", "pageToken", "historyLength", "statusTimestampAfter", "includeArtifacts"}
+var fieldsListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Tenant = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
+	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV10JSON(r) }},
+	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
+	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
+	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
+	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
+}
 
 func readListTasksRequestV10JSON(r *wire.Reader, x *ListTasksRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = readTaskStateV10JSON(r)
-			}
-		case "pageSize", "page_size":
-			if r.Field(&seen, 3) {
-				v := r.Int32()
-				x.PageSize = &v
-			}
-		case "pageToken", "page_token":
-			if r.Field(&seen, 4) {
-				x.PageToken = r.String()
-			}
-		case "historyLength", "history_length":
-			if r.Field(&seen, 5) {
-				v := r.Int32()
-				x.HistoryLength = &v
-			}
-		case "statusTimestampAfter", "status_timestamp_after":
-			if r.Field(&seen, 6) {
-				x.StatusTimestampAfter = r.Timestamp()
-			}
-		case "includeArtifacts", "include_artifacts":
-			if r.Field(&seen, 7) {
-				v := r.Bool()
-				x.IncludeArtifacts = &v
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsListTasksRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1754,11 +916,7 @@ func (x ListTasksResponse) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = ListTasksResponse{}
-	readListTasksResponseV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readListTasksResponseV10JSON)
 }
 
 func appendListTasksResponseV10JSON(b []byte, x *ListTasksResponse) ([]byte, error) {
@@ -1767,62 +925,32 @@ func appendListTasksResponseV10JSON(b []byte, x *ListTasksResponse) ([]byte, err
 	}
 	start := len(b)
 	var err error
-	if b, err = appendTaskV10JSONList(append(b, `,"tasks":`...), x.Tasks); err != nil {
-		return b, wire.In(err, "tasks")
-	}
+	b, err = wire.AppendMemberList(b, err, `,"tasks":`, true, x.Tasks, appendTaskV10JSON)
 	b = wire.AppendString(append(b, `,"nextPageToken":`...), x.NextPageToken)
 	b = wire.AppendInt32(append(b, `,"pageSize":`...), x.PageSize)
 	b = wire.AppendInt32(append(b, `,"totalSize":`...), x.TotalSize)
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersListTasksResponseV10JSON = [...]string{"tasks", "nextPageToken", "pageSize", "totalSize"}
+var fieldsListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
+	{Name: "tasks", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskV10JSON) }},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
+	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
+	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
+}
 
 func readListTasksResponseV10JSON(r *wire.Reader, x *ListTasksResponse) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tasks":
-			if r.FieldOrEmpty(&seen, 0) {
-				x.Tasks = readTaskV10JSONList(r)
-			}
-		case "nextPageToken", "next_page_token":
-			if r.Field(&seen, 1) {
-				x.NextPageToken = r.String()
-			}
-		case "pageSize", "page_size":
-			if r.Field(&seen, 2) {
-				x.PageSize = r.Int32()
-			}
-		case "totalSize", "total_size":
-			if r.Field(&seen, 3) {
-				x.TotalSize = r.Int32()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1|1<<2|1<<3, membersListTasksResponseV10JSON[:])
+	fieldsListTasksResponseV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Message) AppendJSON(b []byte) ([]byte, error) {
-	return appendMessageV10JSON(b, x)
-}
+func (x *Message) AppendJSON(b []byte) ([]byte, error) { return appendMessageV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x Message) MarshalJSON() ([]byte, error) {
-	return appendMessageV10JSON(nil, &x)
-}
+func (x Message) MarshalJSON() ([]byte, error) { return appendMessageV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *Message) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = Message{}
-	readMessageV10JSON(&r, x)
-	return r.Done()
-}
+func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageV10JSON) }
 
 func appendMessageV10JSON(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -1831,112 +959,34 @@ func appendMessageV10JSON(b []byte, x *Message) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"messageId":`...), x.MessageID)
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if x.TaskID != "" {
-		b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	}
-	if !(x.Role != "") {
-		return b, wire.In(wire.NotSet(), "role")
-	}
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
+	err = wire.Need(err, x.Role != "", "role")
 	b = appendRoleV10JSON(append(b, `,"role":`...), x.Role)
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = appendPartV10JSONList(append(b, `,"parts":`...), x.Parts); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV10JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
 	if len(x.ReferenceTaskIDs) > 0 {
 		b = wire.AppendPlainList(append(b, `,"referenceTaskIds":`...), x.ReferenceTaskIDs, wire.AppendString)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersMessageV10JSON = [...]string{"messageId", "contextId", "taskId", "role", "parts", "metadata", "extensions", "referenceTaskIds"}
-
-func readMessageV10JSON(r *wire.Reader, x *Message) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "messageId", "message_id":
-			if r.Field(&seen, 0) {
-				x.MessageID = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "taskId", "task_id":
-			if r.Field(&seen, 2) {
-				x.TaskID = r.String()
-			}
-		case "role":
-			if r.Field(&seen, 3) {
-				at := r.Offset()
-				if x.Role = readRoleV10JSON(r); x.Role == "" {
-					r.FailAt(at, "required, but unspecified")
-				}
-			}
-		case "parts":
-			if r.Field(&seen, 4) {
-				at := r.Offset()
-				x.Parts = readPartV10JSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		case "extensions":
-			if r.Field(&seen, 6) {
-				x.Extensions = r.Strings()
-			}
-		case "referenceTaskIds", "reference_task_ids":
-			if r.Field(&seen, 7) {
-				x.ReferenceTaskIDs = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<3|1<<4, membersMessageV10JSON[:])
+var fieldsMessageV10JSON = wire.Fields[*Message]{
+	{Name: "messageId", Aliases: []string{"message_id"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
+	{Name: "role", Required: true, Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleV10JSON) }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
+	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
 }
 
-func appendMessageV10JSONList(b []byte, x []*Message) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendMessageV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readMessageV10JSONList(r *wire.Reader) []*Message {
-	var list []*Message
-	var block []Message
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]Message, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*Message, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readMessageV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
-}
+func readMessageV10JSON(r *wire.Reader, x *Message) { fieldsMessageV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -1950,11 +1000,7 @@ func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = MutualTLSSecurityScheme{}
-	readMutualTLSSecuritySchemeV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeV10JSON)
 }
 
 func appendMutualTLSSecuritySchemeV10JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
@@ -1962,26 +1008,16 @@ func appendMutualTLSSecuritySchemeV10JSON(b []byte, x *MutualTLSSecurityScheme) 
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
 
-var membersMutualTLSSecuritySchemeV10JSON = [...]string{"description"}
+var fieldsMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
+}
 
 func readMutualTLSSecuritySchemeV10JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsMutualTLSSecuritySchemeV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1996,11 +1032,7 @@ func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = OAuth2SecurityScheme{}
-	readOAuth2SecuritySchemeV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeV10JSON)
 }
 
 func appendOAuth2SecuritySchemeV10JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
@@ -2009,61 +1041,31 @@ func appendOAuth2SecuritySchemeV10JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	}
 	start := len(b)
 	var err error
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if b, err = appendOAuthFlowsV10JSON(append(b, `,"flows":`...), x.Flows); err != nil {
-		return b, wire.In(err, "flows")
-	}
-	if x.OAuth2MetadataURL != "" {
-		b = wire.AppendString(append(b, `,"oauth2MetadataUrl":`...), x.OAuth2MetadataURL)
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b, err = wire.AppendRequired(b, err, `,"flows":`, x.Flows, appendOAuthFlowsV10JSON)
+	b = wire.AppendText(b, `,"oauth2MetadataUrl":`, x.OAuth2MetadataURL)
+	return wire.EndObject(b, start), err
 }
 
-var membersOAuth2SecuritySchemeV10JSON = [...]string{"description", "flows", "oauth2MetadataUrl"}
+var fieldsOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
+	{Name: "flows", Required: true, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV10JSON) }},
+	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
+}
 
 func readOAuth2SecuritySchemeV10JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		case "flows":
-			if r.Field(&seen, 1) {
-				x.Flows = new(OAuthFlows)
-				readOAuthFlowsV10JSON(r, x.Flows)
-			}
-		case "oauth2MetadataUrl", "oauth2_metadata_url":
-			if r.Field(&seen, 2) {
-				x.OAuth2MetadataURL = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersOAuth2SecuritySchemeV10JSON[:])
+	fieldsOAuth2SecuritySchemeV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
-	return appendOAuthFlowsV10JSON(b, x)
-}
+func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) { return appendOAuthFlowsV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x OAuthFlows) MarshalJSON() ([]byte, error) {
-	return appendOAuthFlowsV10JSON(nil, &x)
-}
+func (x OAuthFlows) MarshalJSON() ([]byte, error) { return appendOAuthFlowsV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = OAuthFlows{}
-	readOAuthFlowsV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readOAuthFlowsV10JSON)
 }
 
 func appendOAuthFlowsV10JSON(b []byte, x *OAuthFlows) ([]byte, error) {
@@ -2074,76 +1076,33 @@ func appendOAuthFlowsV10JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	var err error
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		if b, err = appendAuthorizationCodeOAuthFlowV10JSON(append(b, `,"authorizationCode":`...), c); err != nil {
-			return b, wire.In(err, "authorizationCode")
-		}
+		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, appendAuthorizationCodeOAuthFlowV10JSON)
 	case *ClientCredentialsOAuthFlow:
-		if b, err = appendClientCredentialsOAuthFlowV10JSON(append(b, `,"clientCredentials":`...), c); err != nil {
-			return b, wire.In(err, "clientCredentials")
-		}
+		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, appendClientCredentialsOAuthFlowV10JSON)
 	case *ImplicitOAuthFlow:
-		if b, err = appendImplicitOAuthFlowV10JSON(append(b, `,"implicit":`...), c); err != nil {
-			return b, wire.In(err, "implicit")
-		}
+		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, appendImplicitOAuthFlowV10JSON)
 	case *PasswordOAuthFlow:
-		if b, err = appendPasswordOAuthFlowV10JSON(append(b, `,"password":`...), c); err != nil {
-			return b, wire.In(err, "password")
-		}
+		b, err = wire.AppendRequired(b, err, `,"password":`, c, appendPasswordOAuthFlowV10JSON)
 	case *DeviceCodeOAuthFlow:
-		if b, err = appendDeviceCodeOAuthFlowV10JSON(append(b, `,"deviceCode":`...), c); err != nil {
-			return b, wire.In(err, "deviceCode")
-		}
+		b, err = wire.AppendRequired(b, err, `,"deviceCode":`, c, appendDeviceCodeOAuthFlowV10JSON)
 	case *OAuthFlowsFlowUnknown:
-		if b, err = wire.AppendValue(wire.AppendKey(b, c.Name), c.Value); err != nil {
-			return b, wire.In(err, c.Name)
-		}
+		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
-		return b, wire.NoCase("authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
+		err = wire.NeedCase(err, "authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersOAuthFlowsV10JSON = [...]string{"authorizationCode", "clientCredentials", "implicit", "password", "deviceCode"}
+var fieldsOAuthFlowsV10JSON = wire.Fields[*OAuthFlows]{
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV10JSON) }},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV10JSON) }},
+	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV10JSON) }},
+	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV10JSON) }},
+	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowV10JSON) }},
+}
 
 func readOAuthFlowsV10JSON(r *wire.Reader, x *OAuthFlows) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationCode", "authorization_code":
-			if r.Field(&seen, 0) && r.Only(x.Flow == nil) {
-				v := new(AuthorizationCodeOAuthFlow)
-				readAuthorizationCodeOAuthFlowV10JSON(r, v)
-				x.Flow = v
-			}
-		case "clientCredentials", "client_credentials":
-			if r.Field(&seen, 1) && r.Only(x.Flow == nil) {
-				v := new(ClientCredentialsOAuthFlow)
-				readClientCredentialsOAuthFlowV10JSON(r, v)
-				x.Flow = v
-			}
-		case "implicit":
-			if r.Field(&seen, 2) && r.Only(x.Flow == nil) {
-				v := new(ImplicitOAuthFlow)
-				readImplicitOAuthFlowV10JSON(r, v)
-				x.Flow = v
-			}
-		case "password":
-			if r.Field(&seen, 3) && r.Only(x.Flow == nil) {
-				v := new(PasswordOAuthFlow)
-				readPasswordOAuthFlowV10JSON(r, v)
-				x.Flow = v
-			}
-		case "deviceCode", "device_code":
-			if r.Field(&seen, 4) && r.Only(x.Flow == nil) {
-				v := new(DeviceCodeOAuthFlow)
-				readDeviceCodeOAuthFlowV10JSON(r, v)
-				x.Flow = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
-		}
-	}
+	extra := fieldsOAuthFlowsV10JSON.ReadOpen(r, x)
 	if x.Flow == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
@@ -2165,11 +1124,7 @@ func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = OpenIDConnectSecurityScheme{}
-	readOpenIDConnectSecuritySchemeV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeV10JSON)
 }
 
 func appendOpenIDConnectSecuritySchemeV10JSON(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
@@ -2177,52 +1132,28 @@ func appendOpenIDConnectSecuritySchemeV10JSON(b []byte, x *OpenIDConnectSecurity
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	b = wire.AppendString(append(b, `,"openIdConnectUrl":`...), x.OpenIDConnectURL)
 	return wire.EndObject(b, start), nil
 }
 
-var membersOpenIDConnectSecuritySchemeV10JSON = [...]string{"description", "openIdConnectUrl"}
+var fieldsOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
+	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+}
 
 func readOpenIDConnectSecuritySchemeV10JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		case "openIdConnectUrl", "open_id_connect_url":
-			if r.Field(&seen, 1) {
-				x.OpenIDConnectURL = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersOpenIDConnectSecuritySchemeV10JSON[:])
+	fieldsOpenIDConnectSecuritySchemeV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Part) AppendJSON(b []byte) ([]byte, error) {
-	return appendPartV10JSON(b, x)
-}
+func (x *Part) AppendJSON(b []byte) ([]byte, error) { return appendPartV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x Part) MarshalJSON() ([]byte, error) {
-	return appendPartV10JSON(nil, &x)
-}
+func (x Part) MarshalJSON() ([]byte, error) { return appendPartV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *Part) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = Part{}
-	readPartV10JSON(&r, x)
-	return r.Done()
-}
+func (x *Part) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readPartV10JSON) }
 
 func appendPartV10JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -2238,69 +1169,30 @@ func appendPartV10JSON(b []byte, x *Part) ([]byte, error) {
 	case PartURL:
 		b = wire.AppendString(append(b, `,"url":`...), string(c))
 	case PartData:
-		if b, err = wire.AppendValue(append(b, `,"data":`...), wire.Value(c)); err != nil {
-			return b, wire.In(err, "data")
-		}
+		b, err = wire.AppendRequired(b, err, `,"data":`, wire.Value(c), wire.AppendValue)
 	case *PartContentUnknown:
-		if b, err = wire.AppendValue(wire.AppendKey(b, c.Name), c.Value); err != nil {
-			return b, wire.In(err, c.Name)
-		}
+		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
-		return b, wire.NoCase("text", "raw", "url", "data")
+		err = wire.NeedCase(err, "text", "raw", "url", "data")
 	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	if x.Filename != "" {
-		b = wire.AppendString(append(b, `,"filename":`...), x.Filename)
-	}
-	if x.MediaType != "" {
-		b = wire.AppendString(append(b, `,"mediaType":`...), x.MediaType)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	b = wire.AppendText(b, `,"filename":`, x.Filename)
+	b = wire.AppendText(b, `,"mediaType":`, x.MediaType)
+	return wire.EndObject(b, start), err
 }
 
-var membersPartV10JSON = [...]string{"text", "raw", "url", "data", "metadata", "filename", "mediaType"}
+var fieldsPartV10JSON = wire.Fields[*Part]{
+	{Name: "text", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartText(r.String()) }},
+	{Name: "raw", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartRaw(r.Bytes()) }},
+	{Name: "url", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartURL(r.String()) }},
+	{Name: "data", Null: wire.NullValue, Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartData(r.Value()) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Part) { x.Metadata = r.Struct() }},
+	{Name: "filename", Read: func(r *wire.Reader, x *Part) { x.Filename = r.String() }},
+	{Name: "mediaType", Aliases: []string{"media_type"}, Read: func(r *wire.Reader, x *Part) { x.MediaType = r.String() }},
+}
 
 func readPartV10JSON(r *wire.Reader, x *Part) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "text":
-			if r.Field(&seen, 0) && r.Only(x.Content == nil) {
-				x.Content = PartText(r.String())
-			}
-		case "raw":
-			if r.Field(&seen, 1) && r.Only(x.Content == nil) {
-				x.Content = PartRaw(r.Bytes())
-			}
-		case "url":
-			if r.Field(&seen, 2) && r.Only(x.Content == nil) {
-				x.Content = PartURL(r.String())
-			}
-		case "data":
-			if r.FieldOrNull(&seen, 3) && r.Only(x.Content == nil) {
-				x.Content = PartData(r.Value())
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		case "filename":
-			if r.Field(&seen, 5) {
-				x.Filename = r.String()
-			}
-		case "mediaType", "media_type":
-			if r.Field(&seen, 6) {
-				x.MediaType = r.String()
-			}
-		default:
-			r.UnknownCase(key, &extra)
-		}
-	}
+	extra := fieldsPartV10JSON.ReadOpen(r, x)
 	if x.Content == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Content = &PartContentUnknown{Name: name, Value: value}
@@ -2308,33 +1200,6 @@ func readPartV10JSON(r *wire.Reader, x *Part) {
 			r.NoCase("text", "raw", "url", "data")
 		}
 	}
-}
-
-func appendPartV10JSONList(b []byte, x []*Part) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendPartV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readPartV10JSONList(r *wire.Reader) []*Part {
-	var list []*Part
-	var block []Part
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]Part, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*Part, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readPartV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -2349,11 +1214,7 @@ func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = PasswordOAuthFlow{}
-	readPasswordOAuthFlowV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readPasswordOAuthFlowV10JSON)
 }
 
 func appendPasswordOAuthFlowV10JSON(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
@@ -2361,47 +1222,24 @@ func appendPasswordOAuthFlowV10JSON(b []byte, x *PasswordOAuthFlow) ([]byte, err
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.TokenURL != "" {
-		b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"tokenUrl":`, x.TokenURL)
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	if len(x.Scopes) > 0 {
 		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
 }
 
-var membersPasswordOAuthFlowV10JSON = [...]string{"tokenUrl", "refreshUrl", "scopes"}
+var fieldsPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
 
 func readPasswordOAuthFlowV10JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tokenUrl", "token_url":
-			if r.Field(&seen, 0) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsPasswordOAuthFlowV10JSON.Read(r, x)
 }
 
 func appendRoleV10JSON(b []byte, x Role) []byte {
@@ -2451,11 +1289,7 @@ func (x SecurityRequirement) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = SecurityRequirement{}
-	readSecurityRequirementV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readSecurityRequirementV10JSON)
 }
 
 func appendSecurityRequirementV10JSON(b []byte, x *SecurityRequirement) ([]byte, error) {
@@ -2464,64 +1298,20 @@ func appendSecurityRequirementV10JSON(b []byte, x *SecurityRequirement) ([]byte,
 	}
 	start := len(b)
 	var err error
-	if len(x.Schemes) > 0 {
+	if err == nil && len(x.Schemes) > 0 {
 		if b, err = wire.AppendMap(append(b, `,"schemes":`...), x.Schemes, appendStringListV10JSON); err != nil {
-			return b, wire.In(err, "schemes")
+			err = wire.In(err, "schemes")
 		}
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersSecurityRequirementV10JSON = [...]string{"schemes"}
+var fieldsSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
+	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListV10JSON) }},
+}
 
 func readSecurityRequirementV10JSON(r *wire.Reader, x *SecurityRequirement) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "schemes":
-			if r.Field(&seen, 0) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.EntryOrNull(name) {
-						if x.Schemes == nil {
-							x.Schemes = map[string]*StringList{}
-						}
-						v := new(StringList)
-						x.Schemes[r.Keep(name)] = v
-						readStringListV10JSON(r, v)
-					}
-				}
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-}
-
-func appendSecurityRequirementV10JSONList(b []byte, x []*SecurityRequirement) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendSecurityRequirementV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readSecurityRequirementV10JSONList(r *wire.Reader) []*SecurityRequirement {
-	var list []*SecurityRequirement
-	var block []SecurityRequirement
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]SecurityRequirement, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*SecurityRequirement, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readSecurityRequirementV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
+	fieldsSecurityRequirementV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -2530,17 +1320,11 @@ func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x SecurityScheme) MarshalJSON() ([]byte, error) {
-	return appendSecuritySchemeV10JSON(nil, &x)
-}
+func (x SecurityScheme) MarshalJSON() ([]byte, error) { return appendSecuritySchemeV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = SecurityScheme{}
-	readSecuritySchemeV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readSecuritySchemeV10JSON)
 }
 
 func appendSecuritySchemeV10JSON(b []byte, x *SecurityScheme) ([]byte, error) {
@@ -2551,76 +1335,37 @@ func appendSecuritySchemeV10JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 	var err error
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme:
-		if b, err = appendAPIKeySecuritySchemeV10JSON(append(b, `,"apiKeySecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "apiKeySecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"apiKeySecurityScheme":`, c, appendAPIKeySecuritySchemeV10JSON)
 	case *HTTPAuthSecurityScheme:
-		if b, err = appendHTTPAuthSecuritySchemeV10JSON(append(b, `,"httpAuthSecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "httpAuthSecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"httpAuthSecurityScheme":`, c, appendHTTPAuthSecuritySchemeV10JSON)
 	case *OAuth2SecurityScheme:
-		if b, err = appendOAuth2SecuritySchemeV10JSON(append(b, `,"oauth2SecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "oauth2SecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"oauth2SecurityScheme":`, c, appendOAuth2SecuritySchemeV10JSON)
 	case *OpenIDConnectSecurityScheme:
-		if b, err = appendOpenIDConnectSecuritySchemeV10JSON(append(b, `,"openIdConnectSecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "openIdConnectSecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, appendOpenIDConnectSecuritySchemeV10JSON)
 	case *MutualTLSSecurityScheme:
-		if b, err = appendMutualTLSSecuritySchemeV10JSON(append(b, `,"mtlsSecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "mtlsSecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, appendMutualTLSSecuritySchemeV10JSON)
 	case *SecuritySchemeSchemeUnknown:
-		if b, err = wire.AppendValue(wire.AppendKey(b, c.Name), c.Value); err != nil {
-			return b, wire.In(err, c.Name)
-		}
+		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
-		return b, wire.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
+		err = wire.NeedCase(err, "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersSecuritySchemeV10JSON = [...]string{"apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme"}
+var fieldsSecuritySchemeV10JSON = wire.Fields[*SecurityScheme]{
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV10JSON) }},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV10JSON) }},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV10JSON) }},
+	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV10JSON)
+	}},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV10JSON)
+	}},
+}
 
 func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "apiKeySecurityScheme", "api_key_security_scheme":
-			if r.Field(&seen, 0) && r.Only(x.Scheme == nil) {
-				v := new(APIKeySecurityScheme)
-				readAPIKeySecuritySchemeV10JSON(r, v)
-				x.Scheme = v
-			}
-		case "httpAuthSecurityScheme", "http_auth_security_scheme":
-			if r.Field(&seen, 1) && r.Only(x.Scheme == nil) {
-				v := new(HTTPAuthSecurityScheme)
-				readHTTPAuthSecuritySchemeV10JSON(r, v)
-				x.Scheme = v
-			}
-		case "oauth2SecurityScheme", "oauth2_security_scheme":
-			if r.Field(&seen, 2) && r.Only(x.Scheme == nil) {
-				v := new(OAuth2SecurityScheme)
-				readOAuth2SecuritySchemeV10JSON(r, v)
-				x.Scheme = v
-			}
-		case "openIdConnectSecurityScheme", "open_id_connect_security_scheme":
-			if r.Field(&seen, 3) && r.Only(x.Scheme == nil) {
-				v := new(OpenIDConnectSecurityScheme)
-				readOpenIDConnectSecuritySchemeV10JSON(r, v)
-				x.Scheme = v
-			}
-		case "mtlsSecurityScheme", "mtls_security_scheme":
-			if r.Field(&seen, 4) && r.Only(x.Scheme == nil) {
-				v := new(MutualTLSSecurityScheme)
-				readMutualTLSSecuritySchemeV10JSON(r, v)
-				x.Scheme = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
-		}
-	}
+	extra := fieldsSecuritySchemeV10JSON.ReadOpen(r, x)
 	if x.Scheme == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Scheme = &SecuritySchemeSchemeUnknown{Name: name, Value: value}
@@ -2642,11 +1387,7 @@ func (x SendMessageConfiguration) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = SendMessageConfiguration{}
-	readSendMessageConfigurationV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readSendMessageConfigurationV10JSON)
 }
 
 func appendSendMessageConfigurationV10JSON(b []byte, x *SendMessageConfiguration) ([]byte, error) {
@@ -2658,48 +1399,23 @@ func appendSendMessageConfigurationV10JSON(b []byte, x *SendMessageConfiguration
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	if x.TaskPushNotificationConfig != nil {
-		if b, err = appendTaskPushNotificationConfigV10JSON(append(b, `,"taskPushNotificationConfig":`...), x.TaskPushNotificationConfig); err != nil {
-			return b, wire.In(err, "taskPushNotificationConfig")
-		}
-	}
-	if x.HistoryLength != nil {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
-	if x.ReturnImmediately {
-		b = wire.AppendBool(append(b, `,"returnImmediately":`...), x.ReturnImmediately)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"taskPushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV10JSON)
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
+	b = wire.AppendPlain(b, `,"returnImmediately":`, x.ReturnImmediately, wire.AppendBool)
+	return wire.EndObject(b, start), err
 }
 
-var membersSendMessageConfigurationV10JSON = [...]string{"acceptedOutputModes", "taskPushNotificationConfig", "historyLength", "returnImmediately"}
+var fieldsSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
+		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV10JSON)
+	}},
+	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
+}
 
 func readSendMessageConfigurationV10JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "acceptedOutputModes", "accepted_output_modes":
-			if r.Field(&seen, 0) {
-				x.AcceptedOutputModes = r.Strings()
-			}
-		case "taskPushNotificationConfig", "task_push_notification_config":
-			if r.Field(&seen, 1) {
-				x.TaskPushNotificationConfig = new(TaskPushNotificationConfig)
-				readTaskPushNotificationConfigV10JSON(r, x.TaskPushNotificationConfig)
-			}
-		case "historyLength", "history_length":
-			if r.Field(&seen, 2) {
-				v := r.Int32()
-				x.HistoryLength = &v
-			}
-		case "returnImmediately", "return_immediately":
-			if r.Field(&seen, 3) {
-				x.ReturnImmediately = r.Bool()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsSendMessageConfigurationV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -2714,11 +1430,7 @@ func (x SendMessageRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = SendMessageRequest{}
-	readSendMessageRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readSendMessageRequestV10JSON)
 }
 
 func appendSendMessageRequestV10JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
@@ -2727,54 +1439,24 @@ func appendSendMessageRequestV10JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	}
 	start := len(b)
 	var err error
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
-	if b, err = appendMessageV10JSON(append(b, `,"message":`...), x.Message); err != nil {
-		return b, wire.In(err, "message")
-	}
-	if x.Configuration != nil {
-		if b, err = appendSendMessageConfigurationV10JSON(append(b, `,"configuration":`...), x.Configuration); err != nil {
-			return b, wire.In(err, "configuration")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
+	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV10JSON)
+	b, err = wire.AppendMember(b, err, `,"configuration":`, x.Configuration != nil, x.Configuration, appendSendMessageConfigurationV10JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersSendMessageRequestV10JSON = [...]string{"tenant", "message", "configuration", "metadata"}
+var fieldsSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Tenant = r.String() }},
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
+	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
+		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV10JSON)
+	}},
+	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
+}
 
 func readSendMessageRequestV10JSON(r *wire.Reader, x *SendMessageRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "message":
-			if r.Field(&seen, 1) {
-				x.Message = new(Message)
-				readMessageV10JSON(r, x.Message)
-			}
-		case "configuration":
-			if r.Field(&seen, 2) {
-				x.Configuration = new(SendMessageConfiguration)
-				readSendMessageConfigurationV10JSON(r, x.Configuration)
-			}
-		case "metadata":
-			if r.Field(&seen, 3) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersSendMessageRequestV10JSON[:])
+	fieldsSendMessageRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -2789,11 +1471,7 @@ func (x SendMessageResponse) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = SendMessageResponse{}
-	readSendMessageResponseV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readSendMessageResponseV10JSON)
 }
 
 func appendSendMessageResponseV10JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
@@ -2804,46 +1482,24 @@ func appendSendMessageResponseV10JSON(b []byte, x *SendMessageResponse) ([]byte,
 	var err error
 	switch c := x.Payload.(type) {
 	case *Task:
-		if b, err = appendTaskV10JSON(append(b, `,"task":`...), c); err != nil {
-			return b, wire.In(err, "task")
-		}
+		b, err = wire.AppendRequired(b, err, `,"task":`, c, appendTaskV10JSON)
 	case *Message:
-		if b, err = appendMessageV10JSON(append(b, `,"message":`...), c); err != nil {
-			return b, wire.In(err, "message")
-		}
+		b, err = wire.AppendRequired(b, err, `,"message":`, c, appendMessageV10JSON)
 	case *SendMessageResponsePayloadUnknown:
-		if b, err = wire.AppendValue(wire.AppendKey(b, c.Name), c.Value); err != nil {
-			return b, wire.In(err, c.Name)
-		}
+		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
-		return b, wire.NoCase("task", "message")
+		err = wire.NeedCase(err, "task", "message")
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersSendMessageResponseV10JSON = [...]string{"task", "message"}
+var fieldsSendMessageResponseV10JSON = wire.Fields[*SendMessageResponse]{
+	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
+	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
+}
 
 func readSendMessageResponseV10JSON(r *wire.Reader, x *SendMessageResponse) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "task":
-			if r.Field(&seen, 0) && r.Only(x.Payload == nil) {
-				v := new(Task)
-				readTaskV10JSON(r, v)
-				x.Payload = v
-			}
-		case "message":
-			if r.Field(&seen, 1) && r.Only(x.Payload == nil) {
-				v := new(Message)
-				readMessageV10JSON(r, v)
-				x.Payload = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
-		}
-	}
+	extra := fieldsSendMessageResponseV10JSON.ReadOpen(r, x)
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Payload = &SendMessageResponsePayloadUnknown{Name: name, Value: value}
@@ -2859,17 +1515,11 @@ func (x *StreamResponse) AppendJSON(b []byte) ([]byte, error) {
 }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x StreamResponse) MarshalJSON() ([]byte, error) {
-	return appendStreamResponseV10JSON(nil, &x)
-}
+func (x StreamResponse) MarshalJSON() ([]byte, error) { return appendStreamResponseV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *StreamResponse) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = StreamResponse{}
-	readStreamResponseV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readStreamResponseV10JSON)
 }
 
 func appendStreamResponseV10JSON(b []byte, x *StreamResponse) ([]byte, error) {
@@ -2880,66 +1530,32 @@ func appendStreamResponseV10JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	var err error
 	switch c := x.Payload.(type) {
 	case *Task:
-		if b, err = appendTaskV10JSON(append(b, `,"task":`...), c); err != nil {
-			return b, wire.In(err, "task")
-		}
+		b, err = wire.AppendRequired(b, err, `,"task":`, c, appendTaskV10JSON)
 	case *Message:
-		if b, err = appendMessageV10JSON(append(b, `,"message":`...), c); err != nil {
-			return b, wire.In(err, "message")
-		}
+		b, err = wire.AppendRequired(b, err, `,"message":`, c, appendMessageV10JSON)
 	case *TaskStatusUpdateEvent:
-		if b, err = appendTaskStatusUpdateEventV10JSON(append(b, `,"statusUpdate":`...), c); err != nil {
-			return b, wire.In(err, "statusUpdate")
-		}
+		b, err = wire.AppendRequired(b, err, `,"statusUpdate":`, c, appendTaskStatusUpdateEventV10JSON)
 	case *TaskArtifactUpdateEvent:
-		if b, err = appendTaskArtifactUpdateEventV10JSON(append(b, `,"artifactUpdate":`...), c); err != nil {
-			return b, wire.In(err, "artifactUpdate")
-		}
+		b, err = wire.AppendRequired(b, err, `,"artifactUpdate":`, c, appendTaskArtifactUpdateEventV10JSON)
 	case *StreamResponsePayloadUnknown:
-		if b, err = wire.AppendValue(wire.AppendKey(b, c.Name), c.Value); err != nil {
-			return b, wire.In(err, c.Name)
-		}
+		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
-		return b, wire.NoCase("task", "message", "statusUpdate", "artifactUpdate")
+		err = wire.NeedCase(err, "task", "message", "statusUpdate", "artifactUpdate")
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersStreamResponseV10JSON = [...]string{"task", "message", "statusUpdate", "artifactUpdate"}
+var fieldsStreamResponseV10JSON = wire.Fields[*StreamResponse]{
+	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
+	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
+	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV10JSON) }},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
+		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV10JSON)
+	}},
+}
 
 func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "task":
-			if r.Field(&seen, 0) && r.Only(x.Payload == nil) {
-				v := new(Task)
-				readTaskV10JSON(r, v)
-				x.Payload = v
-			}
-		case "message":
-			if r.Field(&seen, 1) && r.Only(x.Payload == nil) {
-				v := new(Message)
-				readMessageV10JSON(r, v)
-				x.Payload = v
-			}
-		case "statusUpdate", "status_update":
-			if r.Field(&seen, 2) && r.Only(x.Payload == nil) {
-				v := new(TaskStatusUpdateEvent)
-				readTaskStatusUpdateEventV10JSON(r, v)
-				x.Payload = v
-			}
-		case "artifactUpdate", "artifact_update":
-			if r.Field(&seen, 3) && r.Only(x.Payload == nil) {
-				v := new(TaskArtifactUpdateEvent)
-				readTaskArtifactUpdateEventV10JSON(r, v)
-				x.Payload = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
-		}
-	}
+	extra := fieldsStreamResponseV10JSON.ReadOpen(r, x)
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Payload = &StreamResponsePayloadUnknown{Name: name, Value: value}
@@ -2950,22 +1566,14 @@ func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *StringList) AppendJSON(b []byte) ([]byte, error) {
-	return appendStringListV10JSON(b, x)
-}
+func (x *StringList) AppendJSON(b []byte) ([]byte, error) { return appendStringListV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x StringList) MarshalJSON() ([]byte, error) {
-	return appendStringListV10JSON(nil, &x)
-}
+func (x StringList) MarshalJSON() ([]byte, error) { return appendStringListV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *StringList) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = StringList{}
-	readStringListV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readStringListV10JSON)
 }
 
 func appendStringListV10JSON(b []byte, x *StringList) ([]byte, error) {
@@ -2979,7 +1587,9 @@ func appendStringListV10JSON(b []byte, x *StringList) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var membersStringListV10JSON = [...]string{"list"}
+var fieldsStringListV10JSON = wire.Fields[*StringList]{
+	{Name: "list", Read: func(r *wire.Reader, x *StringList) { x.List = r.Strings() }},
+}
 
 func readStringListV10JSON(r *wire.Reader, x *StringList) {
 	switch r.Kind() {
@@ -2990,17 +1600,7 @@ func readStringListV10JSON(r *wire.Reader, x *StringList) {
 		r.Null()
 		return
 	}
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "list":
-			if r.Field(&seen, 0) {
-				x.List = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsStringListV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -3015,11 +1615,7 @@ func (x SubscribeToTaskRequest) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = SubscribeToTaskRequest{}
-	readSubscribeToTaskRequestV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readSubscribeToTaskRequestV10JSON)
 }
 
 func appendSubscribeToTaskRequestV10JSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
@@ -3027,52 +1623,28 @@ func appendSubscribeToTaskRequestV10JSON(b []byte, x *SubscribeToTaskRequest) ([
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	return wire.EndObject(b, start), nil
 }
 
-var membersSubscribeToTaskRequestV10JSON = [...]string{"tenant", "id"}
+var fieldsSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.Tenant = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
+}
 
 func readSubscribeToTaskRequestV10JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "id":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersSubscribeToTaskRequestV10JSON[:])
+	fieldsSubscribeToTaskRequestV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Task) AppendJSON(b []byte) ([]byte, error) {
-	return appendTaskV10JSON(b, x)
-}
+func (x *Task) AppendJSON(b []byte) ([]byte, error) { return appendTaskV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x Task) MarshalJSON() ([]byte, error) {
-	return appendTaskV10JSON(nil, &x)
-}
+func (x Task) MarshalJSON() ([]byte, error) { return appendTaskV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *Task) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = Task{}
-	readTaskV10JSON(&r, x)
-	return r.Done()
-}
+func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskV10JSON) }
 
 func appendTaskV10JSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -3081,94 +1653,24 @@ func appendTaskV10JSON(b []byte, x *Task) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if b, err = appendTaskStatusV10JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
-	if len(x.Artifacts) > 0 {
-		if b, err = appendArtifactV10JSONList(append(b, `,"artifacts":`...), x.Artifacts); err != nil {
-			return b, wire.In(err, "artifacts")
-		}
-	}
-	if len(x.History) > 0 {
-		if b, err = appendMessageV10JSONList(append(b, `,"history":`...), x.History); err != nil {
-			return b, wire.In(err, "history")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV10JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskV10JSON = [...]string{"id", "contextId", "status", "artifacts", "history", "metadata"}
-
-func readTaskV10JSON(r *wire.Reader, x *Task) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV10JSON(r, x.Status)
-			}
-		case "artifacts":
-			if r.Field(&seen, 3) {
-				x.Artifacts = readArtifactV10JSONList(r)
-			}
-		case "history":
-			if r.Field(&seen, 4) {
-				x.History = readMessageV10JSONList(r)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersTaskV10JSON[:])
+var fieldsTaskV10JSON = wire.Fields[*Task]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
+	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV10JSON) }},
+	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV10JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }
 
-func appendTaskV10JSONList(b []byte, x []*Task) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendTaskV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readTaskV10JSONList(r *wire.Reader) []*Task {
-	var list []*Task
-	var block []Task
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]Task, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*Task, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readTaskV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
-}
+func readTaskV10JSON(r *wire.Reader, x *Task) { fieldsTaskV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -3182,11 +1684,7 @@ func (x TaskArtifactUpdateEvent) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = TaskArtifactUpdateEvent{}
-	readTaskArtifactUpdateEventV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventV10JSON)
 }
 
 func appendTaskArtifactUpdateEventV10JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
@@ -3197,59 +1695,24 @@ func appendTaskArtifactUpdateEventV10JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	if b, err = appendArtifactV10JSON(append(b, `,"artifact":`...), x.Artifact); err != nil {
-		return b, wire.In(err, "artifact")
-	}
-	if x.Append {
-		b = wire.AppendBool(append(b, `,"append":`...), x.Append)
-	}
-	if x.LastChunk {
-		b = wire.AppendBool(append(b, `,"lastChunk":`...), x.LastChunk)
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, appendArtifactV10JSON)
+	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
+	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskArtifactUpdateEventV10JSON = [...]string{"taskId", "contextId", "artifact", "append", "lastChunk", "metadata"}
+var fieldsTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV10JSON) }},
+	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
+	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskArtifactUpdateEventV10JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId", "task_id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "artifact":
-			if r.Field(&seen, 2) {
-				x.Artifact = new(Artifact)
-				readArtifactV10JSON(r, x.Artifact)
-			}
-		case "append":
-			if r.Field(&seen, 3) {
-				x.Append = r.Bool()
-			}
-		case "lastChunk", "last_chunk":
-			if r.Field(&seen, 4) {
-				x.LastChunk = r.Bool()
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1|1<<2, membersTaskArtifactUpdateEventV10JSON[:])
+	fieldsTaskArtifactUpdateEventV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -3264,11 +1727,7 @@ func (x TaskPushNotificationConfig) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = TaskPushNotificationConfig{}
-	readTaskPushNotificationConfigV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readTaskPushNotificationConfigV10JSON)
 }
 
 func appendTaskPushNotificationConfigV10JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -3277,90 +1736,28 @@ func appendTaskPushNotificationConfigV10JSON(b []byte, x *TaskPushNotificationCo
 	}
 	start := len(b)
 	var err error
-	if x.Tenant != "" {
-		b = wire.AppendString(append(b, `,"tenant":`...), x.Tenant)
-	}
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	}
-	if x.TaskID != "" {
-		b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	}
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
+	b = wire.AppendText(b, `,"id":`, x.ID)
+	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	if x.Token != "" {
-		b = wire.AppendString(append(b, `,"token":`...), x.Token)
-	}
-	if x.Authentication != nil {
-		if b, err = appendAuthenticationInfoV10JSON(append(b, `,"authentication":`...), x.Authentication); err != nil {
-			return b, wire.In(err, "authentication")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"token":`, x.Token)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV10JSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV10JSON = [...]string{"tenant", "id", "taskId", "url", "token", "authentication"}
+var fieldsTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Tenant = r.String() }},
+	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
+	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
+	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
+	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV10JSON)
+	}},
+}
 
 func readTaskPushNotificationConfigV10JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tenant":
-			if r.Field(&seen, 0) {
-				x.Tenant = r.String()
-			}
-		case "id":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		case "taskId", "task_id":
-			if r.Field(&seen, 2) {
-				x.TaskID = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 3) {
-				x.URL = r.String()
-			}
-		case "token":
-			if r.Field(&seen, 4) {
-				x.Token = r.String()
-			}
-		case "authentication":
-			if r.Field(&seen, 5) {
-				x.Authentication = new(AuthenticationInfo)
-				readAuthenticationInfoV10JSON(r, x.Authentication)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<3, membersTaskPushNotificationConfigV10JSON[:])
-}
-
-func appendTaskPushNotificationConfigV10JSONList(b []byte, x []*TaskPushNotificationConfig) ([]byte, error) {
-	start := len(b)
-	var err error
-	for i, e := range x {
-		if b, err = appendTaskPushNotificationConfigV10JSON(append(b, ','), e); err != nil {
-			return b, wire.At(err, i)
-		}
-	}
-	return wire.EndArray(b, start), nil
-}
-func readTaskPushNotificationConfigV10JSONList(r *wire.Reader) []*TaskPushNotificationConfig {
-	var list []*TaskPushNotificationConfig
-	var block []TaskPushNotificationConfig
-	for ok := r.Array(); ok; ok = r.Elem() {
-		if len(block) == 0 {
-			block = make([]TaskPushNotificationConfig, wire.BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*TaskPushNotificationConfig, 0, wire.ListSize)
-		}
-		list = append(list, &block[0])
-		readTaskPushNotificationConfigV10JSON(r, &block[0])
-		block = block[1:]
-	}
-	return list
+	fieldsTaskPushNotificationConfigV10JSON.Read(r, x)
 }
 
 func appendTaskStateV10JSON(b []byte, x TaskState) []byte {
@@ -3435,22 +1832,14 @@ func readTaskStateV10JSON(r *wire.Reader) TaskState {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
-	return appendTaskStatusV10JSON(b, x)
-}
+func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) { return appendTaskStatusV10JSON(b, x) }
 
 // MarshalJSON encodes x as 1.0/json.
-func (x TaskStatus) MarshalJSON() ([]byte, error) {
-	return appendTaskStatusV10JSON(nil, &x)
-}
+func (x TaskStatus) MarshalJSON() ([]byte, error) { return appendTaskStatusV10JSON(nil, &x) }
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *TaskStatus) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = TaskStatus{}
-	readTaskStatusV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readTaskStatusV10JSON)
 }
 
 func appendTaskStatusV10JSON(b []byte, x *TaskStatus) ([]byte, error) {
@@ -3459,51 +1848,20 @@ func appendTaskStatusV10JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if !(x.State != "") {
-		return b, wire.In(wire.NotSet(), "state")
-	}
+	err = wire.Need(err, x.State != "", "state")
 	b = appendTaskStateV10JSON(append(b, `,"state":`...), x.State)
-	if x.Message != nil {
-		if b, err = appendMessageV10JSON(append(b, `,"message":`...), x.Message); err != nil {
-			return b, wire.In(err, "message")
-		}
-	}
-	if x.Timestamp != (time.Time{}) {
-		if b, err = wire.AppendTimestamp(append(b, `,"timestamp":`...), x.Timestamp); err != nil {
-			return b, wire.In(err, "timestamp")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV10JSON)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, x.Timestamp != (time.Time{}), x.Timestamp, wire.AppendTimestamp)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusV10JSON = [...]string{"state", "message", "timestamp"}
-
-func readTaskStatusV10JSON(r *wire.Reader, x *TaskStatus) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "state":
-			if r.Field(&seen, 0) {
-				at := r.Offset()
-				if x.State = readTaskStateV10JSON(r); x.State == "" {
-					r.FailAt(at, "required, but unspecified")
-				}
-			}
-		case "message":
-			if r.Field(&seen, 1) {
-				x.Message = new(Message)
-				readMessageV10JSON(r, x.Message)
-			}
-		case "timestamp":
-			if r.Field(&seen, 2) {
-				x.Timestamp = r.Timestamp()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersTaskStatusV10JSON[:])
+var fieldsTaskStatusV10JSON = wire.Fields[*TaskStatus]{
+	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateV10JSON) }},
+	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
+	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
 }
+
+func readTaskStatusV10JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -3517,11 +1875,7 @@ func (x TaskStatusUpdateEvent) MarshalJSON() ([]byte, error) {
 
 // UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
 func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
-	var r wire.Reader
-	r.Reset(src)
-	*x = TaskStatusUpdateEvent{}
-	readTaskStatusUpdateEventV10JSON(&r, x)
-	return r.Done()
+	return wire.Unmarshal(src, x, readTaskStatusUpdateEventV10JSON)
 }
 
 func appendTaskStatusUpdateEventV10JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
@@ -3532,43 +1886,18 @@ func appendTaskStatusUpdateEventV10JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	if b, err = appendTaskStatusV10JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV10JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusUpdateEventV10JSON = [...]string{"taskId", "contextId", "status", "metadata"}
+var fieldsTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskStatusUpdateEventV10JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId", "task_id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV10JSON(r, x.Status)
-			}
-		case "metadata":
-			if r.Field(&seen, 3) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1|1<<2, membersTaskStatusUpdateEventV10JSON[:])
+	fieldsTaskStatusUpdateEventV10JSON.Read(r, x)
 }

@@ -16,15 +16,13 @@ import (
 //
 //	func appendTS(b []byte, x *T) ([]byte, error)     // a message
 //	func readTS(r *wire.Reader, x *T)
-//	func appendTSList(b []byte, x []*T) ([]byte, error) // where a list of it occurs
-//	func readTSList(r *wire.Reader) []*T
 //	func appendTS(b []byte, x T) []byte               // an enum
 //	func readTS(r *wire.Reader) T
 //
 // For the newest wire the messages also get AppendJSON, MarshalJSON and UnmarshalJSON. What is written is strict
 // ProtoJSON (A2A 1.0 §5.5–5.7): members in layout order, zero values of implicit presence left out, required ones always there.
 func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
-	c := &codec{wire: w, lists: map[*ir.Type]bool{}, exported: w == newestJSON(p)}
+	c := &codec{wire: w, exported: w == newestJSON(p)}
 	if err := c.prepare(); err != nil {
 		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
 	}
@@ -46,9 +44,6 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 			code = append(code, c.methods(l))
 		}
 		code = append(code, jen.Add(c.appendMessage(l), c.readMessage(l)))
-		if c.lists[l.Type] {
-			code = append(code, jen.Add(c.appendList(l.Type), c.readList(l.Type)))
-		}
 	}
 	return renderLarge(func() *jen.File { return newFile(paths.Protocol, name) }, file, code)
 }
@@ -67,13 +62,11 @@ func newestJSON(p *ir.Protocol) *ir.Wire {
 
 // codec prints one wire.
 type codec struct {
-	wire *ir.Wire
-	// lists are the messages of which lists occur.
-	lists    map[*ir.Type]bool
+	wire     *ir.Wire
 	exported bool
 }
 
-// prepare collects the lists and refuses what no function here prints.
+// prepare refuses what no function here prints.
 func (c *codec) prepare() error {
 	if c.wire.Encoding != ir.JSON && c.wire.Encoding != ir.ProtoJSON {
 		return fmt.Errorf("encoding %q is not JSON", c.wire.Encoding)
@@ -87,9 +80,6 @@ func (c *codec) prepare() error {
 				return fmt.Errorf("%s.%s: no hook %q", l.Name, m.Name, m.Hook)
 			}
 			t := memberType(m)
-			if t.Kind == ir.KindList && t.Elem.Kind == ir.KindMessage {
-				c.lists[t.Elem.Type] = true
-			}
 			if err := checkKind(t, m.Case != nil); err != nil {
 				return fmt.Errorf("%s.%s: %w", l.Name, m.Name, err)
 			}
@@ -177,21 +167,16 @@ func (c *codec) fn(verb string, t *ir.Type, plural string) string {
 
 // methods prints what makes a message encode itself as this wire.
 func (c *codec) methods(l *ir.Layout) jen.Code {
-	t := l.Type.Go
+	t, append, read := l.Type.Go, c.fn("append", l.Type, ""), c.fn("read", l.Type, "")
 	s := doc("AppendJSON appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written.").(*jen.Statement)
 	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("AppendJSON").Params(jen.Id("b").Index().Byte()).Params(jen.Index().Byte(), jen.Error()).
-		Block(jen.Return(jen.Id(c.fn("append", l.Type, "")).Call(jen.Id("b"), jen.Id("x")))).Line().Line()
+		Add(oneLine(jen.Return(jen.Id(append).Call(jen.Id("b"), jen.Id("x"))))).Line().Line()
 	s.Add(doc("MarshalJSON encodes x as " + c.wire.Name + "."))
 	s.Func().Params(jen.Id("x").Id(t)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).
-		Block(jen.Return(jen.Id(c.fn("append", l.Type, "")).Call(jen.Nil(), jen.Op("&").Id("x")))).Line().Line()
+		Add(oneLine(jen.Return(jen.Id(append).Call(jen.Nil(), jen.Op("&").Id("x"))))).Line().Line()
 	s.Add(doc("UnmarshalJSON replaces x by what src holds, read as " + c.wire.Name + ". The error is a [*wire.Error]; x is then incomplete."))
-	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("UnmarshalJSON").Params(jen.Id("src").Index().Byte()).Error().Block(
-		jen.Var().Id("r").Qual(wirePath, "Reader"),
-		jen.Id("r").Dot("Reset").Call(jen.Id("src")),
-		jen.Op("*").Id("x").Op("=").Id(t).Values(),
-		jen.Id(c.fn("read", l.Type, "")).Call(jen.Op("&").Id("r"), jen.Id("x")),
-		jen.Return(jen.Id("r").Dot("Done").Call()),
-	).Line()
+	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("UnmarshalJSON").Params(jen.Id("src").Index().Byte()).Error().
+		Add(oneLine(jen.Return(jen.Qual(wirePath, "Unmarshal").Call(jen.Id("src"), jen.Id("x"), jen.Id(read))))).Line()
 	return s
 }
 

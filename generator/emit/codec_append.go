@@ -9,26 +9,29 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// appendMessage prints the function that writes one message.
+// appendMessage prints the function that writes one message, a member a line. Where something can fail, the error goes through all
+// of them and is returned at the end.
 func (c *codec) appendMessage(l *ir.Layout) jen.Code {
 	body := []jen.Code{
 		jen.If(jen.Id("x").Op("==").Nil()).Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "NotSet").Call())),
 		jen.Id("start").Op(":=").Len(jen.Id("b")),
 	}
-	if slices.ContainsFunc(l.Fields, c.fails) {
+	result := jen.Nil()
+	if slices.ContainsFunc(l.Fields, func(m *ir.FieldLayout) bool { return c.fails(m) || c.refuses(m) }) {
 		body = append(body, jen.Var().Err().Error())
+		result = jen.Err()
 	}
 	done := map[*ir.Field]bool{}
 	for _, m := range l.Fields {
 		switch {
 		case m.Case == nil:
-			body = append(body, c.appendMember(m))
+			body = append(body, c.appendMember(m)...)
 		case !done[m.Field]:
 			done[m.Field] = true
 			body = append(body, c.appendUnion(l, m.Field))
 		}
 	}
-	body = append(body, jen.Return(jen.Qual(wirePath, "EndObject").Call(jen.Id("b"), jen.Id("start")), jen.Nil()))
+	body = append(body, jen.Return(jen.Qual(wirePath, "EndObject").Call(jen.Id("b"), jen.Id("start")), result))
 	return jen.Func().Id(c.fn("append", l.Type, "")).Params(jen.Id("b").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).
 		Params(jen.Index().Byte(), jen.Error()).Block(body...).Line()
 }
@@ -42,33 +45,99 @@ func (c *codec) fails(m *ir.FieldLayout) bool {
 	return m.Case != nil || t.Kind == ir.KindMessage || scalars[t.Kind].fails
 }
 
+// refuses reports whether a member of which every value can be written is refused when it is not set.
+func (c *codec) refuses(m *ir.FieldLayout) bool {
+	t := m.Field.Type.Kind
+	return m.Case == nil && m.Required && (isPointer(m.Field) || t == ir.KindEnum && !m.Always || t == ir.KindTimestamp || m.MinItems > 0)
+}
+
 // appendMember prints the writing of an ordinary member, with the condition of its presence.
-func (c *codec) appendMember(m *ir.FieldLayout) jen.Code {
+func (c *codec) appendMember(m *ir.FieldLayout) []jen.Code {
 	f := m.Field
 	x := jen.Id("x").Dot(f.Go)
-	value := x.Clone()
-	if isPointer(f) {
-		value = jen.Op("*").Add(x.Clone())
-	}
-	write := c.appendValue(f.Type, prefix(m.Name), value, jen.Lit(m.Name))
 	switch {
+	case f.Type.Kind == ir.KindNullValue && !isPointer(f) && !m.Required:
+		return nil // it has one value, which is zero
+	case m.Required && m.MinItems > 0:
+		return []jen.Code{
+			jen.Err().Op("=").Qual(wirePath, "NeedItems").Call(jen.Err(), jen.Len(x.Clone()), jen.Lit(m.MinItems), jen.Lit(m.Name)),
+			c.appendField(m, x),
+		}
+	case c.refuses(m):
+		return []jen.Code{
+			jen.Err().Op("=").Qual(wirePath, "Need").Call(jen.Err(), c.present(f, x), jen.Lit(m.Name)),
+			c.appendField(m, x),
+		}
+	}
+	return []jen.Code{c.appendField(m, x)}
+}
+
+// appendField prints the writing of a field: by one call where the runtime has one for its kind.
+func (c *codec) appendField(m *ir.FieldLayout, x *jen.Statement) jen.Code {
+	t, key := m.Field.Type, prefix(m.Name)
+	fn, fails, args := c.appender(t)
+	elem := t.Kind == ir.KindList && fails
+	switch {
+	case isPointer(m.Field) && fails:
+		return withError("AppendMemberSet", key, x, fn)
+	case isPointer(m.Field):
+		return plainly("AppendSet", key, x, fn)
+	case elem && m.Required:
+		return withError("AppendMemberList", key, jen.True(), x, args[0])
+	case elem:
+		return withError("AppendMemberList", key, c.present(m.Field, x), x, args[0])
+	case t.Kind == ir.KindMap && fails:
+		return c.appendMap(m, x, jen.Add(fn).Call(append([]jen.Code{keyed(key), x.Clone()}, args...)...))
+	case fails && m.Required:
+		return withError("AppendRequired", key, x, fn)
+	case fails:
+		return withError("AppendMember", key, c.present(m.Field, x), x.Clone(), fn)
 	case m.Required:
-	case f.Type.Kind == ir.KindNullValue && !isPointer(f):
-		return jen.Null() // it has one value, which is zero
+		return jen.Id("b").Op("=").Add(fn).Call(append([]jen.Code{keyed(key), x}, args...)...)
+	case t.Kind == ir.KindString:
+		return jen.Id("b").Op("=").Qual(wirePath, "AppendText").Call(jen.Id("b"), key, x)
+	case c.comparable(m.Field):
+		return plainly("AppendPlain", key, x, fn)
+	}
+	return jen.If(c.present(m.Field, x)).Block(jen.Id("b").Op("=").Add(fn).Call(append([]jen.Code{keyed(key), x.Clone()}, args...)...))
+}
+
+// comparable reports whether the zero value of a field's Go type is what is left out.
+func (c *codec) comparable(f *ir.Field) bool {
+	switch s := scalars[f.Type.Kind]; {
+	case f.Type.Kind == ir.KindEnum:
+		return true
+	case f.Presence == ir.Explicit && f.Type.Nilable(), f.Type.Elem != nil:
+		return false
 	default:
-		return jen.If(c.present(f, x)).Block(write)
+		return s.zero == `""` || s.zero == "false" || s.zero == "0"
 	}
-	notSet := jen.Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "In").Call(jen.Qual(wirePath, "NotSet").Call(), jen.Lit(m.Name))))
-	switch {
-	case isPointer(f):
-		return jen.If(x.Clone().Op("==").Nil()).Add(notSet).Line().Add(write)
-	case f.Type.Kind == ir.KindEnum && !m.Always, f.Type.Kind == ir.KindTimestamp:
-		return jen.If(jen.Op("!").Parens(c.present(f, x))).Add(notSet).Line().Add(write)
-	case m.MinItems > 0:
-		few := jen.Qual(wirePath, "In").Call(jen.Qual(wirePath, "TooFew").Call(jen.Lit(m.MinItems)), jen.Lit(m.Name))
-		return jen.If(jen.Len(x.Clone()).Op("<").Lit(m.MinItems)).Block(jen.Return(jen.Id("b"), few)).Line().Add(write)
+}
+
+// keyed is b with a member's key.
+func keyed(key jen.Code) jen.Code { return jen.Append(jen.Id("b"), jen.Add(key).Op("...")) }
+
+// plainly is b = wire.fn(b, args).
+func plainly(fn string, args ...jen.Code) jen.Code {
+	return jen.Id("b").Op("=").Qual(wirePath, fn).Call(append([]jen.Code{jen.Id("b")}, args...)...)
+}
+
+// withError is b, err = wire.fn(b, err, args).
+func withError(fn string, args ...jen.Code) jen.Code {
+	return jen.List(jen.Id("b"), jen.Err()).Op("=").Qual(wirePath, fn).Call(append([]jen.Code{jen.Id("b"), jen.Err()}, args...)...)
+}
+
+// appendMap prints the writing of a map of values that can fail.
+func (c *codec) appendMap(m *ir.FieldLayout, x *jen.Statement, write jen.Code) jen.Code {
+	cond := jen.Err().Op("==").Nil()
+	if !m.Required {
+		cond.Op("&&").Add(c.present(m.Field, x))
 	}
-	return write
+	return jen.If(cond).Block(
+		jen.If(jen.List(jen.Id("b"), jen.Err()).Op("=").Add(write), jen.Err().Op("!=").Nil()).Block(
+			jen.Err().Op("=").Qual(wirePath, "In").Call(jen.Err(), jen.Lit(m.Name)),
+		),
+	)
 }
 
 // present is the condition under which a member that is not required is written.
@@ -98,20 +167,6 @@ func (c *codec) present(f *ir.Field, x *jen.Statement) jen.Code {
 	}
 }
 
-// appendValue prints b = prefix + value, and the return of an error where there can be one, under the name that the
-// expression name gives.
-func (c *codec) appendValue(t ir.TypeRef, prefix jen.Code, value, name jen.Code) jen.Code {
-	b := jen.Append(jen.Id("b"), jen.Add(prefix).Op("..."))
-	fn, fails, args := c.appender(t)
-	args = append([]jen.Code{b, value}, args...)
-	if !fails {
-		return jen.Id("b").Op("=").Add(fn).Call(args...)
-	}
-	return jen.If(
-		jen.List(jen.Id("b"), jen.Err()).Op("=").Add(fn).Call(args...), jen.Err().Op("!=").Nil(),
-	).Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "In").Call(jen.Err(), name)))
-}
-
 // appender is the function that appends a value of type t, whether it returns an error, and what else it takes.
 func (c *codec) appender(t ir.TypeRef) (fn jen.Code, fails bool, args []jen.Code) {
 	switch t.Kind {
@@ -120,9 +175,6 @@ func (c *codec) appender(t ir.TypeRef) (fn jen.Code, fails bool, args []jen.Code
 	case ir.KindEnum:
 		return jen.Id(c.fn("append", t.Type, "")), false, nil
 	case ir.KindList:
-		if t.Elem.Kind == ir.KindMessage {
-			return jen.Id(c.fn("append", t.Elem.Type, "List")), true, nil
-		}
 		return c.container("List", *t.Elem)
 	case ir.KindMap:
 		if t.Key != nil {
@@ -164,18 +216,25 @@ func (c *codec) appendUnion(l *ir.Layout, f *ir.Field) jen.Code {
 		default:
 			value = convert(m.Case.Type, jen.Id("c"))
 		}
-		cases = append(cases, jen.Case(goType).Block(c.appendValue(m.Case.Type, prefix(m.Name), value, jen.Lit(m.Name))))
+		cases = append(cases, jen.Case(goType).Block(c.appendCase(m, value)))
 	}
-	unknown := jen.If(
-		jen.List(jen.Id("b"), jen.Err()).Op("=").Qual(wirePath, "AppendValue").Call(
-			jen.Qual(wirePath, "AppendKey").Call(jen.Id("b"), jen.Id("c").Dot("Name")), jen.Id("c").Dot("Value")),
-		jen.Err().Op("!=").Nil(),
-	).Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "In").Call(jen.Err(), jen.Id("c").Dot("Name"))))
-	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(unknown))
+	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(
+		withError("AppendUnknown", jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value")),
+	))
 	if f.Presence != ir.Explicit {
-		cases = append(cases, jen.Default().Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "NoCase").Call(caseNames(l, f)...))))
+		none := jen.Qual(wirePath, "NeedCase").Call(append([]jen.Code{jen.Err()}, caseNames(l, f)...)...)
+		cases = append(cases, jen.Default().Block(jen.Err().Op("=").Add(none)))
 	}
 	return jen.Switch(jen.Id("c").Op(":=").Id("x").Dot(f.Go).Assert(jen.Type())).Block(cases...)
+}
+
+// appendCase prints the writing of the value of a case.
+func (c *codec) appendCase(m *ir.FieldLayout, value jen.Code) jen.Code {
+	fn, fails, _ := c.appender(m.Case.Type)
+	if fails {
+		return withError("AppendRequired", prefix(m.Name), value, fn)
+	}
+	return jen.Id("b").Op("=").Add(fn).Call(keyed(prefix(m.Name)), value)
 }
 
 // caseNames are the member names of a oneof.
@@ -196,22 +255,6 @@ func convert(t ir.TypeRef, x jen.Code) jen.Code {
 		return jen.Parens(plain).Call(x)
 	}
 	return plain.Call(x)
-}
-
-// appendList prints the function that writes a list of messages.
-func (c *codec) appendList(t *ir.Type) jen.Code {
-	return jen.Func().Id(c.fn("append", t, "List")).Params(jen.Id("b").Index().Byte(), jen.Id("x").Index().Op("*").Id(t.Go)).
-		Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Id("start").Op(":=").Len(jen.Id("b")),
-		jen.Var().Err().Error(),
-		jen.For(jen.List(jen.Id("i"), jen.Id("e")).Op(":=").Range().Id("x")).Block(
-			jen.If(
-				jen.List(jen.Id("b"), jen.Err()).Op("=").Id(c.fn("append", t, "")).Call(jen.Append(jen.Id("b"), jen.LitRune(',')), jen.Id("e")),
-				jen.Err().Op("!=").Nil(),
-			).Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "At").Call(jen.Err(), jen.Id("i")))),
-		),
-		jen.Return(jen.Qual(wirePath, "EndArray").Call(jen.Id("b"), jen.Id("start")), jen.Nil()),
-	).Line()
 }
 
 // appendEnum prints the function that writes an enum by name. A value that is in no table is written as it was read.

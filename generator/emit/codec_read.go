@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
@@ -9,41 +11,97 @@ import (
 // perSeen is how many members one wire.Seen holds.
 const perSeen = 64
 
-// readMessage prints the table of member names and the function that reads one message.
+// fieldsVar names the table of a message's members.
+func (c *codec) fieldsVar(t *ir.Type) string { return c.fn("fields", t, "") }
+
+// readMessage prints the table of members and the function that reads one message by it.
 func (c *codec) readMessage(l *ir.Layout) jen.Code {
-	names := c.fn("members", l.Type, "")
-	s := jen.Null()
-	body := []jen.Code{}
-	if len(l.Fields) > 0 {
-		var lits []jen.Code
-		for _, m := range l.Fields {
-			lits = append(lits, jen.Lit(m.Name))
-		}
-		s.Var().Id(names).Op("=").Index(jen.Op("...")).String().Values(lits...).Line().Line()
-		seen := jen.Var().Id("seen")
-		if seens(l) > 1 {
-			seen.Index(jen.Lit(seens(l)))
-		}
-		if l.OrBare {
-			body = append(body, c.readBareToo(l))
-		}
-		body = append(body, seen.Qual(wirePath, "Seen"))
+	rows := make([]jen.Code, len(l.Fields))
+	for i, m := range l.Fields {
+		rows[i] = jen.Values(*c.fieldRow(l, m)...)
+	}
+	name := c.fieldsVar(l.Type)
+	typ := jen.Qual(wirePath, "Fields").Types(ptr(l.Type))
+	table := typ.Clone().Values(multiline(rows)...)
+	s := jen.Var().Id(name)
+	if c.recurs(l.Type) { // a table cannot refer to itself where it is declared
+		s.Add(typ).Line().Line().Func().Id("init").Params().Block(jen.Id(name).Op("=").Add(table)).Line().Line()
+	} else {
+		s.Op("=").Add(table).Line().Line()
+	}
+	var body []jen.Code
+	if l.OrBare && len(l.Fields) > 0 {
+		body = append(body, c.readBareToo(l))
 	}
 	open := c.openUnion(l)
-	if open != nil {
-		body = append(body, jen.Var().Id("extra").Qual(wirePath, "Extra"))
+	if read := jen.Id(name).Dot("Read").Call(jen.Id("r"), jen.Id("x")); open == nil {
+		body = append(body, read)
+	} else {
+		body = append(body, jen.Id("extra").Op(":=").Id(name).Dot("ReadOpen").Call(jen.Id("r"), jen.Id("x")))
 	}
-	body = append(body, jen.For(
-		jen.List(jen.Id("key"), jen.Id("ok")).Op(":=").Id("r").Dot("Object").Call(),
-		jen.Id("ok"),
-		jen.List(jen.Id("key"), jen.Id("ok")).Op("=").Id("r").Dot("Next").Call(),
-	).Block(jen.Switch(jen.String().Call(jen.Id("key"))).Block(c.readMembers(l, open)...)))
-	body = append(body, c.required(l, names)...)
 	for _, f := range unions(l) {
 		body = append(body, c.unionSet(l, f, f == open)...)
 	}
-	return s.Func().Id(c.fn("read", l.Type, "")).Params(jen.Id("r").Op("*").Qual(wirePath, "Reader"), jen.Id("x").Op("*").Id(l.Type.Go)).
-		Block(body...).Line()
+	head := s.Func().Id(c.fn("read", l.Type, "")).Params(jen.Id("r").Op("*").Qual(wirePath, "Reader"), jen.Id("x").Op("*").Id(l.Type.Go))
+	if len(body) == 1 && open == nil && !l.OrBare {
+		return head.Add(oneLine(body[0])).Line()
+	}
+	return head.Block(body...).Line()
+}
+
+// fieldRow is a member's row of the table.
+func (c *codec) fieldRow(l *ir.Layout, m *ir.FieldLayout) *literal {
+	row := members("Name", jen.Lit(m.Name))
+	if len(m.Aliases) > 0 {
+		row.set("Aliases", stringsOf(m.Aliases))
+	}
+	if m.Required && m.Case == nil {
+		row.set("Required", jen.True())
+	}
+	if null := nullMeans(m); null != "" {
+		row.set("Null", jen.Qual(wirePath, null))
+	}
+	if m.Case != nil {
+		row.set("Oneof", jen.Lit(slices.Index(unions(l), m.Field)+1))
+	}
+	row.set("Read", jen.Func().Params(jen.Id("r").Op("*").Qual(wirePath, "Reader"), jen.Id("x").Op("*").Id(l.Type.Go)).
+		Add(oneLine(jen.Id("x").Dot(m.Field.Go).Op("=").Add(c.readMember(m)))))
+	return row
+}
+
+// oneLine is a block of one statement on the line of what precedes it.
+func oneLine(statement jen.Code) jen.Code {
+	return jen.Custom(jen.Options{Open: "{ ", Close: " }"}, statement)
+}
+
+// recurs reports whether a message can hold another one of its type.
+func (c *codec) recurs(t *ir.Type) bool {
+	met := map[*ir.Type]bool{}
+	var reaches func(from *ir.Type) bool
+	reaches = func(from *ir.Type) bool {
+		for _, l := range c.wire.Layouts {
+			if l.Type != from {
+				continue
+			}
+			for _, m := range l.Fields {
+				inner := memberType(m)
+				if inner.Elem != nil {
+					inner = *inner.Elem
+				}
+				if inner.Type == t || inner.Kind == ir.KindAny && l.Type == t {
+					return true
+				}
+				if inner.Type != nil && !met[inner.Type] {
+					met[inner.Type] = true
+					if reaches(inner.Type) {
+						return true
+					}
+				}
+			}
+		}
+		return false
+	}
+	return reaches(t)
 }
 
 // readBareToo prints the reading of a message in the form of its only member, a list. Where it is the value of a map, nothing (null) is
@@ -51,7 +109,7 @@ func (c *codec) readMessage(l *ir.Layout) jen.Code {
 func (c *codec) readBareToo(l *ir.Layout) jen.Code {
 	m := l.Fields[0]
 	return jen.Switch(jen.Id("r").Dot("Kind").Call()).Block(
-		jen.Case(jen.Qual(wirePath, "KindArray")).Block(append(c.readListMember(m, jen.Id("x").Dot(m.Field.Go)), jen.Return())...),
+		jen.Case(jen.Qual(wirePath, "KindArray")).Block(jen.Id("x").Dot(m.Field.Go).Op("=").Add(c.readListMember(m)), jen.Return()),
 		jen.Case(jen.Qual(wirePath, "KindNull")).Block(jen.Id("r").Dot("Null").Call(), jen.Return()),
 	)
 }
@@ -74,77 +132,41 @@ func (c *codec) openUnion(l *ir.Layout) *ir.Field {
 	return nil
 }
 
-func seens(l *ir.Layout) int { return (len(l.Fields) + perSeen - 1) / perSeen }
-
-// seen is the address of the wire.Seen that holds member i.
-func seen(l *ir.Layout, i int) jen.Code {
-	if seens(l) == 1 {
-		return jen.Op("&").Id("seen")
-	}
-	return jen.Op("&").Id("seen").Index(jen.Lit(i / perSeen))
-}
-
-// fieldMethod is the reader's method that admits the member: what null means depends on the type.
-func fieldMethod(m *ir.FieldLayout) string {
+// nullMeans is what null stands for in a member's place, "" for no member.
+func nullMeans(m *ir.FieldLayout) string {
 	switch kind := memberType(m).Kind; {
 	case kind == ir.KindValue, kind == ir.KindNullValue:
-		return "FieldOrNull"
+		return "NullValue"
 	case m.Required && m.MinItems == 0 && (kind == ir.KindList || kind == ir.KindMap):
-		return "FieldOrEmpty"
-	default:
-		return "Field"
+		return "NullEmpty"
 	}
+	return ""
 }
 
-// readMembers prints the cases of the switch over member names.
-func (c *codec) readMembers(l *ir.Layout, open *ir.Field) []jen.Code {
-	var cases []jen.Code
-	for i, m := range l.Fields {
-		var names []jen.Code
-		for _, name := range append([]string{m.Name}, m.Aliases...) {
-			names = append(names, jen.Lit(name))
-		}
-		cond := jen.Id("r").Dot(fieldMethod(m)).Call(seen(l, i), jen.Lit(i%perSeen))
-		if m.Case != nil {
-			cond.Op("&&").Id("r").Dot("Only").Call(jen.Id("x").Dot(m.Field.Go).Op("==").Nil())
-		}
-		cases = append(cases, jen.Case(names...).Block(jen.If(cond).Block(c.readMember(m)...)))
-	}
-	if open != nil {
-		return append(cases, jen.Default().Block(jen.Id("r").Dot("UnknownCase").Call(jen.Id("key"), jen.Op("&").Id("extra"))))
-	}
-	return append(cases, jen.Default().Block(jen.Id("r").Dot("Unknown").Call(jen.Id("key"))))
-}
-
-// readMember prints the reading of a member's value into its field.
-func (c *codec) readMember(m *ir.FieldLayout) []jen.Code {
-	x := jen.Id("x").Dot(m.Field.Go)
+// readMember is the expression that reads a member's value.
+func (c *codec) readMember(m *ir.FieldLayout) jen.Code {
 	if m.Case != nil {
-		return c.readCase(m, x)
+		return c.readCase(m)
 	}
 	t := m.Field.Type
 	switch {
 	case t.Kind == ir.KindMessage:
-		return []jen.Code{
-			x.Clone().Op("=").New(jen.Id(t.Type.Go)),
-			jen.Id(c.fn("read", t.Type, "")).Call(jen.Id("r"), x),
-		}
+		return c.readNew(t.Type)
 	case t.Kind == ir.KindList:
-		return c.readListMember(m, x)
+		return c.readListMember(m)
 	case t.Kind == ir.KindMap:
-		return c.readMapMember(t, x)
+		return c.readMapMember(t)
 	case isPointer(m.Field):
-		return []jen.Code{jen.Id("v").Op(":=").Add(c.readScalar(t)), x.Op("=").Op("&").Id("v")}
+		return jen.New(c.readScalar(t))
 	case t.Kind == ir.KindEnum && m.Required && !m.Always:
-		// An unspecified value in a required place is no value at all (A2A 1.0 §5.7).
-		return []jen.Code{
-			jen.Id("at").Op(":=").Id("r").Dot("Offset").Call(),
-			jen.If(x.Clone().Op("=").Add(c.readScalar(t)), x.Clone().Op("==").Lit("")).Block(
-				jen.Id("r").Dot("FailAt").Call(jen.Id("at"), jen.Lit("required, but unspecified")),
-			),
-		}
+		return jen.Qual(wirePath, "ReadSpecified").Call(jen.Id("r"), jen.Id(c.fn("read", t.Type, "")))
 	}
-	return []jen.Code{x.Op("=").Add(c.readScalar(t))}
+	return c.readScalar(t)
+}
+
+// readNew is the expression that reads a message.
+func (c *codec) readNew(t *ir.Type) jen.Code {
+	return jen.Qual(wirePath, "ReadNew").Call(jen.Id("r"), jen.Id(c.fn("read", t, "")))
 }
 
 // readScalar is the expression that reads a scalar or an enum.
@@ -155,112 +177,67 @@ func (c *codec) readScalar(t ir.TypeRef) jen.Code {
 	return jen.Id("r").Dot(scalars[t.Kind].read).Call()
 }
 
-// readCase prints the reading of a oneof's case.
-func (c *codec) readCase(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
-	t := m.Case.Type
-	switch {
+// reader is the function that reads a scalar or an enum.
+func (c *codec) reader(t ir.TypeRef) jen.Code {
+	if t.Kind == ir.KindEnum {
+		return jen.Id(c.fn("read", t.Type, ""))
+	}
+	return jen.Parens(jen.Op("*").Qual(wirePath, "Reader")).Dot(scalars[t.Kind].read)
+}
+
+// readCase is the expression that reads a oneof's case.
+func (c *codec) readCase(m *ir.FieldLayout) jen.Code {
+	switch t := m.Case.Type; {
+	case t.Kind == ir.KindMessage && m.Case.Direct:
+		return c.readNew(t.Type)
+	case t.Kind == ir.KindMessage:
+		return jen.Id(m.Case.Go).Values(c.readNew(t.Type))
 	case t.Kind == ir.KindAny:
-		return []jen.Code{x.Op("=").Id(m.Case.Go).Values(c.readScalar(t))}
-	case t.Kind != ir.KindMessage:
-		return []jen.Code{x.Op("=").Id(m.Case.Go).Call(c.readScalar(t))}
-	}
-	value := jen.Id("v")
-	if !m.Case.Direct {
-		value = jen.Id(m.Case.Go).Values(jen.Id("v"))
-	}
-	return []jen.Code{
-		jen.Id("v").Op(":=").New(jen.Id(t.Type.Go)),
-		jen.Id(c.fn("read", t.Type, "")).Call(jen.Id("r"), jen.Id("v")),
-		x.Op("=").Add(value),
-	}
-}
-
-// readListMember prints the reading of a list, with the check of its length.
-func (c *codec) readListMember(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
-	elem := *m.Field.Type.Elem
-	var code []jen.Code
-	if m.MinItems > 0 {
-		code = append(code, jen.Id("at").Op(":=").Id("r").Dot("Offset").Call())
-	}
-	switch elem.Kind {
-	case ir.KindMessage:
-		code = append(code, x.Clone().Op("=").Id(c.fn("read", elem.Type, "List")).Call(jen.Id("r")))
-	case ir.KindString:
-		code = append(code, x.Clone().Op("=").Id("r").Dot("Strings").Call())
+		return jen.Id(m.Case.Go).Values(c.readScalar(t))
 	default:
-		code = append(code, jen.For(
-			jen.Id("ok").Op(":=").Id("r").Dot("Array").Call(), jen.Id("ok"), jen.Id("ok").Op("=").Id("r").Dot("Elem").Call(),
-		).Block(x.Clone().Op("=").Append(x.Clone(), c.readScalar(elem))))
+		return jen.Id(m.Case.Go).Call(c.readScalar(t))
 	}
-	if m.MinItems > 0 {
-		code = append(code, jen.Id("r").Dot("MinItems").Call(jen.Id("at"), jen.Len(x.Clone()), jen.Lit(m.MinItems)))
-	}
-	return code
 }
 
-// readMapMember prints the reading of a map; a name met twice is refused by the reader.
-func (c *codec) readMapMember(t ir.TypeRef, x *jen.Statement) []jen.Code {
+// readListMember is the expression that reads a list, with the check of its length.
+func (c *codec) readListMember(m *ir.FieldLayout) jen.Code {
+	elem := *m.Field.Type.Elem
+	var list *jen.Statement
+	switch {
+	case elem.Kind == ir.KindMessage && m.MinItems > 0:
+		return jen.Qual(wirePath, "ReadSome").Call(jen.Id("r"), jen.Lit(m.MinItems), jen.Id(c.fn("read", elem.Type, "")))
+	case elem.Kind == ir.KindMessage:
+		list = jen.Qual(wirePath, "ReadList").Call(jen.Id("r"), jen.Id(c.fn("read", elem.Type, "")))
+	case elem.Kind == ir.KindString:
+		list = jen.Id("r").Dot("Strings").Call()
+	default:
+		list = jen.Qual(wirePath, "ReadPlainList").Call(jen.Id("r"), c.reader(elem))
+	}
+	if m.MinItems == 0 {
+		return list
+	}
+	return jen.Qual(wirePath, "ReadAtLeast").Call(jen.Id("r"), jen.Lit(m.MinItems),
+		jen.Func().Params(jen.Id("r").Op("*").Qual(wirePath, "Reader")).Index().Add(goType(elem)).Add(oneLine(jen.Return(list))))
+}
+
+// readMapMember is the expression that reads a map; a name met twice is refused by the reader.
+func (c *codec) readMapMember(t ir.TypeRef) jen.Code {
 	elem := *t.Elem
-	key := jen.Id("r").Dot("Keep").Call(jen.Id("name"))
+	keyed, types := "", []jen.Code{}
 	if t.Key != nil {
-		key = jen.Qual(wirePath, "ReadKey").Types(keyType(t)).Call(jen.Id("r"), jen.Id("name"))
+		keyed, types = "Keyed", []jen.Code{keyType(t)}
 	}
-	entry := x.Clone().Index(key)
-	read := []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(x.Clone().Op("=").Map(keyType(t)).Add(c.goElem(elem)).Values())}
+	nulls := jen.Lit(elem.Kind == ir.KindValue || elem.Kind == ir.KindNullValue || elem.Type != nil && c.orBare(elem.Type))
+	fn, read := jen.Qual(wirePath, "ReadPlain"+keyed+"Map"), jen.Code(nil)
 	if elem.Kind == ir.KindMessage {
-		read = append(read,
-			jen.Id("v").Op(":=").New(jen.Id(elem.Type.Go)),
-			entry.Op("=").Id("v"),
-			jen.Id(c.fn("read", elem.Type, "")).Call(jen.Id("r"), jen.Id("v")),
-		)
+		fn, read = jen.Qual(wirePath, "Read"+keyed+"Map"), jen.Id(c.fn("read", elem.Type, ""))
 	} else {
-		read = append(read, entry.Op("=").Add(c.readScalar(elem)))
+		read = c.reader(elem)
 	}
-	check := "Entry"
-	if elem.Kind == ir.KindValue || elem.Kind == ir.KindNullValue || elem.Type != nil && c.orBare(elem.Type) {
-		check = "EntryOrNull"
+	if len(types) > 0 {
+		fn = fn.Types(types...)
 	}
-	return []jen.Code{jen.For(
-		jen.List(jen.Id("name"), jen.Id("ok")).Op(":=").Id("r").Dot("Object").Call(), jen.Id("ok"),
-		jen.List(jen.Id("name"), jen.Id("ok")).Op("=").Id("r").Dot("Next").Call(),
-	).Block(jen.If(jen.Id("r").Dot(check).Call(jen.Id("name"))).Block(read...))}
-}
-
-// goElem is the Go type of a map's values.
-func (c *codec) goElem(t ir.TypeRef) jen.Code {
-	switch t.Kind {
-	case ir.KindMessage:
-		return jen.Op("*").Id(t.Type.Go)
-	case ir.KindEnum:
-		return jen.Id(t.Type.Go)
-	}
-	return scalars[t.Kind].convert()
-}
-
-// required prints the check that every required member was there.
-func (c *codec) required(l *ir.Layout, names string) []jen.Code {
-	masks := make([][]jen.Code, seens(l))
-	for i, m := range l.Fields {
-		if m.Required && m.Case == nil {
-			masks[i/perSeen] = append(masks[i/perSeen], jen.Lit(1).Op("<<").Lit(i%perSeen))
-		}
-	}
-	var code []jen.Code
-	for i, bits := range masks {
-		if len(bits) == 0 {
-			continue
-		}
-		mask := jen.Add(bits[0])
-		for _, bit := range bits[1:] {
-			mask.Op("|").Add(bit)
-		}
-		tail := jen.Id(names).Index(jen.Op(":"))
-		if i > 0 {
-			tail = jen.Id(names).Index(jen.Lit(i * perSeen).Op(":"))
-		}
-		code = append(code, jen.Id("r").Dot("Require").Call(seen(l, i*perSeen), mask, tail))
-	}
-	return code
+	return fn.Call(jen.Id("r"), nulls, read)
 }
 
 // unionSet prints what happens at the end of a message whose oneof met no known case.
@@ -280,28 +257,6 @@ func (c *codec) unionSet(l *ir.Layout, f *ir.Field, open bool) []jen.Code {
 		keep.Else().Block(none)
 	}
 	return []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(keep)}
-}
-
-// readList prints the function that reads a list of messages. The messages are allocated in growing blocks.
-func (c *codec) readList(t *ir.Type) jen.Code {
-	return jen.Func().Id(c.fn("read", t, "List")).Params(jen.Id("r").Op("*").Qual(wirePath, "Reader")).Index().Op("*").Id(t.Go).Block(
-		jen.Var().Id("list").Index().Op("*").Id(t.Go),
-		jen.Var().Id("block").Index().Id(t.Go),
-		jen.For(
-			jen.Id("ok").Op(":=").Id("r").Dot("Array").Call(), jen.Id("ok"), jen.Id("ok").Op("=").Id("r").Dot("Elem").Call(),
-		).Block(
-			jen.If(jen.Len(jen.Id("block")).Op("==").Lit(0)).Block(
-				jen.Id("block").Op("=").Make(jen.Index().Id(t.Go), jen.Qual(wirePath, "BlockSize").Call(jen.Len(jen.Id("list")))),
-			),
-			jen.If(jen.Id("list").Op("==").Nil()).Block(
-				jen.Id("list").Op("=").Make(jen.Index().Op("*").Id(t.Go), jen.Lit(0), jen.Qual(wirePath, "ListSize")),
-			),
-			jen.Id("list").Op("=").Append(jen.Id("list"), jen.Op("&").Id("block").Index(jen.Lit(0))),
-			jen.Id(c.fn("read", t, "")).Call(jen.Id("r"), jen.Op("&").Id("block").Index(jen.Lit(0))),
-			jen.Id("block").Op("=").Id("block").Index(jen.Lit(1).Op(":")),
-		),
-		jen.Return(jen.Id("list")),
-	).Line()
 }
 
 // readEnum prints the function that reads an enum by name, alias or number. A name or number that is in no table is kept.

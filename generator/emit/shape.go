@@ -55,12 +55,11 @@ type shaped struct {
 	*codec
 	*bound
 	first map[*ir.Type]*ir.Layout
-	many  map[*ir.Layout]bool // messages of which lists occur
 }
 
 // shapedCodec adds the functions of wire w to f.
 func shapedCodec(c *codec, b *bound, f *jen.File) error {
-	s := &shaped{codec: c, bound: b, first: map[*ir.Type]*ir.Layout{}, many: map[*ir.Layout]bool{}}
+	s := &shaped{codec: c, bound: b, first: map[*ir.Type]*ir.Layout{}}
 	for _, l := range c.wire.Layouts {
 		if s.first[l.Type] == nil {
 			s.first[l.Type] = l
@@ -88,9 +87,6 @@ func shapedCodec(c *codec, b *bound, f *jen.File) error {
 		default:
 			f.Add(s.appendMessage(l), s.readMessage(l))
 		}
-		if s.many[l] {
-			f.Add(s.appendList(l), s.readList(l))
-		}
 	}
 	if slices.ContainsFunc(c.wire.Layouts, func(l *ir.Layout) bool { return groupOf(l) != nil }) {
 		f.Add(s.interfaces())
@@ -98,7 +94,7 @@ func shapedCodec(c *codec, b *bound, f *jen.File) error {
 	return nil
 }
 
-// check refuses what no function here prints, and notes the lists.
+// check refuses what no function here prints.
 func (s *shaped) check(l *ir.Layout, m *ir.FieldLayout) error {
 	if len(l.Fields) > perSeen {
 		return fmt.Errorf("more than %d members", perSeen)
@@ -127,9 +123,6 @@ func (s *shaped) check(l *ir.Layout, m *ir.FieldLayout) error {
 	}
 	if elem.Type != nil && !m.Absent && s.layout(m, elem) == nil {
 		return fmt.Errorf("%s has no layout on this wire", elem.Name)
-	}
-	if t.Kind == ir.KindList && elem.Kind == ir.KindMessage {
-		s.many[s.layout(m, elem)] = true
 	}
 	return checkKind(t, m.Case != nil)
 }

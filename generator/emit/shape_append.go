@@ -170,9 +170,6 @@ func (s *shaped) appenderOf(m *ir.FieldLayout, t ir.TypeRef) (fn jen.Code, fails
 	case ir.KindEnum:
 		return jen.Id(s.fnOf("append", s.layout(m, t), "")), false, nil
 	case ir.KindList, ir.KindMap:
-		if t.Kind == ir.KindList && t.Elem.Kind == ir.KindMessage {
-			return jen.Id(s.fnOf("append", s.layout(m, *t.Elem), "List")), true, nil
-		}
 		kind := map[ir.Kind]string{ir.KindList: "List", ir.KindMap: "Map"}[t.Kind]
 		each, fails, _ := s.appenderOf(m, *t.Elem)
 		if fails {
@@ -271,12 +268,6 @@ func (s *shaped) appendHooked(l *ir.Layout) jen.Code {
 		),
 		jen.Return(hook("Append"+l.Hook).Call(jen.Id("b"), jen.Id("partOf").Call(jen.Id("x")))),
 	)...)
-}
-
-// appendList prints the function that writes a list of messages.
-func (s *shaped) appendList(l *ir.Layout) jen.Code {
-	return jen.Func().Id(s.fnOf("append", l, "List")).Params(jen.Id("b").Index().Byte(), jen.Id("x").Index().Add(ptr(l.Type))).
-		Params(jen.Index().Byte(), jen.Error()).Block(jen.Return(jen.Qual(wirePath, "AppendList").Call(jen.Id("b"), jen.Id("x"), jen.Id(s.fnOf("append", l, ""))))).Line()
 }
 
 // appendEnum prints the function that writes an enum.

@@ -203,41 +203,23 @@ func (s *shaped) readOne(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
 
 func (s *shaped) readListInto(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
 	elem := *m.Field.Type.Elem
-	var code []jen.Code
+	if elem.Kind != ir.KindMessage {
+		return []jen.Code{x.Clone().Op("=").Add(s.readListMember(m))}
+	}
+	read := jen.Id(s.fnOf("read", s.layout(m, elem), ""))
 	if m.MinItems > 0 {
-		code = append(code, jen.Id("at").Op(":=").Id("r").Dot("Offset").Call())
+		return []jen.Code{x.Clone().Op("=").Qual(wirePath, "ReadSome").Call(jen.Id("r"), jen.Lit(m.MinItems), read)}
 	}
-	switch elem.Kind {
-	case ir.KindMessage:
-		code = append(code, x.Clone().Op("=").Id(s.fnOf("read", s.layout(m, elem), "List")).Call(jen.Id("r")))
-	case ir.KindString:
-		code = append(code, x.Clone().Op("=").Id("r").Dot("Strings").Call())
-	default:
-		code = append(code, jen.For(
-			jen.Id("ok").Op(":=").Id("r").Dot("Array").Call(), jen.Id("ok"), jen.Id("ok").Op("=").Id("r").Dot("Elem").Call(),
-		).Block(x.Clone().Op("=").Append(x.Clone(), s.readOne(m, elem))))
-	}
-	if m.MinItems > 0 {
-		code = append(code, jen.Id("r").Dot("MinItems").Call(jen.Id("at"), jen.Len(x.Clone()), jen.Lit(m.MinItems)))
-	}
-	return code
+	return []jen.Code{x.Clone().Op("=").Qual(wirePath, "ReadList").Call(jen.Id("r"), read)}
 }
 
 func (s *shaped) readMapInto(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
 	elem := *m.Field.Type.Elem
 	if elem.Kind != ir.KindMessage {
-		return s.readMapMember(m.Field.Type, x)
+		return []jen.Code{x.Clone().Op("=").Add(s.readMapMember(m.Field.Type))}
 	}
-	entry := x.Clone().Index(jen.Id("r").Dot("Keep").Call(jen.Id("name")))
-	return []jen.Code{jen.For(
-		jen.List(jen.Id("name"), jen.Id("ok")).Op(":=").Id("r").Dot("Object").Call(), jen.Id("ok"),
-		jen.List(jen.Id("name"), jen.Id("ok")).Op("=").Id("r").Dot("Next").Call(),
-	).Block(jen.If(jen.Id("r").Dot("Entry").Call(jen.Id("name"))).Block(
-		jen.If(isNil(x.Clone())).Block(x.Clone().Op("=").Map(jen.String()).Add(s.goElem(elem)).Values()),
-		jen.Id("v").Op(":=").New(jen.Id(elem.Type.Go)),
-		entry.Op("=").Id("v"),
-		jen.Id(s.fnOf("read", s.layout(m, elem), "")).Call(jen.Id("r"), jen.Id("v")),
-	))}
+	read := jen.Id(s.fnOf("read", s.layout(m, elem), ""))
+	return []jen.Code{x.Clone().Op("=").Qual(wirePath, "ReadMap").Call(jen.Id("r"), jen.False(), read)}
 }
 
 // readBare prints the function that reads a message from the value of its only field.
@@ -314,19 +296,6 @@ func (s *shaped) readHooked(l *ir.Layout) jen.Code {
 			jen.Id("x").Dot(content.Go).Op("=").Add(unknownCase(content.Union, jen.Id("name"), jen.Id("value"))),
 		),
 	)...)
-}
-
-// readList prints the function that reads a list of messages.
-func (s *shaped) readList(l *ir.Layout) jen.Code {
-	return jen.Func().Id(s.fnOf("read", l, "List")).Params(jen.Id("r").Op("*").Qual(wirePath, "Reader")).Index().Add(ptr(l.Type)).Block(
-		jen.Var().Id("list").Index().Add(ptr(l.Type)),
-		jen.For(jen.Id("ok").Op(":=").Id("r").Dot("Array").Call(), jen.Id("ok"), jen.Id("ok").Op("=").Id("r").Dot("Elem").Call()).Block(
-			jen.Id("v").Op(":=").New(jen.Id(l.Type.Go)),
-			jen.Id("list").Op("=").Append(jen.Id("list"), jen.Id("v")),
-			jen.Id(s.fnOf("read", l, "")).Call(jen.Id("r"), jen.Id("v")),
-		),
-		jen.Return(jen.Id("list")),
-	).Line()
 }
 
 // readEnum prints the function that reads an enum by name. A name that is in no table is kept.

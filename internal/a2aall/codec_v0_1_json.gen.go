@@ -98,7 +98,7 @@ func appendAgentCardV01JSON(b []byte, x *AgentCard) ([]byte, error) {
 			return b, wire.In(err, "defaultOutputModes")
 		}
 	}
-	if b, err = appendAgentSkillV01JSONList(append(b, `,"skills":`...), x.Skills); err != nil {
+	if b, err = wire.AppendList(append(b, `,"skills":`...), x.Skills, appendAgentSkillV01JSON); err != nil {
 		return b, wire.In(err, "skills")
 	}
 	return wire.EndObject(b, start), nil
@@ -148,16 +148,7 @@ func readAgentCardV01JSON(r *wire.Reader, x *AgentCard) {
 				var in wire.Reader
 				in.Reset(legacy.ReadAuthentication(r))
 				func(r *wire.Reader) {
-					for name, ok := r.Object(); ok; name, ok = r.Next() {
-						if r.Entry(name) {
-							if x.SecuritySchemes == nil {
-								x.SecuritySchemes = map[string]*SecurityScheme{}
-							}
-							v := new(SecurityScheme)
-							x.SecuritySchemes[r.Keep(name)] = v
-							readSecuritySchemeV01JSON(r, v)
-						}
-					}
+					x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV01JSON)
 				}(&in)
 				if err := in.Done(); err != nil {
 					r.FailAt(at, err.Error())
@@ -173,7 +164,7 @@ func readAgentCardV01JSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "skills":
 			if r.Field(&seen, 10) {
-				x.Skills = readAgentSkillV01JSONList(r)
+				x.Skills = wire.ReadList(r, readAgentSkillV01JSON)
 			}
 		default:
 			r.Unknown(key)
@@ -285,19 +276,6 @@ func readAgentSkillV01JSON(r *wire.Reader, x *AgentSkill) {
 	}
 }
 
-func appendAgentSkillV01JSONList(b []byte, x []*AgentSkill) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentSkillV01JSON)
-}
-func readAgentSkillV01JSONList(r *wire.Reader) []*AgentSkill {
-	var list []*AgentSkill
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentSkill)
-		list = append(list, v)
-		readAgentSkillV01JSON(r, v)
-	}
-	return list
-}
-
 func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
@@ -313,7 +291,7 @@ func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 	if len(x.Parts) < 1 {
 		return b, wire.In(wire.TooFew(1), "parts")
 	}
-	if b, err = appendPartV01JSONList(append(b, `,"parts":`...), x.Parts); err != nil {
+	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV01JSON); err != nil {
 		return b, wire.In(err, "parts")
 	}
 	if legacy.HasIndex(x.ArtifactID) {
@@ -345,9 +323,7 @@ func readArtifactV01JSON(r *wire.Reader, x *Artifact) {
 			}
 		case "parts":
 			if r.Field(&seen, 2) {
-				at := r.Offset()
-				x.Parts = readPartV01JSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
+				x.Parts = wire.ReadSome(r, 1, readPartV01JSON)
 			}
 		case "index":
 			if r.Field(&seen, 3) {
@@ -365,19 +341,6 @@ func readArtifactV01JSON(r *wire.Reader, x *Artifact) {
 	if !seen.Has(3) {
 		x.ArtifactID = legacy.AbsentIndex()
 	}
-}
-
-func appendArtifactV01JSONList(b []byte, x []*Artifact) ([]byte, error) {
-	return wire.AppendList(b, x, appendArtifactV01JSON)
-}
-func readArtifactV01JSONList(r *wire.Reader) []*Artifact {
-	var list []*Artifact
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Artifact)
-		list = append(list, v)
-		readArtifactV01JSON(r, v)
-	}
-	return list
 }
 
 func appendAuthenticationInfoV01JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
@@ -559,7 +522,7 @@ func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
 	if len(x.Parts) < 1 {
 		return b, wire.In(wire.TooFew(1), "parts")
 	}
-	if b, err = appendPartV01JSONList(append(b, `,"parts":`...), x.Parts); err != nil {
+	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV01JSON); err != nil {
 		return b, wire.In(err, "parts")
 	}
 	if len(x.Metadata) > 0 {
@@ -582,9 +545,7 @@ func readMessageV01JSON(r *wire.Reader, x *Message) {
 			}
 		case "parts":
 			if r.Field(&seen, 1) {
-				at := r.Offset()
-				x.Parts = readPartV01JSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
+				x.Parts = wire.ReadSome(r, 1, readPartV01JSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 2) {
@@ -598,19 +559,6 @@ func readMessageV01JSON(r *wire.Reader, x *Message) {
 	if !seen.Has(0) {
 		x.Role = RoleUser
 	}
-}
-
-func appendMessageV01JSONList(b []byte, x []*Message) ([]byte, error) {
-	return wire.AppendList(b, x, appendMessageV01JSON)
-}
-func readMessageV01JSONList(r *wire.Reader) []*Message {
-	var list []*Message
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Message)
-		list = append(list, v)
-		readMessageV01JSON(r, v)
-	}
-	return list
 }
 
 func appendMessageV01JSONAnsweredTask(b []byte, x *Message) ([]byte, error) {
@@ -785,19 +733,6 @@ func readPartV01JSON(r *wire.Reader, x *Part) {
 	if len(value) > 0 {
 		x.Content = &PartContentUnknown{Name: name, Value: value}
 	}
-}
-
-func appendPartV01JSONList(b []byte, x []*Part) ([]byte, error) {
-	return wire.AppendList(b, x, appendPartV01JSON)
-}
-func readPartV01JSONList(r *wire.Reader) []*Part {
-	var list []*Part
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Part)
-		list = append(list, v)
-		readPartV01JSON(r, v)
-	}
-	return list
 }
 
 func appendRoleV01JSON(b []byte, x Role) []byte {
@@ -1117,12 +1052,12 @@ func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
 		return b, wire.In(err, "status")
 	}
 	if len(x.Artifacts) > 0 {
-		if b, err = appendArtifactV01JSONList(append(b, `,"artifacts":`...), x.Artifacts); err != nil {
+		if b, err = wire.AppendList(append(b, `,"artifacts":`...), x.Artifacts, appendArtifactV01JSON); err != nil {
 			return b, wire.In(err, "artifacts")
 		}
 	}
 	if len(x.History) > 0 {
-		if b, err = appendMessageV01JSONList(append(b, `,"history":`...), x.History); err != nil {
+		if b, err = wire.AppendList(append(b, `,"history":`...), x.History, appendMessageV01JSON); err != nil {
 			return b, wire.In(err, "history")
 		}
 	}
@@ -1155,11 +1090,11 @@ func readTaskV01JSON(r *wire.Reader, x *Task) {
 			}
 		case "artifacts":
 			if r.Field(&seen, 3) {
-				x.Artifacts = readArtifactV01JSONList(r)
+				x.Artifacts = wire.ReadList(r, readArtifactV01JSON)
 			}
 		case "history":
 			if r.Field(&seen, 4) {
-				x.History = readMessageV01JSONList(r)
+				x.History = wire.ReadList(r, readMessageV01JSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 5) {
@@ -1284,7 +1219,7 @@ func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifact
 		if len(o.Parts) < 1 {
 			return b, wire.In(wire.TooFew(1), "parts")
 		}
-		if b, err = appendPartV01JSONList(append(b, `,"parts":`...), o.Parts); err != nil {
+		if b, err = wire.AppendList(append(b, `,"parts":`...), o.Parts, appendPartV01JSON); err != nil {
 			return b, wire.In(err, "parts")
 		}
 	}
@@ -1336,9 +1271,7 @@ func readTaskArtifactUpdateEventV01JSONArtifactChunk(r *wire.Reader, x *TaskArti
 				if x.Artifact == nil {
 					x.Artifact = new(Artifact)
 				}
-				at := r.Offset()
-				x.Artifact.Parts = readPartV01JSONList(r)
-				r.MinItems(at, len(x.Artifact.Parts), 1)
+				x.Artifact.Parts = wire.ReadSome(r, 1, readPartV01JSON)
 			}
 		case "index":
 			if r.Field(&seen, 3) {

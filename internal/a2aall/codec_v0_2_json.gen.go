@@ -56,7 +56,7 @@ func appendAgentCapabilitiesV02JSON(b []byte, x *AgentCapabilities) ([]byte, err
 		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
 	}
 	if len(x.Extensions) > 0 {
-		if b, err = appendAgentExtensionV02JSONList(append(b, `,"extensions":`...), x.Extensions); err != nil {
+		if b, err = wire.AppendList(append(b, `,"extensions":`...), x.Extensions, appendAgentExtensionV02JSON); err != nil {
 			return b, wire.In(err, "extensions")
 		}
 	}
@@ -78,7 +78,7 @@ func readAgentCapabilitiesV02JSON(r *wire.Reader, x *AgentCapabilities) {
 			}
 		case "extensions":
 			if r.Field(&seen, 2) {
-				x.Extensions = readAgentExtensionV02JSONList(r)
+				x.Extensions = wire.ReadList(r, readAgentExtensionV02JSON)
 			}
 		default:
 			r.Unknown(key)
@@ -116,13 +116,13 @@ func appendAgentCardV02JSON(b []byte, x *AgentCard) ([]byte, error) {
 		}
 	}
 	if len(x.SecurityRequirements) > 0 {
-		if b, err = appendSecurityRequirementV02JSONList(append(b, `,"security":`...), x.SecurityRequirements); err != nil {
+		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV02JSON); err != nil {
 			return b, wire.In(err, "security")
 		}
 	}
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	if b, err = appendAgentSkillV02JSONList(append(b, `,"skills":`...), x.Skills); err != nil {
+	if b, err = wire.AppendList(append(b, `,"skills":`...), x.Skills, appendAgentSkillV02JSON); err != nil {
 		return b, wire.In(err, "skills")
 	}
 	if o := x.Capabilities; o != nil {
@@ -196,16 +196,7 @@ func readAgentCardV02JSON(r *wire.Reader, x *AgentCard) {
 				var in wire.Reader
 				in.Reset(legacy.ReadSplitFlows(r))
 				func(r *wire.Reader) {
-					for name, ok := r.Object(); ok; name, ok = r.Next() {
-						if r.Entry(name) {
-							if x.SecuritySchemes == nil {
-								x.SecuritySchemes = map[string]*SecurityScheme{}
-							}
-							v := new(SecurityScheme)
-							x.SecuritySchemes[r.Keep(name)] = v
-							readSecuritySchemeV02JSON(r, v)
-						}
-					}
+					x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV02JSON)
 				}(&in)
 				if err := in.Done(); err != nil {
 					r.FailAt(at, err.Error())
@@ -213,7 +204,7 @@ func readAgentCardV02JSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "security":
 			if r.Field(&seen, 12) {
-				x.SecurityRequirements = readSecurityRequirementV02JSONList(r)
+				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV02JSON)
 			}
 		case "defaultInputModes":
 			if r.Field(&seen, 13) {
@@ -225,7 +216,7 @@ func readAgentCardV02JSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "skills":
 			if r.Field(&seen, 15) {
-				x.Skills = readAgentSkillV02JSONList(r)
+				x.Skills = wire.ReadList(r, readAgentSkillV02JSON)
 			}
 		case "supportsAuthenticatedExtendedCard":
 			if r.Field(&seen, 16) {
@@ -287,19 +278,6 @@ func readAgentExtensionV02JSON(r *wire.Reader, x *AgentExtension) {
 			r.Unknown(key)
 		}
 	}
-}
-
-func appendAgentExtensionV02JSONList(b []byte, x []*AgentExtension) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentExtensionV02JSON)
-}
-func readAgentExtensionV02JSONList(r *wire.Reader) []*AgentExtension {
-	var list []*AgentExtension
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentExtension)
-		list = append(list, v)
-		readAgentExtensionV02JSON(r, v)
-	}
-	return list
 }
 
 func appendAgentProviderV02JSON(b []byte, x *AgentProvider) ([]byte, error) {
@@ -387,19 +365,6 @@ func readAgentSkillV02JSON(r *wire.Reader, x *AgentSkill) {
 	}
 }
 
-func appendAgentSkillV02JSONList(b []byte, x []*AgentSkill) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentSkillV02JSON)
-}
-func readAgentSkillV02JSONList(r *wire.Reader) []*AgentSkill {
-	var list []*AgentSkill
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentSkill)
-		list = append(list, v)
-		readAgentSkillV02JSON(r, v)
-	}
-	return list
-}
-
 func appendArtifactV02JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
@@ -416,7 +381,7 @@ func appendArtifactV02JSON(b []byte, x *Artifact) ([]byte, error) {
 	if len(x.Parts) < 1 {
 		return b, wire.In(wire.TooFew(1), "parts")
 	}
-	if b, err = appendPartV02JSONList(append(b, `,"parts":`...), x.Parts); err != nil {
+	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV02JSON); err != nil {
 		return b, wire.In(err, "parts")
 	}
 	if len(x.Metadata) > 0 {
@@ -450,9 +415,7 @@ func readArtifactV02JSON(r *wire.Reader, x *Artifact) {
 			}
 		case "parts":
 			if r.Field(&seen, 3) {
-				at := r.Offset()
-				x.Parts = readPartV02JSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
+				x.Parts = wire.ReadSome(r, 1, readPartV02JSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 4) {
@@ -467,19 +430,6 @@ func readArtifactV02JSON(r *wire.Reader, x *Artifact) {
 		}
 	}
 	r.Require(&seen, 1<<0|1<<3, membersArtifactV02JSON[:])
-}
-
-func appendArtifactV02JSONList(b []byte, x []*Artifact) ([]byte, error) {
-	return wire.AppendList(b, x, appendArtifactV02JSON)
-}
-func readArtifactV02JSONList(r *wire.Reader) []*Artifact {
-	var list []*Artifact
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Artifact)
-		list = append(list, v)
-		readArtifactV02JSON(r, v)
-	}
-	return list
 }
 
 func appendAuthenticationInfoV02JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
@@ -545,14 +495,7 @@ func readAuthorizationCodeOAuthFlowV02JSON(r *wire.Reader, x *AuthorizationCodeO
 			}
 		case "scopes":
 			if r.Field(&seen, 3) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -622,14 +565,7 @@ func readClientCredentialsOAuthFlowV02JSON(r *wire.Reader, x *ClientCredentialsO
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -798,14 +734,7 @@ func readImplicitOAuthFlowV02JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -843,10 +772,10 @@ func appendListTaskPushNotificationConfigsResponseV02JSON(b []byte, x *ListTaskP
 	if x == nil {
 		return b, wire.NotSet()
 	}
-	return appendTaskPushNotificationConfigV02JSONList(b, x.Configs)
+	return wire.AppendList(b, x.Configs, appendTaskPushNotificationConfigV02JSON)
 }
 func readListTaskPushNotificationConfigsResponseV02JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	x.Configs = readTaskPushNotificationConfigV02JSONList(r)
+	x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV02JSON)
 }
 
 func appendMessageV02JSON(b []byte, x *Message) ([]byte, error) {
@@ -867,7 +796,7 @@ func appendMessageV02JSON(b []byte, x *Message) ([]byte, error) {
 	if len(x.Parts) < 1 {
 		return b, wire.In(wire.TooFew(1), "parts")
 	}
-	if b, err = appendPartV02JSONList(append(b, `,"parts":`...), x.Parts); err != nil {
+	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV02JSON); err != nil {
 		return b, wire.In(err, "parts")
 	}
 	if len(x.Metadata) > 0 {
@@ -908,9 +837,7 @@ func readMessageV02JSON(r *wire.Reader, x *Message) {
 			}
 		case "parts":
 			if r.Field(&seen, 4) {
-				at := r.Offset()
-				x.Parts = readPartV02JSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
+				x.Parts = wire.ReadSome(r, 1, readPartV02JSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 5) {
@@ -932,19 +859,6 @@ func readMessageV02JSON(r *wire.Reader, x *Message) {
 	if !seen.Has(3) {
 		x.Role = RoleUser
 	}
-}
-
-func appendMessageV02JSONList(b []byte, x []*Message) ([]byte, error) {
-	return wire.AppendList(b, x, appendMessageV02JSON)
-}
-func readMessageV02JSONList(r *wire.Reader) []*Message {
-	var list []*Message
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Message)
-		list = append(list, v)
-		readMessageV02JSON(r, v)
-	}
-	return list
 }
 
 func appendOAuth2SecuritySchemeV02JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
@@ -1092,19 +1006,6 @@ func readPartV02JSON(r *wire.Reader, x *Part) {
 	}
 }
 
-func appendPartV02JSONList(b []byte, x []*Part) ([]byte, error) {
-	return wire.AppendList(b, x, appendPartV02JSON)
-}
-func readPartV02JSONList(r *wire.Reader) []*Part {
-	var list []*Part
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Part)
-		list = append(list, v)
-		readPartV02JSON(r, v)
-	}
-	return list
-}
-
 func appendPasswordOAuthFlowV02JSON(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
@@ -1131,14 +1032,7 @@ func readPasswordOAuthFlowV02JSON(r *wire.Reader, x *PasswordOAuthFlow) {
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -1175,29 +1069,7 @@ func appendSecurityRequirementV02JSON(b []byte, x *SecurityRequirement) ([]byte,
 	return wire.AppendMap(b, x.Schemes, appendStringListV02JSON)
 }
 func readSecurityRequirementV02JSON(r *wire.Reader, x *SecurityRequirement) {
-	for name, ok := r.Object(); ok; name, ok = r.Next() {
-		if r.Entry(name) {
-			if x.Schemes == nil {
-				x.Schemes = map[string]*StringList{}
-			}
-			v := new(StringList)
-			x.Schemes[r.Keep(name)] = v
-			readStringListV02JSON(r, v)
-		}
-	}
-}
-
-func appendSecurityRequirementV02JSONList(b []byte, x []*SecurityRequirement) ([]byte, error) {
-	return wire.AppendList(b, x, appendSecurityRequirementV02JSON)
-}
-func readSecurityRequirementV02JSONList(r *wire.Reader) []*SecurityRequirement {
-	var list []*SecurityRequirement
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(SecurityRequirement)
-		list = append(list, v)
-		readSecurityRequirementV02JSON(r, v)
-	}
-	return list
+	x.Schemes = wire.ReadMap(r, false, readStringListV02JSON)
 }
 
 func appendSecuritySchemeV02JSON(b []byte, x *SecurityScheme) ([]byte, error) {
@@ -1506,12 +1378,12 @@ func appendTaskV02JSON(b []byte, x *Task) ([]byte, error) {
 		return b, wire.In(err, "status")
 	}
 	if len(x.Artifacts) > 0 {
-		if b, err = appendArtifactV02JSONList(append(b, `,"artifacts":`...), x.Artifacts); err != nil {
+		if b, err = wire.AppendList(append(b, `,"artifacts":`...), x.Artifacts, appendArtifactV02JSON); err != nil {
 			return b, wire.In(err, "artifacts")
 		}
 	}
 	if len(x.History) > 0 {
-		if b, err = appendMessageV02JSONList(append(b, `,"history":`...), x.History); err != nil {
+		if b, err = wire.AppendList(append(b, `,"history":`...), x.History, appendMessageV02JSON); err != nil {
 			return b, wire.In(err, "history")
 		}
 	}
@@ -1544,11 +1416,11 @@ func readTaskV02JSON(r *wire.Reader, x *Task) {
 			}
 		case "artifacts":
 			if r.Field(&seen, 3) {
-				x.Artifacts = readArtifactV02JSONList(r)
+				x.Artifacts = wire.ReadList(r, readArtifactV02JSON)
 			}
 		case "history":
 			if r.Field(&seen, 4) {
-				x.History = readMessageV02JSONList(r)
+				x.History = wire.ReadList(r, readMessageV02JSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 5) {
@@ -1657,19 +1529,6 @@ func readTaskPushNotificationConfigV02JSON(r *wire.Reader, x *TaskPushNotificati
 		}
 	}
 	r.Require(&seen, 1<<0|1<<1, membersTaskPushNotificationConfigV02JSON[:])
-}
-
-func appendTaskPushNotificationConfigV02JSONList(b []byte, x []*TaskPushNotificationConfig) ([]byte, error) {
-	return wire.AppendList(b, x, appendTaskPushNotificationConfigV02JSON)
-}
-func readTaskPushNotificationConfigV02JSONList(r *wire.Reader) []*TaskPushNotificationConfig {
-	var list []*TaskPushNotificationConfig
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(TaskPushNotificationConfig)
-		list = append(list, v)
-		readTaskPushNotificationConfigV02JSON(r, v)
-	}
-	return list
 }
 
 func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {

@@ -56,7 +56,7 @@ func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, err
 		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
 	}
 	if len(x.Extensions) > 0 {
-		if b, err = appendAgentExtensionV03JSONList(append(b, `,"extensions":`...), x.Extensions); err != nil {
+		if b, err = wire.AppendList(append(b, `,"extensions":`...), x.Extensions, appendAgentExtensionV03JSON); err != nil {
 			return b, wire.In(err, "extensions")
 		}
 	}
@@ -78,7 +78,7 @@ func readAgentCapabilitiesV03JSON(r *wire.Reader, x *AgentCapabilities) {
 			}
 		case "extensions":
 			if r.Field(&seen, 2) {
-				x.Extensions = readAgentExtensionV03JSONList(r)
+				x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON)
 			}
 		default:
 			r.Unknown(key)
@@ -116,13 +116,13 @@ func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
 		}
 	}
 	if len(x.SecurityRequirements) > 0 {
-		if b, err = appendSecurityRequirementV03JSONList(append(b, `,"security":`...), x.SecurityRequirements); err != nil {
+		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV03JSON); err != nil {
 			return b, wire.In(err, "security")
 		}
 	}
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	if b, err = appendAgentSkillV03JSONList(append(b, `,"skills":`...), x.Skills); err != nil {
+	if b, err = wire.AppendList(append(b, `,"skills":`...), x.Skills, appendAgentSkillV03JSON); err != nil {
 		return b, wire.In(err, "skills")
 	}
 	if o := x.Capabilities; o != nil {
@@ -131,7 +131,7 @@ func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
 		}
 	}
 	if len(x.Signatures) > 0 {
-		if b, err = appendAgentCardSignatureV03JSONList(append(b, `,"signatures":`...), x.Signatures); err != nil {
+		if b, err = wire.AppendList(append(b, `,"signatures":`...), x.Signatures, appendAgentCardSignatureV03JSON); err != nil {
 			return b, wire.In(err, "signatures")
 		}
 	}
@@ -201,16 +201,7 @@ func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
 				var in wire.Reader
 				in.Reset(legacy.ReadSplitFlows(r))
 				func(r *wire.Reader) {
-					for name, ok := r.Object(); ok; name, ok = r.Next() {
-						if r.Entry(name) {
-							if x.SecuritySchemes == nil {
-								x.SecuritySchemes = map[string]*SecurityScheme{}
-							}
-							v := new(SecurityScheme)
-							x.SecuritySchemes[r.Keep(name)] = v
-							readSecuritySchemeV03JSON(r, v)
-						}
-					}
+					x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03JSON)
 				}(&in)
 				if err := in.Done(); err != nil {
 					r.FailAt(at, err.Error())
@@ -218,7 +209,7 @@ func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "security":
 			if r.Field(&seen, 12) {
-				x.SecurityRequirements = readSecurityRequirementV03JSONList(r)
+				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
 			}
 		case "defaultInputModes":
 			if r.Field(&seen, 13) {
@@ -230,7 +221,7 @@ func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "skills":
 			if r.Field(&seen, 15) {
-				x.Skills = readAgentSkillV03JSONList(r)
+				x.Skills = wire.ReadList(r, readAgentSkillV03JSON)
 			}
 		case "supportsAuthenticatedExtendedCard":
 			if r.Field(&seen, 16) {
@@ -242,7 +233,7 @@ func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "signatures":
 			if r.Field(&seen, 17) {
-				x.Signatures = readAgentCardSignatureV03JSONList(r)
+				x.Signatures = wire.ReadList(r, readAgentCardSignatureV03JSON)
 			}
 		default:
 			r.Unknown(key)
@@ -289,19 +280,6 @@ func readAgentCardSignatureV03JSON(r *wire.Reader, x *AgentCardSignature) {
 	}
 }
 
-func appendAgentCardSignatureV03JSONList(b []byte, x []*AgentCardSignature) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentCardSignatureV03JSON)
-}
-func readAgentCardSignatureV03JSONList(r *wire.Reader) []*AgentCardSignature {
-	var list []*AgentCardSignature
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentCardSignature)
-		list = append(list, v)
-		readAgentCardSignatureV03JSON(r, v)
-	}
-	return list
-}
-
 func appendAgentExtensionV03JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
@@ -346,19 +324,6 @@ func readAgentExtensionV03JSON(r *wire.Reader, x *AgentExtension) {
 			r.Unknown(key)
 		}
 	}
-}
-
-func appendAgentExtensionV03JSONList(b []byte, x []*AgentExtension) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentExtensionV03JSON)
-}
-func readAgentExtensionV03JSONList(r *wire.Reader) []*AgentExtension {
-	var list []*AgentExtension
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentExtension)
-		list = append(list, v)
-		readAgentExtensionV03JSON(r, v)
-	}
-	return list
 }
 
 func appendAgentProviderV03JSON(b []byte, x *AgentProvider) ([]byte, error) {
@@ -408,7 +373,7 @@ func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
 	if len(x.SecurityRequirements) > 0 {
-		if b, err = appendSecurityRequirementV03JSONList(append(b, `,"security":`...), x.SecurityRequirements); err != nil {
+		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV03JSON); err != nil {
 			return b, wire.In(err, "security")
 		}
 	}
@@ -448,25 +413,12 @@ func readAgentSkillV03JSON(r *wire.Reader, x *AgentSkill) {
 			}
 		case "security":
 			if r.Field(&seen, 7) {
-				x.SecurityRequirements = readSecurityRequirementV03JSONList(r)
+				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
 			}
 		default:
 			r.Unknown(key)
 		}
 	}
-}
-
-func appendAgentSkillV03JSONList(b []byte, x []*AgentSkill) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentSkillV03JSON)
-}
-func readAgentSkillV03JSONList(r *wire.Reader) []*AgentSkill {
-	var list []*AgentSkill
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentSkill)
-		list = append(list, v)
-		readAgentSkillV03JSON(r, v)
-	}
-	return list
 }
 
 func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
@@ -485,7 +437,7 @@ func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
 	if len(x.Parts) < 1 {
 		return b, wire.In(wire.TooFew(1), "parts")
 	}
-	if b, err = appendPartV03JSONList(append(b, `,"parts":`...), x.Parts); err != nil {
+	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV03JSON); err != nil {
 		return b, wire.In(err, "parts")
 	}
 	if len(x.Metadata) > 0 {
@@ -519,9 +471,7 @@ func readArtifactV03JSON(r *wire.Reader, x *Artifact) {
 			}
 		case "parts":
 			if r.Field(&seen, 3) {
-				at := r.Offset()
-				x.Parts = readPartV03JSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
+				x.Parts = wire.ReadSome(r, 1, readPartV03JSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 4) {
@@ -536,19 +486,6 @@ func readArtifactV03JSON(r *wire.Reader, x *Artifact) {
 		}
 	}
 	r.Require(&seen, 1<<0|1<<3, membersArtifactV03JSON[:])
-}
-
-func appendArtifactV03JSONList(b []byte, x []*Artifact) ([]byte, error) {
-	return wire.AppendList(b, x, appendArtifactV03JSON)
-}
-func readArtifactV03JSONList(r *wire.Reader) []*Artifact {
-	var list []*Artifact
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Artifact)
-		list = append(list, v)
-		readArtifactV03JSON(r, v)
-	}
-	return list
 }
 
 func appendAuthenticationInfoV03JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
@@ -614,14 +551,7 @@ func readAuthorizationCodeOAuthFlowV03JSON(r *wire.Reader, x *AuthorizationCodeO
 			}
 		case "scopes":
 			if r.Field(&seen, 3) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -691,14 +621,7 @@ func readClientCredentialsOAuthFlowV03JSON(r *wire.Reader, x *ClientCredentialsO
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -883,14 +806,7 @@ func readImplicitOAuthFlowV03JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -928,10 +844,10 @@ func appendListTaskPushNotificationConfigsResponseV03JSON(b []byte, x *ListTaskP
 	if x == nil {
 		return b, wire.NotSet()
 	}
-	return appendTaskPushNotificationConfigV03JSONList(b, x.Configs)
+	return wire.AppendList(b, x.Configs, appendTaskPushNotificationConfigV03JSON)
 }
 func readListTaskPushNotificationConfigsResponseV03JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	x.Configs = readTaskPushNotificationConfigV03JSONList(r)
+	x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03JSON)
 }
 
 func appendMessageV03JSON(b []byte, x *Message) ([]byte, error) {
@@ -952,7 +868,7 @@ func appendMessageV03JSON(b []byte, x *Message) ([]byte, error) {
 	if len(x.Parts) < 1 {
 		return b, wire.In(wire.TooFew(1), "parts")
 	}
-	if b, err = appendPartV03JSONList(append(b, `,"parts":`...), x.Parts); err != nil {
+	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV03JSON); err != nil {
 		return b, wire.In(err, "parts")
 	}
 	if len(x.Metadata) > 0 {
@@ -993,9 +909,7 @@ func readMessageV03JSON(r *wire.Reader, x *Message) {
 			}
 		case "parts":
 			if r.Field(&seen, 4) {
-				at := r.Offset()
-				x.Parts = readPartV03JSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
+				x.Parts = wire.ReadSome(r, 1, readPartV03JSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 5) {
@@ -1017,19 +931,6 @@ func readMessageV03JSON(r *wire.Reader, x *Message) {
 	if !seen.Has(3) {
 		x.Role = RoleUser
 	}
-}
-
-func appendMessageV03JSONList(b []byte, x []*Message) ([]byte, error) {
-	return wire.AppendList(b, x, appendMessageV03JSON)
-}
-func readMessageV03JSONList(r *wire.Reader) []*Message {
-	var list []*Message
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Message)
-		list = append(list, v)
-		readMessageV03JSON(r, v)
-	}
-	return list
 }
 
 func appendMutualTLSSecuritySchemeV03JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
@@ -1209,19 +1110,6 @@ func readPartV03JSON(r *wire.Reader, x *Part) {
 	}
 }
 
-func appendPartV03JSONList(b []byte, x []*Part) ([]byte, error) {
-	return wire.AppendList(b, x, appendPartV03JSON)
-}
-func readPartV03JSONList(r *wire.Reader) []*Part {
-	var list []*Part
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Part)
-		list = append(list, v)
-		readPartV03JSON(r, v)
-	}
-	return list
-}
-
 func appendPasswordOAuthFlowV03JSON(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
@@ -1248,14 +1136,7 @@ func readPasswordOAuthFlowV03JSON(r *wire.Reader, x *PasswordOAuthFlow) {
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -1292,29 +1173,7 @@ func appendSecurityRequirementV03JSON(b []byte, x *SecurityRequirement) ([]byte,
 	return wire.AppendMap(b, x.Schemes, appendStringListV03JSON)
 }
 func readSecurityRequirementV03JSON(r *wire.Reader, x *SecurityRequirement) {
-	for name, ok := r.Object(); ok; name, ok = r.Next() {
-		if r.Entry(name) {
-			if x.Schemes == nil {
-				x.Schemes = map[string]*StringList{}
-			}
-			v := new(StringList)
-			x.Schemes[r.Keep(name)] = v
-			readStringListV03JSON(r, v)
-		}
-	}
-}
-
-func appendSecurityRequirementV03JSONList(b []byte, x []*SecurityRequirement) ([]byte, error) {
-	return wire.AppendList(b, x, appendSecurityRequirementV03JSON)
-}
-func readSecurityRequirementV03JSONList(r *wire.Reader) []*SecurityRequirement {
-	var list []*SecurityRequirement
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(SecurityRequirement)
-		list = append(list, v)
-		readSecurityRequirementV03JSON(r, v)
-	}
-	return list
+	x.Schemes = wire.ReadMap(r, false, readStringListV03JSON)
 }
 
 func appendSecuritySchemeV03JSON(b []byte, x *SecurityScheme) ([]byte, error) {
@@ -1629,12 +1488,12 @@ func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
 		return b, wire.In(err, "status")
 	}
 	if len(x.Artifacts) > 0 {
-		if b, err = appendArtifactV03JSONList(append(b, `,"artifacts":`...), x.Artifacts); err != nil {
+		if b, err = wire.AppendList(append(b, `,"artifacts":`...), x.Artifacts, appendArtifactV03JSON); err != nil {
 			return b, wire.In(err, "artifacts")
 		}
 	}
 	if len(x.History) > 0 {
-		if b, err = appendMessageV03JSONList(append(b, `,"history":`...), x.History); err != nil {
+		if b, err = wire.AppendList(append(b, `,"history":`...), x.History, appendMessageV03JSON); err != nil {
 			return b, wire.In(err, "history")
 		}
 	}
@@ -1667,11 +1526,11 @@ func readTaskV03JSON(r *wire.Reader, x *Task) {
 			}
 		case "artifacts":
 			if r.Field(&seen, 3) {
-				x.Artifacts = readArtifactV03JSONList(r)
+				x.Artifacts = wire.ReadList(r, readArtifactV03JSON)
 			}
 		case "history":
 			if r.Field(&seen, 4) {
-				x.History = readMessageV03JSONList(r)
+				x.History = wire.ReadList(r, readMessageV03JSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 5) {
@@ -1780,19 +1639,6 @@ func readTaskPushNotificationConfigV03JSON(r *wire.Reader, x *TaskPushNotificati
 		}
 	}
 	r.Require(&seen, 1<<0|1<<1, membersTaskPushNotificationConfigV03JSON[:])
-}
-
-func appendTaskPushNotificationConfigV03JSONList(b []byte, x []*TaskPushNotificationConfig) ([]byte, error) {
-	return wire.AppendList(b, x, appendTaskPushNotificationConfigV03JSON)
-}
-func readTaskPushNotificationConfigV03JSONList(r *wire.Reader) []*TaskPushNotificationConfig {
-	var list []*TaskPushNotificationConfig
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(TaskPushNotificationConfig)
-		list = append(list, v)
-		readTaskPushNotificationConfigV03JSON(r, v)
-	}
-	return list
 }
 
 func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {

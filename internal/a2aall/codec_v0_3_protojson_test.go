@@ -62,7 +62,7 @@ func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte
 		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
 	}
 	if len(x.Extensions) > 0 {
-		if b, err = appendAgentExtensionV03ProtoJSONList(append(b, `,"extensions":`...), x.Extensions); err != nil {
+		if b, err = wire.AppendList(append(b, `,"extensions":`...), x.Extensions, appendAgentExtensionV03ProtoJSON); err != nil {
 			return b, wire.In(err, "extensions")
 		}
 	}
@@ -86,7 +86,7 @@ func readAgentCapabilitiesV03ProtoJSON(r *wire.Reader, x *AgentCapabilities) {
 			}
 		case "extensions":
 			if r.Field(&seen, 2) {
-				x.Extensions = readAgentExtensionV03ProtoJSONList(r)
+				x.Extensions = wire.ReadList(r, readAgentExtensionV03ProtoJSON)
 			}
 		default:
 			r.Unknown(key)
@@ -129,7 +129,7 @@ func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 		}
 	}
 	if len(x.SecurityRequirements) > 0 {
-		if b, err = appendSecurityRequirementV03ProtoJSONList(append(b, `,"security":`...), x.SecurityRequirements); err != nil {
+		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON); err != nil {
 			return b, wire.In(err, "security")
 		}
 	}
@@ -140,7 +140,7 @@ func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 		b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
 	}
 	if len(x.Skills) > 0 {
-		if b, err = appendAgentSkillV03ProtoJSONList(append(b, `,"skills":`...), x.Skills); err != nil {
+		if b, err = wire.AppendList(append(b, `,"skills":`...), x.Skills, appendAgentSkillV03ProtoJSON); err != nil {
 			return b, wire.In(err, "skills")
 		}
 	}
@@ -150,7 +150,7 @@ func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 		}
 	}
 	if len(x.Signatures) > 0 {
-		if b, err = appendAgentCardSignatureV03ProtoJSONList(append(b, `,"signatures":`...), x.Signatures); err != nil {
+		if b, err = wire.AppendList(append(b, `,"signatures":`...), x.Signatures, appendAgentCardSignatureV03ProtoJSON); err != nil {
 			return b, wire.In(err, "signatures")
 		}
 	}
@@ -209,20 +209,11 @@ func readAgentCardV03ProtoJSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "securitySchemes", "security_schemes":
 			if r.Field(&seen, 10) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.SecuritySchemes == nil {
-							x.SecuritySchemes = map[string]*SecurityScheme{}
-						}
-						v := new(SecurityScheme)
-						x.SecuritySchemes[r.Keep(name)] = v
-						readSecuritySchemeV03ProtoJSON(r, v)
-					}
-				}
+				x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03ProtoJSON)
 			}
 		case "security":
 			if r.Field(&seen, 11) {
-				x.SecurityRequirements = readSecurityRequirementV03ProtoJSONList(r)
+				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
 			}
 		case "defaultInputModes", "default_input_modes":
 			if r.Field(&seen, 12) {
@@ -234,7 +225,7 @@ func readAgentCardV03ProtoJSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "skills":
 			if r.Field(&seen, 14) {
-				x.Skills = readAgentSkillV03ProtoJSONList(r)
+				x.Skills = wire.ReadList(r, readAgentSkillV03ProtoJSON)
 			}
 		case "supportsAuthenticatedExtendedCard", "supports_authenticated_extended_card":
 			if r.Field(&seen, 15) {
@@ -247,7 +238,7 @@ func readAgentCardV03ProtoJSON(r *wire.Reader, x *AgentCard) {
 			}
 		case "signatures":
 			if r.Field(&seen, 16) {
-				x.Signatures = readAgentCardSignatureV03ProtoJSONList(r)
+				x.Signatures = wire.ReadList(r, readAgentCardSignatureV03ProtoJSON)
 			}
 		default:
 			r.Unknown(key)
@@ -297,19 +288,6 @@ func readAgentCardSignatureV03ProtoJSON(r *wire.Reader, x *AgentCardSignature) {
 	}
 }
 
-func appendAgentCardSignatureV03ProtoJSONList(b []byte, x []*AgentCardSignature) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentCardSignatureV03ProtoJSON)
-}
-func readAgentCardSignatureV03ProtoJSONList(r *wire.Reader) []*AgentCardSignature {
-	var list []*AgentCardSignature
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentCardSignature)
-		list = append(list, v)
-		readAgentCardSignatureV03ProtoJSON(r, v)
-	}
-	return list
-}
-
 func appendAgentExtensionV03ProtoJSON(b []byte, x *AgentExtension) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
@@ -356,19 +334,6 @@ func readAgentExtensionV03ProtoJSON(r *wire.Reader, x *AgentExtension) {
 			r.Unknown(key)
 		}
 	}
-}
-
-func appendAgentExtensionV03ProtoJSONList(b []byte, x []*AgentExtension) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentExtensionV03ProtoJSON)
-}
-func readAgentExtensionV03ProtoJSONList(r *wire.Reader) []*AgentExtension {
-	var list []*AgentExtension
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentExtension)
-		list = append(list, v)
-		readAgentExtensionV03ProtoJSON(r, v)
-	}
-	return list
 }
 
 func appendAgentProviderV03ProtoJSON(b []byte, x *AgentProvider) ([]byte, error) {
@@ -430,7 +395,7 @@ func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
 	if len(x.SecurityRequirements) > 0 {
-		if b, err = appendSecurityRequirementV03ProtoJSONList(append(b, `,"security":`...), x.SecurityRequirements); err != nil {
+		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON); err != nil {
 			return b, wire.In(err, "security")
 		}
 	}
@@ -470,25 +435,12 @@ func readAgentSkillV03ProtoJSON(r *wire.Reader, x *AgentSkill) {
 			}
 		case "security":
 			if r.Field(&seen, 7) {
-				x.SecurityRequirements = readSecurityRequirementV03ProtoJSONList(r)
+				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
 			}
 		default:
 			r.Unknown(key)
 		}
 	}
-}
-
-func appendAgentSkillV03ProtoJSONList(b []byte, x []*AgentSkill) ([]byte, error) {
-	return wire.AppendList(b, x, appendAgentSkillV03ProtoJSON)
-}
-func readAgentSkillV03ProtoJSONList(r *wire.Reader) []*AgentSkill {
-	var list []*AgentSkill
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(AgentSkill)
-		list = append(list, v)
-		readAgentSkillV03ProtoJSON(r, v)
-	}
-	return list
 }
 
 func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
@@ -509,7 +461,7 @@ func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
 	if len(x.Parts) < 1 {
 		return b, wire.In(wire.TooFew(1), "parts")
 	}
-	if b, err = appendPartV03ProtoJSONList(append(b, `,"parts":`...), x.Parts); err != nil {
+	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV03ProtoJSON); err != nil {
 		return b, wire.In(err, "parts")
 	}
 	if len(x.Metadata) > 0 {
@@ -543,9 +495,7 @@ func readArtifactV03ProtoJSON(r *wire.Reader, x *Artifact) {
 			}
 		case "parts":
 			if r.Field(&seen, 3) {
-				at := r.Offset()
-				x.Parts = readPartV03ProtoJSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
+				x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 4) {
@@ -560,19 +510,6 @@ func readArtifactV03ProtoJSON(r *wire.Reader, x *Artifact) {
 		}
 	}
 	r.Require(&seen, 1<<3, membersArtifactV03ProtoJSON[:])
-}
-
-func appendArtifactV03ProtoJSONList(b []byte, x []*Artifact) ([]byte, error) {
-	return wire.AppendList(b, x, appendArtifactV03ProtoJSON)
-}
-func readArtifactV03ProtoJSONList(r *wire.Reader) []*Artifact {
-	var list []*Artifact
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Artifact)
-		list = append(list, v)
-		readArtifactV03ProtoJSON(r, v)
-	}
-	return list
 }
 
 func appendAuthenticationInfoV03ProtoJSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
@@ -646,14 +583,7 @@ func readAuthorizationCodeOAuthFlowV03ProtoJSON(r *wire.Reader, x *Authorization
 			}
 		case "scopes":
 			if r.Field(&seen, 3) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -718,14 +648,7 @@ func readClientCredentialsOAuthFlowV03ProtoJSON(r *wire.Reader, x *ClientCredent
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -913,14 +836,7 @@ func readImplicitOAuthFlowV03ProtoJSON(r *wire.Reader, x *ImplicitOAuthFlow) {
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -976,7 +892,7 @@ func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(b []byte, x *List
 	start := len(b)
 	var err error
 	if len(x.Configs) > 0 {
-		if b, err = appendTaskPushNotificationConfigV03ProtoJSONList(append(b, `,"configs":`...), x.Configs); err != nil {
+		if b, err = wire.AppendList(append(b, `,"configs":`...), x.Configs, appendTaskPushNotificationConfigV03ProtoJSON); err != nil {
 			return b, wire.In(err, "configs")
 		}
 	}
@@ -991,7 +907,7 @@ func readListTaskPushNotificationConfigsResponseV03ProtoJSON(r *wire.Reader, x *
 		switch string(key) {
 		case "configs":
 			if r.Field(&seen, 0) {
-				x.Configs = readTaskPushNotificationConfigV03ProtoJSONList(r)
+				x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03ProtoJSON)
 			}
 		case "nextPageToken", "next_page_token":
 			if r.Field(&seen, 1) {
@@ -1024,7 +940,7 @@ func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
 	if len(x.Parts) < 1 {
 		return b, wire.In(wire.TooFew(1), "content")
 	}
-	if b, err = appendPartV03ProtoJSONList(append(b, `,"content":`...), x.Parts); err != nil {
+	if b, err = wire.AppendList(append(b, `,"content":`...), x.Parts, appendPartV03ProtoJSON); err != nil {
 		return b, wire.In(err, "content")
 	}
 	if len(x.Metadata) > 0 {
@@ -1062,9 +978,7 @@ func readMessageV03ProtoJSON(r *wire.Reader, x *Message) {
 			}
 		case "content":
 			if r.Field(&seen, 4) {
-				at := r.Offset()
-				x.Parts = readPartV03ProtoJSONList(r)
-				r.MinItems(at, len(x.Parts), 1)
+				x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 5) {
@@ -1079,19 +993,6 @@ func readMessageV03ProtoJSON(r *wire.Reader, x *Message) {
 		}
 	}
 	r.Require(&seen, 1<<4, membersMessageV03ProtoJSON[:])
-}
-
-func appendMessageV03ProtoJSONList(b []byte, x []*Message) ([]byte, error) {
-	return wire.AppendList(b, x, appendMessageV03ProtoJSON)
-}
-func readMessageV03ProtoJSONList(r *wire.Reader) []*Message {
-	var list []*Message
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Message)
-		list = append(list, v)
-		readMessageV03ProtoJSON(r, v)
-	}
-	return list
 }
 
 func appendMutualTLSSecuritySchemeV03ProtoJSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
@@ -1272,19 +1173,6 @@ func readPartV03ProtoJSON(r *wire.Reader, x *Part) {
 	}
 }
 
-func appendPartV03ProtoJSONList(b []byte, x []*Part) ([]byte, error) {
-	return wire.AppendList(b, x, appendPartV03ProtoJSON)
-}
-func readPartV03ProtoJSONList(r *wire.Reader) []*Part {
-	var list []*Part
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(Part)
-		list = append(list, v)
-		readPartV03ProtoJSON(r, v)
-	}
-	return list
-}
-
 func appendPasswordOAuthFlowV03ProtoJSON(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
@@ -1315,14 +1203,7 @@ func readPasswordOAuthFlowV03ProtoJSON(r *wire.Reader, x *PasswordOAuthFlow) {
 			}
 		case "scopes":
 			if r.Field(&seen, 2) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Scopes == nil {
-							x.Scopes = map[string]string{}
-						}
-						x.Scopes[r.Keep(name)] = r.String()
-					}
-				}
+				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 			}
 		default:
 			r.Unknown(key)
@@ -1384,34 +1265,12 @@ func readSecurityRequirementV03ProtoJSON(r *wire.Reader, x *SecurityRequirement)
 		switch string(key) {
 		case "schemes":
 			if r.Field(&seen, 0) {
-				for name, ok := r.Object(); ok; name, ok = r.Next() {
-					if r.Entry(name) {
-						if x.Schemes == nil {
-							x.Schemes = map[string]*StringList{}
-						}
-						v := new(StringList)
-						x.Schemes[r.Keep(name)] = v
-						readStringListV03ProtoJSON(r, v)
-					}
-				}
+				x.Schemes = wire.ReadMap(r, false, readStringListV03ProtoJSON)
 			}
 		default:
 			r.Unknown(key)
 		}
 	}
-}
-
-func appendSecurityRequirementV03ProtoJSONList(b []byte, x []*SecurityRequirement) ([]byte, error) {
-	return wire.AppendList(b, x, appendSecurityRequirementV03ProtoJSON)
-}
-func readSecurityRequirementV03ProtoJSONList(r *wire.Reader) []*SecurityRequirement {
-	var list []*SecurityRequirement
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(SecurityRequirement)
-		list = append(list, v)
-		readSecurityRequirementV03ProtoJSON(r, v)
-	}
-	return list
 }
 
 func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, error) {
@@ -1779,12 +1638,12 @@ func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
 		return b, wire.In(err, "status")
 	}
 	if len(x.Artifacts) > 0 {
-		if b, err = appendArtifactV03ProtoJSONList(append(b, `,"artifacts":`...), x.Artifacts); err != nil {
+		if b, err = wire.AppendList(append(b, `,"artifacts":`...), x.Artifacts, appendArtifactV03ProtoJSON); err != nil {
 			return b, wire.In(err, "artifacts")
 		}
 	}
 	if len(x.History) > 0 {
-		if b, err = appendMessageV03ProtoJSONList(append(b, `,"history":`...), x.History); err != nil {
+		if b, err = wire.AppendList(append(b, `,"history":`...), x.History, appendMessageV03ProtoJSON); err != nil {
 			return b, wire.In(err, "history")
 		}
 	}
@@ -1817,11 +1676,11 @@ func readTaskV03ProtoJSON(r *wire.Reader, x *Task) {
 			}
 		case "artifacts":
 			if r.Field(&seen, 3) {
-				x.Artifacts = readArtifactV03ProtoJSONList(r)
+				x.Artifacts = wire.ReadList(r, readArtifactV03ProtoJSON)
 			}
 		case "history":
 			if r.Field(&seen, 4) {
-				x.History = readMessageV03ProtoJSONList(r)
+				x.History = wire.ReadList(r, readMessageV03ProtoJSON)
 			}
 		case "metadata":
 			if r.Field(&seen, 5) {
@@ -1941,19 +1800,6 @@ func readTaskPushNotificationConfigV03ProtoJSON(r *wire.Reader, x *TaskPushNotif
 		}
 	}
 	r.Require(&seen, 1<<1, membersTaskPushNotificationConfigV03ProtoJSON[:])
-}
-
-func appendTaskPushNotificationConfigV03ProtoJSONList(b []byte, x []*TaskPushNotificationConfig) ([]byte, error) {
-	return wire.AppendList(b, x, appendTaskPushNotificationConfigV03ProtoJSON)
-}
-func readTaskPushNotificationConfigV03ProtoJSONList(r *wire.Reader) []*TaskPushNotificationConfig {
-	var list []*TaskPushNotificationConfig
-	for ok := r.Array(); ok; ok = r.Elem() {
-		v := new(TaskPushNotificationConfig)
-		list = append(list, v)
-		readTaskPushNotificationConfigV03ProtoJSON(r, v)
-	}
-	return list
 }
 
 func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {

@@ -61,13 +61,14 @@ func (r *Reader) Done() error {
 // reader of theirs cannot stay on the stack.
 var readers = sync.Pool{New: func() any { return new(Reader) }}
 
-// Unmarshal reads the whole document src into x.
+// Unmarshal replaces x by what the whole document src holds.
 func Unmarshal[T any](src []byte, x *T, read func(*Reader, *T)) error {
+	*x = *new(T)
 	r := readers.Get().(*Reader)
-	r.Reset(src)
+	r.src = src
 	read(r, x)
 	err := r.Done()
-	r.Reset(nil)
+	*r = Reader{}
 	readers.Put(r)
 	return err
 }
@@ -345,9 +346,6 @@ func (r *Reader) Entry(name []byte) bool {
 
 // EntryOrNull is Entry for a map whose values may be null.
 func (r *Reader) EntryOrNull(name []byte) bool { return r.addKey(name) }
-
-// ListSize is the capacity that a list of messages starts with.
-const ListSize = 4
 
 // BlockSize is how many messages to allocate at once for a list that has n already: one for short lists, then more.
 func BlockSize(n int) int { return min(max(n, 1), 16) }

@@ -1,0 +1,106 @@
+package wire
+
+// What follows appends a member behind its key, which is a comma, the name and a colon, unless it is not to be written. An
+// error is handed through: after the first nothing is written, so that generated code says a member a line and looks
+// at the error at the end.
+
+// AppendText appends a string unless it is empty.
+func AppendText(b []byte, key, x string) []byte {
+	if x == "" {
+		return b
+	}
+	return AppendString(append(b, key...), x)
+}
+
+// AppendPlain appends a value unless it is zero.
+func AppendPlain[T comparable](b []byte, key string, x T, value func([]byte, T) []byte) []byte {
+	if x == *new(T) {
+		return b
+	}
+	return value(append(b, key...), x)
+}
+
+// AppendSet appends what x points to, if anything.
+func AppendSet[T any](b []byte, key string, x *T, value func([]byte, T) []byte) []byte {
+	if x == nil {
+		return b
+	}
+	return value(append(b, key...), *x)
+}
+
+// AppendRequired appends a value that is always written.
+func AppendRequired[T any](b []byte, err error, key string, x T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
+	return AppendMember(b, err, key, true, x, value)
+}
+
+// AppendMember appends a value if it is set.
+func AppendMember[T any](b []byte, err error, key string, set bool, x T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
+	if err != nil || !set {
+		return b, err
+	}
+	if b, err = value(append(b, key...), x); err != nil {
+		return b, In(err, nameOf(key))
+	}
+	return b, nil
+}
+
+// AppendMemberSet appends what x points to, if anything.
+func AppendMemberSet[T any](b []byte, err error, key string, x *T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
+	if x == nil {
+		return b, err
+	}
+	return AppendMember(b, err, key, true, *x, value)
+}
+
+// AppendMemberList appends a list if it is set.
+func AppendMemberList[T any](b []byte, err error, key string, set bool, x []T, elem func([]byte, T) ([]byte, error)) ([]byte, error) {
+	if err != nil || !set {
+		return b, err
+	}
+	if b, err = AppendList(append(b, key...), x, elem); err != nil {
+		return b, In(err, nameOf(key))
+	}
+	return b, nil
+}
+
+// AppendUnknown appends the case of a oneof that the definition does not know.
+func AppendUnknown(b []byte, err error, name string, x Value) ([]byte, error) {
+	if err != nil {
+		return b, err
+	}
+	if b, err = AppendValue(AppendKey(b, name), x); err != nil {
+		return b, In(err, name)
+	}
+	return b, nil
+}
+
+// Need is the error of the required member name if it is not set.
+func Need(err error, set bool, name string) error {
+	if err != nil || set {
+		return err
+	}
+	return In(NotSet(), name)
+}
+
+// NeedItems is the error of the list name of n elements if it has fewer than least.
+func NeedItems(err error, n, least int, name string) error {
+	if err != nil || n >= least {
+		return err
+	}
+	return In(TooFew(least), name)
+}
+
+// NeedCase is the error of an object of whose alternatives none is set.
+func NeedCase(err error, names ...string) error {
+	if err != nil {
+		return err
+	}
+	return NoCase(names...)
+}
+
+// nameOf is the name in a member's key.
+func nameOf(key string) string {
+	var r Reader
+	r.Reset([]byte(key[1 : len(key)-1]))
+	return r.String()
+}
