@@ -80,7 +80,7 @@ func serveDesk(t *testing.T, p *runtime.Protocol) (*desk, string) {
 	return d, srv.URL
 }
 
-func (d *desk) run(ctx context.Context, t *server.Task, _ []byte) ([]byte, error) {
+func (d *desk) run(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	if t.Resumed() {
 		return nil, t.Artifact("booking", runtime.Text("Booked for "+t.Text()+"."))
 	}

@@ -224,8 +224,7 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 	}
 	if s.Input != nil {
 		d.set("InputSchema", jen.Id(schemaName(s.Input)))
-		check := jen.Return(jen.New(jen.Id(s.Input.Name)).Dot("UnmarshalJSON").Call(jen.Id("input")))
-		d.set("Check", jen.Func().Params(jen.Id("input").Index().Byte()).Error().Block(check))
+		d.set("Decode", jen.Qual(serverPath, "Decode").Types(jen.Id(s.Input.Name)))
 	}
 	if s.Output != nil {
 		d.set("OutputSchema", jen.Id(schemaName(s.Output)))
@@ -242,39 +241,24 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 	).Line().Line()
 }
 
-// run is the skill's Run: decode and validate the input, call the handler, validate and encode the output.
+// run is the skill's Run: it calls the handler with the input, or with the message where the skill has none.
 func (a *agentPackage) run(s *ir.Skill) jen.Code {
-	fail := jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
-	task := jen.Op("&").Id("Task").Values(jen.Id("t"))
-	input := jen.Id("input")
-	var body []jen.Code
-	if s.Input == nil {
-		input = jen.Id("_")
-		body = append(body,
-			jen.Id("task").Op(":=").Add(task),
-			jen.List(jen.Id("out"), jen.Err()).Op(":=").Id("s").Dot(s.Go).Call(jen.Id("ctx"), jen.Id("task").Dot("Message").Call(), jen.Id("task")),
-		)
+	handler := jen.Id("s").Dot(s.Go)
+	in, typ := jen.Id("in"), jen.Op("*").Struct()
+	body := []jen.Code{jen.Return(handler.Clone().Call(jen.Id("ctx"), jen.Id("in"), jen.Op("&").Id("Task").Values(jen.Id("t"))))}
+	if s.Input != nil {
+		typ = jen.Op("*").Id(s.Input.Name)
 	} else {
-		body = append(body,
-			jen.Id("in").Op(":=").New(jen.Id(s.Input.Name)),
-			jen.If(jen.Err().Op(":=").Id("in").Dot("UnmarshalJSON").Call(jen.Id("input")), jen.Err().Op("!=").Nil()).Block(
-				jen.Return(jen.Nil(), jen.Qual(serverPath, "InvalidInput").Call(jen.Err())),
-			),
-			jen.List(jen.Id("out"), jen.Err()).Op(":=").Id("s").Dot(s.Go).Call(jen.Id("ctx"), jen.Id("in"), task),
-		)
+		in = jen.Id("_")
+		body = []jen.Code{
+			jen.Id("task").Op(":=").Op("&").Id("Task").Values(jen.Id("t")),
+			jen.Return(handler.Call(jen.Id("ctx"), jen.Id("task").Dot("Message").Call(), jen.Id("task"))),
+		}
 	}
+	output := "OutputJSON"
 	if s.Output == nil {
-		body = append(body, fail, jen.Return(jen.Index().Byte().Parens(jen.Id("out")), jen.Nil()))
-	} else {
-		begin := jen.If(jen.Err().Op(":=").Id("t").Dot("Begin").Call(), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err()))
-		body = slices.Insert(body, len(body)-1, jen.Code(begin))
-		body = append(body, fail,
-			jen.If(jen.Id("out").Op("==").Nil()).Block(
-				jen.Return(jen.Nil(), jen.Nil()).Comment("// answered through t"),
-			),
-			jen.Return(jen.Id("out").Dot("AppendJSON").Call(jen.Nil())),
-		)
+		output = "OutputText"
 	}
-	return jen.Func().Params(ctxParam(), jen.Id("t").Op("*").Qual(serverPath, "Task"), input.Index().Byte()).
-		Params(jen.Index().Byte(), jen.Error()).Block(body...)
+	return jen.Qual(serverPath, output).Call(
+		jen.Func().Params(ctxParam(), jen.Id("t").Op("*").Qual(serverPath, "Task"), in.Add(typ)).Params(a.output(s), jen.Error()).Block(body...))
 }

@@ -84,9 +84,9 @@ func (a *realAgent) skills() []server.Skill {
 }
 
 // forecast sends five chunks, one when it may.
-func (a *realAgent) forecast(ctx context.Context, t *server.Task, in []byte) ([]byte, error) {
+func (a *realAgent) forecast(ctx context.Context, t *server.Task, in any) ([]byte, error) {
 	var v input
-	if err := json.Unmarshal(in, &v); err != nil || v.City == "" {
+	if err := json.Unmarshal(in.([]byte), &v); err != nil || v.City == "" {
 		return nil, server.InvalidInput(violation("/city", "must not be empty"))
 	}
 	if err := t.Begin(); err != nil {
@@ -113,7 +113,7 @@ func (a *realAgent) forecast(ctx context.Context, t *server.Task, in []byte) ([]
 }
 
 // chat answers, asks, fails or refuses, as it is told.
-func (a *realAgent) chat(_ context.Context, t *server.Task, _ []byte) ([]byte, error) {
+func (a *realAgent) chat(_ context.Context, t *server.Task, _ any) ([]byte, error) {
 	switch text := t.Text(); {
 	case t.Resumed():
 		return []byte("you said " + text), nil

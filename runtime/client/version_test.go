@@ -24,7 +24,7 @@ func polyglot(t *testing.T) (url string, last *http.Header) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	chat := server.Skill{ID: "chat", Name: "chat", Run: func(ctx context.Context, t *server.Task, _ []byte) ([]byte, error) {
+	chat := server.Skill{ID: "chat", Name: "chat", Run: func(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 		switch {
 		case t.Resumed():
 			return []byte("for " + t.Text()), nil

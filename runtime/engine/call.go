@@ -47,7 +47,7 @@ type handling struct {
 	run     runContext   // ctx as the handler sees it
 	weight  int64        // bytes of the message that are taken from the budget of all work
 	overdue atomic.Int64 // when the ticker is to cancel the call, Unix nanoseconds; 0: a timer does, or nobody
-	input   []byte
+	input   input
 	resumed bool // the message continues the task
 }
 

@@ -32,12 +32,12 @@ type Skill struct {
 	Timeout time.Duration
 	// MaxConcurrent bounds the handlers running at once; further calls wait. 0 means no bound but [Limits.Running].
 	MaxConcurrent int
-	// Check decodes and validates an input without using it. An error is a *check.Error or *wire.Error. Nil without an input schema.
-	Check func(input []byte) error
-	// Run decodes and validates the input (nil without an input schema), calls [Call.Begin], then the handler, and encodes the output:
-	// JSON with an output schema, else text, empty when the handler answered through t. Violations of the input are
-	// wrapped by [InvalidInput].
-	Run func(ctx context.Context, c *Call, input []byte) (output []byte, err error)
+	// Decode reads and validates an input. An error is a *check.Error or *wire.Error. Nil without an input schema.
+	Decode func(input []byte) (any, error)
+	// Run calls [Call.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an output schema, else
+	// text, empty when the handler answered through its call. in is what Decode made of the input; without
+	// Decode it is the input's JSON as []byte, nil for a skill without an input schema.
+	Run func(ctx context.Context, c *Call, in any) (output []byte, err error)
 }
 
 // Router picks the skill for a message that nothing else could place. It returns a skill id, or "" when it does not know either.

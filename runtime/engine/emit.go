@@ -51,7 +51,7 @@ func (c *Call) create(first runtime.State) error {
 		c.live.read = true // by the stream that is about to begin
 	}
 	c.live.key = store.Key{Owner: c.owner, Task: id}
-	c.private.Skill, c.private.Input = c.skill.ID, c.input
+	c.private.Skill, c.private.Input = c.skill.ID, c.input.raw
 	var snap store.Snapshot
 	err := c.retry(func() (err error) {
 		snap, err = c.store(task, view)

@@ -49,7 +49,7 @@ func newAgent(t *testing.T, o Options, skills ...Skill) *agent {
 }
 
 func skillOf(id string, f func(ctx context.Context, c *Call) (string, error)) Skill {
-	return Skill{ID: id, Name: id, Run: func(ctx context.Context, c *Call, _ []byte) ([]byte, error) {
+	return Skill{ID: id, Name: id, Run: func(ctx context.Context, c *Call, _ any) ([]byte, error) {
 		out, err := f(ctx, c)
 		return []byte(out), err
 	}}

@@ -16,64 +16,79 @@ import (
 // accept makes the input of a task's first message: the data, else what the text says. Data is not checked here, the skill does that.
 // When text cannot be turned into an input, missing asks for what is needed, and input is what there is so far.
 // Reading a text ends with ctx, the context of the request: nobody waits for the answer any more.
-func (sk *skill) accept(ctx context.Context, data []byte, text string) (input []byte, missing []runtime.Part, err error) {
+func (sk *skill) accept(ctx context.Context, data []byte, text string) (in input, missing []runtime.Part, err error) {
 	if sk.InputSchema == "" {
-		return nil, nil, nil
+		return input{}, nil, nil
 	}
 	if len(data) > 0 {
-		return data, nil, nil
+		return input{raw: data}, nil, nil
 	}
 	given := sk.fromText(ctx, nil, text, false)
 	if err := ctx.Err(); err != nil {
-		return nil, nil, err
+		return input{}, nil, err
 	}
-	if err := sk.check(given); err != nil {
-		return given, sk.question(given, err), nil
+	if in, err = sk.decode(given); err != nil {
+		return in, sk.question(given, err), nil
 	}
-	return given, nil, nil
+	return in, nil, nil
 }
 
 // resume makes the input of a later message: the earlier input with the message's data or JSON text over it. Plain text only counts as input when it
 // was the server that asked. Data that a handler asked for and that does not fit is an error; otherwise missing asks again.
-func (sk *skill) resume(ctx context.Context, p store.Private, parts []runtime.Part) (input []byte, missing []runtime.Part, err error) {
+func (sk *skill) resume(ctx context.Context, p store.Private, parts []runtime.Part) (in input, missing []runtime.Part, err error) {
 	if sk.InputSchema == "" {
-		return nil, nil, nil
+		return input{}, nil, nil
 	}
 	given := dataOf(parts)
 	switch {
 	case len(given) == 0 && p.Asked:
 		if given = sk.fromText(ctx, p.Input, textOf(parts), true); ctx.Err() != nil {
-			return nil, nil, ctx.Err()
+			return input{}, nil, ctx.Err()
 		}
 	case len(given) == 0 && !sk.shape.scalar():
 		given = jsonText(textOf(parts))
 	}
 	if len(given) == 0 && !p.Asked {
-		return p.Input, nil, nil
+		return input{raw: p.Input}, nil, nil
 	}
 	sound, _ := sk.sound(p.Input, p.Asked)
 	merged := merge(sound, given)
-	err = sk.check(merged)
+	in, err = sk.decode(merged)
 	switch {
 	case err == nil:
-		return merged, nil, nil
+		return in, nil, nil
 	case p.Asked:
-		return merged, sk.question(merged, err), nil
+		return in, sk.question(merged, err), nil
 	}
-	return nil, nil, InvalidInput(err)
+	return input{}, nil, InvalidInput(err)
 }
 
 // errNoInput is what is wrong with no input at all.
 var errNoInput = errors.New("there is no input")
 
-func (sk *skill) check(input []byte) error {
+// input is a skill's input: as it came, and what it says if it has been looked at.
+type input struct {
+	raw   []byte // JSON, nil for a skill without input schema
+	value any
+}
+
+// decode reads an input that is there. What does not fit has no value.
+func (sk *skill) decode(raw []byte) (in input, err error) {
+	in.raw = raw
 	switch {
-	case len(input) == 0:
-		return errNoInput
-	case sk.Check == nil:
-		return nil
+	case len(raw) == 0:
+		return in, errNoInput
+	case sk.Decode != nil:
+		if in.value, err = sk.Decode(raw); err != nil {
+			in.value = nil
+		}
 	}
-	return sk.Check(input)
+	return in, err
+}
+
+func (sk *skill) check(raw []byte) error {
+	_, err := sk.decode(raw)
+	return err
 }
 
 // fromText puts what a text says over the input so far: it is JSON, or the value itself where the schema takes one, or it
@@ -110,7 +125,7 @@ func (sk *skill) fromText(ctx context.Context, have []byte, text string, asked b
 
 // takesText reports whether a text can be the whole input.
 func (sk *skill) takesText(text string) bool {
-	return sk.shape.scalar() || (sk.shape.Type == nil && sk.Check != nil && sk.Check([]byte(quote(text))) == nil)
+	return sk.shape.scalar() || (sk.shape.Type == nil && sk.Decode != nil && sk.check([]byte(quote(text))) == nil)
 }
 
 // openField returns the one property that a text without names fills: the only one that is missing or bad, else the skill's text field.

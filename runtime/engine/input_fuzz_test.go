@@ -32,11 +32,11 @@ func FuzzTextBecomesInput(f *testing.F) {
 		if !json.Valid([]byte(schema)) || have != "" && !json.Valid([]byte(have)) {
 			return
 		}
-		sk := &skill{Skill: Skill{ID: "x", Name: "x", InputSchema: schema, Check: func(input []byte) error {
+		sk := &skill{Skill: Skill{ID: "x", Name: "x", InputSchema: schema, Decode: func(input []byte) (any, error) {
 			if len(input)%3 == 0 {
-				return nil
+				return input, nil
 			}
-			return &check.Error{Violations: []check.Violation{{Pointer: "/to", Message: "is bad"}}}
+			return nil, &check.Error{Violations: []check.Violation{{Pointer: "/to", Message: "is bad"}}}
 		}}}
 		sk.shape, sk.properties = readShape(schema)
 		input := sk.fromText(t.Context(), []byte(have), text, asked)
@@ -55,7 +55,7 @@ func TestTextIsNotReadForAClientThatLeft(t *testing.T) {
 	sk := &skill{Skill: Skill{ID: "x", InputSchema: `{"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`}}
 	sk.shape, sk.properties = readShape(sk.InputSchema)
 	checks := 0
-	sk.Check = func([]byte) error { checks++; return nil }
+	sk.Decode = func(input []byte) (any, error) { checks++; return input, nil }
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, err := sk.accept(gone, nil, "a: 1, b: 2"); !errors.Is(err, context.Canceled) {

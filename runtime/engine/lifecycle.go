@@ -89,7 +89,7 @@ func (c *Call) launch(wait bool) {
 
 // enqueue puts a call behind the one that is at work on its task. The caller holds c.live.mu.
 func (c *Call) enqueue(wait bool) {
-	c.state = queued
+	c.state, c.input.value = queued, nil // it may wait for long
 	if wait {
 		c.done.arm()
 	}
@@ -165,7 +165,21 @@ func (c *Call) call() (out []byte, err error) {
 		c.overdue.Store(c.run.deadline.UnixNano())
 		c.e.beat.start()
 	}
-	return c.skill.Run(&c.run, c, c.input)
+	if err := c.decode(); err != nil {
+		return nil, err
+	}
+	if c.skill.Decode == nil {
+		return c.skill.Run(&c.run, c, c.input.raw)
+	}
+	return c.skill.Run(&c.run, c, c.input.value)
+}
+
+// decode reads the input, unless that was done to find out whether it fits.
+func (c *Call) decode() (err error) {
+	if c.skill.Decode != nil && c.input.value == nil {
+		c.input.value, err = c.skill.Decode(c.input.raw)
+	}
+	return InvalidInput(err)
 }
 
 var (

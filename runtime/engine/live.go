@@ -162,8 +162,8 @@ func (l *live) wake() {
 // waiting is how many bytes the inputs of the calls in the queue have. Each has its own: a short message may be merged over a long input. The caller
 // holds l.mu.
 func (l *live) waiting() (bytes int64) {
-	for _, t := range l.queue {
-		bytes += int64(len(t.input))
+	for _, c := range l.queue {
+		bytes += int64(len(c.input.raw))
 	}
 	return bytes
 }

@@ -13,7 +13,7 @@ import (
 // target is where a message goes: a skill with its input, or with the question for what is missing. Without a skill nothing fits.
 type target struct {
 	skill   *skill
-	input   []byte         // raw JSON, nil for a skill without input schema
+	input   input
 	missing []runtime.Part // what to ask, nil when the input can be tried
 }
 
@@ -27,6 +27,7 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 	if err != nil {
 		return target{}, err
 	}
+	var value any // of data
 	text := textOf(parts)
 	seen := data // text that is a JSON object is looked at as data is; a person may have written it, so that it stays text
 	if len(data) == 0 {
@@ -41,7 +42,7 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 		}
 	}
 	if sk == nil {
-		sk = e.fitting(parts, seen)
+		sk, value = e.fitting(parts, seen)
 	}
 	if sk == nil && e.router != nil {
 		id, err := e.router(c.ctx, c.req.Message)
@@ -54,8 +55,11 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 	}
 	switch {
 	case sk != nil:
-		input, missing, err := sk.accept(c.base.ctx, data, text)
-		return target{sk, input, missing}, err
+		in, missing, err := sk.accept(c.base.ctx, data, text)
+		if len(data) > 0 {
+			in.value = value
+		}
+		return target{sk, in, missing}, err
 	case len(data) > 0 || text == "":
 		return target{}, runtime.ErrInvalidParams.With("the message fits no skill: %s", e.listSkills()).
 			WithViolations(runtime.Violation{Field: "message.parts", Description: "fits no skill"})
@@ -63,20 +67,28 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 	return target{}, nil // a person wrote: an answer helps, an error does not
 }
 
-// fitting tries the rules that look at the content.
-func (k *catalog) fitting(parts []runtime.Part, data []byte) *skill {
+// fitting tries the rules that look at the content. value is what the data says, if it was looked at.
+func (k *catalog) fitting(parts []runtime.Part, data []byte) (found *skill, value any) {
 	if len(k.skills) == 1 {
-		return k.skills[0]
+		return k.skills[0], nil
 	}
 	if sk := k.only(func(sk *skill) bool { return sk.takes(parts) }); sk != nil {
-		return sk
+		return sk, nil
+	}
+	fits := func(sk *skill) bool {
+		in, err := sk.decode(data)
+		if err != nil || sk.Decode == nil {
+			return false
+		}
+		value = in.value // where several fit nobody asks for it
+		return true
 	}
 	if len(data) > 0 {
-		if sk := k.only(func(sk *skill) bool { return sk.Check != nil && sk.Check(data) == nil }); sk != nil {
-			return sk
+		if sk := k.only(fits); sk != nil {
+			return sk, value
 		}
 	}
-	return k.match(textOf(parts))
+	return k.match(textOf(parts)), nil
 }
 
 // only returns the one skill that passes, nil if none or several do.

@@ -181,10 +181,8 @@ func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Messag
 
 // found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.
 func (c *Call) found() error {
-	if c.skill.Check != nil {
-		if err := c.skill.Check(c.input); err != nil {
-			return InvalidInput(err)
-		}
+	if err := c.decode(); err != nil {
+		return err
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
@@ -253,16 +251,16 @@ func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, sta
 	if err := c.checkModes(); err != nil {
 		return false, false, err
 	}
-	input, missing, err := c.skill.resume(c.base.ctx, snap.Private, c.parts)
+	in, missing, err := c.skill.resume(c.base.ctx, snap.Private, c.parts)
 	if err != nil {
 		return false, false, err
 	}
-	c.input, c.private.Input = input, input
+	c.input, c.private.Input = in, in.raw
 	if missing != nil {
 		return false, false, c.askedAgain(missing)
 	}
 	c.private.Asked = false
-	if l.run != nil && l.waiting()+int64(len(input)) > e.limits.Body {
+	if l.run != nil && l.waiting()+int64(len(in.raw)) > e.limits.Body {
 		return false, false, ErrBusy.With("too many messages wait for their turn in the task, try again later").WithMetadata("taskId", now.ID)
 	}
 	if err := c.addMessage(runtime.StateWorking, nil); err != nil {

@@ -67,14 +67,9 @@ func forecaster(t *testing.T) (a *agent, request, artifact, question string) {
 		t.Fatal(err)
 	}
 	forecast := ruled("get_forecast", string(declared.Params.Skills["get_forecast"].Input), []string{"location"}, map[string]rule{"location": text, "days": number}, nil)
-	decode := forecast.Run
-	forecast.Run = func(ctx context.Context, task *server.Task, input []byte) ([]byte, error) {
-		input, err := decode(ctx, task, input)
-		if err != nil {
-			return nil, err
-		}
+	forecast.Run = func(_ context.Context, task *server.Task, input any) ([]byte, error) {
 		var in struct{ Location string }
-		if err := errors.Join(json.Unmarshal(input, &in), task.Begin()); err != nil {
+		if err := errors.Join(json.Unmarshal(input.([]byte), &in), task.Begin()); err != nil {
 			return nil, err
 		}
 		return json.Marshal(map[string]any{"location": in.Location, "days": []int{}})

@@ -125,8 +125,8 @@ func TestTextIsReadOnlyWhenThereIsRoom(t *testing.T) {
 	block, blocked := make(chan struct{}), make(chan struct{})
 	checks := 0
 	book := typed("book", []string{"title", "author"}, func(_ context.Context, _ *server.Task, in map[string]any) (any, error) { return in, nil })
-	check := book.Check
-	book.Check = func(input []byte) error { checks++; return check(input) }
+	decode := book.Decode
+	book.Decode = func(input []byte) (any, error) { checks++; return decode(input) }
 	a := start(t, testCard, []server.Skill{book, run("chat", func(context.Context, *server.Task) (string, error) { close(blocked); <-block; return "", nil })},
 		server.WithLimits(server.Limits{Running: 1}))
 	parked := a.ok("SendMessage", message("hello", `"metadata":{"skillId":"book"}`))

@@ -68,7 +68,7 @@ func newServer(t testing.TB, card string, skills []server.Skill, opts ...server.
 
 // run makes a skill without schemas of a function.
 func run(id string, f func(ctx context.Context, t *server.Task) (string, error)) server.Skill {
-	return server.Skill{ID: id, Name: id, Run: func(ctx context.Context, t *server.Task, _ []byte) ([]byte, error) {
+	return server.Skill{ID: id, Name: id, Run: func(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 		out, err := f(ctx, t)
 		return []byte(out), err
 	}}
@@ -106,16 +106,12 @@ func typed(id string, required []string, f func(ctx context.Context, t *server.T
 	}
 	sk := server.Skill{
 		ID: id, Name: id, InputSchema: string(schema), OutputSchema: `{"type":"object"}`,
-		Check: func(input []byte) error { _, err := decode(input); return err },
-		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
-			in, err := decode(input)
-			if err != nil {
-				return nil, server.InvalidInput(err)
-			}
+		Decode: func(input []byte) (any, error) { return decode(input) },
+		Run: func(ctx context.Context, t *server.Task, in any) ([]byte, error) {
 			if err := t.Begin(); err != nil {
 				return nil, err
 			}
-			out, err := f(ctx, t, in)
+			out, err := f(ctx, t, in.(map[string]any))
 			if err != nil || out == nil {
 				return nil, err
 			}

@@ -27,7 +27,7 @@ func hosted(t *testing.T, f func(ctx context.Context, t *Task) (string, error), 
 	if err := card.UnmarshalJSON([]byte(hostCard)); err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Config{Protocol: a2a.Protocol(), Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(ctx context.Context, t *Task, _ []byte) ([]byte, error) {
+	s, err := New(Config{Protocol: a2a.Protocol(), Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(ctx context.Context, t *Task, _ any) ([]byte, error) {
 		out, err := f(ctx, t)
 		return []byte(out), err
 	}}}}, append(opts, WithLimits(limits), WithLogger(slog.New(slog.DiscardHandler)))...)

@@ -119,7 +119,7 @@ func hostedFuzz(f *testing.F) *Server {
 	if err := card.UnmarshalJSON([]byte(hostCard)); err != nil {
 		f.Fatal(err)
 	}
-	s, err := New(Config{Protocol: a2a.Protocol(), Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(context.Context, *Task, []byte) ([]byte, error) {
+	s, err := New(Config{Protocol: a2a.Protocol(), Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(context.Context, *Task, any) ([]byte, error) {
 		return []byte("done"), nil
 	}}}}, WithForwarded(), WithLimits(Limits{Body: 64 << 10}))
 	if err != nil {

@@ -90,13 +90,8 @@ func ruled(id, schema string, required []string, properties map[string]rule, roo
 		return nil
 	}
 	return server.Skill{
-		ID: id, Name: id, InputSchema: schema, OutputSchema: `true`, Check: examine,
-		Run: func(_ context.Context, _ *server.Task, input []byte) ([]byte, error) {
-			if err := examine(input); err != nil {
-				return nil, server.InvalidInput(err)
-			}
-			return input, nil
-		},
+		ID: id, Name: id, InputSchema: schema, OutputSchema: `true`, Decode: func(input []byte) (any, error) { return input, examine(input) },
+		Run: func(_ context.Context, _ *server.Task, in any) ([]byte, error) { return in.([]byte), nil },
 	}
 }
 

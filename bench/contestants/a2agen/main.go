@@ -39,7 +39,7 @@ type skill struct{ token string }
 
 // run is what the emitted glue of a skill without schemas does, and the handler in one. It does not call Begin, as a
 // skill that may answer with a message does not.
-func (s skill) run(ctx context.Context, t *server.Task, _ []byte) ([]byte, error) {
+func (s skill) run(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	cmd := work.Parse(t.Text())
 	if cmd.Kind == work.Message {
 		return nil, t.Reply(runtime.Text(work.Reply(s.token)))

@@ -32,71 +32,39 @@ func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
 
 func skillGetCurrentWeather(s Skills) server.Skill {
 	return server.Skill{
-		ID:          "get_current_weather",
-		Name:        "Get Current Weather",
-		Description: "Retrieve real-time weather for any location.",
-		TextField:   "location",
-		Tags:        []string{"weather", "current", "real-time"},
-		Examples:    []string{"What's the weather in Paris?", "Current conditions in Tokyo"},
-		InputModes:  []string{"application/json", "text/plain"},
-		OutputModes: []string{"application/json", "text/plain"},
-		InputSchema: schemaGetCurrentWeatherInput,
-		Check: func(input []byte) error {
-			return new(GetCurrentWeatherInput).UnmarshalJSON(input)
-		},
+		ID:           "get_current_weather",
+		Name:         "Get Current Weather",
+		Description:  "Retrieve real-time weather for any location.",
+		TextField:    "location",
+		Tags:         []string{"weather", "current", "real-time"},
+		Examples:     []string{"What's the weather in Paris?", "Current conditions in Tokyo"},
+		InputModes:   []string{"application/json", "text/plain"},
+		OutputModes:  []string{"application/json", "text/plain"},
+		InputSchema:  schemaGetCurrentWeatherInput,
+		Decode:       server.Decode[GetCurrentWeatherInput],
 		OutputSchema: schemaGetCurrentWeatherOutput,
 		Timeout:      5000 * time.Millisecond,
-		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
-			in := new(GetCurrentWeatherInput)
-			if err := in.UnmarshalJSON(input); err != nil {
-				return nil, server.InvalidInput(err)
-			}
-			if err := t.Begin(); err != nil {
-				return nil, err
-			}
-			out, err := s.GetCurrentWeather(ctx, in, &Task{t})
-			if err != nil {
-				return nil, err
-			}
-			if out == nil {
-				return nil, nil // answered through t
-			}
-			return out.AppendJSON(nil)
-		},
+		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *GetCurrentWeatherInput) (*GetCurrentWeatherOutput, error) {
+			return s.GetCurrentWeather(ctx, in, &Task{t})
+		}),
 	}
 }
 
 func skillGetForecast(s Skills) server.Skill {
 	return server.Skill{
-		ID:          "get_forecast",
-		Name:        "Get Forecast",
-		Description: "Get 5-day weather predictions.",
-		TextField:   "location",
-		Tags:        []string{"weather", "forecast", "prediction"},
-		Examples:    []string{"5-day forecast for New York", "Will it rain in London this weekend?"},
-		InputModes:  []string{"application/json", "text/plain"},
-		OutputModes: []string{"application/json", "text/plain"},
-		InputSchema: schemaGetForecastInput,
-		Check: func(input []byte) error {
-			return new(GetForecastInput).UnmarshalJSON(input)
-		},
+		ID:           "get_forecast",
+		Name:         "Get Forecast",
+		Description:  "Get 5-day weather predictions.",
+		TextField:    "location",
+		Tags:         []string{"weather", "forecast", "prediction"},
+		Examples:     []string{"5-day forecast for New York", "Will it rain in London this weekend?"},
+		InputModes:   []string{"application/json", "text/plain"},
+		OutputModes:  []string{"application/json", "text/plain"},
+		InputSchema:  schemaGetForecastInput,
+		Decode:       server.Decode[GetForecastInput],
 		OutputSchema: schemaGetForecastOutput,
-		Run: func(ctx context.Context, t *server.Task, input []byte) ([]byte, error) {
-			in := new(GetForecastInput)
-			if err := in.UnmarshalJSON(input); err != nil {
-				return nil, server.InvalidInput(err)
-			}
-			if err := t.Begin(); err != nil {
-				return nil, err
-			}
-			out, err := s.GetForecast(ctx, in, &Task{t})
-			if err != nil {
-				return nil, err
-			}
-			if out == nil {
-				return nil, nil // answered through t
-			}
-			return out.AppendJSON(nil)
-		},
+		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *GetForecastInput) (*GetForecastOutput, error) {
+			return s.GetForecast(ctx, in, &Task{t})
+		}),
 	}
 }

@@ -63,7 +63,7 @@ func guard(next http.Handler) http.Handler {
 }
 
 // chat does what it is told.
-func chat(ctx context.Context, t *server.Task, _ []byte) ([]byte, error) {
+func chat(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	switch text := t.Text(); {
 	case t.Resumed():
 		return []byte("for " + text), nil
@@ -102,12 +102,12 @@ func chat(ctx context.Context, t *server.Task, _ []byte) ([]byte, error) {
 	return []byte("you said " + t.Text()), nil
 }
 
-func forecast(_ context.Context, _ *server.Task, in []byte) ([]byte, error) {
+func forecast(_ context.Context, _ *server.Task, in any) ([]byte, error) {
 	var v struct {
 		City string
 		Days int
 	}
-	if err := json.Unmarshal(in, &v); err != nil {
+	if err := json.Unmarshal(in.([]byte), &v); err != nil {
 		return nil, invalid("/city", err.Error())
 	}
 	if v.Days == 0 {
