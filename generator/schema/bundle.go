@@ -100,7 +100,7 @@ func (w *bundler) raw(s *schema, n *yaml.Node) {
 		switch target := s.refs[v]; {
 		case target != nil:
 			w.b = append(w.b, w.refTo(target)...)
-		case slices.Contains(notSchemas, k.Value):
+		case isData(k.Value):
 			w.b = yamlx.AppendJSON(w.b, v)
 		default:
 			w.rawValue(s, v)
@@ -216,6 +216,16 @@ func publishProperties(w *bundler, s *schema, k string, _ *yaml.Node) {
 		w.place(p.schema, false)
 	}
 	w.b = append(w.b, '}')
+}
+
+func publishAdditional(w *bundler, s *schema, k string, _ *yaml.Node) {
+	w.key(k)
+	w.place(s.additional, false)
+}
+
+func publishNames(w *bundler, s *schema, k string, _ *yaml.Node) {
+	w.key(k)
+	w.place(s.names, true)
 }
 
 // publishItems prints items, which before 2020-12 may be a list.

@@ -40,7 +40,7 @@ func NewEvaluator(contract []byte) (*Evaluator, error) {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
-	c.Draft, c.AssertFormat = jsonschema.Draft2020, true
+	c.Draft, c.AssertFormat = jsonschema.Draft2019, true // of 2020 it searches all schemas for anchors, for each of them
 	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errors.New("a contract is self-contained") }
 	for name := range jsonschema.Formats {
 		c.Formats[name] = func(any) bool { return true }
@@ -106,10 +106,17 @@ func inRange(v any) bool {
 	return true
 }
 
-// strip takes out of a schema what says nothing about values, which need not be as the standard has it, and respells
-// patterns as Go reads them.
+// strip takes out of a schema what says nothing about values, which need not be as the standard has it. It respells patterns
+// as Go reads them, and prefixItems as draft 2019-09 does.
 func strip(node any) {
 	s, _ := node.(map[string]any)
+	if prefix, ok := s["prefixItems"]; ok {
+		if rest, ok := s["items"]; ok {
+			s["additionalItems"] = rest
+		}
+		s["items"] = prefix
+		delete(s, "prefixItems")
+	}
 	for name, v := range s {
 		row := table[name]
 		if row == nil {
@@ -124,7 +131,7 @@ func strip(node any) {
 		switch v := v.(type) {
 		case []any:
 			for _, sub := range v {
-				if row.holds == holdsList {
+				if row.holds == holdsList || name == "items" {
 					strip(sub)
 				}
 			}
@@ -189,8 +196,8 @@ func (e *Evaluator) complaint(err *jsonschema.ValidationError, value any) string
 	_, pointer, _ := strings.Cut(leaf.AbsoluteKeywordLocation, "#")
 	text := leaf.Message
 	for at := pointer; at != ""; at = at[:strings.LastIndexByte(at, '/')] {
-		if row := table[lastToken(at)]; row != nil && row.says != nil {
-			text = row.says(find(e.contract, at), find(value, leaf.InstanceLocation))
+		if row := table[lastToken(at)]; row != nil && (row.says != "" || row.explain != nil) {
+			text = row.problem(find(e.contract, at), find(value, leaf.InstanceLocation))
 			break
 		}
 	}
@@ -198,6 +205,39 @@ func (e *Evaluator) complaint(err *jsonschema.ValidationError, value any) string
 		return fmt.Sprintf("%q %s", short(leaf.InstanceLocation[1:]), text)
 	}
 	return text
+}
+
+// problem says what is wrong with a value that the keyword refuses.
+func (k *keyword) problem(arg, v any) string {
+	switch {
+	case k.explain != nil:
+		return k.explain(arg, v)
+	case !strings.Contains(k.says, "%v"):
+		return k.says
+	case k.unit != "":
+		arg = plural(arg, k.unit)
+	}
+	return fmt.Sprintf(k.says, arg)
+}
+
+func typeProblem(arg, v any) string  { return "must be " + typesText(arg) + ", not " + describe(v) }
+func constProblem(arg, _ any) string { return "must be " + jsonText(arg) }
+
+// requiredProblem names the first property that is missing.
+func requiredProblem(arg, v any) string {
+	object, _ := v.(map[string]any)
+	names, _ := arg.([]any)
+	for _, name := range names {
+		if text, ok := name.(string); ok && !has(object, text) {
+			return fmt.Sprintf("lacks the property %q, which is required", short(text))
+		}
+	}
+	return "lacks a required property"
+}
+
+func has(object map[string]any, name string) bool {
+	_, ok := object[name]
+	return ok
 }
 
 // leaves are the errors that have no others as their cause. What is wrong with each alternative of a union is not told.

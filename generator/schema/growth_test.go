@@ -42,6 +42,10 @@ func TestFilesTakeLinearTime(t *testing.T) {
 		{"definitions", 300, compile, func(n int) string {
 			return `{"type":"object","properties":{` + list(n, `"p@":{"$ref":"#/$defs/D@"}`) + `},"$defs":{` + list(n, `"D@":{"type":"object","properties":{"a":{"type":"string"}}}`) + `}}`
 		}},
+		{"defaults and examples", 300, compile, func(n int) string {
+			return `{"type":"object","properties":{` + list(n, `"p@":{"type":"string","minLength":2,"default":"p@","examples":["p@"]}`) + `}}`
+		}},
+		{"choices that another keyword limits", 300, compile, func(n int) string { return `{"enum":[` + list(n, `"v@"`) + `],"minLength":1}` }},
 		{"choices", 1000, compile, func(n int) string { return `{"enum":[` + list(n, `"v@"`) + `]}` }},
 		{"tags of a card", 2000, imported, func(n int) string {
 			return `{"name":"a","description":"a","version":"1","skills":[{"id":"a","name":"a","description":"a","tags":[` + list(n, `"t@"`) + `]}]}`

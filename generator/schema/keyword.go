@@ -90,6 +90,16 @@ func (c *compiler) settle(s *schema) {
 
 func annotation(*compiler, *schema, *yaml.Node, *yaml.Node) {}
 
+func readTitle(c *compiler, s *schema, _, v *yaml.Node)       { s.title = c.text(s, v) }
+func readDescription(c *compiler, s *schema, _, v *yaml.Node) { s.description = c.text(s, v) }
+func readDeprecated(c *compiler, s *schema, _, v *yaml.Node)  { s.deprecated = c.flag(s, v) }
+func readNullable(c *compiler, s *schema, _, v *yaml.Node)    { s.nullable = c.flag(s, v) }
+func readDefault(_ *compiler, s *schema, _, v *yaml.Node)     { s.def = v }
+func readExample(_ *compiler, s *schema, _, v *yaml.Node)     { s.examples = append(s.examples, v) }
+func readExamples(_ *compiler, s *schema, _, v *yaml.Node) {
+	s.examples = append(s.examples, yamlx.Items(v)...)
+}
+
 // dialects are the meta-schemas whose keywords are read alike.
 var dialects = map[string]bool{
 	"https://json-schema.org/draft/2020-12/schema": true, "https://json-schema.org/draft/2019-09/schema": true,

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"math"
 	"math/big"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -81,7 +80,7 @@ func (c *compiler) rawRefs(s *schema, n *yaml.Node) {
 			if s.refs[v] = c.lookup(s.doc, v, v.Value, s); s.refs[v] != nil {
 				s.refs[v].target = true
 			}
-		case !slices.Contains(notSchemas, k.Value):
+		case !isData(k.Value):
 			c.rawRefs(s, v)
 		}
 	}

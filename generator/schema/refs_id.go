@@ -20,9 +20,6 @@ type resource struct {
 // anchor is an $anchor, or the $id "#name" of draft 7.
 type anchor struct{ ptr, resource, name string }
 
-// notSchemas are keywords under which an $anchor or $id is data.
-var notSchemas = []string{"enum", "const", "default", "examples", "example"}
-
 // indexDocument finds the resources and anchors of a document, once.
 func (c *compiler) indexDocument(doc *document) {
 	if doc.resources == nil {
@@ -53,7 +50,7 @@ func (c *compiler) index(doc *document, n *yaml.Node, ptr string, in int) {
 				c.errorf(doc, v, "duplicate-anchor", "", "$anchor %q is declared twice", short(v.Value))
 			}
 			doc.anchors = append(doc.anchors, a)
-		case !slices.Contains(notSchemas, k.Value):
+		case !isData(k.Value):
 			c.index(doc, v, join(ptr, k.Value), in)
 		}
 	}

@@ -80,7 +80,8 @@ func TestOfficialSuite(t *testing.T) {
 		cases, taken = append(cases, c), append(taken, g)
 	}
 	n.taken = len(taken)
-	for i, verdicts := range ask(t, module(t, compileCases(t, cases)), cases) {
+	res := compileCases(t, cases)
+	for i, verdicts := range ask(t, module(t, res), cases) {
 		same := true
 		for j, test := range taken[i].Tests {
 			valid := len(verdicts[j].Violations) == 0
@@ -90,6 +91,9 @@ func TestOfficialSuite(t *testing.T) {
 			}
 			if valid && !test.Valid {
 				n.accepted++
+			}
+			if valid && !evaluate(t, res.Roots[i].Bundle, string(test.Data)) {
+				t.Errorf("%s: %s: the evaluator refuses %s, emitted code takes it", taken[i].file, taken[i].Description, test.Data)
 			}
 		}
 		if !same {
