@@ -41,7 +41,7 @@ func versionV10JSON() *runtime.Version {
 				},
 				Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 				Append:        encodeResultV10JSON,
-				AppendRequest: runtime.AppendOf(appendSendMessageRequestV10JSON),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
 				Read:          parseResultV10JSON,
 			},
 			{
@@ -55,7 +55,7 @@ func versionV10JSON() *runtime.Version {
 				Stream:        true,
 				Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 				Append:        runtime.AppendItem(encodeEventV10JSON),
-				AppendRequest: runtime.AppendOf(appendSendMessageRequestV10JSON),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
 				Read:          runtime.ReadItem(parseEventV10JSON),
 			},
 			{
@@ -67,8 +67,8 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 				},
 				Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
-				Append:        runtime.AppendOf(appendTaskV10JSON),
-				AppendRequest: runtime.AppendOf(appendGetTaskRequestV10JSON),
+				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
 				Read:          runtime.ReadOf(readTaskV10JSON),
 			},
 			{
@@ -85,8 +85,8 @@ func versionV10JSON() *runtime.Version {
 					}
 					return nil
 				}),
-				Append:        runtime.AppendOf(appendListTasksResponseV10JSON),
-				AppendRequest: runtime.AppendOf(appendListTasksRequestV10JSON),
+				Append:        runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
 				Read:          runtime.ReadOf(readListTasksResponseV10JSON),
 			},
 			{
@@ -98,8 +98,8 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 				},
 				Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
-				Append:        runtime.AppendOf(appendTaskV10JSON),
-				AppendRequest: runtime.AppendOf(appendCancelTaskRequestV10JSON),
+				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
 				Read:          runtime.ReadOf(readTaskV10JSON),
 			},
 			{
@@ -113,7 +113,7 @@ func versionV10JSON() *runtime.Version {
 				Stream:        true,
 				Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
 				Append:        runtime.AppendItem(encodeEventV10JSON),
-				AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV10JSON),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
 				Read:          runtime.ReadItem(parseEventV10JSON),
 			},
 			{
@@ -125,8 +125,8 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 				},
 				Decode:        runtime.ParamsOf(readTaskPushNotificationConfigV10JSON),
-				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10JSON),
-				AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV10JSON),
+				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 			},
 			{
@@ -138,8 +138,8 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 				},
 				Decode:        runtime.ParamsOf(readGetTaskPushNotificationConfigRequestV10JSON),
-				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10JSON),
-				AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10JSON),
+				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 			},
 			{
@@ -151,8 +151,8 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
 				},
 				Decode:        runtime.ParamsOf(readListTaskPushNotificationConfigsRequestV10JSON),
-				Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10JSON),
-				AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10JSON),
+				Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
 			},
 			{
@@ -164,8 +164,8 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 				},
 				Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
-				Append:        runtime.AppendOf(appendAgentCardV10JSON),
-				AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV10JSON),
+				Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
 				Read:          runtime.ReadOf(readAgentCardV10JSON),
 			},
 			{
@@ -178,19 +178,19 @@ func versionV10JSON() *runtime.Version {
 				},
 				Decode:        runtime.ParamsOf(readDeleteTaskPushNotificationConfigRequestV10JSON),
 				Append:        runtime.AppendNothing("{}"),
-				AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10JSON),
+				AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadNothing,
 			},
 		},
 		AppendEvent: encodeEventV10JSON,
 		ReadEvent:   parseEventV10JSON,
-		AppendCard:  runtime.AppendCard(appendAgentCardV10JSON),
+		AppendCard:  runtime.AppendCard(wire.AppendMessage[*AgentCard]),
 	}
 }
 
 func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := v.(StreamResponsePayload); ok {
-		return appendStreamResponseV10JSON(dst, &StreamResponse{Payload: payload})
+		return (&StreamResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
@@ -213,7 +213,7 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 
 func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
 	if payload, ok := v.(SendMessageResponsePayload); ok {
-		return appendSendMessageResponseV10JSON(dst, &SendMessageResponse{Payload: payload})
+		return (&SendMessageResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
@@ -423,14 +423,14 @@ func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 }
 
 // CardInfo implements [runtime.Card].
-func (c *AgentCard) CardInfo() runtime.CardInfo {
+func (x *AgentCard) CardInfo() runtime.CardInfo {
 	info := runtime.CardInfo{
-		Name:          c.Name,
-		Version:       c.Version,
-		DefaultInput:  c.DefaultInputModes,
-		DefaultOutput: c.DefaultOutputModes,
+		Name:          x.Name,
+		Version:       x.Version,
+		DefaultInput:  x.DefaultInputModes,
+		DefaultOutput: x.DefaultOutputModes,
 	}
-	if has := c.Capabilities; has != nil {
+	if has := x.Capabilities; has != nil {
 		info.Streaming = value(has.Streaming)
 		info.Push = value(has.PushNotifications)
 		info.Extended = value(has.ExtendedAgentCard)
@@ -442,7 +442,7 @@ func (c *AgentCard) CardInfo() runtime.CardInfo {
 			})
 		}
 	}
-	for _, i := range c.SupportedInterfaces {
+	for _, i := range x.SupportedInterfaces {
 		info.Interfaces = append(info.Interfaces, runtime.Interface{
 			URL:     i.URL,
 			Binding: i.ProtocolBinding,
@@ -454,9 +454,9 @@ func (c *AgentCard) CardInfo() runtime.CardInfo {
 }
 
 // At implements [runtime.Card].
-func (c *AgentCard) At(base string) runtime.Card {
-	at := *c
-	at.SupportedInterfaces = runtime.Copies(c.SupportedInterfaces)
+func (x *AgentCard) At(base string) runtime.Card {
+	at := *x
+	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
 		i.URL = runtime.Rebase(base, i.URL)
 	}

@@ -14,12 +14,12 @@ import (
 
 // Codec prints the functions that read and write the hub types on one JSON wire. For a type T and the wire's suffix S:
 //
-//	func appendTS(b []byte, x *T) ([]byte, error)     // a message
+//	func appendTS(b []byte, x *T) ([]byte, error) // a message
 //	func readTS(r *wire.Reader, x *T)
 //	func appendTS(b []byte, x T) []byte               // an enum
 //	func readTS(r *wire.Reader) T
 //
-// For the newest wire the messages also get AppendJSON, MarshalJSON and UnmarshalJSON. What is written is strict
+// For the newest wire appendTS is the method AppendJSON, and the messages also get MarshalJSON and UnmarshalJSON. What is written is strict
 // ProtoJSON (A2A 1.0 §5.5–5.7): members in layout order, zero values of implicit presence left out, required ones always there.
 func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	c := &codec{wire: w, exported: w == newestJSON(p)}
@@ -40,10 +40,11 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 			code = append(code, jen.Add(c.appendEnum(l), c.readEnum(l)))
 			continue
 		}
+		code = append(code, c.appendMessage(l))
 		if c.exported {
 			code = append(code, c.methods(l))
 		}
-		code = append(code, jen.Add(c.appendMessage(l), c.readMessage(l)))
+		code = append(code, c.readMessage(l))
 	}
 	return renderLarge(func() *jen.File { return newFile(paths.Protocol, name) }, file, code)
 }
@@ -167,17 +168,30 @@ func (c *codec) fn(verb string, t *ir.Type, plural string) string {
 
 // methods prints what makes a message encode itself as this wire.
 func (c *codec) methods(l *ir.Layout) jen.Code {
-	t, append, read := l.Type.Go, c.fn("append", l.Type, ""), c.fn("read", l.Type, "")
-	s := doc("AppendJSON appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written.").(*jen.Statement)
-	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("AppendJSON").Params(jen.Id("b").Index().Byte()).Params(jen.Index().Byte(), jen.Error()).
-		Add(oneLine(jen.Return(jen.Id(append).Call(jen.Id("b"), jen.Id("x"))))).Line().Line()
-	s.Add(doc("MarshalJSON encodes x as " + c.wire.Name + "."))
-	s.Func().Params(jen.Id("x").Id(t)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).
-		Add(oneLine(jen.Return(jen.Id(append).Call(jen.Nil(), jen.Op("&").Id("x"))))).Line().Line()
-	s.Add(doc("UnmarshalJSON replaces x by what src holds, read as " + c.wire.Name + ". The error is a [*wire.Error]; x is then incomplete."))
-	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("UnmarshalJSON").Params(jen.Id("src").Index().Byte()).Error().
-		Add(oneLine(jen.Return(jen.Qual(wirePath, "Unmarshal").Call(jen.Id("src"), jen.Id("x"), jen.Id(read))))).Line()
+	t, x := l.Type.Go, jen.Id("x")
+	s := jen.Func().Params(x.Clone().Id(t)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).
+		Add(oneLine(jen.Return(x.Clone().Dot("AppendJSON").Call(jen.Nil())))).Line().Line()
+	s.Func().Params(x.Clone().Op("*").Id(t)).Id("UnmarshalJSON").Params(jen.Id("src").Index().Byte()).Error().
+		Add(oneLine(jen.Return(jen.Qual(wirePath, "Unmarshal").Call(jen.Id("src"), x, jen.Id(c.fn("read", l.Type, "")))))).Line()
 	return s
+}
+
+// appendFn is the function that writes a message: by its method AppendJSON on the newest wire.
+func (c *codec) appendFn(t *ir.Type) *jen.Statement {
+	if c.exported {
+		return jen.Qual(wirePath, "AppendMessage")
+	}
+	return jen.Id(c.fn("append", t, ""))
+}
+
+// appendHead begins that function.
+func (c *codec) appendHead(t *ir.Type) *jen.Statement {
+	b, x := jen.Id("b").Index().Byte(), jen.Id("x").Add(ptr(t))
+	if c.exported {
+		return jen.Add(doc("AppendJSON appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written.")).
+			Func().Params(x).Id("AppendJSON").Params(b)
+	}
+	return jen.Func().Id(c.fn("append", t, "")).Params(b, x)
 }
 
 // raw is a string constant, in backquotes where that reads better.

@@ -32,8 +32,7 @@ func (c *codec) appendMessage(l *ir.Layout) jen.Code {
 		}
 	}
 	body = append(body, jen.Return(jen.Qual(wirePath, "EndObject").Call(jen.Id("b"), jen.Id("start")), result))
-	return jen.Func().Id(c.fn("append", l.Type, "")).Params(jen.Id("b").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).
-		Params(jen.Index().Byte(), jen.Error()).Block(body...).Line()
+	return c.appendHead(l.Type).Params(jen.Index().Byte(), jen.Error()).Block(body...).Line()
 }
 
 // fails reports whether writing the member goes through an error variable.
@@ -171,7 +170,7 @@ func (c *codec) present(f *ir.Field, x *jen.Statement) jen.Code {
 func (c *codec) appender(t ir.TypeRef) (fn jen.Code, fails bool, args []jen.Code) {
 	switch t.Kind {
 	case ir.KindMessage:
-		return jen.Id(c.fn("append", t.Type, "")), true, nil
+		return c.appendFn(t.Type), true, nil
 	case ir.KindEnum:
 		return jen.Id(c.fn("append", t.Type, "")), false, nil
 	case ir.KindList:

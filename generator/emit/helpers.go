@@ -12,7 +12,7 @@ func Helpers(p *ir.Protocol, paths Paths) (output.File, error) {
 	b := &bound{Bindings: &p.Bindings}
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
 	addAll(f, errorVars(), b.newMessageHelper(), b.textHelper(), b.dataHelper(),
-		b.textMethod("m", b.Message, "Message.parts", "message"), b.textMethod("a", b.Artifact, "Artifact.parts", "artifact"), b.partsText())
+		b.textMethod("x", b.Message, "Message.parts", "message"), b.textMethod("x", b.Artifact, "Artifact.parts", "artifact"), b.partsText())
 	return render(f, pkgFile(paths.Protocol, "helpers.gen.go"))
 }
 

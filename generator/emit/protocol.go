@@ -19,7 +19,7 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	protocol.Add(b.protocolFunc(p))
 	neutrals := map[string]bool{} // operations may share a request type, and versions do
 	for _, v := range p.Versions {
-		protocol.Add((&versionTable{bound: b, v: v, wire: jsonWire(v), neutrals: neutrals, several: len(p.Versions) > 1}).code())
+		protocol.Add((&versionTable{bound: b, v: v, wire: jsonWire(v), neutrals: neutrals, several: len(p.Versions) > 1, newest: v == p.Versions[0]}).code())
 		for _, w := range otherWires(v) {
 			protocol.Add(wireTable(w)).Line()
 		}
@@ -92,13 +92,21 @@ func readFunc(w *ir.Wire, t *ir.Type) string { return "read" + t.Go + w.Suffix }
 
 func appendFunc(w *ir.Wire, t *ir.Type) string { return "append" + t.Go + w.Suffix }
 
+// appendFn is the function that writes a message of the version.
+func (t *versionTable) appendFn(typ *ir.Type) *jen.Statement {
+	if t.newest {
+		return jen.Qual(wirePath, "AppendMessage").Types(ptr(typ))
+	}
+	return jen.Id(appendFunc(t.wire, typ))
+}
+
 // versionTable prints the table of one version in its JSON encoding.
 type versionTable struct {
 	*bound
 	v    *ir.Version
 	wire *ir.Wire
-	// several: it is one of several versions.
-	several bool
+	// several: it is one of several versions, newest: the first of them.
+	several, newest bool
 	// neutrals are the functions of neutral forms that are printed already.
 	neutrals map[string]bool
 }
@@ -130,7 +138,7 @@ func (t *versionTable) versionFunc() jen.Code {
 		"Operations", operations,
 		"AppendEvent", jen.Id("encodeEvent"+t.wire.Suffix),
 		"ReadEvent", jen.Id("parseEvent"+t.wire.Suffix),
-		"AppendCard", rt("AppendCard").Call(jen.Id(appendFunc(t.wire, t.AgentCard))),
+		"AppendCard", rt("AppendCard").Call(t.appendFn(t.AgentCard)),
 	)
 	if t.several {
 		version.set("ReadCard", t.readCard(t.wire))

@@ -5,10 +5,10 @@ import "github.com/dave/jennifer/jen"
 // cardInfo prints AgentCard.CardInfo.
 func (b *bound) cardInfo() jen.Code {
 	info := members()
-	b.from(info, "Name", "c", "AgentCard.name")
-	b.from(info, "Version", "c", "AgentCard.version")
-	b.from(info, "DefaultInput", "c", "AgentCard.default_input_modes")
-	b.from(info, "DefaultOutput", "c", "AgentCard.default_output_modes")
+	b.from(info, "Name", "x", "AgentCard.name")
+	b.from(info, "Version", "x", "AgentCard.version")
+	b.from(info, "DefaultInput", "x", "AgentCard.default_input_modes")
+	b.from(info, "DefaultOutput", "x", "AgentCard.default_output_modes")
 	capabilities := []jen.Code{}
 	for _, m := range []struct{ member, meaning string }{
 		{"Streaming", "Capabilities.streaming"}, {"Push", "Capabilities.push_notifications"}, {"Extended", "Capabilities.extended_agent_card"},
@@ -30,10 +30,10 @@ func (b *bound) cardInfo() jen.Code {
 	b.from(iface, "Tenant", "i", "Interface.tenant")
 	b.from(iface, "Version", "i", "Interface.protocol_version")
 	s := jen.Add(doc("CardInfo implements [runtime.Card]."))
-	return s.Add(method("c", b.AgentCard, "CardInfo")).Params().Add(rt("CardInfo")).Block(
+	return s.Add(method("x", b.AgentCard, "CardInfo")).Params().Add(rt("CardInfo")).Block(
 		jen.Id("info").Op(":=").Add(rt("CardInfo")).Values(info.code()...),
-		jen.If(jen.Id("has").Op(":=").Add(b.sel("c", "AgentCard.capabilities")), jen.Id("has").Op("!=").Nil()).Block(capabilities...),
-		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Add(b.sel("c", "AgentCard.supported_interfaces"))).Block(
+		jen.If(jen.Id("has").Op(":=").Add(b.sel("x", "AgentCard.capabilities")), jen.Id("has").Op("!=").Nil()).Block(capabilities...),
+		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Add(b.sel("x", "AgentCard.supported_interfaces"))).Block(
 			jen.Id("info").Dot("Interfaces").Op("=").Append(jen.Id("info").Dot("Interfaces"), rt("Interface").Values(iface.code()...)),
 		),
 		jen.Return(jen.Id("info")),
@@ -44,9 +44,9 @@ func (b *bound) cardInfo() jen.Code {
 func (b *bound) cardAt() jen.Code {
 	interfaces := b.Fields["AgentCard.supported_interfaces"].Go
 	s := jen.Add(doc("At implements [runtime.Card]."))
-	return s.Add(method("c", b.AgentCard, "At")).Params(jen.Id("base").String()).Add(rt("Card")).Block(
-		jen.Id("at").Op(":=").Op("*").Id("c"),
-		jen.Id("at").Dot(interfaces).Op("=").Add(rt("Copies")).Call(jen.Id("c").Dot(interfaces)),
+	return s.Add(method("x", b.AgentCard, "At")).Params(jen.Id("base").String()).Add(rt("Card")).Block(
+		jen.Id("at").Op(":=").Op("*").Id("x"),
+		jen.Id("at").Dot(interfaces).Op("=").Add(rt("Copies")).Call(jen.Id("x").Dot(interfaces)),
 		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Id("at").Dot(interfaces)).Block(
 			b.set("i", "Interface.url", rt("Rebase").Call(jen.Id("base"), b.get("i", "Interface.url"))),
 		),

@@ -19,9 +19,14 @@ func (t *versionTable) appendSendResult() jen.Code {
 // appendUnion prints the function that wraps a value in a message that is nothing but a union, and appends that.
 func (t *versionTable) appendUnion(name string, param jen.Code, payload string, outer *ir.Type, what string) jen.Code {
 	f := t.Fields[payload]
+	x := newOf(outer, members(f.Go, jen.Id("payload")))
+	write := jen.Id(appendFunc(t.wire, outer)).Call(jen.Id("dst"), x)
+	if t.newest { // not through a function value, for which x would need memory of its own
+		write = jen.Parens(x).Dot("AppendJSON").Call(jen.Id("dst"))
+	}
 	return jen.Func().Id(name+t.wire.Suffix).Params(jen.Id("dst").Index().Byte(), jen.Id("v").Add(param)).Params(jen.Index().Byte(), jen.Error()).Block(
 		jen.If(jen.List(jen.Id("payload"), jen.Id("ok")).Op(":=").Id("v").Assert(jen.Id(f.Union.Go)), jen.Id("ok")).Block(
-			jen.Return(jen.Id(appendFunc(t.wire, outer)).Call(jen.Id("dst"), newOf(outer, members(f.Go, jen.Id("payload"))))),
+			jen.Return(write),
 		),
 		jen.Return(jen.Id("dst"), rt("Unexpected").Call(jen.Id("v"), jen.Lit(what))),
 	).Line()
@@ -83,7 +88,7 @@ func (t *versionTable) appendRequest(op *ir.Operation) jen.Code {
 	if op.Request.Type == nil {
 		return appendNothing(false)
 	}
-	return rt("AppendOf").Call(jen.Id(appendFunc(t.wire, op.Request.Type)))
+	return rt("AppendOf").Call(t.appendFn(op.Request.Type))
 }
 
 // appendResult is the Append function of a row.
@@ -96,7 +101,7 @@ func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
 	case op.Response.Type == t.StreamItem && op.Role != ir.RoleOther:
 		return rt("AppendItem").Call(jen.Id("encodeEvent" + t.wire.Suffix))
 	default:
-		return rt("AppendOf").Call(jen.Id(appendFunc(t.wire, op.Response.Type)))
+		return rt("AppendOf").Call(t.appendFn(op.Response.Type))
 	}
 }
 

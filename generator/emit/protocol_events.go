@@ -37,20 +37,20 @@ func (b *bound) assertions() jen.Code {
 // taskInfo prints Task.EventInfo and Task.TaskInfo.
 func (b *bound) taskInfo() jen.Code {
 	info := members("Kind", rt("EventTask"))
-	b.from(info, "TaskID", "t", "Task.id")
-	b.from(info, "ContextID", "t", "Task.context_id")
-	info.set("State", jen.Id("statusState").Call(b.sel("t", "Task.status")))
+	b.from(info, "TaskID", "x", "Task.id")
+	b.from(info, "ContextID", "x", "Task.context_id")
+	info.set("State", jen.Id("statusState").Call(b.sel("x", "Task.status")))
 	task := members()
-	b.from(task, "ID", "t", "Task.id")
-	b.from(task, "ContextID", "t", "Task.context_id")
-	task.set("State", jen.Id("statusState").Call(b.sel("t", "Task.status")))
-	task.set("Artifacts", jen.Len(b.sel("t", "Task.artifacts")))
-	task.set("History", jen.Len(b.sel("t", "Task.history")))
-	status := b.sel("t", "Task.status")
+	b.from(task, "ID", "x", "Task.id")
+	b.from(task, "ContextID", "x", "Task.context_id")
+	task.set("State", jen.Id("statusState").Call(b.sel("x", "Task.status")))
+	task.set("Artifacts", jen.Len(b.sel("x", "Task.artifacts")))
+	task.set("History", jen.Len(b.sel("x", "Task.history")))
+	status := b.sel("x", "Task.status")
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("t", b.Task, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
+	s.Add(method("x", b.Task, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	s.Add(doc("TaskInfo implements [runtime.Task]."))
-	s.Add(method("t", b.Task, "TaskInfo")).Params().Add(rt("TaskInfo")).Block(
+	s.Add(method("x", b.Task, "TaskInfo")).Params().Add(rt("TaskInfo")).Block(
 		jen.Id("info").Op(":=").Add(rt("TaskInfo")).Values(task.code()...),
 		jen.If(jen.Add(status).Op("!=").Nil()).Block(jen.Id("info").Dot("At").Op("=").Add(status.Clone()).Dot(b.Fields["TaskStatus.timestamp"].Go)),
 		jen.Return(jen.Id("info")),
@@ -60,24 +60,24 @@ func (b *bound) taskInfo() jen.Code {
 
 // taskApply prints Task.Apply.
 func (b *bound) taskApply() jen.Code {
-	s := jen.Add(doc("Apply implements [runtime.Task]: it changes t by a status or artifact update, which it does not write to."))
-	return s.Add(method("t", b.Task, "Apply")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
+	s := jen.Add(doc("Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to."))
+	return s.Add(method("x", b.Task, "Apply")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
 		jen.Switch(jen.Id("u").Op(":=").Id("e").Assert(jen.Type())).Block(
-			jen.Case(ptr(b.StatusUpdate)).Block(jen.If(jen.Id("t").Dot("applyStatus").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
-			jen.Case(ptr(b.ArtifactUpdate)).Block(jen.If(jen.Id("t").Dot("applyArtifact").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
+			jen.Case(ptr(b.StatusUpdate)).Block(jen.If(jen.Id("x").Dot("applyStatus").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
+			jen.Case(ptr(b.ArtifactUpdate)).Block(jen.If(jen.Id("x").Dot("applyArtifact").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
 		),
-		jen.Return(rt("Mismatch").Call(jen.Id("t"), jen.Id("e"))),
+		jen.Return(rt("Mismatch").Call(jen.Id("x"), jen.Id("e"))),
 	).Line()
 }
 
 // taskApplyStatus prints the part of Apply for status updates.
 func (b *bound) taskApplyStatus() jen.Code {
-	status, message := b.sel("t", "Task.status"), b.Fields["TaskStatus.message"].Go
+	status, message := b.sel("x", "Task.status"), b.Fields["TaskStatus.message"].Go
 	s := jen.Add(doc("applyStatus replaces the status. The message of the old one moves to the history. It reports whether u fits."))
-	return s.Add(method("t", b.Task, "applyStatus")).Params(jen.Id("u").Add(ptr(b.StatusUpdate))).Bool().Block(
-		jen.If(jen.Add(b.get("u", "StatusUpdate.task_id")).Op("!=").Add(b.get("t", "Task.id")).Op("||").Add(isNil(b.sel("u", "StatusUpdate.status")))).Block(jen.Return(jen.False())),
+	return s.Add(method("x", b.Task, "applyStatus")).Params(jen.Id("u").Add(ptr(b.StatusUpdate))).Bool().Block(
+		jen.If(jen.Add(b.get("u", "StatusUpdate.task_id")).Op("!=").Add(b.get("x", "Task.id")).Op("||").Add(isNil(b.sel("u", "StatusUpdate.status")))).Block(jen.Return(jen.False())),
 		jen.If(jen.Id("old").Op(":=").Add(status), jen.Id("old").Op("!=").Nil().Op("&&").Id("old").Dot(message).Op("!=").Nil()).Block(
-			b.sel("t", "Task.history").Op("=").Append(b.sel("t", "Task.history"), jen.Id("old").Dot(message)),
+			b.sel("x", "Task.history").Op("=").Append(b.sel("x", "Task.history"), jen.Id("old").Dot(message)),
 		),
 		jen.Add(status.Clone()).Op("=").Add(b.sel("u", "StatusUpdate.status")),
 		jen.Return(jen.True()),
@@ -86,11 +86,11 @@ func (b *bound) taskApplyStatus() jen.Code {
 
 // taskApplyArtifact prints the part of Apply for artifact updates.
 func (b *bound) taskApplyArtifact() jen.Code {
-	list, parts := b.sel("t", "Task.artifacts"), b.Fields["Artifact.parts"].Go
+	list, parts := b.sel("x", "Task.artifacts"), b.Fields["Artifact.parts"].Go
 	s := jen.Add(doc("applyArtifact appends to the artifact of the same id, replaces it, or adds a new one. It reports whether u fits.\n\nWhat goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is."))
-	return s.Add(method("t", b.Task, "applyArtifact")).Params(jen.Id("u").Add(ptr(b.ArtifactUpdate))).Bool().Block(
+	return s.Add(method("x", b.Task, "applyArtifact")).Params(jen.Id("u").Add(ptr(b.ArtifactUpdate))).Bool().Block(
 		jen.Id("from").Op(":=").Add(b.sel("u", "ArtifactUpdate.artifact")),
-		jen.If(jen.Add(b.get("u", "ArtifactUpdate.task_id")).Op("!=").Add(b.get("t", "Task.id")).Op("||").Add(isNil(jen.Id("from")))).Block(jen.Return(jen.False())),
+		jen.If(jen.Add(b.get("u", "ArtifactUpdate.task_id")).Op("!=").Add(b.get("x", "Task.id")).Op("||").Add(isNil(jen.Id("from")))).Block(jen.Return(jen.False())),
 		jen.Id("at").Op(":=").Len(list).Op("-").Lit(1),
 		jen.For(jen.Id("at").Op(">=").Lit(0).Op("&&").Add(list.Clone()).Index(jen.Id("at")).Dot(b.Fields["Artifact.artifact_id"].Go).Op("!=").Add(b.sel("from", "Artifact.artifact_id"))).Block(jen.Id("at").Op("--")),
 		jen.If(jen.Id("at").Op(">=").Lit(0).Op("&&").Add(b.get("u", "ArtifactUpdate.append"))).Block(
@@ -112,16 +112,16 @@ func (b *bound) taskApplyArtifact() jen.Code {
 // taskRest prints Task.AddMessage, Task.StatusMessage and Task.ArtifactList.
 func (b *bound) taskRest() jen.Code {
 	s := jen.Add(doc("AddMessage implements [runtime.Task]."))
-	s.Add(method("t", b.Task, "AddMessage")).Params(jen.Id("m").Add(rt("Message"))).Block(
+	s.Add(method("x", b.Task, "AddMessage")).Params(jen.Id("m").Add(rt("Message"))).Block(
 		jen.If(jen.List(jen.Id("m"), jen.Id("ok")).Op(":=").Id("m").Assert(ptr(b.Message)), jen.Id("ok").Op("&&").Id("m").Op("!=").Nil()).Block(
-			b.sel("t", "Task.history").Op("=").Append(b.sel("t", "Task.history"), jen.Id("m")),
+			b.sel("x", "Task.history").Op("=").Append(b.sel("x", "Task.history"), jen.Id("m")),
 		),
 	).Line().Line()
-	s.Add(b.statusMessage("t", b.Task, b.sel("t", "Task.status")))
+	s.Add(b.statusMessage("x", b.Task, b.sel("x", "Task.status")))
 	s.Add(doc("ArtifactList implements [runtime.Task]."))
-	s.Add(method("t", b.Task, "ArtifactList")).Params().Index().Add(rt("ArtifactData")).Block(
-		jen.Id("list").Op(":=").Make(jen.Index().Add(rt("ArtifactData")), jen.Lit(0), jen.Len(b.sel("t", "Task.artifacts"))),
-		jen.For(jen.List(jen.Id("_"), jen.Id("a")).Op(":=").Range().Add(b.sel("t", "Task.artifacts"))).Block(
+	s.Add(method("x", b.Task, "ArtifactList")).Params().Index().Add(rt("ArtifactData")).Block(
+		jen.Id("list").Op(":=").Make(jen.Index().Add(rt("ArtifactData")), jen.Lit(0), jen.Len(b.sel("x", "Task.artifacts"))),
+		jen.For(jen.List(jen.Id("_"), jen.Id("a")).Op(":=").Range().Add(b.sel("x", "Task.artifacts"))).Block(
 			jen.Id("list").Op("=").Append(jen.Id("list"), jen.Id("artifactData").Call(jen.Id("a"))),
 		),
 		jen.Return(jen.Id("list")),
@@ -143,16 +143,16 @@ func (b *bound) statusMessage(recv string, t *ir.Type, status *jen.Statement) je
 func (b *bound) taskView() jen.Code {
 	status, artifacts, parts := b.Fields["Task.status"].Go, b.Fields["Task.artifacts"].Go, b.Fields["Artifact.parts"].Go
 	s := jen.Add(doc("View implements [runtime.Task]: the copy has a status and artifacts of its own and shares messages and parts."))
-	return s.Add(method("t", b.Task, "View")).Params(jen.Id("history").Op("*").Int(), jen.Id("artifacts").Bool()).Add(rt("Task")).Block(
-		jen.Id("v").Op(":=").Op("&").Struct(jen.Id("task").Id(b.Task.Go), jen.Id("status").Id(b.TaskStatus.Go)).Values(members("task", jen.Op("*").Id("t")).code()...),
-		jen.If(b.sel("t", "Task.status").Op("!=").Nil()).Block(
-			jen.Id("v").Dot("status").Op("=").Op("*").Add(b.sel("t", "Task.status")),
+	return s.Add(method("x", b.Task, "View")).Params(jen.Id("history").Op("*").Int(), jen.Id("artifacts").Bool()).Add(rt("Task")).Block(
+		jen.Id("v").Op(":=").Op("&").Struct(jen.Id("task").Id(b.Task.Go), jen.Id("status").Id(b.TaskStatus.Go)).Values(members("task", jen.Op("*").Id("x")).code()...),
+		jen.If(b.sel("x", "Task.status").Op("!=").Nil()).Block(
+			jen.Id("v").Dot("status").Op("=").Op("*").Add(b.sel("x", "Task.status")),
 			jen.Id("v").Dot("task").Dot(status).Op("=").Op("&").Id("v").Dot("status"),
 		),
-		jen.Id("v").Dot("task").Dot(b.Fields["Task.history"].Go).Op("=").Add(rt("Tail")).Call(b.sel("t", "Task.history"), jen.Id("history")),
+		jen.Id("v").Dot("task").Dot(b.Fields["Task.history"].Go).Op("=").Add(rt("Tail")).Call(b.sel("x", "Task.history"), jen.Id("history")),
 		jen.Id("v").Dot("task").Dot(artifacts).Op("=").Nil(),
 		jen.If(jen.Id("artifacts")).Block(
-			jen.Id("v").Dot("task").Dot(artifacts).Op("=").Add(rt("Copies")).Call(b.sel("t", "Task.artifacts")),
+			jen.Id("v").Dot("task").Dot(artifacts).Op("=").Add(rt("Copies")).Call(b.sel("x", "Task.artifacts")),
 			jen.For(jen.List(jen.Id("_"), jen.Id("a")).Op(":=").Range().Id("v").Dot("task").Dot(artifacts)).Block(
 				jen.Id("a").Dot(parts).Op("=").Qual("slices", "Clip").Call(jen.Id("a").Dot(parts)),
 			),

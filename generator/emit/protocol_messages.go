@@ -5,24 +5,24 @@ import "github.com/dave/jennifer/jen"
 // messageInfo prints Message.EventInfo, Message.MessageInfo and Message.Bind.
 func (b *bound) messageInfo() jen.Code {
 	event := members("Kind", rt("EventMessage"))
-	b.from(event, "TaskID", "m", "Message.task_id")
-	b.from(event, "ContextID", "m", "Message.context_id")
+	b.from(event, "TaskID", "x", "Message.task_id")
+	b.from(event, "ContextID", "x", "Message.context_id")
 	info := members()
-	b.from(info, "ID", "m", "Message.message_id")
-	b.from(info, "ContextID", "m", "Message.context_id")
-	b.from(info, "TaskID", "m", "Message.task_id")
-	info.set("User", jen.Add(b.get("m", "Message.role")).Op("==").Id(b.Values["MessageRole.user"].Go))
-	b.from(info, "Metadata", "m", "Message.metadata")
-	b.from(info, "Extensions", "m", "Message.extensions")
-	b.from(info, "References", "m", "Message.reference_task_ids")
+	b.from(info, "ID", "x", "Message.message_id")
+	b.from(info, "ContextID", "x", "Message.context_id")
+	b.from(info, "TaskID", "x", "Message.task_id")
+	info.set("User", jen.Add(b.get("x", "Message.role")).Op("==").Id(b.Values["MessageRole.user"].Go))
+	b.from(info, "Metadata", "x", "Message.metadata")
+	b.from(info, "Extensions", "x", "Message.extensions")
+	b.from(info, "References", "x", "Message.reference_task_ids")
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("m", b.Message, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(event.code()...))).Line().Line()
+	s.Add(method("x", b.Message, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(event.code()...))).Line().Line()
 	s.Add(doc("MessageInfo implements [runtime.Message]."))
-	s.Add(method("m", b.Message, "MessageInfo")).Params().Add(rt("MessageInfo")).Block(jen.Return(rt("MessageInfo").Values(info.code()...))).Line().Line()
+	s.Add(method("x", b.Message, "MessageInfo")).Params().Add(rt("MessageInfo")).Block(jen.Return(rt("MessageInfo").Values(info.code()...))).Line().Line()
 	s.Add(doc("Bind implements [runtime.Message]."))
-	s.Add(method("m", b.Message, "Bind")).Params(jen.List(jen.Id("contextID"), jen.Id("taskID")).String()).Block(
-		b.set("m", "Message.context_id", jen.Id("contextID")),
-		b.set("m", "Message.task_id", jen.Id("taskID")),
+	s.Add(method("x", b.Message, "Bind")).Params(jen.List(jen.Id("contextID"), jen.Id("taskID")).String()).Block(
+		b.set("x", "Message.context_id", jen.Id("contextID")),
+		b.set("x", "Message.task_id", jen.Id("taskID")),
 	).Line()
 	return s
 }
@@ -39,33 +39,33 @@ func (b *bound) set(x, meaning string, value jen.Code) jen.Code {
 // messageContents prints Message.Contents.
 func (b *bound) messageContents() jen.Code {
 	s := jen.Add(doc("Contents implements [runtime.Message]."))
-	return s.Add(method("m", b.Message, "Contents")).Params().Index().Add(rt("Part")).Block(
-		jen.Return(jen.Id("partsOf").Call(b.sel("m", "Message.parts"))),
+	return s.Add(method("x", b.Message, "Contents")).Params().Index().Add(rt("Part")).Block(
+		jen.Return(jen.Id("partsOf").Call(b.sel("x", "Message.parts"))),
 	).Line()
 }
 
 // statusUpdate prints the methods of a status update.
 func (b *bound) statusUpdate() jen.Code {
 	info := members("Kind", rt("EventStatus"))
-	b.from(info, "TaskID", "u", "StatusUpdate.task_id")
-	b.from(info, "ContextID", "u", "StatusUpdate.context_id")
-	info.set("State", jen.Id("statusState").Call(b.sel("u", "StatusUpdate.status")))
+	b.from(info, "TaskID", "x", "StatusUpdate.task_id")
+	b.from(info, "ContextID", "x", "StatusUpdate.context_id")
+	info.set("State", jen.Id("statusState").Call(b.sel("x", "StatusUpdate.status")))
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("u", b.StatusUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
-	return s.Add(b.statusMessage("u", b.StatusUpdate, b.sel("u", "StatusUpdate.status")))
+	s.Add(method("x", b.StatusUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
+	return s.Add(b.statusMessage("x", b.StatusUpdate, b.sel("x", "StatusUpdate.status")))
 }
 
 // artifactUpdate prints the methods of an artifact update.
 func (b *bound) artifactUpdate() jen.Code {
 	info := members("Kind", rt("EventArtifact"))
-	b.from(info, "TaskID", "u", "ArtifactUpdate.task_id")
-	b.from(info, "ContextID", "u", "ArtifactUpdate.context_id")
+	b.from(info, "TaskID", "x", "ArtifactUpdate.task_id")
+	b.from(info, "ContextID", "x", "ArtifactUpdate.context_id")
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
-	s.Add(method("u", b.ArtifactUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
+	s.Add(method("x", b.ArtifactUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	s.Add(doc("ArtifactUpdate implements [runtime.ArtifactUpdate]."))
-	s.Add(method("u", b.ArtifactUpdate, "ArtifactUpdate")).Params().Add(rt("ArtifactData")).Block(
-		jen.Id("data").Op(":=").Id("artifactData").Call(b.sel("u", "ArtifactUpdate.artifact")),
-		jen.List(jen.Id("data").Dot("Append"), jen.Id("data").Dot("LastChunk")).Op("=").List(b.get("u", "ArtifactUpdate.append"), b.get("u", "ArtifactUpdate.last_chunk")),
+	s.Add(method("x", b.ArtifactUpdate, "ArtifactUpdate")).Params().Add(rt("ArtifactData")).Block(
+		jen.Id("data").Op(":=").Id("artifactData").Call(b.sel("x", "ArtifactUpdate.artifact")),
+		jen.List(jen.Id("data").Dot("Append"), jen.Id("data").Dot("LastChunk")).Op("=").List(b.get("x", "ArtifactUpdate.append"), b.get("x", "ArtifactUpdate.last_chunk")),
 		jen.Return(jen.Id("data")),
 	).Line()
 	return s

@@ -18,122 +18,122 @@ var (
 )
 
 // EventInfo implements [runtime.Event].
-func (t *Task) EventInfo() runtime.EventInfo {
+func (x *Task) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventTask,
-		TaskID:    t.ID,
-		ContextID: t.ContextID,
-		State:     statusState(t.Status),
+		TaskID:    x.ID,
+		ContextID: x.ContextID,
+		State:     statusState(x.Status),
 	}
 }
 
 // TaskInfo implements [runtime.Task].
-func (t *Task) TaskInfo() runtime.TaskInfo {
+func (x *Task) TaskInfo() runtime.TaskInfo {
 	info := runtime.TaskInfo{
-		ID:        t.ID,
-		ContextID: t.ContextID,
-		State:     statusState(t.Status),
-		Artifacts: len(t.Artifacts),
-		History:   len(t.History),
+		ID:        x.ID,
+		ContextID: x.ContextID,
+		State:     statusState(x.Status),
+		Artifacts: len(x.Artifacts),
+		History:   len(x.History),
 	}
-	if t.Status != nil {
-		info.At = t.Status.Timestamp
+	if x.Status != nil {
+		info.At = x.Status.Timestamp
 	}
 	return info
 }
 
-// Apply implements [runtime.Task]: it changes t by a status or artifact update, which it does not write to.
-func (t *Task) Apply(e runtime.Event) error {
+// Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to.
+func (x *Task) Apply(e runtime.Event) error {
 	switch u := e.(type) {
 	case *TaskStatusUpdateEvent:
-		if t.applyStatus(u) {
+		if x.applyStatus(u) {
 			return nil
 		}
 	case *TaskArtifactUpdateEvent:
-		if t.applyArtifact(u) {
+		if x.applyArtifact(u) {
 			return nil
 		}
 	}
-	return runtime.Mismatch(t, e)
+	return runtime.Mismatch(x, e)
 }
 
 // applyStatus replaces the status. The message of the old one moves to the history. It reports whether u fits.
-func (t *Task) applyStatus(u *TaskStatusUpdateEvent) bool {
-	if u.TaskID != t.ID || u.Status == nil {
+func (x *Task) applyStatus(u *TaskStatusUpdateEvent) bool {
+	if u.TaskID != x.ID || u.Status == nil {
 		return false
 	}
-	if old := t.Status; old != nil && old.Message != nil {
-		t.History = append(t.History, old.Message)
+	if old := x.Status; old != nil && old.Message != nil {
+		x.History = append(x.History, old.Message)
 	}
-	t.Status = u.Status
+	x.Status = u.Status
 	return true
 }
 
 // applyArtifact appends to the artifact of the same id, replaces it, or adds a new one. It reports whether u fits.
 //
 // What goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is.
-func (t *Task) applyArtifact(u *TaskArtifactUpdateEvent) bool {
+func (x *Task) applyArtifact(u *TaskArtifactUpdateEvent) bool {
 	from := u.Artifact
-	if u.TaskID != t.ID || from == nil {
+	if u.TaskID != x.ID || from == nil {
 		return false
 	}
-	at := len(t.Artifacts) - 1
-	for at >= 0 && t.Artifacts[at].ArtifactID != from.ArtifactID {
+	at := len(x.Artifacts) - 1
+	for at >= 0 && x.Artifacts[at].ArtifactID != from.ArtifactID {
 		at--
 	}
 	if at >= 0 && u.Append {
-		to := t.Artifacts[at]
+		to := x.Artifacts[at]
 		to.Parts = append(to.Parts, from.Parts...)
 		return true
 	}
 	own := *from
 	own.Parts = slices.Clip(own.Parts)
 	if at >= 0 {
-		t.Artifacts[at] = &own
+		x.Artifacts[at] = &own
 	} else {
-		t.Artifacts = append(t.Artifacts, &own)
+		x.Artifacts = append(x.Artifacts, &own)
 	}
 	return true
 }
 
 // AddMessage implements [runtime.Task].
-func (t *Task) AddMessage(m runtime.Message) {
+func (x *Task) AddMessage(m runtime.Message) {
 	if m, ok := m.(*Message); ok && m != nil {
-		t.History = append(t.History, m)
+		x.History = append(x.History, m)
 	}
 }
 
 // StatusMessage returns the message of the status, or nil.
-func (t *Task) StatusMessage() runtime.Message {
-	if t.Status == nil || t.Status.Message == nil {
+func (x *Task) StatusMessage() runtime.Message {
+	if x.Status == nil || x.Status.Message == nil {
 		return nil
 	}
-	return t.Status.Message
+	return x.Status.Message
 }
 
 // ArtifactList implements [runtime.Task].
-func (t *Task) ArtifactList() []runtime.ArtifactData {
-	list := make([]runtime.ArtifactData, 0, len(t.Artifacts))
-	for _, a := range t.Artifacts {
+func (x *Task) ArtifactList() []runtime.ArtifactData {
+	list := make([]runtime.ArtifactData, 0, len(x.Artifacts))
+	for _, a := range x.Artifacts {
 		list = append(list, artifactData(a))
 	}
 	return list
 }
 
 // View implements [runtime.Task]: the copy has a status and artifacts of its own and shares messages and parts.
-func (t *Task) View(history *int, artifacts bool) runtime.Task {
+func (x *Task) View(history *int, artifacts bool) runtime.Task {
 	v := &struct {
 		task   Task
 		status TaskStatus
-	}{task: *t}
-	if t.Status != nil {
-		v.status = *t.Status
+	}{task: *x}
+	if x.Status != nil {
+		v.status = *x.Status
 		v.task.Status = &v.status
 	}
-	v.task.History = runtime.Tail(t.History, history)
+	v.task.History = runtime.Tail(x.History, history)
 	v.task.Artifacts = nil
 	if artifacts {
-		v.task.Artifacts = runtime.Copies(t.Artifacts)
+		v.task.Artifacts = runtime.Copies(x.Artifacts)
 		for _, a := range v.task.Artifacts {
 			a.Parts = slices.Clip(a.Parts)
 		}
@@ -142,69 +142,69 @@ func (t *Task) View(history *int, artifacts bool) runtime.Task {
 }
 
 // EventInfo implements [runtime.Event].
-func (m *Message) EventInfo() runtime.EventInfo {
+func (x *Message) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventMessage,
-		TaskID:    m.TaskID,
-		ContextID: m.ContextID,
+		TaskID:    x.TaskID,
+		ContextID: x.ContextID,
 	}
 }
 
 // MessageInfo implements [runtime.Message].
-func (m *Message) MessageInfo() runtime.MessageInfo {
+func (x *Message) MessageInfo() runtime.MessageInfo {
 	return runtime.MessageInfo{
-		ID:         m.MessageID,
-		ContextID:  m.ContextID,
-		TaskID:     m.TaskID,
-		User:       m.Role == RoleUser,
-		Metadata:   m.Metadata,
-		Extensions: m.Extensions,
-		References: m.ReferenceTaskIDs,
+		ID:         x.MessageID,
+		ContextID:  x.ContextID,
+		TaskID:     x.TaskID,
+		User:       x.Role == RoleUser,
+		Metadata:   x.Metadata,
+		Extensions: x.Extensions,
+		References: x.ReferenceTaskIDs,
 	}
 }
 
 // Bind implements [runtime.Message].
-func (m *Message) Bind(contextID, taskID string) {
-	m.ContextID = contextID
-	m.TaskID = taskID
+func (x *Message) Bind(contextID, taskID string) {
+	x.ContextID = contextID
+	x.TaskID = taskID
 }
 
 // Contents implements [runtime.Message].
-func (m *Message) Contents() []runtime.Part {
-	return partsOf(m.Parts)
+func (x *Message) Contents() []runtime.Part {
+	return partsOf(x.Parts)
 }
 
 // EventInfo implements [runtime.Event].
-func (u *TaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
+func (x *TaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventStatus,
-		TaskID:    u.TaskID,
-		ContextID: u.ContextID,
-		State:     statusState(u.Status),
+		TaskID:    x.TaskID,
+		ContextID: x.ContextID,
+		State:     statusState(x.Status),
 	}
 }
 
 // StatusMessage returns the message of the status, or nil.
-func (u *TaskStatusUpdateEvent) StatusMessage() runtime.Message {
-	if u.Status == nil || u.Status.Message == nil {
+func (x *TaskStatusUpdateEvent) StatusMessage() runtime.Message {
+	if x.Status == nil || x.Status.Message == nil {
 		return nil
 	}
-	return u.Status.Message
+	return x.Status.Message
 }
 
 // EventInfo implements [runtime.Event].
-func (u *TaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
+func (x *TaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventArtifact,
-		TaskID:    u.TaskID,
-		ContextID: u.ContextID,
+		TaskID:    x.TaskID,
+		ContextID: x.ContextID,
 	}
 }
 
 // ArtifactUpdate implements [runtime.ArtifactUpdate].
-func (u *TaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
-	data := artifactData(u.Artifact)
-	data.Append, data.LastChunk = u.Append, u.LastChunk
+func (x *TaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
+	data := artifactData(x.Artifact)
+	data.Append, data.LastChunk = x.Append, x.LastChunk
 	return data
 }
 

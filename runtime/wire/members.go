@@ -63,6 +63,13 @@ func AppendMemberList[T any](b []byte, err error, key string, set bool, x []T, e
 	return b, nil
 }
 
+// AppendMessage appends a message by its method.
+func AppendMessage[T interface {
+	AppendJSON([]byte) ([]byte, error)
+}](b []byte, x T) ([]byte, error) {
+	return x.AppendJSON(b)
+}
+
 // AppendUnknown appends the case of a oneof that the definition does not know.
 func AppendUnknown(b []byte, err error, name string, x Value) ([]byte, error) {
 	if err != nil {

@@ -55,13 +55,13 @@ func Data(v any) (*Part, error) {
 }
 
 // Text returns the text parts of the message, joined by line breaks.
-func (m *Message) Text() string {
-	return partsText(m.Parts)
+func (x *Message) Text() string {
+	return partsText(x.Parts)
 }
 
 // Text returns the text parts of the artifact, joined by line breaks.
-func (a *Artifact) Text() string {
-	return partsText(a.Parts)
+func (x *Artifact) Text() string {
+	return partsText(x.Parts)
 }
 
 func partsText(parts []*Part) string {

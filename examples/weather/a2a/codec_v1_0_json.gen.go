@@ -11,20 +11,6 @@ import (
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *APIKeySecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return appendAPIKeySecuritySchemeV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) {
-	return appendAPIKeySecuritySchemeV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeV10JSON)
-}
-
-func appendAPIKeySecuritySchemeV10JSON(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -33,6 +19,12 @@ func appendAPIKeySecuritySchemeV10JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	b = wire.AppendString(append(b, `,"location":`...), x.Location)
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
 	return wire.EndObject(b, start), nil
+}
+
+func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeV10JSON)
 }
 
 var fieldsAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
@@ -47,20 +39,6 @@ func readAPIKeySecuritySchemeV10JSON(r *wire.Reader, x *APIKeySecurityScheme) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
-	return appendAgentCapabilitiesV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AgentCapabilities) MarshalJSON() ([]byte, error) {
-	return appendAgentCapabilitiesV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCapabilitiesV10JSON)
-}
-
-func appendAgentCapabilitiesV10JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -68,9 +46,15 @@ func appendAgentCapabilitiesV10JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	var err error
 	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
 	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, wire.AppendMessage)
 	b = wire.AppendSet(b, `,"extendedAgentCard":`, x.ExtendedAgentCard, wire.AppendBool)
 	return wire.EndObject(b, start), err
+}
+
+func (x AgentCapabilities) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAgentCapabilitiesV10JSON)
 }
 
 var fieldsAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
@@ -85,17 +69,7 @@ func readAgentCapabilitiesV10JSON(r *wire.Reader, x *AgentCapabilities) {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) { return appendAgentCardV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AgentCard) MarshalJSON() ([]byte, error) { return appendAgentCardV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AgentCard) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCardV10JSON)
-}
-
-func appendAgentCardV10JSON(b []byte, x *AgentCard) ([]byte, error) {
+func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -104,23 +78,29 @@ func appendAgentCardV10JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
 	b = wire.AppendString(append(b, `,"description":`...), x.Description)
 	err = wire.NeedItems(err, len(x.SupportedInterfaces), 1, "supportedInterfaces")
-	b, err = wire.AppendMemberList(b, err, `,"supportedInterfaces":`, true, x.SupportedInterfaces, appendAgentInterfaceV10JSON)
-	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"supportedInterfaces":`, true, x.SupportedInterfaces, wire.AppendMessage)
+	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, wire.AppendMessage)
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
-	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV10JSON)
+	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, wire.AppendMessage)
 	if err == nil && len(x.SecuritySchemes) > 0 {
-		if b, err = wire.AppendMap(append(b, `,"securitySchemes":`...), x.SecuritySchemes, appendSecuritySchemeV10JSON); err != nil {
+		if b, err = wire.AppendMap(append(b, `,"securitySchemes":`...), x.SecuritySchemes, wire.AppendMessage); err != nil {
 			err = wire.In(err, "securitySchemes")
 		}
 	}
-	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV10JSON)
-	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, wire.AppendMessage)
+	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, wire.AppendMessage)
 	b = wire.AppendSet(b, `,"iconUrl":`, x.IconURL, wire.AppendString)
 	return wire.EndObject(b, start), err
+}
+
+func (x AgentCard) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AgentCard) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAgentCardV10JSON)
 }
 
 var fieldsAgentCardV10JSON = wire.Fields[*AgentCard]{
@@ -150,20 +130,6 @@ func readAgentCardV10JSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardV10JSON
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
-	return appendAgentCardSignatureV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AgentCardSignature) MarshalJSON() ([]byte, error) {
-	return appendAgentCardSignatureV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCardSignatureV10JSON)
-}
-
-func appendAgentCardSignatureV10JSON(b []byte, x *AgentCardSignature) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -173,6 +139,12 @@ func appendAgentCardSignatureV10JSON(b []byte, x *AgentCardSignature) ([]byte, e
 	b = wire.AppendString(append(b, `,"signature":`...), x.Signature)
 	b, err = wire.AppendMember(b, err, `,"header":`, len(x.Header) > 0, x.Header, wire.AppendStruct)
 	return wire.EndObject(b, start), err
+}
+
+func (x AgentCardSignature) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAgentCardSignatureV10JSON)
 }
 
 var fieldsAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
@@ -187,18 +159,6 @@ func readAgentCardSignatureV10JSON(r *wire.Reader, x *AgentCardSignature) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
-	return appendAgentExtensionV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AgentExtension) MarshalJSON() ([]byte, error) { return appendAgentExtensionV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AgentExtension) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentExtensionV10JSON)
-}
-
-func appendAgentExtensionV10JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -209,6 +169,12 @@ func appendAgentExtensionV10JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	b = wire.AppendPlain(b, `,"required":`, x.Required, wire.AppendBool)
 	b, err = wire.AppendMember(b, err, `,"params":`, len(x.Params) > 0, x.Params, wire.AppendStruct)
 	return wire.EndObject(b, start), err
+}
+
+func (x AgentExtension) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AgentExtension) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAgentExtensionV10JSON)
 }
 
 var fieldsAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
@@ -224,18 +190,6 @@ func readAgentExtensionV10JSON(r *wire.Reader, x *AgentExtension) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
-	return appendAgentInterfaceV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AgentInterface) MarshalJSON() ([]byte, error) { return appendAgentInterfaceV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AgentInterface) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentInterfaceV10JSON)
-}
-
-func appendAgentInterfaceV10JSON(b []byte, x *AgentInterface) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -245,6 +199,12 @@ func appendAgentInterfaceV10JSON(b []byte, x *AgentInterface) ([]byte, error) {
 	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"protocolVersion":`...), x.ProtocolVersion)
 	return wire.EndObject(b, start), nil
+}
+
+func (x AgentInterface) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AgentInterface) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAgentInterfaceV10JSON)
 }
 
 var fieldsAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
@@ -259,17 +219,7 @@ func readAgentInterfaceV10JSON(r *wire.Reader, x *AgentInterface) {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) { return appendAgentProviderV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AgentProvider) MarshalJSON() ([]byte, error) { return appendAgentProviderV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AgentProvider) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentProviderV10JSON)
-}
-
-func appendAgentProviderV10JSON(b []byte, x *AgentProvider) ([]byte, error) {
+func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -277,6 +227,12 @@ func appendAgentProviderV10JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendString(append(b, `,"organization":`...), x.Organization)
 	return wire.EndObject(b, start), nil
+}
+
+func (x AgentProvider) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AgentProvider) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAgentProviderV10JSON)
 }
 
 var fieldsAgentProviderV10JSON = wire.Fields[*AgentProvider]{
@@ -289,17 +245,7 @@ func readAgentProviderV10JSON(r *wire.Reader, x *AgentProvider) {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) { return appendAgentSkillV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AgentSkill) MarshalJSON() ([]byte, error) { return appendAgentSkillV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AgentSkill) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentSkillV10JSON)
-}
-
-func appendAgentSkillV10JSON(b []byte, x *AgentSkill) ([]byte, error) {
+func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -318,8 +264,14 @@ func appendAgentSkillV10JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
 	return wire.EndObject(b, start), err
+}
+
+func (x AgentSkill) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AgentSkill) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAgentSkillV10JSON)
 }
 
 var fieldsAgentSkillV10JSON = wire.Fields[*AgentSkill]{
@@ -338,17 +290,7 @@ var fieldsAgentSkillV10JSON = wire.Fields[*AgentSkill]{
 func readAgentSkillV10JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Artifact) AppendJSON(b []byte) ([]byte, error) { return appendArtifactV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x Artifact) MarshalJSON() ([]byte, error) { return appendArtifactV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *Artifact) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readArtifactV10JSON)
-}
-
-func appendArtifactV10JSON(b []byte, x *Artifact) ([]byte, error) {
+func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -358,12 +300,18 @@ func appendArtifactV10JSON(b []byte, x *Artifact) ([]byte, error) {
 	b = wire.AppendText(b, `,"name":`, x.Name)
 	b = wire.AppendText(b, `,"description":`, x.Description)
 	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
 	return wire.EndObject(b, start), err
+}
+
+func (x Artifact) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *Artifact) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readArtifactV10JSON)
 }
 
 var fieldsArtifactV10JSON = wire.Fields[*Artifact]{
@@ -379,20 +327,6 @@ func readArtifactV10JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV10JSON.Re
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
-	return appendAuthenticationInfoV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AuthenticationInfo) MarshalJSON() ([]byte, error) {
-	return appendAuthenticationInfoV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAuthenticationInfoV10JSON)
-}
-
-func appendAuthenticationInfoV10JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -400,6 +334,12 @@ func appendAuthenticationInfoV10JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
 	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
 	return wire.EndObject(b, start), nil
+}
+
+func (x AuthenticationInfo) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAuthenticationInfoV10JSON)
 }
 
 var fieldsAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
@@ -413,20 +353,6 @@ func readAuthenticationInfoV10JSON(r *wire.Reader, x *AuthenticationInfo) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return appendAuthorizationCodeOAuthFlowV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) {
-	return appendAuthorizationCodeOAuthFlowV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowV10JSON)
-}
-
-func appendAuthorizationCodeOAuthFlowV10JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -437,6 +363,12 @@ func appendAuthorizationCodeOAuthFlowV10JSON(b []byte, x *AuthorizationCodeOAuth
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	b = wire.AppendPlain(b, `,"pkceRequired":`, x.PKCERequired, wire.AppendBool)
 	return wire.EndObject(b, start), nil
+}
+
+func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowV10JSON)
 }
 
 var fieldsAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
@@ -455,20 +387,6 @@ func readAuthorizationCodeOAuthFlowV10JSON(r *wire.Reader, x *AuthorizationCodeO
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendCancelTaskRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x CancelTaskRequest) MarshalJSON() ([]byte, error) {
-	return appendCancelTaskRequestV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readCancelTaskRequestV10JSON)
-}
-
-func appendCancelTaskRequestV10JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -478,6 +396,12 @@ func appendCancelTaskRequestV10JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
+}
+
+func (x CancelTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readCancelTaskRequestV10JSON)
 }
 
 var fieldsCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
@@ -492,20 +416,6 @@ func readCancelTaskRequestV10JSON(r *wire.Reader, x *CancelTaskRequest) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return appendClientCredentialsOAuthFlowV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) {
-	return appendClientCredentialsOAuthFlowV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowV10JSON)
-}
-
-func appendClientCredentialsOAuthFlowV10JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -514,6 +424,12 @@ func appendClientCredentialsOAuthFlowV10JSON(b []byte, x *ClientCredentialsOAuth
 	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
+}
+
+func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowV10JSON)
 }
 
 var fieldsClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
@@ -530,20 +446,6 @@ func readClientCredentialsOAuthFlowV10JSON(r *wire.Reader, x *ClientCredentialsO
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendDeleteTaskPushNotificationConfigRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
-	return appendDeleteTaskPushNotificationConfigRequestV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestV10JSON)
-}
-
-func appendDeleteTaskPushNotificationConfigRequestV10JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -552,6 +454,14 @@ func appendDeleteTaskPushNotificationConfigRequestV10JSON(b []byte, x *DeleteTas
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	return wire.EndObject(b, start), nil
+}
+
+func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
+	return x.AppendJSON(nil)
+}
+
+func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestV10JSON)
 }
 
 var fieldsDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
@@ -566,20 +476,6 @@ func readDeleteTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *Delet
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return appendDeviceCodeOAuthFlowV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) {
-	return appendDeviceCodeOAuthFlowV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowV10JSON)
-}
-
-func appendDeviceCodeOAuthFlowV10JSON(b []byte, x *DeviceCodeOAuthFlow) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -589,6 +485,12 @@ func appendDeviceCodeOAuthFlowV10JSON(b []byte, x *DeviceCodeOAuthFlow) ([]byte,
 	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
+}
+
+func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowV10JSON)
 }
 
 var fieldsDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
@@ -606,26 +508,18 @@ func readDeviceCodeOAuthFlowV10JSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendGetExtendedAgentCardRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) {
-	return appendGetExtendedAgentCardRequestV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestV10JSON)
-}
-
-func appendGetExtendedAgentCardRequestV10JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	return wire.EndObject(b, start), nil
+}
+
+func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestV10JSON)
 }
 
 var fieldsGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
@@ -638,20 +532,6 @@ func readGetExtendedAgentCardRequestV10JSON(r *wire.Reader, x *GetExtendedAgentC
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendGetTaskPushNotificationConfigRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
-	return appendGetTaskPushNotificationConfigRequestV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestV10JSON)
-}
-
-func appendGetTaskPushNotificationConfigRequestV10JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -660,6 +540,12 @@ func appendGetTaskPushNotificationConfigRequestV10JSON(b []byte, x *GetTaskPushN
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	return wire.EndObject(b, start), nil
+}
+
+func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestV10JSON)
 }
 
 var fieldsGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
@@ -674,18 +560,6 @@ func readGetTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *GetTaskP
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendGetTaskRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return appendGetTaskRequestV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetTaskRequestV10JSON)
-}
-
-func appendGetTaskRequestV10JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -694,6 +568,12 @@ func appendGetTaskRequestV10JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
 	return wire.EndObject(b, start), nil
+}
+
+func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readGetTaskRequestV10JSON)
 }
 
 var fieldsGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
@@ -708,20 +588,6 @@ func readGetTaskRequestV10JSON(r *wire.Reader, x *GetTaskRequest) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return appendHTTPAuthSecuritySchemeV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) {
-	return appendHTTPAuthSecuritySchemeV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeV10JSON)
-}
-
-func appendHTTPAuthSecuritySchemeV10JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -730,6 +596,12 @@ func appendHTTPAuthSecuritySchemeV10JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
 	b = wire.AppendText(b, `,"bearerFormat":`, x.BearerFormat)
 	return wire.EndObject(b, start), nil
+}
+
+func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeV10JSON)
 }
 
 var fieldsHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
@@ -744,20 +616,6 @@ func readHTTPAuthSecuritySchemeV10JSON(r *wire.Reader, x *HTTPAuthSecurityScheme
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return appendImplicitOAuthFlowV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) {
-	return appendImplicitOAuthFlowV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readImplicitOAuthFlowV10JSON)
-}
-
-func appendImplicitOAuthFlowV10JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -768,6 +626,12 @@ func appendImplicitOAuthFlowV10JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, err
 		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
+}
+
+func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readImplicitOAuthFlowV10JSON)
 }
 
 var fieldsImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
@@ -784,20 +648,6 @@ func readImplicitOAuthFlowV10JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendListTaskPushNotificationConfigsRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
-	return appendListTaskPushNotificationConfigsRequestV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestV10JSON)
-}
-
-func appendListTaskPushNotificationConfigsRequestV10JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -807,6 +657,14 @@ func appendListTaskPushNotificationConfigsRequestV10JSON(b []byte, x *ListTaskPu
 	b = wire.AppendPlain(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
 	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
 	return wire.EndObject(b, start), nil
+}
+
+func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
+	return x.AppendJSON(nil)
+}
+
+func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestV10JSON)
 }
 
 var fieldsListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
@@ -822,28 +680,22 @@ func readListTaskPushNotificationConfigsRequestV10JSON(r *wire.Reader, x *ListTa
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
-	return appendListTaskPushNotificationConfigsResponseV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
-	return appendListTaskPushNotificationConfigsResponseV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseV10JSON)
-}
-
-func appendListTaskPushNotificationConfigsResponseV10JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	var err error
-	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs, appendTaskPushNotificationConfigV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs, wire.AppendMessage)
 	b = wire.AppendText(b, `,"nextPageToken":`, x.NextPageToken)
 	return wire.EndObject(b, start), err
+}
+
+func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
+	return x.AppendJSON(nil)
+}
+
+func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseV10JSON)
 }
 
 var fieldsListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
@@ -859,20 +711,6 @@ func readListTaskPushNotificationConfigsResponseV10JSON(r *wire.Reader, x *ListT
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendListTasksRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x ListTasksRequest) MarshalJSON() ([]byte, error) {
-	return appendListTasksRequestV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTasksRequestV10JSON)
-}
-
-func appendListTasksRequestV10JSON(b []byte, x *ListTasksRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -887,6 +725,12 @@ func appendListTasksRequestV10JSON(b []byte, x *ListTasksRequest) ([]byte, error
 	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}), x.StatusTimestampAfter, wire.AppendTimestamp)
 	b = wire.AppendSet(b, `,"includeArtifacts":`, x.IncludeArtifacts, wire.AppendBool)
 	return wire.EndObject(b, start), err
+}
+
+func (x ListTasksRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readListTasksRequestV10JSON)
 }
 
 var fieldsListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
@@ -906,30 +750,22 @@ func readListTasksRequestV10JSON(r *wire.Reader, x *ListTasksRequest) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
-	return appendListTasksResponseV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x ListTasksResponse) MarshalJSON() ([]byte, error) {
-	return appendListTasksResponseV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTasksResponseV10JSON)
-}
-
-func appendListTasksResponseV10JSON(b []byte, x *ListTasksResponse) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	var err error
-	b, err = wire.AppendMemberList(b, err, `,"tasks":`, true, x.Tasks, appendTaskV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"tasks":`, true, x.Tasks, wire.AppendMessage)
 	b = wire.AppendString(append(b, `,"nextPageToken":`...), x.NextPageToken)
 	b = wire.AppendInt32(append(b, `,"pageSize":`...), x.PageSize)
 	b = wire.AppendInt32(append(b, `,"totalSize":`...), x.TotalSize)
 	return wire.EndObject(b, start), err
+}
+
+func (x ListTasksResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readListTasksResponseV10JSON)
 }
 
 var fieldsListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
@@ -944,15 +780,7 @@ func readListTasksResponseV10JSON(r *wire.Reader, x *ListTasksResponse) {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Message) AppendJSON(b []byte) ([]byte, error) { return appendMessageV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x Message) MarshalJSON() ([]byte, error) { return appendMessageV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageV10JSON) }
-
-func appendMessageV10JSON(b []byte, x *Message) ([]byte, error) {
+func (x *Message) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -964,7 +792,7 @@ func appendMessageV10JSON(b []byte, x *Message) ([]byte, error) {
 	err = wire.Need(err, x.Role != "", "role")
 	b = appendRoleV10JSON(append(b, `,"role":`...), x.Role)
 	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
-	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV10JSON)
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
@@ -974,6 +802,10 @@ func appendMessageV10JSON(b []byte, x *Message) ([]byte, error) {
 	}
 	return wire.EndObject(b, start), err
 }
+
+func (x Message) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageV10JSON) }
 
 var fieldsMessageV10JSON = wire.Fields[*Message]{
 	{Name: "messageId", Aliases: []string{"message_id"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
@@ -990,26 +822,18 @@ func readMessageV10JSON(r *wire.Reader, x *Message) { fieldsMessageV10JSON.Read(
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return appendMutualTLSSecuritySchemeV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) {
-	return appendMutualTLSSecuritySchemeV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeV10JSON)
-}
-
-func appendMutualTLSSecuritySchemeV10JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
+}
+
+func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeV10JSON)
 }
 
 var fieldsMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
@@ -1022,29 +846,21 @@ func readMutualTLSSecuritySchemeV10JSON(r *wire.Reader, x *MutualTLSSecuritySche
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return appendOAuth2SecuritySchemeV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) {
-	return appendOAuth2SecuritySchemeV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeV10JSON)
-}
-
-func appendOAuth2SecuritySchemeV10JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	var err error
 	b = wire.AppendText(b, `,"description":`, x.Description)
-	b, err = wire.AppendRequired(b, err, `,"flows":`, x.Flows, appendOAuthFlowsV10JSON)
+	b, err = wire.AppendRequired(b, err, `,"flows":`, x.Flows, wire.AppendMessage)
 	b = wire.AppendText(b, `,"oauth2MetadataUrl":`, x.OAuth2MetadataURL)
 	return wire.EndObject(b, start), err
+}
+
+func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeV10JSON)
 }
 
 var fieldsOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
@@ -1058,17 +874,7 @@ func readOAuth2SecuritySchemeV10JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) { return appendOAuthFlowsV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x OAuthFlows) MarshalJSON() ([]byte, error) { return appendOAuthFlowsV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOAuthFlowsV10JSON)
-}
-
-func appendOAuthFlowsV10JSON(b []byte, x *OAuthFlows) ([]byte, error) {
+func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1076,21 +882,27 @@ func appendOAuthFlowsV10JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	var err error
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, appendAuthorizationCodeOAuthFlowV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, wire.AppendMessage)
 	case *ClientCredentialsOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, appendClientCredentialsOAuthFlowV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, wire.AppendMessage)
 	case *ImplicitOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, appendImplicitOAuthFlowV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, wire.AppendMessage)
 	case *PasswordOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"password":`, c, appendPasswordOAuthFlowV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"password":`, c, wire.AppendMessage)
 	case *DeviceCodeOAuthFlow:
-		b, err = wire.AppendRequired(b, err, `,"deviceCode":`, c, appendDeviceCodeOAuthFlowV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"deviceCode":`, c, wire.AppendMessage)
 	case *OAuthFlowsFlowUnknown:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
 	}
 	return wire.EndObject(b, start), err
+}
+
+func (x OAuthFlows) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readOAuthFlowsV10JSON)
 }
 
 var fieldsOAuthFlowsV10JSON = wire.Fields[*OAuthFlows]{
@@ -1114,20 +926,6 @@ func readOAuthFlowsV10JSON(r *wire.Reader, x *OAuthFlows) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OpenIDConnectSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return appendOpenIDConnectSecuritySchemeV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) {
-	return appendOpenIDConnectSecuritySchemeV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeV10JSON)
-}
-
-func appendOpenIDConnectSecuritySchemeV10JSON(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1135,6 +933,12 @@ func appendOpenIDConnectSecuritySchemeV10JSON(b []byte, x *OpenIDConnectSecurity
 	b = wire.AppendText(b, `,"description":`, x.Description)
 	b = wire.AppendString(append(b, `,"openIdConnectUrl":`...), x.OpenIDConnectURL)
 	return wire.EndObject(b, start), nil
+}
+
+func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeV10JSON)
 }
 
 var fieldsOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
@@ -1147,15 +951,7 @@ func readOpenIDConnectSecuritySchemeV10JSON(r *wire.Reader, x *OpenIDConnectSecu
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Part) AppendJSON(b []byte) ([]byte, error) { return appendPartV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x Part) MarshalJSON() ([]byte, error) { return appendPartV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *Part) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readPartV10JSON) }
-
-func appendPartV10JSON(b []byte, x *Part) ([]byte, error) {
+func (x *Part) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1181,6 +977,10 @@ func appendPartV10JSON(b []byte, x *Part) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
+func (x Part) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *Part) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readPartV10JSON) }
+
 var fieldsPartV10JSON = wire.Fields[*Part]{
 	{Name: "text", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartText(r.String()) }},
 	{Name: "raw", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartRaw(r.Bytes()) }},
@@ -1204,20 +1004,6 @@ func readPartV10JSON(r *wire.Reader, x *Part) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *PasswordOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
-	return appendPasswordOAuthFlowV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) {
-	return appendPasswordOAuthFlowV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readPasswordOAuthFlowV10JSON)
-}
-
-func appendPasswordOAuthFlowV10JSON(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1228,6 +1014,12 @@ func appendPasswordOAuthFlowV10JSON(b []byte, x *PasswordOAuthFlow) ([]byte, err
 		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
+}
+
+func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readPasswordOAuthFlowV10JSON)
 }
 
 var fieldsPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
@@ -1279,31 +1071,23 @@ func readRoleV10JSON(r *wire.Reader) Role {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
-	return appendSecurityRequirementV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x SecurityRequirement) MarshalJSON() ([]byte, error) {
-	return appendSecurityRequirementV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSecurityRequirementV10JSON)
-}
-
-func appendSecurityRequirementV10JSON(b []byte, x *SecurityRequirement) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	var err error
 	if err == nil && len(x.Schemes) > 0 {
-		if b, err = wire.AppendMap(append(b, `,"schemes":`...), x.Schemes, appendStringListV10JSON); err != nil {
+		if b, err = wire.AppendMap(append(b, `,"schemes":`...), x.Schemes, wire.AppendMessage); err != nil {
 			err = wire.In(err, "schemes")
 		}
 	}
 	return wire.EndObject(b, start), err
+}
+
+func (x SecurityRequirement) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readSecurityRequirementV10JSON)
 }
 
 var fieldsSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
@@ -1316,18 +1100,6 @@ func readSecurityRequirementV10JSON(r *wire.Reader, x *SecurityRequirement) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
-	return appendSecuritySchemeV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x SecurityScheme) MarshalJSON() ([]byte, error) { return appendSecuritySchemeV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSecuritySchemeV10JSON)
-}
-
-func appendSecuritySchemeV10JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1335,21 +1107,27 @@ func appendSecuritySchemeV10JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 	var err error
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"apiKeySecurityScheme":`, c, appendAPIKeySecuritySchemeV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"apiKeySecurityScheme":`, c, wire.AppendMessage)
 	case *HTTPAuthSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"httpAuthSecurityScheme":`, c, appendHTTPAuthSecuritySchemeV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"httpAuthSecurityScheme":`, c, wire.AppendMessage)
 	case *OAuth2SecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"oauth2SecurityScheme":`, c, appendOAuth2SecuritySchemeV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"oauth2SecurityScheme":`, c, wire.AppendMessage)
 	case *OpenIDConnectSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, appendOpenIDConnectSecuritySchemeV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, wire.AppendMessage)
 	case *MutualTLSSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, appendMutualTLSSecuritySchemeV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, wire.AppendMessage)
 	case *SecuritySchemeSchemeUnknown:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
 	}
 	return wire.EndObject(b, start), err
+}
+
+func (x SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readSecuritySchemeV10JSON)
 }
 
 var fieldsSecuritySchemeV10JSON = wire.Fields[*SecurityScheme]{
@@ -1377,20 +1155,6 @@ func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageConfiguration) AppendJSON(b []byte) ([]byte, error) {
-	return appendSendMessageConfigurationV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x SendMessageConfiguration) MarshalJSON() ([]byte, error) {
-	return appendSendMessageConfigurationV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageConfigurationV10JSON)
-}
-
-func appendSendMessageConfigurationV10JSON(b []byte, x *SendMessageConfiguration) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1399,10 +1163,16 @@ func appendSendMessageConfigurationV10JSON(b []byte, x *SendMessageConfiguration
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMember(b, err, `,"taskPushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV10JSON)
+	b, err = wire.AppendMember(b, err, `,"taskPushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, wire.AppendMessage)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
 	b = wire.AppendPlain(b, `,"returnImmediately":`, x.ReturnImmediately, wire.AppendBool)
 	return wire.EndObject(b, start), err
+}
+
+func (x SendMessageConfiguration) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readSendMessageConfigurationV10JSON)
 }
 
 var fieldsSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
@@ -1420,30 +1190,22 @@ func readSendMessageConfigurationV10JSON(r *wire.Reader, x *SendMessageConfigura
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendSendMessageRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x SendMessageRequest) MarshalJSON() ([]byte, error) {
-	return appendSendMessageRequestV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageRequestV10JSON)
-}
-
-func appendSendMessageRequestV10JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	var err error
 	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
-	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV10JSON)
-	b, err = wire.AppendMember(b, err, `,"configuration":`, x.Configuration != nil, x.Configuration, appendSendMessageConfigurationV10JSON)
+	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, wire.AppendMessage)
+	b, err = wire.AppendMember(b, err, `,"configuration":`, x.Configuration != nil, x.Configuration, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
+}
+
+func (x SendMessageRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readSendMessageRequestV10JSON)
 }
 
 var fieldsSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
@@ -1461,20 +1223,6 @@ func readSendMessageRequestV10JSON(r *wire.Reader, x *SendMessageRequest) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
-	return appendSendMessageResponseV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x SendMessageResponse) MarshalJSON() ([]byte, error) {
-	return appendSendMessageResponseV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageResponseV10JSON)
-}
-
-func appendSendMessageResponseV10JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1482,15 +1230,21 @@ func appendSendMessageResponseV10JSON(b []byte, x *SendMessageResponse) ([]byte,
 	var err error
 	switch c := x.Payload.(type) {
 	case *Task:
-		b, err = wire.AppendRequired(b, err, `,"task":`, c, appendTaskV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"task":`, c, wire.AppendMessage)
 	case *Message:
-		b, err = wire.AppendRequired(b, err, `,"message":`, c, appendMessageV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"message":`, c, wire.AppendMessage)
 	case *SendMessageResponsePayloadUnknown:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "task", "message")
 	}
 	return wire.EndObject(b, start), err
+}
+
+func (x SendMessageResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readSendMessageResponseV10JSON)
 }
 
 var fieldsSendMessageResponseV10JSON = wire.Fields[*SendMessageResponse]{
@@ -1511,18 +1265,6 @@ func readSendMessageResponseV10JSON(r *wire.Reader, x *SendMessageResponse) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *StreamResponse) AppendJSON(b []byte) ([]byte, error) {
-	return appendStreamResponseV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x StreamResponse) MarshalJSON() ([]byte, error) { return appendStreamResponseV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *StreamResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readStreamResponseV10JSON)
-}
-
-func appendStreamResponseV10JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1530,19 +1272,25 @@ func appendStreamResponseV10JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	var err error
 	switch c := x.Payload.(type) {
 	case *Task:
-		b, err = wire.AppendRequired(b, err, `,"task":`, c, appendTaskV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"task":`, c, wire.AppendMessage)
 	case *Message:
-		b, err = wire.AppendRequired(b, err, `,"message":`, c, appendMessageV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"message":`, c, wire.AppendMessage)
 	case *TaskStatusUpdateEvent:
-		b, err = wire.AppendRequired(b, err, `,"statusUpdate":`, c, appendTaskStatusUpdateEventV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"statusUpdate":`, c, wire.AppendMessage)
 	case *TaskArtifactUpdateEvent:
-		b, err = wire.AppendRequired(b, err, `,"artifactUpdate":`, c, appendTaskArtifactUpdateEventV10JSON)
+		b, err = wire.AppendRequired(b, err, `,"artifactUpdate":`, c, wire.AppendMessage)
 	case *StreamResponsePayloadUnknown:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "task", "message", "statusUpdate", "artifactUpdate")
 	}
 	return wire.EndObject(b, start), err
+}
+
+func (x StreamResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *StreamResponse) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readStreamResponseV10JSON)
 }
 
 var fieldsStreamResponseV10JSON = wire.Fields[*StreamResponse]{
@@ -1566,17 +1314,7 @@ func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *StringList) AppendJSON(b []byte) ([]byte, error) { return appendStringListV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x StringList) MarshalJSON() ([]byte, error) { return appendStringListV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *StringList) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readStringListV10JSON)
-}
-
-func appendStringListV10JSON(b []byte, x *StringList) ([]byte, error) {
+func (x *StringList) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1585,6 +1323,12 @@ func appendStringListV10JSON(b []byte, x *StringList) ([]byte, error) {
 		b = wire.AppendPlainList(append(b, `,"list":`...), x.List, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
+}
+
+func (x StringList) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *StringList) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readStringListV10JSON)
 }
 
 var fieldsStringListV10JSON = wire.Fields[*StringList]{
@@ -1605,20 +1349,6 @@ func readStringListV10JSON(r *wire.Reader, x *StringList) {
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SubscribeToTaskRequest) AppendJSON(b []byte) ([]byte, error) {
-	return appendSubscribeToTaskRequestV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x SubscribeToTaskRequest) MarshalJSON() ([]byte, error) {
-	return appendSubscribeToTaskRequestV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSubscribeToTaskRequestV10JSON)
-}
-
-func appendSubscribeToTaskRequestV10JSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1626,6 +1356,12 @@ func appendSubscribeToTaskRequestV10JSON(b []byte, x *SubscribeToTaskRequest) ([
 	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	return wire.EndObject(b, start), nil
+}
+
+func (x SubscribeToTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readSubscribeToTaskRequestV10JSON)
 }
 
 var fieldsSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
@@ -1638,15 +1374,7 @@ func readSubscribeToTaskRequestV10JSON(r *wire.Reader, x *SubscribeToTaskRequest
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *Task) AppendJSON(b []byte) ([]byte, error) { return appendTaskV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x Task) MarshalJSON() ([]byte, error) { return appendTaskV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskV10JSON) }
-
-func appendTaskV10JSON(b []byte, x *Task) ([]byte, error) {
+func (x *Task) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1654,12 +1382,16 @@ func appendTaskV10JSON(b []byte, x *Task) ([]byte, error) {
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV10JSON)
-	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV10JSON)
-	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV10JSON)
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, wire.AppendMessage)
+	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, wire.AppendMessage)
+	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
 }
+
+func (x Task) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskV10JSON) }
 
 var fieldsTaskV10JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
@@ -1674,20 +1406,6 @@ func readTaskV10JSON(r *wire.Reader, x *Task) { fieldsTaskV10JSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
-	return appendTaskArtifactUpdateEventV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x TaskArtifactUpdateEvent) MarshalJSON() ([]byte, error) {
-	return appendTaskArtifactUpdateEventV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventV10JSON)
-}
-
-func appendTaskArtifactUpdateEventV10JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1695,11 +1413,17 @@ func appendTaskArtifactUpdateEventV10JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, appendArtifactV10JSON)
+	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, wire.AppendMessage)
 	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
 	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
+}
+
+func (x TaskArtifactUpdateEvent) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventV10JSON)
 }
 
 var fieldsTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
@@ -1717,20 +1441,6 @@ func readTaskArtifactUpdateEventV10JSON(r *wire.Reader, x *TaskArtifactUpdateEve
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
-	return appendTaskPushNotificationConfigV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x TaskPushNotificationConfig) MarshalJSON() ([]byte, error) {
-	return appendTaskPushNotificationConfigV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskPushNotificationConfigV10JSON)
-}
-
-func appendTaskPushNotificationConfigV10JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1741,8 +1451,14 @@ func appendTaskPushNotificationConfigV10JSON(b []byte, x *TaskPushNotificationCo
 	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV10JSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, wire.AppendMessage)
 	return wire.EndObject(b, start), err
+}
+
+func (x TaskPushNotificationConfig) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readTaskPushNotificationConfigV10JSON)
 }
 
 var fieldsTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
@@ -1832,17 +1548,7 @@ func readTaskStateV10JSON(r *wire.Reader) TaskState {
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
-func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) { return appendTaskStatusV10JSON(b, x) }
-
-// MarshalJSON encodes x as 1.0/json.
-func (x TaskStatus) MarshalJSON() ([]byte, error) { return appendTaskStatusV10JSON(nil, &x) }
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *TaskStatus) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskStatusV10JSON)
-}
-
-func appendTaskStatusV10JSON(b []byte, x *TaskStatus) ([]byte, error) {
+func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1850,9 +1556,15 @@ func appendTaskStatusV10JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	var err error
 	err = wire.Need(err, x.State != "", "state")
 	b = appendTaskStateV10JSON(append(b, `,"state":`...), x.State)
-	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV10JSON)
+	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"timestamp":`, x.Timestamp != (time.Time{}), x.Timestamp, wire.AppendTimestamp)
 	return wire.EndObject(b, start), err
+}
+
+func (x TaskStatus) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *TaskStatus) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readTaskStatusV10JSON)
 }
 
 var fieldsTaskStatusV10JSON = wire.Fields[*TaskStatus]{
@@ -1865,20 +1577,6 @@ func readTaskStatusV10JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV10J
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
-	return appendTaskStatusUpdateEventV10JSON(b, x)
-}
-
-// MarshalJSON encodes x as 1.0/json.
-func (x TaskStatusUpdateEvent) MarshalJSON() ([]byte, error) {
-	return appendTaskStatusUpdateEventV10JSON(nil, &x)
-}
-
-// UnmarshalJSON replaces x by what src holds, read as 1.0/json. The error is a [*wire.Error]; x is then incomplete.
-func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskStatusUpdateEventV10JSON)
-}
-
-func appendTaskStatusUpdateEventV10JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1886,9 +1584,15 @@ func appendTaskStatusUpdateEventV10JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV10JSON)
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
+}
+
+func (x TaskStatusUpdateEvent) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readTaskStatusUpdateEventV10JSON)
 }
 
 var fieldsTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
