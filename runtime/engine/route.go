@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"encoding/json"
 	"mime"
 	"slices"
 	"strings"
@@ -111,31 +110,54 @@ func (k *catalog) named(metadata wire.Object) (*skill, error) {
 	if len(metadata) == 0 {
 		return nil, nil
 	}
-	var meta map[string]json.RawMessage
-	if json.Unmarshal(metadata, &meta) != nil {
-		return nil, nil
-	}
-	raw, ok := meta[runtime.SkillsExtension]
-	if !ok {
-		raw, ok = meta[runtime.FormerSkillsExtension]
-	}
-	if ok {
-		var call struct {
-			Skill string `json:"skill"`
+	var present, former, other wire.Value
+	for name, v := range metadata.All() {
+		switch name {
+		case runtime.SkillsExtension:
+			present = v
+		case runtime.FormerSkillsExtension:
+			former = v
+		case "skillId":
+			other = v
 		}
-		if json.Unmarshal(raw, &call) != nil || k.byID[call.Skill] == nil {
-			return nil, k.noSkill("message.metadata", call.Skill)
-		}
-		return k.byID[call.Skill], nil
 	}
-	var id string
-	if raw, ok := meta["skillId"]; ok && json.Unmarshal(raw, &id) == nil {
-		if k.byID[id] == nil {
-			return nil, k.noSkill("message.metadata.skillId", id)
+	if present == nil {
+		present = former
+	}
+	if present != nil {
+		var id string
+		if present.Kind() == wire.KindObject {
+			named, _ := wire.Object(present).Get("skill")
+			id, _ = stringOf(named)
 		}
-		return k.byID[id], nil
+		return k.existing("message.metadata", id)
+	}
+	if id, ok := stringOf(other); ok {
+		return k.existing("message.metadata.skillId", id)
 	}
 	return nil, nil
+}
+
+// existing finds a skill that somebody names.
+func (k *catalog) existing(field, id string) (*skill, error) {
+	if sk := k.byID[id]; sk != nil {
+		return sk, nil
+	}
+	return nil, k.noSkill(field, id)
+}
+
+// stringOf reads a JSON string; null is an empty one.
+func stringOf(v wire.Value) (s string, ok bool) {
+	switch v.Kind() {
+	case wire.KindNull:
+		return "", true
+	case wire.KindString:
+		var r wire.Reader
+		r.Reset(v)
+		s = r.String()
+		return s, r.Done() == nil
+	}
+	return "", false
 }
 
 func (k *catalog) noSkill(field, id string) error {
@@ -155,24 +177,27 @@ func (k *catalog) callOf(data []byte) (call, bool) {
 	if len(data) == 0 || data[0] != '{' {
 		return call{}, false
 	}
-	var c struct {
-		Skill, SkillID                     json.RawMessage
-		Parameters, Input, Arguments, Args json.RawMessage
-	}
-	if json.Unmarshal(data, &c) != nil {
-		return call{}, false
-	}
-	for _, raw := range []json.RawMessage{c.Skill, c.SkillID} {
-		var id string
-		if len(raw) == 0 || json.Unmarshal(raw, &id) != nil || k.byID[id] == nil {
-			continue
-		}
-		for _, input := range []json.RawMessage{c.Parameters, c.Input, c.Arguments, c.Args} {
-			if len(input) > 0 && string(input) != "null" {
-				return call{k.byID[id], input}, true
+	const input = 2 // the members from here on hold the input
+	var members [6]wire.Value
+	for name, v := range wire.Object(data).All() {
+		for i, known := range [...]string{"skill", "skillId", "parameters", "input", "arguments", "args"} {
+			if strings.EqualFold(name, known) {
+				members[i] = v
 			}
 		}
-		return call{k.byID[id], []byte("{}")}, true
+	}
+	for _, named := range members[:input] {
+		id, _ := stringOf(named)
+		sk := k.byID[id]
+		if sk == nil {
+			continue
+		}
+		for _, v := range members[input:] {
+			if v != nil && v.Kind() != wire.KindNull {
+				return call{sk, v}, true
+			}
+		}
+		return call{sk, []byte("{}")}, true
 	}
 	return call{}, false
 }
@@ -316,9 +341,9 @@ func (k *catalog) help() string {
 
 // skillMetadata is the metadata that names the skill of a message or artifact.
 func skillMetadata(id string) wire.Object {
-	b, err := json.Marshal(map[string]map[string]string{runtime.SkillsExtension: {"skill": id}})
+	o, err := wire.ObjectOf(map[string]map[string]string{runtime.SkillsExtension: {"skill": id}})
 	if err != nil {
 		return nil
 	}
-	return b
+	return o
 }
