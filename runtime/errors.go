@@ -49,8 +49,8 @@ type Violation struct {
 	Description string `json:"description"`
 }
 
-// The errors of JSON-RPC and of A2A 1.0 (§5.4): the one place where codes, reasons and the specification's words stand. The words are those
-// of the older specifications where 1.0 has none.
+// The errors of JSON-RPC and of A2A 1.0 (§5.4): the one place where codes, reasons and the specification's words stand.
+// The words are those of the older specifications where 1.0 has none.
 var (
 	ErrParse          = &Error{Code: -32700, Reason: "PARSE_ERROR", Message: "Invalid JSON payload"}
 	ErrInvalidRequest = &Error{Code: -32600, Reason: "INVALID_REQUEST", Message: "Request payload validation error"}

@@ -7,8 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// rpcError is the error member of a JSON-RPC response (A2A 1.0 §9.5). Data is an array of typed objects in 1.0, but a reader
-// must take anything there.
+// rpcError is the error member of a JSON-RPC response (A2A 1.0 §9.5). Data is an array of typed objects in 1.0, but a
+// reader must take anything there.
 type rpcError struct {
 	Code    int             `json:"code"`
 	Message string          `json:"message"`
@@ -57,8 +57,9 @@ func (e *Error) AppendJSON(dst []byte) []byte {
 	return append(dst, encode(rpcError{Code: e.Code, Message: e.Message, Data: encode(data)})...)
 }
 
-// ReadError reads the error member of a JSON-RPC response, tolerantly: data may be an array, an object, anything or absent. A known
-// reason decides the code, because patch levels and bindings disagree on the rest (T9). It fails only when src is no error object.
+// ReadError reads the error member of a JSON-RPC response, tolerantly: data may be an array, an object, anything or
+// absent. A known reason decides the code, because patch levels and bindings disagree on the rest (T9). It fails only
+// when src is no error object.
 func ReadError(src []byte) (*Error, error) {
 	var r rpcError
 	if err := json.Unmarshal(src, &r); err != nil {

@@ -8,10 +8,11 @@ import (
 	"strings"
 )
 
-// What follows is called by generated protocol code, so that logic which does not depend on the protocol is written once.
+// What follows is called by generated protocol code, so that logic which does not depend on the protocol is written
+// once.
 
-// Tail returns the last *n elements of list: all of them if n is nil, none if it is zero or less (R300). Appending to the
-// result never writes into list.
+// Tail returns the last *n elements of list: all of them if n is nil, none if it is zero or less (R300). Appending to
+// the result never writes into list.
 func Tail[T any](list []T, n *int) []T {
 	switch {
 	case n == nil || *n >= len(list):
@@ -48,7 +49,8 @@ func Mismatch(t Task, e Event) error {
 }
 
 // Rebase puts an interface URL behind base: with base's scheme and host, and base's path before its own. A URL that is
-// neither HTTP nor a path, such as the host:port of a gRPC interface, stays as it is; so does every URL if base is not an HTTP URL.
+// neither HTTP nor a path, such as the host:port of a gRPC interface, stays as it is; so does every URL if base is not
+// an HTTP URL.
 func Rebase(base, address string) string {
 	to, err := url.Parse(base)
 	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {

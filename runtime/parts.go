@@ -11,8 +11,8 @@ import (
 // in metadata. docs/extensions/skills-v1.md is its specification; a breaking change gets a new URI (R86).
 const SkillsExtension = "https://github.com/a2agen/a2agen/extensions/skills/v1"
 
-// FormerSkillsExtension is the URI that the same extension had first. It is read wherever SkillsExtension is, and written only to
-// an agent whose card declares no other.
+// FormerSkillsExtension is the URI that the same extension had first. It is read wherever SkillsExtension is, and
+// written only to an agent whose card declares no other.
 const FormerSkillsExtension = "https://a2agen.dev/extensions/skills/v1"
 
 // IsSkillsExtension reports whether uri is the present or the former URI of the skills extension.
@@ -32,8 +32,9 @@ const (
 // Text makes a text part.
 func Text(s string) Part { return Part{Kind: PartText, Text: s} }
 
-// Data makes a data part of any value that encodes as JSON; raw JSON ([wire.Value], [wire.Object],
-// [json.RawMessage]) is taken as it is. A value that does not encode gives a part of kind PartUnknown whose Text says why; sending it is an error.
+// Data makes a data part of any value that encodes as JSON; raw JSON ([wire.Value], [wire.Object], [json.RawMessage])
+// is taken as it is. A value that does not encode gives a part of kind PartUnknown whose Text says why; sending it is
+// an error.
 func Data(v any) Part {
 	raw, err := rawJSON(v)
 	if err != nil {

@@ -63,14 +63,14 @@ type Protocol struct {
 	NewArtifact func(taskID, contextID string, data ArtifactData) Event
 	// NewTaskPage makes the result of a list operation. next is "" on the last page.
 	NewTaskPage func(tasks []Task, next string, pageSize, total int) any
-	// DecodeCard reads an agent card: as the newest wire has it or, when older versions are spoken too, as the one by whose
-	// shape it is written.
+	// DecodeCard reads an agent card: as the newest wire has it or, when older versions are spoken too, as the one by
+	// whose shape it is written.
 	DecodeCard func(src []byte) (Card, error)
 	// NewSend makes the generated request of the send and stream operations (client side). data.Source and HasPush are
 	// not looked at; what is zero stays unset.
 	NewSend func(data SendRequest) any
-	// NewTaskRequest makes the generated request of role get, cancel or subscribe (client side); nil for another role. A field
-	// of data that the request does not have is ignored.
+	// NewTaskRequest makes the generated request of role get, cancel or subscribe (client side); nil for another role.
+	// A field of data that the request does not have is ignored.
 	NewTaskRequest func(role Role, data TaskRequest) any
 }
 
@@ -88,8 +88,8 @@ type Version struct {
 	ReadCard func(src []byte) (Card, error)
 	// Rules are how the version behaves otherwise than 1.0 where that is not a matter of its shapes.
 	Rules Rules
-	// Wires are the encodings of the version beside the JSON of its operations, as far as the package was generated with them
-	// ("encodings" in a2agen.yaml).
+	// Wires are the encodings of the version beside the JSON of its operations, as far as the package was generated
+	// with them ("encodings" in a2agen.yaml).
 	Wires []*Wire
 }
 
@@ -108,24 +108,26 @@ type Rules struct {
 	// Final: a stream ends with the first status update that AppendEvent marks final, which is one to a state that is
 	// terminal or interrupted. A subscription does not have to begin with the task (0.1 to 0.3).
 	Final bool
-	// PushTask: a push notification carries the whole task as Append of RoleGet writes it, not a stream item (0.1 to 0.3).
+	// PushTask: a push notification carries the whole task as Append of RoleGet writes it, not a stream item (0.1 to
+	// 0.3).
 	PushTask bool
-	// PlainErrors: errors have a code and a message but no details, and no codes that the version does not have: -32008 and
+	// PlainErrors: errors have a code and a message but no details, and no codes that the version does not have: -32008
+	// and
 	// -32009 are -32603 (0.1 to 0.3).
 	PlainErrors bool
-	// ClientIDs: the client chooses the id of a new task, which comes as the task id of the message; an id that is not known
-	// is a new task. A message that answers must be bound to that id, because AppendEvent and Append write it as a completed
-	// task (0.1).
+	// ClientIDs: the client chooses the id of a new task, which comes as the task id of the message; an id that is not
+	// known is a new task. A message that answers must be bound to that id, because AppendEvent and Append write it as
+	// a completed task (0.1).
 	ClientIDs bool
 	// NoHistory: a history length of 0 is no wish, so that the server decides, as for none (0.1 and 0.2).
 	NoHistory bool
-	// UpdatesOnly: streams have status and artifact updates only. AppendEvent writes a task or message as a status update,
-	// without the artifacts and the history, which have to be sent otherwise (0.1).
+	// UpdatesOnly: streams have status and artifact updates only. AppendEvent writes a task or message as a status
+	// update, without the artifacts and the history, which have to be sent otherwise (0.1).
 	UpdatesOnly bool
 	// PublicCard: the operation of RoleExtendedCard answers the public card, without authentication (0.1).
 	PublicCard bool
-	// Places: artifacts have no ids but a place in their task, which AppendEvent and Append write for an id that is such a number: what is
-	// written comes from [Protocol.Placed] (0.1).
+	// Places: artifacts have no ids but a place in their task, which AppendEvent and Append write for an id that is
+	// such a number: what is written comes from [Protocol.Placed] (0.1).
 	Places bool
 	// CardPath is the well-known path of the card: "/.well-known/agent.json" before 0.3. Empty is 1.0's.
 	CardPath string
@@ -134,7 +136,8 @@ type Rules struct {
 // Role is what an operation means, whatever a version calls it.
 type Role uint8
 
-// The roles. RoleOther is an operation that the runtime does not know: it answers UnsupportedOperation unless the agent carries it out.
+// The roles. RoleOther is an operation that the runtime does not know: it answers UnsupportedOperation unless the agent
+// carries it out.
 const (
 	RoleOther Role = iota
 	RoleSend
@@ -261,7 +264,8 @@ type MessageData struct {
 	Parts []Part
 }
 
-// ArtifactData describes an artifact update to make (A2A 1.0 §4.2.2). Handlers give one to Task.Emit and Task.StreamArtifact.
+// ArtifactData describes an artifact update to make (A2A 1.0 §4.2.2). Handlers give one to Task.Emit and
+// Task.StreamArtifact.
 type ArtifactData struct {
 	ID, Name, Description string
 	Parts                 []Part

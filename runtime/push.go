@@ -2,8 +2,8 @@ package runtime
 
 import "fmt"
 
-// AppendPush appends the body of a push notification about e, an event of task, which already shows it: a stream item, or before 1.0 the
-// whole task as it now stands (A2A 1.0 §4.3.3, R18; [Rules.PushTask]).
+// AppendPush appends the body of a push notification about e, an event of task, which already shows it: a stream item,
+// or before 1.0 the whole task as it now stands (A2A 1.0 §4.3.3, R18; [Rules.PushTask]).
 func (p *Protocol) AppendPush(dst []byte, v *Version, task Task, e Event) ([]byte, error) {
 	if !v.Rules.PushTask {
 		return v.AppendEvent(dst, e)

@@ -6,7 +6,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// What follows makes the functions of a protocol's tables from the codecs of its messages, so that a generated table is data.
+// What follows makes the functions of a protocol's tables from the codecs of its messages, so that a generated table is
+// data.
 
 // AppendOf makes a function that appends a *T given as any.
 func AppendOf[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, any) ([]byte, error) {

@@ -10,7 +10,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// admission is who may begin, and the end of all: calls are counted in and out, and nobody is let in when the engine shuts down.
+// admission is who may begin, and the end of all: calls are counted in and out, and nobody is let in when the engine
+// shuts down.
 type admission struct {
 	closing chan struct{} // closed when streams are to end
 	hurry   chan struct{} // closed when the shutdown has no more time: what waits for the store has one more try
@@ -39,8 +40,8 @@ func (e *Engine) Draining() bool {
 	return e.draining
 }
 
-// Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives them a moment to
-// return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
+// Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
+// them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (e *Engine) Shutdown(ctx context.Context) error {
 	a := &e.admission
 	a.mu.Lock()

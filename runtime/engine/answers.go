@@ -6,7 +6,8 @@ import (
 	"sync"
 )
 
-// What is being written has a budget of bytes: who writes much waits for room, without holding on to what he is going to write.
+// What is being written has a budget of bytes: who writes much waits for room, without holding on to what he is going
+// to write.
 
 // uncounted is up to which size an answer is not counted, in bytes, and up to which a buffer is kept.
 const uncounted = 64 << 10
@@ -41,9 +42,10 @@ func (r *Request) Done() {
 	}
 }
 
-// Pass makes bytes by encode and passes them to write, which must not keep them. Many bytes are taken from the budget of all answers as long
-// as write takes. When there are too few left, what was made is dropped while waiting, for as long as a client may take nothing, and made again. An error is
-// that of encode or of the budget; nothing is written then.
+// Pass makes bytes by encode and passes them to write, which must not keep them. Many bytes are taken from the budget
+// of all answers as long as write takes. When there are too few left, what was made is dropped while waiting, for as
+// long as a client may take nothing, and made again. An error is that of encode or of the budget; nothing is written
+// then.
 func (r *Request) Pass(encode func(dst []byte) ([]byte, error), write func(b []byte)) error {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)

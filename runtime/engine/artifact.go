@@ -8,8 +8,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// ArtifactWriter streams one artifact: every write is an event. The first piece goes to the clients at once; each further one is held back until the
-// next or Close comes, or for a moment, so that the last piece can say that it is the last (decision 011). It is not safe for concurrent use.
+// ArtifactWriter streams one artifact: every write is an event. The first piece goes to the clients at once; each
+// further one is held back until the next or Close comes, or for a moment, so that the last piece can say that it is
+// the last (decision 011). It is not safe for concurrent use.
 type ArtifactWriter struct {
 	c    *Call
 	rest []byte // first bytes of a character whose end has not come yet
@@ -31,7 +32,8 @@ func (c *Call) Stream(name string) *ArtifactWriter {
 	return c.StreamArtifact(runtime.ArtifactData{Name: name})
 }
 
-// StreamArtifact is Stream with all that an artifact can have, as [Call.Emit] takes it, but without parts: they are what is written.
+// StreamArtifact is Stream with all that an artifact can have, as [Call.Emit] takes it, but without parts: they are
+// what is written.
 func (c *Call) StreamArtifact(a runtime.ArtifactData) *ArtifactWriter {
 	w := &ArtifactWriter{c: c, data: a, err: checkMetadata(a.Metadata, nil)}
 	if len(a.Parts) > 0 {
@@ -110,8 +112,8 @@ func (w *ArtifactWriter) Last(p runtime.Part) error {
 	return w.send(p, true)
 }
 
-// Close ends the artifact. If its last piece is still held back, that one says so; if it has gone out already, the end is not announced, and clients
-// learn it from the task's status. An artifact that nothing was written to never was.
+// Close ends the artifact. If its last piece is still held back, that one says so; if it has gone out already, the end
+// is not announced, and clients learn it from the task's status. An artifact that nothing was written to never was.
 func (w *ArtifactWriter) Close() error {
 	if rest := w.rest; len(rest) > 0 {
 		return w.Last(runtime.Text(string(rest)))
@@ -149,8 +151,8 @@ func (w *ArtifactWriter) ready(p runtime.Part) error {
 	return w.c.check(w.part[:])
 }
 
-// flush sends the piece that is held back. One that the store fails to take stays, for the next try; when it refuses one, nothing more can be
-// written.
+// flush sends the piece that is held back. One that the store fails to take stays, for the next try; when it refuses
+// one, nothing more can be written.
 func (w *ArtifactWriter) flush(last bool) error {
 	if !w.ripe(last) {
 		return nil

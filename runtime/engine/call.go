@@ -15,9 +15,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Call is one call of a handler: the message being handled and the task it belongs to. The task comes into being with the first thing
-// that needs one; a handler that only calls [Call.Reply] answers with a plain Message. Methods are safe for concurrent use
-// while the handler runs.
+// Call is one call of a handler: the message being handled and the task it belongs to. The task comes into being with
+// the first thing that needs one; a handler that only calls [Call.Reply] answers with a plain Message. Methods are safe
+// for concurrent use while the handler runs.
 type Call struct {
 	e     *Engine
 	skill *skill
@@ -153,8 +153,9 @@ func (c *Call) Snapshot() runtime.Task {
 // Logger returns the server's logger with the skill's and the task's ids.
 func (c *Call) Logger() *slog.Logger { return c.e.log(c.skill.ID, c.ID()) }
 
-// Begin says that the input is good and the work begins. When the client waits for a task (a stream, or returnImmediately) it
-// is created now, so that the client sees it at once; otherwise Begin does nothing. Generated code calls it for skills whose result is a task.
+// Begin says that the input is good and the work begins. When the client waits for a task (a stream, or
+// returnImmediately) it is created now, so that the client sees it at once; otherwise Begin does nothing. Generated
+// code calls it for skills whose result is a task.
 func (c *Call) Begin() error {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
@@ -177,8 +178,8 @@ func (c *Call) Progress(format string, args ...any) error {
 	return c.report(runtime.MessageData{Parts: c.one[:]})
 }
 
-// Report is Progress with a whole message: parts of any kind, metadata, extensions, references to other tasks. Its id is made when it is
-// empty; the context, the task and the role are the server's to say.
+// Report is Progress with a whole message: parts of any kind, metadata, extensions, references to other tasks. Its id
+// is made when it is empty; the context, the task and the role are the server's to say.
 func (c *Call) Report(m runtime.MessageData) error {
 	if err := checkMessage(&m); err != nil {
 		return err
@@ -200,9 +201,10 @@ func (c *Call) Artifact(name string, parts ...runtime.Part) error {
 	return c.emit(runtime.ArtifactData{Name: name, Parts: parts, LastChunk: true})
 }
 
-// Emit gives the client an artifact, or a piece of one, with all that it can have. Without an id it is a new artifact. One with the id of an
-// artifact of the task, also of an earlier call's, replaces it, or with Append goes on with it; the first piece of an artifact says its name,
-// description, metadata and extensions. LastChunk says that nothing follows.
+// Emit gives the client an artifact, or a piece of one, with all that it can have. Without an id it is a new artifact.
+// One with the id of an artifact of the task, also of an earlier call's, replaces it, or with Append goes on with it;
+// the first piece of an artifact says its name, description, metadata and extensions. LastChunk says that nothing
+// follows.
 func (c *Call) Emit(a runtime.ArtifactData) error {
 	if err := checkMetadata(a.Metadata, a.Parts); err != nil {
 		return err
@@ -210,8 +212,8 @@ func (c *Call) Emit(a runtime.ArtifactData) error {
 	return c.emit(a)
 }
 
-// Reply answers with a plain Message and no task. It is an error once the handler made a task; when only the server made one, because
-// the client would not wait, the message ends that task.
+// Reply answers with a plain Message and no task. It is an error once the handler made a task; when only the server
+// made one, because the client would not wait, the message ends that task.
 func (c *Call) Reply(parts ...runtime.Part) error {
 	return c.respond(runtime.MessageData{Parts: parts})
 }
@@ -259,14 +261,15 @@ func (c *Call) respond(m runtime.MessageData) error {
 	return nil
 }
 
-// Complete says with which message the task is completed when the handler returns without an error. Its output, if any, is an artifact before
-// that.
+// Complete says with which message the task is completed when the handler returns without an error. Its output, if any,
+// is an artifact before that.
 func (c *Call) Complete(parts ...runtime.Part) error {
 	return c.End(runtime.StateCompleted, runtime.MessageData{Parts: parts})
 }
 
-// Ask makes the error with which a handler stops to ask its client for input. The task waits; the next message calls the
-// handler again, with the input so far. data are parts to send along, of any kind; a value that is no part is sent as a data part.
+// Ask makes the error with which a handler stops to ask its client for input. The task waits; the next message calls
+// the handler again, with the input so far. data are parts to send along, of any kind; a value that is no part is sent
+// as a data part.
 func (c *Call) Ask(prompt string, data ...any) error {
 	return c.park(runtime.StateInputRequired, prompt, data)
 }
@@ -281,13 +284,15 @@ func (c *Call) Reject(reason string) error {
 	return c.park(runtime.StateRejected, reason, nil)
 }
 
-// Fail makes the error with which a handler reports a failure in its own words to the client. The text of any other error is only logged.
+// Fail makes the error with which a handler reports a failure in its own words to the client. The text of any other
+// error is only logged.
 func (c *Call) Fail(reason string) error {
 	return c.park(runtime.StateFailed, reason, nil)
 }
 
-// End is Complete, Ask, AskAuth, Reject and Fail with a whole message, as [Call.Report] takes it: it makes the error with which the handler's call
-// ends in that state. A completed task is no error: its message is kept until the handler returns without one. A message without parts is none.
+// End is Complete, Ask, AskAuth, Reject and Fail with a whole message, as [Call.Report] takes it: it makes the error
+// with which the handler's call ends in that state. A completed task is no error: its message is kept until the handler
+// returns without one. A message without parts is none.
 func (c *Call) End(state runtime.State, m runtime.MessageData) error {
 	if !state.Terminal() && !state.Interrupted() || state == runtime.StateCanceled {
 		return fmt.Errorf("a handler cannot end its call as %s", state)
@@ -372,7 +377,8 @@ func checkMessage(m *runtime.MessageData) error {
 	return checkMetadata(m.Metadata, m.Parts)
 }
 
-// checkMetadata refuses parts that are none, and metadata that are no JSON object: they could be stored, but never sent.
+// checkMetadata refuses parts that are none, and metadata that are no JSON object: they could be stored, but never
+// sent.
 func checkMetadata(metadata wire.Object, parts []runtime.Part) error {
 	if err := objectOrNone(metadata); err != nil {
 		return fmt.Errorf("metadata: %w", err)
@@ -420,8 +426,8 @@ func textOf(parts []runtime.Part) string {
 	return strings.Join(texts, "\n")
 }
 
-// runContext is a handler's context: canceled with a cause, never by the client's disconnect, and with the deadline of the
-// skill's timeout, which a timer or the ticker enforces.
+// runContext is a handler's context: canceled with a cause, never by the client's disconnect, and with the deadline of
+// the skill's timeout, which a timer or the ticker enforces.
 type runContext struct {
 	context.Context
 	deadline time.Time

@@ -12,8 +12,8 @@ type Config struct {
 	Protocol *runtime.Protocol
 	Card     runtime.Card
 	Skills   []Skill // in the card's order; ids are unique
-	// Operations carry out operations that the runtime does not know ([runtime.RoleOther]), by JSON-RPC method name. One that is
-	// not there answers UnsupportedOperation.
+	// Operations carry out operations that the runtime does not know ([runtime.RoleOther]), by JSON-RPC method name.
+	// One that is not there answers UnsupportedOperation.
 	Operations map[string]Operation
 }
 
@@ -27,18 +27,19 @@ type Skill struct {
 	InputSchema, OutputSchema string
 	// TextField is the input property that plain text fills; "" when there is none.
 	TextField string
-	// Timeout bounds one call of the handler; 0 means [Limits.Timeout]. With one of its own a skill runs beside the request's goroutine, so that a
-	// waiting client is answered in time by a handler that ignores its context, too.
+	// Timeout bounds one call of the handler; 0 means [Limits.Timeout]. With one of its own a skill runs beside the
+	// request's goroutine, so that a waiting client is answered in time by a handler that ignores its context, too.
 	Timeout time.Duration
 	// MaxConcurrent bounds the handlers running at once; further calls wait. 0 means no bound but [Limits.Running].
 	MaxConcurrent int
 	// Decode reads and validates an input. An error is a *check.Error or *wire.Error. Nil without an input schema.
 	Decode func(input []byte) (any, error)
-	// Run calls [Call.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an output schema, else
-	// text, empty when the handler answered through its call. in is what Decode made of the input; without
-	// Decode it is the input's JSON as []byte, nil for a skill without an input schema.
+	// Run calls [Call.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an
+	// output schema, else text, empty when the handler answered through its call. in is what Decode made of the input;
+	// without Decode it is the input's JSON as []byte, nil for a skill without an input schema.
 	Run func(ctx context.Context, c *Call, in any) (output []byte, err error)
 }
 
-// Router picks the skill for a message that nothing else could place. It returns a skill id, or "" when it does not know either.
+// Router picks the skill for a message that nothing else could place. It returns a skill id, or "" when it does not
+// know either.
 type Router func(ctx context.Context, m runtime.Message) (skill string, err error)

@@ -11,7 +11,8 @@ import (
 
 // What a handler's call does to its task. Every function here wants the lock of c.live.
 
-// ensure makes sure that the task exists and may still be changed by the handler. A task made now begins as create says.
+// ensure makes sure that the task exists and may still be changed by the handler. A task made now begins as create
+// says.
 func (c *Call) ensure(first runtime.State) error {
 	if err := c.open(); err != nil {
 		return err
@@ -33,8 +34,8 @@ func (c *Call) open() error {
 	return nil
 }
 
-// create makes the task with the message that brought it (A2A 1.0 §3.4.2). It begins as working when the handler is at work, so that clients see that,
-// unless first is StateSubmitted because another status follows at once.
+// create makes the task with the message that brought it (A2A 1.0 §3.4.2). It begins as working when the handler is at
+// work, so that clients see that, unless first is StateSubmitted because another status follows at once.
 func (c *Call) create(first runtime.State) error {
 	now, id, contextID := c.e.now(), c.taskID(), c.context()
 	task := c.newTask(id, contextID, now)

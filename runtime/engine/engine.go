@@ -1,6 +1,7 @@
-// Package engine does what an agent does, whatever its clients speak: it finds the skill for a message, runs its handler, keeps its task, tells
-// its readers, and holds the limits. It knows no transport. A binding reads a request from its wire and decodes it, has a [Request] served, and writes
-// the [Answer], which is a value or a [Stream] to be read at the client's pace; no rule of the protocol is a binding's.
+// Package engine does what an agent does, whatever its clients speak: it finds the skill for a message, runs its
+// handler, keeps its task, tells its readers, and holds the limits. It knows no transport. A binding reads a request
+// from its wire and decodes it, has a [Request] served, and writes the [Answer], which is a value or a [Stream] to be
+// read at the client's pace; no rule of the protocol is a binding's.
 package engine
 
 import (
@@ -49,7 +50,8 @@ type Options struct {
 	Hooks  Hooks
 }
 
-// New makes an engine. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice the same.
+// New makes an engine. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
+// the same.
 func New(cfg Config, o Options) (*Engine, error) {
 	if cfg.Protocol == nil || len(cfg.Protocol.Versions) == 0 || cfg.Card == nil {
 		return nil, errors.New("the configuration has no protocol or no card")
@@ -97,7 +99,8 @@ func (e *Engine) Load() Load {
 	return l
 }
 
-// Tick is the number of the present tick of the engine's timer, from 1. It runs while there are streams, several times within [Limits.Stall].
+// Tick is the number of the present tick of the engine's timer, from 1. It runs while there are streams, several times
+// within [Limits.Stall].
 func (e *Engine) Tick() int64 { return e.beat.now.Load() }
 
 // log returns the logger with a skill's and a task's names. It is for rare events: attributes cost time.

@@ -31,7 +31,8 @@ var (
 	ErrTooManyArtifacts = errors.New("the task has as many artifacts as a task may have")
 	// ErrTooLarge: an event is over the server's limit.
 	ErrTooLarge = errors.New("the event is larger than the server's limit")
-	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it, in few words.
+	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it,
+	// in few words.
 	ErrTaskTooLarge = store.ErrTooLarge
 )
 
@@ -50,7 +51,8 @@ func InvalidInput(err error) error {
 // InvalidParams makes an InvalidParams of what decoding parameters found.
 func InvalidParams(err error) *runtime.Error { return invalidParams("", "", err) }
 
-// invalidParams makes an InvalidParams of err, with a note that begins with intro. Its pointers are turned into field paths below root.
+// invalidParams makes an InvalidParams of err, with a note that begins with intro. Its pointers are turned into field
+// paths below root.
 func invalidParams(intro, root string, err error) *runtime.Error {
 	var vs []runtime.Violation
 	var found *check.Error
@@ -102,7 +104,8 @@ func Passing(err error) bool {
 	return e.Code == runtime.ErrInternal.Code
 }
 
-// ToError turns any error into one for the peer. What is not meant for the peer becomes ErrInternal; known says whether it was.
+// ToError turns any error into one for the peer. What is not meant for the peer becomes ErrInternal; known says whether
+// it was.
 func ToError(err error) (e *runtime.Error, known bool) {
 	switch {
 	case errors.As(err, &e):

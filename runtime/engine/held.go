@@ -39,8 +39,8 @@ func (c *Call) flush() error {
 	return nil
 }
 
-// look sends the pieces that were there at the last look, and reports whether there are others. It does not wait for a store that fails: the next
-// look, write, Close or the end tries again.
+// look sends the pieces that were there at the last look, and reports whether there are others. It does not wait for a
+// store that fails: the next look, write, Close or the end tries again.
 func (c *Call) look() (more bool) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()

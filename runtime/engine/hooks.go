@@ -7,8 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Hooks are the agent's own say in what the server makes, is asked and answers: what a definition of the agent's own has that the runtime
-// does not know is set and acted upon here. Nothing is paid for hooks that are not there.
+// Hooks are the agent's own say in what the server makes, is asked and answers: what a definition of the agent's own
+// has that the runtime does not know is set and acted upon here. Nothing is paid for hooks that are not there.
 type Hooks struct {
 	Made     []func(context.Context, any)
 	Requests []func(context.Context, any) error

@@ -5,7 +5,8 @@ import (
 	"sync"
 )
 
-// ids makes identifiers that nobody can guess: task and context ids are all it takes to name a task. Random bytes are drawn in bulk.
+// ids makes identifiers that nobody can guess: task and context ids are all it takes to name a task. Random bytes are
+// drawn in bulk.
 type ids struct {
 	mu   sync.Mutex
 	left int // unused bytes at the end of pool

@@ -13,9 +13,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// accept makes the input of a task's first message: the data, else what the text says. Data is not checked here, the skill does that.
-// When text cannot be turned into an input, missing asks for what is needed, and input is what there is so far.
-// Reading a text ends with ctx, the context of the request: nobody waits for the answer any more.
+// accept makes the input of a task's first message: the data, else what the text says. Data is not checked here, the
+// skill does that. When text cannot be turned into an input, missing asks for what is needed, and input is what there
+// is so far. Reading a text ends with ctx, the context of the request: nobody waits for the answer any more.
 func (sk *skill) accept(ctx context.Context, data []byte, text string) (in input, missing []runtime.Part, err error) {
 	if sk.InputSchema == "" {
 		return input{}, nil, nil
@@ -33,8 +33,9 @@ func (sk *skill) accept(ctx context.Context, data []byte, text string) (in input
 	return in, nil, nil
 }
 
-// resume makes the input of a later message: the earlier input with the message's data or JSON text over it. Plain text only counts as input when it
-// was the server that asked. Data that a handler asked for and that does not fit is an error; otherwise missing asks again.
+// resume makes the input of a later message: the earlier input with the message's data or JSON text over it. Plain text
+// only counts as input when it was the server that asked. Data that a handler asked for and that does not fit is an
+// error; otherwise missing asks again.
 func (sk *skill) resume(ctx context.Context, p store.Private, parts []runtime.Part) (in input, missing []runtime.Part, err error) {
 	if sk.InputSchema == "" {
 		return input{}, nil, nil
@@ -91,8 +92,9 @@ func (sk *skill) check(raw []byte) error {
 	return err
 }
 
-// fromText puts what a text says over the input so far: it is JSON, or the value itself where the schema takes one, or it
-// fills properties. asked says that the text answers a question. What comes out need not fit the schema; nil is nothing.
+// fromText puts what a text says over the input so far: it is JSON, or the value itself where the schema takes one, or
+// it fills properties. asked says that the text answers a question. What comes out need not fit the schema; nil is
+// nothing.
 func (sk *skill) fromText(ctx context.Context, have []byte, text string, asked bool) []byte {
 	have, bad := sk.sound(have, asked)
 	blank := strings.TrimSpace(text) == ""
@@ -128,7 +130,8 @@ func (sk *skill) takesText(text string) bool {
 	return sk.shape.scalar() || (sk.shape.Type == nil && sk.Decode != nil && sk.check([]byte(quote(text))) == nil)
 }
 
-// openField returns the one property that a text without names fills: the only one that is missing or bad, else the skill's text field.
+// openField returns the one property that a text without names fills: the only one that is missing or bad, else the
+// skill's text field.
 func (sk *skill) openField(have []byte, bad map[string]bool) *property {
 	has := membersOf(have)
 	var open []*property
@@ -147,7 +150,8 @@ func (sk *skill) openField(have []byte, bad map[string]bool) *property {
 	return nil
 }
 
-// property returns a property of the input by its name, nil for "". One that the schema does not describe takes any value.
+// property returns a property of the input by its name, nil for "". One that the schema does not describe takes any
+// value.
 func (sk *skill) property(name string) *property {
 	for i := range sk.properties {
 		if sk.properties[i].name == name {
@@ -160,8 +164,8 @@ func (sk *skill) property(name string) *property {
 	return &property{name: name}
 }
 
-// fill sets properties of the input to what texts mean there. All are tried at once, those that do not fit again with their next
-// reading, so that the input is checked a few times however many properties there are.
+// fill sets properties of the input to what texts mean there. All are tried at once, those that do not fit again with
+// their next reading, so that the input is checked a few times however many properties there are.
 func (sk *skill) fill(ctx context.Context, have []byte, pairs []pair) []byte {
 	readings := make([]reading, len(pairs))
 	for i, p := range pairs {
@@ -250,12 +254,13 @@ type pair struct {
 	text string
 }
 
-// maxPairs is how long a text may be that is read as pairs, in bytes. A longer one is the value of one property, or none.
+// maxPairs is how long a text may be that is read as pairs, in bytes. A longer one is the value of one property, or
+// none.
 const maxPairs = 64 << 10
 
-// readPairs reads a text as "name: value", "name=value" and, if loose, "name value", separated by commas, semicolons or line
-// breaks. Names are the schema's properties in any case; of a name that comes twice the last counts. A piece without a name belongs
-// to the value before it. It returns nil when the text does not begin with a pair.
+// readPairs reads a text as "name: value", "name=value" and, if loose, "name value", separated by commas, semicolons or
+// line breaks. Names are the schema's properties in any case; of a name that comes twice the last counts. A piece
+// without a name belongs to the value before it. It returns nil when the text does not begin with a pair.
 func (sk *skill) readPairs(text string, loose bool) []pair {
 	if len(text) > maxPairs {
 		return nil
@@ -322,7 +327,8 @@ func jsonText(text string) []byte {
 	return []byte(text)
 }
 
-// merge puts the members of the object over into the object base. Anything but two objects gives over, or base if that is nil.
+// merge puts the members of the object over into the object base. Anything but two objects gives over, or base if that
+// is nil.
 func merge(base, over []byte) []byte {
 	var b, o map[string]json.RawMessage
 	switch {
@@ -372,8 +378,8 @@ func violated(err error) map[string]bool {
 	return names
 }
 
-// sound returns an input without the properties that do not fit, and their names: kept, they would be in the way of every later answer. An
-// input that nobody complained about (not asked) is sound as it is.
+// sound returns an input without the properties that do not fit, and their names: kept, they would be in the way of
+// every later answer. An input that nobody complained about (not asked) is sound as it is.
 func (sk *skill) sound(input []byte, asked bool) (rest []byte, bad map[string]bool) {
 	if !asked || len(input) == 0 {
 		return input, nil

@@ -11,8 +11,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// This file is the life of a [Call]: all that changes its state. A message is read by its sender's goroutine, which admits the call. If it
-// leads to a handler, the call is launched, or queued behind the one that is at work on its task; a call that ends launches the next.
+// This file is the life of a [Call]: all that changes its state. A message is read by its sender's goroutine, which
+// admits the call. If it leads to a handler, the call is launched, or queued behind the one that is at work on its
+// task; a call that ends launches the next.
 //
 //	        launch            turn              returned, expire            leave
 //	arriving ─────► waiting ─────────► running ──────────────────► ending ─────────► over
@@ -25,10 +26,11 @@ import (
 //	   └──────────────────────────────────────────────────────────────────────────────►┘
 //	                                    asked, refuse
 //
-// Who does it: the sender admits, launches, queues, asks and refuses. The call's own goroutine, which is the sender's if that waits for the
-// end, has its turn and returns. A timer, or the ticker, lets it expire. The call before it in the task promotes or abandons it. A goroutine
-// of its own persists an end that the store does not take. A client's cancel changes no state: it ends the task, cancels the context and lets the
-// senders go; the handler's return does the rest.
+// Who does it: the sender admits, launches, queues, asks and refuses. The call's own goroutine, which is the sender's
+// if that waits for the end, has its turn and returns. A timer, or the ticker, lets it expire. The call before it in
+// the task promotes or abandons it. A goroutine of its own persists an end that the store does not take. A client's
+// cancel changes no state: it ends the task, cancels the context and lets the senders go; the handler's return does the
+// rest.
 //
 // The lock of the task's live entry guards the state; until a call is launched or queued only its sender knows it.
 
@@ -67,8 +69,8 @@ func (c *Call) refuse() {
 	c.e.dismiss(c)
 }
 
-// launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its own: then
-// the sender can be answered when the time is up or the task is canceled, although the handler goes on.
+// launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its
+// own: then the sender can be answered when the time is up or the task is canceled, although the handler goes on.
 func (c *Call) launch(wait bool) {
 	c.state = waiting
 	switch {
@@ -96,7 +98,8 @@ func (c *Call) enqueue(wait bool) {
 	c.live.queue = append(c.live.queue, c)
 }
 
-// asked ends a call before its handler: the first message does not fit the skill, and the new task waits with the question for what is missing.
+// asked ends a call before its handler: the first message does not fit the skill, and the new task waits with the
+// question for what is missing.
 func (c *Call) asked(target target) error {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
@@ -209,7 +212,8 @@ func (c *Call) turn() error {
 	return nil
 }
 
-// returned ends the call with what the handler returned. It returns the next call when another message came meanwhile and the task goes on.
+// returned ends the call with what the handler returned. It returns the next call when another message came meanwhile
+// and the task goes on.
 func (c *Call) returned(out []byte, err error) (next *Call) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
@@ -219,8 +223,8 @@ func (c *Call) returned(out []byte, err error) (next *Call) {
 	return c.settle(out, err)
 }
 
-// expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context. What it still
-// says is refused.
+// expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context.
+// What it still says is refused.
 func (c *Call) expire() {
 	if next := c.expired(); next != nil {
 		go next.execute()
@@ -237,8 +241,8 @@ func (c *Call) expired() (next *Call) {
 	return c.settle(nil, ErrTimeout)
 }
 
-// settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it. An end that the store does
-// not take is tried again in the background. The caller holds c.live.mu.
+// settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it.
+// An end that the store does not take is tried again in the background. The caller holds c.live.mu.
 func (c *Call) settle(out []byte, err error) (next *Call) {
 	c.state = ending
 	c.conclude(out, err)
@@ -249,8 +253,8 @@ func (c *Call) settle(out []byte, err error) (next *Call) {
 	return c.leave()
 }
 
-// persist goes on trying to store the ending in the background, until the store takes it or the server shuts down. A client that waits for the
-// end is answered with an error after a while. The caller holds c.live.mu.
+// persist goes on trying to store the ending in the background, until the store takes it or the server shuts down. A
+// client that waits for the end is answered with an error after a while. The caller holds c.live.mu.
 func (c *Call) persist(err error) {
 	c.e.log(c.skill.ID, c.id).Warn("the end of a task could not be stored, trying again", "state", c.ending.status.EventInfo().State.String(), "error", err)
 	if !c.done.armed() {
@@ -272,7 +276,8 @@ func (c *Call) persist(err error) {
 	}()
 }
 
-// rewrite tries once more to store the ending. The last try is when the server has no more time; what it does not store is in the log.
+// rewrite tries once more to store the ending. The last try is when the server has no more time; what it does not store
+// is in the log.
 func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
@@ -329,8 +334,8 @@ func (c *Call) abandon() {
 	c.e.drop(c.live)
 }
 
-// promote makes a queued call the one at work on its task: what the call before it saved is there now, and if that one asked for input
-// the task is being worked on again.
+// promote makes a queued call the one at work on its task: what the call before it saved is there now, and if that one
+// asked for input the task is being worked on again.
 func (c *Call) promote() {
 	c.state = waiting
 	snap, err := c.live.load(c.e, store.View{History: new(int)})
@@ -345,8 +350,9 @@ func (c *Call) promote() {
 	}
 }
 
-// cancelTask ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told through its context, with the
-// cause ErrCanceled, and nothing it still says counts. An ended task cannot be canceled, not even a canceled one (T17).
+// cancelTask ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told
+// through its context, with the cause ErrCanceled, and nothing it still says counts. An ended task cannot be canceled,
+// not even a canceled one (T17).
 func (e *Engine) cancelTask(ctx context.Context, key store.Key) (runtime.Task, error) {
 	if _, err := e.store.Get(context.Background(), key, store.View{History: new(int)}); err != nil {
 		return nil, err

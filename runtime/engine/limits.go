@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// Limits bound what an agent takes on: the engine, and the bindings in its name. A zero field means the default in brackets. How deep a request's JSON may nest is
-// bounded too, by wire.MaxDepth.
+// Limits bound what an agent takes on: the engine, and the bindings in its name. A zero field means the default in
+// brackets. How deep a request's JSON may nest is bounded too, by wire.MaxDepth.
 type Limits struct {
 	Body      int64         // request body in bytes [16 MiB]
 	Bodies    int64         // all request bodies being received, in bytes; more are refused as busy [256 MiB]

@@ -128,8 +128,8 @@ func (l *live) ref(e *Engine) store.Ref {
 }
 
 // commit applies an update to the task and wakes its readers. The caller holds l.mu. A client that went away does not
-// undo anything, which is why no request's context is involved. An update that failed in the store can be committed again: if it was made
-// all the same, it is not made twice.
+// undo anything, which is why no request's context is involved. An update that failed in the store can be committed
+// again: if it was made all the same, it is not made twice.
 func (l *live) commit(e *Engine, u store.Update, view *store.View) (store.Snapshot, error) {
 	if l.doubt != nil {
 		if view == nil {
@@ -159,8 +159,8 @@ func (l *live) wake() {
 	}
 }
 
-// waiting is how many bytes the inputs of the calls in the queue have. Each has its own: a short message may be merged over a long input. The caller
-// holds l.mu.
+// waiting is how many bytes the inputs of the calls in the queue have. Each has its own: a short message may be merged
+// over a long input. The caller holds l.mu.
 func (l *live) waiting() (bytes int64) {
 	for _, c := range l.queue {
 		bytes += int64(len(c.input.raw))

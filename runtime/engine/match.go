@@ -33,7 +33,8 @@ func newVocabulary(def Skill) vocabulary {
 	return v
 }
 
-// match finds the skill whose words the text shares most. A word that several skills have counts less for each. A draw is no match.
+// match finds the skill whose words the text shares most. A word that several skills have counts less for each. A draw
+// is no match.
 func (k *catalog) match(text string) *skill {
 	if text == "" {
 		return nil

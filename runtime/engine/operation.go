@@ -7,8 +7,9 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Operation carries out one operation that the runtime does not know. request is what its row's Decode returned; the result is what
-// Append takes, or of [NewStreamOperation]'s making where the row is a stream. A *runtime.Error is answered as it is, any other error as an internal one.
+// Operation carries out one operation that the runtime does not know. request is what its row's Decode returned; the
+// result is what Append takes, or of [NewStreamOperation]'s making where the row is a stream. A *runtime.Error is
+// answered as it is, any other error as an internal one.
 type Operation func(ctx context.Context, request any) (result any, err error)
 
 // NewOperation makes an operation of a typed function. A nil result is an error.

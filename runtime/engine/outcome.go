@@ -11,7 +11,8 @@ import (
 
 // What a handler's return comes to. Every function here wants the lock of c.live.
 
-// conclude decides what the handler's return comes to: the events that [Call.write] stores, or an answer without a task. The caller holds c.live.mu.
+// conclude decides what the handler's return comes to: the events that [Call.write] stores, or an answer without a
+// task. The caller holds c.live.mu.
 func (c *Call) conclude(out []byte, err error) {
 	switch {
 	case err != nil:
@@ -101,8 +102,8 @@ func (c *Call) finish(out []byte) {
 	c.end(runtime.StateCompleted, said)
 }
 
-// result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text but no JSON gets the
-// JSON as text (R301).
+// result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text
+// but no JSON gets the JSON as text (R301).
 func (c *Call) result(out []byte) runtime.ArtifactData {
 	c.one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
 	if c.skill.OutputSchema != "" && (accepts(c.req.AcceptedOutputModes, runtime.MediaJSON) || !accepts(c.req.AcceptedOutputModes, runtime.MediaText)) {

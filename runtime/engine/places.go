@@ -29,7 +29,8 @@ func placesOf(task runtime.Task) places {
 	return p
 }
 
-// shown is an event of the log as the stream's version shows it. A stream that did not begin with the task asks for it once.
+// shown is an event of the log as the stream's version shows it. A stream that did not begin with the task asks for it
+// once.
 func (st *Stream) shown(e runtime.Event) (runtime.Event, error) {
 	u, ok := e.(runtime.ArtifactUpdate)
 	if !ok || !st.r.Version.Rules.Places {

@@ -41,8 +41,8 @@ type property struct {
 	required bool
 }
 
-// readShape reads an input schema with its references into $defs followed, and its properties, the required ones first. A schema that says
-// nothing a question can use (true, say) has an empty shape.
+// readShape reads an input schema with its references into $defs followed, and its properties, the required ones first.
+// A schema that says nothing a question can use (true, say) has an empty shape.
 func readShape(schema string) (shape, []property) {
 	var bundle shape
 	if json.Unmarshal([]byte(schema), &bundle) != nil {
@@ -68,7 +68,8 @@ func readShape(schema string) (shape, []property) {
 // maxHops bounds how many references in a row are followed.
 const maxHops = 6
 
-// resolve follows the references of x and of its alternatives into the bundle's $defs. What is said beside a reference wins.
+// resolve follows the references of x and of its alternatives into the bundle's $defs. What is said beside a reference
+// wins.
 func (bundle *shape) resolve(x shape, hops int) shape {
 	if name, ok := strings.CutPrefix(x.Ref, "#/$defs/"); ok && hops < maxHops {
 		target := bundle.resolve(bundle.Defs[name], hops+1)
@@ -186,7 +187,8 @@ func (x *shape) about(more string) string {
 	return " (" + said + ")"
 }
 
-// question asks for what an input lacks: in words, and with the schema in a data part. What is there already is not asked for again.
+// question asks for what an input lacks: in words, and with the schema in a data part. What is there already is not
+// asked for again.
 func (sk *skill) question(have []byte, err error) []runtime.Part {
 	have, _ = sk.sound(have, true)
 	has := membersOf(have)

@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Request is one request, as a binding has read it. The binding fills what is exported in, asks [Request.Allowed], decodes the parameters, has them
-// served, and lets go of the request with Done when the answer is written.
+// Request is one request, as a binding has read it. The binding fills what is exported in, asks [Request.Allowed],
+// decodes the parameters, has them served, and lets go of the request with Done when the answer is written.
 type Request struct {
 	Context context.Context // ends when nobody waits for the answer any more
 	Caller  string          // the authenticated principal
@@ -26,16 +26,18 @@ type Request struct {
 // NewRequest makes a request to be filled in.
 func (e *Engine) NewRequest(ctx context.Context) Request { return Request{Context: ctx, e: e} }
 
-// Answer is what a request comes to: a value, or a stream where the operation is one. A stream may also be answered with a value, which is
-// the one event it has.
+// Answer is what a request comes to: a value, or a stream where the operation is one. A stream may also be answered
+// with a value, which is the one event it has.
 type Answer struct {
-	// Result is what the operation's Append takes. A card has yet to be set under the binding's own address. Nil for a silent request.
+	// Result is what the operation's Append takes. A card has yet to be set under the binding's own address. Nil for a
+	// silent request.
 	Result   any
 	Stream   *Stream
 	Sequence *Sequence
 }
 
-// Serve carries the operation out, unless [Request.Allowed] has refused it. params are what its Decode returned. For an error ask [ToError].
+// Serve carries the operation out, unless [Request.Allowed] has refused it. params are what its Decode returned. For an
+// error ask [ToError].
 func (r *Request) Serve(params any) (Answer, error) {
 	if err := r.hooked(params); err != nil {
 		return Answer{}, err
@@ -100,8 +102,9 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 	return store.Owner{Tenant: tenant, Principal: r.Caller}, checkName("tenant", tenant)
 }
 
-// Foreign reports whether the request asks for a task whose id its client chose. That is how a client of an older version tells itself, where
-// several versions have the same name for the operation: it is in the words of [Engine.ByClient] then.
+// Foreign reports whether the request asks for a task whose id its client chose. That is how a client of an older
+// version tells itself, where several versions have the same name for the operation: it is in the words of
+// [Engine.ByClient] then.
 func (r *Request) Foreign(p *runtime.TaskRequest) bool {
 	key := store.Key{Owner: store.Owner{Tenant: p.Tenant, Principal: r.Caller}, Task: p.ID}
 	snap, err := r.e.store.Get(r.Context, key, store.View{History: new(int)})
@@ -142,8 +145,8 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	return r.value(result, nil)
 }
 
-// adapt gives a request what older versions leave to the server: the message's id, which 0.1 does not have and samples of 0.2 and
-// 0.3 leave out (T38), and the history's length.
+// adapt gives a request what older versions leave to the server: the message's id, which 0.1 does not have and samples
+// of 0.2 and 0.3 leave out (T38), and the history's length.
 func (r *Request) adapt(p *runtime.SendRequest) {
 	if !r.Version.Unnamed() || p.Message == nil {
 		return
@@ -190,7 +193,8 @@ func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
 	return a, notFound(err, p.ID)
 }
 
-// get carries out GetTask. A large task is read once more when there is room for the answer: nobody holds on to one while he waits.
+// get carries out GetTask. A large task is read once more when there is room for the answer: nobody holds on to one
+// while he waits.
 func (r *Request) get(key store.Key, view store.View) (any, error) {
 	snap, err := r.e.store.Get(r.Context, key, view)
 	if err != nil || snap.Bytes <= uncounted {

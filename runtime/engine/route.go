@@ -9,16 +9,18 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// target is where a message goes: a skill with its input, or with the question for what is missing. Without a skill nothing fits.
+// target is where a message goes: a skill with its input, or with the question for what is missing. Without a skill
+// nothing fits.
 type target struct {
 	skill   *skill
 	input   input
 	missing []runtime.Part // what to ask, nil when the input can be tried
 }
 
-// route finds the skill for the first message of a task: by our extension, by a data part that names it, by metadata.skillId,
-// by a media type that only one skill takes, by the only schema that the data satisfies, by being the only skill, by words, and at last
-// by the user's router. Naming a skill that there is not is an error; when nothing fits the target is empty.
+// route finds the skill for the first message of a task: by our extension, by a data part that names it, by
+// metadata.skillId, by a media type that only one skill takes, by the only schema that the data satisfies, by being the
+// only skill, by words, and at last by the user's router. Naming a skill that there is not is an error; when nothing
+// fits the target is empty.
 func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 	parts := c.parts
 	data := dataOf(parts)
@@ -171,8 +173,8 @@ type call struct {
 	input []byte
 }
 
-// callOf reads data as {"skill" or "skillId", "parameters" or "input" or "arguments" or "args"}: what callers made up before
-// there was a convention. It is only a call when the skill exists.
+// callOf reads data as {"skill" or "skillId", "parameters" or "input" or "arguments" or "args"}: what callers made up
+// before there was a convention. It is only a call when the skill exists.
 func (k *catalog) callOf(data []byte) (call, bool) {
 	if len(data) == 0 || data[0] != '{' {
 		return call{}, false
@@ -233,7 +235,8 @@ func (c *Call) checkMedia() error {
 	return nil
 }
 
-// checkOutput refuses a client that accepts nothing of what the skill gives, before it begins to work. JSON counts as text, too (R301).
+// checkOutput refuses a client that accepts nothing of what the skill gives, before it begins to work. JSON counts as
+// text, too (R301).
 func (c *Call) checkOutput() error {
 	accepted, modes := c.req.AcceptedOutputModes, c.skill.OutputModes
 	if len(accepted) == 0 || len(modes) == 0 {
@@ -263,8 +266,8 @@ func mediaOf(p *runtime.Part) string {
 	return ""
 }
 
-// accepts reports whether a list of media types covers one. An empty list accepts everything, as does "*/*"; "image/*" accepts images.
-// The names of 0.1, "text" and "data", are understood. A part of unknown type is accepted.
+// accepts reports whether a list of media types covers one. An empty list accepts everything, as does "*/*"; "image/*"
+// accepts images. The names of 0.1, "text" and "data", are understood. A part of unknown type is accepted.
 func accepts(modes []string, media string) bool {
 	if len(modes) == 0 || media == "" {
 		return true

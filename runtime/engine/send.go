@@ -11,23 +11,24 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// patience is how long a client that does not wait for the end (a stream, or returnImmediately) goes without a task when the handler has not
-// decided between a task and a plain Message.
+// patience is how long a client that does not wait for the end (a stream, or returnImmediately) goes without a task
+// when the handler has not decided between a task and a plain Message.
 const patience = 200 * time.Millisecond
 
 // sending is how a message is sent.
 type sending struct {
-	// wait: the sender waits until the handler's call is over. Without, the call goes on in the background and Task.decided says when there is
-	// something to show.
+	// wait: the sender waits until the handler's call is over. Without, the call goes on in the background and
+	// Task.decided says when there is something to show.
 	wait bool
 	// named: an unknown task id is the client's for a new task (0.1).
 	named bool
-	// stored: the sender is told nothing but that the message was taken on (a notification), so that there has to be a task first.
+	// stored: the sender is told nothing but that the message was taken on (a notification), so that there has to be a
+	// task first.
 	stored bool
 }
 
-// send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer; with how.wait, await the
-// Task before its answer.
+// send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer;
+// with how.wait, await the Task before its answer.
 func (e *Engine) send(ctx context.Context, owner store.Owner, req *runtime.SendRequest, how sending) (c *Call, answer runtime.Message, err error) {
 	info, err := e.checkSend(req)
 	if err != nil {
@@ -64,8 +65,8 @@ func (e *Engine) take(ctx context.Context, owner store.Owner, req *runtime.SendR
 	return c, nil, nil
 }
 
-// nameTask takes the task id of a 0.1 message as that of a new task, unless there is such a task. It returns the message's info as
-// that of 1.0 would be.
+// nameTask takes the task id of a 0.1 message as that of a new task, unless there is such a task. It returns the
+// message's info as that of 1.0 would be.
 func (e *Engine) nameTask(c *Call, info runtime.MessageInfo) (runtime.MessageInfo, error) {
 	if info.TaskID != "" {
 		_, err := e.store.Get(c.ctx, store.Key{Owner: c.owner, Task: info.TaskID}, store.View{History: new(int)})
@@ -95,7 +96,8 @@ func (v *values) Value(key any) any {
 	return v.ctx.Value(key)
 }
 
-// maxName is the longest id or name that a client may give to something, in bytes: contexts and tasks repeat theirs in every event.
+// maxName is the longest id or name that a client may give to something, in bytes: contexts and tasks repeat theirs in
+// every event.
 const maxName = 512
 
 // checkName refuses an id that is too long.
@@ -158,8 +160,8 @@ func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer r
 	return nil, nil
 }
 
-// place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is a message or,
-// in the task, a question.
+// place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is
+// a message or, in the task, a question.
 func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
 	target, err := e.route(c, info)
 	if err != nil {
@@ -190,8 +192,8 @@ func (c *Call) found() error {
 	return c.create(runtime.StateSubmitted)
 }
 
-// await waits until the call is over, or canceled, or its outcome cannot be told for now. A client that goes away, or the shutdown, ends the
-// waiting; the call goes on.
+// await waits until the call is over, or canceled, or its outcome cannot be told for now. A client that goes away, or
+// the shutdown, ends the waiting; the call goes on.
 func (c *Call) await(client context.Context) error {
 	if !c.done.armed() {
 		return nil
@@ -227,8 +229,8 @@ func (e *Engine) follow(c *Call, info runtime.MessageInfo, wait bool) error {
 	return err
 }
 
-// join adds the message to its task and makes its call the task's next: started says that there is a call, queued that another one is
-// still going on.
+// join adds the message to its task and makes its call the task's next: started says that there is a call, queued that
+// another one is still going on.
 func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, started bool, err error) {
 	l := c.live
 	l.mu.Lock()
@@ -274,8 +276,8 @@ func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, sta
 	return false, true, nil
 }
 
-// addMessage commits the client's message together with a status. The status goes first: the question that it replaces belongs before the
-// answer in the history.
+// addMessage commits the client's message together with a status. The status goes first: the question that it replaces
+// belongs before the answer in the history.
 func (c *Call) addMessage(state runtime.State, parts []runtime.Part) error {
 	c.req.Message.Bind(c.contextID, c.id)
 	var m runtime.Message
@@ -304,8 +306,8 @@ func (c *Call) addMessage(state runtime.State, parts []runtime.Part) error {
 	return nil
 }
 
-// awaitDecision waits, for a sender that does not wait for the end, until there is something to show. If the handler takes
-// its time, the task is created for it.
+// awaitDecision waits, for a sender that does not wait for the end, until there is something to show. If the handler
+// takes its time, the task is created for it.
 func (c *Call) awaitDecision() {
 	select {
 	case <-c.decided.c:
@@ -330,7 +332,8 @@ func (c *Call) awaitDecision() {
 	}
 }
 
-// takeFirst returns the task that a stream begins with and its version, and forgets it: the stream may be open for long.
+// takeFirst returns the task that a stream begins with and its version, and forgets it: the stream may be open for
+// long.
 func (c *Call) takeFirst() (runtime.Task, int64) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
@@ -339,7 +342,8 @@ func (c *Call) takeFirst() (runtime.Task, int64) {
 	return first, c.firstVersion
 }
 
-// answer returns what the sender of the message gets: a Message or a Task, and about how long a Task is. The call is over, or its sender does not wait.
+// answer returns what the sender of the message gets: a Message or a Task, and about how long a Task is. The call is
+// over, or its sender does not wait.
 func (c *Call) answer(ended bool) (result any, bytes int, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()

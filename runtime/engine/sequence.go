@@ -13,9 +13,10 @@ import (
 // sequence is the result of an operation that the runtime does not know and whose result is a stream.
 type sequence iter.Seq2[any, error]
 
-// NewStreamOperation makes an operation of a typed function whose result is a stream: each item is sent as it comes. An error ends the
-// stream and is answered as an [Operation]'s is. The sequence runs on a goroutine of its own; ctx ends when the client leaves,
-// the server shuts down or the time limit of handlers is over, and the sequence has to end then.
+// NewStreamOperation makes an operation of a typed function whose result is a stream: each item is sent as it comes. An
+// error ends the stream and is answered as an [Operation]'s is. The sequence runs on a goroutine of its own; ctx ends
+// when the client leaves, the server shuts down or the time limit of handlers is over, and the sequence has to end
+// then.
 func NewStreamOperation[In, Out any](run func(context.Context, *In) iter.Seq2[*Out, error]) Operation {
 	return func(ctx context.Context, request any) (any, error) {
 		in, _ := request.(*In) // nil where the operation takes nothing
@@ -36,7 +37,8 @@ func NewStreamOperation[In, Out any](run func(context.Context, *In) iter.Seq2[*O
 	}
 }
 
-// Sequence is the stream of an operation that the runtime does not know: its binding asks for one item after the other. Close it.
+// Sequence is the stream of an operation that the runtime does not know: its binding asks for one item after the other.
+// Close it.
 type Sequence struct {
 	r      *Request
 	ctx    context.Context

@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// shelf is what a call knows of its task's artifacts. An artifact's id is unique within the task (R305), which other calls have given artifacts to:
-// those are looked up when this call gives its first, which is never before its turn.
+// shelf is what a call knows of its task's artifacts. An artifact's id is unique within the task (R305), which other
+// calls have given artifacts to: those are looked up when this call gives its first, which is never before its turn.
 type shelf struct {
 	filled bool
 	made   int             // ids made by number
@@ -63,7 +63,8 @@ const madeID = "artifact-"
 
 func numbered(n int) string { return madeID + strconv.Itoa(n) }
 
-// place gives an artifact its id. One that goes on with an artifact that is not there begins it. The caller holds c.live.mu.
+// place gives an artifact its id. One that goes on with an artifact that is not there begins it. The caller holds
+// c.live.mu.
 func (c *Call) place(a *runtime.ArtifactData) error {
 	if err := c.fill(); err != nil {
 		return err

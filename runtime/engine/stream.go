@@ -9,7 +9,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Stream is one open stream of a task's events: a cursor in the task's log, which its binding moves at its client's pace.
+// Stream is one open stream of a task's events: a cursor in the task's log, which its binding moves at its client's
+// pace.
 //
 //	for {
 //		switch st.Next() {
@@ -57,8 +58,8 @@ const (
 	Silence             // nothing for a while
 )
 
-// stream answers a message with the Task and then its events (R9, R10). The first event is the Task also for a message that continues one. The
-// stream ends when the task does, or asks for input.
+// stream answers a message with the Task and then its events (R9, R10). The first event is the Task also for a message
+// that continues one. The stream ends when the task does, or asks for input.
 func (r *Request) stream(c *Call) (Answer, error) {
 	st, err := r.open(c.live.key)
 	if err != nil {
@@ -68,8 +69,8 @@ func (r *Request) stream(c *Call) (Answer, error) {
 	return Answer{Stream: st}, nil
 }
 
-// subscribe answers with the Task as it stands, then its events until it ends (R16, R17). After an event that the log still reaches, the stream
-// goes on right there instead, without the Task, also when the task has ended meanwhile.
+// subscribe answers with the Task as it stands, then its events until it ends (R16, R17). After an event that the log
+// still reaches, the stream goes on right there instead, without the Task, also when the task has ended meanwhile.
 func (r *Request) subscribe(key store.Key) (a Answer, err error) {
 	if _, err := r.e.store.Get(r.Context, key, store.View{History: new(int)}); err != nil {
 		return Answer{}, err
@@ -134,8 +135,8 @@ func (st *Stream) Close() {
 // TaskID returns the id of the task.
 func (st *Stream) TaskID() string { return st.live.key.Task }
 
-// Next waits for what comes next. All that can end the wait is told through the reader's one channel: it is what a stream does for each event, and a select
-// over several costs more.
+// Next waits for what comes next. All that can end the wait is told through the reader's one channel: it is what a
+// stream does for each event, and a select over several costs more.
 func (st *Stream) Next() Step {
 	st.heard.Store(st.r.e.Tick())
 	for {
@@ -203,8 +204,9 @@ func (st *Stream) Take(n int) {
 	st.over = st.ends(rec.Event.EventInfo().State)
 }
 
-// Opening hands the events that tell the task as it stands, all numbered seq, to write one by one. They are shared with other readers, and counted in
-// the budget of answers, as long as it takes. A stream that has to begin anew, because its client is too slow for the log, opens again.
+// Opening hands the events that tell the task as it stands, all numbered seq, to write one by one. They are shared with
+// other readers, and counted in the budget of answers, as long as it takes. A stream that has to begin anew, because
+// its client is too slow for the log, opens again.
 func (st *Stream) Opening(write func(seq int64, event []byte) error) error {
 	task, version := st.r.answered(st.first.Task), st.first.Version
 	st.first = store.Snapshot{} // the stream may be open for long
@@ -243,8 +245,8 @@ func (st *Stream) ends(state runtime.State) bool {
 	return state.Terminal() || !st.follow && state == runtime.StateInputRequired || st.r.Version.Rules.Final && state.Interrupted()
 }
 
-// endsAt reports whether the stream ends with the task as it stands. A subscription of 0.3 to a task that waits goes on: only updates
-// have an end mark, and 0.1 sees the task as an update.
+// endsAt reports whether the stream ends with the task as it stands. A subscription of 0.3 to a task that waits goes
+// on: only updates have an end mark, and 0.1 sees the task as an update.
 func (st *Stream) endsAt(state runtime.State) bool {
 	if rules := st.r.Version.Rules; rules.Final && st.follow && !rules.UpdatesOnly {
 		return state.Terminal()
@@ -252,7 +254,8 @@ func (st *Stream) endsAt(state runtime.State) bool {
 	return st.ends(state)
 }
 
-// openingEvents returns the events that tell the task as it stands. For 0.1, whose streams have updates only, its artifacts go before its status.
+// openingEvents returns the events that tell the task as it stands. For 0.1, whose streams have updates only, its
+// artifacts go before its status.
 func (st *Stream) openingEvents(task runtime.Task) (events []runtime.Event, err error) {
 	rules, p := st.r.Version.Rules, st.r.e.protocol
 	if rules.Places {

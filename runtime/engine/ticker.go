@@ -7,8 +7,9 @@ import (
 	"time"
 )
 
-// ticker is the one timer for all streams, for long timeouts and for the store's retention: it finds the streams that were silent for too
-// long and has them write a heartbeat. It runs from the first stream or task until the server shuts down.
+// ticker is the one timer for all streams, for long timeouts and for the store's retention: it finds the streams that
+// were silent for too long and has them write a heartbeat. It runs from the first stream or task until the server shuts
+// down.
 type ticker struct {
 	e       *Engine
 	now     atomic.Int64 // number of the present tick, from 1

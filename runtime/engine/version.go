@@ -17,11 +17,13 @@ type Version struct {
 	Index int // among the versions, newest 0
 }
 
-// Unnamed reports whether clients of the version do not name it in their requests: before 1.0 there was no A2A-Version (R73).
+// Unnamed reports whether clients of the version do not name it in their requests: before 1.0 there was no A2A-Version
+// (R73).
 func (v *Version) Unnamed() bool { return v.Rules.PlainErrors }
 
-// Decode reads parameters that came as JSON. It corrects what the operation's own Decode cannot know: without a word about blocking the answer of an
-// older version may come early (0.3 §7.1.2), but clients count on what the official servers do, which is to wait: a2a-go 0.3.15 leaves the word out for that.
+// Decode reads parameters that came as JSON. It corrects what the operation's own Decode cannot know: without a word
+// about blocking the answer of an older version may come early (0.3 §7.1.2), but clients count on what the official
+// servers do, which is to wait: a2a-go 0.3.15 leaves the word out for that.
 func (v *Version) Decode(op *runtime.Operation, params wire.Value) (any, *runtime.Error) {
 	request, err := op.Decode(params)
 	if err != nil {
@@ -122,8 +124,8 @@ func (t *terms) Spoken(asked string) *Version {
 	return nil
 }
 
-// Choose finds the version of a request: the one that it asks for or, unless the engine is strict, one that has what it asks for (§3.6.2, R72,
-// R73, T27). An error is VersionNotSupported.
+// Choose finds the version of a request: the one that it asks for or, unless the engine is strict, one that has what it
+// asks for (§3.6.2, R72, R73, T27). An error is VersionNotSupported.
 func (t *terms) Choose(asked string, has func(*Version) bool) (*Version, *runtime.Error) {
 	if asked == "" {
 		return t.unasked(has)
@@ -134,9 +136,10 @@ func (t *terms) Choose(asked string, has func(*Version) bool) (*Version, *runtim
 	return nil, t.NotSpoken(asked)
 }
 
-// unasked finds the version of a request that names none: it means 0.3 (R73), but what it asks for may say more. Of the versions that have
-// it, the oldest of those that know the A2A-Version parameter counts, because a client of a later one has all the more reason to name it; a strict
-// engine takes none of them. Else it is the newest of those that know no such parameter.
+// unasked finds the version of a request that names none: it means 0.3 (R73), but what it asks for may say more. Of the
+// versions that have it, the oldest of those that know the A2A-Version parameter counts, because a client of a later
+// one has all the more reason to name it; a strict engine takes none of them. Else it is the newest of those that know
+// no such parameter.
 func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
 	const implied = "0.3"
 	var found, named, unnamed *Version
@@ -195,8 +198,9 @@ func limit(s string, n int) string {
 	return s
 }
 
-// Activate returns those of the requested extensions that the agent has, in the order of the request, and refuses a request that does not declare
-// a required one (R49; unknown ones are ignored). A line holds several with commas between them.
+// Activate returns those of the requested extensions that the agent has, in the order of the request, and refuses a
+// request that does not declare a required one (R49; unknown ones are ignored). A line holds several with commas
+// between them.
 func (t *terms) Activate(requested []string) (active []string, err *runtime.Error) {
 	for _, line := range requested {
 		for uri := range strings.SplitSeq(line, ",") {

@@ -15,10 +15,12 @@ type endEvents struct {
 	failed           bool  // by the engine's word
 }
 
-// unkept is what a client hears of an answer that the store refuses, for want of room most of all. The end of a task always has room.
+// unkept is what a client hears of an answer that the store refuses, for want of room most of all. The end of a task
+// always has room.
 const unkept = "The skill's answer could not be kept."
 
-// write stores the ending, and makes the task if there is none. After a failure it goes on where it was. The caller holds c.live.mu.
+// write stores the ending, and makes the task if there is none. After a failure it goes on where it was. The caller
+// holds c.live.mu.
 func (c *Call) write() error {
 	if c.ending.status.Event == nil {
 		return nil
@@ -78,8 +80,8 @@ const (
 // errUnwritten is the answer to a client whose task ended while the store does not take it.
 var errUnwritten = ErrBusy.With("the task has ended, but that could not be stored yet: get the task later")
 
-// retry does what a call asks of the store until the store answers, within limits: a hiccup is no reason for work to fail. What the end of a call
-// asks for is tried once; persist does the rest.
+// retry does what a call asks of the store until the store answers, within limits: a hiccup is no reason for work to
+// fail. What the end of a call asks for is tried once; persist does the rest.
 func (c *Call) retry(do func() error) error {
 	if c.state >= ending {
 		return do()

@@ -43,7 +43,8 @@ var (
 	ErrTooManyArtifacts = engine.ErrTooManyArtifacts
 	// ErrTooLarge: an event is over the server's limit.
 	ErrTooLarge = engine.ErrTooLarge
-	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it, in few words.
+	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it,
+	// in few words.
 	ErrTaskTooLarge = engine.ErrTaskTooLarge
 )
 
@@ -56,9 +57,10 @@ func NewOperation[In, Out any](run func(context.Context, *In) (*Out, error)) Ope
 	return engine.NewOperation(run)
 }
 
-// NewStreamOperation makes an operation of a typed function whose result is a stream: each item is sent as it comes. An error ends the
-// stream and is answered as an [Operation]'s is. The sequence runs on a goroutine of its own; ctx ends when the client leaves,
-// the server shuts down or the time limit of handlers is over, and the sequence has to end then.
+// NewStreamOperation makes an operation of a typed function whose result is a stream: each item is sent as it comes. An
+// error ends the stream and is answered as an [Operation]'s is. The sequence runs on a goroutine of its own; ctx ends
+// when the client leaves, the server shuts down or the time limit of handlers is over, and the sequence has to end
+// then.
 func NewStreamOperation[In, Out any](run func(context.Context, *In) iter.Seq2[*Out, error]) Operation {
 	return engine.NewStreamOperation(run)
 }

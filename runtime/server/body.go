@@ -15,7 +15,8 @@ import (
 // freeBody is up to which size a body is not counted, in bytes: a connection costs as much anyway.
 const freeBody = 16 << 10
 
-// How fast a body has to come once [Limits.Read] is over, in bytes a second, and after how many bytes its deadline is set anew.
+// How fast a body has to come once [Limits.Read] is over, in bytes a second, and after how many bytes its deadline is
+// set anew.
 const (
 	bodyRate  = 16 << 10
 	bodyPaces = 64 << 10
@@ -48,7 +49,8 @@ func (x *exchange) receive() (status int, refusal *runtime.Error) {
 	return status, refusal
 }
 
-// readBody reads the whole body. Its buffer follows what has arrived, whatever length is declared: a declaration costs nothing.
+// readBody reads the whole body. Its buffer follows what has arrived, whatever length is declared: a declaration costs
+// nothing.
 func (x *exchange) readBody() error {
 	length, most := x.r.ContentLength, int(x.s.limits.Body)
 	switch {
@@ -103,8 +105,9 @@ func (x *exchange) grow(most int) bool {
 // objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
 const objectWeight = 256
 
-// weigh takes what reading the parameters is going to need from the budget of all bodies: small objects need many times the bytes that they
-// came in. What stands in texts counts too, which only makes them heavier. It returns with which status and error the request is refused, if it is.
+// weigh takes what reading the parameters is going to need from the budget of all bodies: small objects need many times
+// the bytes that they came in. What stands in texts counts too, which only makes them heavier. It returns with which
+// status and error the request is refused, if it is.
 func (x *exchange) weigh(params []byte) (status int, refusal *runtime.Error) {
 	if len(params) <= freeBody {
 		return http.StatusOK, nil
@@ -121,7 +124,8 @@ func (x *exchange) weigh(params []byte) (status int, refusal *runtime.Error) {
 	return http.StatusOK, nil
 }
 
-// deadline is until when a body has to be there: it is put off as the body comes, so that a slow upload passes and a drip does not.
+// deadline is until when a body has to be there: it is put off as the body comes, so that a slow upload passes and a
+// drip does not.
 type deadline struct {
 	x     *exchange
 	rc    *http.ResponseController

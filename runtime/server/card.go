@@ -20,8 +20,8 @@ import (
 // EnvURL is the environment variable with the agent's public base URL.
 const EnvURL = "A2A_PUBLIC_URL"
 
-// cards serves the agent's card. Its interface URLs are those under which the agent is reached: by option, by environment, by trusted
-// forwarded headers, or by the request's Host.
+// cards serves the agent's card. Its interface URLs are those under which the agent is reached: by option, by
+// environment, by trusted forwarded headers, or by the request's Host.
 type cards struct {
 	card    runtime.Card
 	shapes  []*cardShape          // by version
@@ -106,8 +106,8 @@ func (c *cards) under(shape *cardShape, base string) (*cardBytes, error) {
 	return b, nil
 }
 
-// serveCard answers GET and HEAD of the card, with an ETag and a time to live (R145–R147). It is public: any web page may read it.
-// shape is what the path has for a client that names no version.
+// serveCard answers GET and HEAD of the card, with an ETag and a time to live (R145–R147). It is public: any web page
+// may read it. shape is what the path has for a client that names no version.
 func (s *Server) serveCard(w http.ResponseWriter, r *http.Request, shape *cardShape) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
@@ -199,8 +199,8 @@ func (s *Server) baseOf(r *http.Request) string {
 	return scheme + "://" + host + prefix
 }
 
-// forwardedBase reads what a proxy says of the original request: X-Forwarded-* or, without them, Forwarded (RFC 7239). The first proxy's word
-// counts, because it saw the client.
+// forwardedBase reads what a proxy says of the original request: X-Forwarded-* or, without them, Forwarded (RFC 7239).
+// The first proxy's word counts, because it saw the client.
 func forwardedBase(h http.Header) (proto, host, prefix string) {
 	first := func(name string) string {
 		v, _, _ := strings.Cut(h.Get(name), ",")
@@ -229,8 +229,8 @@ func plainPath(p string) bool {
 	return err == nil && u.Host == "localhost" && u.EscapedPath() == p && !strings.Contains(p, "//")
 }
 
-// allowOrigin refuses requests that a web page of another origin has a browser send, unless the origin is trusted, and answers preflights of the trusted
-// ones. Without it any page could use an agent on its reader's own machine.
+// allowOrigin refuses requests that a web page of another origin has a browser send, unless the origin is trusted, and
+// answers preflights of the trusted ones. Without it any page could use an agent on its reader's own machine.
 func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodPost && len(r.Header["Sec-Fetch-Site"]) == 0 && len(r.Header["Origin"]) == 0 {
 		return true // not from a browser

@@ -9,11 +9,13 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// cardShape is how a card is written: as the versions have it, newest first. What several have is one card for readers of each.
+// cardShape is how a card is written: as the versions have it, newest first. What several have is one card for readers
+// of each.
 type cardShape []*runtime.Version
 
-// cardShapes finds the shapes of the card by where it is for clients that do not say what they speak. They are those of the versions that look
-// there; clients of other versions get the card at either path, because some know only the other one.
+// cardShapes finds the shapes of the card by where it is for clients that do not say what they speak. They are those of
+// the versions that look there; clients of other versions get the card at either path, because some know only the other
+// one.
 func (s *Server) cardShapes() map[string]*cardShape {
 	shapes := map[string]*cardShape{}
 	for _, v := range s.engine.Versions() {
@@ -53,7 +55,8 @@ func (c *cards) try(s *Server, base string) error {
 	return nil
 }
 
-// write writes a card. Of several versions the result has the members of all; what differs under one name is as the newest has it.
+// write writes a card. Of several versions the result has the members of all; what differs under one name is as the
+// newest has it.
 func (shape *cardShape) write(card runtime.Card) ([]byte, error) {
 	var whole []byte
 	for _, v := range *shape {
@@ -72,7 +75,8 @@ func (shape *cardShape) write(card runtime.Card) ([]byte, error) {
 	return whole, nil
 }
 
-// union adds to newer what only older has: members of objects at any depth, and of objects at the same place of lists of one length.
+// union adds to newer what only older has: members of objects at any depth, and of objects at the same place of lists
+// of one length.
 func union(newer, older wire.Value) (wire.Value, error) {
 	switch {
 	case bytes.Equal(newer, older):

@@ -54,7 +54,8 @@ func (w *eventWriter) follow(st *engine.Stream) error {
 	}
 }
 
-// opening writes the task that a stream begins with, without a copy of its bytes: it may be large, and others write it, too.
+// opening writes the task that a stream begins with, without a copy of its bytes: it may be large, and others write it,
+// too.
 func (w *eventWriter) opening(st *engine.Stream) error {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
@@ -73,7 +74,8 @@ func (w *eventWriter) opening(st *engine.Stream) error {
 // maxFlush is about how much is written at once, in bytes.
 const maxFlush = 32 << 10
 
-// records writes all events that are waiting: a lone event goes out at once, a burst shares a flush. It reports whether the client took them.
+// records writes all events that are waiting: a lone event goes out at once, a burst shares a flush. It reports whether
+// the client took them.
 func (w *eventWriter) records(st *engine.Stream) (ok bool) {
 	for st.Len() > 0 {
 		n := 0
@@ -99,7 +101,8 @@ func (w *eventWriter) records(st *engine.Stream) (ok bool) {
 	return true
 }
 
-// sequence writes the items of an operation of the agent's own, without ids: the server keeps none of them. An error is that of the first item.
+// sequence writes the items of an operation of the agent's own, without ids: the server keeps none of them. An error is
+// that of the first item.
 func (w *eventWriter) sequence(q *engine.Sequence) error {
 	defer w.close()
 	defer q.Close()
@@ -161,8 +164,9 @@ func (w *eventWriter) begin() {
 	}
 }
 
-// send writes b. A reader that does not take it within the stall limit is dropped (T58: there is no other write timeout); one that takes a piece of
-// it gets as long for the next. The deadline is set anew once a tick, not for every event.
+// send writes b. A reader that does not take it within the stall limit is dropped (T58: there is no other write
+// timeout); one that takes a piece of it gets as long for the next. The deadline is set anew once a tick, not for every
+// event.
 func (w *eventWriter) send(b []byte) error {
 	w.begin()
 	if tick := w.x.s.engine.Tick(); w.deadline != tick {
@@ -196,7 +200,8 @@ func lineCoding(v *engine.Version) engine.Coding {
 	}}
 }
 
-// oneLine turns line breaks into blanks, in place: in JSON they only stand between tokens, and an event's data is one line.
+// oneLine turns line breaks into blanks, in place: in JSON they only stand between tokens, and an event's data is one
+// line.
 func oneLine(b []byte) {
 	for _, c := range []byte{'\n', '\r'} {
 		for rest := b; ; {

@@ -82,7 +82,8 @@ type unauthorized struct{ cause error }
 
 func (u *unauthorized) Error() string { return u.cause.Error() }
 
-// identify finds the caller, before the body is read: of who is not known nothing is. A version that is not spoken comes first among what is wrong.
+// identify finds the caller, before the body is read: of who is not known nothing is. A version that is not spoken
+// comes first among what is wrong.
 func (x *exchange) identify() error {
 	if x.s.identity == nil {
 		return nil
@@ -180,7 +181,8 @@ func (x *exchange) streamHeader() {
 	h["X-Accel-Buffering"] = unbuffered
 }
 
-// put writes b in pieces. The caller has set the deadline of the first one. Writers without deadlines are those of tests.
+// put writes b in pieces. The caller has set the deadline of the first one. Writers without deadlines are those of
+// tests.
 func (x *exchange) put(rc *http.ResponseController, b []byte) error {
 	for {
 		piece := b[:min(len(b), maxPiece)]

@@ -6,9 +6,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/engine"
 )
 
-// OnMade calls f with each value of type T, a pointer to a generated task, message, status update or artifact update, that the server
-// makes, before anybody sees it or it is stored. f may change what the runtime does not know of it. It is called with the task locked: it
-// must not call methods of [Task], and should be quick.
+// OnMade calls f with each value of type T, a pointer to a generated task, message, status update or artifact update,
+// that the server makes, before anybody sees it or it is stored. f may change what the runtime does not know of it. It
+// is called with the task locked: it must not call methods of [Task], and should be quick.
 func OnMade[T any](f func(context.Context, T)) Option {
 	return func(o *options) {
 		o.core.Hooks.Made = append(o.core.Hooks.Made, func(ctx context.Context, v any) {
@@ -19,8 +19,9 @@ func OnMade[T any](f func(context.Context, T)) Option {
 	}
 }
 
-// OnRequest calls f with each request of type T, a pointer to a generated request to send, get, list, cancel or subscribe, before it is carried
-// out. An error is answered instead: one of the protocol's as it is, any other as an internal one.
+// OnRequest calls f with each request of type T, a pointer to a generated request to send, get, list, cancel or
+// subscribe, before it is carried out. An error is answered instead: one of the protocol's as it is, any other as an
+// internal one.
 func OnRequest[T any](f func(context.Context, T) error) Option {
 	return func(o *options) {
 		o.core.Hooks.Requests = append(o.core.Hooks.Requests, func(ctx context.Context, v any) error {
@@ -32,8 +33,8 @@ func OnRequest[T any](f func(context.Context, T) error) Option {
 	}
 }
 
-// OnAnswer calls f with a copy of each task, T, that is about to be answered, also with those of a list and the one that a stream begins
-// with. f may change what the runtime does not know of it; what is stored stays as it is.
+// OnAnswer calls f with a copy of each task, T, that is about to be answered, also with those of a list and the one
+// that a stream begins with. f may change what the runtime does not know of it; what is stored stays as it is.
 func OnAnswer[T any](f func(context.Context, T)) Option {
 	return func(o *options) {
 		o.core.Hooks.Answers = append(o.core.Hooks.Answers, func(ctx context.Context, v any) {
@@ -44,8 +45,8 @@ func OnAnswer[T any](f func(context.Context, T)) Option {
 	}
 }
 
-// RequestFrom returns the generated request, of type T, that is being served: in the context of a hook, and in that of a skill's handler, where it is
-// the one that brought the message. Nobody may change it.
+// RequestFrom returns the generated request, of type T, that is being served: in the context of a hook, and in that of
+// a skill's handler, where it is the one that brought the message. Nobody may change it.
 func RequestFrom[T any](ctx context.Context) (T, bool) {
 	x, ok := engine.Source(ctx).(T)
 	return x, ok

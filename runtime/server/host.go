@@ -19,7 +19,8 @@ import (
 // DefaultAddr is where [Main] listens unless told otherwise: on the loopback interface.
 const DefaultAddr = "127.0.0.1:8080"
 
-// Environment variables of [Main]: the address to listen on, and the port for all interfaces as container platforms give it.
+// Environment variables of [Main]: the address to listen on, and the port for all interfaces as container platforms
+// give it.
 const (
 	EnvAddr = "A2A_ADDR"
 	EnvPort = "PORT"
@@ -32,12 +33,13 @@ const (
 	exitUsage  = 2
 )
 
-// Main hosts an agent as a process until SIGTERM or SIGINT and returns its exit code: 0 after a clean shutdown, 1 when it could not serve, 2 for wrong
-// flags. It takes what a generated NewServer returns:
+// Main hosts an agent as a process until SIGTERM or SIGINT and returns its exit code: 0 after a clean shutdown, 1 when
+// it could not serve, 2 for wrong flags. It takes what a generated NewServer returns:
 //
 //	os.Exit(server.Main(agent.NewServer(skills.New())))
 //
-// The address comes from the flag -addr, else from A2A_ADDR, else from PORT (on all interfaces), else it is [DefaultAddr].
+// The address comes from the flag -addr, else from A2A_ADDR, else from PORT (on all interfaces), else it is
+// [DefaultAddr].
 func Main(s *Server, err error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -100,8 +102,8 @@ func (s *Server) urlAt(a net.Addr) string {
 	return "http://" + a.String()
 }
 
-// Serve serves on ln until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels those that do not, and ends
-// the open streams. It returns nil after such a shutdown and closes ln in any case.
+// Serve serves on ln until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels
+// those that do not, and ends the open streams. It returns nil after such a shutdown and closes ln in any case.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	h := &http.Server{
 		Handler:           s,

@@ -8,14 +8,15 @@ import (
 	"strings"
 )
 
-// EnvHosts is the environment variable with further host names, separated by commas, under which clients on the agent's own machine reach it.
+// EnvHosts is the environment variable with further host names, separated by commas, under which clients on the agent's
+// own machine reach it.
 const EnvHosts = "A2A_HOSTS"
 
 // anyHost in place of a name lets all names in.
 const anyHost = "*"
 
-// addHosts takes note of the names under which requests on a loopback address are answered, beside those of the machine itself: the option's, the
-// environment's, the public URL's and those that the card names.
+// addHosts takes note of the names under which requests on a loopback address are answered, beside those of the machine
+// itself: the option's, the environment's, the public URL's and those that the card names.
 func (s *Server) addHosts(cardHosts []string) {
 	s.names = map[string]bool{}
 	for _, h := range append(append(strings.Split(os.Getenv(EnvHosts), ","), s.hosts...), cardHosts...) {
@@ -27,8 +28,9 @@ func (s *Server) addHosts(cardHosts []string) {
 	}
 }
 
-// allowHost refuses requests whose Host is no host, and those that reach a loopback address under a name that is not the machine's: a web page whose
-// own name was pointed there (DNS rebinding) could use the agent of its reader. Behind trusted forwarded headers the proxy has checked.
+// allowHost refuses requests whose Host is no host, and those that reach a loopback address under a name that is not
+// the machine's: a web page whose own name was pointed there (DNS rebinding) could use the agent of its reader. Behind
+// trusted forwarded headers the proxy has checked.
 func (s *Server) allowHost(w http.ResponseWriter, r *http.Request) bool {
 	if r.Host == "" {
 		return true // HTTP/1.0, which browsers do not speak
@@ -56,7 +58,8 @@ func isLoopback(name string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// hostName returns the name in a Host value, in lower case and without port, brackets and final dot. It is false for what cannot stand in a URL.
+// hostName returns the name in a Host value, in lower case and without port, brackets and final dot. It is false for
+// what cannot stand in a URL.
 func hostName(host string) (name string, ok bool) {
 	name, port, cut := host, "", false
 	if inside, bracket := strings.CutPrefix(host, "["); bracket {

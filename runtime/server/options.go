@@ -37,33 +37,37 @@ func WithStore(s store.Store) Option { return func(o *options) { o.core.Store = 
 func WithLimits(l Limits) Option { return func(o *options) { o.core.Limits = l } }
 
 // WithURL sets the agent's public base URL ("https://weather.example.com"), whose scheme, host and path the card's
-// interfaces get. Without it the environment's A2A_PUBLIC_URL counts, then trusted forwarded headers, then the request's Host.
+// interfaces get. Without it the environment's A2A_PUBLIC_URL counts, then trusted forwarded headers, then the
+// request's Host.
 func WithURL(base string) Option { return func(o *options) { o.url = base } }
 
 // WithForwarded trusts X-Forwarded-Proto, -Host and -Prefix (and Forwarded) of requests. Only for servers that nobody
 // reaches but through a proxy that sets them. What the Host header says is the proxy's to check then.
 func WithForwarded() Option { return func(o *options) { o.forwarded = true } }
 
-// WithHosts lets requests in that reach the agent on a loopback address under these host names ("agent.test"), beside localhost, the addresses, the public
-// URL's name and those of the card; "*" lets all in. Others are refused there, because a web page could be behind them. The environment's A2A_HOSTS adds to them.
+// WithHosts lets requests in that reach the agent on a loopback address under these host names ("agent.test"), beside
+// localhost, the addresses, the public URL's name and those of the card; "*" lets all in. Others are refused there,
+// because a web page could be behind them. The environment's A2A_HOSTS adds to them.
 func WithHosts(names ...string) Option {
 	return func(o *options) { o.hosts = append(o.hosts, names...) }
 }
 
-// WithStrictVersion keeps requests without an A2A-Version header away from 1.0, as A2A 1.0 §3.6.2 (R73) asks: they are of 0.3 or older, and refused
-// when no such version is spoken. Without it such a request is served when its method name is one of a spoken version (T27).
+// WithStrictVersion keeps requests without an A2A-Version header away from 1.0, as A2A 1.0 §3.6.2 (R73) asks: they are
+// of 0.3 or older, and refused when no such version is spoken. Without it such a request is served when its method name
+// is one of a spoken version (T27).
 func WithStrictVersion() Option { return func(o *options) { o.core.Strict = true } }
 
 // WithRouter sets a router that is asked when nothing else says which skill a message is for.
 func WithRouter(r Router) Option { return func(o *options) { o.core.Router = r } }
 
-// WithIdentity sets how a request's caller is found. Tasks of one principal do not exist for another. An error answers 401 with the error's text hidden.
-// f is asked before the body is read, which it has to leave alone.
+// WithIdentity sets how a request's caller is found. Tasks of one principal do not exist for another. An error answers
+// 401 with the error's text hidden. f is asked before the body is read, which it has to leave alone.
 func WithIdentity(f func(*http.Request) (principal string, err error)) Option {
 	return func(o *options) { o.identity = f }
 }
 
-// WithOrigins lets web pages of these origins ("https://inspector.example.com") call the agent from a browser. Others are refused.
+// WithOrigins lets web pages of these origins ("https://inspector.example.com") call the agent from a browser. Others
+// are refused.
 func WithOrigins(origins ...string) Option {
 	return func(o *options) { o.origins = append(o.origins, origins...) }
 }

@@ -6,7 +6,8 @@ import (
 	"time"
 )
 
-// maxPiece is how much is written under one deadline, in bytes: a client that takes as much within [Limits.Stall] is slow, not gone.
+// maxPiece is how much is written under one deadline, in bytes: a client that takes as much within [Limits.Stall] is
+// slow, not gone.
 const maxPiece = 64 << 10
 
 // pacedListener gives every write to its connections a deadline by progress: those of net/http, too.
@@ -30,7 +31,8 @@ type pacedConn struct {
 	until time.Time // deadline; only writers look at it, of which there is one at a time
 }
 
-// Write writes b in pieces, each with a deadline of its own. It is set anew once it is used up by a quarter, not for every event of a stream.
+// Write writes b in pieces, each with a deadline of its own. It is set anew once it is used up by a quarter, not for
+// every event of a stream.
 func (c *pacedConn) Write(b []byte) (n int, err error) {
 	for {
 		if now := time.Now(); c.until.Sub(now) < c.stall-c.stall/4 {

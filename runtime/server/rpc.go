@@ -30,8 +30,8 @@ func (q *request) release() {
 	}
 }
 
-// serveRPC answers one JSON-RPC request. Errors of the protocol have HTTP status 200; other statuses are for what is not JSON-RPC at
-// all. The order of checks is version, caller, method, parameters (T62).
+// serveRPC answers one JSON-RPC request. Errors of the protocol have HTTP status 200; other statuses are for what is
+// not JSON-RPC at all. The order of checks is version, caller, method, parameters (T62).
 func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	if !s.allowOrigin(w, r) {
 		return
@@ -101,7 +101,8 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	return nil
 }
 
-// tolerate lets 0.1 leave out jsonrpc, and the id of a request that wants an answer, as its schema does. It returns what is wrong with the envelope.
+// tolerate lets 0.1 leave out jsonrpc, and the id of a request that wants an answer, as its schema does. It returns
+// what is wrong with the envelope.
 func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
 	if q.Version.Rules.ClientIDs {
 		q.Silent = false
@@ -113,7 +114,8 @@ func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
 	return fault
 }
 
-// recognise corrects the version of a request that names none, where the method's name says too little: tasks/get is one of 0.1 and of 0.3.
+// recognise corrects the version of a request that names none, where the method's name says too little: tasks/get is
+// one of 0.1 and of 0.3.
 func (q *request) recognise() {
 	named := q.s.engine.ByClient()
 	if named == nil || q.Version == named {
@@ -134,7 +136,8 @@ func (q *request) recognise() {
 	}
 }
 
-// handle carries the operation out, contains panics of user code that runs here (a router, say) and logs at debug level.
+// handle carries the operation out, contains panics of user code that runs here (a router, say) and logs at debug
+// level.
 func (q *request) handle() {
 	done := false
 	defer func() {
@@ -200,7 +203,8 @@ func (q *request) sends() bool {
 	return q.Op.Role == runtime.RoleSend || q.Op.Role == runtime.RoleStream
 }
 
-// unlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all: the envelope is not checked inside.
+// unlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all: the envelope
+// is not checked inside.
 func (q *request) unlessParse(err *runtime.Error) *runtime.Error {
 	if len(q.params) == 0 || isJSON(q.params) {
 		return err

@@ -18,8 +18,8 @@ type envelope struct {
 	bare   bool   // there is no jsonrpc member, which nothing but 0.1 allows
 }
 
-// readEnvelope reads the members of a request in one pass. What is inside params is only measured: its decoder checks it, so that nothing is
-// looked at twice. On an error the id is there if it could be read.
+// readEnvelope reads the members of a request in one pass. What is inside params is only measured: its decoder checks
+// it, so that nothing is looked at twice. On an error the id is there if it could be read.
 func readEnvelope(body []byte) (envelope, *runtime.Error) {
 	var r wire.Reader
 	r.Reset(body)

@@ -43,7 +43,8 @@ func (q *request) reply(result any) {
 	}
 }
 
-// fail answers with an error. A client of a stream that takes event streams gets it as the only event: some see nothing in a plain body.
+// fail answers with an error. A client of a stream that takes event streams gets it as the only event: some see nothing
+// in a plain body.
 func (q *request) fail(err error) {
 	if u := (*unauthorized)(nil); errors.As(err, &u) {
 		q.s.logger.Info("request refused", "error", err)
@@ -68,7 +69,8 @@ func (q *request) fail(err error) {
 	q.write(http.StatusOK, body)
 }
 
-// reject answers what is wrong before the operation begins: to a client that gave no id, too, because it may have forgotten it.
+// reject answers what is wrong before the operation begins: to a client that gave no id, too, because it may have
+// forgotten it.
 func (q *request) reject(err error) {
 	q.Silent = false
 	q.fail(err)
@@ -81,7 +83,8 @@ func (q *request) method() string {
 	return q.Op.RPC
 }
 
-// exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then, and sends nothing by itself.
+// exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then,
+// and sends nothing by itself.
 func (q *request) exited() {
 	body := q.appendError(nil, runtime.ErrInternal.With("the skill ended unexpectedly"))
 	h := q.w.Header()
@@ -106,8 +109,9 @@ func (q *request) appendError(dst []byte, e *runtime.Error) []byte {
 	return append(e.AppendJSON(dst), '}')
 }
 
-// appendPlainError appends an error without details, which SDKs of 0.3 each want in another form, and with a code that versions before 1.0
-// have (0.3 §8). Its note has no place but the message: it follows the specification's words, unless they say it all.
+// appendPlainError appends an error without details, which SDKs of 0.3 each want in another form, and with a code that
+// versions before 1.0 have (0.3 §8). Its note has no place but the message: it follows the specification's words,
+// unless they say it all.
 func appendPlainError(dst []byte, e *runtime.Error) []byte {
 	code, text := e.Code, e.Text()
 	switch code {

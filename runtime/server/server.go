@@ -1,5 +1,5 @@
-// Package server hosts an agent: it answers JSON-RPC and event streams over HTTP, serves the card and a page about the agent, and refuses who must not come in. What
-// requests mean is the engine's to say (package engine).
+// Package server hosts an agent: it answers JSON-RPC and event streams over HTTP, serves the card and a page about the
+// agent, and refuses who must not come in. What requests mean is the engine's to say (package engine).
 //
 // A generated NewServer fills a [Config]; [New] turns it into an [http.Handler]; [Main] hosts it as a process.
 package server
@@ -19,7 +19,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 )
 
-// Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives [Server.Shutdown].
+// Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives
+// [Server.Shutdown].
 type Server struct {
 	options
 	engine *engine.Engine
@@ -36,7 +37,8 @@ type Server struct {
 	bodies budget.Budget   // of requests being received
 }
 
-// New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice the same.
+// New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
+// the same.
 func New(cfg Config, opts ...Option) (*Server, error) {
 	s := &Server{options: defaultOptions(), paths: map[string]bool{}, origin: http.NewCrossOriginProtection()}
 	for _, o := range opts {
@@ -112,8 +114,8 @@ const (
 	HealthPath = "/healthz"
 )
 
-// ServeHTTP answers JSON-RPC at the paths of the card's interfaces, the card at [CardPath] and where older spoken versions have it,
-// and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
+// ServeHTTP answers JSON-RPC at the paths of the card's interfaces, the card at [CardPath] and where older spoken
+// versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == HealthPath:
@@ -141,8 +143,8 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
-// Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives them a moment to
-// return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
+// Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
+// them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (s *Server) Shutdown(ctx context.Context) error { return s.engine.Shutdown(ctx) }
 
 // Close is Shutdown that waits for no handler: those at work are canceled at once.

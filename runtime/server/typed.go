@@ -18,8 +18,8 @@ func Decode[In any, P interface {
 	return in, nil
 }
 
-// OutputJSON makes the Run of a [Skill] with an output schema. in is nil for a skill without Decode. An output that is nil says that the
-// handler answered through t.
+// OutputJSON makes the Run of a [Skill] with an output schema. in is nil for a skill without Decode. An output that is
+// nil says that the handler answered through t.
 func OutputJSON[In, Out any, P interface {
 	*Out
 	AppendJSON([]byte) ([]byte, error)
@@ -37,8 +37,8 @@ func OutputJSON[In, Out any, P interface {
 	}
 }
 
-// OutputText makes the Run of a [Skill] without an output schema. in is nil for a skill without Decode. An output that is empty says that
-// the handler answered through t, or has nothing to say.
+// OutputText makes the Run of a [Skill] without an output schema. in is nil for a skill without Decode. An output that
+// is empty says that the handler answered through t, or has nothing to say.
 func OutputText[In any](handle func(ctx context.Context, t *Task, in *In) (string, error)) func(context.Context, *Task, any) ([]byte, error) {
 	return func(ctx context.Context, t *Task, value any) ([]byte, error) {
 		in, _ := value.(*In)

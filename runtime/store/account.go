@@ -68,7 +68,8 @@ func (m *Memory) rouse(r *row) {
 	m.weigh(r.account)
 }
 
-// makeRoom evicts tasks until a may hold more. It evicts nothing when that cannot be enough. The row that wants more, nil if it is new, cannot go.
+// makeRoom evicts tasks until a may hold more. It evicts nothing when that cannot be enough. The row that wants more,
+// nil if it is new, cannot go.
 func (m *Memory) makeRoom(a *account, r *row, more holding) bool {
 	total := holding{m.limits.Tasks, m.limits.Bytes}
 	var stays holding
@@ -92,8 +93,8 @@ func (m *Memory) makeRoom(a *account, r *row, more holding) bool {
 	return true
 }
 
-// evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It passes over tasks that somebody is
-// at work on.
+// evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
+// passes over tasks that somebody is at work on.
 func (m *Memory) evict(a *account) bool {
 	for _, q := range []*queue{&a.ended, &a.parked} {
 		for r := q.front; r != nil; r = q.next(r) {
@@ -137,8 +138,8 @@ func (m *Memory) weigh(a *account) {
 	}
 }
 
-// heaviest is a heap of accounts of which something may be evicted, with the one that holds most at its top. A task weighs its bytes and its share of
-// a full store, so that many small ones count, too.
+// heaviest is a heap of accounts of which something may be evicted, with the one that holds most at its top. A task
+// weighs its bytes and its share of a full store, so that many small ones count, too.
 type heaviest []*account
 
 // emptyTask is the share of one task: that of the default limits.

@@ -7,7 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// The index keeps rows in intrusive lists: every move is O(1), and a page costs what it shows, not what the store holds.
+// The index keeps rows in intrusive lists: every move is O(1), and a page costs what it shows, not what the store
+// holds.
 
 // Slots of row.links.
 const (
@@ -64,8 +65,8 @@ type groupKey struct {
 	context string
 }
 
-// group lists tasks, the most recent status first. Only that of an owner counts them by state: there are as many contexts as
-// conversations, and each has few tasks.
+// group lists tasks, the most recent status first. Only that of an owner counts them by state: there are as many
+// contexts as conversations, and each has few tasks.
 type group struct {
 	queue
 	n      int

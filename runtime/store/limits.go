@@ -5,11 +5,13 @@ import (
 	"time"
 )
 
-// MemoryLimits say what a [Memory] keeps. A zero field means the default in brackets. Bytes are those of the content, as JSON, and of what a task, a
-// message, an event and a part need beside it. Owners are counted by their principals: a tenant is a name that any client may choose.
+// MemoryLimits say what a [Memory] keeps. A zero field means the default in brackets. Bytes are those of the content,
+// as JSON, and of what a task, a message, an event and a part need beside it. Owners are counted by their principals: a
+// tenant is a name that any client may choose.
 //
-// What is full makes room for something new: an owner who is over a limit of his own loses his own tasks, and when the store is full, the owner who holds
-// most loses some. It is the longest ended task that goes, else the one that has waited longest for its client, never one that is being worked on.
+// What is full makes room for something new: an owner who is over a limit of his own loses his own tasks, and when the
+// store is full, the owner who holds most loses some. It is the longest ended task that goes, else the one that has
+// waited longest for its client, never one that is being worked on.
 type MemoryLimits struct {
 	Tasks      int           // tasks [20,000]
 	Bytes      int           // all tasks together [256 MiB]

@@ -11,8 +11,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// List implements [Store]. A page is made of the tasks' states at the time of the call: the filters are checked in the index,
-// and a task that changed before its copy was made is shown as it is then.
+// List implements [Store]. A page is made of the tasks' states at the time of the call: the filters are checked in the
+// index, and a task that changed before its copy was made is shown as it is then.
 func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 	cur, err := readCursor(owner, q)
 	if err != nil {

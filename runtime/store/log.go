@@ -24,7 +24,8 @@ func (l *eventLog) forget() {
 	}
 }
 
-// Numbers of records that are made at a time: an allocation for each event shows in the time of a stream. The first piece is for a short task.
+// Numbers of records that are made at a time: an allocation for each event shows in the time of a stream. The first
+// piece is for a short task.
 const (
 	firstRecords = 4
 	moreRecords  = 16
@@ -35,8 +36,8 @@ func newEventLog(version int64) *eventLog {
 	return &eventLog{records: make([]*Record, 0, firstRecords), trimmed: version, blank: make([]Record, firstRecords)}
 }
 
-// append adds the record of an event that made the next version, and trims the log to keep records and a quarter more. Readers hold
-// slices of the log, so trimming copies what stays, once in a while, instead of shifting.
+// append adds the record of an event that made the next version, and trims the log to keep records and a quarter more.
+// Readers hold slices of the log, so trimming copies what stays, once in a while, instead of shifting.
 func (l *eventLog) append(e runtime.Event, keep int) {
 	if len(l.records) > keep+keep/4 {
 		cut := len(l.records) - keep

@@ -10,8 +10,8 @@ import (
 
 // Memory is a [Store] in memory. Tasks are changed in place: an update costs the same however large the task has grown.
 //
-// The lock of a row guards its task; the lock of the index guards everything else and may be taken while a row is locked, never the
-// other way round (eviction, which needs both, only tries the row).
+// The lock of a row guards its task; the lock of the index guards everything else and may be taken while a row is
+// locked, never the other way round (eviction, which needs both, only tries the row).
 type Memory struct {
 	limits MemoryLimits
 

@@ -20,8 +20,9 @@ type encodings [cachedVersions]atomic.Pointer[[]byte]
 // cachedVersions is for how many protocol versions a record keeps its bytes: as many as A2A has had.
 const cachedVersions = 4
 
-// Encode returns the bytes of the event in the protocol version of the given index (newest 0), made by f and kept for all further
-// readers. The caller must not change them. Two readers that come at once may both call f; one result is kept.
+// Encode returns the bytes of the event in the protocol version of the given index (newest 0), made by f and kept for
+// all further readers. The caller must not change them. Two readers that come at once may both call f; one result is
+// kept.
 func (r *Record) Encode(version int, f func(dst []byte, e runtime.Event) ([]byte, error)) ([]byte, error) {
 	if b := r.Encoded(version); b != nil {
 		return b, nil

@@ -8,8 +8,9 @@ type Ref interface {
 	Events(ctx context.Context, after int64) ([]*Record, error)
 }
 
-// Find returns a task of s, for many calls on it: a [Memory] looks it up this once, which for the events of a stream is a good part of its work. Other
-// stores get the key with every call. A task that is not there gives a Ref whose methods say so.
+// Find returns a task of s, for many calls on it: a [Memory] looks it up this once, which for the events of a stream is
+// a good part of its work. Other stores get the key with every call. A task that is not there gives a Ref whose methods
+// say so.
 func Find(s Store, key Key) Ref {
 	if m, ok := s.(*Memory); ok {
 		if r := m.lookup(key); r != nil {

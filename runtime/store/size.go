@@ -45,7 +45,8 @@ func SizeOfMessage(m runtime.Message, parts []runtime.Part) Size {
 	return s
 }
 
-// SizeOf is the size of what an update adds to its task. It copies the heads of the parts: who has them at hand is faster with the functions above.
+// SizeOf is the size of what an update adds to its task. It copies the heads of the parts: who has them at hand is
+// faster with the functions above.
 func SizeOf(e runtime.Event, messages []runtime.Message) (s Size) {
 	switch e := e.(type) {
 	case runtime.ArtifactUpdate:
@@ -117,7 +118,8 @@ func (s *size) of(v View) int {
 	return n
 }
 
-// admit finds room for what the task is going to be, or says why there is none. An update that ends the task with few words always has room.
+// admit finds room for what the task is going to be, or says why there is none. An update that ends the task with few
+// words always has room.
 func (r *row) admit(u *Update, info runtime.EventInfo, p *Private) (size, error) {
 	m := r.store
 	next, grown := r.grown(u, info.Kind, p)
@@ -148,7 +150,8 @@ func (r *row) grown(u *Update, kind runtime.EventKind, p *Private) (size, int) {
 	return next, next.held(r.log) + recordBytes
 }
 
-// recount makes the most of a full task: it forgets the log, whose readers get the task anew, and counts the artifacts, some of which may have been replaced.
+// recount makes the most of a full task: it forgets the log, whose readers get the task anew, and counts the artifacts,
+// some of which may have been replaced.
 func (r *row) recount() {
 	if r.counted == r.version {
 		return
@@ -175,7 +178,8 @@ func (m *Memory) reserve(r *row, bytes int, must bool) bool {
 	return true
 }
 
-// settle charges r for the encoded events that its readers keep, or drops those when there is no room. The caller holds its lock.
+// settle charges r for the encoded events that its readers keep, or drops those when there is no room. The caller holds
+// its lock.
 func (r *row) settle() {
 	now := r.size.held(r.log)
 	if now-r.charged < slack {

@@ -1,8 +1,8 @@
 // Package store keeps tasks with their event logs.
 //
-// A store owns the tasks it holds. One update changes a task and appends the event to the task's log as one transaction,
-// and names the version it expects; a lost race is an error, never a silent overwrite. Every key names its owner, so that
-// there is no read without one.
+// A store owns the tasks it holds. One update changes a task and appends the event to the task's log as one
+// transaction, and names the version it expects; a lost race is an error, never a silent overwrite. Every key names its
+// owner, so that there is no read without one.
 package store
 
 import (
@@ -25,8 +25,8 @@ var (
 	ErrTrimmed  = errors.New("the events are no longer kept")
 )
 
-// Unsure reports whether nothing is known of what a failed call did: the error is none of this package's. The call can be tried again, but it
-// may have happened.
+// Unsure reports whether nothing is known of what a failed call did: the error is none of this package's. The call can
+// be tried again, but it may have happened.
 func Unsure(err error) bool {
 	if err == nil {
 		return false
@@ -48,8 +48,9 @@ type Key struct {
 	Task  string
 }
 
-// Private is what the agent keeps with a task and never shows: the skill it belongs to, the input so far as JSON and what the
-// handler saved. The slices are not changed after they were handed over. An ended task needs neither input nor what was saved: the store may drop both.
+// Private is what the agent keeps with a task and never shows: the skill it belongs to, the input so far as JSON and
+// what the handler saved. The slices are not changed after they were handed over. An ended task needs neither input nor
+// what was saved: the store may drop both.
 type Private struct {
 	Skill string
 	Input []byte
@@ -80,14 +81,15 @@ const LastWords = 4 << 10
 type Update struct {
 	Event    runtime.Event     // status or artifact update: applied to the task and appended to its log
 	Messages []runtime.Message // then appended to the history
-	// Input, Saved and Asked replace what [Private] has of that name unless they are nil. A message and a handler at work write at the same
-	// time, so that nobody replaces all of it.
+	// Input, Saved and Asked replace what [Private] has of that name unless they are nil. A message and a handler at
+	// work write at the same time, so that nobody replaces all of it.
 	Input, Saved *[]byte
 	Asked        *bool
-	// Unread: nobody has read the task's events so far, so nobody will ask for this one or those before it. The store may leave
-	// them out of the log.
+	// Unread: nobody has read the task's events so far, so nobody will ask for this one or those before it. The store
+	// may leave them out of the log.
 	Unread bool
-	// Size is that of the event and the messages: what they add to the task. What is private is not in it. Zero: the store finds it out ([SizeOf]).
+	// Size is that of the event and the messages: what they add to the task. What is private is not in it. Zero: the
+	// store finds it out ([SizeOf]).
 	Size Size
 }
 
@@ -142,16 +144,17 @@ type Page struct {
 
 // Store keeps tasks. Implementations are safe for concurrent use.
 type Store interface {
-	// Create takes a new task over at version 1, with a view of it for the caller unless view is nil. It fails with ErrExists, ErrFull or ErrTooLarge.
+	// Create takes a new task over at version 1, with a view of it for the caller unless view is nil. It fails with
+	// ErrExists, ErrFull or ErrTooLarge.
 	Create(ctx context.Context, key Key, n New, view *View) (Snapshot, error)
-	// Apply applies an update to the task at the expected version and returns it at the next, with a view unless view is nil. It fails with
-	// ErrNotFound, ErrConflict, ErrEnded, ErrFull or ErrTooLarge, and then has changed nothing. An update that ends the task and brings at most
-	// [LastWords] bytes always has room.
+	// Apply applies an update to the task at the expected version and returns it at the next, with a view unless view
+	// is nil. It fails with ErrNotFound, ErrConflict, ErrEnded, ErrFull or ErrTooLarge, and then has changed nothing.
+	// An update that ends the task and brings at most [LastWords] bytes always has room.
 	Apply(ctx context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error)
 	// Get returns the task, or ErrNotFound.
 	Get(ctx context.Context, key Key, view View) (Snapshot, error)
-	// Events returns the records after a version, oldest first, none when there are no newer ones. The slice must not be changed.
-	// It fails with ErrNotFound, or with ErrTrimmed when some of them are gone.
+	// Events returns the records after a version, oldest first, none when there are no newer ones. The slice must not
+	// be changed. It fails with ErrNotFound, or with ErrTrimmed when some of them are gone.
 	Events(ctx context.Context, key Key, after int64) ([]*Record, error)
 	// List returns a page, or ErrCursor for a token that is not of this query.
 	List(ctx context.Context, owner Owner, q Query) (Page, error)

@@ -7,8 +7,9 @@ import (
 	"sync"
 )
 
-// Budget is a number of bytes that many share. A share is granted while another one of its size would still fit beside it, so that large ones
-// always leave room for small ones. One that is larger than that is granted when nobody else has any.
+// Budget is a number of bytes that many share. A share is granted while another one of its size would still fit beside
+// it, so that large ones always leave room for small ones. One that is larger than that is granted when nobody else has
+// any.
 type Budget struct {
 	Limit int64
 
@@ -37,7 +38,8 @@ func (b *Budget) Try(n int64) bool {
 	return true
 }
 
-// Acquire takes n bytes, and waits for them until ctx ends. Those who wait are served in turn; who comes later and fits does not wait for them.
+// Acquire takes n bytes, and waits for them until ctx ends. Those who wait are served in turn; who comes later and fits
+// does not wait for them.
 func (b *Budget) Acquire(ctx context.Context, n int64) error {
 	b.mu.Lock()
 	if b.fits(n) {
