@@ -190,7 +190,9 @@ func TestThePageListsEveryPackage(t *testing.T) {
 var (
 	named   = regexp.MustCompile("`((?:\\.?\\w+/)*[\\w.-]+\\.(?:go|md|yaml|yml|txt|tmpl)|(?:\\w+/)+\\w+)`( \\(new\\))?")
 	drawn   = regexp.MustCompile(`(?m)^ {4,}.*?\b(\w+\.go)\b`)
-	folders = []string{"", "docs/", "examples/weather/", "runtime/server/", "runtime/engine/"}
+	folders = []string{
+		"", "docs/", "examples/weather/", "runtime/server/", "runtime/engine/", "generator/schema/", "generator/lower/",
+	}
 )
 
 // TestPagesNameFilesThatAreThere: what a page calls a file is one, of this repository or of a generated project.
