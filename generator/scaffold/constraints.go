@@ -118,7 +118,8 @@ func (cs constraints) sure() bool {
 	sure := true
 	cs.each(func(c *ir.Checks) {
 		sure = sure && len(c.Values)+len(c.DependentRequired)+len(c.Groups) == 0 && c.PropertyNames == nil &&
-			!slices.ContainsFunc(c.Limits, func(l ir.Limit) bool { return l.Form == ir.ArgElements || l.Form == ir.ArgKeys })
+			!slices.ContainsFunc(c.Limits,
+				func(l ir.Limit) bool { return l.Form == ir.ArgElements || l.Form == ir.ArgKeys })
 	})
 	return sure
 }

@@ -119,7 +119,8 @@ func plainKind(k ir.DataKind) bool {
 	return true
 }
 
-// checked makes a sample that the schema accepts, which knows more than the sampler: with what is optional, else without.
+// checked makes a sample that the schema accepts, which knows more than the sampler: with what is optional, else
+// without.
 func checked(s *sampler, ref *ir.DataRef, contract json.RawMessage) (sample, error) {
 	v, err := accepted(s, ref, contract)
 	if err == nil {

@@ -22,7 +22,8 @@ func (f *flat) checkBounds() {
 				f.errorf(f.at, nil, "conflict", "", "no value is at least %s and at most %s long", low.Arg, high.Arg)
 				continue
 			}
-			f.errorf(f.at, nil, "conflict", "", "no number is %s and %s", says(low, "at least", "greater than"), says(high, "at most", "less than"))
+			f.errorf(f.at, nil, "conflict", "", "no number is %s and %s", says(low, "at least", "greater than"),
+				says(high, "at most", "less than"))
 			return
 		}
 	}

@@ -93,7 +93,8 @@ func (w *bundler) object(s *schema, branch bool) {
 // raw prints the members of a mapping in a schema that stays raw JSON, with references to where definitions are here.
 func (w *bundler) raw(s *schema, n *yaml.Node) {
 	for k, v := range yamlx.Pairs(n) {
-		if k.Value == "$defs" || k.Value == "definitions" || k.Value == "$id" || k.Value == "$anchor" || k.Value == "$schema" {
+		if k.Value == "$defs" || k.Value == "definitions" || k.Value == "$id" || k.Value == "$anchor" ||
+			k.Value == "$schema" {
 			continue
 		}
 		w.key(k.Value)
@@ -143,7 +144,8 @@ func (w *bundler) members(s *schema, branch bool) {
 		w.nullable(s)
 		return
 	}
-	if s.types == 0 && !branch && s.ref == nil && !s.hasEnum && len(s.allOf)+len(s.anyOf)+len(s.oneOf) == 0 && families(s.uses) == 1 {
+	if s.types == 0 && !branch && s.ref == nil && !s.hasEnum && len(s.allOf)+len(s.anyOf)+len(s.oneOf) == 0 &&
+		families(s.uses) == 1 {
 		w.key("type")
 		w.types(s.uses)
 	}
@@ -259,7 +261,8 @@ func publishBound(w *bundler, s *schema, k string, v *yaml.Node) {
 		}
 		return
 	}
-	if flag := yamlx.Get(s.node, "exclusive"+strings.ToUpper(k[:1])+k[1:]); flag != nil && flag.Tag == "!!bool" && flag.Value == "true" {
+	if flag := yamlx.Get(s.node, "exclusive"+strings.ToUpper(k[:1])+k[1:]); flag != nil && flag.Tag == "!!bool" &&
+		flag.Value == "true" {
 		return
 	}
 	w.key(k)

@@ -37,7 +37,8 @@ func (b *branch) text() string {
 // plain reports whether an alternative takes every scalar of its types.
 func (b *branch) plain() bool {
 	f := b.f
-	return f.types != 0 && f.types&(tObject|tArray) == 0 && !f.hasEnum && f.format == nil && !f.base64 && checksOrNil(f.checks) == nil
+	return f.types != 0 && f.types&(tObject|tArray) == 0 && !f.hasEnum && f.format == nil && !f.base64 &&
+		checksOrNil(f.checks) == nil
 }
 
 // all reports whether an alternative takes anything.
@@ -109,7 +110,9 @@ func (b *branchList) takesNull() bool { return b.nulls == 1 || b.nulls > 1 && !b
 // nothing fits is none.
 func (l *lowerer) branches(f *flat, open []*schema) (list *branchList, ok bool) {
 	if slices.Contains(open, f.union) {
-		f.errorf(f.union, nil, "endless-reference", "a schema can refer to itself only through a property, an item or a case", "the alternatives refer to themselves without end")
+		f.errorf(f.union, nil, "endless-reference",
+			"a schema can refer to itself only through a property, an item or a case",
+			"the alternatives refer to themselves without end")
 		return nil, false
 	}
 	open = append(open, f.union)
@@ -204,8 +207,8 @@ func baseOf(f *flat) []*schema {
 	return base
 }
 
-// dropType leaves the base out of a conjunction when it says nothing but a type that the alternative has anyway, so that
-// the alternative keeps its name.
+// dropType leaves the base out of a conjunction when it says nothing but a type that the alternative has anyway, so
+// that the alternative keeps its name.
 func (l *lowerer) dropType(parts []*schema, f *flat) []*schema {
 	if len(parts) != 2 || parts[1].asserts() {
 		return parts
@@ -252,14 +255,15 @@ func (l *lowerer) typeUnion(f *flat, parts []*schema, h hint) ir.DataRef {
 	return l.use(n)
 }
 
-// enumUnion lowers alternatives that are all constants of one type, as written to give each constant a description. Beside
-// one that takes any value of the type, the constants are suggestions.
+// enumUnion lowers alternatives that are all constants of one type, as written to give each constant a description.
+// Beside one that takes any value of the type, the constants are suggestions.
 func (l *lowerer) enumUnion(f *flat, branches []*branch, parts []*schema, h hint, self *named) (ir.DataRef, bool) {
 	merged := *branches[0].f
 	merged.enum, merged.types, merged.checks = nil, 0, ir.Checks{}
 	for _, b := range branches {
 		merged.types |= b.f.types
-		if families(merged.types) != 1 || merged.types&tBool != 0 || b.one && !b.f.hasEnum || !b.plain() && (!b.f.hasEnum || checksOrNil(b.f.checks) != nil || b.f.format != nil) {
+		if families(merged.types) != 1 || merged.types&tBool != 0 || b.one && !b.f.hasEnum || !b.plain() &&
+			(!b.f.hasEnum || checksOrNil(b.f.checks) != nil || b.f.format != nil) {
 			return ir.DataRef{}, false
 		}
 		merged.suggested = merged.suggested || b.plain()
@@ -269,7 +273,8 @@ func (l *lowerer) enumUnion(f *flat, branches []*branch, parts []*schema, h hint
 			}
 			if slices.ContainsFunc(merged.enum, func(o enumValue) bool { return o.json == v.json }) {
 				if b.one {
-					f.errorf(v.from, v.node, "ambiguous-union", "remove one", "value %s is in two alternatives of oneOf", short(v.json))
+					f.errorf(v.from, v.node, "ambiguous-union", "remove one",
+						"value %s is in two alternatives of oneOf", short(v.json))
 				}
 				continue
 			}
@@ -302,8 +307,8 @@ func (l *lowerer) cases(n *named, f *flat, branches []*branch) {
 	}
 }
 
-// caseName is how a case is called behind its union: by its constant, by the property that it alone requires, by its format,
-// else by its type.
+// caseName is how a case is called behind its union: by its constant, by the property that it alone requires, by its
+// format, else by its type.
 func caseName(b *branch, branches []*branch) string {
 	if len(b.keys) > 0 && b.f.types == tObject {
 		return valueName(b.keys[0])
@@ -315,7 +320,8 @@ func caseName(b *branch, branches []*branch) string {
 			return names.Go(r.Value)
 		}
 	}
-	if b.f.format != nil && slices.ContainsFunc(branches, func(o *branch) bool { return o != b && o.f.types&b.f.types != 0 }) {
+	if b.f.format != nil && slices.ContainsFunc(branches,
+		func(o *branch) bool { return o != b && o.f.types&b.f.types != 0 }) {
 		return names.Go(b.f.format.Value)
 	}
 	return typeName(b.f.types)
@@ -323,7 +329,8 @@ func caseName(b *branch, branches []*branch) string {
 
 // caseType declares a type of its own for a case whose Go type has no methods.
 func (l *lowerer) caseType(ref ir.DataRef, h hint, from *schema) *named {
-	n := &named{t: &ir.DataType{Kind: ir.DataDefined, Doc: docOf([]*schema{from}), Of: &ref}, hint: h, parts: []*schema{from}}
+	n := &named{t: &ir.DataType{Kind: ir.DataDefined, Doc: docOf([]*schema{from}), Of: &ref}, hint: h,
+		parts: []*schema{from}}
 	l.types = append(l.types, n)
 	return n
 }

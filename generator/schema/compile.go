@@ -1,7 +1,7 @@
 // Package schema compiles the JSON Schemas of a skill's input and output into Go types.
 //
-// The stages follow one another: read (every schema that can be reached, with positions), lower (to the types of package
-// ir), name (across all schemas of the package) and bundle (each schema as one self-contained document).
+// The stages follow one another: read (every schema that can be reached, with positions), lower (to the types of
+// package ir), name (across all schemas of the package) and bundle (each schema as one self-contained document).
 package schema
 
 import (
@@ -111,7 +111,9 @@ func textField(t *ir.DataType) string {
 		if name != "" || f.Type.Kind != ir.DataString || f.Type.Null || f.Const != nil {
 			return ""
 		}
-		if c := f.Type.Checks; c != nil && (len(c.Values) > 0 || slices.ContainsFunc(c.Limits, func(r ir.Limit) bool { return r.Form != ir.ArgNumber })) {
+		if c := f.Type.Checks; c != nil &&
+			(len(c.Values) > 0 || slices.ContainsFunc(c.Limits,
+				func(r ir.Limit) bool { return r.Form != ir.ArgNumber })) {
 			return ""
 		}
 		name = f.Name
@@ -134,7 +136,8 @@ func (c *compiler) errorf(d *document, n *yaml.Node, code, hint, format string, 
 	c.list.Errorf(d.pos(n), code, hint, format, args...)
 }
 
-// failf reports a problem in the schema s itself. What else is wrong with s is not looked for, only what is wrong in it.
+// failf reports a problem in the schema s itself. What else is wrong with s is not looked for, only what is wrong in
+// it.
 func (c *compiler) failf(s *schema, n *yaml.Node, code, hint, format string, args ...any) {
 	s.bad = true
 	c.errorf(s.doc, n, code, hint, format, args...)

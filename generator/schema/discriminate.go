@@ -24,7 +24,8 @@ func (l *lowerer) discriminate(f *flat, b *branch) {
 		b.keys = own
 	}
 	if len(b.keys) == 0 {
-		f.errorf(b.from, nil, "ambiguous-union", fmt.Sprintf("give property %q a const here", short(d.property)), "the discriminator does not say which value chooses this case")
+		f.errorf(b.from, nil, "ambiguous-union", fmt.Sprintf("give property %q a const here", short(d.property)),
+			"the discriminator does not say which value chooses this case")
 		return
 	}
 	b.parts = append(slices.Clone(b.parts), keySchema(f.union, d.property, b.keys))
@@ -34,7 +35,8 @@ func (l *lowerer) discriminate(f *flat, b *branch) {
 // mapped reports whether the mapping of a discriminator names the alternative s.
 func mapped(d *discriminator, s *schema) bool {
 	target := s.resolve()
-	return slices.ContainsFunc(d.mapping, func(m mappingEntry) bool { return m.target != nil && m.target.resolve() == target })
+	return slices.ContainsFunc(d.mapping,
+		func(m mappingEntry) bool { return m.target != nil && m.target.resolve() == target })
 }
 
 // mappingOf returns the values by which a discriminator chooses the alternative s, a reference to target: those of its
@@ -100,8 +102,8 @@ func (l *lowerer) constants(f *flat, name string, strict bool) []json.RawMessage
 	return nil
 }
 
-// tellApart decides how a reader knows which case it has: by JSON type, objects among themselves by a property, and what
-// is left by trying.
+// tellApart decides how a reader knows which case it has: by JSON type, objects among themselves by a property, and
+// what is left by trying.
 func (l *lowerer) tellApart(n *named, f *flat, branches []*branch) bool {
 	var objects []*branch
 	for _, b := range branches {
@@ -131,7 +133,8 @@ func (l *lowerer) mayBeAlone(f *flat, branches []*branch) bool {
 	for i, b := range branches {
 		for _, o := range branches[:i] {
 			if b.f.types&o.f.types != 0 && b.text() == o.text() {
-				l.ambiguous(f, o, b, "these alternatives of oneOf are the same: no value fits only one", "remove one, or write anyOf")
+				l.ambiguous(f, o, b, "these alternatives of oneOf are the same: no value fits only one",
+					"remove one, or write anyOf")
 				return false
 			}
 		}
@@ -178,7 +181,8 @@ func disjoint(branches []*branch) bool {
 func (l *lowerer) ambiguous(f *flat, o, b *branch, message, hint string) {
 	f.bad = true
 	l.list.Add(diag.Diagnostic{
-		Code: "ambiguous-union", Severity: diag.Error, Pos: b.from.doc.pos(b.from.node), Message: message, Hint: hint + "; " + rawHint,
+		Code: "ambiguous-union", Severity: diag.Error, Pos: b.from.doc.pos(b.from.node),
+		Message: message, Hint: hint + "; " + rawHint,
 		Related: []diag.Related{{Pos: o.from.doc.pos(o.from.node), Message: "the other alternative"}},
 	})
 }

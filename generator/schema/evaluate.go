@@ -16,8 +16,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/check"
 )
 
-// Evaluator judges values by a contract. It is the only judge of the generator: what emitted code checks is the other one,
-// and a test holds the two to the same verdicts.
+// Evaluator judges values by a contract. It is the only judge of the generator: what emitted code checks is the other
+// one, and a test holds the two to the same verdicts.
 type Evaluator struct {
 	compiler *jsonschema.Compiler
 	contract any
@@ -40,7 +40,8 @@ func NewEvaluator(contract []byte) (*Evaluator, error) {
 		return nil, err
 	}
 	c := jsonschema.NewCompiler()
-	c.Draft, c.AssertFormat = jsonschema.Draft2019, true // of 2020 it searches all schemas for anchors, for each of them
+	c.Draft = jsonschema.Draft2019 // of 2020 it searches all schemas for anchors, once for each of them
+	c.AssertFormat = true
 	c.LoadURL = func(string) (io.ReadCloser, error) { return nil, errors.New("a contract is self-contained") }
 	for name := range jsonschema.Formats {
 		c.Formats[name] = func(any) bool { return true }
@@ -56,8 +57,8 @@ func NewEvaluator(contract []byte) (*Evaluator, error) {
 	return &Evaluator{compiler: c, contract: doc}, c.AddResource(contractURL, bytes.NewReader(text))
 }
 
-// Problem says why a JSON text is not valid by the schema at a JSON pointer of the contract, "" if it is. The error tells
-// that the contract cannot be evaluated.
+// Problem says why a JSON text is not valid by the schema at a JSON pointer of the contract, "" if it is. The error
+// tells that the contract cannot be evaluated.
 func (e *Evaluator) Problem(pointer string, value []byte) (string, error) {
 	v, err := decode(value)
 	if err != nil {
@@ -106,8 +107,8 @@ func inRange(v any) bool {
 	return true
 }
 
-// strip takes out of a schema what says nothing about values, which need not be as the standard has it. It respells patterns
-// as Go reads them, and prefixItems as draft 2019-09 does.
+// strip takes out of a schema what says nothing about values, which need not be as the standard has it. It respells
+// patterns as Go reads them, and prefixItems as draft 2019-09 does.
 func strip(node any) {
 	s, _ := node.(map[string]any)
 	if prefix, ok := s["prefixItems"]; ok {
@@ -191,7 +192,8 @@ func (g goTypes) Validate(ctx jsonschema.ValidationContext, v any) error {
 // complaint says in our words what is wrong with a value: the first thing that is, where there are several.
 func (e *Evaluator) complaint(err *jsonschema.ValidationError, value any) string {
 	leaf := slices.MinFunc(leaves(err), func(a, b *jsonschema.ValidationError) int {
-		return cmp.Or(strings.Compare(a.InstanceLocation, b.InstanceLocation), strings.Compare(a.KeywordLocation, b.KeywordLocation))
+		return cmp.Or(strings.Compare(a.InstanceLocation, b.InstanceLocation),
+			strings.Compare(a.KeywordLocation, b.KeywordLocation))
 	})
 	_, pointer, _ := strings.Cut(leaf.AbsoluteKeywordLocation, "#")
 	text := leaf.Message

@@ -44,18 +44,19 @@ func Formats() (checked, others []string) {
 	return checked, others
 }
 
-// AddEven adds a keyword for the time of a test that no standard has: with "even: true" a number is a multiple of two. It
-// is one row.
+// AddEven adds a keyword for the time of a test that no standard has: with "even: true" a number is a multiple of two.
+// It is one row.
 func AddEven(t *testing.T) {
 	row := keyword{
 		name: "even", on: tNumber,
 		publish: func(w *bundler, _ *schema, _ string, _ *yaml.Node) { w.key("multipleOf"); w.b = append(w.b, '2') },
-		limit: &limit{check: "MultipleOf", form: ir.ArgText, move: multipleOf, arg: func(c *compiler, s *schema, k, v *yaml.Node) string {
-			if flag(c, s, k, v) == "" {
-				return ""
-			}
-			return "2"
-		}},
+		limit: &limit{check: "MultipleOf", form: ir.ArgText, move: multipleOf,
+			arg: func(c *compiler, s *schema, k, v *yaml.Node) string {
+				if flag(c, s, k, v) == "" {
+					return ""
+				}
+				return "2"
+			}},
 		order: len(table),
 	}
 	table[row.name] = &row

@@ -20,7 +20,8 @@ func (l *lowerer) checkFinite() {
 			continue
 		}
 		s := n.parts[0]
-		l.errorf(s.doc, s.node, "endless-value", "take the property out of required, or allow null or an empty list", "a value of this schema would have to hold another one without end")
+		l.errorf(s.doc, s.node, "endless-value", "take the property out of required, or allow null or an empty list",
+			"a value of this schema would have to hold another one without end")
 		return // the rest of the circle is the same mistake
 	}
 }
@@ -80,7 +81,8 @@ func refFinite(r *ir.DataRef, finite map[*ir.DataType]bool) bool {
 	case r.Kind == ir.DataList:
 		return !demands(r.Checks, "minItems") || refFinite(r.Elem, finite)
 	case r.Kind == ir.DataMap:
-		return r.Checks == nil || !demands(r.Checks, "minProperties") && len(r.Checks.Required) == 0 || refFinite(r.Elem, finite)
+		return r.Checks == nil || !demands(r.Checks, "minProperties") && len(r.Checks.Required) == 0 ||
+			refFinite(r.Elem, finite)
 	}
 	return true
 }

@@ -90,7 +90,9 @@ func (c *compiler) flatten(parts []*schema) *flat {
 // expand appends the atoms of s: referenced schemas and allOf first, s itself last.
 func (f *flat) expand(s *schema, open, seen map[*schema]bool) {
 	if open[s] {
-		f.errorf(s, s.node, "endless-reference", "a schema can refer to itself only through a property, an item or a case", "the schema refers to itself without end")
+		f.errorf(s, s.node, "endless-reference",
+			"a schema can refer to itself only through a property, an item or a case",
+			"the schema refers to itself without end")
 		return
 	}
 	if f.c.work++; f.c.work > maxWork {
@@ -125,7 +127,8 @@ func (f *flat) errorf(s *schema, n *yaml.Node, code, hint, format string, args .
 // merge adds what one atom says, properties excepted.
 func (f *flat) merge(a *schema) {
 	if a.always != nil && !*a.always {
-		f.errorf(f.at, f.at.node, "never-valid", "remove it, or use additionalProperties: false to forbid what is not listed", "no value is valid here")
+		f.errorf(f.at, f.at.node, "never-valid",
+			"remove it, or use additionalProperties: false to forbid what is not listed", "no value is valid here")
 		return
 	}
 	f.bad = f.bad || a.bad
@@ -147,7 +150,8 @@ func (f *flat) merge(a *schema) {
 	f.base64 = f.base64 || a.base64
 	if a.prefix != nil {
 		if f.prefix != nil {
-			f.errorf(a, a.node, "unsupported-keyword", "keep one of them", "two prefixItems that hold for one value cannot be combined")
+			f.errorf(a, a.node, "unsupported-keyword", "keep one of them",
+				"two prefixItems that hold for one value cannot be combined")
 		}
 		f.prefix = a.prefix
 	}
@@ -159,7 +163,8 @@ func (f *flat) merge(a *schema) {
 	}
 	if len(a.anyOf)+len(a.oneOf) > 0 {
 		if f.union != nil {
-			f.errorf(a, a.node, "two-unions", "write the combinations out as one oneOf", "two anyOf or oneOf that hold for one value cannot be combined")
+			f.errorf(a, a.node, "two-unions", "write the combinations out as one oneOf",
+				"two anyOf or oneOf that hold for one value cannot be combined")
 		}
 		f.union = a
 	}
@@ -173,7 +178,8 @@ func (f *flat) merge(a *schema) {
 func (f *flat) checkPrefix() {
 	for _, a := range f.atoms {
 		if a.items != nil && a.prefix == nil {
-			f.errorf(a, a.node, "unsupported-keyword", "write items beside prefixItems", "items of one schema and prefixItems of another cannot be combined")
+			f.errorf(a, a.node, "unsupported-keyword", "write items beside prefixItems",
+				"items of one schema and prefixItems of another cannot be combined")
 		}
 	}
 }
@@ -182,8 +188,10 @@ func (f *flat) mergeFormat(a *schema) {
 	if a.format == nil {
 		return
 	}
-	if f.format != nil && f.format.Value != a.format.Value && (formats[f.format.Value].kind != "" || formats[a.format.Value].kind != "") {
-		f.errorf(a, a.format, "conflict", "keep one of them", "format %s conflicts with format %s", a.format.Value, f.format.Value)
+	if f.format != nil && f.format.Value != a.format.Value &&
+		(formats[f.format.Value].kind != "" || formats[a.format.Value].kind != "") {
+		f.errorf(a, a.format, "conflict", "keep one of them", "format %s conflicts with format %s", a.format.Value,
+			f.format.Value)
 		return
 	}
 	if f.format == nil || formats[a.format.Value].kind != "" {
@@ -245,7 +253,8 @@ func (f *flat) mergeAdditional(a *schema) {
 		}
 		switch {
 		case never:
-			f.c.list.Errorf(p.doc.pos(p.key), "conflict", "list every property beside additionalProperties: false, or remove that",
+			f.c.list.Errorf(p.doc.pos(p.key), "conflict",
+				"list every property beside additionalProperties: false, or remove that",
 				"property %q is forbidden by additionalProperties: false at %s", short(p.name), a.doc.pos(a.node))
 			f.bad = true
 		case a.additional.always == nil:
@@ -259,7 +268,8 @@ func (f *flat) settleTypes() {
 	if !f.typed && f.uses != 0 {
 		f.types = f.uses
 		if families(f.uses) > 1 {
-			f.errorf(f.at, f.at.node, "no-type", "add type", "without type the keywords speak of %s: which is it?", f.uses)
+			f.errorf(f.at, f.at.node, "no-type", "add type", "without type the keywords speak of %s: which is it?",
+				f.uses)
 		}
 	}
 	f.null = f.types&tNull != 0
@@ -304,7 +314,9 @@ func (f *flat) settleEnum() {
 		return
 	}
 	if f.rawEnum && f.uses != 0 {
-		f.errorf(f.at, f.at.node, "unsupported-value", "list only values that the other keywords allow, and remove those", "an enumeration of objects or lists cannot have other keywords beside it")
+		f.errorf(f.at, f.at.node, "unsupported-value",
+			"list only values that the other keywords allow, and remove those",
+			"an enumeration of objects or lists cannot have other keywords beside it")
 	}
 	f.types &= types
 	if types&tFraction != 0 {

@@ -40,8 +40,10 @@ var formats = map[string]formatInfo{
 	"json-pointer":  {types: tString, sample: "/sample"},
 	"regex":         {types: tString, sample: "^sample$"},
 	"float":         {types: tNumber}, "double": {types: tNumber}, "decimal": {types: tNumber | tString},
-	"password": {types: tString}, "binary": {types: tString}, "text": {types: tString}, "html": {types: tString}, "markdown": {types: tString},
-	"iri": {types: tString}, "iri-reference": {types: tString}, "idn-email": {types: tString}, "idn-hostname": {types: tString},
+	"password": {types: tString}, "binary": {types: tString}, "text": {types: tString},
+	"html": {types: tString}, "markdown": {types: tString},
+	"iri": {types: tString}, "iri-reference": {types: tString}, "idn-email": {types: tString},
+	"idn-hostname": {types: tString},
 	"uri-template": {types: tString}, "relative-json-pointer": {types: tString},
 }
 

@@ -14,15 +14,15 @@ import (
 // verdict says why a JSON text is not valid, or "".
 type verdict func(value json.RawMessage) string
 
-// question is about values for which all parts hold. It waits until the types are complete, so that one document answers
-// all questions of a request.
+// question is about values for which all parts hold. It waits until the types are complete, so that one document
+// answers all questions of a request.
 type question struct {
 	parts  []*schema
 	answer func(problem verdict)
 }
 
-// later asks about values for which all parts hold. Parts that were made here, not read, say nothing about a value that is
-// in a schema.
+// later asks about values for which all parts hold. Parts that were made here, not read, say nothing about a value that
+// is in a schema.
 func (l *lowerer) later(parts []*schema, answer func(problem verdict)) {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(p *schema) bool { return p.doc.schemas[p.ptr] != p })
 	if len(parts) > 0 {
@@ -83,7 +83,8 @@ func (l *lowerer) askDefault(field *ir.DataField, p *flatProperty, def *yaml.Nod
 	l.presence(field, false)
 	l.later(p.parts, func(problem verdict) {
 		if text := problem(field.Default); text != "" {
-			l.list.Warnf(doc.pos(def), "bad-default", "correct it, or remove it", "the default is not valid and has no effect: %s", text)
+			l.list.Warnf(doc.pos(def), "bad-default", "correct it, or remove it",
+				"the default is not valid and has no effect: %s", text)
 			field.Default = nil
 			return
 		}
@@ -121,7 +122,8 @@ func (l *lowerer) askExamples(parts []*schema) {
 		l.later([]*schema{s}, func(problem verdict) {
 			for _, n := range s.examples {
 				if text := problem(yamlx.JSON(n)); text != "" {
-					l.list.Warnf(s.doc.pos(n), "bad-example", "correct it, or remove it", "the example is not valid: %s", text)
+					l.list.Warnf(s.doc.pos(n), "bad-example", "correct it, or remove it",
+						"the example is not valid: %s", text)
 				}
 			}
 		})
@@ -133,7 +135,8 @@ func (l *lowerer) askValues(values []enumValue, parts []*schema) {
 	l.later(parts, func(problem verdict) {
 		for _, v := range values {
 			if text := problem(json.RawMessage(v.json)); text != "" {
-				l.list.Warnf(v.from.doc.pos(v.node), "bad-value", "correct it, or remove it", "value %s is never valid: %s", short(v.json), text)
+				l.list.Warnf(v.from.doc.pos(v.node), "bad-value", "correct it, or remove it",
+					"value %s is never valid: %s", short(v.json), text)
 			}
 		}
 	})
@@ -143,7 +146,8 @@ func (l *lowerer) askValues(values []enumValue, parts []*schema) {
 func (l *lowerer) askName(f *flat, p *flatProperty) {
 	l.later(f.names, func(problem verdict) {
 		if text := problem(quote(p.name)); text != "" {
-			l.list.Errorf(p.doc.pos(p.key), "conflict", "rename the property or loosen propertyNames", "property name %q is not valid by propertyNames: %s", short(p.name), text)
+			l.list.Errorf(p.doc.pos(p.key), "conflict", "rename the property or loosen propertyNames",
+				"property name %q is not valid by propertyNames: %s", short(p.name), text)
 		}
 	})
 }

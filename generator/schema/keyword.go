@@ -29,10 +29,12 @@ func (c *compiler) readKeywords(s *schema) {
 			continue
 		}
 		if near := suggest.Nearest(name, knownKeywords()); near != "" {
-			c.failf(s, k, "unknown-keyword", "did you mean \""+near+"\"? A note of your own begins with x-", "unknown keyword %q", short(name))
+			c.failf(s, k, "unknown-keyword", "did you mean \""+near+"\"? A note of your own begins with x-",
+				"unknown keyword %q", short(name))
 			continue
 		}
-		c.list.Warnf(s.doc.pos(k), "unknown-keyword", "prefix it with x- if it is a note of your own", "unknown keyword %q has no effect", short(name))
+		c.list.Warnf(s.doc.pos(k), "unknown-keyword", "prefix it with x- if it is a note of your own",
+			"unknown keyword %q has no effect", short(name))
 	}
 	c.settle(s)
 }
@@ -53,8 +55,8 @@ func (c *compiler) readKeyword(s *schema, row *keyword, k, v *yaml.Node) {
 	s.uses |= before
 }
 
-// warnIdle warns of the keyword k, whose types s.uses holds, where the type beside it makes that it says nothing: legal in
-// JSON Schema, but nobody means "type: string, minimum: 3". A format beside another type is an error elsewhere.
+// warnIdle warns of the keyword k, whose types s.uses holds, where the type beside it makes that it says nothing: legal
+// in JSON Schema, but nobody means "type: string, minimum: 3". A format beside another type is an error elsewhere.
 func (c *compiler) warnIdle(s *schema, k *yaml.Node) {
 	typ := yamlx.Get(s.node, "type")
 	if s.uses == 0 || s.bad || typ == nil || k.Value == "format" {
@@ -65,14 +67,16 @@ func (c *compiler) warnIdle(s *schema, k *yaml.Node) {
 		types |= typeOf(n)
 	}
 	if types != 0 && families(types&s.uses) == 0 {
-		c.list.Warnf(s.doc.pos(k), "no-effect", "remove it, or correct the type", "%s says nothing about a value of type %s", k.Value, types)
+		c.list.Warnf(s.doc.pos(k), "no-effect", "remove it, or correct the type",
+			"%s says nothing about a value of type %s", k.Value, types)
 	}
 }
 
 // settle brings keywords that depend on one another into one spelling.
 func (c *compiler) settle(s *schema) {
 	if s.discriminator != nil && len(s.anyOf)+len(s.oneOf) == 0 {
-		c.failf(s, s.discriminator.node, "lone-discriminator", "list the alternatives as oneOf beside it", "discriminator without oneOf or anyOf")
+		c.failf(s, s.discriminator.node, "lone-discriminator", "list the alternatives as oneOf beside it",
+			"discriminator without oneOf or anyOf")
 	}
 	if len(s.anyOf) > 0 && onlyRequired(s.anyOf) {
 		s.addGroup(s.anyOf, false)
@@ -104,7 +108,8 @@ func readExamples(_ *compiler, s *schema, _, v *yaml.Node) {
 var dialects = map[string]bool{
 	"https://json-schema.org/draft/2020-12/schema": true, "https://json-schema.org/draft/2019-09/schema": true,
 	"http://json-schema.org/draft-07/schema": true, "https://json-schema.org/draft-07/schema": true,
-	"http://json-schema.org/draft-06/schema": true, "https://spec.openapis.org/oas/3.1/dialect/base": true, "http://json-schema.org/schema": true,
+	"http://json-schema.org/draft-06/schema": true, "https://spec.openapis.org/oas/3.1/dialect/base": true,
+	"http://json-schema.org/schema": true,
 }
 
 func readDialect(c *compiler, s *schema, _, v *yaml.Node) {
@@ -113,7 +118,8 @@ func readDialect(c *compiler, s *schema, _, v *yaml.Node) {
 		name = name[:len(name)-1]
 	}
 	if name != "" && !dialects[name] {
-		c.failf(s, v, "unknown-dialect", "write https://json-schema.org/draft/2020-12/schema", "unknown schema dialect %q", short(name))
+		c.failf(s, v, "unknown-dialect", "write https://json-schema.org/draft/2020-12/schema",
+			"unknown schema dialect %q", short(name))
 	}
 }
 

@@ -38,7 +38,8 @@ func readDependent(c *compiler, s *schema, k, v *yaml.Node) {
 	}
 	for dk, dv := range yamlx.Pairs(v) {
 		if dv.Kind != yaml.SequenceNode && k.Value == "dependencies" {
-			c.failf(s, dk, "unsupported-keyword", table["dependentSchemas"].remedy, "a schema as a dependency cannot be expressed as a Go type")
+			c.failf(s, dk, "unsupported-keyword", table["dependentSchemas"].remedy,
+				"a schema as a dependency cannot be expressed as a Go type")
 			continue
 		}
 		dep := ir.Dependency{If: dk.Value}
@@ -54,7 +55,8 @@ func readDependent(c *compiler, s *schema, k, v *yaml.Node) {
 // onlyRequired reports whether every branch of a combination says nothing but which properties must be there.
 func onlyRequired(branches []*schema) bool {
 	return !slices.ContainsFunc(branches, func(b *schema) bool {
-		bare := b.always == nil && b.ref == nil && b.types&^tObject == 0 && !b.hasEnum && !b.nullable && b.props == nil && b.additional == nil && b.names == nil &&
+		bare := b.always == nil && b.ref == nil && b.types&^tObject == 0 && !b.hasEnum && !b.nullable &&
+			b.props == nil && b.additional == nil && b.names == nil &&
 			b.uses == tObject && len(b.allOf)+len(b.anyOf)+len(b.oneOf) == 0 && b.format == nil &&
 			len(b.checks.Limits)+len(b.checks.DependentRequired)+len(b.checks.Groups) == 0
 		return !bare || len(b.required) == 0

@@ -30,8 +30,9 @@ var limited = map[string]struct{ schema, bad string }{
 	"even":             {`{"type":"integer","even":true,"minimum":3}`, `3`},
 }
 
-// TestALimitIsCheckedJudgedAndKeptTo holds the parts of a row to one another, and with the made-up keyword that a row is
-// all that there is of one: emitted code checks it, the generator judges by it in the same words, a sample keeps to it.
+// TestALimitIsCheckedJudgedAndKeptTo holds the parts of a row to one another, and with the made-up keyword that a row
+// is all that there is of one: emitted code checks it, the generator judges by it in the same words, a sample keeps to
+// it.
 func TestALimitIsCheckedJudgedAndKeptTo(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a program")

@@ -46,7 +46,7 @@ func readType(c *compiler, s *schema, k, v *yaml.Node) {
 	for _, n := range items {
 		set := typeOf(n)
 		if set == 0 {
-			c.failf(s, n, "unknown-type", suggest.Key(n.Value, []string{"object", "array", "string", "integer", "number", "boolean", "null"}), "%s is no JSON type", yamlx.Describe(n))
+			c.failf(s, n, "unknown-type", suggest.Key(n.Value, typeWords()), "%s is no JSON type", yamlx.Describe(n))
 		}
 		s.types |= set
 	}
@@ -70,7 +70,8 @@ func typeOf(n *yaml.Node) typeSet {
 
 func readEnum(c *compiler, s *schema, k, v *yaml.Node) {
 	if v.Kind == yaml.SequenceNode && len(v.Content) == 0 {
-		c.failf(s, v, "bad-keyword", "list the values that are allowed, or remove it", "enum is empty: no value is valid")
+		c.failf(s, v, "bad-keyword", "list the values that are allowed, or remove it",
+			"enum is empty: no value is valid")
 		return
 	}
 	if v.Kind != yaml.SequenceNode {

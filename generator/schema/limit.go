@@ -18,8 +18,8 @@ type limit struct {
 	form  ir.ArgForm // and how the argument is written there
 	// arg reads the argument; "" after an error, and when it says nothing.
 	arg func(c *compiler, s *schema, k, v *yaml.Node) string
-	// sign is 1 for a lower bound, of which the highest holds, -1 for an upper one; 0: all hold. open: the bound itself is
-	// not valid.
+	// sign is 1 for a lower bound, of which the highest holds, -1 for an upper one; 0: all hold. open: the bound itself
+	// is not valid.
 	sign int
 	open bool
 	// move changes a sample that breaks the limit. It reports whether it did, or could not.
@@ -71,7 +71,9 @@ func pattern(c *compiler, s *schema, _, v *yaml.Node) string {
 	}
 	if _, err := regexp.Compile(text); err != nil {
 		why := strings.TrimPrefix(err.Error(), "error parsing regexp: ")
-		c.failf(s, v, "bad-pattern", "patterns are RE2 (https://github.com/google/re2/wiki/Syntax): no lookaround, no back references", "pattern is not RE2: %s", short(why))
+		c.failf(s, v, "bad-pattern",
+			"patterns are RE2 (https://github.com/google/re2/wiki/Syntax): no lookaround, no back references",
+			"pattern is not RE2: %s", short(why))
 		return ""
 	}
 	return text

@@ -57,7 +57,8 @@ func (h hint) plus(suffix string) hint {
 func newLowerer(c *compiler, root *schema, rootGo string) *lowerer {
 	return &lowerer{
 		compiler: c, root: root, rootGo: rootGo, byKey: map[string]*named{},
-		busy: map[string]*busy{}, defs: map[string]string{}, defTaken: map[string]bool{}, looked: map[string]bool{}, exampled: map[string]bool{},
+		busy: map[string]*busy{}, defs: map[string]string{}, defTaken: map[string]bool{},
+		looked: map[string]bool{}, exampled: map[string]bool{},
 	}
 }
 
@@ -212,7 +213,8 @@ func (l *lowerer) warnAny(f *flat, parts []*schema) {
 	if f.typed || s.always != nil || s.derived || len(s.node.Content) == 0 || l.list.HasErrors() {
 		return
 	}
-	l.list.Warnf(s.doc.pos(s.node), "any-value", "add type, or write {} to mean it", "without type any value is valid here")
+	l.list.Warnf(s.doc.pos(s.node), "any-value", "add type, or write {} to mean it",
+		"without type any value is valid here")
 }
 
 // collection lowers a list or map, which gets a name of its own only if it holds itself.

@@ -70,7 +70,8 @@ func (l *lowerer) nameChecks(f *flat) *ir.Checks {
 		return nil
 	}
 	if nf.union != nil || nf.types != tString {
-		f.errorf(f.names[0], nil, "unsupported-keyword", "describe the names by pattern, enum or length", "propertyNames must describe strings")
+		f.errorf(f.names[0], nil, "unsupported-keyword", "describe the names by pattern, enum or length",
+			"propertyNames must describe strings")
 		return nil
 	}
 	checks := ir.Checks{Limits: nf.limitsOn(tString)}
@@ -134,7 +135,8 @@ func (l *lowerer) field(n *named, p *flatProperty, required bool) *ir.DataField 
 		return field
 	}
 	if required {
-		l.list.Warnf(doc.pos(def), "default-of-required", "remove it from required, or remove the default", "the default of %q is never used: the property is required", short(p.name))
+		l.list.Warnf(doc.pos(def), "default-of-required", "remove it from required, or remove the default",
+			"the default of %q is never used: the property is required", short(p.name))
 		l.presence(field, false)
 		return field
 	}
@@ -142,8 +144,8 @@ func (l *lowerer) field(n *named, p *flatProperty, required bool) *ir.DataField 
 	return field
 }
 
-// presence decides how the Go field tells that the property is absent: zero says that Go's zero value can stand for that,
-// being the default or no valid value.
+// presence decides how the Go field tells that the property is absent: zero says that Go's zero value can stand for
+// that, being the default or no valid value.
 func (l *lowerer) presence(field *ir.DataField, zero bool) {
 	t := &field.Type
 	field.OmitZero, field.Pointer = false, false
@@ -208,7 +210,8 @@ func (l *lowerer) checkTriggers(f *flat, n *named) {
 	for _, dep := range f.checks.DependentRequired {
 		i := slices.IndexFunc(n.t.Fields, func(field *ir.DataField) bool { return field.Name == dep.If })
 		if i >= 0 && n.t.Fields[i].Default != nil {
-			f.errorf(f.at, nil, "conflict", "remove the default, or require the others always", "property %q has a default, so that what depends on it would always be demanded", short(dep.If))
+			f.errorf(f.at, nil, "conflict", "remove the default, or require the others always",
+				"property %q has a default, so that what depends on it would always be demanded", short(dep.If))
 		}
 	}
 }

@@ -58,7 +58,8 @@ func (c *compiler) read(doc *document, ptr string, node *yaml.Node) *schema {
 		always := node.Value == "true"
 		s.always = &always
 	default:
-		c.failf(s, node, "not-a-schema", "write a map of keywords such as type: string", "a schema must be a map, true or false, got %s", yamlx.Describe(node))
+		c.failf(s, node, "not-a-schema", "write a map of keywords such as type: string",
+			"a schema must be a map, true or false, got %s", yamlx.Describe(node))
 	}
 	return s
 }
@@ -129,7 +130,8 @@ func number(c *compiler, s *schema, k, v *yaml.Node) string {
 // count reads a size for a keyword; "" after an error, and when every value has it.
 func count(c *compiler, s *schema, k, v *yaml.Node) string {
 	if v.Tag == "!!int" || v.Tag == "!!float" {
-		if r, ok := parseRat(v.Value); ok && r.IsInt() && r.Sign() >= 0 && r.Num().IsInt64() && r.Num().Int64() < 1<<31 {
+		if r, ok := parseRat(v.Value); ok && r.IsInt() && r.Sign() >= 0 && r.Num().IsInt64() &&
+			r.Num().Int64() < 1<<31 {
 			if n := r.Num().String(); n != "0" || table[k.Value].limit.sign < 0 {
 				return n
 			}
@@ -162,7 +164,8 @@ func (c *compiler) texts(s *schema, k, v *yaml.Node) []*yaml.Node {
 		if k.Value == "required" && v.Tag == "!!bool" {
 			hint = "list the names of required properties in the object: required: [city]"
 		}
-		c.failf(s, v, "bad-keyword", hint, "%s must be a list of property names, got %s", short(k.Value), yamlx.Describe(v))
+		c.failf(s, v, "bad-keyword", hint, "%s must be a list of property names, got %s", short(k.Value),
+			yamlx.Describe(v))
 		return nil
 	}
 	var texts []*yaml.Node
@@ -170,7 +173,8 @@ func (c *compiler) texts(s *schema, k, v *yaml.Node) []*yaml.Node {
 	for _, n := range v.Content {
 		switch {
 		case !yamlx.IsText(n):
-			c.failf(s, n, "bad-keyword", "put it in quotes", "%s must list property names, got %s", short(k.Value), yamlx.Describe(n))
+			c.failf(s, n, "bad-keyword", "put it in quotes", "%s must list property names, got %s", short(k.Value),
+				yamlx.Describe(n))
 		case seen[n.Value]:
 			c.failf(s, n, "duplicate-value", "", "%q is listed twice", short(n.Value))
 		default:

@@ -70,7 +70,8 @@ func (c *compiler) lookup(doc *document, n *yaml.Node, ref string, from *schema)
 	}
 	ptr, ok := target.anchorNamed(in, fragment)
 	if !ok {
-		c.errorf(doc, n, "bad-reference", "write a JSON pointer (#/$defs/…) or the name of an $anchor", "no $anchor %q in %s", short(fragment), target.file)
+		c.errorf(doc, n, "bad-reference", "write a JSON pointer (#/$defs/…) or the name of an $anchor",
+			"no $anchor %q in %s", short(fragment), target.file)
 		return nil
 	}
 	return c.pointer(target, doc, n, ptr)
@@ -150,12 +151,14 @@ func (c *compiler) file(doc *document, n *yaml.Node, ref string) *document {
 		return nil
 	}
 	if strings.Contains(name, "://") || strings.HasPrefix(name, "//") || strings.HasPrefix(name, "urn:") {
-		c.errorf(doc, n, "remote-reference", "save the schema beside agent.yaml and refer to the file", "%q: schemas are not fetched from the network", short(ref))
+		c.errorf(doc, n, "remote-reference", "save the schema beside agent.yaml and refer to the file",
+			"%q: schemas are not fetched from the network", short(ref))
 		return nil
 	}
 	full := path.Join(path.Dir(doc.file), name)
 	if path.IsAbs(name) || full == ".." || strings.HasPrefix(full, "../") || len(name) > 1 && name[1] == ':' {
-		c.errorf(doc, n, "outside-project", "copy the schema into the project and refer to it by a relative path", "%q leads out of the project", short(ref))
+		c.errorf(doc, n, "outside-project", "copy the schema into the project and refer to it by a relative path",
+			"%q leads out of the project", short(ref))
 		return nil
 	}
 	if d, ok := c.files[full]; ok {
@@ -163,12 +166,14 @@ func (c *compiler) file(doc *document, n *yaml.Node, ref string) *document {
 	}
 	c.files[full] = nil // reported once
 	if c.open == nil {
-		c.errorf(doc, n, "bad-reference", "put the definition under $defs", "%q: this schema cannot refer to files", short(ref))
+		c.errorf(doc, n, "bad-reference", "put the definition under $defs", "%q: this schema cannot refer to files",
+			short(ref))
 		return nil
 	}
 	data, err := c.open(full)
 	if err != nil {
-		c.errorf(doc, n, "unreadable-file", "paths are relative to the file that holds the reference", "reading %q: %v", short(full), err)
+		c.errorf(doc, n, "unreadable-file", "paths are relative to the file that holds the reference",
+			"reading %q: %v", short(full), err)
 		return nil
 	}
 	root, problems := yamlx.Parse(full, data)

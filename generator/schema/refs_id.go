@@ -46,7 +46,8 @@ func (c *compiler) index(doc *document, n *yaml.Node, ptr string, in int) {
 		switch {
 		case k.Value == "$anchor" && yamlx.IsText(v):
 			a := anchor{ptr, doc.resources[in].ptr, v.Value}
-			if slices.ContainsFunc(doc.anchors, func(o anchor) bool { return o.name == a.name && o.resource == a.resource }) {
+			if slices.ContainsFunc(doc.anchors,
+				func(o anchor) bool { return o.name == a.name && o.resource == a.resource }) {
 				c.errorf(doc, v, "duplicate-anchor", "", "$anchor %q is declared twice", short(v.Value))
 			}
 			doc.anchors = append(doc.anchors, a)

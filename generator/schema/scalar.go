@@ -74,7 +74,8 @@ func (l *lowerer) enum(f *flat, base ir.DataKind, checks *ir.Checks, parts []*sc
 	}
 	for _, v := range f.enum {
 		if base != ir.DataString && base != ir.DataNumber {
-			if r := rat(v.json); !r.IsInt() || r.Num().Cmp(intRange[base][0]) < 0 || r.Num().Cmp(intRange[base][1]) > 0 {
+			if r := rat(v.json); !r.IsInt() || r.Num().Cmp(intRange[base][0]) < 0 ||
+				r.Num().Cmp(intRange[base][1]) > 0 {
 				f.errorf(v.from, v.node, "bad-value", "", "value %s does not fit %s", short(v.json), base)
 			}
 		}
@@ -115,7 +116,8 @@ func valueName(value json.RawMessage) string {
 
 // trimX takes away the X that names.Go puts before a digit: behind a type's name it is not needed.
 func trimX(name, source string) string {
-	if len(name) > 1 && name[0] == 'X' && name[1] >= '0' && name[1] <= '9' && source != "" && source[0] != 'x' && source[0] != 'X' {
+	if len(name) > 1 && name[0] == 'X' && name[1] >= '0' && name[1] <= '9' && source != "" && source[0] != 'x' &&
+		source[0] != 'X' {
 		return name[1:]
 	}
 	return name

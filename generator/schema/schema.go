@@ -46,7 +46,17 @@ const (
 var typeNames = []struct {
 	name string
 	set  typeSet
-}{{"null", tNull}, {"boolean", tBool}, {"object", tObject}, {"array", tArray}, {"string", tString}, {"number", tNumber}, {"integer", tInteger}}
+}{{"null", tNull}, {"boolean", tBool}, {"object", tObject}, {"array", tArray}, {"string", tString}, {"number",
+	tNumber}, {"integer", tInteger}}
+
+// typeWords are the names of all types.
+func typeWords() []string {
+	var words []string
+	for _, n := range typeNames {
+		words = append(words, n.name)
+	}
+	return words
+}
 
 // names lists the types of the set as a schema would.
 func (t typeSet) names() []string {
@@ -175,7 +185,8 @@ type mappingEntry struct {
 
 // asserts reports whether s says anything about values beside a reference and a type.
 func (s *schema) asserts() bool {
-	return s.always != nil || s.hasEnum || s.uses != 0 || s.nullable || len(s.allOf)+len(s.anyOf)+len(s.oneOf) > 0 || s.format != nil || s.base64
+	return s.always != nil || s.hasEnum || s.uses != 0 || s.nullable || len(s.allOf)+len(s.anyOf)+len(s.oneOf) > 0 ||
+		s.format != nil || s.base64
 }
 
 // pure reports whether s is nothing but a reference, apart from annotations.
@@ -195,7 +206,8 @@ func (s *schema) forbidsNull() bool {
 	if s.nullable {
 		return false
 	}
-	return s.types != 0 && s.types&tNull == 0 || s.hasEnum && !slices.ContainsFunc(s.enum, func(v enumValue) bool { return v.json == "null" })
+	return s.types != 0 && s.types&tNull == 0 || s.hasEnum &&
+		!slices.ContainsFunc(s.enum, func(v enumValue) bool { return v.json == "null" })
 }
 
 // alone is s without what it pulls in from elsewhere: reference and allOf.

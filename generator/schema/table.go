@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// keyword is one row of the table: all that is known of a keyword. The passes that read, merge, lower, publish and judge
-// are driven by it.
+// keyword is one row of the table: all that is known of a keyword. The passes that read, merge, lower, publish and
+// judge are driven by it.
 type keyword struct {
 	name string
 	on   typeSet // the types of values that it speaks of; 0: of any
@@ -21,8 +21,8 @@ type keyword struct {
 	data    bool    // its value is data, in which nothing is a keyword
 	remedy  string  // what to write instead of a keyword that Go types cannot express
 	limit   *limit
-	// says is what is wrong with a value that it refuses, with its argument for %v: a number of units, if there is a unit.
-	// explain says it where that depends on more.
+	// says is what is wrong with a value that it refuses, with its argument for %v: a number of units, if there is a
+	// unit. explain says it where that depends on more.
 	says, unit string
 	explain    func(arg, v any) string
 	order      int

@@ -23,8 +23,8 @@ func readPrefix(c *compiler, s *schema, k, v *yaml.Node) {
 	}
 }
 
-// tuple lowers the elements of a list whose first ones have schemas of their own: the element is one of all of them, and
-// each place is checked.
+// tuple lowers the elements of a list whose first ones have schemas of their own: the element is one of all of them,
+// and each place is checked.
 func (l *lowerer) tuple(f *flat, ref *ir.DataRef, h hint) ir.DataRef {
 	rest, places := f.items, f.prefix
 	if slices.ContainsFunc(rest, (*schema).isFalse) {
@@ -46,7 +46,8 @@ func (l *lowerer) tuple(f *flat, ref *ir.DataRef, h hint) ir.DataRef {
 		elem.anyOf = append(elem.anyOf, all)
 	}
 	alike := !slices.ContainsFunc(elem.anyOf, func(s *schema) bool {
-		return s.node.Kind != elem.anyOf[0].node.Kind || string(yamlx.JSON(s.node)) != string(yamlx.JSON(elem.anyOf[0].node)) || s.key == "any"
+		return s.node.Kind != elem.anyOf[0].node.Kind ||
+			string(yamlx.JSON(s.node)) != string(yamlx.JSON(elem.anyOf[0].node)) || s.key == "any"
 	})
 	if alike {
 		return l.lower(elem.anyOf[:1], h.plus("Item"))
