@@ -2739,7 +2739,7 @@ func writeOAuthFlowsV10Proto(w *wire.ProtoWriter, x *OAuthFlows) error {
 			return wire.In(err, "deviceCode")
 		}
 		w.End(m)
-	case *OAuthFlowsFlowUnknown:
+	case *UnknownOAuthFlow:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
 		}
@@ -2808,7 +2808,7 @@ func readOAuthFlowsV10Proto(r *wire.ProtoReader, x *OAuthFlows) {
 	}
 	if x.Flow == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
+			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}
@@ -2959,7 +2959,7 @@ func writePartV10Proto(w *wire.ProtoWriter, x *Part) error {
 		if err := w.Value(34, wire.Value(c)); err != nil {
 			return wire.In(err, "data")
 		}
-	case *PartContentUnknown:
+	case *UnknownPartContent:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
 		}
@@ -3000,7 +3000,7 @@ func readPartV10Proto(r *wire.ProtoReader, x *Part) {
 	}
 	if x.Content == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Content = &PartContentUnknown{Name: name, Value: value}
+			x.Content = &UnknownPartContent{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}
@@ -3311,7 +3311,7 @@ func writeSecuritySchemeV10Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
 			return wire.In(err, "mtlsSecurityScheme")
 		}
 		w.End(m)
-	case *SecuritySchemeSchemeUnknown:
+	case *UnknownSecuritySchemeKind:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
 		}
@@ -3380,7 +3380,7 @@ func readSecuritySchemeV10Proto(r *wire.ProtoReader, x *SecurityScheme) {
 	}
 	if x.Scheme == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Scheme = &SecuritySchemeSchemeUnknown{Name: name, Value: value}
+			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}
@@ -3655,7 +3655,7 @@ func writeSendMessageResponseV10Proto(w *wire.ProtoWriter, x *SendMessageRespons
 			return wire.In(err, "message")
 		}
 		w.End(m)
-	case *SendMessageResponsePayloadUnknown:
+	case *UnknownSendMessageResponsePayload:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
 		}
@@ -3697,7 +3697,7 @@ func readSendMessageResponseV10Proto(r *wire.ProtoReader, x *SendMessageResponse
 	}
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Payload = &SendMessageResponsePayloadUnknown{Name: name, Value: value}
+			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}
@@ -3774,7 +3774,7 @@ func writeStreamResponseV10Proto(w *wire.ProtoWriter, x *StreamResponse) error {
 			return wire.In(err, "artifactUpdate")
 		}
 		w.End(m)
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
 		}
@@ -3834,7 +3834,7 @@ func readStreamResponseV10Proto(r *wire.ProtoReader, x *StreamResponse) {
 	}
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Payload = &StreamResponsePayloadUnknown{Name: name, Value: value}
+			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
 		} else {
 			r.Incomplete()
 		}

@@ -226,7 +226,7 @@ func TestMessagesKeepEverythingBothWays(t *testing.T) {
 }
 
 func TestAPartThatIsNotKnownHasNoKind(t *testing.T) {
-	m := &Message{Parts: []*Part{nil, {}, {Content: &PartContentUnknown{Name: "video", Value: wire.Value("1")}, Filename: "f"}}}
+	m := &Message{Parts: []*Part{nil, {}, {Content: &UnknownPartContent{Name: "video", Value: wire.Value("1")}, Filename: "f"}}}
 	want := []runtime.Part{{}, {}, {Filename: "f"}}
 	if diff := cmp.Diff(want, m.Contents()); diff != "" {
 		t.Errorf("contents differ (-want +got):\n%s", diff)

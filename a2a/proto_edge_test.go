@@ -76,7 +76,7 @@ func TestProtoMessagesAreReadAsProtobufSays(t *testing.T) {
 			&a2a.SecurityScheme{Scheme: &a2a.APIKeySecurityScheme{Location: "header", Name: "X-Key"}}},
 		{"another case between pieces starts anew", field(1, field(2, "header")) + field(5) + field(1, field(3, "X-Key")),
 			&a2a.SecurityScheme{Scheme: &a2a.APIKeySecurityScheme{Name: "X-Key"}}},
-		{"unknown field where a oneof is missing is kept as its case", varint(99, 1), &a2a.Part{Content: &a2a.PartContentUnknown{Name: "99", Value: wire.Value(`"mAYB"`)}}},
+		{"unknown field where a oneof is missing is kept as its case", varint(99, 1), &a2a.Part{Content: &a2a.UnknownPartContent{Name: "99", Value: wire.Value(`"mAYB"`)}}},
 		{"unknown field beside a case is skipped", varint(99, 1) + field(1, "t"), &a2a.Part{Content: a2a.PartText("t")}},
 		{"map entry without key or value", field(1), &a2a.SecurityRequirement{Schemes: map[string]*a2a.StringList{"": {}}}},
 		{"last map entry of a key counts", field(1, field(1, "k"), field(2, field(1, "a"))) + field(1, field(2, field(1, "b")), field(1, "k")),
@@ -190,7 +190,7 @@ func TestWhatProtobufCannotSayIsAnErrorOfWriting(t *testing.T) {
 	message := func(parts ...*a2a.Part) *a2a.Message { return &a2a.Message{Role: a2a.RoleUser, Parts: parts} }
 	text := &a2a.Part{Content: a2a.PartText("t")}
 	unknown := func(name, value string) *a2a.Message {
-		return message(&a2a.Part{Content: &a2a.PartContentUnknown{Name: name, Value: wire.Value(value)}})
+		return message(&a2a.Part{Content: &a2a.UnknownPartContent{Name: name, Value: wire.Value(value)}})
 	}
 	const noNumber = "this alternative has no number in protobuf"
 	tests := []struct {
@@ -287,7 +287,7 @@ func TestUnknownCaseIsBase64OfItsField(t *testing.T) {
 	if err := x.UnmarshalProto([]byte(src)); err != nil {
 		t.Fatal(err)
 	}
-	want := &a2a.PartContentUnknown{Name: "77", Value: wire.Value(`"` + base64.StdEncoding.EncodeToString([]byte(src)) + `"`)}
+	want := &a2a.UnknownPartContent{Name: "77", Value: wire.Value(`"` + base64.StdEncoding.EncodeToString([]byte(src)) + `"`)}
 	if diff := cmp.Diff(a2a.PartContent(want), x.Content); diff != "" {
 		t.Errorf("-want +got\n%s", diff)
 	}

@@ -151,7 +151,7 @@ func travels(v reflect.Value) {
 			v.SetString("42")
 		}
 	case reflect.Struct:
-		if strings.HasSuffix(v.Type().Name(), "Unknown") {
+		if strings.HasPrefix(v.Type().Name(), "Unknown") {
 			v.Field(0).SetString("99")
 			v.Field(1).SetBytes([]byte(`"mAYB"`)) // field 99, varint 1
 			return

@@ -13,14 +13,14 @@ import (
 
 // cases are the types that each union takes.
 var cases = map[reflect.Type][]any{
-	reflect.TypeFor[a2a.PartContent]():                {a2a.PartText(""), a2a.PartRaw{}, a2a.PartURL(""), a2a.PartData{}, &a2a.PartContentUnknown{}},
-	reflect.TypeFor[a2a.SendMessageResponsePayload](): {&a2a.Task{}, &a2a.Message{}, &a2a.SendMessageResponsePayloadUnknown{}},
+	reflect.TypeFor[a2a.PartContent]():                {a2a.PartText(""), a2a.PartRaw{}, a2a.PartURL(""), a2a.PartData{}, &a2a.UnknownPartContent{}},
+	reflect.TypeFor[a2a.SendMessageResponsePayload](): {&a2a.Task{}, &a2a.Message{}, &a2a.UnknownSendMessageResponsePayload{}},
 	reflect.TypeFor[a2a.StreamResponsePayload](): {&a2a.Task{}, &a2a.Message{}, &a2a.TaskStatusUpdateEvent{}, &a2a.TaskArtifactUpdateEvent{},
-		&a2a.StreamResponsePayloadUnknown{}},
-	reflect.TypeFor[a2a.SecuritySchemeScheme](): {&a2a.APIKeySecurityScheme{}, &a2a.HTTPAuthSecurityScheme{}, &a2a.OAuth2SecurityScheme{},
-		&a2a.OpenIDConnectSecurityScheme{}, &a2a.MutualTLSSecurityScheme{}, &a2a.SecuritySchemeSchemeUnknown{}},
-	reflect.TypeFor[a2a.OAuthFlowsFlow](): {&a2a.AuthorizationCodeOAuthFlow{}, &a2a.ClientCredentialsOAuthFlow{}, &a2a.ImplicitOAuthFlow{},
-		&a2a.PasswordOAuthFlow{}, &a2a.DeviceCodeOAuthFlow{}, &a2a.OAuthFlowsFlowUnknown{}},
+		&a2a.UnknownStreamResponsePayload{}},
+	reflect.TypeFor[a2a.SecuritySchemeKind](): {&a2a.APIKeySecurityScheme{}, &a2a.HTTPAuthSecurityScheme{}, &a2a.OAuth2SecurityScheme{},
+		&a2a.OpenIDConnectSecurityScheme{}, &a2a.MutualTLSSecurityScheme{}, &a2a.UnknownSecuritySchemeKind{}},
+	reflect.TypeFor[a2a.OAuthFlow](): {&a2a.AuthorizationCodeOAuthFlow{}, &a2a.ClientCredentialsOAuthFlow{}, &a2a.ImplicitOAuthFlow{},
+		&a2a.PasswordOAuthFlow{}, &a2a.DeviceCodeOAuthFlow{}, &a2a.UnknownOAuthFlow{}},
 }
 
 // optional are the message fields that may be nil; all others are required.

@@ -341,7 +341,7 @@ type OAuth2SecurityScheme struct {
 // OAuthFlows says which OAuth 2.0 flow to use (A2A 1.0 §4.5.7).
 type OAuthFlows struct {
 	// The flow: exactly one of the members.
-	Flow OAuthFlowsFlow
+	Flow OAuthFlow
 }
 
 // OpenIdConnectSecurityScheme asks for an OpenID Connect token (A2A 1.0 §4.5.5).
@@ -383,7 +383,7 @@ type SecurityRequirement struct {
 // SecurityScheme is one way to authenticate to an agent (A2A 1.0 §4.5.1).
 type SecurityScheme struct {
 	// The scheme: exactly one of the members.
-	Scheme SecuritySchemeScheme
+	Scheme SecuritySchemeKind
 }
 
 // SendMessageConfiguration says how a message is to be handled and answered (A2A 1.0 §3.2.2).

@@ -34,7 +34,7 @@ func hostileNames() []string {
 		"b", "c", "e", "m", "r", "v", "w", "x", "n", "start", "err", "seen", "extra", "key", "ok", "name", "value", "values", "optional", "tag", "entry", "list", "made", "outer", "inner", "req", "data", "item",
 		"Working", "working", "WORKING", "foo_bar", "fooBar", "FooBar", "foo__bar", "Unknown", "unknown", "List", "json_v10", "V10JSON", "V10Proto", "value_v1", "is_part_content",
 		"Protocol", "NewMessage", "Text", "Data", "File", "Link", "Client", "NewClient", "NewClientFromCard", "ErrParse", "ErrTaskNotFound", "Card", "Close", "RPC",
-		"PartText", "PartContent", "PartContentUnknown", "TaskStateWorking", "TaskState2", "Task2", "Message2", "part_text", "members", "decode", "read", "version", "operation",
+		"PartText", "PartContent", "UnknownPartContent", "TaskStateWorking", "TaskState2", "Task2", "Message2", "part_text", "members", "decode", "read", "version", "operation",
 	}
 	for t := token.BREAK; t <= token.VAR; t++ {
 		list = append(list, t.String())

@@ -38,7 +38,7 @@ func TestWhatIsDeclaredWhateverIsReadIsReserved(t *testing.T) {
 			if f.Union == nil {
 				continue
 			}
-			ofTypes = append(ofTypes, f.Union.Go, f.Union.Go+"Unknown")
+			ofTypes = append(ofTypes, f.Union.Go, "Unknown"+f.Union.Go)
 			for _, c := range f.Union.Cases {
 				ofTypes = append(ofTypes, c.Go)
 			}

@@ -152,7 +152,7 @@ type Union struct {
 	Marker string  `json:"marker"` // unexported marker method: "isPartContent"
 	Doc    string  `json:"doc,omitempty"`
 	Cases  []*Case `json:"cases"`
-	// Unknown is the Go name of the case that keeps a member this model does not know: "PartContentUnknown",
+	// Unknown is the Go name of the case that keeps a member this model does not know: "UnknownPartContent",
 	// a struct {Name string; Value wire.Value}.
 	Unknown string `json:"unknown"`
 }

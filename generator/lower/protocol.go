@@ -222,7 +222,7 @@ func (l *protocolLowering) typeRef(t spec.Type, pos diag.Pos) ir.TypeRef {
 
 // union lowers a union of message m to a sealed interface.
 func (l *protocolLowering) union(t *ir.Type, m *spec.Message, u *spec.Union) *ir.Field {
-	name := l.scope.Take(m.Name+"."+u.Name, t.Go+names.Go(u.Name))
+	name := l.scope.Take(m.Name+"."+u.Name, unionName(t.Go, names.Go(u.Name)))
 	union := &ir.Union{Go: name, Marker: "is" + name, Doc: u.Comment}
 	count := map[string]int{}
 	for _, f := range m.Fields {
@@ -243,8 +243,20 @@ func (l *protocolLowering) union(t *ir.Type, m *spec.Message, u *spec.Union) *ir
 		}
 		union.Cases = append(union.Cases, c)
 	}
-	union.Unknown = l.scope.Take(m.Name+"."+u.Name, name+"Unknown")
+	union.Unknown = l.scope.Take(m.Name+"."+u.Name, "Unknown"+name)
 	return &ir.Field{Name: u.Name, Doc: u.Comment, Type: ir.TypeRef{Kind: ir.KindUnion}, Presence: ir.Implicit, Union: union}
+}
+
+// unionName names the oneof of a message without saying a word twice: "PartContent", "OAuthFlow" for the flow of OAuthFlows, and
+// "SecuritySchemeKind" for the scheme of SecurityScheme.
+func unionName(message, oneof string) string {
+	switch {
+	case strings.HasSuffix(message, oneof):
+		return message + "Kind"
+	case strings.HasSuffix(message, oneof+"s") && len(message) > len(oneof)+1:
+		return strings.TrimSuffix(message, "s")
+	}
+	return message + oneof
 }
 
 // enum lowers the values of e. Their Go names begin with the enum's instead of the prefix that the definition repeats.

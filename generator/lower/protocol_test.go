@@ -102,10 +102,10 @@ func checkResolved(t *testing.T, where string, ref ir.TypeRef) {
 func TestUnionsTakeMessagesThemselvesAndDefineTypesForTheRest(t *testing.T) {
 	p := lowered(t, func(*spec.Document) {})
 	for typ, want := range map[string]string{
-		"Part":                "PartContent isPartContent PartContentUnknown: PartText PartRaw PartURL PartData",
-		"StreamResponse":      "StreamResponsePayload isStreamResponsePayload StreamResponsePayloadUnknown: *Task *Message *TaskStatusUpdateEvent *TaskArtifactUpdateEvent",
-		"SendMessageResponse": "SendMessageResponsePayload isSendMessageResponsePayload SendMessageResponsePayloadUnknown: *Task *Message",
-		"SecurityScheme":      "SecuritySchemeScheme isSecuritySchemeScheme SecuritySchemeSchemeUnknown: *APIKeySecurityScheme *HTTPAuthSecurityScheme *OAuth2SecurityScheme *OpenIDConnectSecurityScheme *MutualTLSSecurityScheme",
+		"Part":                "PartContent isPartContent UnknownPartContent: PartText PartRaw PartURL PartData",
+		"StreamResponse":      "StreamResponsePayload isStreamResponsePayload UnknownStreamResponsePayload: *Task *Message *TaskStatusUpdateEvent *TaskArtifactUpdateEvent",
+		"SendMessageResponse": "SendMessageResponsePayload isSendMessageResponsePayload UnknownSendMessageResponsePayload: *Task *Message",
+		"SecurityScheme":      "SecuritySchemeKind isSecuritySchemeKind UnknownSecuritySchemeKind: *APIKeySecurityScheme *HTTPAuthSecurityScheme *OAuth2SecurityScheme *OpenIDConnectSecurityScheme *MutualTLSSecurityScheme",
 	} {
 		u := unionOf(typeOf(p, typ)).Union
 		got := u.Go + " " + u.Marker + " " + u.Unknown + ":"

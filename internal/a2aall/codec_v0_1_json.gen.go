@@ -722,7 +722,7 @@ func appendPartV01JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
-	if c, ok := x.Content.(*PartContentUnknown); ok {
+	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.AppendUnknownTypedPart(b, c.Name, c.Value, partOf(x).Metadata)
 	}
 	return legacy.AppendTypedPart(b, partOf(x))
@@ -731,7 +731,7 @@ func readPartV01JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadTypedPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{Name: name, Value: value}
+		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
 
@@ -772,7 +772,7 @@ func appendSecuritySchemeV01JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 		return appendOpenIDConnectSecuritySchemeV01JSON(b, c)
 	case *MutualTLSSecurityScheme:
 		return appendMutualTLSSecuritySchemeV01JSON(b, c)
-	case *SecuritySchemeSchemeUnknown:
+	case *UnknownSecuritySchemeKind:
 		if legacy.Tagged(c.Value, "type", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -787,7 +787,7 @@ func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme:
 		return true
-	case *SecuritySchemeSchemeUnknown:
+	case *UnknownSecuritySchemeKind:
 		return legacy.Tagged(c.Value, "type", c.Name)
 	}
 	return false
@@ -819,7 +819,7 @@ func readSecuritySchemeV01JSON(r *wire.Reader, x *SecurityScheme) {
 		readMutualTLSSecuritySchemeV01JSON(r, v)
 		x.Scheme = v
 	default:
-		x.Scheme = &SecuritySchemeSchemeUnknown{Name: tag, Value: r.Value()}
+		x.Scheme = &UnknownSecuritySchemeKind{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -939,7 +939,7 @@ func appendSendMessageResponseV01JSON(b []byte, x *SendMessageResponse) ([]byte,
 		return appendTaskV01JSON(b, c)
 	case *Message:
 		return appendMessageV01JSONAnsweredTask(b, c)
-	case *SendMessageResponsePayloadUnknown:
+	case *UnknownSendMessageResponsePayload:
 		if legacy.Tagged(c.Value, "kind", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -961,7 +961,7 @@ func readSendMessageResponseV01JSON(r *wire.Reader, x *SendMessageResponse) {
 		readMessageV01JSONAnsweredTask(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &SendMessageResponsePayloadUnknown{Name: tag, Value: r.Value()}
+		x.Payload = &UnknownSendMessageResponsePayload{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -978,7 +978,7 @@ func appendStreamResponseV01JSON(b []byte, x *StreamResponse) ([]byte, error) {
 		return appendTaskV01JSONTaskUpdate(b, c)
 	case *Message:
 		return appendMessageV01JSONAnsweredUpdate(b, c)
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if legacy.Tagged(c.Value, "kind", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -1008,7 +1008,7 @@ func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
 		readMessageV01JSONAnsweredUpdate(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &StreamResponsePayloadUnknown{Name: tag, Value: r.Value()}
+		x.Payload = &UnknownStreamResponsePayload{Name: tag, Value: r.Value()}
 	}
 }
 

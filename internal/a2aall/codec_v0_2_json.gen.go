@@ -955,7 +955,7 @@ func readOAuthFlowsV02JSON(r *wire.Reader, x *OAuthFlows) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
+		x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 	}
 }
 
@@ -993,7 +993,7 @@ func appendPartV02JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
-	if c, ok := x.Content.(*PartContentUnknown); ok {
+	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.AppendUnknownPart(b, c.Name, c.Value, partOf(x).Metadata)
 	}
 	return legacy.AppendPart(b, partOf(x))
@@ -1002,7 +1002,7 @@ func readPartV02JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{Name: name, Value: value}
+		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
 
@@ -1085,7 +1085,7 @@ func appendSecuritySchemeV02JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 		return appendOAuth2SecuritySchemeV02JSON(b, c)
 	case *OpenIDConnectSecurityScheme:
 		return appendOpenIDConnectSecuritySchemeV02JSON(b, c)
-	case *SecuritySchemeSchemeUnknown:
+	case *UnknownSecuritySchemeKind:
 		if legacy.Tagged(c.Value, "type", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -1100,7 +1100,7 @@ func writableSecuritySchemeV02JSON(x *SecurityScheme) bool {
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme:
 		return true
-	case *SecuritySchemeSchemeUnknown:
+	case *UnknownSecuritySchemeKind:
 		return legacy.Tagged(c.Value, "type", c.Name)
 	}
 	return false
@@ -1128,7 +1128,7 @@ func readSecuritySchemeV02JSON(r *wire.Reader, x *SecurityScheme) {
 		readOpenIDConnectSecuritySchemeV02JSON(r, v)
 		x.Scheme = v
 	default:
-		x.Scheme = &SecuritySchemeSchemeUnknown{Name: tag, Value: r.Value()}
+		x.Scheme = &UnknownSecuritySchemeKind{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1256,7 +1256,7 @@ func appendSendMessageResponseV02JSON(b []byte, x *SendMessageResponse) ([]byte,
 		return appendTaskV02JSON(b, c)
 	case *Message:
 		return appendMessageV02JSON(b, c)
-	case *SendMessageResponsePayloadUnknown:
+	case *UnknownSendMessageResponsePayload:
 		if legacy.Tagged(c.Value, "kind", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -1278,7 +1278,7 @@ func readSendMessageResponseV02JSON(r *wire.Reader, x *SendMessageResponse) {
 		readMessageV02JSON(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &SendMessageResponsePayloadUnknown{Name: tag, Value: r.Value()}
+		x.Payload = &UnknownSendMessageResponsePayload{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1295,7 +1295,7 @@ func appendStreamResponseV02JSON(b []byte, x *StreamResponse) ([]byte, error) {
 		return appendTaskStatusUpdateEventV02JSON(b, c)
 	case *TaskArtifactUpdateEvent:
 		return appendTaskArtifactUpdateEventV02JSON(b, c)
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if legacy.Tagged(c.Value, "kind", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -1325,7 +1325,7 @@ func readStreamResponseV02JSON(r *wire.Reader, x *StreamResponse) {
 		readTaskArtifactUpdateEventV02JSON(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &StreamResponsePayloadUnknown{Name: tag, Value: r.Value()}
+		x.Payload = &UnknownStreamResponsePayload{Name: tag, Value: r.Value()}
 	}
 }
 

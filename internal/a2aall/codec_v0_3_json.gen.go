@@ -1059,7 +1059,7 @@ func readOAuthFlowsV03JSON(r *wire.Reader, x *OAuthFlows) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
+		x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 	}
 }
 
@@ -1097,7 +1097,7 @@ func appendPartV03JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
-	if c, ok := x.Content.(*PartContentUnknown); ok {
+	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.AppendUnknownPart(b, c.Name, c.Value, partOf(x).Metadata)
 	}
 	return legacy.AppendPart(b, partOf(x))
@@ -1106,7 +1106,7 @@ func readPartV03JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{Name: name, Value: value}
+		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
 
@@ -1191,7 +1191,7 @@ func appendSecuritySchemeV03JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 		return appendOpenIDConnectSecuritySchemeV03JSON(b, c)
 	case *MutualTLSSecurityScheme:
 		return appendMutualTLSSecuritySchemeV03JSON(b, c)
-	case *SecuritySchemeSchemeUnknown:
+	case *UnknownSecuritySchemeKind:
 		if legacy.Tagged(c.Value, "type", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -1206,7 +1206,7 @@ func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme:
 		return true
-	case *SecuritySchemeSchemeUnknown:
+	case *UnknownSecuritySchemeKind:
 		return legacy.Tagged(c.Value, "type", c.Name)
 	}
 	return false
@@ -1238,7 +1238,7 @@ func readSecuritySchemeV03JSON(r *wire.Reader, x *SecurityScheme) {
 		readMutualTLSSecuritySchemeV03JSON(r, v)
 		x.Scheme = v
 	default:
-		x.Scheme = &SecuritySchemeSchemeUnknown{Name: tag, Value: r.Value()}
+		x.Scheme = &UnknownSecuritySchemeKind{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1366,7 +1366,7 @@ func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte,
 		return appendTaskV03JSON(b, c)
 	case *Message:
 		return appendMessageV03JSON(b, c)
-	case *SendMessageResponsePayloadUnknown:
+	case *UnknownSendMessageResponsePayload:
 		if legacy.Tagged(c.Value, "kind", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -1388,7 +1388,7 @@ func readSendMessageResponseV03JSON(r *wire.Reader, x *SendMessageResponse) {
 		readMessageV03JSON(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &SendMessageResponsePayloadUnknown{Name: tag, Value: r.Value()}
+		x.Payload = &UnknownSendMessageResponsePayload{Name: tag, Value: r.Value()}
 	}
 }
 
@@ -1405,7 +1405,7 @@ func appendStreamResponseV03JSON(b []byte, x *StreamResponse) ([]byte, error) {
 		return appendTaskStatusUpdateEventV03JSON(b, c)
 	case *TaskArtifactUpdateEvent:
 		return appendTaskArtifactUpdateEventV03JSON(b, c)
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if legacy.Tagged(c.Value, "kind", c.Name) {
 			return wire.AppendValue(b, c.Value)
 		}
@@ -1435,7 +1435,7 @@ func readStreamResponseV03JSON(r *wire.Reader, x *StreamResponse) {
 		readTaskArtifactUpdateEventV03JSON(r, v)
 		x.Payload = v
 	default:
-		x.Payload = &StreamResponsePayloadUnknown{Name: tag, Value: r.Value()}
+		x.Payload = &UnknownStreamResponsePayload{Name: tag, Value: r.Value()}
 	}
 }
 

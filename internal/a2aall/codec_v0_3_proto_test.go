@@ -2141,7 +2141,7 @@ func writePartV03Proto(w *wire.ProtoWriter, x *Part) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if c, ok := x.Content.(*PartContentUnknown); ok {
+	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.PutUnknownWrappedPart(w, c.Name, c.Value, partOf(x).Metadata)
 	}
 	return legacy.PutWrappedPart(w, partOf(x))
@@ -2151,7 +2151,7 @@ func readPartV03Proto(r *wire.ProtoReader, x *Part) {
 	part, name, value := legacy.TakeWrappedPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{Name: name, Value: value}
+		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
 

@@ -1121,7 +1121,7 @@ func readOAuthFlowsV03ProtoJSON(r *wire.Reader, x *OAuthFlows) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
+		x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 	}
 }
 
@@ -1160,7 +1160,7 @@ func appendPartV03ProtoJSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
-	if c, ok := x.Content.(*PartContentUnknown); ok {
+	if c, ok := x.Content.(*UnknownPartContent); ok {
 		return legacy.AppendUnknownWrappedPart(b, c.Name, c.Value, partOf(x).Metadata)
 	}
 	return legacy.AppendWrappedPart(b, partOf(x))
@@ -1169,7 +1169,7 @@ func readPartV03ProtoJSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadWrappedPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
-		x.Content = &PartContentUnknown{Name: name, Value: value}
+		x.Content = &UnknownPartContent{Name: name, Value: value}
 	}
 }
 
@@ -1343,7 +1343,7 @@ func readSecuritySchemeV03ProtoJSON(r *wire.Reader, x *SecurityScheme) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Scheme == nil {
-		x.Scheme = &SecuritySchemeSchemeUnknown{Name: name, Value: value}
+		x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
 	}
 }
 
@@ -1503,7 +1503,7 @@ func readSendMessageResponseV03ProtoJSON(r *wire.Reader, x *SendMessageResponse)
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Payload == nil {
-		x.Payload = &SendMessageResponsePayloadUnknown{Name: name, Value: value}
+		x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
 	}
 }
 
@@ -1567,7 +1567,7 @@ func readStreamResponseV03ProtoJSON(r *wire.Reader, x *StreamResponse) {
 		}
 	}
 	if name, value, ok := extra.Case(); ok && x.Payload == nil {
-		x.Payload = &StreamResponsePayloadUnknown{Name: name, Value: value}
+		x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
 	}
 }
 

@@ -92,7 +92,7 @@ func lose(version string, v reflect.Value) {
 			x.PKCERequired = false
 		case *OAuthFlows:
 			switch x.Flow.(type) {
-			case *DeviceCodeOAuthFlow, *OAuthFlowsFlowUnknown:
+			case *DeviceCodeOAuthFlow, *UnknownOAuthFlow:
 				x.Flow = nil
 			}
 		case *AgentCard:
@@ -141,7 +141,7 @@ func losePart(x *Part) {
 	switch c := x.Content.(type) {
 	case PartText, PartData:
 		x.Filename, x.MediaType = "", ""
-	case *PartContentUnknown:
+	case *UnknownPartContent:
 		var data wire.Object
 		if err := data.Set(c.Name, c.Value); err != nil {
 			panic(err)
@@ -153,7 +153,7 @@ func losePart(x *Part) {
 func loseCard(version string, x *AgentCard) {
 	for name, s := range x.SecuritySchemes {
 		switch s.Scheme.(type) {
-		case *SecuritySchemeSchemeUnknown:
+		case *UnknownSecuritySchemeKind:
 			delete(x.SecuritySchemes, name)
 		case *MutualTLSSecurityScheme:
 			if version == "0.2" {

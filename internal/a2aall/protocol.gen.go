@@ -208,7 +208,7 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case runtime.Event:
 		return v, nil
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
 		}
@@ -405,7 +405,7 @@ func parseEventV03JSON(src []byte) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case runtime.Event:
 		return v, nil
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
 		}
@@ -540,7 +540,7 @@ func parseEventV02JSON(src []byte) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case runtime.Event:
 		return v, nil
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
 		}
@@ -675,7 +675,7 @@ func parseEventV01JSON(src []byte) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case runtime.Event:
 		return v, nil
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
 		}

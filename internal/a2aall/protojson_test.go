@@ -227,11 +227,11 @@ func lose03Proto(x any) {
 		x.PKCERequired = false
 	case *OAuthFlows:
 		switch x.Flow.(type) {
-		case *DeviceCodeOAuthFlow, *OAuthFlowsFlowUnknown:
+		case *DeviceCodeOAuthFlow, *UnknownOAuthFlow:
 			x.Flow = nil
 		}
 	case *SecurityScheme:
-		if _, unknown := x.Scheme.(*SecuritySchemeSchemeUnknown); unknown {
+		if _, unknown := x.Scheme.(*UnknownSecuritySchemeKind); unknown {
 			x.Scheme = nil
 		}
 	case *AgentCapabilities:

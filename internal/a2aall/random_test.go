@@ -12,13 +12,13 @@ import (
 
 // cases are the types that each union takes.
 var cases = map[reflect.Type][]any{
-	reflect.TypeFor[PartContent]():                {PartText(""), PartRaw{}, PartURL(""), PartData{}, &PartContentUnknown{}},
+	reflect.TypeFor[PartContent]():                {PartText(""), PartRaw{}, PartURL(""), PartData{}, &UnknownPartContent{}},
 	reflect.TypeFor[SendMessageResponsePayload](): {&Task{}, &Message{}},
 	reflect.TypeFor[StreamResponsePayload]():      {&Task{}, &Message{}, &TaskStatusUpdateEvent{}, &TaskArtifactUpdateEvent{}},
-	reflect.TypeFor[SecuritySchemeScheme](): {&APIKeySecurityScheme{}, &HTTPAuthSecurityScheme{}, &OAuth2SecurityScheme{},
-		&OpenIDConnectSecurityScheme{}, &MutualTLSSecurityScheme{}, &SecuritySchemeSchemeUnknown{}},
-	reflect.TypeFor[OAuthFlowsFlow](): {&AuthorizationCodeOAuthFlow{}, &ClientCredentialsOAuthFlow{}, &ImplicitOAuthFlow{},
-		&PasswordOAuthFlow{}, &DeviceCodeOAuthFlow{}, &OAuthFlowsFlowUnknown{}},
+	reflect.TypeFor[SecuritySchemeKind](): {&APIKeySecurityScheme{}, &HTTPAuthSecurityScheme{}, &OAuth2SecurityScheme{},
+		&OpenIDConnectSecurityScheme{}, &MutualTLSSecurityScheme{}, &UnknownSecuritySchemeKind{}},
+	reflect.TypeFor[OAuthFlow](): {&AuthorizationCodeOAuthFlow{}, &ClientCredentialsOAuthFlow{}, &ImplicitOAuthFlow{},
+		&PasswordOAuthFlow{}, &DeviceCodeOAuthFlow{}, &UnknownOAuthFlow{}},
 }
 
 // optional are the message fields that may be nil; all others are required.

@@ -203,7 +203,7 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 	switch v := x.Payload.(type) {
 	case runtime.Event:
 		return v, nil
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
 		}

@@ -4,25 +4,25 @@ package a2a
 
 import "github.com/a2agen/a2agen/runtime/wire"
 
-// OAuthFlowsFlow is one of *AuthorizationCodeOAuthFlow, *ClientCredentialsOAuthFlow, *ImplicitOAuthFlow, *PasswordOAuthFlow, *DeviceCodeOAuthFlow or *OAuthFlowsFlowUnknown; nil is none. The flow: exactly one of the members.
-type OAuthFlowsFlow interface {
-	isOAuthFlowsFlow()
+// OAuthFlow is one of *AuthorizationCodeOAuthFlow, *ClientCredentialsOAuthFlow, *ImplicitOAuthFlow, *PasswordOAuthFlow, *DeviceCodeOAuthFlow or *UnknownOAuthFlow; nil is none. The flow: exactly one of the members.
+type OAuthFlow interface {
+	isOAuthFlow()
 }
 
-// OAuthFlowsFlowUnknown is a member that the definition does not know, as it came off the wire.
-type OAuthFlowsFlowUnknown struct {
+// UnknownOAuthFlow is a member that the definition does not know, as it came off the wire.
+type UnknownOAuthFlow struct {
 	Name  string
 	Value wire.Value
 }
 
-func (*AuthorizationCodeOAuthFlow) isOAuthFlowsFlow() {}
-func (*ClientCredentialsOAuthFlow) isOAuthFlowsFlow() {}
-func (*ImplicitOAuthFlow) isOAuthFlowsFlow()          {}
-func (*PasswordOAuthFlow) isOAuthFlowsFlow()          {}
-func (*DeviceCodeOAuthFlow) isOAuthFlowsFlow()        {}
-func (*OAuthFlowsFlowUnknown) isOAuthFlowsFlow()      {}
+func (*AuthorizationCodeOAuthFlow) isOAuthFlow() {}
+func (*ClientCredentialsOAuthFlow) isOAuthFlow() {}
+func (*ImplicitOAuthFlow) isOAuthFlow()          {}
+func (*PasswordOAuthFlow) isOAuthFlow()          {}
+func (*DeviceCodeOAuthFlow) isOAuthFlow()        {}
+func (*UnknownOAuthFlow) isOAuthFlow()           {}
 
-// PartContent is one of PartText, PartRaw, PartURL, PartData or *PartContentUnknown; nil is none. The content itself: exactly one of the members.
+// PartContent is one of PartText, PartRaw, PartURL, PartData or *UnknownPartContent; nil is none. The content itself: exactly one of the members.
 type PartContent interface {
 	isPartContent()
 }
@@ -39,8 +39,8 @@ type PartURL string
 // PartData is the member data of a [PartContent]. Any JSON value, null included.
 type PartData wire.Value
 
-// PartContentUnknown is a member that the definition does not know, as it came off the wire.
-type PartContentUnknown struct {
+// UnknownPartContent is a member that the definition does not know, as it came off the wire.
+type UnknownPartContent struct {
 	Name  string
 	Value wire.Value
 }
@@ -49,48 +49,48 @@ func (PartText) isPartContent()            {}
 func (PartRaw) isPartContent()             {}
 func (PartURL) isPartContent()             {}
 func (PartData) isPartContent()            {}
-func (*PartContentUnknown) isPartContent() {}
+func (*UnknownPartContent) isPartContent() {}
 
-// SecuritySchemeScheme is one of *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme or *SecuritySchemeSchemeUnknown; nil is none. The scheme: exactly one of the members.
-type SecuritySchemeScheme interface {
-	isSecuritySchemeScheme()
+// SecuritySchemeKind is one of *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme or *UnknownSecuritySchemeKind; nil is none. The scheme: exactly one of the members.
+type SecuritySchemeKind interface {
+	isSecuritySchemeKind()
 }
 
-// SecuritySchemeSchemeUnknown is a member that the definition does not know, as it came off the wire.
-type SecuritySchemeSchemeUnknown struct {
+// UnknownSecuritySchemeKind is a member that the definition does not know, as it came off the wire.
+type UnknownSecuritySchemeKind struct {
 	Name  string
 	Value wire.Value
 }
 
-func (*APIKeySecurityScheme) isSecuritySchemeScheme()        {}
-func (*HTTPAuthSecurityScheme) isSecuritySchemeScheme()      {}
-func (*OAuth2SecurityScheme) isSecuritySchemeScheme()        {}
-func (*OpenIDConnectSecurityScheme) isSecuritySchemeScheme() {}
-func (*MutualTLSSecurityScheme) isSecuritySchemeScheme()     {}
-func (*SecuritySchemeSchemeUnknown) isSecuritySchemeScheme() {}
+func (*APIKeySecurityScheme) isSecuritySchemeKind()        {}
+func (*HTTPAuthSecurityScheme) isSecuritySchemeKind()      {}
+func (*OAuth2SecurityScheme) isSecuritySchemeKind()        {}
+func (*OpenIDConnectSecurityScheme) isSecuritySchemeKind() {}
+func (*MutualTLSSecurityScheme) isSecuritySchemeKind()     {}
+func (*UnknownSecuritySchemeKind) isSecuritySchemeKind()   {}
 
-// SendMessageResponsePayload is one of *Task, *Message or *SendMessageResponsePayloadUnknown; nil is none. The answer: exactly one of the members.
+// SendMessageResponsePayload is one of *Task, *Message or *UnknownSendMessageResponsePayload; nil is none. The answer: exactly one of the members.
 type SendMessageResponsePayload interface {
 	isSendMessageResponsePayload()
 }
 
-// SendMessageResponsePayloadUnknown is a member that the definition does not know, as it came off the wire.
-type SendMessageResponsePayloadUnknown struct {
+// UnknownSendMessageResponsePayload is a member that the definition does not know, as it came off the wire.
+type UnknownSendMessageResponsePayload struct {
 	Name  string
 	Value wire.Value
 }
 
 func (*Task) isSendMessageResponsePayload()                              {}
 func (*Message) isSendMessageResponsePayload()                           {}
-func (*SendMessageResponsePayloadUnknown) isSendMessageResponsePayload() {}
+func (*UnknownSendMessageResponsePayload) isSendMessageResponsePayload() {}
 
-// StreamResponsePayload is one of *Task, *Message, *TaskStatusUpdateEvent, *TaskArtifactUpdateEvent or *StreamResponsePayloadUnknown; nil is none. The item: exactly one of the members.
+// StreamResponsePayload is one of *Task, *Message, *TaskStatusUpdateEvent, *TaskArtifactUpdateEvent or *UnknownStreamResponsePayload; nil is none. The item: exactly one of the members.
 type StreamResponsePayload interface {
 	isStreamResponsePayload()
 }
 
-// StreamResponsePayloadUnknown is a member that the definition does not know, as it came off the wire.
-type StreamResponsePayloadUnknown struct {
+// UnknownStreamResponsePayload is a member that the definition does not know, as it came off the wire.
+type UnknownStreamResponsePayload struct {
 	Name  string
 	Value wire.Value
 }
@@ -99,4 +99,4 @@ func (*Task) isStreamResponsePayload()                         {}
 func (*Message) isStreamResponsePayload()                      {}
 func (*TaskStatusUpdateEvent) isStreamResponsePayload()        {}
 func (*TaskArtifactUpdateEvent) isStreamResponsePayload()      {}
-func (*StreamResponsePayloadUnknown) isStreamResponsePayload() {}
+func (*UnknownStreamResponsePayload) isStreamResponsePayload() {}

@@ -891,7 +891,7 @@ func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
 		b, err = wire.AppendRequired(b, err, `,"password":`, c, wire.AppendMessage)
 	case *DeviceCodeOAuthFlow:
 		b, err = wire.AppendRequired(b, err, `,"deviceCode":`, c, wire.AppendMessage)
-	case *OAuthFlowsFlowUnknown:
+	case *UnknownOAuthFlow:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
@@ -917,7 +917,7 @@ func readOAuthFlowsV10JSON(r *wire.Reader, x *OAuthFlows) {
 	extra := fieldsOAuthFlowsV10JSON.ReadOpen(r, x)
 	if x.Flow == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Flow = &OAuthFlowsFlowUnknown{Name: name, Value: value}
+			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 		} else {
 			r.NoCase("authorizationCode", "clientCredentials", "implicit", "password", "deviceCode")
 		}
@@ -966,7 +966,7 @@ func (x *Part) AppendJSON(b []byte) ([]byte, error) {
 		b = wire.AppendString(append(b, `,"url":`...), string(c))
 	case PartData:
 		b, err = wire.AppendRequired(b, err, `,"data":`, wire.Value(c), wire.AppendValue)
-	case *PartContentUnknown:
+	case *UnknownPartContent:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "text", "raw", "url", "data")
@@ -995,7 +995,7 @@ func readPartV10JSON(r *wire.Reader, x *Part) {
 	extra := fieldsPartV10JSON.ReadOpen(r, x)
 	if x.Content == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Content = &PartContentUnknown{Name: name, Value: value}
+			x.Content = &UnknownPartContent{Name: name, Value: value}
 		} else {
 			r.NoCase("text", "raw", "url", "data")
 		}
@@ -1116,7 +1116,7 @@ func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, wire.AppendMessage)
 	case *MutualTLSSecurityScheme:
 		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, wire.AppendMessage)
-	case *SecuritySchemeSchemeUnknown:
+	case *UnknownSecuritySchemeKind:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
@@ -1146,7 +1146,7 @@ func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
 	extra := fieldsSecuritySchemeV10JSON.ReadOpen(r, x)
 	if x.Scheme == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Scheme = &SecuritySchemeSchemeUnknown{Name: name, Value: value}
+			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
 		} else {
 			r.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
 		}
@@ -1233,7 +1233,7 @@ func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
 		b, err = wire.AppendRequired(b, err, `,"task":`, c, wire.AppendMessage)
 	case *Message:
 		b, err = wire.AppendRequired(b, err, `,"message":`, c, wire.AppendMessage)
-	case *SendMessageResponsePayloadUnknown:
+	case *UnknownSendMessageResponsePayload:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "task", "message")
@@ -1256,7 +1256,7 @@ func readSendMessageResponseV10JSON(r *wire.Reader, x *SendMessageResponse) {
 	extra := fieldsSendMessageResponseV10JSON.ReadOpen(r, x)
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Payload = &SendMessageResponsePayloadUnknown{Name: name, Value: value}
+			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
 		} else {
 			r.NoCase("task", "message")
 		}
@@ -1279,7 +1279,7 @@ func (x *StreamResponse) AppendJSON(b []byte) ([]byte, error) {
 		b, err = wire.AppendRequired(b, err, `,"statusUpdate":`, c, wire.AppendMessage)
 	case *TaskArtifactUpdateEvent:
 		b, err = wire.AppendRequired(b, err, `,"artifactUpdate":`, c, wire.AppendMessage)
-	case *StreamResponsePayloadUnknown:
+	case *UnknownStreamResponsePayload:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
 		err = wire.NeedCase(err, "task", "message", "statusUpdate", "artifactUpdate")
@@ -1306,7 +1306,7 @@ func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
 	extra := fieldsStreamResponseV10JSON.ReadOpen(r, x)
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
-			x.Payload = &StreamResponsePayloadUnknown{Name: name, Value: value}
+			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
 		} else {
 			r.NoCase("task", "message", "statusUpdate", "artifactUpdate")
 		}
