@@ -24,7 +24,10 @@ type admission struct {
 }
 
 func newAdmission() admission {
-	return admission{closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}), running: map[*Call]int{}}
+	return admission{
+		closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
+		running: map[*Call]int{},
+	}
 }
 
 // lastGrace is how long canceled handlers may take to return at shutdown.

@@ -32,12 +32,15 @@ type Call struct {
 
 // sender is who sent the message.
 type sender struct {
-	req     *runtime.SendRequest
-	parts   []runtime.Part // of the message
-	owner   store.Owner
-	base    values // the request's values
-	decided signal // it is clear what the call comes to: a task, a message or an error. Armed unless the sender waits for the end
-	done    signal // the call is over or canceled. Armed when the sender waits for a call on another goroutine
+	req   *runtime.SendRequest
+	parts []runtime.Part // of the message
+	owner store.Owner
+	base  values // the request's values
+	// decided: it is clear what the call comes to, a task, a message or an error. Armed unless the sender waits for the
+	// end.
+	decided signal
+	// done: the call is over or canceled. Armed when the sender waits for a call on another goroutine.
+	done signal
 }
 
 // handling is what the handler works with.
@@ -150,7 +153,7 @@ func (c *Call) Snapshot() runtime.Task {
 	return snap.Task
 }
 
-// Logger returns the server's logger with the skill's and the task's ids.
+// Logger returns the engine's logger with the skill's and the task's ids.
 func (c *Call) Logger() *slog.Logger { return c.e.log(c.skill.ID, c.ID()) }
 
 // Begin says that the input is good and the work begins. When the client waits for a task (a stream, or
@@ -212,7 +215,7 @@ func (c *Call) Emit(a runtime.ArtifactData) error {
 	return c.emit(a)
 }
 
-// Reply answers with a plain Message and no task. It is an error once the handler made a task; when only the server
+// Reply answers with a plain Message and no task. It is an error once the handler made a task; when only the engine
 // made one, because the client would not wait, the message ends that task.
 func (c *Call) Reply(parts ...runtime.Part) error {
 	return c.respond(runtime.MessageData{Parts: parts})

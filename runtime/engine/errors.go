@@ -37,7 +37,10 @@ var (
 )
 
 // ErrBusy tells the client to come back later (R40): the code is the internal error's, the reason says that it passes.
-var ErrBusy = &runtime.Error{Code: runtime.ErrInternal.Code, Reason: "RESOURCE_EXHAUSTED", Message: runtime.ErrInternal.Message, Note: "the agent is busy, try again later"}
+var ErrBusy = &runtime.Error{
+	Code: runtime.ErrInternal.Code, Reason: "RESOURCE_EXHAUSTED",
+	Message: runtime.ErrInternal.Message, Note: "the agent is busy, try again later",
+}
 
 // InvalidInput wraps what decoding or validating an input found (*check.Error, *wire.Error) as InvalidParams with one
 // violation for each finding. Generated code calls it.
@@ -74,7 +77,8 @@ func invalidParams(intro, root string, err error) *runtime.Error {
 
 // violation makes an InvalidParams for one field.
 func violation(field, description string) *runtime.Error {
-	return runtime.ErrInvalidParams.With("%s %s", field, description).WithViolations(runtime.Violation{Field: field, Description: description})
+	return runtime.ErrInvalidParams.With("%s %s", field, description).
+		WithViolations(runtime.Violation{Field: field, Description: description})
 }
 
 // fieldPath turns a JSON pointer into a field path: "/message/parts/0/raw" is "message.parts[0].raw".
@@ -98,7 +102,7 @@ func fieldPath(root, pointer string) string {
 	return b.String()
 }
 
-// Passing reports whether a request failed for a reason that lies with the server, not with the request.
+// Passing reports whether a request failed for a reason that lies with the agent, not with the request.
 func Passing(err error) bool {
 	e, _ := ToError(err)
 	return e.Code == runtime.ErrInternal.Code

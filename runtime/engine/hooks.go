@@ -7,7 +7,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Hooks are the agent's own say in what the server makes, is asked and answers: what a definition of the agent's own
+// Hooks are the agent's own say in what the engine makes, is asked and answers: what a definition of the agent's own
 // has that the runtime does not know is set and acted upon here. Nothing is paid for hooks that are not there.
 type Hooks struct {
 	Made     []func(context.Context, any)
@@ -78,7 +78,9 @@ func (c *Call) newMessage(data runtime.MessageData) runtime.Message {
 	return m
 }
 
-func (e *Engine) newStatus(ctx context.Context, id, contextID string, state runtime.State, m runtime.Message, at time.Time) runtime.Event {
+func (e *Engine) newStatus(
+	ctx context.Context, id, contextID string, state runtime.State, m runtime.Message, at time.Time,
+) runtime.Event {
 	v := e.protocol.NewStatus(id, contextID, state, m, at)
 	e.made(ctx, v)
 	return v

@@ -34,9 +34,11 @@ func (sk *skill) accept(ctx context.Context, data []byte, text string) (in input
 }
 
 // resume makes the input of a later message: the earlier input with the message's data or JSON text over it. Plain text
-// only counts as input when it was the server that asked. Data that a handler asked for and that does not fit is an
+// only counts as input when it was the engine that asked. Data that a handler asked for and that does not fit is an
 // error; otherwise missing asks again.
-func (sk *skill) resume(ctx context.Context, p store.Private, parts []runtime.Part) (in input, missing []runtime.Part, err error) {
+func (sk *skill) resume(
+	ctx context.Context, p store.Private, parts []runtime.Part,
+) (in input, missing []runtime.Part, err error) {
 	if sk.InputSchema == "" {
 		return input{}, nil, nil
 	}

@@ -42,7 +42,7 @@ const (
 	queued                // its message is in the task, on which another call works
 	waiting               // it is the task's call, and waits for its skill to have a place
 	running               // the handler is at work
-	ending                // the handler is no longer heard; what its work comes to is decided, and on the way to the store
+	ending                // the handler is no longer heard; what its work comes to is on the way to the store
 	over
 )
 
@@ -253,10 +253,11 @@ func (c *Call) settle(out []byte, err error) (next *Call) {
 	return c.leave()
 }
 
-// persist goes on trying to store the ending in the background, until the store takes it or the server shuts down. A
+// persist goes on trying to store the ending in the background, until the store takes it or the engine shuts down. A
 // client that waits for the end is answered with an error after a while. The caller holds c.live.mu.
 func (c *Call) persist(err error) {
-	c.e.log(c.skill.ID, c.id).Warn("the end of a task could not be stored, trying again", "state", c.ending.status.EventInfo().State.String(), "error", err)
+	c.e.log(c.skill.ID, c.id).Warn("the end of a task could not be stored, trying again",
+		"state", c.ending.status.EventInfo().State.String(), "error", err)
 	if !c.done.armed() {
 		c.done.arm() // the sender may be on the handler's goroutine
 	}
@@ -276,7 +277,7 @@ func (c *Call) persist(err error) {
 	}()
 }
 
-// rewrite tries once more to store the ending. The last try is when the server has no more time; what it does not store
+// rewrite tries once more to store the ending. The last try is when the engine has no more time; what it does not store
 // is in the log.
 func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 	c.live.mu.Lock()
@@ -292,7 +293,8 @@ func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 	}
 	if store.Unsure(err) {
 		c.err = errUnwritten
-		c.e.log(c.skill.ID, c.id).Error("the end of a task was not stored", "state", c.ending.status.EventInfo().State.String(), "error", err)
+		c.e.log(c.skill.ID, c.id).Error("the end of a task was not stored",
+			"state", c.ending.status.EventInfo().State.String(), "error", err)
 	} else if c.err == errUnwritten {
 		c.err = nil
 	}
@@ -367,7 +369,8 @@ func (e *Engine) cancelTask(ctx context.Context, key store.Key) (runtime.Task, e
 	}
 	info := snap.Task.TaskInfo()
 	if info.State.Terminal() {
-		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).WithMetadata("taskId", key.Task)
+		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).
+			WithMetadata("taskId", key.Task)
 	}
 	u := store.Update{Event: e.newStatus(ctx, key.Task, info.ContextID, runtime.StateCanceled, nil, e.now())}
 	err = l.retry(e, context.Background(), func() (err error) {

@@ -10,7 +10,7 @@ import (
 type Limits struct {
 	Body      int64         // request body in bytes [16 MiB]
 	Bodies    int64         // all request bodies being received, in bytes; more are refused as busy [256 MiB]
-	Work      int64         // all large messages that handlers work on or wait to, in bytes; more are refused as busy [256 MiB]
+	Work      int64         // large messages at work or waiting for it, in bytes; more are refused as busy [256 MiB]
 	Answers   int64         // all large answers being written, in bytes; more wait for their turn [256 MiB]
 	Page      int           // content of a page of tasks in bytes; it ends early, but has at least one task [8 MiB]
 	Event     int           // content of one message or artifact chunk made by a handler, in bytes [16 MiB]
@@ -18,7 +18,7 @@ type Limits struct {
 	Streams   int           // open event streams [20,000]
 	Timeout   time.Duration // one call of a handler [1 h]
 	Heartbeat time.Duration // silence on a stream after which a comment is sent at the latest [15 s]
-	Stall     time.Duration // a client that takes nothing of what is written for so long is dropped; large answers wait as long for room [30 s]
+	Stall     time.Duration // a client that takes nothing for so long is dropped; large answers wait as long for room [30 s]
 	Header    time.Duration // reading a request's header [10 s]
 	Read      time.Duration // reading a request's body, and one second more for every 16 KiB of it that came [60 s]
 	Idle      time.Duration // keep-alive of an unused connection [120 s]

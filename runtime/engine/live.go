@@ -74,7 +74,8 @@ func (r *registry) register(l *live) {
 func (r *registry) drop(l *live) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if l.refs--; l.refs == 0 && r.live[l.key] == l { // a client may have chosen the id of a task that somebody else asked for
+	// A client may have chosen the id of a task that somebody else asked for.
+	if l.refs--; l.refs == 0 && r.live[l.key] == l {
 		delete(r.live, l.key)
 	}
 }

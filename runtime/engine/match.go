@@ -84,7 +84,8 @@ func words(text string) []string {
 		text = strings.ToValidUTF8(text[:maxMatch], "")
 	}
 	var out []string
-	for _, field := range strings.FieldsFunc(splitCamel(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }) {
+	between := func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) }
+	for _, field := range strings.FieldsFunc(splitCamel(text), between) {
 		runes := []rune(strings.ToLower(field))
 		if unspaced(runes[0]) {
 			for i := 0; i+1 < len(runes); i++ {
@@ -116,7 +117,8 @@ func splitCamel(text string) string {
 
 // unspaced reports whether r belongs to a script written without spaces.
 func unspaced(r rune) bool {
-	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
+	return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana,
+		unicode.Thai, unicode.Lao, unicode.Khmer, unicode.Myanmar)
 }
 
 // stem removes the commonest English endings, enough for "routes" to find "route" and "planning" to find "plan".
@@ -137,8 +139,9 @@ func stem(w string) string {
 // stopWords are words that every request has.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`a about all am an and any are as at be by can could do does for from get give have how i if in into is it its
-		let like make me my need no not of on or our out please show so some tell that the then there these this thi to up us use want was we what
+	for _, w := range strings.Fields(`a about all am an and any are as at be by can could do does for from get give have how i
+		if in into is it its let like make me my need no not of on or our out please show so some tell that
+		the then there these this thi to up us use want was we what
 		when where which who will with would you your`) {
 		m[w] = true
 	}

@@ -106,7 +106,8 @@ func (c *Call) finish(out []byte) {
 // but no JSON gets the JSON as text (R301).
 func (c *Call) result(out []byte) runtime.ArtifactData {
 	c.one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
-	if c.skill.OutputSchema != "" && (accepts(c.req.AcceptedOutputModes, runtime.MediaJSON) || !accepts(c.req.AcceptedOutputModes, runtime.MediaText)) {
+	accepted := c.req.AcceptedOutputModes
+	if c.skill.OutputSchema != "" && (accepts(accepted, runtime.MediaJSON) || !accepts(accepted, runtime.MediaText)) {
 		c.one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
 	}
 	return runtime.ArtifactData{

@@ -120,7 +120,8 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	r.adapt(p)
 	streaming := r.Op.Role == runtime.RoleStream
 	wait := !streaming && !p.ReturnImmediately && !r.Silent
-	c, answer, err := r.e.send(r.Context, owner, p, sending{wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent})
+	how := sending{wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent}
+	c, answer, err := r.e.send(r.Context, owner, p, how)
 	if err == nil && wait && c != nil {
 		err = c.await(r.Context)
 	}

@@ -30,7 +30,7 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 	}
 	var value any // of data
 	text := textOf(parts)
-	seen := data // text that is a JSON object is looked at as data is; a person may have written it, so that it stays text
+	seen := data // text that is a JSON object is looked at as data is; it stays text, a person may have written it
 	if len(data) == 0 {
 		seen = jsonText(text)
 	}
@@ -227,8 +227,12 @@ func (c *Call) checkModes() error {
 func (c *Call) checkMedia() error {
 	for i := range c.parts {
 		p := &c.parts[i]
-		if (p.Kind == runtime.PartRaw || p.Kind == runtime.PartURL) && p.MediaType != "" && !accepts(c.skill.InputModes, p.MediaType) {
-			return runtime.ErrContentTypeNotSupported.With("part %d has type %.100q, but the skill %s takes %s", i, p.MediaType, c.skill.ID, strings.Join(c.skill.InputModes, ", ")).
+		if p.Kind != runtime.PartRaw && p.Kind != runtime.PartURL || p.MediaType == "" {
+			continue
+		}
+		if modes := c.skill.InputModes; !accepts(modes, p.MediaType) {
+			const text = "part %d has type %.100q, but the skill %s takes %s"
+			return runtime.ErrContentTypeNotSupported.With(text, i, p.MediaType, c.skill.ID, strings.Join(modes, ", ")).
 				WithMetadata("mediaType", p.MediaType)
 		}
 	}
@@ -250,7 +254,8 @@ func (c *Call) checkOutput() error {
 			return nil
 		}
 	}
-	return runtime.ErrContentTypeNotSupported.With("the client accepts %.200s, but the skill %s gives %s", strings.Join(accepted, ", "), c.skill.ID, strings.Join(modes, ", "))
+	return runtime.ErrContentTypeNotSupported.With("the client accepts %.200s, but the skill %s gives %s",
+		strings.Join(accepted, ", "), c.skill.ID, strings.Join(modes, ", "))
 }
 
 // mediaOf returns a part's media type; that of text and data is known without saying.

@@ -29,20 +29,25 @@ type sending struct {
 
 // send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer;
 // with how.wait, await the Task before its answer.
-func (e *Engine) send(ctx context.Context, owner store.Owner, req *runtime.SendRequest, how sending) (c *Call, answer runtime.Message, err error) {
+func (e *Engine) send(
+	ctx context.Context, owner store.Owner, req *runtime.SendRequest, how sending,
+) (c *Call, answer runtime.Message, err error) {
 	info, err := e.checkSend(req)
 	if err != nil {
 		return nil, nil, err
 	}
 	c, answer, err = e.take(ctx, owner, req, info, how)
-	if how.named && errors.Is(err, store.ErrExists) { // two clients named the same new task: the message follows that of the other
+	if how.named && errors.Is(err, store.ErrExists) { // two clients named one new task: the message follows the other
 		c, answer, err = e.take(ctx, owner, req, info, how)
 	}
 	return c, answer, err
 }
 
-func (e *Engine) take(ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending) (c *Call, answer runtime.Message, err error) {
-	c = &Call{e: e, sender: sender{req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}}}
+func (e *Engine) take(
+	ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending,
+) (c *Call, answer runtime.Message, err error) {
+	from := sender{req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}}
+	c = &Call{e: e, sender: from}
 	if !how.wait {
 		c.decided.arm()
 	}
@@ -118,7 +123,8 @@ func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 	case info.ID == "":
 		return info, violation("message.messageId", "is required")
 	case !info.User:
-		return info, violation("message.role", "must be the user's: agents do not send messages to agents as themselves")
+		return info, violation("message.role",
+			"must be the user's: agents do not send messages to agents as themselves")
 	case req.HistoryLength != nil && *req.HistoryLength < 0:
 		return info, violation("configuration.historyLength", "must not be negative")
 	case req.HasPush && !e.info.Push:
@@ -129,7 +135,11 @@ func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 			return info, err
 		}
 	}
-	return info, cmp.Or(checkName("message.messageId", info.ID), checkName("message.contextId", info.ContextID), checkName("message.taskId", info.TaskID))
+	return info, cmp.Or(
+		checkName("message.messageId", info.ID),
+		checkName("message.contextId", info.ContextID),
+		checkName("message.taskId", info.TaskID),
+	)
 }
 
 // first admits the first message of a task, routes it and runs its skill. Reading the message is work already.
@@ -147,13 +157,13 @@ func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer r
 	if answer, called, err = e.place(c, info); !called {
 		return answer, err
 	}
-	if how.stored || how.named && c.id != "" { // the server's word, or the client's name, is for a task that is there
+	if how.stored || how.named && c.id != "" { // the engine's word, or the client's name, is for a task that is there
 		if err := c.found(); err != nil {
 			called = false
 			return nil, err
 		}
 	}
-	if !how.wait || c.skill.Timeout > 0 { // the server may make the task while the handler reads the message
+	if !how.wait || c.skill.Timeout > 0 { // the engine may make the task while the handler reads the message
 		c.bind()
 	}
 	c.launch(how.wait)
@@ -168,7 +178,8 @@ func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Messag
 		return nil, false, err
 	}
 	if target.skill == nil {
-		return c.message(runtime.MessageData{Parts: []runtime.Part{runtime.Text(e.help())}}, c.private.ClientID), false, nil
+		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(e.help())}}
+		return c.message(help, c.private.ClientID), false, nil
 	}
 	c.skill = target.skill
 	if err := c.checkModes(); err != nil {
@@ -244,7 +255,8 @@ func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, sta
 	case info.ContextID != "" && info.ContextID != now.ContextID:
 		return false, false, violation("message.contextId", "is not the context of the task") // R62
 	case now.State.Terminal():
-		return false, false, runtime.ErrUnsupportedOperation.With("the task has ended, send a message without a task id").WithMetadata("taskId", now.ID)
+		return false, false, runtime.ErrUnsupportedOperation.
+			With("the task has ended, send a message without a task id").WithMetadata("taskId", now.ID)
 	}
 	c.contextID, c.private = now.ContextID, snap.Private // R61
 	if c.skill = e.byID[snap.Private.Skill]; c.skill == nil {
@@ -263,7 +275,8 @@ func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, sta
 	}
 	c.private.Asked = false
 	if l.run != nil && l.waiting()+int64(len(in.raw)) > e.limits.Body {
-		return false, false, ErrBusy.With("too many messages wait for their turn in the task, try again later").WithMetadata("taskId", now.ID)
+		return false, false, ErrBusy.With("too many messages wait for their turn in the task, try again later").
+			WithMetadata("taskId", now.ID)
 	}
 	if err := c.addMessage(runtime.StateWorking, nil); err != nil {
 		return false, false, err

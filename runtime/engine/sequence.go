@@ -81,7 +81,8 @@ func (q *Sequence) run(do Operation, params any) <-chan step {
 		defer close(steps)
 		defer func() {
 			if p := recover(); p != nil {
-				q.r.e.logger.Error("request panicked", "method", q.r.Op.RPC, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				q.r.e.logger.Error("request panicked",
+					"method", q.r.Op.RPC, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 				hand(nil, runtime.ErrInternal)
 			}
 		}()

@@ -96,7 +96,8 @@ func (r *Request) subscribe(key store.Key) (a Answer, err error) {
 		return Answer{}, err
 	}
 	if state := st.first.Task.TaskInfo().State; state.Terminal() && !r.Version.Rules.Final {
-		return Answer{}, runtime.ErrUnsupportedOperation.With("the task has ended: %s", state).WithMetadata("taskId", key.Task) // R310
+		return Answer{}, runtime.ErrUnsupportedOperation.With("the task has ended: %s", state).
+			WithMetadata("taskId", key.Task) // R310
 	}
 	return Answer{Stream: st}, nil
 }
@@ -189,7 +190,8 @@ func (st *Stream) Append(dst []byte, i int) ([]byte, error) {
 		if st.live.attached.Load() <= 1 {
 			return coding.Append(dst, shown)
 		}
-		encoded, err = rec.Encode(coding.Index, func(dst []byte, _ runtime.Event) ([]byte, error) { return coding.Append(dst, shown) })
+		encode := func(dst []byte, _ runtime.Event) ([]byte, error) { return coding.Append(dst, shown) }
+		encoded, err = rec.Encode(coding.Index, encode)
 		if err != nil {
 			return dst, err
 		}
@@ -242,7 +244,9 @@ func (st *Stream) pass(e runtime.Event, version int64, write func(int64, []byte)
 
 // ends reports whether the stream ends with an update to the given state.
 func (st *Stream) ends(state runtime.State) bool {
-	return state.Terminal() || !st.follow && state == runtime.StateInputRequired || st.r.Version.Rules.Final && state.Interrupted()
+	return state.Terminal() ||
+		!st.follow && state == runtime.StateInputRequired ||
+		st.r.Version.Rules.Final && state.Interrupted()
 }
 
 // endsAt reports whether the stream ends with the task as it stands. A subscription of 0.3 to a task that waits goes

@@ -8,7 +8,7 @@ import (
 )
 
 // ticker is the one timer for all streams, for long timeouts and for the store's retention: it finds the streams that
-// were silent for too long and has them write a heartbeat. It runs from the first stream or task until the server shuts
+// were silent for too long and has them write a heartbeat. It runs from the first stream or task until the engine shuts
 // down.
 type ticker struct {
 	e       *Engine
@@ -106,7 +106,7 @@ func (t *ticker) stop() {
 	defer t.mu.Unlock()
 	t.stopped = true
 	for st := range t.streams {
-		st.reader.signal() // the server is closing
+		st.reader.signal() // the engine is closing
 	}
 	if t.timer != nil {
 		t.timer.Stop()

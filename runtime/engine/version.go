@@ -61,7 +61,8 @@ type terms struct {
 	strict   bool
 	card     runtime.Card
 	info     runtime.CardInfo
-	tenants  map[string]bool // declared tenants; nil when the card declares none: then any tenant is a name space of its own
+	// tenants are the declared ones; nil when the card declares none: then any tenant is a name space of its own.
+	tenants  map[string]bool
 	required []string        // extensions that a request must declare
 	known    map[string]bool // all declared extensions
 }
@@ -171,7 +172,8 @@ func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
 // NotSpoken is the error for a version that is not spoken.
 func (t *terms) NotSpoken(asked string) *runtime.Error {
 	supported := t.SpokenNames()
-	return runtime.ErrVersionNotSupported.With("protocol version %.20q is not spoken here, supported: %s", asked, supported).
+	return runtime.ErrVersionNotSupported.
+		With("protocol version %.20q is not spoken here, supported: %s", asked, supported).
 		WithMetadata("supportedVersions", supported).WithMetadata("requestedVersion", limit(asked, 20))
 }
 
@@ -212,7 +214,8 @@ func (t *terms) Activate(requested []string) (active []string, err *runtime.Erro
 	}
 	for _, uri := range t.required {
 		if !slices.ContainsFunc(active, func(named string) bool { return sameExtension(named, uri) }) {
-			return active, runtime.ErrExtensionSupportRequired.With("the extension %s is required", uri).WithMetadata("extension", uri)
+			return active, runtime.ErrExtensionSupportRequired.With("the extension %s is required", uri).
+				WithMetadata("extension", uri)
 		}
 	}
 	return active, nil

@@ -104,7 +104,7 @@ func (l *live) retry(e *Engine, ctx context.Context, do func() error) error {
 	return err
 }
 
-// pause waits, but not when the server has no more time or done is closed. It reports whether there is time left.
+// pause waits, but not when the engine has no more time or done is closed. It reports whether there is time left.
 func (e *Engine) pause(d time.Duration, done <-chan struct{}) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -28,6 +28,9 @@ var (
 	errCrowded = errors.New("the bodies of all requests are too large")
 )
 
+// errTooMany refuses a body that there is no room for.
+var errTooMany = engine.ErrBusy.With("too many large requests are being received, try again later")
+
 // receive reads the body. It returns with which status and error the request is refused, if it is.
 func (x *exchange) receive() (status int, refusal *runtime.Error) {
 	x.body = buffers.Get().(*[]byte)
@@ -38,9 +41,10 @@ func (x *exchange) receive() (status int, refusal *runtime.Error) {
 	status, refusal = http.StatusBadRequest, runtime.ErrParse.With("the body could not be read")
 	switch {
 	case errors.Is(err, errLarge):
-		status, refusal = http.StatusRequestEntityTooLarge, runtime.ErrInvalidRequest.With("the request is larger than %d bytes", x.s.limits.Body)
+		status = http.StatusRequestEntityTooLarge
+		refusal = runtime.ErrInvalidRequest.With("the request is larger than %d bytes", x.s.limits.Body)
 	case errors.Is(err, errCrowded):
-		status, refusal = http.StatusServiceUnavailable, engine.ErrBusy.With("too many large requests are being received, try again later")
+		status, refusal = http.StatusServiceUnavailable, errTooMany
 		x.w.Header()["Retry-After"] = retryAfter
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		status, refusal = http.StatusRequestTimeout, runtime.ErrInvalidRequest.With("the body came too slowly")
@@ -118,7 +122,7 @@ func (x *exchange) weigh(params []byte) (status int, refusal *runtime.Error) {
 		return http.StatusRequestEntityTooLarge, runtime.ErrInvalidRequest.With("the request has too many objects")
 	case !x.s.bodies.Try(n):
 		x.w.Header()["Retry-After"] = retryAfter
-		return http.StatusServiceUnavailable, engine.ErrBusy.With("too many large requests are being received, try again later")
+		return http.StatusServiceUnavailable, errTooMany
 	}
 	x.counted += n
 	return http.StatusOK, nil

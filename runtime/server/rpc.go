@@ -47,7 +47,8 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	}
 	q := request{exchange: s.exchange(w, r), id: []byte("null")}
 	if !jsonContent(r.Header["Content-Type"]) {
-		q.refuse(http.StatusUnsupportedMediaType, runtime.ErrContentTypeNotSupported.With("the content type must be application/json"))
+		wrong := runtime.ErrContentTypeNotSupported.With("the content type must be application/json")
+		q.refuse(http.StatusUnsupportedMediaType, wrong)
 		return
 	}
 	defer q.done()
@@ -74,7 +75,8 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 // resolve finds version and operation, and checks the required extensions.
 func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	asked := askedVersion(q.r)
-	v, err := q.s.engine.Choose(asked, func(v *engine.Version) bool { return q.s.methods[v.Index][string(env.method)] != nil })
+	has := func(v *engine.Version) bool { return q.s.methods[v.Index][string(env.method)] != nil }
+	v, err := q.s.engine.Choose(asked, has)
 	if err != nil {
 		return err
 	}

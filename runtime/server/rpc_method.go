@@ -8,7 +8,8 @@ import (
 // unknownMethod says of a method that the request's version does not have which one has it, and what is spoken here.
 func (q *request) unknownMethod(method []byte) *runtime.Error {
 	if age := methodAges[string(method)]; age != "" {
-		return runtime.ErrMethodNotFound.With("%s is a method of A2A %s, the request is one of %s; this agent speaks %s", method, age, q.Version.Name, q.s.engine.SpokenNames())
+		return runtime.ErrMethodNotFound.With("%s is a method of A2A %s, the request is one of %s; this agent speaks %s",
+			method, age, q.Version.Name, q.s.engine.SpokenNames())
 	}
 	return runtime.ErrMethodNotFound.With("there is no %.100q in A2A %s", method, q.Version.Name)
 }

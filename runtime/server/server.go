@@ -73,8 +73,10 @@ func (s *Server) readCard(card runtime.Card) error {
 		if err != nil {
 			return fmt.Errorf("server: interface url: %w", err)
 		}
-		if u.Host == "" && i.Version != "" && s.engine.Spoken(i.Version) == nil { // a URL with a host may be somebody else's
-			return fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
+		// A URL with a host may be somebody else's.
+		if u.Host == "" && i.Version != "" && s.engine.Spoken(i.Version) == nil {
+			return fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package "+
+				"does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
 		}
 		s.addPath(u.Path)
 		hosts = append(hosts, u.Host)

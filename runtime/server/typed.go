@@ -39,7 +39,9 @@ func OutputJSON[In, Out any, P interface {
 
 // OutputText makes the Run of a [Skill] without an output schema. in is nil for a skill without Decode. An output that
 // is empty says that the handler answered through t, or has nothing to say.
-func OutputText[In any](handle func(ctx context.Context, t *Task, in *In) (string, error)) func(context.Context, *Task, any) ([]byte, error) {
+func OutputText[In any](
+	handle func(ctx context.Context, t *Task, in *In) (string, error),
+) func(context.Context, *Task, any) ([]byte, error) {
 	return func(ctx context.Context, t *Task, value any) ([]byte, error) {
 		in, _ := value.(*In)
 		out, err := handle(ctx, t, in)
