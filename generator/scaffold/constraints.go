@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
@@ -42,11 +41,7 @@ func (cs constraints) limits() []ir.Limit {
 
 // number finds the index-th number, from zero or the smallest valid one upwards.
 func (cs constraints) number(unsigned bool, index int) (string, error) {
-	n, err := (&schema.Draft{Index: index}).NumberText(cs.limits())
-	if unsigned && strings.HasPrefix(n, "-") {
-		return "", errors.New("no number satisfies the bounds")
-	}
-	return n, err
+	return (&schema.Draft{Index: index, Unsigned: unsigned}).NumberText(cs.limits())
 }
 
 // text finds the index-th string: the property's name, unless the limits want another one.

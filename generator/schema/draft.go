@@ -19,10 +19,12 @@ import (
 type Draft struct {
 	Index  int      // which of several different samples it is
 	Number *big.Rat // of the first sample; nil: 0
-	step   *big.Rat // from one sample to the next
-	Text   string
-	least  int // characters that the text must have
-	Size   int
+	// Unsigned: no number below 0 will do.
+	Unsigned bool
+	step     *big.Rat // from one sample to the next
+	Text     string
+	least    int // characters that the text must have
+	Size     int
 
 	round int
 }
@@ -53,14 +55,15 @@ func (d *Draft) move(limits []ir.Limit) (moved bool) {
 	return moved
 }
 
-// NumberText is the number of the draft, index steps from the first one up or else down, as JSON.
+// NumberText is the number of the draft, index steps from the first one up or else down, as JSON. Where that leads out of
+// the limits it is the first one again.
 func (d *Draft) NumberText(limits []ir.Limit) (string, error) {
 	if !d.Keep(limits) {
 		return "", errors.New("no number satisfies the bounds")
 	}
 	way := new(big.Rat).Mul(d.step, big.NewRat(int64(d.Index), 1))
-	for _, n := range []*big.Rat{new(big.Rat).Add(d.Number, way), new(big.Rat).Sub(d.Number, way)} {
-		if other := (&Draft{Number: n, step: d.step}); other.move(limits) {
+	for _, n := range []*big.Rat{new(big.Rat).Add(d.Number, way), new(big.Rat).Sub(d.Number, way), d.Number} {
+		if other := (&Draft{Number: n, step: d.step}); d.Unsigned && n.Sign() < 0 || other.move(limits) {
 			continue
 		}
 		if n.IsInt() {

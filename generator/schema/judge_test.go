@@ -1,0 +1,34 @@
+package schema_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/generator/schema"
+)
+
+// TestRawSchemasDoNotKeepDefaultsFromBeingJudged: what stays raw JSON may hold anything. The contract can then perhaps not be
+// evaluated, which is an error and no panic, but its defaults are.
+func TestRawSchemasDoNotKeepDefaultsFromBeingJudged(t *testing.T) {
+	for name, raw := range map[string]string{
+		"lookahead":          `"pattern":"(?=a)"`,
+		"lookahead of names": `"patternProperties":{"(?=a)":{}}`,
+		"wrong types":        `"properties":3,"allOf":{},"minimum":"x"`,
+		"huge bound":         `"minimum":1e999999999`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			res, list := compileOne(`{"type":"object","properties":{
+				"v":{"x-go":"raw",`+raw+`},"w":{"type":"integer","default":"x"}}}`, nil)
+			if len(list) != 1 || !strings.Contains(list[0].String(), "the default is not valid") {
+				t.Fatal(list)
+			}
+			judge, err := schema.NewEvaluator(res.Roots[0].Bundle)
+			if err == nil {
+				_, err = judge.Problem("", []byte(`{"v":"x"}`))
+			}
+			if err == nil {
+				t.Error("no error")
+			}
+		})
+	}
+}
