@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // inputs reads a project from memory.
@@ -56,7 +57,7 @@ func TestGenerateNotesWhatItRead(t *testing.T) {
 			t.Errorf("%s has digest %s", name, digest)
 		}
 	}
-	if len(out.Read) != 3 || out.Protocols["1.0"] == "" {
+	if len(out.Read) != 3 || out.Protocols[spec.Newest()] == "" {
 		t.Errorf("read %v, protocols %v", out.Read, out.Protocols)
 	}
 }

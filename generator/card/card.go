@@ -105,7 +105,7 @@ func fill(c *shape.Checker, root *yaml.Node) *Card {
 		}
 		ids[id] = true
 		s := fillSkill(n, id)
-		s.Go = taken.Take(id, names.Go(id))
+		s.Go = taken.Take(names.Go(id))
 		s.Pos = yamlx.Pos(c.File, n)
 		s.InputModes = modesOr(yamlx.Get(n, "inputModes"), in)
 		s.OutputModes = modesOr(yamlx.Get(n, "outputModes"), out)

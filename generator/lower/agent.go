@@ -25,7 +25,7 @@ func Agent(c *card.Card, versions []string) (*ir.Agent, diag.List) {
 	agent := &ir.Agent{Name: c.Name, Card: published, Types: c.Types}
 	files := names.NewScope(scaffoldFiles...)
 	for _, s := range c.Skills {
-		agent.Skills = append(agent.Skills, agentSkill(s, files.Take(s.ID, fileBase(s.ID))))
+		agent.Skills = append(agent.Skills, agentSkill(s, files.Take(fileBase(s.ID))))
 	}
 	return agent, p.problems
 }

@@ -12,7 +12,7 @@ func NameClient(p *ir.Protocol) {
 	scope := names.NewScope(ir.ClientOwn...)
 	p.ClientMethods = slices.Clone(ir.ClientOwn)
 	for _, op := range called(p) {
-		op.Method = scope.Take(op.RPC, op.Go)
+		op.Method = scope.Take(op.Go)
 		p.ClientMethods = append(p.ClientMethods, op.Method)
 	}
 }
@@ -44,11 +44,11 @@ func Join(p *ir.Protocol, a *ir.Agent) {
 func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
 	scope := names.NewScope(append([]string{"Client"}, p.ClientMethods...)...)
 	for _, s := range a.Skills {
-		s.Client.Call = scope.Take(s.ID, s.Go)
+		s.Client.Call = scope.Take(s.Go)
 	}
 	for _, s := range a.Skills {
-		s.Client.Stream = scope.Take(s.ID, s.Client.Call+"Stream")
-		s.Client.Answer = scope.Take(s.ID, s.Client.Call+"Answer")
+		s.Client.Stream = scope.Take(s.Client.Call + "Stream")
+		s.Client.Answer = scope.Take(s.Client.Call + "Answer")
 	}
 }
 
@@ -57,20 +57,20 @@ func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
 func nameOwnOperations(p *ir.Protocol, a *ir.Agent) {
 	types := names.NewScope(ir.AgentDeclares...)
 	for _, t := range a.Types {
-		types.Take(t.Go, t.Go)
+		types.Take(t.Go)
 		for _, v := range t.Values {
-			types.Take(v.Go, v.Go)
+			types.Take(v.Go)
 		}
 	}
 	methods := names.NewScope()
 	for _, s := range a.Skills {
-		methods.Take("skill "+s.ID, s.Go)
+		methods.Take(s.Go)
 	}
 	a.Operations = nil
 	for _, op := range p.Called() {
 		if op.Role == ir.RoleOther && !(op.Stream && op.Response.Type == nil) { // a stream of nothing is none
 			a.Operations = append(a.Operations, &ir.OwnOperation{
-				Operation: op, Interface: types.Take(op.RPC, op.Go+"Operation"), Handler: methods.Take(op.RPC, op.Go),
+				Operation: op, Interface: types.Take(op.Go + "Operation"), Handler: methods.Take(op.Go),
 			})
 		}
 	}

@@ -85,11 +85,11 @@ func (d *draft) version(l *protocolLowering, hub *ir.Version) *ir.Version {
 	v := &ir.Version{Name: d.doc.Version, Wires: []*ir.Wire{a.wire}, Rules: a.rules, Operations: a.alignedOperations(hub)}
 	scope := names.NewScope()
 	for _, op := range v.Operations {
-		scope.Take(op.RPC, op.Go)
+		scope.Take(op.Go)
 	}
 	for _, o := range d.added {
 		op := d.operation(l, a, o)
-		op.Go = scope.Take(o.RPC, op.Go)
+		op.Go = scope.Take(op.Go)
 		v.Operations = append(v.Operations, op)
 	}
 	l.problems.Add(a.errs...)

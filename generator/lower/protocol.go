@@ -59,7 +59,7 @@ func distinctSuffixes(p *ir.Protocol) {
 	scope := names.NewScope()
 	for _, v := range p.Versions {
 		for _, w := range v.Wires {
-			w.Suffix = scope.Take(w.Name, strings.TrimSuffix(w.Suffix, "JSON")) + "JSON"
+			w.Suffix = scope.Take(strings.TrimSuffix(w.Suffix, "JSON")) + "JSON"
 		}
 	}
 }
@@ -121,7 +121,7 @@ func (l *protocolLowering) declare() {
 			return
 		}
 		short := strings.TrimPrefix(name, l.doc.Package+".")
-		l.types[name] = &ir.Type{Name: name, Go: l.scope.Take(name, names.Go(short)), Doc: deprecation(comment, deprecated), Kind: kind}
+		l.types[name] = &ir.Type{Name: name, Go: l.scope.Take(names.Go(short)), Doc: deprecation(comment, deprecated), Kind: kind}
 	}
 	for _, m := range l.doc.Messages {
 		l.messages[m.Name] = m
@@ -160,7 +160,7 @@ func (l *protocolLowering) message(m *spec.Message) {
 		case slices.Contains(t.Fields, field):
 			continue
 		}
-		field.Go = scope.Take(field.Name, names.Go(name))
+		field.Go = scope.Take(names.Go(name))
 		t.Fields = append(t.Fields, field)
 	}
 }
@@ -222,7 +222,7 @@ func (l *protocolLowering) typeRef(t spec.Type, pos diag.Pos) ir.TypeRef {
 
 // union lowers a union of message m to a sealed interface.
 func (l *protocolLowering) union(t *ir.Type, m *spec.Message, u *spec.Union) *ir.Field {
-	name := l.scope.Take(m.Name+"."+u.Name, unionName(t.Go, names.Go(u.Name)))
+	name := l.scope.Take(unionName(t.Go, names.Go(u.Name)))
 	union := &ir.Union{Go: name, Marker: "is" + name, Doc: u.Comment}
 	count := map[string]int{}
 	for _, f := range m.Fields {
@@ -239,11 +239,11 @@ func (l *protocolLowering) union(t *ir.Type, m *spec.Message, u *spec.Union) *ir
 			c.Direct, c.Go = true, c.Type.Type.Go
 			c.Type.Type.CaseOf = append(c.Type.Type.CaseOf, union)
 		} else {
-			c.Go = l.scope.Take(m.Name+"."+f.Name, t.Go+names.Go(l.goName(m, f)))
+			c.Go = l.scope.Take(t.Go + names.Go(l.goName(m, f)))
 		}
 		union.Cases = append(union.Cases, c)
 	}
-	union.Unknown = l.scope.Take(m.Name+"."+u.Name, "Unknown"+name)
+	union.Unknown = l.scope.Take("Unknown" + name)
 	return &ir.Field{Name: u.Name, Doc: u.Comment, Type: ir.TypeRef{Kind: ir.KindUnion}, Presence: ir.Implicit, Union: union}
 }
 
@@ -267,7 +267,7 @@ func (l *protocolLowering) enum(e *spec.Enum) {
 	slices.SortStableFunc(values, func(a, b *spec.EnumValue) int { return cmp.Compare(a.Number, b.Number) })
 	for _, v := range values {
 		value := &ir.Value{
-			Name: v.Name, Go: l.scope.Take(v.Name, t.Go+names.Go(strings.TrimPrefix(l.goValueName(e, v), prefix))), Doc: deprecation(v.Comment, v.Deprecated),
+			Name: v.Name, Go: l.scope.Take(t.Go + names.Go(strings.TrimPrefix(l.goValueName(e, v), prefix))), Doc: deprecation(v.Comment, v.Deprecated),
 			Number: v.Number, Unspecified: v.Number == 0 && strings.HasSuffix(v.Name, "_UNSPECIFIED"),
 		}
 		if last := len(t.Values) - 1; last >= 0 && t.Values[last].Number == v.Number && l.doc.Syntax == spec.Proto {
@@ -287,7 +287,7 @@ func (l *protocolLowering) operations() []*ir.Operation {
 	ops := make([]*ir.Operation, 0, len(l.doc.Operations))
 	for _, o := range l.doc.Operations {
 		op := &ir.Operation{
-			Role: cmp.Or(roles[o.Name], ir.RoleOther), Go: scope.Take(o.GRPC, names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Doc: deprecation(o.Comment, o.Deprecated),
+			Role: cmp.Or(roles[o.Name], ir.RoleOther), Go: scope.Take(names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Doc: deprecation(o.Comment, o.Deprecated),
 			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos), Stream: o.Stream, RequestStream: o.RequestStream,
 		}
 		if op.Role != ir.RoleOther && op.RequestStream {

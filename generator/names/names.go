@@ -34,29 +34,6 @@ func Go(s string) string {
 	return capped(name, s)
 }
 
-// Unexported returns the unexported Go identifier for s: "context_id" gives "contextID", "URL" gives "url". A Go
-// keyword or predeclared identifier gets a trailing underscore.
-func Unexported(s string) string {
-	ws, screaming := words(s)
-	var b strings.Builder
-	for i, w := range ws {
-		if i == 0 {
-			b.WriteString(strings.ToLower(w))
-			continue
-		}
-		b.WriteString(exportedWord(w, screaming))
-	}
-	name := b.String()
-	first, _ := utf8.DecodeRuneInString(name)
-	switch {
-	case name == "" || !unicode.IsLetter(first) || unicode.IsUpper(first):
-		name = "x" + name
-	case token.IsKeyword(name) || slices.Contains(predeclared, name):
-		name += "_"
-	}
-	return capped(name, s)
-}
-
 // Package returns the Go package name for s: lower-case ASCII letters and digits, never a keyword or predeclared name.
 func Package(s string) string {
 	name := strings.ReplaceAll(ascii(s), "_", "")

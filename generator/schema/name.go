@@ -23,7 +23,7 @@ type namer struct {
 func newNamer(reserved []string, reqs []Request) *namer {
 	n := &namer{scope: names.NewScope(reserved...), held: map[string]*ir.DataType{}, local: map[*ir.DataType]string{}}
 	for _, req := range reqs {
-		n.scope.Take(req.Go, req.Go+string(req.Role))
+		n.scope.Take(req.Go + string(req.Role))
 	}
 	return n
 }
@@ -80,7 +80,7 @@ func (n *namer) place(t *named, rootGo string, same map[*ir.DataType]*ir.DataTyp
 		}
 		wanted = capName(rootGo + wanted)
 	}
-	t.t.Go = n.scope.Take(rootGo, wanted)
+	t.t.Go = n.scope.Take(wanted)
 	return nil
 }
 
@@ -183,7 +183,7 @@ func (n *namer) finish(t *ir.DataType, same map[*ir.DataType]*ir.DataType) {
 	}
 	for i := range t.Values {
 		v := &t.Values[i]
-		v.Go = n.scope.Take(t.Go, t.Go+valueName(v.Value))
+		v.Go = n.scope.Take(t.Go + valueName(v.Value))
 	}
 	if t.Kind == ir.DataUnion {
 		t.Marker = "is" + t.Go

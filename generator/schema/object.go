@@ -95,7 +95,7 @@ func (l *lowerer) fields(n *named, f *flat) {
 		required := slices.ContainsFunc(f.required, func(r *yaml.Node) bool { return r.Value == p.name })
 		field := l.field(n, p, required)
 		if field.Const == nil {
-			field.Go = scope.Take(p.name, names.Go(p.name))
+			field.Go = scope.Take(names.Go(p.name))
 		}
 		n.t.Fields = append(n.t.Fields, field)
 	}
@@ -105,7 +105,7 @@ func (l *lowerer) fields(n *named, f *flat) {
 		return
 	}
 	if len(f.extra) > 0 || f.open {
-		n.t.ExtraGo = scope.Take("", "AdditionalProperties")
+		n.t.ExtraGo = scope.Take("AdditionalProperties")
 	}
 }
 
