@@ -117,7 +117,7 @@ func requestArgument(op *ir.Operation) jen.Code {
 	for _, f := range op.Request.Type.Fields {
 		if f.Name == "tenant" && f.Type.Kind == ir.KindString && f.Presence != ir.Explicit {
 			return jen.Qual(clientPath, "ForTenant").Call(jen.Id("c").Dot("rpc"), jen.Id("req"),
-				jen.Func().Params(jen.Id("r").Op("*").Id(op.Request.Type.Go)).Op("*").String().Block(jen.Return(jen.Op("&").Id("r").Dot(f.Go))))
+				jen.Func().Params(jen.Id("r").Op("*").Id(op.Request.Type.Go)).Op("*").String().Add(oneLine(jen.Return(jen.Op("&").Id("r").Dot(f.Go)))))
 		}
 	}
 	return jen.Id("req")
