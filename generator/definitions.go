@@ -15,8 +15,8 @@ import (
 
 const updateProtocol = "run a2agen update protocol"
 
-// readKept reads a definition that was fetched, and adds its digest and its file to l; there is no network here. One that
-// is not the pinned one is refused: generating never moves a pin.
+// readKept reads a definition that was fetched, and adds its digest and its file to l; there is no network here. One
+// that is not the pinned one is refused: generating never moves a pin.
 func (g *generation) readKept(v config.Protocol, l *loaded) (*spec.Document, diag.List) {
 	var list diag.List
 	file, src, err := v.ReadKept(g.open)

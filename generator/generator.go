@@ -1,7 +1,8 @@
 // Package generator turns the inputs of a project into its generated files.
 //
-// [Generate] is pure: it reads through a function, writes nothing, and equal inputs give equal bytes. So are the packages below,
-// one a stage: none opens a file or a connection. What opens a project, fetches, writes and reports is internal/project.
+// [Generate] is pure: it reads through a function, writes nothing, and equal inputs give equal bytes. So are the
+// packages below, one a stage: none opens a file or a connection. What opens a project, fetches, writes and reports
+// is internal/project.
 package generator
 
 import (
@@ -32,8 +33,8 @@ type Inputs struct {
 	Module string
 	// Pins are the pinned cards of other agents, by client name.
 	Pins map[string]output.ClientPin
-	// ProtocolPins are the pinned digests of protocol definitions, by version. A definition that is not the pinned one is
-	// an error; one without a pin is taken as it is.
+	// ProtocolPins are the pinned digests of protocol definitions, by version. A definition that is not the pinned
+	// one is an error; one without a pin is taken as it is.
 	ProtocolPins map[string]string
 	// Whole asks for the whole model, for inspection: also the parts of the protocol that emission does not need.
 	Whole bool
@@ -47,8 +48,8 @@ type Output struct {
 	Card   *card.Card    // nil in a project that has only clients of other agents
 	Model  *ir.Model     // its protocol is whole if Inputs.Whole asked for it, else as far as emission needed it
 	Files  []output.File // the owned files, sorted by path
-	// Relations say how the versions relate to the one that gives the types, if Inputs.Whole asked for it and there are definitions of the
-	// user's own.
+	// Relations say how the versions relate to the one that gives the types, if Inputs.Whole asked for it and there
+	// are definitions of the user's own.
 	Relations []*lower.Alignment
 	// Read are the digests of the files that were read, for the lock.
 	Read map[string]string
@@ -58,8 +59,8 @@ type Output struct {
 	Clients map[string]output.ClientPin
 }
 
-// Generate reads the inputs and emits all owned files in memory. When the list holds an error there are no files, and the
-// rest of the output is as complete as the error allows.
+// Generate reads the inputs and emits all owned files in memory. When the list holds an error there are no files, and
+// the rest of the output is as complete as the error allows.
 func Generate(ctx context.Context, in Inputs) (Output, diag.List) {
 	g := &generation{Inputs: in, read: map[string]string{}}
 	out, list := g.run(ctx)

@@ -22,8 +22,9 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// hostileNames are names that generated code has in use, or could be taken for: words of Go, predeclared names, methods and
-// helpers of the protocol package, its imports and variables, and twins that only differ in case or in underscores.
+// hostileNames are names that generated code has in use, or could be taken for: words of Go, predeclared names,
+// methods and helpers of the protocol package, its imports and variables, and twins that only differ in case or in
+// underscores.
 func hostileNames() []string {
 	list := []string{
 		"any", "append", "bool", "byte", "cap", "clear", "close", "copy", "delete", "error", "false", "float64", "int", "int32", "iota", "len", "make", "max", "min", "new", "nil",
@@ -143,7 +144,8 @@ func (h hostile) draft(t *testing.T, src []byte) []byte {
 	return made
 }
 
-// TestDefinitionsWithHostileNamesCompile generates from definitions that have every name which generated code has too, and builds all in one go.
+// TestDefinitionsWithHostileNamesCompile generates from definitions that have every name which generated code has
+// too, and builds all in one go.
 func TestDefinitionsWithHostileNamesCompile(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles packages")

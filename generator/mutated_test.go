@@ -104,7 +104,8 @@ func (m mutator) mutate() {
 	}
 }
 
-// TestMutatedSchemasAreTakenOrRefusedWithTheirPlace changes schemas at random: what lowering takes can be emitted, and what it refuses names the file.
+// TestMutatedSchemasAreTakenOrRefusedWithTheirPlace changes schemas at random: what lowering takes can be emitted,
+// and what it refuses names the file.
 func TestMutatedSchemasAreTakenOrRefusedWithTheirPlace(t *testing.T) {
 	base, err := spec.Shipped("1.0")
 	if err != nil {

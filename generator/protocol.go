@@ -32,7 +32,8 @@ type loaded struct {
 // noOperations is what reading says of a schema that was made from a proto: lowering takes the operations of 1.0.
 const noOperations = "no-operations"
 
-// loadProtocol reads and lowers the definitions of the versions: those that ship, the project's own files, and what was fetched once.
+// loadProtocol reads and lowers the definitions of the versions: those that ship, the project's own files, and what
+// was fetched once.
 func (g *generation) loadProtocol(c *config.Config) (loaded, diag.List) {
 	sums, list := digests(c.Protocol)
 	if list.HasErrors() {
@@ -129,8 +130,8 @@ func (folder) Open(name string) (fs.File, error) {
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrInvalid}
 }
 
-// digests are the digests of the shipped definitions among the versions. A file of the project is an input like others, and
-// what was fetched is known when it is read.
+// digests are the digests of the shipped definitions among the versions. A file of the project is an input like
+// others, and what was fetched is known when it is read.
 func digests(versions []config.Protocol) (map[string]string, diag.List) {
 	var list diag.List
 	sums := map[string]string{}
@@ -159,8 +160,9 @@ func (g *generation) movedPins(digests map[string]string) (list diag.List) {
 	return list
 }
 
-// The tool carries emitted protocol packages, made by internal/regen and held fresh by a test. Most projects want exactly one
-// of them, or import one; reading the definitions and emitting the package anew would be more than half of a run.
+// The tool carries emitted protocol packages, made by internal/regen and held fresh by a test. Most projects want
+// exactly one of them, or import one; reading the definitions and emitting the package anew would be more than half
+// of a run.
 const carriedName = "a2a"
 
 // Carried is a protocol package that the tool carries.

@@ -45,7 +45,8 @@ type DataRef struct {
 	Name string    `json:"name,omitempty"` // Go name of a named type: "ForecastInput"
 	Type *DataType `json:"-"`              // resolved Name
 	Elem *DataRef  `json:"elem,omitempty"` // of a list or map
-	// Prefix are the types of a list's first elements where they differ, and Rest that of the others; Elem can hold all.
+	// Prefix are the types of a list's first elements where they differ, and Rest that of the others; Elem can hold
+	// all.
 	Prefix []*DataRef `json:"prefix,omitempty"`
 	Rest   *DataRef   `json:"rest,omitempty"`
 	// Null: null is valid too. The Go type is then a pointer, except for what has a nil of its own
@@ -153,8 +154,8 @@ type DataType struct {
 	Open bool `json:"open,omitempty"`
 
 	// Of a union: its marker method ("isForecastInputShape"), its cases and how they are told apart: by the value of
-	// property By, by JSON type, and where several cases of one JSON type have no Keys by trying each. One: a value that is
-	// tried must fit only one of them.
+	// property By, by JSON type, and where several cases of one JSON type have no Keys by trying each. One: a value
+	// that is tried must fit only one of them.
 	Marker string      `json:"marker,omitempty"`
 	By     string      `json:"by,omitempty"`
 	Cases  []*DataCase `json:"cases,omitempty"`

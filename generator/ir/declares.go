@@ -1,7 +1,7 @@
 package ir
 
-// What the emitted packages declare whatever a card or a definition says. Lowering gives these names to nothing else, and a test of
-// package emit holds the lists to what is printed.
+// What the emitted packages declare whatever a card or a definition says. Lowering gives these names to nothing else,
+// and a test of package emit holds the lists to what is printed.
 var (
 	// ProtocolDeclares are of the protocol package, beside [Sentinels].
 	ProtocolDeclares = []string{"Protocol", "NewMessage", "Text", "Data", "Client", "NewClient", "NewClientFromCard"}

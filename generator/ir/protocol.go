@@ -75,7 +75,8 @@ type Value struct {
 type Presence string
 
 // The presences. Implicit fields are omitted from a wire at their zero value; explicit scalars are Go pointers;
-// required fields are always written and must be there when read. Explicit fields whose Go type is nilable are no pointers.
+// required fields are always written and must be there when read. Explicit fields whose Go type is nilable are no
+// pointers.
 const (
 	Implicit Presence = "implicit"
 	Explicit Presence = "explicit"
@@ -203,8 +204,8 @@ type Wire struct {
 	File     string    `json:"file"`   // "codec_v1_0_json"
 	Encoding Encoding  `json:"encoding"`
 	Layouts  []*Layout `json:"layouts"` // by Type.Name, sorted
-	// Shaped: the layouts may use everything that [Layout] and [FieldLayout] offer. Without it a layout is ProtoJSON: named
-	// members, and a union's case wrapped in a member.
+	// Shaped: the layouts may use everything that [Layout] and [FieldLayout] offer. Without it a layout is ProtoJSON:
+	// named members, and a union's case wrapped in a member.
 	Shaped bool `json:"shaped,omitempty"`
 }
 
@@ -246,8 +247,8 @@ type FieldLayout struct {
 	Name    string   `json:"name"`              // written: "contextId"
 	Aliases []string `json:"aliases,omitempty"` // also read: "context_id"
 	Number  int32    `json:"number,omitempty"`
-	// Form, KeyForm and Wrapped say how protobuf has the value (of a list or map: each), and the keys of a map. Expanded: elements
-	// are not packed. Always: protobuf has the field when it is zero too.
+	// Form, KeyForm and Wrapped say how protobuf has the value (of a list or map: each), and the keys of a map.
+	// Expanded: elements are not packed. Always: protobuf has the field when it is zero too.
 	Form     Form `json:"form,omitempty"`
 	KeyForm  Form `json:"keyForm,omitempty"`
 	Wrapped  bool `json:"wrapped,omitempty"`
@@ -256,7 +257,8 @@ type FieldLayout struct {
 	// Required: always written, and an error when missing on reading. MinItems applies to lists (Message.parts: 1).
 	Required bool `json:"required,omitempty"`
 	MinItems int  `json:"minItems,omitempty"`
-	// Hook names a runtime function that replaces the plain codec of this member; empty for nearly all. Arg is given to it.
+	// Hook names a runtime function that replaces the plain codec of this member; empty for nearly all. Arg is given
+	// to it.
 	Hook string `json:"hook,omitempty"`
 	Arg  string `json:"arg,omitempty"`
 
@@ -278,10 +280,11 @@ type FieldLayout struct {
 	Implicit bool `json:"implicit,omitempty"`
 	// Fallback: the hook says what a missing member is read as.
 	Fallback bool `json:"fallback,omitempty"`
-	// Filled: a message that is missing is read as an empty object is, and one that is written as an empty object is left out.
+	// Filled: a message that is missing is read as an empty object is, and one that is written as an empty object is
+	// left out.
 	Filled bool `json:"filled,omitempty"`
-	// Tag is the value of the layout's tag for this case, and Shape are members by which it is known where there is no tag.
-	// A case without a tag is only known by its shape.
+	// Tag is the value of the layout's tag for this case, and Shape are members by which it is known where there is
+	// no tag. A case without a tag is only known by its shape.
 	TagValue string   `json:"tagValue,omitempty"`
 	Shape    []string `json:"shape,omitempty"`
 	// Absent: the case cannot be written.
@@ -301,7 +304,8 @@ type ValueLayout struct {
 // Role is what an operation means to the runtime, whatever a version calls it.
 type Role string
 
-// The roles. An operation of a role the runtime does not know has RoleOther and answers UnsupportedOperation by default.
+// The roles. An operation of a role the runtime does not know has RoleOther and answers UnsupportedOperation by
+// default.
 const (
 	RoleSend         Role = "send"
 	RoleStream       Role = "stream"
@@ -364,8 +368,9 @@ type Bindings struct {
 	Extension      *Type // of the card's capabilities
 	SendConfig     *Type // of a send request
 
-	// Fields are fields by meaning: the 1.0 name behind the name of the thing above, or behind the role of the operation
-	// whose request or response it is: "Task.context_id", "send.message", "list.page_size", "listResult.tasks".
+	// Fields are fields by meaning: the 1.0 name behind the name of the thing above, or behind the role of the
+	// operation whose request or response it is: "Task.context_id", "send.message", "list.page_size",
+	// "listResult.tasks".
 	Fields map[string]*Field
 	// Cases are cases of the unions: "Part.text", "SendResult.task", "StreamItem.status_update".
 	Cases map[string]*Case

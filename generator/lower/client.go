@@ -7,7 +7,8 @@ import (
 	"github.com/a2agen/a2agen/generator/names"
 )
 
-// NameClient names the methods of the client of a protocol: its own, then one an operation that it calls. [Protocol] has done so.
+// NameClient names the methods of the client of a protocol: its own, then one an operation that it calls. [Protocol]
+// has done so.
 func NameClient(p *ir.Protocol) {
 	scope := names.NewScope(ir.ClientOwn...)
 	p.ClientMethods = slices.Clone(ir.ClientOwn)
@@ -17,8 +18,8 @@ func NameClient(p *ir.Protocol) {
 	}
 }
 
-// called are the operations of the newest version, and those that other versions alone have. One that takes a stream of requests
-// is not among them: there is no binding that could carry it.
+// called are the operations of the newest version, and those that other versions alone have. One that takes a stream
+// of requests is not among them: there is no binding that could carry it.
 func called(p *ir.Protocol) []*ir.Operation {
 	var ops []*ir.Operation
 	for i, v := range p.Versions {
@@ -32,15 +33,15 @@ func called(p *ir.Protocol) []*ir.Operation {
 	return ops
 }
 
-// Join names what an agent's packages call by the names of the protocol's: the methods of its client, and what its handlers may
-// implement beside the skills.
+// Join names what an agent's packages call by the names of the protocol's: the methods of its client, and what its
+// handlers may implement beside the skills.
 func Join(p *ir.Protocol, a *ir.Agent) {
 	nameSkillMethods(p, a)
 	nameOwnOperations(p, a)
 }
 
-// nameSkillMethods names the client's methods of all skills so that none collide with each other, with the embedded client's field or
-// with its methods.
+// nameSkillMethods names the client's methods of all skills so that none collide with each other, with the embedded
+// client's field or with its methods.
 func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
 	scope := names.NewScope(append([]string{"Client"}, p.ClientMethods...)...)
 	for _, s := range a.Skills {
@@ -52,8 +53,8 @@ func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
 	}
 }
 
-// nameOwnOperations lists the operations that the runtime does not know. Their names avoid those of the package, and of the
-// methods that the user writes.
+// nameOwnOperations lists the operations that the runtime does not know. Their names avoid those of the package, and
+// of the methods that the user writes.
 func nameOwnOperations(p *ir.Protocol, a *ir.Agent) {
 	types := names.NewScope(ir.AgentDeclares...)
 	for _, t := range a.Types {

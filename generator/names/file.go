@@ -9,9 +9,10 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// FileBase returns the base name of a Go file for id, without extension: "Forecast-Daily" gives "forecast_daily". It is made
-// of lower-case ASCII letters, digits and single underscores, begins with a letter or digit, is never a path, never a name that Windows reserves
-// and never one that Go treats specially (a test file, or one that is built for a single system only).
+// FileBase returns the base name of a Go file for id, without extension: "Forecast-Daily" gives "forecast_daily". It
+// is made of lower-case ASCII letters, digits and single underscores, begins with a letter or digit, is never a path,
+// never a name that Windows reserves and never one that Go treats specially (a test file, or one that is built for a
+// single system only).
 func FileBase(id string) string {
 	name := ascii(id)
 	if name == "" {
@@ -24,7 +25,8 @@ func FileBase(id string) string {
 	return name
 }
 
-// ascii renders s as lower snake case in ASCII. Accents are dropped; any other foreign letter becomes its code point in hexadecimal.
+// ascii renders s as lower snake case in ASCII. Accents are dropped; any other foreign letter becomes its code point
+// in hexadecimal.
 func ascii(s string) string {
 	ws, _ := words(s)
 	var b strings.Builder

@@ -1,7 +1,7 @@
 // Package names turns any text into Go identifiers and file names that are safe to emit.
 //
-// Text comes from protocol definitions and from agent cards, so it may be hostile: whatever goes in, what comes out is a
-// valid identifier or a plain file name of bounded length, and equal text always gives equal names.
+// Text comes from protocol definitions and from agent cards, so it may be hostile: whatever goes in, what comes out
+// is a valid identifier or a plain file name of bounded length, and equal text always gives equal names.
 package names
 
 import (
@@ -19,8 +19,9 @@ import (
 const maxName = 64
 
 // Go returns the exported Go identifier for s: "context_id" gives "ContextID", "oauth2MetadataUrl" gives
-// "OAuth2MetadataURL". Snake, kebab and camel case, blanks and punctuation all separate words. Text that cannot begin an
-// exported identifier (digits, scripts without upper case) is put behind an "X"; text without any letter or digit gives "X".
+// "OAuth2MetadataURL". Snake, kebab and camel case, blanks and punctuation all separate words. Text that cannot begin
+// an exported identifier (digits, scripts without upper case) is put behind an "X"; text without any letter or digit
+// gives "X".
 func Go(s string) string {
 	ws, screaming := words(s)
 	var b strings.Builder
@@ -46,8 +47,9 @@ func Package(s string) string {
 	return capped(name, s)
 }
 
-// exportedWord renders one word inside an identifier: an initialism in its usual spelling, else with its first letter upper.
-// In text without lower case ("TASK_STATE") the rest of the word is lowered; otherwise it is kept ("JSONSchema").
+// exportedWord renders one word inside an identifier: an initialism in its usual spelling, else with its first letter
+// upper. In text without lower case ("TASK_STATE") the rest of the word is lowered; otherwise it is kept
+// ("JSONSchema").
 func exportedWord(w string, screaming bool) string {
 	lower := strings.ToLower(w)
 	if s, ok := initialisms[lower]; ok {

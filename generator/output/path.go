@@ -12,7 +12,8 @@ import (
 const (
 	// LockName is the lock: what the generated files were made from and what they are.
 	LockName = "a2agen.lock"
-	// StagedName is the lock that becomes a2agen.lock when every file is in place. Its presence means that a run was interrupted.
+	// StagedName is the lock that becomes a2agen.lock when every file is in place. Its presence means that a run was
+	// interrupted.
 	StagedName = "a2agen.lock.new"
 	// TempSuffix ends the name of a file that waits for its rename.
 	TempSuffix = ".a2agen-tmp"

@@ -15,8 +15,8 @@ import (
 
 const module = "github.com/a2agen/a2agen"
 
-// rows say of every package of ours what of ours it imports. Read them from the bottom of the building to its top. A row that
-// grows longer deserves a second thought: who learns about whom by it?
+// rows say of every package of ours what of ours it imports. Read them from the bottom of the building to its top. A
+// row that grows longer deserves a second thought: who learns about whom by it?
 var rows = map[string]string{
 	// What agents link. It knows nothing of what is generated.
 	"runtime/wire":            "",
@@ -116,8 +116,8 @@ func list(t *testing.T, args ...string) []pkg {
 	return ps
 }
 
-// readFolders looks into every folder, so that the go command runs these tests again when a file changes: it does not see what
-// another program reads.
+// readFolders looks into every folder, so that the go command runs these tests again when a file changes: it does not
+// see what another program reads.
 func readFolders(t *testing.T) {
 	t.Helper()
 	err := filepath.WalkDir("../..", func(path string, d fs.DirEntry, err error) error {

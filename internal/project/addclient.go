@@ -28,8 +28,8 @@ type ClientOptions struct {
 	AllowPrivate bool   // fetch from private addresses too
 }
 
-// AddClient fetches a card, keeps it beside the client, records the client in a2agen.yaml and generates the project. Called
-// again for a client that is there, it takes over the card as it is now.
+// AddClient fetches a card, keeps it beside the client, records the client in a2agen.yaml and generates the project.
+// Called again for a client that is there, it takes over the card as it is now.
 func AddClient(ctx context.Context, o ClientOptions) (config.Client, Report, error) {
 	if err := o.check(); err != nil {
 		return config.Client{}, Report{}, err

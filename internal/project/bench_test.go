@@ -9,9 +9,9 @@ import (
 	"github.com/a2agen/a2agen/internal/projecttest"
 )
 
-// BenchmarkRun is a full run in a folder. Cold, all owned files and handlers have to be written; one changed has one owned
-// file to be written anew, for which everything is generated; unchanged, the lock says that there is nothing to do. The
-// aims for a whole process: ten skills ≤ 60 ms and ≤ 20 ms unchanged, 200 skills ≤ 400 ms.
+// BenchmarkRun is a full run in a folder. Cold, all owned files and handlers have to be written; one changed has one
+// owned file to be written anew, for which everything is generated; unchanged, the lock says that there is nothing to
+// do. The aims for a whole process: ten skills ≤ 60 ms and ≤ 20 ms unchanged, 200 skills ≤ 400 ms.
 func BenchmarkRun(b *testing.B) {
 	const four = `["1.0", "0.3", "0.2", "0.1"]`
 	for _, c := range []struct {
@@ -38,7 +38,8 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// benchRun runs in a folder that was generated, after removing some of its files, or in a new folder each time if gone is nil.
+// benchRun runs in a folder that was generated, after removing some of its files, or in a new folder each time if
+// gone is nil.
 func benchRun(b *testing.B, files map[string]string, gone []string) {
 	o := Options{Tool: Tool{Version: "v1.2.3"}, Dir: b.TempDir()}
 	projecttest.Write(b, o.Dir, files)

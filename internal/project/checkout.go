@@ -42,8 +42,8 @@ func isCheckout(dir string) bool {
 	return err == nil
 }
 
-// inCheckout is the runtime in the folder checkout. The path is written relative to the project when one holds the other,
-// so that they can move together; else it is absolute.
+// inCheckout is the runtime in the folder checkout. The path is written relative to the project when one holds the
+// other, so that they can move together; else it is absolute.
 func inCheckout(checkout, project string) (scaffold.Runtime, error) {
 	checkout, err := filepath.Abs(checkout)
 	if err != nil {

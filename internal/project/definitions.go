@@ -35,8 +35,8 @@ type definitions struct {
 	problems diag.List
 }
 
-// fetchDefinitions fetches the definitions that the configuration names by URL, and compares them with the kept ones. It
-// writes nothing. A configuration with mistakes names none: generating reports them.
+// fetchDefinitions fetches the definitions that the configuration names by URL, and compares them with the kept ones.
+// It writes nothing. A configuration with mistakes names none: generating reports them.
 func (p *project) fetchDefinitions(ctx context.Context, allowPrivate bool) (definitions, error) {
 	d := definitions{over: map[string][]byte{}}
 	src, err := p.ReadFile(config.File)

@@ -76,7 +76,8 @@ func TestEncodingsCarryAnUnseenDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, errs.String())
 	}
-	// By their numbers: id 1, status 3, artifacts 4 with a part that has formula 40; priority 40, budget 41, watchers 42.
+	// By their numbers: id 1, status 3, artifacts 4 with a part that has formula 40; priority 40, budget 41, watchers
+	// 42.
 	const task = "0a0174" + "1a020809" + "220d" + "0a0161" + "2208" + "c20205453d6d6332" + "c202056c756e6368" + "ca02020809" + "d2020177"
 	want := "1.1-preview proto " + task + ` <nil> TASK_STATE_PAUSED "lunch" &{9} [w] E=mc2
 encode a message of 1.1-preview/proto: got a int

@@ -143,8 +143,9 @@ func (p *project) addRuntime() (files []output.File, note string, err error) {
 	return p.requireRuntime(rt)
 }
 
-// requireRuntime gives go.mod, and go.sum, the lines that generated code needs, where they are the project's own; it says on the
-// terminal what that is. Everything else in them stays byte for byte. Where go.mod is not the tool's to touch, it says what to run.
+// requireRuntime gives go.mod, and go.sum, the lines that generated code needs, where they are the project's own; it
+// says on the terminal what that is. Everything else in them stays byte for byte. Where go.mod is not the tool's to
+// touch, it says what to run.
 func (p *project) requireRuntime(rt scaffold.Runtime) (files []output.File, note string, err error) {
 	if p.goMod.hasRuntime() {
 		return nil, "", nil

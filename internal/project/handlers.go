@@ -32,8 +32,8 @@ func (p *project) findings(h scaffold.Handlers, out generator.Output) ([]scaffol
 	return p.judge(h, out.Config, out.Files[i].Data)
 }
 
-// freshFindings holds the handlers against the files that are there, when nothing has to be generated: with no more than the
-// text of the two packages.
+// freshFindings holds the handlers against the files that are there, when nothing has to be generated: with no more
+// than the text of the two packages.
 func (p *project) freshFindings() ([]scaffold.Finding, error) {
 	src, err := p.ReadFile(config.File)
 	if err != nil {

@@ -18,7 +18,8 @@ import (
 	"github.com/a2agen/a2agen/internal/projecttest"
 )
 
-// hostileWords are names that Go, emitted code or the reader of either has a use for: of skills, of properties, of definitions.
+// hostileWords are names that Go, emitted code or the reader of either has a use for: of skills, of properties, of
+// definitions.
 func hostileWords() []string {
 	names := []string{
 		// the client's methods, the agent's and the client's declarations

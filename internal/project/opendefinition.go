@@ -12,9 +12,9 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// OpenDefinition reads the definition that ref names: a shipped one such as "0.3" or "0.3/proto", else the file of that name. What
-// a file imports is read from its folder and below, and from nowhere outside. The error says that there is none; the list says
-// what is wrong with it, and when that holds an error the document is nil.
+// OpenDefinition reads the definition that ref names: a shipped one such as "0.3" or "0.3/proto", else the file of
+// that name. What a file imports is read from its folder and below, and from nowhere outside. The error says that
+// there is none; the list says what is wrong with it, and when that holds an error the document is nil.
 func OpenDefinition(ref string) (*spec.Document, diag.List, error) {
 	if slices.Contains(spec.References(), ref) {
 		doc, err := spec.Named(ref)

@@ -1,7 +1,7 @@
 // Package project holds what the commands do: each opens a project, generates it, and applies or reports the result.
 //
-// What is generated is decided by package generator, which only sees values. What touches the disk is in disk, the only writer; what
-// touches the network in remote; and merge brings the user's files up to a newer tool.
+// What is generated is decided by package generator, which only sees values. What touches the disk is in disk, the
+// only writer; what touches the network in remote; and merge brings the user's files up to a newer tool.
 package project
 
 import (
@@ -159,8 +159,8 @@ func (p *project) fresh() bool {
 	return p.tool.released() || p.tool.stampOf(p.Dir(), p.Lock().Bytes()).matches()
 }
 
-// hasUnpacked reports whether the last run put the runtime's source into the project. What go.mod says of it is no input
-// that the lock pins, because everything else in go.mod is the user's.
+// hasUnpacked reports whether the last run put the runtime's source into the project. What go.mod says of it is no
+// input that the lock pins, because everything else in go.mod is the user's.
 func (p *project) hasUnpacked() bool {
 	_, ok := p.Lock().Files[scaffold.Unpacked+"/go.mod"]
 	return ok

@@ -31,8 +31,8 @@ func ThisTool() Tool {
 // released reports whether the version says all about the program.
 func (t Tool) released() bool { return t.Version != "devel" }
 
-// runtime is what a project in dir builds against when nobody says: the tool's own release, the checkout that it was built
-// from, else the source that it carries.
+// runtime is what a project in dir builds against when nobody says: the tool's own release, the checkout that it was
+// built from, else the source that it carries.
 func (t Tool) runtime(dir string) (scaffold.Runtime, error) {
 	if rt, ok := scaffold.Released(t.Info); ok {
 		return rt, nil
@@ -72,8 +72,8 @@ func (t Tool) build() string {
 	return hex.EncodeToString(h.Sum(nil))
 }
 
-// stamp remembers, outside the project, which build of an unreleased tool last generated it and which lock it left. With a
-// released tool the lock alone says that.
+// stamp remembers, outside the project, which build of an unreleased tool last generated it and which lock it left.
+// With a released tool the lock alone says that.
 type stamp struct{ path, text string }
 
 // stampOf is the stamp that the tool would leave now on a project with the given lock; its path is "" where there is no

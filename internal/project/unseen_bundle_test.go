@@ -10,8 +10,8 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// unseenBundle is the schema that is made of the unseen proto. A schema cannot say that a field was renamed, so that another one
-// is renamed than in the proto: user code that names it would not build.
+// unseenBundle is the schema that is made of the unseen proto. A schema cannot say that a field was renamed, so that
+// another one is renamed than in the proto: user code that names it would not build.
 func unseenBundle(t *testing.T, form bundletest.Form) string {
 	t.Helper()
 	doc, list := spec.ReadIn("a2a.proto", []byte(unseenDefinition(t)), fstest.MapFS{"parts/budget.proto": {Data: []byte(unseenBudget)}})

@@ -192,8 +192,8 @@ none {"jsonrpc":"2.0","id":12,"method":"nonsense","params":{}}
 0.3 {"jsonrpc":"2.0","id":5,"method":"message/stream","params":{"message":{"kind":"message","messageId":"m","role":"user","parts":[{"kind":"text","text":"talk"}]}}}
 `
 
-// run generates two projects in one module, a plain one and one with the unseen definition beside the same versions, compares what
-// they answer, and asks what is new. It returns the folder of the latter.
+// run generates two projects in one module, a plain one and one with the unseen definition beside the same versions,
+// compares what they answer, and asks what is new. It returns the folder of the latter.
 func (u unseen) run(t *testing.T) string {
 	t.Helper()
 	if testing.Short() {

@@ -204,7 +204,8 @@ var unseenAnswers = []string{
 	`VERSION 1.1-preview 13`, `VERSION 1.0 11`, `VERSION 0.3 \d+`,
 }
 
-// TestAnUnseenDefinitionIsServedAndLeavesTheOlderVersionsAlone takes a proto with everything that a next version may bring.
+// TestAnUnseenDefinitionIsServedAndLeavesTheOlderVersionsAlone takes a proto with everything that a next version may
+// bring.
 func TestAnUnseenDefinitionIsServedAndLeavesTheOlderVersionsAlone(t *testing.T) {
 	dir := unseen{
 		version: "1.1-preview", file: "protocol/a2a.proto", ask: unseenAsk,

@@ -95,7 +95,8 @@ func moves(pinned, now map[string]string) []Move {
 	return ms
 }
 
-// mergeScaffold renders the user's files as init would now, and merges the difference to what was once written into them.
+// mergeScaffold renders the user's files as init would now, and merges the difference to what was once written into
+// them.
 func (p *project) mergeScaffold(out generator.Output) ([]output.File, []ScaffoldUpdate, error) {
 	once, stubs, err := p.renderScaffold(out)
 	if err != nil {

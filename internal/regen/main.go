@@ -1,5 +1,5 @@
-// Command regen rewrites what this repository keeps of what is generated from the shipped definitions: the protocol packages, and what
-// the runtime knows of all versions.
+// Command regen rewrites what this repository keeps of what is generated from the shipped definitions: the protocol
+// packages, and what the runtime knows of all versions.
 package main
 
 import (

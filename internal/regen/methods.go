@@ -10,7 +10,8 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// methodAges is the table by which a server tells a caller of which versions a method is that the request's version does not have.
+// methodAges is the table by which a server tells a caller of which versions a method is that the request's version
+// does not have.
 func methodAges(p *ir.Protocol) (output.File, error) {
 	of := map[string][]string{} // oldest first
 	var methods []string

@@ -69,8 +69,9 @@ func replaced(t *testing.T, text, old, new string) string {
 	return strings.Replace(text, old, new, 1)
 }
 
-// TestAVersionIsAFolderAnAlignmentAndAnEntry ships two versions more: 1.1, which a proto defines, and 0.4, which a schema defines. All
-// else follows when the repository's generated code is made anew: the tool speaks them, and a new project speaks the newest.
+// TestAVersionIsAFolderAnAlignmentAndAnEntry ships two versions more: 1.1, which a proto defines, and 0.4, which a
+// schema defines. All else follows when the repository's generated code is made anew: the tool speaks them, and a new
+// project speaks the newest.
 func TestAVersionIsAFolderAnAlignmentAndAnEntry(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles the tool twice")

@@ -34,8 +34,8 @@ func (e *RefusedError) Error() string {
 }
 
 // Apply carries out a plan. The order makes a kill harmless: first the new lock is staged, which says what is coming;
-// then every content is written beside its file; then each is renamed into place; then files that are no longer generated are
-// deleted; the new lock comes last. An error before the first rename leaves no trace.
+// then every content is written beside its file; then each is renamed into place; then files that are no longer
+// generated are deleted; the new lock comes last. An error before the first rename leaves no trace.
 func (p *Project) Apply(pl *Plan) error {
 	if refused := pl.Refused(); len(refused) > 0 {
 		return &RefusedError{refused}

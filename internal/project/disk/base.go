@@ -12,9 +12,9 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// baseFolder holds what the tool wrote into each file that is the user's since then, so that a later tool can merge its
-// changes into it. The go command passes by folders that begin with a dot, and the suffix keeps everybody else from taking
-// a base for the file itself: a second go.mod, say.
+// baseFolder holds what the tool wrote into each file that is the user's since then, so that a later tool can merge
+// its changes into it. The go command passes by folders that begin with a dot, and the suffix keeps everybody else
+// from taking a base for the file itself: a second go.mod, say.
 const (
 	baseFolder = ".a2agen/base/"
 	baseSuffix = ".base"
@@ -33,8 +33,8 @@ func (p *Project) Base(name string) ([]byte, bool) {
 // Recorded reports whether the tool ever wrote the scaffold file, even if the user deleted it since.
 func (p *Project) Recorded(name string) bool { return p.scaffold()[name] != "" }
 
-// scaffold is what the lock says of the user's files, with what an interrupted run wrote. When the lock is gone, the bases
-// tell.
+// scaffold is what the lock says of the user's files, with what an interrupted run wrote. When the lock is gone, the
+// bases tell.
 func (p *Project) scaffold() map[string]string {
 	all := maps.Clone(p.lock.Scaffold)
 	if all == nil {
@@ -85,7 +85,8 @@ func (p *Project) planBase(pl *Plan, name string, base []byte) {
 	}
 }
 
-// planForgotten notes which files the user deleted, and drops the bases of those that an interrupted run did not come to write.
+// planForgotten notes which files the user deleted, and drops the bases of those that an interrupted run did not come
+// to write.
 func (p *Project) planForgotten(pl *Plan) {
 	written := map[string]bool{}
 	for _, c := range pl.Changes {
@@ -115,8 +116,9 @@ func (p *Project) dropBase(pl *Plan, name, sum string) {
 }
 
 // writes are all files to write, in order. A base goes in front of a new file, so that no file is there without its
-// base, and behind a merged one, so that a merge that was cut off is not taken for done. The paths go backwards, so that the test of a
-// handler comes before the handler: once that is there, no run offers stubs for its skill any more.
+// base, and behind a merged one, so that a merge that was cut off is not taken for done. The paths go backwards, so
+// that the test of a handler comes before the handler: once that is there, no run offers stubs for its skill any
+// more.
 func (pl *Plan) writes() []Change {
 	var cs []Change
 	bases := maps.Clone(pl.bases)

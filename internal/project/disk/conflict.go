@@ -5,8 +5,8 @@ import (
 	"maps"
 )
 
-// sides takes a text with the conflict markers of a merge apart: the text as one branch has it, and as the other. Without
-// markers there is one text and false.
+// sides takes a text with the conflict markers of a merge apart: the text as one branch has it, and as the other.
+// Without markers there is one text and false.
 func sides(data []byte) (ours, theirs []byte, conflict bool) {
 	const both, first, base, second = 0, 1, 2, 3
 	at := both
@@ -35,8 +35,8 @@ func sides(data []byte) (ours, theirs []byte, conflict bool) {
 	return ours, theirs, conflict
 }
 
-// joined is the lock of a merge: what either branch wrote is the tool's, and what they pin differently stays as ours has
-// it, since pins move only when somebody says so. The inputs are another's than either's.
+// joined is the lock of a merge: what either branch wrote is the tool's, and what they pin differently stays as ours
+// has it, since pins move only when somebody says so. The inputs are another's than either's.
 func (l *Lock) joined(theirs *Lock) *Lock {
 	j := l.clone()
 	j.Inputs, j.theirs = nil, map[string]string{}

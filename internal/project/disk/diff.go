@@ -10,8 +10,8 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// Diff is the plan as a unified diff with paths a/… and b/…, sorted by path: everything that [Project.Apply] would write
-// or delete, the lock included, so that "git apply" of it comes to the same. nil when nothing would change.
+// Diff is the plan as a unified diff with paths a/… and b/…, sorted by path: everything that [Project.Apply] would
+// write or delete, the lock included, so that "git apply" of it comes to the same. nil when nothing would change.
 func (pl *Plan) Diff() []byte {
 	cs := append(pl.writes(), pl.deletes()...)
 	if pl.relock {

@@ -20,12 +20,13 @@ type filesystem interface {
 	MkdirAll(name string, perm fs.FileMode) error
 	Rename(from, to string) error
 	Remove(name string) error
-	// Create writes a new file; it never follows or overwrites what has the name. It may be called by several goroutines.
+	// Create writes a new file; it never follows or overwrites what has the name. It may be called by several
+	// goroutines.
 	Create(name string, data []byte) error
 }
 
-// folder is a real project folder. os.Root keeps every operation inside it, symbolic links included. It looks a name up anew
-// each time, element by element; the folders below are kept open, so that this is done once for each of them.
+// folder is a real project folder. os.Root keeps every operation inside it, symbolic links included. It looks a name
+// up anew each time, element by element; the folders below are kept open, so that this is done once for each of them.
 type folder struct {
 	*os.Root
 	below *openFolders
@@ -136,8 +137,8 @@ func (f folder) Remove(name string) error {
 	return errors.Join(f.forget(name), f.Root.Remove(name))
 }
 
-// tempName is where name's new content waits for its rename. It is the same in every run, so that a later run finds what
-// a killed one left.
+// tempName is where name's new content waits for its rename. It is the same in every run, so that a later run finds
+// what a killed one left.
 func tempName(name string) string {
 	dir, base := path.Split(name)
 	return dir + "." + base + output.TempSuffix

@@ -31,19 +31,20 @@ type Lock struct {
 	Inputs map[string]string `yaml:"inputs,omitempty"`
 	// Files are the digests of the owned files.
 	Files map[string]string `yaml:"files,omitempty"`
-	// Scaffold are the digests, as the tool wrote them, of the files that are the user's since then: the bases of a merge.
-	// One that the user deleted has the digest "absent".
+	// Scaffold are the digests, as the tool wrote them, of the files that are the user's since then: the bases of a
+	// merge. One that the user deleted has the digest "absent".
 	Scaffold map[string]string `yaml:"scaffold,omitempty"`
 
-	// theirs is set for a lock with the conflict markers of a merge: the other branch's digests of the owned files that both wrote.
+	// theirs is set for a lock with the conflict markers of a merge: the other branch's digests of the owned files
+	// that both wrote.
 	theirs map[string]string
 }
 
 // Merging reports whether the lock was read from both sides of a merge.
 func (l *Lock) Merging() bool { return l.theirs != nil }
 
-// ParseLock reads a lock, also one with the conflict markers of a merge. It trusts nothing: paths that leave the project are
-// refused, as the lock decides which files may be deleted.
+// ParseLock reads a lock, also one with the conflict markers of a merge. It trusts nothing: paths that leave the
+// project are refused, as the lock decides which files may be deleted.
 func ParseLock(data []byte) (*Lock, error) {
 	ours, theirs, conflict := sides(data)
 	l, err := parseLock(ours)

@@ -49,9 +49,9 @@ type Plan struct {
 	force   bool
 }
 
-// Plan compares generated files with the folder and writes nothing. next is the lock to write, without Files and Scaffold,
-// which the plan fills in. With force, hand-edited and foreign files are overwritten or deleted instead of refused.
-// It is an error when a path is not allowed, when two files share one, or when the folder cannot be read.
+// Plan compares generated files with the folder and writes nothing. next is the lock to write, without Files and
+// Scaffold, which the plan fills in. With force, hand-edited and foreign files are overwritten or deleted instead of
+// refused. It is an error when a path is not allowed, when two files share one, or when the folder cannot be read.
 func (p *Project) Plan(files []output.File, next Lock, force bool) (*Plan, error) {
 	if err := output.CheckPaths(files); err != nil {
 		return nil, err
@@ -154,7 +154,8 @@ func (p *Project) state(f output.File) (State, []byte, error) {
 	}
 }
 
-// read reads a file that the plan wants to write or delete. A parent that is a file counts as an obstacle, not as absence.
+// read reads a file that the plan wants to write or delete. A parent that is a file counts as an obstacle, not as
+// absence.
 func (p *Project) read(name string) ([]byte, error) {
 	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
 		info, err := p.disk.Lstat(dir)

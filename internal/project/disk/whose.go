@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// AllowHeaderless names the owned files that have no header: those that cannot have one. What the lock lists beside them, and
-// that has no header, is not the tool's, whoever wrote the lock.
+// AllowHeaderless names the owned files that have no header: those that cannot have one. What the lock lists beside
+// them, and that has no header, is not the tool's, whoever wrote the lock.
 func (p *Project) AllowHeaderless(is func(name string) bool) { p.headerless = is }
 
 // tools reports whether a file is of a kind that is the tool's, whatever the lock says.
@@ -31,20 +31,20 @@ func (p *Project) recognises(name string, data []byte) bool {
 	return p.lock.Files[name] == sum || p.lock.theirs[name] == sum || p.staged != nil && p.staged.Files[name] == sum
 }
 
-// unsure reports whether the lock cannot tell if somebody edited the file: it is gone, or two branches that both generated the
-// file met in a merge.
+// unsure reports whether the lock cannot tell if somebody edited the file: it is gone, or two branches that both
+// generated the file met in a merge.
 func (p *Project) unsure(name string) bool {
 	return p.lock.Tool == "" || p.lock.theirs[name] != ""
 }
 
 var conflictMarker = regexp.MustCompile(`(?m)^(<{7}|>{7})( |$)`)
 
-// longLine is the length from which a line counts as data rather than as code, in bytes: no person edits a card in the middle
-// of a string, but every skill changes it.
+// longLine is the length from which a line counts as data rather than as code, in bytes: no person edits a card in
+// the middle of a string, but every skill changes it.
 const longLine = 300
 
-// expendable reports whether writing now in the place of old loses no line that somebody wrote: old is a merge with conflicts,
-// or all its lines are in now as well, whatever their indentation.
+// expendable reports whether writing now in the place of old loses no line that somebody wrote: old is a merge with
+// conflicts, or all its lines are in now as well, whatever their indentation.
 func expendable(old, now []byte) bool {
 	if conflictMarker.Match(old) {
 		return true

@@ -15,8 +15,8 @@ func counts(text []byte) map[string]int {
 	return n
 }
 
-// FuzzThree holds merging to its laws for texts of any bytes: one side's change alone is taken as it is, no line that a side added and
-// nobody deleted gets lost, and what is not decided is marked.
+// FuzzThree holds merging to its laws for texts of any bytes: one side's change alone is taken as it is, no line that
+// a side added and nobody deleted gets lost, and what is not decided is marked.
 func FuzzThree(f *testing.F) {
 	for _, seed := range [][3]string{
 		{"a\nb\nc\n", "a\nx\nc\n", "a\nb\nc\ny\n"}, {"a\nb\nc\n", "a\nx\nc\n", "a\ny\nc\n"}, {"a\r\nb\r\n", "a\r\nb\r\nc\r\n", "a\nb\nd\n"},

@@ -10,9 +10,10 @@ import (
 // Labels name the two sides in conflict markers.
 type Labels struct{ Ours, Theirs string }
 
-// Three brings the change from base to theirs into ours. Where both changed the same or neighbouring lines in different
-// ways, both stand in the result between conflict markers; conflicts counts those places. Line ends are ours: a text that has CRLF on
-// our side keeps it, and CRLF on another side, where git may have put it, is no difference.
+// Three brings the change from base to theirs into ours. Where both changed the same or neighbouring lines in
+// different ways, both stand in the result between conflict markers; conflicts counts those places. Line ends are
+// ours: a text that has CRLF on our side keeps it, and CRLF on another side, where git may have put it, is no
+// difference.
 func Three(base, ours, theirs []byte, l Labels) (merged []byte, conflicts int) {
 	ours, crlf := unix(ours)
 	base, _ = unix(base)

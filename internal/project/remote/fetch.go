@@ -1,8 +1,8 @@
 // Package remote fetches the card of somebody else's agent, for `a2agen client`.
 //
-// The other side is not trusted: size, time and redirects are bounded, only http and https are spoken, no proxy of the
-// environment is used, and private addresses, loopback included, are refused unless allowed. What comes back is data that
-// nobody has looked at yet.
+// The other side is not trusted: size, time and redirects are bounded, only http and https are spoken, no proxy of
+// the environment is used, and private addresses, loopback included, are refused unless allowed. What comes back is
+// data that nobody has looked at yet.
 package remote
 
 import (
@@ -49,8 +49,9 @@ type Info struct {
 	SHA256 string // of the bytes, in hex
 }
 
-// Fetch reads the card at target: an agent's base URL, below which the card is at /.well-known/agent-card.json; the URL of
-// the card itself when its path ends in ".json"; or the path of a file. It checks that a fetched card is a JSON object, no more.
+// Fetch reads the card at target: an agent's base URL, below which the card is at /.well-known/agent-card.json; the
+// URL of the card itself when its path ends in ".json"; or the path of a file. It checks that a fetched card is a
+// JSON object, no more.
 func Fetch(ctx context.Context, target string, o Options) ([]byte, Info, error) {
 	o = o.filled()
 	if !strings.Contains(target, "://") {
