@@ -11,7 +11,7 @@ import (
 // Factor is how much larger the second size is, and slack how much more than that the time may grow. Quadratic work grows by Factor*Factor.
 const (
 	Factor = 8
-	slack  = 3
+	slack  = 4
 )
 
 // noise is a time that cannot be told from noise: as much for the larger size is linear.
@@ -25,7 +25,7 @@ func Linear(t testing.TB, n int, prepare func(n int) (work func())) {
 	t.Helper()
 	one, many := time.Duration(1<<62), time.Duration(1<<62)
 	less, more := prepare(n), prepare(Factor*n)
-	for range 5 {
+	for range 10 {
 		one, many = min(one, measure(less)), min(many, measure(more))
 		if many <= max(noise, slack*Factor*one) {
 			return
