@@ -51,7 +51,8 @@ func (g *generation) readClient(c config.Client) (*remoteClient, diag.List) {
 	pin := output.ClientPin{URL: c.URL, Out: c.Out, Card: file, Digest: output.Digest(src)}
 	old, known := g.Pins[c.Name]
 	if known && kept && old.Card == file && old.Digest != pin.Digest {
-		list.Errorf(diag.Pos{File: file}, "pin", "run "+fetch+" to take over a changed card", "the card is not the one that is pinned in %s", output.LockName)
+		list.Errorf(diag.Pos{File: file}, "pin", "run "+fetch+" to take over a changed card",
+			"the card is not the one that is pinned in %s", output.LockName)
 		return nil, list
 	}
 	imported, list := card.Import(file, src)

@@ -22,7 +22,8 @@ func (g *generation) readKept(v config.Protocol, l *loaded) (*spec.Document, dia
 	file, src, err := v.ReadKept(g.open)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		list.Errorf(v.Pos, "no-definition", updateProtocol+" to fetch it", "the definition of version %q is not there: %s", v.Version, strings.Join(v.Kept(), " or "))
+		list.Errorf(v.Pos, "no-definition", updateProtocol+" to fetch it",
+			"the definition of version %q is not there: %s", v.Version, strings.Join(v.Kept(), " or "))
 		return nil, list
 	case err != nil:
 		list.Errorf(v.Pos, "unreadable", "", "the definition of version %q: %v", v.Version, err)
@@ -45,7 +46,8 @@ func ReadFetched(file string, v config.Protocol, src []byte) (*spec.Document, di
 	if list.HasErrors() && len(beside.missed) > 0 {
 		list = nil
 		for _, name := range beside.missed {
-			list.Errorf(diag.Pos{File: file}, "import", "keep it and what it imports as files in the project, and write file: instead of url:",
+			list.Errorf(diag.Pos{File: file}, "import",
+				"keep it and what it imports as files in the project, and write file: instead of url:",
 				"the definition imports %q; one that is fetched imports nothing but google/api and google/protobuf", name)
 		}
 	}

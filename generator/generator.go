@@ -161,7 +161,8 @@ func (g *generation) readConfig() (*config.Config, diag.List) {
 	switch {
 	case errors.Is(err, fs.ErrNotExist) && g.exists(config.Misspelt):
 		var list diag.List
-		list.Errorf(diag.Pos{File: config.Misspelt}, "misspelt-file", "rename it to "+config.File, "this file is not read")
+		list.Errorf(diag.Pos{File: config.Misspelt}, "misspelt-file", "rename it to "+config.File,
+			"this file is not read")
 		return config.Default(), list
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return config.Default(), unreadable(config.File, err)
@@ -217,7 +218,8 @@ func (g *generation) noCard(c *config.Config) (list diag.List) {
 	i := slices.IndexFunc(misspeltCards, g.exists)
 	switch {
 	case i >= 0:
-		hint = fmt.Sprintf(`rename %[1]s to %[2]s, or write "card: %[1]s" in %[3]s`, misspeltCards[i], c.Card, config.File)
+		hint = fmt.Sprintf(`rename %[1]s to %[2]s, or write "card: %[1]s" in %[3]s`, misspeltCards[i], c.Card,
+			config.File)
 	case len(c.Clients) > 0:
 		return nil
 	}
@@ -252,9 +254,11 @@ func (g *generation) emitters(out *Output, clients []remoteClient) []emitter {
 	switch {
 	case out.Config.ProtocolImport != "":
 	case carried(out.Config) != "":
-		es = append(es, into(pkgs.Protocol, func() ([]output.File, error) { return carriedPackage(carried(out.Config)) }))
+		es = append(es,
+			into(pkgs.Protocol, func() ([]output.File, error) { return carriedPackage(carried(out.Config)) }))
 	default:
-		es = append(es, into(pkgs.Protocol, func() ([]output.File, error) { return emit.ProtocolPackage(model.Protocol, paths) }))
+		es = append(es,
+			into(pkgs.Protocol, func() ([]output.File, error) { return emit.ProtocolPackage(model.Protocol, paths) }))
 	}
 	if model.Agent != nil {
 		es = append(es,

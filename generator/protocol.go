@@ -177,7 +177,8 @@ func CarriedPackages() []Carried {
 }
 
 // carriedBindings are the types of the carried package that the agent's packages name.
-var carriedBindings = ir.Bindings{Task: &ir.Type{Go: "Task"}, Message: &ir.Type{Go: "Message"}, AgentCard: &ir.Type{Go: "AgentCard"}}
+var carriedBindings = ir.Bindings{Task: &ir.Type{Go: "Task"}, Message: &ir.Type{Go: "Message"},
+	AgentCard: &ir.Type{Go: "AgentCard"}}
 
 // carried returns the folder of the carried package that is the one the project needs, "" when there is none.
 func carried(c *config.Config) string {

@@ -65,7 +65,8 @@ func (o *ClientOptions) check() error {
 		return badArgument("--out: %w", err)
 	}
 	if base := path.Base(out); names.Package(base) != base {
-		return badArgument("--out %.80q: the last element cannot be a package name (write %s)", o.Out, path.Join(path.Dir(out), names.Package(base)))
+		return badArgument("--out %.80q: the last element cannot be a package name (write %s)", o.Out,
+			path.Join(path.Dir(out), names.Package(base)))
 	}
 	o.Out = out
 	return nil
@@ -112,11 +113,13 @@ func (p *project) client(o ClientOptions, cfg *config.Config, agentName string) 
 	}
 	k := cfg.Clients[i]
 	if o.Out != "" && k.Out != o.Out {
-		return c, false, badArgument("client %q is in %s by %s: change it there, or give another --name", c.Name, k.Out, k.Pos)
+		return c, false, badArgument("client %q is in %s by %s: change it there, or give another --name", c.Name,
+			k.Out, k.Pos)
 	}
 	c.Path = cmp.Or(c.Path, emptyIf(c.URL != "", path.Join(k.Out, config.KeptCard)))
 	if k.URL != c.URL || k.Path != c.Path {
-		return c, false, badArgument("client %q is one of %s by %s: change it there, or give another --name", c.Name, cmp.Or(k.URL, k.Path), k.Pos)
+		return c, false, badArgument("client %q is one of %s by %s: change it there, or give another --name",
+			c.Name, cmp.Or(k.URL, k.Path), k.Pos)
 	}
 	return k, true, nil
 }

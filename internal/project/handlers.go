@@ -77,7 +77,8 @@ func (p *project) elsewhere(h scaffold.Handlers, c *config.Config) []scaffold.Fi
 		return []scaffold.Finding{{
 			Code: scaffold.Elsewhere, File: config.File,
 			Message: fmt.Sprintf("packages.skills is %s, and the handlers are in %s", c.Packages.Skills, dir),
-			Hint:    fmt.Sprintf("move that folder to %s, name its package %s, and change the import in main.go", c.Packages.Skills, path.Base(c.Packages.Skills)),
+			Hint: fmt.Sprintf("move that folder to %s, name its package %s, and change the import in main.go",
+				c.Packages.Skills, path.Base(c.Packages.Skills)),
 		}}
 	}
 	return nil

@@ -223,7 +223,8 @@ func (p *project) apply(o Options, out generator.Output, files []output.File, r 
 
 // lock is what the lock says of a run, beside the files.
 func (p *project) lock(out generator.Output) disk.Lock {
-	return disk.Lock{Tool: p.tool.Version, Module: p.module, Protocols: out.Protocols, Clients: out.Clients, Inputs: out.Read}
+	return disk.Lock{Tool: p.tool.Version, Module: p.module, Protocols: out.Protocols, Clients: out.Clients,
+		Inputs: out.Read}
 }
 
 func (r *Report) describe(pl *disk.Plan) {
@@ -237,7 +238,8 @@ func (r *Report) describe(pl *disk.Plan) {
 
 // scaffold describes the project to the scaffold's templates.
 func (p *project) scaffold(out generator.Output) scaffold.Project {
-	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description, Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport}
+	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
+		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport}
 }
 
 // Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.

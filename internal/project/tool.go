@@ -89,7 +89,8 @@ func (t Tool) stampOf(dir string, lock []byte) stamp {
 	}
 	name := sha256.Sum256([]byte(dir))
 	sum := sha256.Sum256(lock)
-	return stamp{filepath.Join(cache, "a2agen", hex.EncodeToString(name[:16])), build + " " + hex.EncodeToString(sum[:]) + "\n"}
+	return stamp{filepath.Join(cache, "a2agen", hex.EncodeToString(name[:16])),
+		build + " " + hex.EncodeToString(sum[:]) + "\n"}
 }
 
 func (s stamp) matches() bool {

@@ -28,7 +28,8 @@ func (e *RefusedError) Error() string {
 		case Doubtful:
 			why = "holds lines that a2agen would not write, and " + output.LockName + " does not tell whose they are"
 		}
-		fmt.Fprintf(&b, "\n%s: %s (move your changes elsewhere and delete it, or use --force to overwrite it)", c.Path, why)
+		fmt.Fprintf(&b, "\n%s: %s (move your changes elsewhere and delete it, or use --force to overwrite it)",
+			c.Path, why)
 	}
 	return b.String()
 }

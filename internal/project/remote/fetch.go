@@ -155,7 +155,8 @@ func parse(target string) (*url.URL, error) {
 	case u.Hostname() == "":
 		return nil, fmt.Errorf("the URL %q names no host", target)
 	case u.User != nil:
-		return nil, fmt.Errorf("the URL %s holds credentials, which would end up in files; leave them out", u.Redacted())
+		return nil, fmt.Errorf("the URL %s holds credentials, which would end up in files; leave them out",
+			u.Redacted())
 	}
 	u.Fragment, u.RawFragment = "", ""
 	return u, nil
@@ -210,7 +211,8 @@ func newHTTPClient(o Options) *http.Client {
 // get fetches the card at one URL.
 func get(ctx context.Context, client *http.Client, at string, o Options) ([]byte, Info, error) {
 	// Some agents vary the card on the version.
-	data, info, contentType, err := download(ctx, client, at, http.Header{"Accept": {"application/json"}, "A2a-Version": {spec.Newest()}}, o)
+	data, info, contentType, err := download(ctx, client, at,
+		http.Header{"Accept": {"application/json"}, "A2a-Version": {spec.Newest()}}, o)
 	if err != nil {
 		return nil, Info{}, err
 	}
@@ -239,7 +241,8 @@ func download(ctx context.Context, client *http.Client, at string, header http.H
 	if data, err = readAll(resp.Body, o.MaxBytes); err != nil {
 		return nil, Info{}, "", explain(ctx, at, o, err)
 	}
-	return data, Info{URL: resp.Request.URL.String(), ETag: resp.Header.Get("ETag"), SHA256: digest(data)}, resp.Header.Get("Content-Type"), nil
+	return data, Info{URL: resp.Request.URL.String(), ETag: resp.Header.Get("ETag"),
+		SHA256: digest(data)}, resp.Header.Get("Content-Type"), nil
 }
 
 // explain shortens the errors of net/http to what a user can act on.
