@@ -51,14 +51,14 @@ func ProtocolPackage(folder string) (map[string][]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	clause := []byte("\npackage " + path.Base(folder) + "\n")
+	name := []byte(path.Base(folder)) // the clause and the package comment have it, and nothing else
 	files := make(map[string][]byte, len(entries))
 	for _, e := range entries {
 		data, err := protocolFiles.ReadFile(path.Join(folder, e.Name()))
 		if err != nil {
 			return nil, err
 		}
-		files[e.Name()] = bytes.Replace(data, clause, []byte("\npackage a2a\n"), 1)
+		files[e.Name()] = bytes.ReplaceAll(data, name, []byte("a2a"))
 	}
 	return files, nil
 }
