@@ -1,6 +1,7 @@
 package prototest
 
 import (
+	"math"
 	"slices"
 	"strings"
 
@@ -197,7 +198,8 @@ func anyValue(t *rapid.T, m protoreflect.Message, depth int) {
 func anyMessage(t *rapid.T, m protoreflect.Message) {
 	inside := rapid.SampledFrom([]proto.Message{
 		&timestamppb.Timestamp{Seconds: 7}, &durationpb.Duration{Seconds: -3, Nanos: -5e8}, &structpb.ListValue{Values: []*structpb.Value{structpb.NewStringValue("x")}},
-		&wrapperspb.BytesValue{Value: []byte("abc")}, &wrapperspb.Int64Value{Value: 12}, &wrapperspb.DoubleValue{Value: 0.5}, &fieldmaskpb.FieldMask{Paths: []string{"a_b", "c"}}, &emptypb.Empty{}, nil,
+		&wrapperspb.BytesValue{Value: []byte("abc")}, &wrapperspb.Int64Value{Value: 12}, &wrapperspb.DoubleValue{Value: 0.5}, &wrapperspb.UInt32Value{}, &wrapperspb.FloatValue{Value: float32(math.Copysign(0, -1))},
+		&fieldmaskpb.FieldMask{Paths: []string{"a_b", "c"}}, &emptypb.Empty{}, nil,
 	}).Draw(t, "any")
 	fields := m.Descriptor().Fields()
 	m.Clear(fields.ByName("value")) // the value of a map's key that is drawn twice is filled twice

@@ -1,6 +1,9 @@
 package wire
 
-import "strings"
+import (
+	"math"
+	"strings"
+)
 
 // Any is a google.protobuf.Any: a message of any type, which it names. It is kept as it came, as JSON or as protobuf, and is turned into the
 // other form when it has to be: that needs a type of the definition, or one that JSON has a form for.
@@ -211,16 +214,18 @@ func knownOf[T any](read func(*ProtoReader, T) T, add func([]byte, T) ([]byte, e
 	}
 }
 
-// wrapperOf is a scalar in a message of its own.
-func wrapperOf[T any](field uint32, read func(*ProtoReader) T, add func([]byte, T) []byte, take func(*Reader) T, write func(*ProtoWriter, uint32, T)) *known {
+// wrapperOf is a scalar in a message of its own, which is empty for what is zero.
+func wrapperOf[T any](field uint32, zero func(T) bool, read func(*ProtoReader) T, add func([]byte, T) []byte, take func(*Reader) T, write func(*ProtoWriter, uint32, T)) *known {
 	return knownOf(
 		func(r *ProtoReader, old T) T { return ReadWrapped(r, field, old, read) },
 		sure(add), take,
 		func(w *ProtoWriter, tag uint32, x T) error {
-			WriteWrapped(w, tag, field, true, x, write)
+			WriteWrapped(w, tag, field, !zero(x), x, write)
 			return nil
 		})
 }
+
+func isZero[T comparable](x T) bool { return x == *new(T) }
 
 // sure is a function that never fails as one that may.
 func sure[T any](add func([]byte, T) []byte) func([]byte, T) ([]byte, error) {
@@ -237,13 +242,13 @@ var wellKnown = map[string]*known{
 		w.FieldMask(tag, m)
 		return nil
 	}),
-	"google.protobuf.StringValue": wrapperOf(oneTag, (*ProtoReader).String, AppendString, (*Reader).String, (*ProtoWriter).String),
-	"google.protobuf.BytesValue":  wrapperOf(oneTag, (*ProtoReader).Bytes, AppendBytes, (*Reader).Bytes, (*ProtoWriter).Bytes),
-	"google.protobuf.BoolValue":   wrapperOf(1<<3, (*ProtoReader).Bool, AppendBool, (*Reader).Bool, (*ProtoWriter).Bool),
-	"google.protobuf.Int32Value":  wrapperOf(1<<3, (*ProtoReader).Int32, AppendInt32, (*Reader).Int32, (*ProtoWriter).Int32),
-	"google.protobuf.Int64Value":  wrapperOf(1<<3, (*ProtoReader).Int64, AppendInt64, (*Reader).Int64, (*ProtoWriter).Int64),
-	"google.protobuf.UInt32Value": wrapperOf(1<<3, (*ProtoReader).Uint32, AppendUint32, (*Reader).Uint32, (*ProtoWriter).Uint32),
-	"google.protobuf.UInt64Value": wrapperOf(1<<3, (*ProtoReader).Uint64, AppendUint64, (*Reader).Uint64, (*ProtoWriter).Uint64),
-	"google.protobuf.FloatValue":  wrapperOf(1<<3|5, (*ProtoReader).Float32, AppendFloat32, (*Reader).Float32, (*ProtoWriter).Float32),
-	"google.protobuf.DoubleValue": wrapperOf(1<<3|1, (*ProtoReader).Float64, AppendFloat64, (*Reader).Float64, (*ProtoWriter).Float64),
+	"google.protobuf.StringValue": wrapperOf(oneTag, isZero, (*ProtoReader).String, AppendString, (*Reader).String, (*ProtoWriter).String),
+	"google.protobuf.BytesValue":  wrapperOf(oneTag, func(b []byte) bool { return len(b) == 0 }, (*ProtoReader).Bytes, AppendBytes, (*Reader).Bytes, (*ProtoWriter).Bytes),
+	"google.protobuf.BoolValue":   wrapperOf(1<<3, isZero, (*ProtoReader).Bool, AppendBool, (*Reader).Bool, (*ProtoWriter).Bool),
+	"google.protobuf.Int32Value":  wrapperOf(1<<3, isZero, (*ProtoReader).Int32, AppendInt32, (*Reader).Int32, (*ProtoWriter).Int32),
+	"google.protobuf.Int64Value":  wrapperOf(1<<3, isZero, (*ProtoReader).Int64, AppendInt64, (*Reader).Int64, (*ProtoWriter).Int64),
+	"google.protobuf.UInt32Value": wrapperOf(1<<3, isZero, (*ProtoReader).Uint32, AppendUint32, (*Reader).Uint32, (*ProtoWriter).Uint32),
+	"google.protobuf.UInt64Value": wrapperOf(1<<3, isZero, (*ProtoReader).Uint64, AppendUint64, (*Reader).Uint64, (*ProtoWriter).Uint64),
+	"google.protobuf.FloatValue":  wrapperOf(1<<3|5, func(x float32) bool { return math.Float32bits(x) == 0 }, (*ProtoReader).Float32, AppendFloat32, (*Reader).Float32, (*ProtoWriter).Float32),
+	"google.protobuf.DoubleValue": wrapperOf(1<<3|1, func(x float64) bool { return math.Float64bits(x) == 0 }, (*ProtoReader).Float64, AppendFloat64, (*Reader).Float64, (*ProtoWriter).Float64),
 }

@@ -112,7 +112,9 @@ func TestAnyIsKeptAsItCameAndTurnedWhereItsTypeIsKnown(t *testing.T) {
 		{`{"@type":"x/p.Pet","name":"Rex"}`, "\x0a\x07x/p.Pet\x12\x03Rex"},
 		{`{"@type":"x/p.Pet"}`, "\x0a\x07x/p.Pet"},
 		{`{"@type":"t/google.protobuf.Duration","value":"1.500s"}`, "\x0a\x1at/google.protobuf.Duration\x12\x08\x08\x01\x10\x80\xca\xb5\xee\x01"},
-		{`{"@type":"t/google.protobuf.StringValue","value":""}`, "\x0a\x1dt/google.protobuf.StringValue\x12\x02\x0a\x00"},
+		{`{"@type":"t/google.protobuf.StringValue","value":""}`, "\x0a\x1dt/google.protobuf.StringValue"},
+		{`{"@type":"t/google.protobuf.Int64Value","value":"0"}`, "\x0a\x1ct/google.protobuf.Int64Value"},
+		{`{"@type":"t/google.protobuf.FloatValue","value":-0}`, "\x0a\x1ct/google.protobuf.FloatValue\x12\x05\x0d\x00\x00\x00\x80"},
 		{`{"@type":"t/google.protobuf.Empty"}`, "\x0a\x17t/google.protobuf.Empty"},
 	} {
 		var w ProtoWriter
