@@ -2,6 +2,36 @@ package runtime
 
 import "fmt"
 
+// PushConfig is the neutral form of a push notification configuration (A2A 1.0 §4.3.1): where a task's events are to be
+// sent, and what the sender shows there. A task has any number of them, told apart by their ids.
+type PushConfig struct {
+	ID          string `json:"id"`
+	URL         string `json:"url"`
+	Token       string `json:"token,omitempty"`
+	Scheme      string `json:"scheme,omitempty"` // of the Authorization header; "": none
+	Credentials string `json:"credentials,omitempty"`
+}
+
+// The headers of a push notification beside Content-Type, A2A-Version and Authorization.
+const (
+	// PushTokenHeader carries the configuration's token. PushTokenHeaderToo is the name that some receivers know.
+	PushTokenHeader    = "X-A2A-Notification-Token"
+	PushTokenHeaderToo = "A2A-Notification-Token"
+	// PushIDHeader names the notification: the same on every repeat of it, and no other has it.
+	PushIDHeader = "X-A2A-Notification-Id"
+	// PushTaskHeader and PushConfigHeader are the ids of the task and of the configuration, percent-encoded.
+	PushTaskHeader   = "X-A2A-Notification-Task"
+	PushConfigHeader = "X-A2A-Notification-Config"
+	// PushSequenceHeader is the number of the event in the task's log, or the range "first-last" of those that travel as
+	// one. Those of one configuration are contiguous.
+	PushSequenceHeader = "X-A2A-Notification-Sequence"
+	// PushSignatureHeader is a JWT over the notification, if the agent signs.
+	PushSignatureHeader = "X-A2A-Notification-Signature"
+)
+
+// PushKeysPath is where an agent that signs its notifications serves its keys, as a JSON Web Key Set.
+const PushKeysPath = "/.well-known/jwks.json"
+
 // AppendPush appends the body of a push notification about e, an event of task, which already shows it: a stream item,
 // or before 1.0 the whole task as it now stands (A2A 1.0 §4.3.3, R18; [Rules.PushTask]).
 func (p *Protocol) AppendPush(dst []byte, v *Version, task Task, e Event) ([]byte, error) {
