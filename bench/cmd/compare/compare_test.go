@@ -27,6 +27,22 @@ func TestMedianLeavesOutRoundsThatWereSatOut(t *testing.T) {
 	}
 }
 
+func TestAPercentileIsAMeasurement(t *testing.T) {
+	var s series
+	for i := range 100 {
+		s = append(s, float64(100-i))
+	}
+	for share, want := range map[float64]float64{0: 1, 0.5: 50, 0.99: 99, 1: 100} {
+		if got := s.percentile(share); got != want {
+			t.Errorf("percentile %v is %v, want %v", share, got, want)
+		}
+	}
+	r := percentileRow("work", []series{{1e6, 2e6}, nil, nil, {3e6, 8e6}}, 0.99, 3)
+	if r.cells[colBare] != "1 (2.00 ms)" || r.cells[colA2Agen] != "4.00" || r.cells[colTRPC] != none || r.target != "≤ 3 **missed**" {
+		t.Errorf("row is %+v", r)
+	}
+}
+
 func TestRatiosAreTakenRoundByRound(t *testing.T) {
 	got := series{20, math.NaN(), 60}.over(series{10, 10, 20}).sorted()
 	if len(got) != 2 || got[0] != 2 || got[1] != 3 {

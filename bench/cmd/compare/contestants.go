@@ -49,7 +49,7 @@ func build(ctx context.Context, dir string) error {
 	return nil
 }
 
-// field is a set of running contestants, by column.
+// field is a set of running contestants, by column; nil: not there.
 type field []*load.Target
 
 // start starts all contestants afresh.
@@ -65,10 +65,22 @@ func start(ctx context.Context, dir string) (field, error) {
 	return f, nil
 }
 
+// during runs do, and ends the contestants. What they wrote is told when something went wrong.
+func (f field) during(do func() error) error {
+	err := do()
+	if stopped := f.stop(); err == nil {
+		return stopped
+	}
+	return errors.Join(err, f.log())
+}
+
 // stop ends them.
 func (f field) stop() error {
 	var errs []error
 	for _, t := range f {
+		if t == nil {
+			continue
+		}
 		t.Close()
 		errs = append(errs, t.Stop())
 	}
@@ -79,6 +91,9 @@ func (f field) stop() error {
 func (f field) log() error {
 	var errs []error
 	for col, t := range f {
+		if t == nil {
+			continue
+		}
 		if text := t.Log(); text != "" {
 			errs = append(errs, fmt.Errorf("%s said: %.2000s", contestants[col].name, text))
 		}
@@ -91,6 +106,9 @@ func (f field) log() error {
 func (f field) each(round int, do func(col int, t *load.Target) error) error {
 	for i := range f {
 		col := (i + round) % len(f)
+		if f[col] == nil {
+			continue
+		}
 		if err := do(col, f[col]); err != nil {
 			return fmt.Errorf("%s: %w", contestants[col].name, err)
 		}

@@ -21,8 +21,8 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
-	quick := flag.Bool("quick", false, "a rough table in less than 40 s")
-	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task stream paced burst single first idle codec generate")
+	quick := flag.Bool("quick", false, "a rough table in about 50 s")
+	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle codec generate")
 	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
 	flag.Parse()
 	runtime.GOMAXPROCS(1) // the other core is the server's
@@ -80,6 +80,7 @@ func (b *bench) sections(quick bool) []section {
 	return []section{
 		{"message", b.ratio("message", "send, answered by a Message", "request", work.Message, 0, connections, 1, 1.3)},
 		{"task", b.ratio("task", "send, answered by a finished Task (4 events)", "request", work.Task, 0, connections, 1, 2)},
+		{"agent", b.agentRows},
 		{"stream", b.ratio("stream", "stream of 100 chunks, 8 at a time, handlers yield after each chunk", "event", work.Stream, 100, 8, 103, 1.1)},
 		{"paced", b.ratio("paced", "stream of 100 chunks, 8 at a time, 1 ms between chunks", "event", work.Paced, 100, 8, 103, 1.1)},
 		{"burst", b.ratio("burst", "stream of 100 chunks, 8 at a time, chunks in a burst", "event", work.Burst, 100, 8, 103, 0.5)},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"math"
 	"path/filepath"
@@ -34,53 +33,59 @@ func (b *bench) with(ctx context.Context, f func(field) error) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() {
-		stopped := fld.stop()
-		if err != nil {
-			err = errors.Join(err, fld.log())
-			return
-		}
-		err = stopped
-	}()
-	return f(fld)
+	return fld.during(func() error { return f(fld) })
 }
 
-// cost is server CPU time in nanoseconds per unit of work, by column and round.
+// cost is what units of work took, by column and round.
 type cost struct {
-	time   []series
+	time   []series  // CPU time of the server in nanoseconds per unit
+	waits  []series  // nanoseconds from each request to the end of its answer, of all rounds
 	writes []float64 // HTTP chunks per unit, of streams
 }
 
-// load measures the CPU time of one kind of work. units is the number of units in one request: events, or 1.
-func (b *bench) load(ctx context.Context, name string, k work.Kind, n, conns, units int) (cost, error) {
-	c := cost{time: make([]series, len(contestants)), writes: make([]float64, len(contestants))}
-	err := b.with(ctx, func(f field) error {
-		counts, slow := make([]int, len(f)), make([]bool, len(f))
-		if err := f.each(0, func(col int, t *load.Target) (err error) {
-			counts[col], err = b.warmUp(t, k, n, conns)
-			return err
-		}); err != nil {
-			return err
-		}
-		for round := range b.rounds {
-			if err := f.each(round, func(col int, t *load.Target) error {
-				if slow[col] && round%sitOut != 0 {
-					c.time[col] = append(c.time[col], math.NaN())
-					return nil
-				}
-				p, err := t.Send(k, n, counts[col], conns)
-				total := float64(counts[col] * units)
-				c.time[col] = append(c.time[col], float64(p.CPU)/total)
-				c.writes[col] = float64(p.Writes) / total
-				slow[col] = p.Wall > 4*b.phase
-				return err
-			}); err != nil {
-				return err
-			}
-		}
-		return b.profileAll(f, name, k, n, conns, counts, slow)
+// load measures one kind of work. units is the number of units in one request: events, or 1.
+func (b *bench) load(ctx context.Context, name string, k work.Kind, n, conns, units int) (c cost, err error) {
+	err = b.with(ctx, func(f field) error {
+		c, err = b.measure(f, name, k, n, conns, units)
+		return err
 	})
 	return c, err
+}
+
+// measure is load for a field that runs.
+func (b *bench) measure(f field, name string, k work.Kind, n, conns, units int) (cost, error) {
+	c := cost{time: make([]series, len(f)), waits: make([]series, len(f)), writes: make([]float64, len(f))}
+	counts, slow := make([]int, len(f)), make([]bool, len(f))
+	if err := f.each(0, func(col int, t *load.Target) (err error) {
+		counts[col], err = b.warmUp(t, k, n, conns)
+		return err
+	}); err != nil {
+		return c, err
+	}
+	for round := range b.rounds {
+		if err := f.each(round, func(col int, t *load.Target) error {
+			if slow[col] && round%sitOut != 0 {
+				c.time[col] = append(c.time[col], math.NaN())
+				return nil
+			}
+			p, err := t.Send(k, n, counts[col], conns)
+			slow[col] = p.Wall > 4*b.phase
+			c.add(col, p, counts[col]*units)
+			return err
+		}); err != nil {
+			return c, err
+		}
+	}
+	return c, b.profileAll(f, name, k, n, conns, counts, slow)
+}
+
+// add notes a phase that did so many units of work.
+func (c *cost) add(col int, p load.Phase, units int) {
+	c.time[col] = append(c.time[col], float64(p.CPU)/float64(units))
+	c.writes[col] = float64(p.Writes) / float64(units)
+	for _, w := range p.Waits {
+		c.waits[col] = append(c.waits[col], float64(w))
+	}
 }
 
 // warmUp runs a little of the work and returns how many requests a phase should have.
@@ -108,7 +113,7 @@ func (b *bench) profileAll(f field, name string, k work.Kind, n, conns int, coun
 		return nil
 	}
 	return f.each(0, func(col int, t *load.Target) error {
-		if slow[col] {
+		if slow[col] || !t.Obeys() {
 			return nil
 		}
 		base := filepath.Join(b.profile, contestants[col].dir+"-"+name)

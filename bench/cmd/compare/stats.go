@@ -24,6 +24,15 @@ func (s series) median() float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
+// percentile returns the measurement that a share of all do not exceed.
+func (s series) percentile(share float64) float64 {
+	sorted := s.sorted()
+	if len(sorted) == 0 {
+		return math.NaN()
+	}
+	return sorted[max(0, int(math.Ceil(share*float64(len(sorted))))-1)]
+}
+
 // over divides each measurement by the same round's of another series.
 func (s series) over(base series) series {
 	var out series

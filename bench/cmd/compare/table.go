@@ -68,6 +68,22 @@ func ratioRow(work, unit string, c cost, most float64) row {
 	return r
 }
 
+// percentileRow compares a percentile of all waits.
+func percentileRow(work string, waits []series, share, most float64) row {
+	r := newRow(work)
+	base := waits[colBare].percentile(share)
+	for col, s := range waits {
+		if len(s) > 0 {
+			r.cells[col] = short(s.percentile(share) / base)
+		}
+	}
+	r.cells[colBare] = fmt.Sprintf("1 (%s)", duration(base))
+	if most > 0 {
+		r.aim(waits[colA2Agen].percentile(share)/base, most, "")
+	}
+	return r
+}
+
 // spread shows a median and, of several measurements, the least and the most.
 func spread(s series, show func(float64) string) string {
 	sorted := s.sorted()

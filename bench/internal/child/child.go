@@ -30,10 +30,9 @@ type Hello struct {
 	Procs int    `json:"procs"` // GOMAXPROCS
 }
 
-// Usage is the answer to "usage" (CPU time so far, in nanoseconds) and to "settle" (resident memory in bytes after two
-// garbage collections that gave free memory back).
+// Usage is the answer to a command; to "settle" it has the resident memory in bytes after two garbage collections that
+// gave free memory back.
 type Usage struct {
-	CPU int64  `json:"cpu,omitempty"`
 	RSS int64  `json:"rss,omitempty"`
 	Err string `json:"err,omitempty"`
 }
@@ -87,8 +86,6 @@ func command(line string) Usage {
 	var u Usage
 	var err error
 	switch verb {
-	case "usage":
-		u.CPU, err = cpuTime()
 	case "settle":
 		debug.FreeOSMemory()
 		debug.FreeOSMemory()
@@ -104,15 +101,6 @@ func command(line string) Usage {
 		u.Err = err.Error()
 	}
 	return u
-}
-
-// cpuTime returns user and system time of this process in nanoseconds.
-func cpuTime() (int64, error) {
-	var r syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
-		return 0, fmt.Errorf("reading CPU time: %w", err)
-	}
-	return r.Utime.Nano() + r.Stime.Nano(), nil
 }
 
 // resident returns the resident memory of this process in bytes.

@@ -44,7 +44,8 @@ func (t *Target) connect(n int) error {
 type Phase struct {
 	CPU    time.Duration // of the server
 	Wall   time.Duration
-	Writes int // HTTP chunks that the streams came in
+	Waits  []time.Duration // for each answer or stream, from the request to its end
+	Writes int             // HTTP chunks that the streams came in
 }
 
 // Send sends requests of one kind over conns connections and waits for their answers. n is the number of chunks that a
@@ -77,6 +78,7 @@ func (t *Target) Send(k work.Kind, n, requests, conns int) (Phase, error) {
 	phase.CPU = after - before
 	for _, d := range drivers {
 		phase.Writes += d.writes
+		phase.Waits = append(phase.Waits, d.waits...)
 		err = errors.Join(err, d.err)
 	}
 	if err != nil {
@@ -90,17 +92,21 @@ type driver struct {
 	c      *conn
 	r      *request
 	check  *checker
+	waits  []time.Duration
 	writes int
 	err    error
 }
 
 // drive sends the requests numbered from, from+step, … below end.
 func (d *driver) drive(from, end, step int) error {
+	d.waits = make([]time.Duration, 0, (end-from+step-1)/step)
 	for i := from; i < end; i += step {
 		d.r.number(i)
+		began := time.Now()
 		if err := d.one(); err != nil {
 			return fmt.Errorf("request %d: %w", i, err)
 		}
+		d.waits = append(d.waits, time.Since(began))
 	}
 	if d.check.kind == work.Task {
 		return d.check.inFull(d.c.body) // the last task, which the store must still have

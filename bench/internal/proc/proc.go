@@ -1,4 +1,4 @@
-// Package proc starts contestants as processes of their own on one core and asks them for their figures.
+// Package proc starts contestants as processes of their own on one core and reads their figures.
 package proc
 
 import (
@@ -16,6 +16,7 @@ import (
 	"strings"
 	"syscall"
 	"time"
+	"unsafe"
 
 	"github.com/a2agen/a2agen/bench/internal/child"
 	"github.com/a2agen/a2agen/bench/internal/work"
@@ -29,16 +30,24 @@ type Process struct {
 	in    io.WriteCloser
 	out   *bufio.Reader
 	log   *bytes.Buffer
+
+	drained chan struct{} // of an agent: closed when log is complete
+}
+
+// newProcess prepares a process that has one core and a token of its own.
+func newProcess(ctx context.Context, binary string, args ...string) *Process {
+	p := &Process{Token: strings.ToLower(rand.Text()[:16]), cmd: exec.CommandContext(ctx, binary, args...), log: new(bytes.Buffer)}
+	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", work.TokenEnv+"="+p.Token)
+	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
+	p.cmd.WaitDelay = 2 * time.Second
+	return p
 }
 
 // Start starts a contestant on one core and checks that whoever answers at its address is this process: the pid it
 // names must be the one that was started, and the card it serves must carry a token that only it was given.
 func Start(ctx context.Context, binary string) (*Process, error) {
-	p := &Process{Token: strings.ToLower(rand.Text()[:16]), cmd: exec.CommandContext(ctx, binary), log: new(bytes.Buffer)}
-	p.cmd.Env = append(os.Environ(), "GOMAXPROCS=1", work.TokenEnv+"="+p.Token)
+	p := newProcess(ctx, binary)
 	p.cmd.Stderr = p.log
-	p.cmd.Cancel = func() error { return p.cmd.Process.Signal(syscall.SIGTERM) }
-	p.cmd.WaitDelay = 2 * time.Second
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, fmt.Errorf("starting %s: %w", binary, err)
@@ -95,10 +104,15 @@ func (p *Process) checkCard(ctx context.Context) error {
 	return nil
 }
 
-// CPU returns the CPU time, user and system, that the process has used so far.
+// CPU returns the CPU time, user and system, that the process has used so far: the kernel has a clock of it.
 func (p *Process) CPU() (time.Duration, error) {
-	u, err := p.ask("usage")
-	return time.Duration(u.CPU), err
+	const processClock = 2 // CPUCLOCK_SCHED, of all threads; the rest of the clock's number is the pid, inverted
+	var t syscall.Timespec
+	clock := ^p.cmd.Process.Pid<<3 | processClock
+	if _, _, errno := syscall.Syscall(syscall.SYS_CLOCK_GETTIME, uintptr(clock), uintptr(unsafe.Pointer(&t)), 0); errno != 0 {
+		return 0, fmt.Errorf("reading CPU time of %s: %w", p.cmd.Path, errno)
+	}
+	return time.Duration(t.Nano()), nil
 }
 
 // Settle lets the process collect its garbage and give free memory back, and returns its resident memory in bytes.
@@ -148,7 +162,11 @@ func (p *Process) Log() string { return p.log.String() }
 
 // Stop ends the process and waits for its end.
 func (p *Process) Stop() error {
-	p.in.Close()
+	if p.in != nil {
+		p.in.Close()
+	} else if err := p.quit(); err != nil {
+		return fmt.Errorf("ending %s: %w", p.cmd.Path, err)
+	}
 	if err := p.cmd.Wait(); err != nil {
 		return fmt.Errorf("ending %s: %w: %s", p.cmd.Path, err, p.log)
 	}
