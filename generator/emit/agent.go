@@ -24,7 +24,7 @@ func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
 	}
 	if len(m.Agent.Types) > 0 {
 		jobs = append(jobs, one(func() (output.File, error) {
-			return Data(m.Agent.Types, pkgName(paths.Agent), pkgFile(paths.Agent, "types.gen.go")), nil
+			return Data(m.Agent.Types, paths.Agent, pkgFile(paths.Agent, "types.gen.go"))
 		}))
 	}
 	return parallel(jobs)

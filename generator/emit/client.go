@@ -50,7 +50,8 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	if err != nil || len(a.Types) == 0 {
 		return []output.File{file}, err
 	}
-	return []output.File{file, Data(a.Types, name, dir+"/types.gen.go")}, nil
+	types, err := Data(a.Types, paths.Client, dir+"/types.gen.go")
+	return []output.File{file, types}, err
 }
 
 // skillClient knows what a client of an agent's skills needs.

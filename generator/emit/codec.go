@@ -26,27 +26,25 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	if err := c.prepare(); err != nil {
 		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
 	}
-	name, file := pkgName(paths.Protocol), pkgFile(paths.Protocol, w.File+".gen.go")
+	f, file := newFile(paths.Protocol, pkgName(paths.Protocol)), pkgFile(paths.Protocol, w.File+".gen.go")
 	if w.Shaped {
-		f := newFile(paths.Protocol, name)
 		if err := shapedCodec(c, &bound{Bindings: &p.Bindings}, f); err != nil {
 			return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
 		}
 		return render(f, file)
 	}
-	var code []jen.Code
 	for _, l := range w.Layouts {
 		if l.Type.Kind == ir.Enum {
-			code = append(code, jen.Add(c.appendEnum(l), c.readEnum(l)))
+			addAll(f, c.appendEnum(l), c.readEnum(l))
 			continue
 		}
-		code = append(code, c.appendMessage(l))
+		f.Add(c.appendMessage(l))
 		if c.exported {
-			code = append(code, c.methods(l))
+			f.Add(c.methods(l))
 		}
-		code = append(code, c.readMessage(l))
+		f.Add(c.readMessage(l))
 	}
-	return renderLarge(func() *jen.File { return newFile(paths.Protocol, name) }, file, code)
+	return render(f, file)
 }
 
 // newestJSON is the wire that encoding/json stands for.

@@ -4,36 +4,33 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/output"
 )
 
 // Data prints the types of skill inputs and outputs with their codecs and validation, as the file at filePath of the
-// package pkgName. What a root type offers is said at [ir.DataRef].
-func Data(types []*ir.DataType, pkgName, filePath string) output.File {
-	p := &dataPackage{
-		types: types, markers: map[*ir.DataType][]string{}, patterns: map[string]string{},
-		goText: goText{imports: map[string]string{}},
-	}
+// package at path. What a root type offers is said at [ir.DataRef].
+func Data(types []*ir.DataType, path, filePath string) (output.File, error) {
+	p := &dataPackage{types: types, markers: map[*ir.DataType][]string{}, patterns: map[string]string{}}
 	p.prepare()
+	f := newFile(path, pkgName(path))
 	for _, t := range types {
-		p.add(p.declaration(t), p.marks(t))
+		addAll(f, declaration(t), p.marks(t))
 		if t.Kind == ir.DataUnion {
-			p.add(p.readUnion(t), p.checkUnion(t), p.writeUnion(t))
+			addAll(f, readUnion(t), checkUnion(t), writeUnion(t))
 			continue
 		}
-		p.add(p.methods(t)...)
-		p.add(p.keys(t), p.read(t), p.check(t), p.write(t))
+		addAll(f, dataMethods(t), p.keys(t), readData(t), p.check(t), p.write(t))
 	}
-	p.add(p.patternVars())
-	return p.file(pkgName, filePath)
+	f.Add(p.patternVars())
+	return render(f, filePath)
 }
 
 // dataPackage is the state of printing one package's skill types.
 type dataPackage struct {
-	goText
 	types   []*ir.DataType
 	markers map[*ir.DataType][]string // marker methods of the unions that have the type as a case
 	locals  map[string]int            // names that the function being printed has taken, by stem
@@ -59,39 +56,50 @@ func (p *dataPackage) local(stem string) string {
 	return stem + strconv.Itoa(n)
 }
 
-// chk and wire name a function or type of the runtime's packages check and wire.
-func (p *dataPackage) chk(name string) string  { return p.qualified(checkPath, name) }
-func (p *dataPackage) wire(name string) string { return p.qualified(wirePath, name) }
+// chk names a function or type of runtime/check.
+func chk(name string) *jen.Statement { return jen.Qual(checkPath, name) }
 
-// dataScalars are the Go types of the scalar kinds that need no import.
-var dataScalars = map[ir.DataKind]string{
-	ir.DataBool: "bool", ir.DataInt32: "int32", ir.DataInt64: "int64", ir.DataUint32: "uint32", ir.DataUint64: "uint64",
-	ir.DataNumber: "float64", ir.DataString: "string", ir.DataBytes: "[]byte",
+// dataScalar is how values of a scalar kind are declared, read and written.
+type dataScalar struct {
+	goType func() *jen.Statement
+	read   string // method of check.Reader
+	path   string // of the package that has the function append
+	append string
 }
 
-// goType is the Go type of a reference, null apart.
-func (p *dataPackage) goType(r *ir.DataRef) string {
+var dataScalars = map[ir.DataKind]dataScalar{
+	ir.DataAny:    {func() *jen.Statement { return jen.Qual(wirePath, "Value") }, "Any", checkPath, "AppendAny"},
+	ir.DataBool:   {jen.Bool, "Bool", wirePath, "AppendBool"},
+	ir.DataInt32:  {jen.Int32, "Int32", wirePath, "AppendInt32"},
+	ir.DataInt64:  {jen.Int64, "Int64", wirePath, "AppendInteger"},
+	ir.DataUint32: {jen.Uint32, "Uint32", wirePath, "AppendUint32"},
+	ir.DataUint64: {jen.Uint64, "Uint64", checkPath, "AppendUint"},
+	ir.DataNumber: {jen.Float64, "Number", wirePath, "AppendFloat64"},
+	ir.DataString: {jen.String, "String", wirePath, "AppendString"},
+	ir.DataBytes:  {func() *jen.Statement { return jen.Index().Byte() }, "Bytes", wirePath, "AppendBytes"},
+	ir.DataTime:   {func() *jen.Statement { return jen.Qual("time", "Time") }, "Time", checkPath, "AppendTime"},
+	ir.DataDate:   {func() *jen.Statement { return jen.Qual("time", "Time") }, "Date", checkPath, "AppendDate"},
+}
+
+// dataType is the Go type of a reference, null apart.
+func dataType(r *ir.DataRef) *jen.Statement {
 	switch r.Kind {
-	case ir.DataAny:
-		return p.wire("Value")
-	case ir.DataTime, ir.DataDate:
-		return p.qualified("time", "Time")
 	case ir.DataList:
-		return "[]" + p.goTypeOrNull(r.Elem)
+		return jen.Index().Add(dataTypeOrNull(r.Elem))
 	case ir.DataMap:
-		return "map[string]" + p.goTypeOrNull(r.Elem)
+		return jen.Map(jen.String()).Add(dataTypeOrNull(r.Elem))
 	case ir.DataNamed:
-		return r.Name
+		return jen.Id(r.Name)
 	}
-	return dataScalars[r.Kind]
+	return dataScalars[r.Kind].goType()
 }
 
-// goTypeOrNull is the Go type of a reference.
-func (p *dataPackage) goTypeOrNull(r *ir.DataRef) string {
+// dataTypeOrNull is the Go type of a reference.
+func dataTypeOrNull(r *ir.DataRef) *jen.Statement {
 	if isPtr(r) {
-		return "*" + p.goType(r)
+		return jen.Op("*").Add(dataType(r))
 	}
-	return p.goType(r)
+	return dataType(r)
 }
 
 // isPtr reports whether null makes the Go type of r a pointer.
@@ -109,22 +117,19 @@ func dataHasNil(r *ir.DataRef) bool {
 }
 
 // declaration prints the type itself.
-func (p *dataPackage) declaration(t *ir.DataType) string {
-	head := comment(t.Go+" "+dataDoc(t)) + "type " + t.Go + " "
+func declaration(t *ir.DataType) jen.Code {
+	s := jen.Add(doc(t.Go + " " + dataDoc(t))).Type().Id(t.Go)
 	switch t.Kind {
 	case ir.DataStruct:
-		if fields := p.structFields(t); len(fields) > 0 {
-			return block(head+"struct", fields...)
-		}
-		return head + "struct{}"
+		return s.Struct(structFields(t)...).Line()
 	case ir.DataEnum:
-		return head + dataScalars[t.Base] + "\n\n" + enumConstants(t)
+		return s.Add(dataScalars[t.Base].goType()).Line().Line().Add(enumConstants(t)).Line()
 	case ir.DataUnion:
-		return block(head+"interface", t.Marker+"()")
+		return s.Interface(jen.Id(t.Marker).Params()).Line()
 	case ir.DataWrapper:
-		return block(head+"struct", "Value "+p.goTypeOrNull(t.Of))
+		return s.Struct(jen.Id("Value").Add(dataTypeOrNull(t.Of))).Line()
 	}
-	return head + p.goType(t.Of)
+	return s.Add(dataType(t.Of)).Line()
 }
 
 // dataDoc says what a type is: the schema's description, set off so that it reads whatever it says.
@@ -146,38 +151,33 @@ func dataDoc(t *ir.DataType) string {
 			text += "\n  - [" + name + "]"
 		}
 	}
-	if t.Doc != "" {
-		text += "\n\n" + t.Doc
-	}
-	return text
+	return paragraph(text, t.Doc)
 }
 
 // plainName are property names that a struct tag can hold without escapes.
 var plainName = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]*$`)
 
-func (p *dataPackage) structFields(t *ir.DataType) []string {
-	var rows []row
+func structFields(t *ir.DataType) []jen.Code {
+	var fields []jen.Code
 	for _, f := range t.Fields {
 		if f.Go == "" {
 			continue
 		}
-		typ := p.goTypeOrNull(&f.Type)
+		typ := dataTypeOrNull(&f.Type)
 		if f.Pointer {
-			typ = "*" + p.goType(&f.Type)
+			typ = jen.Op("*").Add(dataType(&f.Type))
 		}
-		r := row{comment: comment(fieldDoc(f)), cells: []string{f.Go, typ}}
+		field := jen.Add(doc(fieldDoc(f))).Id(f.Go).Add(typ)
 		if plainName.MatchString(f.Name) {
-			r.cells = append(r.cells, "`json:\""+f.Name+"\"`")
+			field.Tag(map[string]string{"json": f.Name})
 		}
-		rows = append(rows, r)
+		fields = append(fields, field)
 	}
 	if t.Extra != nil {
-		rows = append(rows, row{
-			comment: comment(t.ExtraGo + " are the properties that have no field of their own."),
-			cells:   []string{t.ExtraGo, "map[string]" + p.goTypeOrNull(t.Extra), "`json:\"-\"`"},
-		})
+		fields = append(fields, jen.Add(doc(t.ExtraGo+" are the properties that have no field of their own.")).
+			Id(t.ExtraGo).Map(jen.String()).Add(dataTypeOrNull(t.Extra)).Tag(map[string]string{"json": "-"}))
 	}
-	return columns(rows)
+	return fields
 }
 
 func fieldDoc(f *ir.DataField) string {
@@ -195,50 +195,48 @@ func fieldDoc(f *ir.DataField) string {
 }
 
 func paragraph(text, more string) string {
-	if text == "" {
-		return more
+	if text == "" || more == "" {
+		return text + more
 	}
 	return text + "\n\n" + more
 }
 
-func enumConstants(t *ir.DataType) string {
-	var rows []row
+func enumConstants(t *ir.DataType) jen.Code {
+	var constants []jen.Code
 	for _, v := range t.Values {
-		rows = append(rows, row{comment: comment(v.Doc), cells: []string{v.Go, t.Go, "= " + dataLiteral(v.Value)}})
+		constants = append(constants, jen.Add(doc(v.Doc)).Id(v.Go).Id(t.Go).Op("=").Add(dataLiteral(v.Value)))
 	}
-	return "const (" + inner(columns(rows)) + "\n)"
+	return jen.Const().Defs(constants...)
 }
 
 // dataLiteral is a JSON scalar as a Go literal.
-func dataLiteral(text []byte) string {
+func dataLiteral(text []byte) jen.Code {
 	if s, ok := jsonString(text); ok {
-		return strconv.Quote(s)
+		return jen.Lit(s)
 	}
-	return number(string(text))
+	return jen.Op(string(text)) // numbers and booleans are spelled alike
 }
 
-// number is a JSON number or boolean as gofmt spells it in Go.
-func number(text string) string { return strings.ReplaceAll(text, "E", "e") }
-
-// methods prints what emitted code and users call (see [ir.DataRef]). An enum inside a contract is validated by what
-// holds it and encodes as what it is, so that Validate is enough.
-func (p *dataPackage) methods(t *ir.DataType) []string {
-	ptr, value := "func (v *"+t.Go+") ", "func (v "+t.Go+") "
-	read, check, write := "read"+t.Go, "check"+t.Go, "write"+t.Go
-	validate := "// Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers.\n" +
-		block(ptr+"Validate() error", "return "+call(p.chk("Validate"), "v", check))
+// dataMethods prints what emitted code and users call (see [ir.DataRef]). An enum inside a contract is validated by
+// what holds it and encodes as what it is, so that Validate is enough.
+func dataMethods(t *ir.DataType) jen.Code {
+	v, read, check, write := jen.Id("v"), jen.Id("read"+t.Go), jen.Id("check"+t.Go), jen.Id("write"+t.Go)
+	bytes := jen.Index().Byte()
+	receiver := jen.Params(jen.Id("v").Op("*").Id(t.Go))
+	s := jen.Add(doc("Validate returns nil or a *check.Error that lists how v breaks its schema, with JSON pointers."))
+	s.Func().Add(receiver).Id("Validate").Params().Error().Block(jen.Return(chk("Validate").Call(v, check))).Line()
 	if t.Kind == ir.DataEnum && !t.Root {
-		return []string{validate}
+		return s
 	}
-	return []string{
-		validate,
-		"// UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error.\n" +
-			block(ptr+"UnmarshalJSON(src []byte) error", "return "+call(p.chk("Decode"), "src", "v", read, check)),
-		"// AppendJSON validates v and appends it to dst. The error is a *check.Error.\n" +
-			block(ptr+"AppendJSON(dst []byte) ([]byte, error)", "return "+call(p.chk("Append"), "dst", "v", check, write)),
-		"// MarshalJSON validates v and returns it as JSON. The error is a *check.Error.\n" +
-			block(value+"MarshalJSON() ([]byte, error)", "return "+call(p.chk("Append"), "nil", "&v", check, write)),
-	}
+	s.Line().Add(doc("UnmarshalJSON reads v from JSON, sets defaults and validates. The error is a *check.Error."))
+	s.Func().Add(receiver).Id("UnmarshalJSON").Params(jen.Id("src").Add(bytes)).Error().
+		Block(jen.Return(chk("Decode").Call(jen.Id("src"), v, read, check))).Line()
+	s.Line().Add(doc("AppendJSON validates v and appends it to dst. The error is a *check.Error."))
+	s.Func().Add(receiver).Id("AppendJSON").Params(jen.Id("dst").Add(bytes)).Params(bytes, jen.Error()).
+		Block(jen.Return(chk("Append").Call(jen.Id("dst"), v, check, write))).Line()
+	s.Line().Add(doc("MarshalJSON validates v and returns it as JSON. The error is a *check.Error."))
+	return s.Func().Params(jen.Id("v").Id(t.Go)).Id("MarshalJSON").Params().Params(bytes, jen.Error()).
+		Block(jen.Return(chk("Append").Call(jen.Nil(), jen.Op("&").Id("v"), check, write))).Line()
 }
 
 // goCases are the cases of a union by Go type: alternatives that must not both fit can have the same one.
@@ -253,41 +251,43 @@ func goCases(t *ir.DataType) []*ir.DataCase {
 }
 
 // marks prints the marker methods that make t a case of unions.
-func (p *dataPackage) marks(t *ir.DataType) string {
-	var methods []row
+func (p *dataPackage) marks(t *ir.DataType) jen.Code {
+	s := jen.Null()
 	for _, marker := range p.markers[t] {
-		receiver := t.Go
-		if caseIsPtr(t) {
-			receiver = "*" + t.Go
-		}
-		head := "func (" + receiver + ") " + marker + "()"
-		body := emptyBody(head)
-		methods = append(methods, row{cells: []string{head, body}, alone: body != "{}"})
+		s.Func().Params(dataCase(t)).Id(marker).Params().Block().Line()
 	}
-	return strings.Join(columns(methods), "\n")
+	return s
 }
 
 // caseIsPtr reports whether a pointer to t, not t itself, is a union's case.
 func caseIsPtr(t *ir.DataType) bool { return t.Kind == ir.DataStruct || t.Kind == ir.DataWrapper }
 
+// dataCase is the Go type of a union's case.
+func dataCase(t *ir.DataType) *jen.Statement {
+	if caseIsPtr(t) {
+		return jen.Op("*").Id(t.Go)
+	}
+	return jen.Id(t.Go)
+}
+
 // pattern returns the variable of a regular expression.
-func (p *dataPackage) pattern(source string) string {
+func (p *dataPackage) pattern(source string) jen.Code {
 	name, ok := p.patterns[source]
 	if !ok {
 		name = "schemaPattern" + strconv.Itoa(len(p.sources)+1)
 		p.patterns[source] = name
 		p.sources = append(p.sources, source)
 	}
-	return name
+	return jen.Id(name)
 }
 
-func (p *dataPackage) patternVars() string {
+func (p *dataPackage) patternVars() jen.Code {
 	if len(p.sources) == 0 {
-		return ""
+		return jen.Null()
 	}
-	var rows []row
+	var vars []jen.Code
 	for _, source := range p.sources {
-		rows = append(rows, row{cells: []string{p.patterns[source], "= " + call(p.chk("NewPattern"), strconv.Quote(source))}})
+		vars = append(vars, jen.Id(p.patterns[source]).Op("=").Add(chk("NewPattern")).Call(jen.Lit(source)))
 	}
-	return "var (" + inner(columns(rows)) + "\n)"
+	return jen.Var().Defs(vars...)
 }

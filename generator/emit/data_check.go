@@ -2,180 +2,203 @@ package emit
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
 // place is where a value stands in emitted code: the expression of its value and that of its address.
-type place struct{ val, ptr string }
+type place struct{ val, ptr *jen.Statement }
 
 // at is the place of an addressable expression.
-func at(x string) place { return place{val: x, ptr: "&" + x} }
+func at(x *jen.Statement) place { return place{val: x, ptr: jen.Op("&").Add(x)} }
 
 // deref is the place that a pointer expression points to.
-func deref(x string) place { return place{val: "*" + x, ptr: x} }
+func deref(x *jen.Statement) place { return place{val: jen.Op("*").Add(x), ptr: x} }
 
 // keys prints the table of a struct's keys.
-func (p *dataPackage) keys(t *ir.DataType) string {
+func (p *dataPackage) keys(t *ir.DataType) jen.Code {
 	if t.Kind != ir.DataStruct {
-		return ""
+		return jen.Null()
 	}
-	entries := p.keyEntries(t.Checks)
-	var names, required []string
-	any := false
-	for _, f := range t.Fields {
-		names = append(names, f.Name)
-		required = append(required, strconv.FormatBool(f.Required))
-		any = any || f.Required
-	}
-	if len(names) > 0 {
-		entries = append(entries, entry{"Names", texts(names)})
-	}
-	if any {
-		entries = append(entries, entry{"Required", list("[]bool", required)})
+	table := members()
+	if len(t.Fields) > 0 {
+		var names []string
+		var required []jen.Code
+		for _, f := range t.Fields {
+			names = append(names, f.Name)
+			required = append(required, jen.Lit(f.Required))
+		}
+		table.set("Names", stringsOf(names))
+		if slices.ContainsFunc(t.Fields, func(f *ir.DataField) bool { return f.Required }) {
+			table.set("Required", jen.Index().Bool().Values(required...))
+		}
 	}
 	if t.Closed {
-		entries = append(entries, entry{"Closed", "true"})
+		table.set("Closed", jen.True())
 	}
-	return "var keys" + t.Go + " = " + composite(p.chk("Keys"), entries...)
+	p.keyChecks(table, t.Checks)
+	return jen.Var().Id("keys" + t.Go).Op("=").Add(chk("Keys")).Values(table.code()...).Line()
 }
 
-// keyEntries is what checks say about the keys of an object.
-func (p *dataPackage) keyEntries(c *ir.Checks) []entry {
+// keyChecks adds what checks say about the keys of an object.
+func (p *dataPackage) keyChecks(table *literal, c *ir.Checks) {
 	if c == nil {
-		return nil
+		return
 	}
-	var entries []entry
 	for _, limit := range c.Limits {
 		n := limit.Arg
 		if n == "0" { // in Keys that is no limit
 			n = "-1"
 		}
-		entries = append(entries, entry{limit.Check, n})
+		table.set(limit.Check, jen.Op(n))
 	}
 	if len(c.Required) > 0 {
-		entries = append(entries, entry{"Others", texts(c.Required)})
+		table.set("Others", stringsOf(c.Required))
 	}
 	if len(c.DependentRequired) > 0 {
-		var each []string
+		var each []jen.Code
 		for _, dep := range c.DependentRequired {
-			each = append(each, composite("", entry{"If", strconv.Quote(dep.If)}, entry{"Then", texts(dep.Then)}))
+			each = append(each, jen.Values(members("If", jen.Lit(dep.If), "Then", stringsOf(dep.Then)).code()...))
 		}
-		entries = append(entries, entry{"Dependents", list("[]"+p.chk("Dependent"), each)})
+		table.set("Dependents", jen.Index().Add(chk("Dependent")).Values(each...))
 	}
 	if len(c.Groups) > 0 {
-		var each []string
+		var each []jen.Code
 		for _, group := range c.Groups {
 			each = append(each, groupLiteral(group))
 		}
-		entries = append(entries, entry{"Groups", list("[]"+p.chk("Group"), each)})
+		table.set("Groups", jen.Index().Add(chk("Group")).Values(each...))
 	}
 	if c.PropertyNames != nil {
 		ref := &ir.DataRef{Kind: ir.DataString, Checks: c.PropertyNames}
-		entries = append(entries, entry{"Name", block("func(c *"+p.chk("Checker")+", name string)", p.checksOf(ref, at("name"), 0)...)})
+		checks := p.checksOf(ref, at(jen.Id("name")), 0)
+		table.set("Name", jen.Func().Params(checkerParam(), jen.Id("name").String()).Block(checks...))
 	}
-	return entries
 }
 
-func groupLiteral(group ir.KeyGroup) string {
-	var sets []string
+func checkerParam() *jen.Statement { return jen.Id("c").Op("*").Add(chk("Checker")) }
+
+func groupLiteral(group ir.KeyGroup) jen.Code {
+	var sets []jen.Code
 	for _, set := range group.Sets {
-		sets = append(sets, list("", quotedAll(set)))
+		sets = append(sets, jen.Values(lits(set)...))
 	}
-	entries := []entry{{"Sets", list("[][]string", sets)}}
+	table := members("Sets", jen.Index().Index().String().Values(sets...))
 	if group.One {
-		entries = append(entries, entry{"One", "true"})
+		table.set("One", jen.True())
 	}
-	return composite("", entries...)
+	return jen.Values(table.code()...)
 }
 
 // check prints the function checkT of a type that is no union.
-func (p *dataPackage) check(t *ir.DataType) string {
+func (p *dataPackage) check(t *ir.DataType) jen.Code {
 	p.locals = map[string]int{}
-	var body []string
+	var body []jen.Code
 	switch t.Kind {
 	case ir.DataStruct:
 		body = p.checkStruct(t)
 	case ir.DataEnum:
 		body = p.checkEnum(t)
 	case ir.DataWrapper:
-		body = p.checkMember(&ir.DataField{Required: true, Type: *t.Of}, "v.Value")
+		body = p.checkMember(&ir.DataField{Required: true, Type: *t.Of}, jen.Id("v").Dot("Value"))
 	default:
-		if inner := p.checksOf(t.Of, at("x"), 0); len(inner) > 0 {
-			body = append([]string{"x := " + call(p.goType(t.Of), "*v")}, inner...)
-		}
+		body = p.checkPlain(t.Of)
 	}
-	return block("func check"+t.Go+"(c *"+p.chk("Checker")+", v *"+t.Go+")", body...)
+	return jen.Func().Id("check"+t.Go).Params(checkerParam(), jen.Id("v").Op("*").Id(t.Go)).Block(body...).Line()
 }
 
-func (p *dataPackage) checkEnum(t *ir.DataType) []string {
-	var texts, values []string
+// checkPlain checks the value of a defined type as the type below it, if there is anything to check.
+func (p *dataPackage) checkPlain(r *ir.DataRef) []jen.Code {
+	checks := p.checksOf(r, at(jen.Id("x")), 0)
+	if len(checks) == 0 {
+		return nil
+	}
+	return append([]jen.Code{jen.Id("x").Op(":=").Add(dataType(r)).Call(jen.Op("*").Id("v"))}, checks...)
+}
+
+func (p *dataPackage) checkEnum(t *ir.DataType) []jen.Code {
+	var texts []string
+	var values []jen.Code
 	for _, v := range t.Values {
 		texts = append(texts, string(v.Value))
-		values = append(values, v.Go)
+		values = append(values, jen.Id(v.Go))
 	}
-	var body []string
+	var body []jen.Code
 	if !t.Open {
-		body = append(body, call(p.chk("OneOf"), append([]string{"c", "*v", strconv.Quote(choice(texts))}, values...)...))
+		args := []jen.Code{jen.Id("c"), jen.Op("*").Id("v"), jen.Lit(choice(texts))}
+		body = append(body, chk("OneOf").Call(append(args, values...)...))
 	}
 	if t.Checks != nil || t.Open {
-		ref := &ir.DataRef{Kind: t.Base, Checks: t.Checks}
-		if inner := p.checksOf(ref, at("x"), 0); len(inner) > 0 {
-			body = append(append(body, "x := "+call(dataScalars[t.Base], "*v")), inner...)
-		}
+		body = append(body, p.checkPlain(&ir.DataRef{Kind: t.Base, Checks: t.Checks})...)
 	}
 	return body
 }
 
-func (p *dataPackage) checkStruct(t *ir.DataType) []string {
-	var body []string
+// onChecker is a call of a method of the checker.
+func onChecker(method string, args ...jen.Code) *jen.Statement {
+	return jen.Id("c").Dot(method).Call(args...)
+}
+
+func (p *dataPackage) checkStruct(t *ir.DataType) []jen.Code {
+	var body []jen.Code
 	if c := t.Checks; c != nil && len(c.Limits)+len(c.Required)+len(c.DependentRequired)+len(c.Groups) > 0 {
-		var present []string
+		var present []jen.Code
 		for _, f := range t.Fields {
 			present = append(present, presence(f))
 		}
-		others, has := "0", "nil"
-		if t.Extra != nil {
-			others, has = call("len", "v."+t.ExtraGo), call(p.chk("Has"), "v."+t.ExtraGo)
-		}
-		body = append(body, call("c.Keys", "&keys"+t.Go, list("[]bool", present), others, has))
+		others, has := otherKeys(t, jen.Lit(0))
+		there := jen.Index().Bool().Values(present...)
+		body = append(body, onChecker("Keys", jen.Op("&").Id("keys"+t.Go), there, others, has))
 	}
 	for _, f := range t.Fields {
 		if f.Const != nil {
 			continue
 		}
-		if inner := p.checkMember(f, "v."+f.Go); len(inner) > 0 {
-			body = append(body, call("c.Enter", strconv.Quote(f.Name)))
+		if inner := p.checkMember(f, jen.Id("v").Dot(f.Go)); len(inner) > 0 {
+			body = append(body, onChecker("Enter", jen.Lit(f.Name)))
 			body = append(body, inner...)
-			body = append(body, "c.Leave()")
+			body = append(body, onChecker("Leave"))
 		}
 	}
 	if t.Extra != nil {
-		extra := "v." + t.ExtraGo
-		body = append(body, call(p.chk("EachName"), "c", "&keys"+t.Go, extra))
+		extra := jen.Id("v").Dot(t.ExtraGo)
+		body = append(body, chk("EachName").Call(jen.Id("c"), jen.Op("&").Id("keys"+t.Go), extra))
 		body = append(body, p.checkEntries(t.Extra, extra, 0)...)
 	}
 	return body
 }
 
+// otherKeys is the number of a struct's keys that are no properties, none unless they are kept, and what tells of each
+// whether it is there.
+func otherKeys(t *ir.DataType, none jen.Code) (number, has jen.Code) {
+	if t.Extra == nil {
+		return none, jen.Nil()
+	}
+	extra := jen.Id("v").Dot(t.ExtraGo)
+	return jen.Len(extra), chk("Has").Call(extra)
+}
+
 // presence tells whether a property will be written.
-func presence(f *ir.DataField) string {
+func presence(f *ir.DataField) jen.Code {
 	switch {
 	case f.Const != nil:
-		return strconv.FormatBool(f.Required)
+		return jen.Lit(f.Required)
 	case f.Required, f.Default != nil && f.Type.Null:
-		return "true"
+		return jen.True()
 	}
 	return isSet(f)
 }
 
 // isSet tells whether the field of an optional property is not at what means absent.
-func isSet(f *ir.DataField) string {
-	x := "v." + f.Go
+func isSet(f *ir.DataField) *jen.Statement {
+	x := jen.Id("v").Dot(f.Go)
 	if !f.OmitZero {
-		return x + " != nil"
+		return notNil(x)
 	}
 	kind := f.Type.Kind
 	if kind == ir.DataNamed {
@@ -183,17 +206,17 @@ func isSet(f *ir.DataField) string {
 	}
 	switch kind {
 	case ir.DataTime, ir.DataDate:
-		return "!" + x + ".IsZero()"
+		return jen.Op("!").Add(x).Dot("IsZero").Call()
 	case ir.DataString:
-		return x + ` != ""`
+		return x.Op("!=").Lit("")
 	case ir.DataBool:
 		return x
 	}
-	return x + " != 0"
+	return x.Op("!=").Lit(0)
 }
 
 // checkMember checks a field, its absence considered.
-func (p *dataPackage) checkMember(f *ir.DataField, x string) []string {
+func (p *dataPackage) checkMember(f *ir.DataField, x *jen.Statement) []jen.Code {
 	where := at(x)
 	if f.Pointer || isPtr(&f.Type) {
 		where = deref(x)
@@ -204,11 +227,11 @@ func (p *dataPackage) checkMember(f *ir.DataField, x string) []string {
 	case f.Required && !f.Type.Null && isUnion(&f.Type): // checkT says that it is not set
 	case len(inner) == 0 || !optional:
 	case f.OmitZero && f.Default != nil: // what was read has its default: a zero was sent
-		return []string{block("if "+isSet(f)+" || c.Decoded()", inner...)}
+		return []jen.Code{jen.If(isSet(f).Op("||").Add(onChecker("Decoded"))).Block(inner...)}
 	case f.OmitZero:
-		return []string{block("if "+isSet(f), inner...)}
+		return []jen.Code{jen.If(isSet(f)).Block(inner...)}
 	default:
-		return []string{block("if "+x+" != nil", inner...)}
+		return []jen.Code{jen.If(notNil(x)).Block(inner...)}
 	}
 	return inner
 }
@@ -216,7 +239,7 @@ func (p *dataPackage) checkMember(f *ir.DataField, x string) []string {
 func isUnion(r *ir.DataRef) bool { return r.Kind == ir.DataNamed && r.Type.Kind == ir.DataUnion }
 
 // checkElem checks an element of a list or map.
-func (p *dataPackage) checkElem(r *ir.DataRef, x string, depth int) []string {
+func (p *dataPackage) checkElem(r *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
 	where := at(x)
 	if isPtr(r) {
 		where = deref(x)
@@ -225,98 +248,100 @@ func (p *dataPackage) checkElem(r *ir.DataRef, x string, depth int) []string {
 	if len(inner) == 0 || !r.Null {
 		return inner
 	}
-	return []string{block("if "+x+" != nil", inner...)}
+	return []jen.Code{jen.If(notNil(x)).Block(inner...)}
 }
 
 // checksOf checks the value at a place, which is not null. It is empty when there is nothing to check.
-func (p *dataPackage) checksOf(r *ir.DataRef, x place, depth int) []string {
+func (p *dataPackage) checksOf(r *ir.DataRef, x place, depth int) []jen.Code {
 	c := r.Checks
 	if c == nil {
 		c = &ir.Checks{}
 	}
 	switch r.Kind {
 	case ir.DataAny:
-		return append([]string{call("c.Any", x.val)}, p.listedChecks(c, x.val)...)
+		return append([]jen.Code{onChecker("Any", x.val)}, listedChecks(c, x.val)...)
 	case ir.DataBool:
-		return p.values(c, x.val)
+		return valueChecks(c, x.val)
 	case ir.DataTime:
-		return []string{call("c.Time", x.val)}
+		return []jen.Code{onChecker("Time", x.val)}
 	case ir.DataDate:
-		return []string{call("c.Date", x.val)}
+		return []jen.Code{onChecker("Date", x.val)}
 	case ir.DataString:
-		return append([]string{call("c.Text", x.val)}, p.scalarChecks(c, x.val)...)
+		return append([]jen.Code{onChecker("Text", x.val)}, p.scalarChecks(c, x.val)...)
 	case ir.DataNumber:
-		return append([]string{call("c.Finite", x.val)}, p.scalarChecks(c, x.val)...)
+		return append([]jen.Code{onChecker("Finite", x.val)}, p.scalarChecks(c, x.val)...)
 	case ir.DataInt32, ir.DataInt64, ir.DataUint32, ir.DataUint64:
 		return p.scalarChecks(c, x.val)
 	case ir.DataList:
 		return p.listChecks(r, c, x.val, depth)
 	case ir.DataMap:
-		keys := composite("&"+p.chk("Keys"), p.keyEntries(c)...)
-		return append([]string{call(p.chk("MapKeys"), "c", keys, x.val)}, p.checkEntries(r.Elem, x.val, depth)...)
+		keys := members()
+		p.keyChecks(keys, c)
+		checks := chk("MapKeys").Call(jen.Id("c"), jen.Op("&").Add(chk("Keys")).Values(keys.code()...), x.val)
+		return append([]jen.Code{checks}, p.checkEntries(r.Elem, x.val, depth)...)
 	case ir.DataNamed:
 		return p.namedChecks(r, c, x)
 	}
 	return nil
 }
 
-func (p *dataPackage) namedChecks(r *ir.DataRef, c *ir.Checks, x place) []string {
+func (p *dataPackage) namedChecks(r *ir.DataRef, c *ir.Checks, x place) []jen.Code {
 	if isUnion(r) {
-		return []string{call("check"+r.Name, "c", x.val)}
+		return []jen.Code{jen.Id("check"+r.Name).Call(jen.Id("c"), x.val)}
 	}
-	body := []string{call("check"+r.Name, "c", x.ptr)}
+	body := []jen.Code{jen.Id("check"+r.Name).Call(jen.Id("c"), x.ptr)}
 	if r.Checks == nil {
 		return body
 	}
-	return append(body, p.scalarChecks(c, call(dataScalars[r.Type.Base], x.val))...)
+	return append(body, p.scalarChecks(c, dataScalars[r.Type.Base].goType().Call(x.val))...)
 }
 
 // scalarChecks checks a string or number.
-func (p *dataPackage) scalarChecks(c *ir.Checks, x string) []string {
-	return append(p.limitChecks(c, x), p.values(c, x)...)
+func (p *dataPackage) scalarChecks(c *ir.Checks, x jen.Code) []jen.Code {
+	return append(p.limitChecks(c, x), valueChecks(c, x)...)
 }
 
 // limitChecks checks the limits on x: a value, or the size of a list.
-func (p *dataPackage) limitChecks(c *ir.Checks, x string) []string {
-	var body []string
+func (p *dataPackage) limitChecks(c *ir.Checks, x jen.Code) []jen.Code {
+	var body []jen.Code
 	for _, limit := range c.Limits {
-		arg := number(limit.Arg)
+		arg := jen.Code(jen.Op(limit.Arg))
 		switch limit.Form {
 		case ir.ArgElements:
 			continue
 		case ir.ArgText:
-			arg = strconv.Quote(limit.Arg)
+			arg = jen.Lit(limit.Arg)
 		case ir.ArgPattern:
 			arg = p.pattern(limit.Arg)
 		}
-		if strings.HasPrefix(limit.Check, "c.") {
-			body = append(body, call(limit.Check, x, arg))
+		if method, ok := strings.CutPrefix(limit.Check, "c."); ok {
+			body = append(body, onChecker(method, x, arg))
 		} else {
-			body = append(body, call(p.chk(limit.Check), "c", x, arg))
+			body = append(body, chk(limit.Check).Call(jen.Id("c"), x, arg))
 		}
 	}
 	return body
 }
 
 // listedChecks checks that raw JSON is one of a few values.
-func (p *dataPackage) listedChecks(c *ir.Checks, x string) []string {
+func listedChecks(c *ir.Checks, x jen.Code) []jen.Code {
 	if len(c.Values) == 0 {
 		return nil
 	}
 	texts := rawTexts(c.Values)
-	return []string{call("c.Listed", append([]string{x, strconv.Quote(choice(texts))}, quotedAll(texts)...)...)}
+	return []jen.Code{onChecker("Listed", append([]jen.Code{x, jen.Lit(choice(texts))}, lits(texts)...)...)}
 }
 
-// values checks that a scalar is one of a few.
-func (p *dataPackage) values(c *ir.Checks, x string) []string {
+// valueChecks checks that a scalar is one of a few.
+func valueChecks(c *ir.Checks, x jen.Code) []jen.Code {
 	if len(c.Values) == 0 {
 		return nil
 	}
-	args := []string{"c", x, strconv.Quote(choice(rawTexts(c.Values)))}
+	args := []jen.Code{jen.Id("c"), x, jen.Lit(choice(rawTexts(c.Values)))}
 	for _, v := range c.Values {
 		args = append(args, dataLiteral(v))
 	}
-	return []string{call(p.chk("OneOf"), args...)}
+	return []jen.Code{chk("OneOf").Call(args...)}
 }
 
 func rawTexts(values []json.RawMessage) []string {
@@ -327,73 +352,89 @@ func rawTexts(values []json.RawMessage) []string {
 	return texts
 }
 
-func (p *dataPackage) listChecks(r *ir.DataRef, c *ir.Checks, x string, depth int) []string {
-	body := p.limitChecks(c, call("len", x))
-	i := "i" + strconv.Itoa(depth)
-	if inner := p.checkElem(r.Elem, x+"["+i+"]", depth+1); len(inner) > 0 {
-		each := append([]string{call("c.Index", i)}, inner...)
-		body = append(body, block("for "+i+" := range "+x, append(each, "c.Leave()")...))
+func (p *dataPackage) listChecks(r *ir.DataRef, c *ir.Checks, x *jen.Statement, depth int) []jen.Code {
+	body := p.limitChecks(c, jen.Len(x))
+	i := jen.Id("i" + strconv.Itoa(depth))
+	if inner := p.checkElem(r.Elem, jen.Add(x).Index(i), depth+1); len(inner) > 0 {
+		body = append(body, checkEach(i, x, inner...))
 	}
-	body = append(body, p.placeChecks(r, x, i, depth)...)
+	if len(r.Prefix) > 0 {
+		body = append(body, checkEach(i, x, p.placeChecks(r, x, i, depth)))
+	}
 	for _, limit := range c.Limits {
 		if limit.Form == ir.ArgElements {
-			body = append(body, call(p.chk(limit.Check), "c", x, p.elementWriter(r, depth)))
+			body = append(body, chk(limit.Check).Call(jen.Id("c"), x, p.elementWriter(r, depth)))
 		}
 	}
 	return body
 }
 
-// elementWriter is a function that appends an element of a list as JSON.
-func (p *dataPackage) elementWriter(r *ir.DataRef, depth int) string {
-	return block("func(b []byte, e "+p.goTypeOrNull(r.Elem)+") []byte", append(p.writeOrNull(r.Elem, "e", depth+1), "return b")...)
+// checkEach checks the elements of a list by index.
+func checkEach(i, x jen.Code, checks ...jen.Code) jen.Code {
+	checks = slices.Concat([]jen.Code{onChecker("Index", i)}, checks, []jen.Code{onChecker("Leave")})
+	return jen.For(jen.Add(i).Op(":=").Range().Add(x)).Block(checks...)
 }
 
-// placeChecks checks the elements of a list by their places.
-func (p *dataPackage) placeChecks(r *ir.DataRef, x, i string, depth int) []string {
-	if len(r.Prefix) == 0 {
-		return nil
+// elementWriter is a function that appends an element of a list as JSON.
+func (p *dataPackage) elementWriter(r *ir.DataRef, depth int) *jen.Statement {
+	body := append(p.writeOrNull(r.Elem, jen.Id("e"), depth+1), jen.Return(jen.Id("b")))
+	elem := jen.Id("e").Add(dataTypeOrNull(r.Elem))
+	return jen.Func().Params(jen.Id("b").Index().Byte(), elem).Index().Byte().Block(body...)
+}
+
+// placeChecks checks an element by its place.
+func (p *dataPackage) placeChecks(r *ir.DataRef, x, i *jen.Statement, depth int) jen.Code {
+	check := func(place *ir.DataRef) jen.Code {
+		checks := jen.Func().Params(checkerParam(), jen.Id("e").Add(dataTypeOrNull(place))).
+			Block(p.checkElem(place, jen.Id("e"), depth+1)...)
+		return chk("Place").Call(jen.Id("c"), jen.Add(x).Index(i), p.elementWriter(r, depth), readFunction(place), checks)
 	}
-	var arms []string
+	var cases []jen.Code
 	for n, place := range r.Prefix {
-		arms = append(arms, arm("case "+strconv.Itoa(n), p.placeCheck(r, place, x+"["+i+"]", depth)))
+		cases = append(cases, jen.Case(jen.Lit(n)).Block(check(place)))
 	}
 	if r.Rest != nil {
-		arms = append(arms, arm("default", p.placeCheck(r, r.Rest, x+"["+i+"]", depth)))
+		cases = append(cases, jen.Default().Block(check(r.Rest)))
 	}
-	return []string{block("for "+i+" := range "+x, call("c.Index", i), choose(i, arms...), "c.Leave()")}
+	return jen.Switch(i).Block(cases...)
 }
 
-func (p *dataPackage) placeCheck(r, place *ir.DataRef, x string, depth int) string {
-	write := p.elementWriter(r, depth)
-	check := block("func(c *"+p.chk("Checker")+", e "+p.goTypeOrNull(place)+")", p.checkElem(place, "e", depth+1)...)
-	return call(p.chk("Place"), "c", x, write, p.readFunction(place), check)
+// eachEntry goes over the entries of a map, sorted by name, so that equal values give equal bytes and errors.
+func eachEntry(x, k, e jen.Code, body ...jen.Code) jen.Code {
+	return jen.For(jen.List(jen.Id("_"), k).Op(":=").Range().Add(chk("Names")).Call(x)).
+		Block(append([]jen.Code{jen.Add(e).Op(":=").Add(x).Index(k)}, body...)...)
 }
 
 // checkEntries checks the values of a map.
-func (p *dataPackage) checkEntries(elem *ir.DataRef, x string, depth int) []string {
-	k, e := "k"+strconv.Itoa(depth), "e"+strconv.Itoa(depth)
+func (p *dataPackage) checkEntries(elem *ir.DataRef, x jen.Code, depth int) []jen.Code {
+	k, e := jen.Id("k"+strconv.Itoa(depth)), jen.Id("e"+strconv.Itoa(depth))
 	inner := p.checkElem(elem, e, depth+1)
 	if len(inner) == 0 {
 		return nil
 	}
-	body := append([]string{e + " := " + x + "[" + k + "]", call("c.Enter", k)}, inner...)
-	return []string{block("for _, "+k+" := range "+call(p.chk("Names"), x), append(body, "c.Leave()")...)}
+	body := slices.Concat([]jen.Code{onChecker("Enter", k)}, inner, []jen.Code{onChecker("Leave")})
+	return []jen.Code{eachEntry(x, k, e, body...)}
+}
+
+// typeSwitch is a switch over the cases of a union called v.
+func typeSwitch(cases ...jen.Code) jen.Code {
+	return jen.Switch(jen.Id("v").Op(":=").Id("v").Assert(jen.Type())).Block(cases...)
 }
 
 // checkUnion prints the function that checks whichever case there is.
-func (p *dataPackage) checkUnion(t *ir.DataType) string {
-	var arms []string
+func checkUnion(t *ir.DataType) jen.Code {
+	var cases []jen.Code
 	for _, c := range goCases(t) {
+		check := func(arg jen.Code) jen.Code { return jen.Id("check"+c.Go).Call(jen.Id("c"), arg) }
+		body := []jen.Code{check(jen.Op("&").Id("v"))}
 		if caseIsPtr(c.Type) {
-			arms = append(arms, arm("case *"+c.Go, block("if v == nil", "c.NotSet()", "return"), call("check"+c.Go, "c", "v")))
-			continue
+			body = []jen.Code{jen.If(isNil(jen.Id("v"))).Block(onChecker("NotSet"), jen.Return()), check(jen.Id("v"))}
 		}
-		arms = append(arms, arm("case "+c.Go, call("check"+c.Go, "c", "&v")))
+		cases = append(cases, jen.Case(dataCase(c.Type)).Block(body...))
 	}
-	arms = append(arms, arm("default", "c.NotSet()"))
-	body := []string{choose("v := v.(type)", arms...)}
+	body := []jen.Code{typeSwitch(append(cases, jen.Default().Block(onChecker("NotSet")))...)}
 	if tried(t) {
-		body = append(body, call(p.chk("Alone"), "c", "v", "write"+t.Go, "read"+t.Go))
+		body = append(body, chk("Alone").Call(jen.Id("c"), jen.Id("v"), jen.Id("write"+t.Go), jen.Id("read"+t.Go)))
 	}
-	return block("func check"+t.Go+"(c *"+p.chk("Checker")+", v "+t.Go+")", body...)
+	return jen.Func().Id("check"+t.Go).Params(checkerParam(), jen.Id("v").Id(t.Go)).Block(body...).Line()
 }

@@ -2,10 +2,10 @@ package emit
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
-	"strconv"
 	"strings"
+
+	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
 )
@@ -19,27 +19,32 @@ func jsonString(text []byte) (string, bool) {
 	return s, true
 }
 
-// readerFunc is the head of a function that reads.
-func (p *dataPackage) readerFunc(name, result string) string {
-	return "func" + name + "(r *" + p.chk("Reader") + ") " + result
+func readerParam() *jen.Statement { return jen.Id("r").Op("*").Add(chk("Reader")) }
+
+// onReader is a call of a method of the reader.
+func onReader(method string, args ...jen.Code) *jen.Statement {
+	return jen.Id("r").Dot(method).Call(args...)
 }
 
-// read prints the function readT of a type that is no union.
-func (p *dataPackage) read(t *ir.DataType) string {
-	head := p.readerFunc(" read"+t.Go, t.Go)
+// readData prints the function readT of a type that is no union.
+func readData(t *ir.DataType) jen.Code {
+	head := jen.Func().Id("read" + t.Go).Params(readerParam())
+	var value *jen.Statement
 	switch t.Kind {
 	case ir.DataStruct:
-		return block(p.readerFunc(" read"+t.Go, "(v "+t.Go+")"), p.readStruct(t)...)
+		return head.Params(jen.Id("v").Id(t.Go)).Block(readStruct(t)...).Line()
 	case ir.DataEnum:
-		return block(head, "return "+call(t.Go, p.readCall(&ir.DataRef{Kind: t.Base})))
+		value = jen.Id(t.Go).Call(readCall(&ir.DataRef{Kind: t.Base}))
 	case ir.DataWrapper:
-		return block(head, "return "+composite(t.Go, entry{"Value", p.readCall(t.Of)}))
+		value = jen.Id(t.Go).Values(*members("Value", readCall(t.Of))...)
+	default:
+		value = jen.Id(t.Go).Call(readCall(t.Of))
 	}
-	return block(head, "return "+call(t.Go, p.readCall(t.Of)))
+	return head.Id(t.Go).Block(jen.Return(value)).Line()
 }
 
 // readCall reads the next value of r.
-func (p *dataPackage) readCall(r *ir.DataRef) string {
+func readCall(r *ir.DataRef) *jen.Statement {
 	if r.Null && r.Kind != ir.DataAny {
 		helper := "OrNull"
 		if isPtr(r) {
@@ -47,115 +52,126 @@ func (p *dataPackage) readCall(r *ir.DataRef) string {
 		}
 		plain := *r
 		plain.Null = false
-		return call(p.chk(helper), "r", p.readFunction(&plain))
+		return chk(helper).Call(jen.Id("r"), readFunction(&plain))
 	}
 	switch r.Kind {
 	case ir.DataList:
-		return call(p.chk("List"), "r", p.readFunction(r.Elem))
+		return chk("List").Call(jen.Id("r"), readFunction(r.Elem))
 	case ir.DataMap:
-		return call(p.chk("Map"), "r", p.readFunction(r.Elem))
+		return chk("Map").Call(jen.Id("r"), readFunction(r.Elem))
 	case ir.DataNamed:
-		return call("read"+r.Name, "r")
+		return jen.Id("read" + r.Name).Call(jen.Id("r"))
 	}
-	return call("r." + readerMethods[r.Kind])
-}
-
-// readerMethods read the scalar kinds.
-var readerMethods = map[ir.DataKind]string{
-	ir.DataAny: "Any", ir.DataBool: "Bool", ir.DataInt32: "Int32", ir.DataInt64: "Int64", ir.DataUint32: "Uint32", ir.DataUint64: "Uint64",
-	ir.DataNumber: "Number", ir.DataString: "String", ir.DataBytes: "Bytes", ir.DataTime: "Time", ir.DataDate: "Date",
+	return onReader(dataScalars[r.Kind].read)
 }
 
 // readFunction is a function from a reader to the Go type of r.
-func (p *dataPackage) readFunction(r *ir.DataRef) string {
+func readFunction(r *ir.DataRef) *jen.Statement {
 	if !r.Null || r.Kind == ir.DataAny {
-		if method, ok := readerMethods[r.Kind]; ok {
-			return "(*" + p.chk("Reader") + ")." + method
+		if s, ok := dataScalars[r.Kind]; ok {
+			return jen.Parens(jen.Op("*").Add(chk("Reader"))).Dot(s.read)
 		}
 		if r.Kind == ir.DataNamed {
-			return "read" + r.Name
+			return jen.Id("read" + r.Name)
 		}
 	}
-	return block(p.readerFunc("", p.goTypeOrNull(r)), "return "+p.readCall(r))
+	return readerFunc(dataTypeOrNull(r), readCall(r))
+}
+
+// readerFunc is a function that returns what it reads.
+func readerFunc(result, value jen.Code) *jen.Statement {
+	return jen.Func().Params(readerParam()).Add(result).Block(jen.Return(value))
 }
 
 // fieldCall reads a property into its field.
-func (p *dataPackage) fieldCall(f *ir.DataField) string {
+func fieldCall(f *ir.DataField) *jen.Statement {
 	if f.Pointer {
-		return call(p.chk("Ptr"), "r", p.readFunction(&f.Type))
+		return chk("Ptr").Call(jen.Id("r"), readFunction(&f.Type))
 	}
-	return p.readCall(&f.Type)
+	return readCall(&f.Type)
 }
 
 // defaultCall reads the default of a property.
-func (p *dataPackage) defaultCall(f *ir.DataField) string {
-	read := p.readFunction(&f.Type)
+func defaultCall(f *ir.DataField) jen.Code {
+	read := readFunction(&f.Type)
 	if f.Pointer {
-		read = block(p.readerFunc("", "*"+p.goType(&f.Type)), "return "+p.fieldCall(f))
+		read = readerFunc(jen.Op("*").Add(dataType(&f.Type)), fieldCall(f))
 	}
-	return call(p.chk("Default"), strconv.Quote(string(f.Default)), read)
+	return chk("Default").Call(jen.Lit(string(f.Default)), read)
 }
 
-func (p *dataPackage) readStruct(t *ir.DataType) []string {
-	body := []string{block("if !r.IsObject()", "return v"), fmt.Sprintf("var seen [%d]bool", len(t.Fields))}
-	others, has := "others", "nil"
+func readStruct(t *ir.DataType) []jen.Code {
+	seen := func(i int) *jen.Statement { return jen.Id("seen").Index(jen.Lit(i)) }
+	body := []jen.Code{
+		jen.If(jen.Op("!").Add(onReader("IsObject"))).Block(jen.Return(jen.Id("v"))),
+		jen.Var().Id("seen").Index(jen.Lit(len(t.Fields))).Bool(),
+	}
 	if t.Extra == nil {
-		body = append(body, "others := 0")
-	} else {
-		extra := "v." + t.ExtraGo
-		others, has = call("len", extra), call(p.chk("Has"), extra)
+		body = append(body, jen.Id("others").Op(":=").Lit(0))
 	}
-	var arms []string
+	var cases, defaults []jen.Code
 	for i, f := range t.Fields {
-		arms = append(arms, arm("case "+strconv.Quote(f.Name), block(fmt.Sprintf("if r.Field(&seen[%d])", i), p.readField(f))))
-	}
-	arms = append(arms, arm("default", p.readOther(t)...))
-	body = append(body,
-		block("for key, ok := r.Object(); ok; key, ok = r.Next()", choose("string(key)", arms...)),
-		call("r.Keys", "&keys"+t.Go, "seen[:]", others, has),
-	)
-	for i, f := range t.Fields {
+		cases = append(cases, jen.Case(jen.Lit(f.Name)).Block(
+			jen.If(onReader("Field", jen.Op("&").Add(seen(i)))).Block(readField(f)),
+		))
 		if f.Default != nil {
-			body = append(body, block(fmt.Sprintf("if !seen[%d]", i), "v."+f.Go+" = "+p.defaultCall(f)))
+			absent := jen.Op("!").Add(seen(i))
+			defaults = append(defaults, jen.If(absent).Block(jen.Id("v").Dot(f.Go).Op("=").Add(defaultCall(f))))
 		}
 	}
-	return append(body, "return v")
+	others, has := otherKeys(t, jen.Id("others"))
+	body = append(body,
+		eachMember(append(cases, jen.Default().Block(readOther(t)...))...),
+		onReader("Keys", jen.Op("&").Id("keys"+t.Go), jen.Id("seen").Index(jen.Op(":")), others, has),
+	)
+	return append(append(body, defaults...), jen.Return(jen.Id("v")))
 }
 
-func (p *dataPackage) readField(f *ir.DataField) string {
+// eachMember reads an object, each member in its case.
+func eachMember(cases ...jen.Code) jen.Code {
+	return jen.For(
+		jen.List(jen.Id("key"), jen.Id("ok")).Op(":=").Add(onReader("Object")), jen.Id("ok"),
+		jen.List(jen.Id("key"), jen.Id("ok")).Op("=").Add(onReader("Next")),
+	).Block(jen.Switch(jen.String().Call(jen.Id("key"))).Block(cases...))
+}
+
+func readField(f *ir.DataField) jen.Code {
 	if f.Const != nil {
-		return call("r.Const", strconv.Quote(string(f.Const)))
+		return onReader("Const", jen.Lit(string(f.Const)))
 	}
-	return "v." + f.Go + " = " + p.fieldCall(f)
+	return jen.Id("v").Dot(f.Go).Op("=").Add(fieldCall(f))
 }
 
 // readOther reads a property that has no field.
-func (p *dataPackage) readOther(t *ir.DataType) []string {
+func readOther(t *ir.DataType) []jen.Code {
 	if t.Extra != nil {
-		return []string{call(p.chk("Extra"), "r", "&v."+t.ExtraGo, "key", p.readFunction(t.Extra))}
+		extra := jen.Op("&").Id("v").Dot(t.ExtraGo)
+		return []jen.Code{chk("Extra").Call(jen.Id("r"), extra, jen.Id("key"), readFunction(t.Extra))}
 	}
-	return []string{"others++", call("r.Unknown", "key", "&keys"+t.Go)}
+	return []jen.Code{jen.Id("others").Op("++"), onReader("Unknown", jen.Id("key"), jen.Op("&").Id("keys"+t.Go))}
 }
 
 // readUnion prints the function that reads the case which JSON type and discriminating property choose, or which fits.
-func (p *dataPackage) readUnion(t *ir.DataType) string {
+func readUnion(t *ir.DataType) jen.Code {
 	var keyed []*ir.DataCase
-	var arms []string
+	var cases []jen.Code
 	for _, g := range caseGroups(t) {
 		if len(g.cases[0].Keys) > 0 {
 			keyed = g.cases
 			continue
 		}
-		var types []string
+		var types []jen.Code
 		for _, name := range g.types {
-			types = append(types, p.chk(name))
+			types = append(types, chk(name))
 		}
-		arms = append(arms, arm("case "+strings.Join(types, ", "), "return "+p.readGroup(t, g.cases)))
+		cases = append(cases, jen.Case(types...).Block(jen.Return(readGroup(t, g.cases))))
 	}
 	if len(keyed) > 0 {
-		arms = append(arms, arm("case "+p.chk("TypeObject"), p.readKeyed(t, keyed)...))
+		cases = append(cases, jen.Case(chk("TypeObject")).Block(readKeyed(t, keyed)...))
 	}
-	return block(p.readerFunc(" read"+t.Go, t.Go), choose("r.Type()", arms...), call("r.NoCase", strconv.Quote(caseList(t))), "return nil")
+	return jen.Func().Id("read"+t.Go).Params(readerParam()).Id(t.Go).Block(
+		jen.Switch(onReader("Type")).Block(cases...), onReader("NoCase", jen.Lit(caseList(t))), jen.Return(jen.Nil()),
+	).Line()
 }
 
 // caseGroup are the cases that values of some JSON types may be.
@@ -189,41 +205,43 @@ func caseGroups(t *ir.DataType) []caseGroup {
 }
 
 // readGroup reads the only case that there is, or the one that fits.
-func (p *dataPackage) readGroup(t *ir.DataType, cases []*ir.DataCase) string {
+func readGroup(t *ir.DataType, cases []*ir.DataCase) jen.Code {
 	if len(cases) == 1 {
-		return p.readCase(cases[0])
+		return readCase(cases[0])
 	}
-	args := []string{"r", strconv.Quote(t.Go), strconv.FormatBool(t.One), "check" + t.Go}
+	args := []jen.Code{jen.Id("r"), jen.Lit(t.Go), jen.Lit(t.One), jen.Id("check" + t.Go)}
 	for _, c := range cases {
-		args = append(args, block(p.readerFunc("", t.Go), "return "+p.readCase(c)))
+		args = append(args, readerFunc(jen.Id(t.Go), readCase(c)))
 	}
-	return call(p.chk("Either"), args...)
+	return chk("Either").Call(args...)
 }
 
 // tried reports whether some value may fit several cases of a union although it must fit only one.
 func tried(t *ir.DataType) bool {
-	return t.One && slices.ContainsFunc(caseGroups(t), func(g caseGroup) bool { return len(g.cases) > 1 && len(g.cases[0].Keys) == 0 })
+	return t.One && slices.ContainsFunc(caseGroups(t), func(g caseGroup) bool {
+		return len(g.cases) > 1 && len(g.cases[0].Keys) == 0
+	})
 }
 
-func (p *dataPackage) readKeyed(t *ir.DataType, objects []*ir.DataCase) []string {
-	var want, arms []string
+func readKeyed(t *ir.DataType, objects []*ir.DataCase) []jen.Code {
+	var want []string
+	var cases []jen.Code
 	for _, c := range objects {
-		var keys []string
-		for _, k := range c.Keys {
-			keys = append(keys, string(k))
-		}
+		keys := rawTexts(c.Keys)
 		want = append(want, keys...)
-		arms = append(arms, arm("case "+strings.Join(quotedAll(keys), ", "), "return "+p.readCase(c)))
+		cases = append(cases, jen.Case(lits(keys)...).Block(jen.Return(readCase(c))))
 	}
-	by := strconv.Quote(t.By)
-	return []string{choose(call("r.Key", by), arms...), call("r.NoKey", by, strconv.Quote(choice(want))), "return nil"}
+	by := jen.Lit(t.By)
+	return []jen.Code{
+		jen.Switch(onReader("Key", by)).Block(cases...), onReader("NoKey", by, jen.Lit(choice(want))), jen.Return(jen.Nil()),
+	}
 }
 
-func (p *dataPackage) readCase(c *ir.DataCase) string {
+func readCase(c *ir.DataCase) jen.Code {
 	if caseIsPtr(c.Type) {
-		return call(p.chk("Ptr"), "r", "read"+c.Go)
+		return chk("Ptr").Call(jen.Id("r"), jen.Id("read"+c.Go))
 	}
-	return call("read"+c.Go, "r")
+	return jen.Id("read" + c.Go).Call(jen.Id("r"))
 }
 
 // jsonTypes are the constants of runtime/check for the JSON types of a case: integers are numbers.
@@ -231,8 +249,8 @@ func jsonTypes(c *ir.DataCase) []string {
 	var names []string
 	for _, t := range c.Types {
 		name := map[string]string{
-			"boolean": "TypeBoolean", "integer": "TypeNumber", "number": "TypeNumber", "string": "TypeString", "object": "TypeObject", "array": "TypeArray",
-			"null": "TypeNull",
+			"boolean": "TypeBoolean", "integer": "TypeNumber", "number": "TypeNumber", "string": "TypeString",
+			"object": "TypeObject", "array": "TypeArray", "null": "TypeNull",
 		}[t]
 		if len(names) == 0 || names[len(names)-1] != name {
 			names = append(names, name)

@@ -3,51 +3,67 @@ package emit
 import (
 	"strconv"
 
+	"github.com/dave/jennifer/jen"
+
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // write prints the function writeT of a type that is no union. What it writes has been checked.
-func (p *dataPackage) write(t *ir.DataType) string {
+func (p *dataPackage) write(t *ir.DataType) jen.Code {
 	p.locals = map[string]int{}
-	var body []string
+	var body []jen.Code
 	switch t.Kind {
 	case ir.DataStruct:
 		body = p.writeStruct(t)
 	case ir.DataEnum:
-		body = p.writeValue(&ir.DataRef{Kind: t.Base}, at(call(dataScalars[t.Base], "*v")), 0)
+		body = p.writeValue(&ir.DataRef{Kind: t.Base}, at(dataScalars[t.Base].goType().Call(jen.Op("*").Id("v"))), 0)
 	case ir.DataWrapper:
-		body = p.writeOrNull(t.Of, "v.Value", 0)
+		body = p.writeOrNull(t.Of, jen.Id("v").Dot("Value"), 0)
 	default:
-		body = append([]string{"x := " + call(p.goType(t.Of), "*v")}, p.writeOrNull(t.Of, "x", 0)...)
+		plain := jen.Id("x").Op(":=").Add(dataType(t.Of)).Call(jen.Op("*").Id("v"))
+		body = append([]jen.Code{plain}, p.writeOrNull(t.Of, jen.Id("x"), 0)...)
 	}
 	if t.Kind != ir.DataStruct {
-		body = append(body, "return b")
+		body = append(body, jen.Return(jen.Id("b")))
 	}
-	return block("func write"+t.Go+"(b []byte, v *"+t.Go+") []byte", body...)
+	return writer(t, jen.Op("*").Id(t.Go), body...)
 }
 
-func (p *dataPackage) writeStruct(t *ir.DataType) []string {
-	body := []string{"start := len(b)"}
+// writer is the function writeT.
+func writer(t *ir.DataType, value jen.Code, body ...jen.Code) jen.Code {
+	return jen.Func().Id("write"+t.Go).Params(jen.Id("b").Index().Byte(), jen.Id("v").Add(value)).
+		Index().Byte().Block(body...).Line()
+}
+
+func (p *dataPackage) writeStruct(t *ir.DataType) []jen.Code {
+	body := []jen.Code{startObject("start")}
 	for _, f := range t.Fields {
 		body = append(body, p.writeField(f)...)
 	}
 	if t.Extra != nil {
-		body = append(body, p.writeEntries(t.Extra, "v."+t.ExtraGo, 0)...)
+		body = append(body, p.writeEntries(t.Extra, jen.Id("v").Dot(t.ExtraGo), 0))
 	}
-	return append(body, "return "+call(p.wire("EndObject"), "b", "start"))
+	return append(body, jen.Return(endObject("start")))
 }
 
-func (p *dataPackage) writeField(f *ir.DataField) []string {
+// startObject and endObject are around the members of an object.
+func startObject(start string) jen.Code { return jen.Id(start).Op(":=").Len(jen.Id("b")) }
+
+func endObject(start string) jen.Code {
+	return jen.Qual(wirePath, "EndObject").Call(jen.Id("b"), jen.Id(start))
+}
+
+func (p *dataPackage) writeField(f *ir.DataField) []jen.Code {
 	key := string(wire.AppendKey(nil, f.Name))
 	if f.Const != nil {
 		if f.Required {
-			return []string{appendText(key + string(f.Const))}
+			return []jen.Code{appendText(key + string(f.Const))}
 		}
 		return nil
 	}
-	x := "v." + f.Go
-	body := []string{appendText(key)}
+	x := jen.Id("v").Dot(f.Go)
+	body := []jen.Code{appendText(key)}
 	switch {
 	case f.Required || f.Default != nil && f.Type.Null:
 		return append(body, p.writeOrNull(&f.Type, x, 0)...)
@@ -56,14 +72,19 @@ func (p *dataPackage) writeField(f *ir.DataField) []string {
 	default:
 		body = append(body, p.writeValue(&f.Type, at(x), 0)...)
 	}
-	return []string{block("if "+isSet(f), body...)}
+	return []jen.Code{jen.If(isSet(f)).Block(body...)}
 }
 
+// setB assigns to b.
+func setB(value jen.Code) jen.Code { return jen.Id("b").Op("=").Add(value) }
+
 // appendText appends constant text to b.
-func appendText(text string) string { return "b = append(b, " + strconv.Quote(text) + "...)" }
+func appendText(text string) jen.Code {
+	return setB(jen.Append(jen.Id("b"), jen.Lit(text).Op("...")))
+}
 
 // writeOrNull writes the value of x, which is nil for null if the reference has null.
-func (p *dataPackage) writeOrNull(r *ir.DataRef, x string, depth int) []string {
+func (p *dataPackage) writeOrNull(r *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
 	if !r.Null || r.Kind == ir.DataAny {
 		return p.writeValue(r, at(x), depth)
 	}
@@ -71,61 +92,52 @@ func (p *dataPackage) writeOrNull(r *ir.DataRef, x string, depth int) []string {
 	if isPtr(r) {
 		where = deref(x)
 	}
-	return []string{block(block("if "+x+" == nil", appendText("null"))+" else", p.writeValue(r, where, depth)...)}
-}
-
-// scalarWriters append the scalar kinds.
-var scalarWriters = map[ir.DataKind]struct{ path, name string }{
-	ir.DataAny: {checkPath, "AppendAny"}, ir.DataBool: {wirePath, "AppendBool"}, ir.DataString: {wirePath, "AppendString"},
-	ir.DataBytes: {wirePath, "AppendBytes"}, ir.DataNumber: {wirePath, "AppendFloat64"}, ir.DataInt64: {wirePath, "AppendInteger"},
-	ir.DataInt32: {wirePath, "AppendInt32"}, ir.DataUint32: {wirePath, "AppendUint32"}, ir.DataUint64: {checkPath, "AppendUint"},
-	ir.DataTime: {checkPath, "AppendTime"}, ir.DataDate: {checkPath, "AppendDate"},
+	return []jen.Code{jen.If(isNil(x)).Block(appendText("null")).Else().Block(p.writeValue(r, where, depth)...)}
 }
 
 // writeValue writes the value at a place, which is not null.
-func (p *dataPackage) writeValue(r *ir.DataRef, x place, depth int) []string {
+func (p *dataPackage) writeValue(r *ir.DataRef, x place, depth int) []jen.Code {
 	switch r.Kind {
 	case ir.DataList:
 		return p.writeList(r, x.val, depth)
 	case ir.DataMap:
 		start := p.local("start")
-		body := append([]string{start + " := len(b)"}, p.writeEntries(r.Elem, x.val, depth)...)
-		return append(body, "b = "+call(p.wire("EndObject"), "b", start))
+		return []jen.Code{startObject(start), p.writeEntries(r.Elem, x.val, depth), setB(endObject(start))}
 	case ir.DataNamed:
 		arg := x.ptr
 		if isUnion(r) {
 			arg = x.val
 		}
-		return []string{"b = " + call("write"+r.Name, "b", arg)}
+		return []jen.Code{setB(jen.Id("write"+r.Name).Call(jen.Id("b"), arg))}
 	}
-	w := scalarWriters[r.Kind]
-	return []string{"b = " + call(p.qualified(w.path, w.name), "b", x.val)}
+	s := dataScalars[r.Kind]
+	return []jen.Code{setB(jen.Qual(s.path, s.append).Call(jen.Id("b"), x.val))}
 }
 
-func (p *dataPackage) writeList(r *ir.DataRef, x string, depth int) []string {
-	i := "i" + strconv.Itoa(depth)
-	body := []string{block("if "+i+" > 0", "b = append(b, ',')")}
-	body = append(body, p.writeOrNull(r.Elem, x+"["+i+"]", depth+1)...)
-	return []string{"b = append(b, '[')", block("for "+i+" := range "+x, body...), "b = append(b, ']')"}
+func (p *dataPackage) writeList(r *ir.DataRef, x *jen.Statement, depth int) []jen.Code {
+	i := jen.Id("i" + strconv.Itoa(depth))
+	char := func(c rune) jen.Code { return setB(jen.Append(jen.Id("b"), jen.LitRune(c))) }
+	body := []jen.Code{jen.If(jen.Add(i).Op(">").Lit(0)).Block(char(','))}
+	body = append(body, p.writeOrNull(r.Elem, jen.Add(x).Index(i), depth+1)...)
+	return []jen.Code{char('['), jen.For(jen.Add(i).Op(":=").Range().Add(x)).Block(body...), char(']')}
 }
 
-// writeEntries writes the members of a map, sorted by name, so that equal values give equal bytes.
-func (p *dataPackage) writeEntries(elem *ir.DataRef, x string, depth int) []string {
-	k, e := "k"+strconv.Itoa(depth), "e"+strconv.Itoa(depth)
-	body := []string{e + " := " + x + "[" + k + "]", "b = " + call(p.wire("AppendKey"), "b", k)}
-	body = append(body, p.writeOrNull(elem, e, depth+1)...)
-	return []string{block("for _, "+k+" := range "+call(p.chk("Names"), x), body...)}
+// writeEntries writes the members of a map.
+func (p *dataPackage) writeEntries(elem *ir.DataRef, x jen.Code, depth int) jen.Code {
+	k, e := jen.Id("k"+strconv.Itoa(depth)), jen.Id("e"+strconv.Itoa(depth))
+	key := setB(jen.Qual(wirePath, "AppendKey").Call(jen.Id("b"), k))
+	return eachEntry(x, k, e, append([]jen.Code{key}, p.writeOrNull(elem, e, depth+1)...)...)
 }
 
 // writeUnion prints the function that writes whichever case there is.
-func (p *dataPackage) writeUnion(t *ir.DataType) string {
-	var arms []string
+func writeUnion(t *ir.DataType) jen.Code {
+	var cases []jen.Code
 	for _, c := range goCases(t) {
-		typ, arg := c.Go, "&v"
+		arg := jen.Op("&").Id("v")
 		if caseIsPtr(c.Type) {
-			typ, arg = "*"+c.Go, "v"
+			arg = jen.Id("v")
 		}
-		arms = append(arms, arm("case "+typ, "return "+call("write"+c.Go, "b", arg)))
+		cases = append(cases, jen.Case(dataCase(c.Type)).Block(jen.Return(jen.Id("write"+c.Go).Call(jen.Id("b"), arg))))
 	}
-	return block("func write"+t.Go+"(b []byte, v "+t.Go+") []byte", choose("v := v.(type)", arms...), `return append(b, "null"...)`)
+	return writer(t, jen.Id(t.Go), typeSwitch(cases...), jen.Return(jen.Append(jen.Id("b"), jen.Lit("null").Op("..."))))
 }

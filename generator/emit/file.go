@@ -7,8 +7,10 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"go/parser"
 	"go/token"
 	"path"
+	"slices"
 	"strings"
 	"sync"
 	"unicode/utf8"
@@ -68,11 +70,35 @@ func render(f *jen.File, file string) (output.File, error) {
 	if err := f.Render(&b); err != nil {
 		return output.File{}, fmt.Errorf("emit %s: %w", file, numbered(err))
 	}
-	data, err := join([][]byte{b.Bytes()})
+	data, err := grouped(b.Bytes())
 	if err != nil {
 		return output.File{}, fmt.Errorf("emit %s: %w", file, err)
 	}
 	return output.File{Path: file, Kind: output.Owned, Data: data}, nil
+}
+
+// grouped sets the standard library apart from the other imports of a formatted file.
+func grouped(src []byte) ([]byte, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", src, parser.ImportsOnly)
+	if err != nil {
+		return nil, err
+	}
+	offset := func(p token.Pos) int { return fset.Position(p).Offset }
+	var own, others []string
+	for _, spec := range f.Imports {
+		code := string(src[offset(spec.Pos()):offset(spec.End())])
+		if first, _, _ := strings.Cut(spec.Path.Value, "/"); strings.Contains(first, ".") {
+			others = append(others, code)
+		} else {
+			own = append(own, code)
+		}
+	}
+	if len(own) == 0 || len(others) == 0 {
+		return src, nil
+	}
+	block := "import (\n\t" + strings.Join(own, "\n\t") + "\n\n\t" + strings.Join(others, "\n\t") + "\n)"
+	return slices.Concat(src[:offset(f.Decls[0].Pos())], []byte(block), src[offset(f.Decls[len(f.Decls)-1].End()):]), nil
 }
 
 // addAll adds declarations with a blank line between them, if each ends with a line break.

@@ -78,6 +78,28 @@ func TestSourceThatDoesNotParseIsShownWithLineNumbers(t *testing.T) {
 	}
 }
 
+func TestTheStandardLibraryIsImportedApart(t *testing.T) {
+	for want, paths := range map[string][]string{
+		"":                                       {},
+		`import "strings"`:                       {"strings"},
+		"import (\n\t\"strings\"\n\t\"time\"\n)": {"time", "strings"},
+		"import (\n\t\"strings\"\n\n\t\"" + checkPath + "\"\n\t\"" + wirePath + "\"\n)": {wirePath, "strings", checkPath},
+	} {
+		f := newFile("example.com/x", "x")
+		for _, path := range paths {
+			f.Var().Id("_").Qual(path, "X")
+		}
+		out, err := render(f, "x/x.gen.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, got, _ := strings.Cut(string(out.Data), "package x\n")
+		if got, _, _ = strings.Cut(got, "var"); strings.TrimSpace(got) != want {
+			t.Errorf("imports of %s:\n%s", paths, got)
+		}
+	}
+}
+
 func TestPackagesAreCalledAfterTheirFolderIfTheyCanBe(t *testing.T) {
 	for importPath, want := range map[string]string{"example.com/weather/a2a": "a2a", "a2a": "a2a", "example.com/my-a2a": "mya2a", "example.com/x/func": "funcpkg"} {
 		if got := pkgName(importPath); got != want {

@@ -119,3 +119,6 @@ func rt(name string) *jen.Statement { return jen.Qual(runtimePath, name) }
 
 // is prints the condition x == nil.
 func isNil(x jen.Code) *jen.Statement { return jen.Add(x).Op("==").Nil() }
+
+// notNil is the opposite of [isNil].
+func notNil(x jen.Code) *jen.Statement { return jen.Add(x).Op("!=").Nil() }

@@ -213,6 +213,8 @@ func BenchmarkTenSkills(b *testing.B) {
 		if list.HasErrors() {
 			b.Fatal(list)
 		}
-		emit.Data(res.Types, "agent", "agent/data.gen.go")
+		if _, err := emit.Data(res.Types, "agent", "agent/data.gen.go"); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -40,9 +40,9 @@ func (v Coordinates) MarshalJSON() ([]byte, error) {
 }
 
 var keysCoordinates = check.Keys{
-	Closed:   true,
 	Names:    []string{"lat", "lng"},
 	Required: []bool{true, true},
+	Closed:   true,
 }
 
 func readCoordinates(r *check.Reader) (v Coordinates) {
@@ -123,9 +123,9 @@ func (v CustomMapGeneratorInput) MarshalJSON() ([]byte, error) {
 }
 
 var keysCustomMapGeneratorInput = check.Keys{
-	Closed:   true,
 	Names:    []string{"title", "style", "stops"},
 	Required: []bool{true, false, false},
+	Closed:   true,
 }
 
 func readCustomMapGeneratorInput(r *check.Reader) (v CustomMapGeneratorInput) {
@@ -647,9 +647,9 @@ func (v RouteOptimizerTrafficInput) MarshalJSON() ([]byte, error) {
 }
 
 var keysRouteOptimizerTrafficInput = check.Keys{
-	Closed:   true,
 	Names:    []string{"origin", "destination", "via", "preferences", "departure", "alternatives"},
 	Required: []bool{true, true, false, false, false, false},
+	Closed:   true,
 }
 
 func readRouteOptimizerTrafficInput(r *check.Reader) (v RouteOptimizerTrafficInput) {
