@@ -71,9 +71,10 @@ func TestRequestsDecodeToTheirNeutralForm(t *testing.T) {
 		"a full send": {
 			"SendMessage",
 			`{"tenant":"x","message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]},"metadata":{"a":1},"configuration":` +
-				`{"acceptedOutputModes":["text/plain"],"historyLength":0,"returnImmediately":true,"taskPushNotificationConfig":{"url":"https://x"}}}`,
+				`{"acceptedOutputModes":["text/plain"],"historyLength":0,"returnImmediately":true,"taskPushNotificationConfig":{"id":"p","url":"https://x","token":"k","authentication":{"scheme":"Bearer","credentials":"c"}}}}`,
 			&runtime.SendRequest{
-				Tenant: "x", AcceptedOutputModes: []string{"text/plain"}, HistoryLength: &zero, ReturnImmediately: true, HasPush: true, Metadata: wire.Object(`{"a":1}`),
+				Tenant: "x", AcceptedOutputModes: []string{"text/plain"}, HistoryLength: &zero, ReturnImmediately: true, Metadata: wire.Object(`{"a":1}`),
+				Push: &runtime.PushConfig{ID: "p", URL: "https://x", Token: "k", Scheme: "Bearer", Credentials: "c"},
 			},
 		},
 		"a bare stream": {"SendStreamingMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}`, &runtime.SendRequest{}},
@@ -90,6 +91,22 @@ func TestRequestsDecodeToTheirNeutralForm(t *testing.T) {
 		},
 		"a list without parameters": {"ListTasks", "", &runtime.ListRequest{}},
 		"a list of any state":       {"ListTasks", `{"status":"TASK_STATE_UNSPECIFIED"}`, &runtime.ListRequest{}}, // no filter
+		"create a push configuration": {
+			"CreateTaskPushNotificationConfig", `{"tenant":"x","taskId":"t","id":"p","url":"https://x"}`,
+			&runtime.PushRequest{Tenant: "x", TaskID: "t", Config: runtime.PushConfig{ID: "p", URL: "https://x"}},
+		},
+		"get a push configuration": {
+			"GetTaskPushNotificationConfig", `{"tenant":"x","taskId":"t","id":"p"}`,
+			&runtime.PushRequest{Tenant: "x", TaskID: "t", Config: runtime.PushConfig{ID: "p"}},
+		},
+		"list push configurations": {
+			"ListTaskPushNotificationConfigs", `{"tenant":"x","taskId":"t","pageSize":3,"pageToken":"p"}`,
+			&runtime.PushRequest{Tenant: "x", TaskID: "t", PageSize: &three, PageToken: "p"},
+		},
+		"delete a push configuration": {
+			"DeleteTaskPushNotificationConfig", `{"tenant":"x","taskId":"t","id":"p"}`,
+			&runtime.PushRequest{Tenant: "x", TaskID: "t", Config: runtime.PushConfig{ID: "p"}},
+		},
 	} {
 		got, err := operation(t, test.rpc).Decode([]byte(test.src))
 		if err != nil {
@@ -109,6 +126,11 @@ func TestRequestsDecodeToTheirNeutralForm(t *testing.T) {
 				t.Errorf("%s: source %T", name, req.Source)
 			}
 			req.Source = nil
+		case *runtime.PushRequest:
+			if req.Source == nil {
+				t.Errorf("%s: no source", name)
+			}
+			req.Source = nil
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {
 			t.Errorf("%s differs (-want +got):\n%s", name, diff)
@@ -118,8 +140,7 @@ func TestRequestsDecodeToTheirNeutralForm(t *testing.T) {
 
 func TestOtherRequestsDecodeToThemselves(t *testing.T) {
 	for rpc, src := range map[string]string{
-		"CreateTaskPushNotificationConfig": `{"taskId":"t","url":"https://x"}`, "GetTaskPushNotificationConfig": `{"taskId":"t","id":"p"}`,
-		"ListTaskPushNotificationConfigs": `{"taskId":"t"}`, "DeleteTaskPushNotificationConfig": `{"taskId":"t","id":"p"}`, "GetExtendedAgentCard": `{"tenant":"t"}`,
+		"GetExtendedAgentCard": `{"tenant":"t"}`,
 	} {
 		op := operation(t, rpc)
 		req, err := op.Decode([]byte(src))

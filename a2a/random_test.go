@@ -23,8 +23,8 @@ var cases = map[reflect.Type][]any{
 		&a2a.PasswordOAuthFlow{}, &a2a.DeviceCodeOAuthFlow{}, &a2a.UnknownOAuthFlow{}},
 }
 
-// optional are the message fields that may be nil; all others are required.
-var optional = map[string]bool{
+// mayBeNil are the message fields that may be nil; all others are required.
+var mayBeNil = map[string]bool{
 	"TaskStatus.Message": true, "AgentCard.Provider": true, "SendMessageRequest.Configuration": true,
 	"SendMessageConfiguration.TaskPushNotificationConfig": true, "TaskPushNotificationConfig.Authentication": true,
 }
@@ -77,7 +77,7 @@ func fill(t *rapid.T, v reflect.Value, where string) {
 		v.SetInt(int64(rapid.Int32().Draw(t, "int32")))
 	case reflect.Pointer:
 		isMessage := typ.Elem().Kind() == reflect.Struct
-		if (!isMessage || optional[where]) && rapid.Bool().Draw(t, "nil") {
+		if (!isMessage || mayBeNil[where]) && rapid.Bool().Draw(t, "nil") {
 			return
 		}
 		v.Set(reflect.New(typ.Elem()))

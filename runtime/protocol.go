@@ -66,12 +66,17 @@ type Protocol struct {
 	// DecodeCard reads an agent card: as the newest wire has it or, when older versions are spoken too, as the one by
 	// whose shape it is written.
 	DecodeCard func(src []byte) (Card, error)
-	// NewSend makes the generated request of the send and stream operations (client side). data.Source and HasPush are
-	// not looked at; what is zero stays unset.
+	// NewSend makes the generated request of the send and stream operations (client side). data.Source is not looked at;
+	// what is zero stays unset.
 	NewSend func(data SendRequest) any
 	// NewTaskRequest makes the generated request of role get, cancel or subscribe (client side); nil for another role.
 	// A field of data that the request does not have is ignored.
 	NewTaskRequest func(role Role, data TaskRequest) any
+	// NewPushConfig makes a push configuration of a task: the result of creating or getting one, and the request to create
+	// one. Nil if the protocol has none.
+	NewPushConfig func(tenant, taskID string, config PushConfig) any
+	// NewPushPage makes the result of listing them. next is "" on the last page.
+	NewPushPage func(tenant, taskID string, configs []PushConfig, next string) any
 }
 
 // Version is one spoken protocol version with its JSON-RPC dialect.
@@ -162,10 +167,11 @@ type Operation struct {
 	// Stream: the result is a sequence of events.
 	Stream bool
 	// Decode reads request parameters. By role it returns a *SendRequest (send, stream), *TaskRequest (get, cancel,
-	// subscribe), *ListRequest (list), and the generated request itself otherwise. A failure is a *wire.Error.
+	// subscribe), *ListRequest (list), *PushRequest (of push configurations), and the generated request itself otherwise.
+	// A failure is a *wire.Error.
 	Decode func(src []byte) (any, error)
-	// Append appends a result: for send a Message or Task, for get and cancel a Task, for list what NewTaskPage made,
-	// otherwise the generated response.
+	// Append appends a result: for send a Message or Task, for get and cancel a Task, for list what NewTaskPage made, for
+	// push configurations what NewPushConfig and NewPushPage made, otherwise the generated response.
 	Append func(dst []byte, result any) ([]byte, error)
 	// AppendRequest and Read are the client's side: the generated request out, the generated result in
 	// (for send, a Task or a Message).
@@ -331,7 +337,7 @@ type SendRequest struct {
 	AcceptedOutputModes []string
 	HistoryLength       *int // nil: no limit (R300)
 	ReturnImmediately   bool
-	HasPush             bool // an inline push configuration came along
+	Push                *PushConfig // for the task that the message leads to; nil: none
 	Metadata            wire.Object
 	Source              any // the generated request
 }
@@ -354,4 +360,14 @@ type ListRequest struct {
 	After             time.Time // zero: any; inclusive
 	IncludeArtifacts  bool
 	Source            any
+}
+
+// PushRequest is the neutral form of the requests for push configurations of a task: Config is the one to create, or has
+// the id of the one to get or delete (A2A 1.0 §3.1.7 to §3.1.10).
+type PushRequest struct {
+	Tenant, TaskID string
+	Config         PushConfig
+	PageSize       *int
+	PageToken      string
+	Source         any
 }

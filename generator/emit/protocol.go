@@ -69,7 +69,7 @@ func (b *bound) protocolFunc(p *ir.Protocol) jen.Code {
 		table.set("NewTaskPage", jen.Id("newTaskPage"))
 	}
 	table.set("DecodeCard", readCard)
-	for _, name := range []string{"NewSend", "NewTaskRequest"} {
+	for _, name := range append([]string{"NewSend", "NewTaskRequest"}, b.pushConstructors(p)...) {
 		table.set(name, jen.Id(unexported(name)))
 	}
 	s := jen.Add(doc("Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it."))

@@ -12,7 +12,8 @@ func (b *bound) constructors(p *ir.Protocol) []jen.Code {
 	if op := operation(p, ir.RoleList); op != nil {
 		list = append(list, b.newTaskPage(op.Response.Type))
 	}
-	return append(list, b.newSend(operation(p, ir.RoleSend).Request.Type), b.newTaskRequest(p))
+	list = append(list, b.newSend(operation(p, ir.RoleSend).Request.Type), b.newTaskRequest(p))
+	return append(list, b.pushFuncs(p)...)
 }
 
 // operation returns the newest version's operation of a role, or nil.
@@ -145,9 +146,13 @@ func (b *bound) newSend(t *ir.Type) jen.Code {
 		b.into(config, "SendConfig.accepted_output_modes", jen.Id("data").Dot("AcceptedOutputModes"))
 		b.countInto(config, "SendConfig.history_length", jen.Id("data").Dot("HistoryLength"))
 		b.into(config, "SendConfig.return_immediately", jen.Id("data").Dot("ReturnImmediately"))
-		body = append(body, jen.If(
-			jen.Len(jen.Id("data").Dot("AcceptedOutputModes")).Op(">").Lit(0).Op("||").Id("data").Dot("HistoryLength").Op("!=").Nil().Op("||").Id("data").Dot("ReturnImmediately"),
-		).Block(b.sel("req", "send.configuration").Op("=").Add(newOf(b.SendConfig, config))))
+		asked := jen.Len(jen.Id("data").Dot("AcceptedOutputModes")).Op(">").Lit(0).Op("||").Id("data").Dot("HistoryLength").Op("!=").Nil().
+			Op("||").Id("data").Dot("ReturnImmediately")
+		if b.pushesInline() {
+			config.set(b.Fields[pushInline].Go, jen.Id("pushFrom").Call(jen.Lit(""), jen.Lit(""), jen.Id("data").Dot("Push")))
+			asked.Op("||").Id("data").Dot("Push").Op("!=").Nil()
+		}
+		body = append(body, jen.If(asked).Block(b.sel("req", "send.configuration").Op("=").Add(newOf(b.SendConfig, config))))
 	}
 	return jen.Func().Id("newSend").Params(jen.Id("data").Add(rt("SendRequest"))).Any().Block(append(body, jen.Return(jen.Id("req")))...).Line()
 }

@@ -28,7 +28,7 @@ func (b *bound) neutral(op *ir.Operation) (name string, code jen.Code) {
 	case ir.RoleList:
 		return name, b.neutralList(name, of, op.Request.Type)
 	default:
-		return "", nil
+		return b.neutralPush(name, op)
 	}
 }
 
@@ -61,8 +61,8 @@ func (b *bound) neutralSend(name, of string, t *ir.Type) jen.Code {
 	if b.has("SendConfig.return_immediately") {
 		assign("ReturnImmediately", b.get("c", "SendConfig.return_immediately"))
 	}
-	if b.has("SendConfig.task_push_notification_config") {
-		assign("HasPush", b.sel("c", "SendConfig.task_push_notification_config").Op("!=").Nil())
+	if b.pushesInline() {
+		assign("Push", jen.Id("pushOf").Call(b.sel("c", pushInline)))
 	}
 	return b.neutralFunc(name, "SendRequest", t, req,
 		jen.If(jen.Id("c").Op(":=").Add(b.sel("x", of+"configuration")), jen.Id("c").Op("!=").Nil()).Block(set...))

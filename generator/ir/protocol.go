@@ -367,6 +367,8 @@ type Bindings struct {
 	Capabilities   *Type // of the card
 	Extension      *Type // of the card's capabilities
 	SendConfig     *Type // of a send request
+	PushConfig     *Type // TaskPushNotificationConfig
+	PushAuth       *Type // of a push configuration
 
 	// Fields are fields by meaning: the 1.0 name behind the name of the thing above, or behind the role of the
 	// operation whose request or response it is: "Task.context_id", "send.message", "list.page_size",

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/diag"
@@ -25,6 +26,7 @@ func (l *protocolLowering) bind(ops []*ir.Operation) ir.Bindings {
 		"Part": &x.b.Part, "Artifact": &x.b.Artifact, "StatusUpdate": &x.b.StatusUpdate, "ArtifactUpdate": &x.b.ArtifactUpdate,
 		"SendResult": &x.b.SendResult, "StreamItem": &x.b.StreamItem, "AgentCard": &x.b.AgentCard, "Interface": &x.b.Interface,
 		"Capabilities": &x.b.Capabilities, "Extension": &x.b.Extension, "SendConfig": &x.b.SendConfig,
+		"PushConfig": &x.b.PushConfig, "PushAuth": &x.b.PushAuth,
 	}
 	for _, op := range ops {
 		x.byRole[op.Role] = op
@@ -90,7 +92,7 @@ func (x *binder) namedTypes() bool {
 			continue
 		}
 		name := cmp.Or(typeNames[meaning], meaning)
-		if *dst = x.types[name]; *dst == nil && meaning != "SendConfig" {
+		if *dst = x.types[name]; *dst == nil && !slices.Contains(dispensable, meaning) {
 			x.problems.Errorf(diag.Pos{File: x.doc.Path}, "missing-type", "keep it under the name that it has in 1.0", "the definition has no type %s, which the runtime needs", name)
 			ok = false
 		}

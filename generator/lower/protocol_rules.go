@@ -104,7 +104,15 @@ var parts = []part{
 		{"accepted_output_modes", "strings", optional}, {"history_length", "int32", optional}, {"return_immediately", "bool", optional},
 		{"task_push_notification_config", "message", optional},
 	}, nil},
+	{"PushConfig", []field{
+		{"tenant", "string", optional}, {"id", "string", optional}, {"task_id", "string", optional}, {"url", "string", optional}, {"token", "string", optional},
+		{"authentication", "PushAuth", optional},
+	}, nil},
+	{"PushAuth", []field{{"scheme", "string", optional}, {"credentials", "string", optional}}, nil},
 }
+
+// dispensable are the types that an agent can do without.
+var dispensable = []string{"SendConfig", "PushConfig", "PushAuth"}
 
 // requests are the fields of requests and, with the suffix Result, of responses that have a neutral form, by role.
 var requests = []part{
@@ -120,12 +128,19 @@ var requests = []part{
 	{"listResult", []field{
 		{"tasks", "[]Task", needed}, {"next_page_token", "string", needed}, {"page_size", "int32", optional}, {"total_size", "int32", optional},
 	}, nil},
+	{"pushGet", []field{{"tenant", "string", optional}, {"task_id", "string", optional}, {"id", "string", optional}}, nil},
+	{"pushList", []field{
+		{"tenant", "string", optional}, {"task_id", "string", optional}, {"page_size", "int32", optional}, {"page_token", "string", optional},
+	}, nil},
+	{"pushListResult", []field{{"configs", "[]PushConfig", optional}, {"next_page_token", "string", optional}}, nil},
+	{"pushDelete", []field{{"tenant", "string", optional}, {"task_id", "string", optional}, {"id", "string", optional}}, nil},
 }
 
 // typeNames are the 1.0 names of the parts that are not called what they mean.
 var typeNames = map[string]string{
 	"MessageRole": "Role", "StatusUpdate": "TaskStatusUpdateEvent", "ArtifactUpdate": "TaskArtifactUpdateEvent",
 	"Interface": "AgentInterface", "Capabilities": "AgentCapabilities", "Extension": "AgentExtension", "SendConfig": "SendMessageConfiguration",
+	"PushConfig": "TaskPushNotificationConfig", "PushAuth": "AuthenticationInfo",
 }
 
 // cases are the union cases that the runtime's interfaces look for: union, case, kind or the meaning of its type.

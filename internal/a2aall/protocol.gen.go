@@ -28,6 +28,8 @@ func Protocol() *runtime.Protocol {
 		},
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
+		NewPushConfig:  newPushConfig,
+		NewPushPage:    newPushPage,
 	}
 }
 
@@ -128,7 +130,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 				},
-				Decode:        runtime.ParamsOf(readTaskPushNotificationConfigV10JSON),
+				Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
@@ -141,7 +143,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 				},
-				Decode:        runtime.ParamsOf(readGetTaskPushNotificationConfigRequestV10JSON),
+				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
@@ -154,7 +156,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
 					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
 				},
-				Decode:        runtime.ParamsOf(readListTaskPushNotificationConfigsRequestV10JSON),
+				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
@@ -180,7 +182,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 				},
-				Decode:        runtime.ParamsOf(readDeleteTaskPushNotificationConfigRequestV10JSON),
+				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("{}"),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadNothing,
@@ -246,7 +248,7 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
 		req.HistoryLength = runtime.Int(c.HistoryLength)
 		req.ReturnImmediately = c.ReturnImmediately
-		req.HasPush = c.TaskPushNotificationConfig != nil
+		req.Push = pushOf(c.TaskPushNotificationConfig)
 	}
 	return req
 }
@@ -287,6 +289,43 @@ func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskReque
 	return &runtime.TaskRequest{
 		Tenant: x.Tenant,
 		ID:     x.ID,
+		Source: x,
+	}
+}
+
+func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: *pushOf(x),
+		Source: x,
+	}
+}
+
+func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
+		Source: x,
+	}
+}
+
+func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
+	return &runtime.PushRequest{
+		Tenant:    x.Tenant,
+		TaskID:    x.TaskID,
+		PageSize:  runtime.Int(optional(x.PageSize)),
+		PageToken: x.PageToken,
+		Source:    x,
+	}
+}
+
+func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
 		Source: x,
 	}
 }
@@ -340,7 +379,7 @@ func versionV03JSON() *runtime.Version {
 			{
 				Role:          runtime.RolePushCreate,
 				RPC:           "tasks/pushNotificationConfig/set",
-				Decode:        runtime.ParamsOf(readTaskPushNotificationConfigV03JSON),
+				Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03JSON, neutralTaskPushNotificationConfig),
 				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
 				AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
@@ -348,7 +387,7 @@ func versionV03JSON() *runtime.Version {
 			{
 				Role:          runtime.RolePushGet,
 				RPC:           "tasks/pushNotificationConfig/get",
-				Decode:        runtime.ParamsOf(readGetTaskPushNotificationConfigRequestV03JSON),
+				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON, neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
 				AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
@@ -356,7 +395,7 @@ func versionV03JSON() *runtime.Version {
 			{
 				Role:          runtime.RolePushList,
 				RPC:           "tasks/pushNotificationConfig/list",
-				Decode:        runtime.ParamsOf(readListTaskPushNotificationConfigsRequestV03JSON),
+				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON, neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
 				AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
@@ -364,7 +403,7 @@ func versionV03JSON() *runtime.Version {
 			{
 				Role:          runtime.RolePushDelete,
 				RPC:           "tasks/pushNotificationConfig/delete",
-				Decode:        runtime.ParamsOf(readDeleteTaskPushNotificationConfigRequestV03JSON),
+				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON, neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("null"),
 				AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
 				Read:          runtime.ReadNothing,
@@ -481,7 +520,7 @@ func versionV02JSON() *runtime.Version {
 			{
 				Role:          runtime.RolePushCreate,
 				RPC:           "tasks/pushNotificationConfig/set",
-				Decode:        runtime.ParamsOf(readTaskPushNotificationConfigV02JSON),
+				Decode:        runtime.RequestOf(readTaskPushNotificationConfigV02JSON, neutralTaskPushNotificationConfig),
 				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
 				AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
@@ -489,7 +528,7 @@ func versionV02JSON() *runtime.Version {
 			{
 				Role:          runtime.RolePushGet,
 				RPC:           "tasks/pushNotificationConfig/get",
-				Decode:        runtime.ParamsOf(readGetTaskPushNotificationConfigRequestV02JSON),
+				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV02JSON, neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
 				AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV02JSON),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
@@ -497,7 +536,7 @@ func versionV02JSON() *runtime.Version {
 			{
 				Role:          runtime.RolePushList,
 				RPC:           "tasks/pushNotificationConfig/list",
-				Decode:        runtime.ParamsOf(readListTaskPushNotificationConfigsRequestV02JSON),
+				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV02JSON, neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV02JSON),
 				AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV02JSON),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV02JSON),
@@ -505,7 +544,7 @@ func versionV02JSON() *runtime.Version {
 			{
 				Role:          runtime.RolePushDelete,
 				RPC:           "tasks/pushNotificationConfig/delete",
-				Decode:        runtime.ParamsOf(readDeleteTaskPushNotificationConfigRequestV02JSON),
+				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV02JSON, neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("null"),
 				AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV02JSON),
 				Read:          runtime.ReadNothing,
@@ -614,7 +653,7 @@ func versionV01JSON() *runtime.Version {
 		{
 			Role:          runtime.RolePushCreate,
 			RPC:           "tasks/pushNotification/set",
-			Decode:        runtime.ParamsOf(readTaskPushNotificationConfigV01JSON),
+			Decode:        runtime.RequestOf(readTaskPushNotificationConfigV01JSON, neutralTaskPushNotificationConfig),
 			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
 			AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
 			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
@@ -622,7 +661,7 @@ func versionV01JSON() *runtime.Version {
 		{
 			Role:          runtime.RolePushGet,
 			RPC:           "tasks/pushNotification/get",
-			Decode:        runtime.ParamsOf(readGetTaskPushNotificationConfigRequestV01JSON),
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV01JSON, neutralGetTaskPushNotificationConfigRequest),
 			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
 			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV01JSON),
 			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
@@ -805,11 +844,12 @@ func newSend(data runtime.SendRequest) any {
 		Metadata: data.Metadata,
 	}
 	req.Message, _ = data.Message.(*Message)
-	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately {
+	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
-			AcceptedOutputModes: data.AcceptedOutputModes,
-			HistoryLength:       runtime.Int32(data.HistoryLength),
-			ReturnImmediately:   data.ReturnImmediately,
+			AcceptedOutputModes:        data.AcceptedOutputModes,
+			HistoryLength:              runtime.Int32(data.HistoryLength),
+			ReturnImmediately:          data.ReturnImmediately,
+			TaskPushNotificationConfig: pushFrom("", "", data.Push),
 		}
 	}
 	return req
@@ -836,6 +876,58 @@ func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 		}
 	}
 	return nil
+}
+
+// pushOf is the neutral form of a configuration that may be nil.
+func pushOf(x *TaskPushNotificationConfig) *runtime.PushConfig {
+	if x == nil {
+		return nil
+	}
+	config := &runtime.PushConfig{
+		ID:    x.ID,
+		URL:   x.URL,
+		Token: x.Token,
+	}
+	if a := x.Authentication; a != nil {
+		config.Scheme = a.Scheme
+		config.Credentials = a.Credentials
+	}
+	return config
+}
+
+func pushFrom(tenant, taskID string, from *runtime.PushConfig) *TaskPushNotificationConfig {
+	if from == nil {
+		return nil
+	}
+	x := &TaskPushNotificationConfig{
+		Tenant: tenant,
+		ID:     from.ID,
+		TaskID: taskID,
+		URL:    from.URL,
+		Token:  from.Token,
+	}
+	if from.Scheme != "" || from.Credentials != "" {
+		x.Authentication = &AuthenticationInfo{
+			Scheme:      from.Scheme,
+			Credentials: from.Credentials,
+		}
+	}
+	return x
+}
+
+func newPushConfig(tenant, taskID string, config runtime.PushConfig) any {
+	return pushFrom(tenant, taskID, &config)
+}
+
+func newPushPage(tenant, taskID string, configs []runtime.PushConfig, next string) any {
+	list := make([]*TaskPushNotificationConfig, len(configs))
+	for i := range configs {
+		list[i] = pushFrom(tenant, taskID, &configs[i])
+	}
+	return &ListTaskPushNotificationConfigsResponse{
+		Configs:       list,
+		NextPageToken: next,
+	}
 }
 
 // CardInfo implements [runtime.Card].
@@ -885,4 +977,12 @@ func value[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
+}
+
+// optional is a pointer to v, or nil if v is the zero value.
+func optional[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
 }

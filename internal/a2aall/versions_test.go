@@ -151,7 +151,7 @@ func TestDecodedRequestsAreTheSameNeutralOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	send := req.(*runtime.SendRequest)
-	if !send.ReturnImmediately || !send.HasPush || *send.HistoryLength != 0 || send.AcceptedOutputModes[0] != "a/b" || string(send.Metadata) != `{"a":1}` || !send.Message.MessageInfo().User {
+	if !send.ReturnImmediately || send.Push == nil || send.Push.URL != "u" || *send.HistoryLength != 0 || send.AcceptedOutputModes[0] != "a/b" || string(send.Metadata) != `{"a":1}` || !send.Message.MessageInfo().User {
 		t.Errorf("%+v", send)
 	}
 	req, err = operationOf(versionOf("0.1"), runtime.RoleSend).Decode([]byte(`{"id":"t","sessionId":"s","message":{"role":"user","parts":[{"type":"text","text":"x"}]},"historyLength":3,"pushNotification":{"url":"u"}}`))
@@ -159,7 +159,7 @@ func TestDecodedRequestsAreTheSameNeutralOnes(t *testing.T) {
 		t.Fatal(err)
 	}
 	send = req.(*runtime.SendRequest)
-	if info := send.Message.MessageInfo(); info.TaskID != "t" || info.ContextID != "s" || send.ReturnImmediately || !send.HasPush || *send.HistoryLength != 3 {
+	if info := send.Message.MessageInfo(); info.TaskID != "t" || info.ContextID != "s" || send.ReturnImmediately || send.Push == nil || send.Push.URL != "u" || *send.HistoryLength != 3 {
 		t.Errorf("%+v %+v", send, info)
 	}
 	for _, version := range []string{"0.3", "0.2", "0.1"} {

@@ -127,7 +127,7 @@ func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 			"must be the user's: agents do not send messages to agents as themselves")
 	case req.HistoryLength != nil && *req.HistoryLength < 0:
 		return info, violation("configuration.historyLength", "must not be negative")
-	case req.HasPush && !e.info.Push:
+	case req.Push != nil && !e.info.Push:
 		return info, runtime.ErrPushNotificationNotSupported
 	}
 	for i, id := range info.References {

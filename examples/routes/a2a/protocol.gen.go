@@ -24,6 +24,8 @@ func Protocol() *runtime.Protocol {
 		DecodeCard:     runtime.ReadCard(readAgentCardV10JSON),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
+		NewPushConfig:  newPushConfig,
+		NewPushPage:    newPushPage,
 	}
 }
 
@@ -124,7 +126,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 				},
-				Decode:        runtime.ParamsOf(readTaskPushNotificationConfigV10JSON),
+				Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
@@ -137,7 +139,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 				},
-				Decode:        runtime.ParamsOf(readGetTaskPushNotificationConfigRequestV10JSON),
+				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
@@ -150,7 +152,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
 					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
 				},
-				Decode:        runtime.ParamsOf(readListTaskPushNotificationConfigsRequestV10JSON),
+				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
@@ -176,7 +178,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 				},
-				Decode:        runtime.ParamsOf(readDeleteTaskPushNotificationConfigRequestV10JSON),
+				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("{}"),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadNothing,
@@ -241,7 +243,7 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
 		req.HistoryLength = runtime.Int(c.HistoryLength)
 		req.ReturnImmediately = c.ReturnImmediately
-		req.HasPush = c.TaskPushNotificationConfig != nil
+		req.Push = pushOf(c.TaskPushNotificationConfig)
 	}
 	return req
 }
@@ -282,6 +284,43 @@ func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskReque
 	return &runtime.TaskRequest{
 		Tenant: x.Tenant,
 		ID:     x.ID,
+		Source: x,
+	}
+}
+
+func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
+	return &runtime.PushRequest{
+		Config: *pushOf(x),
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Source: x,
+	}
+}
+
+func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
+	return &runtime.PushRequest{
+		Config: runtime.PushConfig{ID: x.ID},
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Source: x,
+	}
+}
+
+func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
+	return &runtime.PushRequest{
+		PageSize:  runtime.Int(optional(x.PageSize)),
+		PageToken: x.PageToken,
+		Tenant:    x.Tenant,
+		TaskID:    x.TaskID,
+		Source:    x,
+	}
+}
+
+func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
+	return &runtime.PushRequest{
+		Config: runtime.PushConfig{ID: x.ID},
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
 		Source: x,
 	}
 }
@@ -389,11 +428,12 @@ func newSend(data runtime.SendRequest) any {
 		Metadata: data.Metadata,
 	}
 	req.Message, _ = data.Message.(*Message)
-	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately {
+	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
-			AcceptedOutputModes: data.AcceptedOutputModes,
-			HistoryLength:       runtime.Int32(data.HistoryLength),
-			ReturnImmediately:   data.ReturnImmediately,
+			AcceptedOutputModes:        data.AcceptedOutputModes,
+			HistoryLength:              runtime.Int32(data.HistoryLength),
+			ReturnImmediately:          data.ReturnImmediately,
+			TaskPushNotificationConfig: pushFrom("", "", data.Push),
 		}
 	}
 	return req
@@ -420,6 +460,58 @@ func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 		}
 	}
 	return nil
+}
+
+// pushOf is the neutral form of a configuration that may be nil.
+func pushOf(x *TaskPushNotificationConfig) *runtime.PushConfig {
+	if x == nil {
+		return nil
+	}
+	config := &runtime.PushConfig{
+		ID:    x.ID,
+		URL:   x.URL,
+		Token: x.Token,
+	}
+	if a := x.Authentication; a != nil {
+		config.Scheme = a.Scheme
+		config.Credentials = a.Credentials
+	}
+	return config
+}
+
+func pushFrom(tenant, taskID string, from *runtime.PushConfig) *TaskPushNotificationConfig {
+	if from == nil {
+		return nil
+	}
+	x := &TaskPushNotificationConfig{
+		Tenant: tenant,
+		ID:     from.ID,
+		TaskID: taskID,
+		URL:    from.URL,
+		Token:  from.Token,
+	}
+	if from.Scheme != "" || from.Credentials != "" {
+		x.Authentication = &AuthenticationInfo{
+			Scheme:      from.Scheme,
+			Credentials: from.Credentials,
+		}
+	}
+	return x
+}
+
+func newPushConfig(tenant, taskID string, config runtime.PushConfig) any {
+	return pushFrom(tenant, taskID, &config)
+}
+
+func newPushPage(tenant, taskID string, configs []runtime.PushConfig, next string) any {
+	list := make([]*TaskPushNotificationConfig, len(configs))
+	for i := range configs {
+		list[i] = pushFrom(tenant, taskID, &configs[i])
+	}
+	return &ListTaskPushNotificationConfigsResponse{
+		Configs:       list,
+		NextPageToken: next,
+	}
 }
 
 // CardInfo implements [runtime.Card].
@@ -469,4 +561,12 @@ func value[T any](p *T) (v T) {
 		v = *p
 	}
 	return v
+}
+
+// optional is a pointer to v, or nil if v is the zero value.
+func optional[T comparable](v T) *T {
+	if v == *new(T) {
+		return nil
+	}
+	return &v
 }
