@@ -15,7 +15,7 @@ var ErrDown = errors.New("the store does not answer")
 
 // Call is a call of a store.
 type Call struct {
-	Op    string // "create", "apply" or "get"
+	Op    string // the method's name in lower case
 	Key   store.Key
 	Event runtime.Event // of an apply
 }
@@ -106,4 +106,36 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 // Get implements [store.Store].
 func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (store.Snapshot, error) {
 	return do(s, Call{Op: "get", Key: key}, func() (store.Snapshot, error) { return s.Store.Get(ctx, key, view) })
+}
+
+// Head implements [store.Store].
+func (s *Store) Head(ctx context.Context, key store.Key) (store.Head, error) {
+	return do(s, Call{Op: "head", Key: key}, func() (store.Head, error) { return s.Store.Head(ctx, key) })
+}
+
+// Events implements [store.Store].
+func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int) ([]*store.Record, error) {
+	return do(s, Call{Op: "events", Key: key}, func() ([]*store.Record, error) { return s.Store.Events(ctx, key, after, max) })
+}
+
+// Claim implements [store.Store].
+func (s *Store) Claim(ctx context.Context, skills []string, max int) ([]store.Run, error) {
+	return do(s, Call{Op: "claim"}, func() ([]store.Run, error) { return s.Store.Claim(ctx, skills, max) })
+}
+
+// Renew implements [store.Store].
+func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
+	return do(s, Call{Op: "renew"}, func() (store.Lease, error) { return s.Store.Renew(ctx) })
+}
+
+// SetPush implements [store.Store].
+func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error {
+	_, err := do(s, Call{Op: "setpush", Key: key}, func() (struct{}, error) { return struct{}{}, s.Store.SetPush(ctx, key, p) })
+	return err
+}
+
+// Settle implements [store.Store].
+func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) error {
+	_, err := do(s, Call{Op: "settle", Key: d.Key}, func() (struct{}, error) { return struct{}{}, s.Store.Settle(ctx, d, o) })
+	return err
 }

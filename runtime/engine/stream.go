@@ -86,7 +86,7 @@ func (r *Request) subscribe(key store.Key) (a Answer, err error) {
 	}()
 	st.follow = true
 	if r.After > 0 {
-		if recs, err := r.e.store.Events(r.Context, key, r.After); err == nil && len(recs) > 0 {
+		if recs, err := r.e.store.Events(r.Context, key, r.After, 0); err == nil && len(recs) > 0 {
 			st.seq = r.After
 			return Answer{Stream: st}, nil
 		}
@@ -148,7 +148,7 @@ func (st *Stream) Next() Step {
 			return Over
 		}
 		st.last = st.r.e.isClosing()
-		switch recs, err := st.task.Events(st.r.Context, st.seq); {
+		switch recs, err := st.task.Events(st.r.Context, st.seq, 0); {
 		case errors.Is(err, store.ErrTrimmed): // too slow for the log: begin anew
 			if st.first, err = st.r.e.store.Get(st.r.Context, st.live.key, store.Full); err == nil {
 				continue
@@ -181,7 +181,11 @@ func (st *Stream) Seq(i int) int64 { return st.records[i].Seq }
 // Append appends the i-th of them. With other readers, keeping an event's bytes pays.
 func (st *Stream) Append(dst []byte, i int) ([]byte, error) {
 	rec, coding := st.records[i], &st.r.Coding
-	shown, err := st.shown(rec.Event)
+	e, err := rec.Event()
+	if err != nil {
+		return dst, err
+	}
+	shown, err := st.shown(e)
 	if err != nil {
 		return dst, err
 	}
@@ -203,7 +207,7 @@ func (st *Stream) Append(dst []byte, i int) ([]byte, error) {
 func (st *Stream) Take(n int) {
 	rec := st.records[n-1]
 	st.seq, st.records = rec.Seq, st.records[n:]
-	st.over = st.ends(rec.Event.EventInfo().State)
+	st.over = st.ends(rec.State)
 }
 
 // Opening hands the events that tell the task as it stands, all numbered seq, to write one by one. They are shared with

@@ -70,7 +70,7 @@ func (t *ticker) tick() {
 	}
 	sweep := t.beat(now)
 	if sweep {
-		if n, err := t.e.store.Sweep(context.Background(), t.e.now()); err != nil {
+		if n, _, err := t.e.store.Sweep(context.Background()); err != nil {
 			t.e.logger.Error("store could not be swept", "error", err)
 		} else if n > 0 {
 			t.e.logger.Debug("tasks dropped", "tasks", n)

@@ -115,7 +115,7 @@ func TestAccountsAddUpWhateverHappens(t *testing.T) {
 			if err == nil {
 				version[key]++
 			}
-			if n, err := m.Sweep(context.Background(), noon.Add(time.Duration(rapid.IntRange(0, 30).Draw(rt, "hours"))*time.Hour)); err != nil || n > len(keys) {
+			if n, err := m.SweepAt(noon.Add(time.Duration(rapid.IntRange(0, 30).Draw(rt, "hours")) * time.Hour)); err != nil || n > len(keys) {
 				rt.Fatal(n, err)
 			}
 			m.audit(rt)
@@ -133,7 +133,7 @@ func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
 				key, err := m.make(fmt.Sprint("p", w%5), fmt.Sprint(w, "-", i), rng.IntN(20_000))
 				for version := int64(1); err == nil && version < 6; version++ {
 					if err = m.chunk(key, version, rng.IntN(20_000)); err == nil {
-						_, err = m.Events(context.Background(), key, version)
+						_, err = m.Events(context.Background(), key, version, 0)
 					}
 				}
 				if err == nil {
@@ -179,7 +179,7 @@ func TestRoomIsMadePastATaskThatIsLocked(t *testing.T) {
 			if _, err := m.make("", "new", 10); err != nil {
 				t.Errorf("no room beside a locked task: %v", err)
 			}
-			if n, err := m.Sweep(context.Background(), noon.Add(2*time.Hour)); n != 8 || err != nil {
+			if n, err := m.SweepAt(noon.Add(2 * time.Hour)); n != 8 || err != nil {
 				t.Errorf("swept %d: %v", n, err)
 			}
 			oldest.mu.Unlock()

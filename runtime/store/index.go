@@ -156,10 +156,11 @@ func (m *Memory) detach(r *row) {
 	m.rouse(r)
 }
 
-// sweep evicts from the front of q what has rested since before deadline, and passes over what somebody is at work on.
-func (m *Memory) sweep(q *queue, deadline time.Time) int {
+// sweep evicts at most max tasks from the front of q that have rested since before deadline, and passes over those that
+// somebody is at work on.
+func (m *Memory) sweep(q *queue, deadline time.Time, max int) int {
 	n := 0
-	for r := q.front; r != nil && r.at.Before(deadline); {
+	for r := q.front; r != nil && r.at.Before(deadline) && n < max; {
 		next := q.next(r)
 		if m.discard(r) {
 			n++
@@ -169,12 +170,18 @@ func (m *Memory) sweep(q *queue, deadline time.Time) int {
 	return n
 }
 
-// discard evicts r unless somebody is at work on it. Who still knows the row keeps nothing of the task.
+// discard evicts r unless somebody is at work on it, or its events are still to be sent. Who still knows the row keeps
+// nothing of the task.
 func (m *Memory) discard(r *row) bool {
-	if !r.mu.TryLock() {
+	if m.outbox.waits(r.pushes) || !r.mu.TryLock() {
 		return false
 	}
 	defer r.mu.Unlock()
+	if r.work.holder != nil {
+		return false
+	}
+	m.outbox.remove(r.pushes)
+	r.pushes = nil
 	r.gone = true
 	r.task, r.log, r.private = nil, nil, Private{}
 	m.detach(r)

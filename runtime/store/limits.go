@@ -19,6 +19,7 @@ type MemoryLimits struct {
 	OwnerTasks int           // tasks of one owner [half of all, and all for callers without a principal]
 	OwnerBytes int           // tasks of one owner together [half of all, and all for callers without a principal]
 	Events     int           // events that the log of one task keeps at least; older ones are trimmed [10,000]
+	Pushes     int           // push notification configurations of all tasks [10,000]
 	Logs       int           // ended tasks that keep their logs for readers that come back: the last ones [1,000]
 	Ended      time.Duration // how long an ended task is kept [1 h]
 	Parked     time.Duration // how long a task waits for its client before it is dropped [24 h]
@@ -29,6 +30,7 @@ func (l MemoryLimits) withDefaults() MemoryLimits {
 	l.Bytes = cmp.Or(l.Bytes, 256<<20)
 	l.TaskBytes = cmp.Or(l.TaskBytes, l.Bytes/4)
 	l.Events = cmp.Or(l.Events, 10_000)
+	l.Pushes = cmp.Or(l.Pushes, 10_000)
 	l.Logs = cmp.Or(l.Logs, 1000)
 	l.Ended = cmp.Or(l.Ended, time.Hour)
 	l.Parked = cmp.Or(l.Parked, 24*time.Hour)

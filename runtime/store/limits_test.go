@@ -97,7 +97,7 @@ func TestTheLogNeverFillsATask(t *testing.T) {
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	for v := range int64(20_000) {
 		apply(t, m, key, v+1, status("t", runtime.StateWorking, start))
-		if _, err := m.Events(ctx, key, v+1); err != nil {
+		if _, err := m.Events(ctx, key, v+1, 0); err != nil {
 			t.Fatalf("the last event at version %d: %v", v+2, err)
 		}
 		if m.Bytes() > 1_000_000 {
@@ -111,7 +111,7 @@ func TestBytesEncodedForReadersCount(t *testing.T) {
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	for v := range int64(80) {
 		apply(t, m, key, v+1, chunk("t", strings.Repeat("x", 10_000)))
-		recs, err := m.Events(ctx, key, v+1)
+		recs, err := m.Events(ctx, key, v+1, 0)
 		if err != nil || len(recs) != 1 {
 			t.Fatalf("%d events: %v", len(recs), err)
 		}
@@ -122,7 +122,7 @@ func TestBytesEncodedForReadersCount(t *testing.T) {
 			t.Fatalf("after %d events %d bytes are kept", v+1, now)
 		}
 	}
-	if recs, err := m.Events(ctx, key, 81); err != nil || len(recs) != 0 {
+	if recs, err := m.Events(ctx, key, 81, 0); err != nil || len(recs) != 0 {
 		t.Errorf("after the last event: %d, %v", len(recs), err)
 	}
 }
@@ -364,7 +364,7 @@ func TestTheStoreGrowsLinearly(t *testing.T) {
 		"sweep": func(n int) {
 			m, keys := made(n, many)
 			commit(m, keys, runtime.StateCompleted)
-			if dropped, err := m.Sweep(ctx, start.Add(100*time.Hour)); dropped != n || err != nil {
+			if dropped, err := m.SweepAt(start.Add(100 * time.Hour)); dropped != n || err != nil {
 				t.Errorf("swept %d of %d: %v", dropped, n, err)
 			}
 		},

@@ -8,12 +8,16 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Memory is a [Store] in memory. Tasks are changed in place: an update costs the same however large the task has grown.
+// Memory is a [Store] in memory, for one instance; [Memory.Instance] makes others for tests. Tasks are changed in place:
+// an update costs the same however large the task has grown.
 //
 // The lock of a row guards its task; the lock of the index guards everything else and may be taken while a row is
 // locked, never the other way round (eviction, which needs both, only tries the row).
 type Memory struct {
 	limits MemoryLimits
+	clock  func() time.Time
+	shared bool   // there are several instances
+	self   holder // the only instance
 
 	mu       sync.Mutex
 	rows     map[Key]*row
@@ -24,11 +28,17 @@ type Memory struct {
 	rested   holding // of all accounts
 	logs     []*row  // the last ended tasks with logs, a ring
 	oldest   int     // index in logs of the one to go next
+	repeats  repeats
+	outbox   outbox
+	sharing
 }
 
 // NewMemory makes an empty store.
 func NewMemory(l MemoryLimits) *Memory {
-	return &Memory{limits: l.withDefaults(), rows: map[Key]*row{}, groups: map[groupKey]*group{}, accounts: map[string]*account{}}
+	return &Memory{
+		limits: l.withDefaults(), clock: time.Now,
+		rows: map[Key]*row{}, groups: map[groupKey]*group{}, accounts: map[string]*account{},
+	}
 }
 
 // row is one task.
@@ -44,6 +54,8 @@ type row struct {
 	gone    bool      // evicted
 	size    size
 	counted int64 // version at which the size was counted anew
+	stamps  stamps
+	work    work
 
 	// Guarded by the index lock; written with both locks held, so that either is enough to read.
 	context string
@@ -52,53 +64,118 @@ type row struct {
 	groups  [2]*group // of its owner, and of its context unless that is ""
 	links   [3]link
 	account *account
-	charged int    // bytes that the account holds for it: at most slack less than it takes
-	resting *queue // the queue the row is in, nil while active
+	charged int     // bytes that the account holds for it: at most slack less than it takes
+	resting *queue  // the queue the row is in, nil while active
+	pushes  []*push // by id
+}
+
+// stamps are those of the last updates, by version.
+type stamps [8]uint64
+
+func (s *stamps) set(version int64, stamp uint64) { s[version&7] = stamp }
+
+// stamped reports whether an update was made already, which expected a version (0: any).
+func (r *row) stamped(stamp uint64, expect int64) bool {
+	if stamp == 0 {
+		return false
+	}
+	for _, s := range r.stamps {
+		if s == stamp {
+			return true
+		}
+	}
+	if r.log == nil || expect < r.log.trimmed || expect >= r.version || expect == 0 {
+		return false
+	}
+	return r.log.records[expect-r.log.trimmed].stamp == stamp
 }
 
 // Create implements [Store].
 func (m *Memory) Create(_ context.Context, key Key, n New, view *View) (Snapshot, error) {
+	return m.create(&m.self, key, n, view)
+}
+
+func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error) {
 	info := n.Task.TaskInfo()
 	r := &row{key: key, store: m, task: n.Task, version: 1, private: n.Private, context: info.ContextID, state: info.State, at: info.At}
 	r.size = size{said: n.Size, private: n.Private.size()}
+	r.stamps.set(1, n.Stamp)
 	bytes := r.size.held(nil)
-	if bytes > m.limits.TaskBytes {
+	if bytes > m.limits.TaskBytes || n.Push != nil && n.Push.size() > maxPushBytes {
 		return Snapshot{}, ErrTooLarge
 	}
 	snap := r.snapshot(view)
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if _, ok := m.rows[key]; ok {
-		return Snapshot{}, ErrExists
+	if old := m.rows[key]; old != nil {
+		return old.again(n.Stamp, view)
+	}
+	if err := m.repeats.find(key, n.Repeat, m.clock()); err != nil {
+		return Snapshot{}, err
 	}
 	r.account = m.account(key.Owner.Principal)
-	if !m.makeRoom(r.account, nil, holding{1, bytes}) {
+	if !m.makeRoom(r.account, nil, holding{1, bytes}) || n.Push != nil && m.outbox.n >= m.limits.Pushes {
 		return Snapshot{}, ErrFull
 	}
+	m.repeats.add(key, n.Repeat, m.clock())
 	m.insert(r, bytes)
+	if n.Call != nil {
+		r.work.add(n.Call)
+		snap.Run = r.take(by, n.Stamp)
+		if m.shared {
+			by.runs[r] = struct{}{}
+		}
+	}
+	if n.Push != nil {
+		r.addPush(*n.Push)
+	}
+	snap.Epoch, snap.Pushed = r.work.epoch, n.Push != nil
+	return snap, nil
+}
+
+// again is what is returned for a task that is there already. The caller holds the lock of the index.
+func (r *row) again(stamp uint64, view *View) (Snapshot, error) {
+	m := r.store
+	m.mu.Unlock() // that of the row goes first
+	defer m.mu.Lock()
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone || !r.stamped(stamp, 0) {
+		return Snapshot{}, ErrExists
+	}
+	snap := r.snapshot(view)
+	snap.Run = r.work.begun(stamp)
 	return snap, nil
 }
 
 // Apply implements [Store].
-func (m *Memory) Apply(ctx context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error) {
+func (m *Memory) Apply(_ context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error) {
+	return m.apply(&m.self, key, expect, u, view)
+}
+
+func (m *Memory) apply(by *holder, key Key, expect int64, u Update, view *View) (Snapshot, error) {
 	r := m.lookup(key)
 	if r == nil {
 		return Snapshot{}, ErrNotFound
 	}
-	return r.Apply(ctx, expect, u, view)
+	return r.apply(by, expect, u, view)
 }
 
 // Apply implements [Ref].
 func (r *row) Apply(_ context.Context, expect int64, u Update, view *View) (Snapshot, error) {
+	return r.apply(&r.store.self, expect, u, view)
+}
+
+func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	switch {
-	case r.gone:
-		return Snapshot{}, ErrNotFound
-	case r.version != expect:
-		return Snapshot{}, ErrConflict
-	case r.state.Terminal():
-		return Snapshot{}, ErrEnded
+	if !r.gone && r.stamped(u.Stamp, expect) {
+		snap := r.snapshot(view)
+		snap.Run = r.work.begun(u.Stamp)
+		return snap, nil
+	}
+	if err := r.allows(by, expect, &u); err != nil {
+		return Snapshot{}, err
 	}
 	if u.Size == (Size{}) {
 		u.Size = SizeOf(u.Event, u.Messages)
@@ -116,12 +193,61 @@ func (r *row) Apply(_ context.Context, expect int64, u Update, view *View) (Snap
 		r.task.AddMessage(msg)
 	}
 	r.private, r.size = private, grown
-	r.record(&u)
+	r.record(&u, info)
 	r.version++
+	r.stamps.set(r.version, u.Stamp)
+	run := r.hand(by, &u, info.State)
 	if info.Kind == runtime.EventStatus {
 		r.store.moved(r)
 	}
-	return r.snapshot(view), nil
+	if u.Push != nil || u.Repeat != nil || len(r.pushes) > 0 || r.store.shared {
+		r.told(by, &u)
+	}
+	snap := r.snapshot(view)
+	snap.Run = run
+	return snap, nil
+}
+
+// allows says why an update cannot be made, as far as that does not depend on its size.
+func (r *row) allows(by *holder, expect int64, u *Update) error {
+	if r.gone {
+		return ErrNotFound
+	}
+	if err := r.repeated(u); err != nil {
+		return err
+	}
+	switch {
+	case r.state.Terminal():
+		return ErrEnded
+	case u.Epoch != 0 && (r.work.epoch != u.Epoch || r.work.holder != by):
+		return ErrLost
+	case (u.Epoch == 0 || expect != 0) && r.version != expect:
+		return ErrConflict
+	}
+	return r.fits(u.Push)
+}
+
+func (r *row) repeated(u *Update) error {
+	if u.Repeat == nil {
+		return nil
+	}
+	m := r.store
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.repeats.find(r.key, u.Repeat, m.clock())
+}
+
+// told passes on what an update means to others. The caller holds the lock of the row.
+func (r *row) told(by *holder, u *Update) {
+	m := r.store
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.repeats.add(r.key, u.Repeat, m.clock())
+	m.outbox.due(r.pushes, m.clock())
+	if u.Push != nil {
+		r.addPush(*u.Push)
+	}
+	m.wake(r.key, by)
 }
 
 // next is the private state after an update: an ended task needs none.
@@ -135,16 +261,19 @@ func (r *row) next(u *Update, state runtime.State) Private {
 }
 
 // record appends the update's event to the log, if somebody may read it.
-func (r *row) record(u *Update) {
-	if u.Unread {
+func (r *row) record(u *Update, info runtime.EventInfo) {
+	if r.unread(u) {
 		r.log = nil
 		return
 	}
 	if r.log == nil {
 		r.log = newEventLog(r.version)
 	}
-	r.log.append(u.Event, r.store.limits.Events)
+	r.log.append(u.Event, info, u.Stamp, r.store.limits.Events)
 }
+
+// unread reports whether nobody will ask for the update's event.
+func (r *row) unread(u *Update) bool { return u.Unread && len(r.pushes) == 0 && !r.store.shared }
 
 // moved puts a task of another status into its place in the index. The caller holds its lock.
 func (m *Memory) moved(r *row) {
@@ -168,20 +297,48 @@ func (m *Memory) Get(_ context.Context, key Key, view View) (Snapshot, error) {
 	if r.gone {
 		return Snapshot{}, ErrNotFound
 	}
+	if view.At != 0 && view.At != r.version {
+		return Snapshot{}, ErrTrimmed
+	}
 	return r.snapshot(&view), nil
 }
 
+// Head implements [Store].
+func (m *Memory) Head(_ context.Context, key Key) (Head, error) {
+	r := m.lookup(key)
+	if r == nil {
+		return Head{}, ErrNotFound
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone {
+		return Head{}, ErrNotFound
+	}
+	return Head{
+		Context: r.context, State: r.state, Version: r.version, Epoch: r.work.epoch, Calls: r.work.calls, Done: r.work.done,
+		Running: r.work.holder != nil, Skill: r.private.Skill, ClientID: r.private.ClientID,
+	}, nil
+}
+
+// Find implements [Finder].
+func (m *Memory) Find(key Key) Ref {
+	if r := m.lookup(key); r != nil {
+		return r
+	}
+	return nil
+}
+
 // Events implements [Store].
-func (m *Memory) Events(ctx context.Context, key Key, after int64) ([]*Record, error) {
+func (m *Memory) Events(ctx context.Context, key Key, after int64, max int) ([]*Record, error) {
 	r := m.lookup(key)
 	if r == nil {
 		return nil, ErrNotFound
 	}
-	return r.Events(ctx, after)
+	return r.Events(ctx, after, max)
 }
 
 // Events implements [Ref].
-func (r *row) Events(_ context.Context, after int64) ([]*Record, error) {
+func (r *row) Events(_ context.Context, after int64, max int) ([]*Record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
@@ -193,18 +350,27 @@ func (r *row) Events(_ context.Context, after int64) ([]*Record, error) {
 		return nil, ErrTrimmed
 	}
 	r.settle()
-	return r.log.records[after-r.log.trimmed:], nil // records are consecutive: one a version
+	records := r.log.records[after-r.log.trimmed:] // they are consecutive: one a version
+	if max > 0 && len(records) > max {
+		records = records[:max:max]
+	}
+	return records, nil
 }
 
+// sweepAtOnce is how many tasks a sweep drops: nobody else has the index meanwhile.
+const sweepAtOnce = 1000
+
 // Sweep implements [Store].
-func (m *Memory) Sweep(_ context.Context, now time.Time) (int, error) {
+func (m *Memory) Sweep(context.Context) (dropped int, more bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	n := 0
+	now := m.clock()
+	m.repeats.sweep(now)
 	for _, a := range m.accounts {
-		n += m.sweep(&a.ended, now.Add(-m.limits.Ended)) + m.sweep(&a.parked, now.Add(-m.limits.Parked))
+		dropped += m.sweep(&a.ended, now.Add(-m.limits.Ended), sweepAtOnce-dropped)
+		dropped += m.sweep(&a.parked, now.Add(-m.limits.Parked), sweepAtOnce-dropped)
 	}
-	return n, nil
+	return dropped, dropped == sweepAtOnce, nil
 }
 
 // Len returns the number of tasks kept.
@@ -229,7 +395,7 @@ func (m *Memory) lookup(key Key) *row {
 
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
 func (r *row) snapshot(view *View) Snapshot {
-	s := Snapshot{Version: r.version, Private: r.private}
+	s := Snapshot{Version: r.version, Private: r.private, Epoch: r.work.epoch, Pushed: len(r.pushes) > 0}
 	if view != nil {
 		s.Bytes = r.size.of(*view)
 	}
@@ -251,7 +417,7 @@ func (m *Memory) keepLog(r *row) {
 	}
 	old := m.logs[m.oldest]
 	if old.mu.TryLock() {
-		if !old.gone {
+		if !old.gone && !m.outbox.waits(old.pushes) {
 			old.log = nil
 			m.charge(old, holding{bytes: old.size.held(nil) - old.charged})
 		}

@@ -40,7 +40,7 @@ func chunk(id, text string) store.Update {
 	return store.Update{Event: proto.NewArtifact(id, "c", runtime.ArtifactData{ID: "a", Append: true, Parts: []runtime.Part{runtime.Text(text)}})}
 }
 
-func apply(t testing.TB, m *store.Memory, key store.Key, version int64, u store.Update) {
+func apply(t testing.TB, m store.Store, key store.Key, version int64, u store.Update) {
 	t.Helper()
 	if _, err := m.Apply(ctx, key, version, u, nil); err != nil {
 		t.Fatal(err)
@@ -119,15 +119,15 @@ func TestTheLogIsTrimmedFromItsStart(t *testing.T) {
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	for v := range int64(100) {
 		apply(t, m, key, v+1, chunk("t", "x"))
-		recs, err := m.Events(ctx, key, max(v-8, 1))
+		recs, err := m.Events(ctx, key, max(v-8, 1), 0)
 		if err != nil || len(recs) == 0 || recs[len(recs)-1].Seq != v+2 {
 			t.Fatalf("at version %d the last records are %d: %v", v+2, len(recs), err)
 		}
 	}
-	if _, err := m.Events(ctx, key, 50); !errors.Is(err, store.ErrTrimmed) {
+	if _, err := m.Events(ctx, key, 50, 0); !errors.Is(err, store.ErrTrimmed) {
 		t.Errorf("old events: %v", err)
 	}
-	if recs, err := m.Events(ctx, key, 101); err != nil || len(recs) != 0 {
+	if recs, err := m.Events(ctx, key, 101, 0); err != nil || len(recs) != 0 {
 		t.Errorf("events after the last: %d, %v", len(recs), err)
 	}
 }
@@ -139,10 +139,10 @@ func TestUnreadEventsNeedNotBeKept(t *testing.T) {
 	u.Unread = true
 	apply(t, m, key, 1, u)
 	apply(t, m, key, 2, chunk("t", "y"))
-	if _, err := m.Events(ctx, key, 1); !errors.Is(err, store.ErrTrimmed) {
+	if _, err := m.Events(ctx, key, 1, 0); !errors.Is(err, store.ErrTrimmed) {
 		t.Errorf("events before the first reader: %v", err)
 	}
-	if recs, err := m.Events(ctx, key, 2); err != nil || len(recs) != 1 || recs[0].Seq != 3 {
+	if recs, err := m.Events(ctx, key, 2, 0); err != nil || len(recs) != 1 || recs[0].Seq != 3 {
 		t.Errorf("events after it: %v, %v", recs, err)
 	}
 }
@@ -154,7 +154,7 @@ func TestOnlyTheLastEndedTasksKeepTheirLogs(t *testing.T) {
 		apply(t, m, create(t, m, store.Owner{}, id, "c", start), 1, status(id, runtime.StateCompleted, start))
 	}
 	for i := range 5 {
-		recs, err := m.Events(ctx, store.Key{Task: fmt.Sprint("t", i)}, 1)
+		recs, err := m.Events(ctx, store.Key{Task: fmt.Sprint("t", i)}, 1, 0)
 		if kept := len(recs) == 1; kept != (i >= 3) || !kept && !errors.Is(err, store.ErrTrimmed) {
 			t.Errorf("task %d: %d records, %v", i, len(recs), err)
 		}
@@ -178,10 +178,10 @@ func TestRetention(t *testing.T) {
 	if _, err := m.Get(ctx, parked, store.Full); err != nil {
 		t.Errorf("a task that waits goes before one that has ended: %v", err)
 	}
-	if n, err := m.Sweep(ctx, start.Add(2*time.Hour)); n != 0 || err != nil {
+	if n, err := m.SweepAt(start.Add(2 * time.Hour)); n != 0 || err != nil {
 		t.Errorf("swept %d: %v", n, err)
 	}
-	if n, err := m.Sweep(ctx, start.Add(2*time.Hour+time.Second)); n != 1 || err != nil || m.Len() != 2 {
+	if n, err := m.SweepAt(start.Add(2*time.Hour + time.Second)); n != 1 || err != nil || m.Len() != 2 {
 		t.Errorf("swept %d, %d are left: %v", n, m.Len(), err)
 	}
 	if p, _ := m.List(ctx, store.Owner{}, store.Query{Size: 10, Context: "c3"}); p.Total != 0 {
@@ -324,7 +324,7 @@ func TestSnapshotAndEventsAreAtomicUnderConcurrency(t *testing.T) {
 				}
 				text, version := texts(snap.Task), snap.Version
 				for version < 1+writers*each {
-					recs, err := m.Events(ctx, key, version)
+					recs, err := m.Events(ctx, key, version, 0)
 					if err != nil {
 						t.Error(err)
 						return
@@ -334,7 +334,12 @@ func TestSnapshotAndEventsAreAtomicUnderConcurrency(t *testing.T) {
 							t.Errorf("event %d follows %d", rec.Seq, version)
 						}
 						version = rec.Seq
-						text += rec.Event.(*a2a.TaskArtifactUpdateEvent).Artifact.Text()
+						e, err := rec.Event()
+						if err != nil {
+							t.Error(err)
+							return
+						}
+						text += e.(*a2a.TaskArtifactUpdateEvent).Artifact.Text()
 					}
 				}
 				seen[r] = text
@@ -364,8 +369,14 @@ func TestSnapshotAndEventsAreAtomicUnderConcurrency(t *testing.T) {
 }
 
 func TestAnEventIsEncodedOnceForAllReaders(t *testing.T) {
-	rec := &store.Record{Seq: 2, Event: chunk("t", "x").Event}
-	calls := 0
+	m := store.NewMemory(store.MemoryLimits{})
+	key := create(t, m, store.Owner{}, "t", "c", start)
+	apply(t, m, key, 1, chunk("t", "x"))
+	recs, err := m.Events(ctx, key, 1, 0)
+	if err != nil || len(recs) != 1 {
+		t.Fatal(recs, err)
+	}
+	rec, calls := recs[0], 0
 	encode := func(dst []byte, e runtime.Event) ([]byte, error) {
 		calls++
 		return proto.Versions[0].AppendEvent(dst, e)
@@ -381,6 +392,25 @@ func TestAnEventIsEncodedOnceForAllReaders(t *testing.T) {
 	}
 	if b, err := rec.Encode(9, encode); err != nil || b == nil || rec.Encoded(9) != nil {
 		t.Errorf("a version beyond the cache: %v", err)
+	}
+}
+
+func TestARecordOfBytesIsDecodedWhenAsked(t *testing.T) {
+	v := proto.Versions[0]
+	newest, err := v.AppendEvent(nil, chunk("t", "x").Event)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec := store.NewRecord(7, runtime.EventArtifact, 0, newest, v.ReadEvent)
+	if e, err := rec.Event(); err != nil || e.(*a2a.TaskArtifactUpdateEvent).Artifact.Text() != "x" {
+		t.Errorf("decoded to %v: %v", e, err)
+	}
+	never := func([]byte, runtime.Event) ([]byte, error) { return nil, errors.New("encoded anew") }
+	if b, err := rec.Encode(0, never); err != nil || string(b) != string(newest) {
+		t.Errorf("encoded to %s: %v", b, err)
+	}
+	if b, err := rec.Encode(1, v.AppendEvent); err != nil || string(b) != string(newest) {
+		t.Errorf("for another version %s: %v", b, err)
 	}
 }
 

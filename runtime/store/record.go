@@ -8,10 +8,34 @@ import (
 
 // Record is one event in a task's log.
 type Record struct {
-	Seq     int64 // the version that the event made of the task
-	Event   runtime.Event
+	Seq     int64         // the version that the event made of the task
+	event   runtime.Event // nil: to be decoded
+	decode  func([]byte) (runtime.Event, error)
 	encoded atomic.Pointer[encodings]
 	sum     *atomic.Int64 // of the bytes encoded in the log; nil: nobody counts them
+	stamp   uint64        // of the update
+	Kind    runtime.EventKind
+	State   runtime.State // that the event made the task's; of a status update
+}
+
+// NewRecord makes a record of an event that a store keeps as newest, its bytes in the protocol version of index 0: a
+// reader of that version costs no encoding. decode is called by who asks for the event.
+func NewRecord(
+	seq int64, kind runtime.EventKind, state runtime.State, newest []byte, decode func([]byte) (runtime.Event, error),
+) *Record {
+	r := &Record{Seq: seq, Kind: kind, State: state, decode: decode}
+	all := new(encodings)
+	all[0].Store(&newest)
+	r.encoded.Store(all)
+	return r
+}
+
+// Event returns the event, decoded when the store keeps bytes.
+func (r *Record) Event() (runtime.Event, error) {
+	if r.event != nil {
+		return r.event, nil
+	}
+	return r.decode(r.Encoded(0))
 }
 
 // encodings are an event's bytes by protocol version.
@@ -27,7 +51,11 @@ func (r *Record) Encode(version int, f func(dst []byte, e runtime.Event) ([]byte
 	if b := r.Encoded(version); b != nil {
 		return b, nil
 	}
-	b, err := f(nil, r.Event)
+	e, err := r.Event()
+	if err != nil {
+		return nil, err
+	}
+	b, err := f(nil, e)
 	if err != nil || version >= cachedVersions {
 		return b, err
 	}

@@ -5,15 +5,18 @@ import "context"
 // Ref is one task of a store. Its methods are those of [Store] without the key.
 type Ref interface {
 	Apply(ctx context.Context, expect int64, u Update, view *View) (Snapshot, error)
-	Events(ctx context.Context, after int64) ([]*Record, error)
+	Events(ctx context.Context, after int64, max int) ([]*Record, error)
 }
 
-// Find returns a task of s, for many calls on it: a [Memory] looks it up this once, which for the events of a stream is
-// a good part of its work. Other stores get the key with every call. A task that is not there gives a Ref whose methods
-// say so.
+// Finder is a store that looks a task up once for many calls on it, which for the events of a stream is a good part of
+// the work of a [Memory]. Find returns nil for a task that is not there.
+type Finder interface{ Find(key Key) Ref }
+
+// Find returns a task of s, for many calls on it. A store that is no [Finder] gets the key with every call. A task that
+// is not there gives a Ref whose methods say so.
 func Find(s Store, key Key) Ref {
-	if m, ok := s.(*Memory); ok {
-		if r := m.lookup(key); r != nil {
+	if f, ok := s.(Finder); ok {
+		if r := f.Find(key); r != nil {
 			return r
 		}
 	}
@@ -30,6 +33,6 @@ func (k *keyed) Apply(ctx context.Context, expect int64, u Update, view *View) (
 	return k.store.Apply(ctx, k.key, expect, u, view)
 }
 
-func (k *keyed) Events(ctx context.Context, after int64) ([]*Record, error) {
-	return k.store.Events(ctx, k.key, after)
+func (k *keyed) Events(ctx context.Context, after int64, max int) ([]*Record, error) {
+	return k.store.Events(ctx, k.key, after, max)
 }

@@ -26,7 +26,7 @@ func TestARefIsTheTaskOfItsKey(t *testing.T) {
 			if _, err := ref.Apply(ctx, 1, chunk("t", "b"), nil); !errors.Is(err, store.ErrConflict) {
 				t.Errorf("a lost race gives %v", err)
 			}
-			if recs, err := ref.Events(ctx, 1); err != nil || len(recs) != 1 || recs[0].Seq != 2 {
+			if recs, err := ref.Events(ctx, 1, 0); err != nil || len(recs) != 1 || recs[0].Seq != 2 {
 				t.Errorf("events %v, %v", recs, err)
 			}
 			if _, err := ref.Apply(ctx, 2, status("t", runtime.StateCompleted, start), nil); err != nil {
@@ -54,7 +54,7 @@ func TestARefToATaskThatIsNotThereSaysSo(t *testing.T) {
 		if _, err := ref.Apply(ctx, 1, chunk("none", "a"), nil); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: apply gives %v", name, err)
 		}
-		if _, err := ref.Events(ctx, 0); !errors.Is(err, store.ErrNotFound) {
+		if _, err := ref.Events(ctx, 0, 0); !errors.Is(err, store.ErrNotFound) {
 			t.Errorf("%s: events give %v", name, err)
 		}
 	}

@@ -144,7 +144,7 @@ func (r *row) admit(u *Update, info runtime.EventInfo, p *Private) (size, error)
 // grown returns the size after an update, and the memory that it takes then.
 func (r *row) grown(u *Update, kind runtime.EventKind, p *Private) (size, int) {
 	next := r.size.with(u, kind, p)
-	if u.Unread {
+	if r.unread(u) {
 		return next, next.held(nil)
 	}
 	return next, next.held(r.log) + recordBytes

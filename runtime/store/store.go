@@ -1,8 +1,12 @@
 // Package store keeps tasks with their event logs.
 //
 // A store owns the tasks it holds. One update changes a task and appends the event to the task's log as one
-// transaction, and names the version it expects; a lost race is an error, never a silent overwrite. Every key names its
-// owner, so that there is no read without one.
+// transaction. A client's update names the version it expects; a lost race is an error, never a silent overwrite. Every
+// key names its owner, so that there is no read without one.
+//
+// Several instances of an agent may share a store. A message that was taken on for a handler is a [Call] in the store,
+// and a task with calls is run by one instance, under an epoch that grows with each change of hands: what a handler
+// says is fenced by it. An instance holds what it runs for as long as its [Lease] is renewed; then another may claim it.
 package store
 
 import (
@@ -23,20 +27,46 @@ var (
 	ErrTooLarge = errors.New("the task would be larger than the store keeps")
 	ErrCursor   = errors.New("the page token does not fit the request")
 	ErrTrimmed  = errors.New("the events are no longer kept")
+	ErrLost     = errors.New("the task is run by somebody else") // another epoch: the handler is to stop
+	ErrNoSpace  = errors.New("the store has no space left")      // full disk, read-only file: nothing happened
+	// ErrUnavailable: nothing happened, the call can be tried again.
+	ErrUnavailable = errors.New("the store cannot be reached")
+	// ErrUnknown: it may have happened. The call is to be made again with the same stamp until there is an answer.
+	ErrUnknown = errors.New("it is not known whether it was stored")
 )
 
-// Unsure reports whether nothing is known of what a failed call did: the error is none of this package's. The call can
-// be tried again, but it may have happened.
+// answers are the errors with which a store has decided.
+var answers = []error{
+	ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed, ErrLost, ErrNoSpace,
+}
+
+// Unsure reports whether a call failed without an answer: it can be made again, with the same stamp, since it may have
+// happened. That is so for [ErrUnavailable], [ErrUnknown] and every error that is none of this package's.
 func Unsure(err error) bool {
-	if err == nil {
+	if err == nil || errors.As(err, new(*Repeated)) {
 		return false
 	}
-	for _, known := range []error{ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed} {
+	for _, known := range answers {
 		if errors.Is(err, known) {
 			return false
 		}
 	}
 	return true
+}
+
+// Repeated is the error of a message whose [Repeat] was used before, in its window.
+type Repeated struct {
+	Task string // what the first one made or continued
+	Same bool   // the request was the same
+}
+
+func (r *Repeated) Error() string { return "the message was sent before, for task " + r.Task }
+
+// Repeat makes a message safe to send again.
+type Repeat struct {
+	Key    string        // unique by owner
+	Digest [32]byte      // of the request
+	For    time.Duration // how long it counts
 }
 
 // Owner is whose tasks are meant: a tenant (A2A 1.0 §3.2, R306) and the authenticated principal in it.
@@ -67,17 +97,35 @@ type Size struct {
 	Parts int // of which it consists: each needs memory of its own
 }
 
+// Call is a message that was taken on for a handler: work, kept until it is done. The store fills N, Attempt and Made
+// in, in the caller's or in another one, and may keep the caller's.
+type Call struct {
+	N       int64 // number in the task, from 1
+	Attempt int   // how often a handler was begun for it, this time included: from 1
+	Made    int   // artifacts that the task had when its first handler began: what comes after them is the call's own
+	Input   []byte
+	Request *runtime.SendRequest // what the handler may ask for of its request; not changed any more
+}
+
 // New is a new task. Size is that of its messages.
 type New struct {
 	Task    runtime.Task
 	Private Private
 	Size    Size
+	Stamp   uint64  // the writer's: Create twice with one stamp is Create once, and returns the same; 0: none
+	Call    *Call   // work on it, which the caller begins now; nil: there is none
+	Push    *Push   // a configuration that came with the message
+	Repeat  *Repeat // the message may be sent again
 }
 
 // LastWords is how many bytes of an update that ends a task have room in any case, in a full task and in a full store.
 const LastWords = 4 << 10
 
 // Update is one transaction on a task. It makes the next version of it.
+//
+// Work is handed over with it: a Call is taken on, or done, and [Snapshot.Run] says which one the caller is to begin
+// now. A call waits while the task is run, by whomever: the end of the one before brings it up. What ends the task ends
+// all its calls.
 type Update struct {
 	Event    runtime.Event     // status or artifact update: applied to the task and appended to its log
 	Messages []runtime.Message // then appended to the history
@@ -85,6 +133,14 @@ type Update struct {
 	// work write at the same time, so that nobody replaces all of it.
 	Input, Saved *[]byte
 	Asked        *bool
+	// Stamp is the writer's. The same stamp twice is one update: the second time nothing changes, and what is returned
+	// is the task as it is by then, or as it was after the first, with the Run that the first had.
+	Stamp  uint64
+	Epoch  int64   // of the handler that says this, and need not know the version; 0: not a handler
+	Call   *Call   // a message for a handler
+	Done   int64   // the update ends the call of that number
+	Push   *Push   // a configuration that came with the message; this update's event is not sent to it
+	Repeat *Repeat // the message may be sent again
 	// Unread: nobody has read the task's events so far, so nobody will ask for this one or those before it. The store
 	// may leave them out of the log.
 	Unread bool
@@ -111,13 +167,43 @@ type Snapshot struct {
 	Task    runtime.Task
 	Version int64 // number of the task's last event; 1 after creation
 	Private Private
-	Bytes   int // about how long Task is as JSON, rather more; 0 when nobody asked for a view
+	Bytes   int   // about how long Task is as JSON, rather more; 0 when nobody asked for a view
+	Epoch   int64 // of whoever runs the task; grows with each change of hands: claim, cancel, end
+	Run     *Call // to begin now, by the caller, under Epoch; nil: none
+	Pushed  bool  // there are push configurations: whoever delivers is to look at Due
 }
 
-// View says which copy of a task to make: at most *History most recent messages (nil: all), and whether with artifacts.
+// Head is what is known of a task without reading it.
+type Head struct {
+	Context     string
+	State       runtime.State
+	Version     int64
+	Epoch       int64
+	Calls, Done int64 // calls taken on, calls that are over (all of them, when the task has ended)
+	Running     bool  // an instance works on it
+	Skill       string
+	ClientID    bool
+}
+
+// Run is work that was taken over: a snapshot of its task, without history and artifacts, and the call to begin.
+type Run struct {
+	Key Key
+	Snapshot
+	Call *Call // its Attempt counts this time
+}
+
+// Lease says how long an instance may go on without renewing.
+type Lease struct {
+	For  time.Duration // 0: for ever, nobody else is there
+	Lost []Key         // tasks that this instance ran and no longer does, as far as the store knows
+}
+
+// View says which copy of a task to make: at most *History most recent messages (nil: all), whether with artifacts, and
+// of which version (0: as it is). A store that no longer can fails with ErrTrimmed.
 type View struct {
 	History   *int
 	Artifacts bool
+	At        int64
 }
 
 // Full is the view of a whole task.
@@ -142,22 +228,78 @@ type Page struct {
 	Bytes int    // about how long the tasks are as JSON, rather more
 }
 
-// Store keeps tasks. Implementations are safe for concurrent use.
+// Push is a push notification configuration of a task.
+type Push struct {
+	ID      string             // unique in the task
+	Version string             // of the protocol in which it was registered: its payloads are written in it
+	Config  runtime.PushConfig // in neutral form
+}
+
+// Delivery is what is due to a configuration: the events from Next on.
+type Delivery struct {
+	Key     Key
+	Push    Push
+	Next    int64     // first event to send
+	Attempt int       // failed ones for Next so far
+	Since   time.Time // of the first failure; zero: none
+	Holder  int64     // the claim
+}
+
+// Outcome is what a delivery came to. Then it is tried again after a while, or is dead, or neither: it sleeps until
+// there is an event that was not sent.
+type Outcome struct {
+	Sent  int64         // the last event that arrived; 0: none did
+	Again time.Duration // after a failure; 0: there was none
+	Dead  string        // why it was given up; "": it was not
+}
+
+// Store keeps tasks, for one of the instances of an agent. Implementations are safe for concurrent use. What a call
+// has done is as durable as the store is when it returns. Any call may fail with ErrUnavailable, ErrUnknown, ErrNoSpace
+// or an error that is none of this package's, also because its context has ended; see [Unsure].
 type Store interface {
 	// Create takes a new task over at version 1, with a view of it for the caller unless view is nil. It fails with
-	// ErrExists, ErrFull or ErrTooLarge.
+	// ErrExists, ErrFull, ErrTooLarge or a *Repeated.
 	Create(ctx context.Context, key Key, n New, view *View) (Snapshot, error)
-	// Apply applies an update to the task at the expected version and returns it at the next, with a view unless view
-	// is nil. It fails with ErrNotFound, ErrConflict, ErrEnded, ErrFull or ErrTooLarge, and then has changed nothing.
-	// An update that ends the task and brings at most [LastWords] bytes always has room.
+	// Apply applies an update to the task and returns it at the next version, with a view unless view is nil. A client's
+	// names the version that it expects, a handler's its epoch and 0. It fails with ErrNotFound, ErrEnded, ErrConflict,
+	// ErrLost, ErrFull, ErrTooLarge or a *Repeated, and then has changed nothing; of those that fit, a *Repeated and
+	// ErrEnded go first. An update that ends the task and brings at most [LastWords] bytes always has room.
 	Apply(ctx context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error)
 	// Get returns the task, or ErrNotFound.
 	Get(ctx context.Context, key Key, view View) (Snapshot, error)
-	// Events returns the records after a version, oldest first, none when there are no newer ones. The slice must not
-	// be changed. It fails with ErrNotFound, or with ErrTrimmed when some of them are gone.
-	Events(ctx context.Context, key Key, after int64) ([]*Record, error)
+	// Head returns what is known of the task without reading it, or ErrNotFound.
+	Head(ctx context.Context, key Key) (Head, error)
+	// Events returns at most max records after a version (0: all), oldest first, none when there are no newer ones. The
+	// slice must not be changed. It fails with ErrNotFound, or with ErrTrimmed when some of them are gone.
+	Events(ctx context.Context, key Key, after int64, max int) ([]*Record, error)
 	// List returns a page, or ErrCursor for a token that is not of this query.
 	List(ctx context.Context, owner Owner, q Query) (Page, error)
-	// Sweep drops what the retention rules no longer keep at a time. It returns the number of tasks dropped.
-	Sweep(ctx context.Context, now time.Time) (int, error)
+
+	// Watch has wake called after changes made elsewhere: soon, maybe more often, maybe not at all. It holds no lock
+	// meanwhile.
+	Watch(key Key, wake func()) (stop func())
+	// Claim takes over at most max tasks of the given skills that have work and nobody who does it. An attempt is
+	// counted unless the instance before gave the work back (Close).
+	Claim(ctx context.Context, skills []string, max int) ([]Run, error)
+	// Renew says that the instance is there. One that comes too late has lost what it ran.
+	Renew(ctx context.Context) (Lease, error)
+
+	// SetPush adds a configuration to a task, to which only later events are sent, or puts it in the place of the one
+	// with its id, whose events it goes on with. It fails with ErrNotFound, ErrTooLarge or ErrFull.
+	SetPush(ctx context.Context, key Key, p Push) error
+	// Pushes returns the configurations of a task, ordered by id, or ErrNotFound.
+	Pushes(ctx context.Context, key Key) ([]Push, error)
+	// DeletePush removes a configuration. One that is not there is no error, a task that is not there is ErrNotFound.
+	DeletePush(ctx context.Context, key Key, id string) error
+	// Due claims at most max deliveries whose time has come, each for hold, and returns how long until another falls
+	// due (-1: none is known).
+	Due(ctx context.Context, max int, hold time.Duration) (due []Delivery, next time.Duration, err error)
+	// Settle ends the claim of a delivery. It fails with ErrLost when the claim is over.
+	Settle(ctx context.Context, d Delivery, o Outcome) error
+
+	// Sweep drops some of what the retention rules no longer keep, by the store's own clock, and reports whether there
+	// is more of it.
+	Sweep(ctx context.Context) (dropped int, more bool, err error)
+	// Close gives back what this instance runs.
+	Close() error
 }

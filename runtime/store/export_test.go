@@ -1,0 +1,18 @@
+package store
+
+import (
+	"context"
+	"time"
+)
+
+// SweepAt is Sweep, to its end, at a time.
+func (m *Memory) SweepAt(now time.Time) (dropped int, err error) {
+	m.clock = func() time.Time { return now }
+	defer func() { m.clock = time.Now }()
+	for more := true; more && err == nil; {
+		var n int
+		n, more, err = m.Sweep(context.Background())
+		dropped += n
+	}
+	return dropped, err
+}

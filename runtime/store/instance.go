@@ -1,0 +1,228 @@
+package store
+
+import (
+	"context"
+	"maps"
+	"slices"
+	"time"
+)
+
+// sharing is what a [Memory] knows of its instances. The lock of the index guards it.
+type sharing struct {
+	holders  []*holder
+	watchers map[Key]map[*watcher]struct{}
+	given    map[*row]struct{} // given back: nobody runs them
+}
+
+// holder is one life of an instance: it ends when its lease does, and the instance begins anew.
+type holder struct {
+	until time.Time
+	runs  map[*row]struct{}
+	lost  []Key
+}
+
+type watcher struct {
+	by   *instance
+	wake func()
+}
+
+// Instance makes a store of one of several instances that share m, each with a lease of that length. It is for tests:
+// what a memory holds is gone with its process. Make all of them before the first is used, and do not use m itself.
+func (m *Memory) Instance(lease time.Duration) Store {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.shared = true
+	i := &instance{Memory: m, lease: lease}
+	i.begin()
+	return i
+}
+
+// instance is the store of one instance.
+type instance struct {
+	*Memory
+	lease time.Duration
+	life  *holder // guarded by the lock of the index
+}
+
+// begin starts a new life. The caller holds the lock of the index.
+func (i *instance) begin() {
+	i.life = &holder{until: i.clock().Add(i.lease), runs: map[*row]struct{}{}}
+	i.holders = append(i.holders, i.life)
+}
+
+func (i *instance) holder() *holder {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.life
+}
+
+// keep notes that an instance runs a task, unkeep that it does no longer. The caller holds the lock of the row.
+func (m *Memory) keep(h *holder, r *row) {
+	if m.shared {
+		m.mu.Lock()
+		defer m.mu.Unlock()
+		h.runs[r] = struct{}{}
+	}
+}
+
+func (m *Memory) unkeep(h *holder, r *row) {
+	if !m.shared {
+		return
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	delete(m.given, r)
+	if h != nil {
+		delete(h.runs, r)
+		h.lost = append(h.lost, r.key)
+	}
+}
+
+// wake tells the instances that a task was changed by one of them. The caller holds the lock of the index.
+func (m *Memory) wake(key Key, by *holder) {
+	for w := range m.watchers[key] {
+		if w.by.life != by {
+			go w.wake()
+		}
+	}
+}
+
+// Find hides that of the memory, which would write for another.
+func (i *instance) Find(Key) Ref { return nil }
+
+func (i *instance) Create(_ context.Context, key Key, n New, view *View) (Snapshot, error) {
+	return i.create(i.holder(), key, n, view)
+}
+
+func (i *instance) Apply(_ context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error) {
+	return i.apply(i.holder(), key, expect, u, view)
+}
+
+func (i *instance) Watch(key Key, wake func()) (stop func()) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	w := &watcher{i, wake}
+	if i.watchers == nil {
+		i.watchers = map[Key]map[*watcher]struct{}{}
+	}
+	if i.watchers[key] == nil {
+		i.watchers[key] = map[*watcher]struct{}{}
+	}
+	i.watchers[key][w] = struct{}{}
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		if delete(i.watchers[key], w); len(i.watchers[key]) == 0 {
+			delete(i.watchers, key)
+		}
+	}
+}
+
+func (i *instance) Renew(context.Context) (Lease, error) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	lease := Lease{For: i.lease, Lost: i.life.lost}
+	if now := i.clock(); now.Before(i.life.until) {
+		i.life.lost, i.life.until = nil, now.Add(i.lease)
+	} else {
+		for r := range i.life.runs {
+			lease.Lost = append(lease.Lost, r.key)
+		}
+		i.begin()
+	}
+	return lease, nil
+}
+
+func (i *instance) Claim(_ context.Context, skills []string, max int) (runs []Run, err error) {
+	for _, r := range i.orphans() {
+		if len(runs) == max {
+			break
+		}
+		if run, ok := i.claim(r, skills); ok {
+			runs = append(runs, run)
+		}
+	}
+	return runs, nil
+}
+
+// orphans are the tasks of instances whose lease is over, and those that were given back.
+func (i *instance) orphans() []*row {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	rows := slices.Collect(maps.Keys(i.given))
+	now := i.clock()
+	i.holders = slices.DeleteFunc(i.holders, func(h *holder) bool { return now.After(h.until) && len(h.runs) == 0 })
+	for _, h := range i.holders {
+		if now.After(h.until) {
+			rows = slices.AppendSeq(rows, maps.Keys(h.runs))
+		}
+	}
+	slices.SortFunc(rows, func(a, b *row) int { return a.at.Compare(b.at) })
+	return rows
+}
+
+// claim takes a task over unless somebody was faster.
+func (i *instance) claim(r *row, skills []string) (Run, bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	w := &r.work
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	orphan := w.given || w.holder != nil && i.clock().After(w.holder.until)
+	if r.gone || !orphan || w.at == nil || !slices.Contains(skills, r.private.Skill) {
+		return Run{}, false
+	}
+	if w.holder != nil {
+		delete(w.holder.runs, r)
+		w.holder.lost = append(w.holder.lost, r.key)
+	}
+	delete(i.given, r)
+	call := *w.at // the one before may still be read
+	if !w.given {
+		call.Attempt++
+	}
+	w.at, w.given, w.holder, w.began = &call, false, i.life, 0
+	w.epoch++
+	i.life.runs[r] = struct{}{}
+	snap := r.snapshot(&View{History: new(int)})
+	snap.Run = w.at
+	return Run{r.key, snap, w.at}, true
+}
+
+// Close gives back what the instance runs.
+func (i *instance) Close() error {
+	for r := range maps.Clone(i.holder().runs) {
+		i.giveBack(r)
+	}
+	return nil
+}
+
+func (i *instance) giveBack(r *row) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if r.work.holder != i.life {
+		return
+	}
+	delete(i.life.runs, r)
+	r.work.holder, r.work.given = nil, true
+	if i.given == nil {
+		i.given = map[*row]struct{}{}
+	}
+	i.given[r] = struct{}{}
+}
+
+// A memory has one instance: nobody else changes a task or leaves one behind.
+
+// Watch implements [Store].
+func (m *Memory) Watch(Key, func()) (stop func()) { return func() {} }
+
+// Claim implements [Store].
+func (m *Memory) Claim(context.Context, []string, int) ([]Run, error) { return nil, nil }
+
+// Renew implements [Store].
+func (m *Memory) Renew(context.Context) (Lease, error) { return Lease{}, nil }
+
+// Close implements [Store].
+func (m *Memory) Close() error { return nil }

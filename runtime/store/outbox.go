@@ -1,0 +1,246 @@
+package store
+
+import (
+	"cmp"
+	"container/heap"
+	"context"
+	"slices"
+	"time"
+)
+
+// push is a configuration of a task in a [Memory]: a cursor in its log. The lock of the index guards it.
+type push struct {
+	Push
+	row     *row
+	next    int64     // first event that was not sent
+	attempt int       // failed ones for next
+	since   time.Time // of the first failure
+	holder  int64     // the claim; 0: nobody has it
+	at      time.Time // when it is due, or its claim ends
+	dead    string    // why it was given up
+	place   int       // in the heap; -1: it sleeps
+}
+
+// maxPushBytes is how large a configuration may be.
+const maxPushBytes = 16 << 10
+
+func (p *Push) size() int {
+	c := &p.Config
+	return len(p.ID) + len(p.Version) + len(c.ID) + len(c.URL) + len(c.Token) + len(c.Scheme) + len(c.Credentials)
+}
+
+// outbox are all configurations of a [Memory]: those that are due or claimed in a heap.
+type outbox struct {
+	n      int
+	claims int64
+	heap   pushHeap
+}
+
+// due wakes those that sleep.
+func (o *outbox) due(pushes []*push, now time.Time) {
+	for _, p := range pushes {
+		if p.place < 0 && p.dead == "" {
+			p.at = now
+			heap.Push(&o.heap, p)
+		}
+	}
+}
+
+// waits reports whether one of them is due, or claimed.
+func (o *outbox) waits(pushes []*push) bool {
+	return slices.ContainsFunc(pushes, func(p *push) bool { return p.place >= 0 })
+}
+
+func (o *outbox) sleep(p *push) {
+	if p.place >= 0 {
+		heap.Remove(&o.heap, p.place)
+	}
+}
+
+func (o *outbox) remove(pushes []*push) {
+	for _, p := range pushes {
+		o.sleep(p)
+		o.n--
+	}
+}
+
+// find returns the configuration of an id, and where it is or belongs.
+func (r *row) find(id string) (*push, int) {
+	i, ok := slices.BinarySearchFunc(r.pushes, id, func(p *push, id string) int { return cmp.Compare(p.ID, id) })
+	if !ok {
+		return nil, i
+	}
+	return r.pushes[i], i
+}
+
+// fits says why there is no room for a configuration; nil for none. The caller holds the lock of the row.
+func (r *row) fits(p *Push) error {
+	if p == nil {
+		return nil
+	}
+	if p.size() > maxPushBytes {
+		return ErrTooLarge
+	}
+	m := r.store
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if old, _ := r.find(p.ID); old == nil && m.outbox.n >= m.limits.Pushes {
+		return ErrFull
+	}
+	return nil
+}
+
+// addPush adds a configuration, or replaces the one with its id. The caller holds both locks, or the row is new.
+func (r *row) addPush(p Push) {
+	o := &r.store.outbox
+	old, i := r.find(p.ID)
+	if old == nil {
+		r.pushes = slices.Insert(r.pushes, i, &push{Push: p, row: r, next: r.version + 1, place: -1})
+		o.n++
+		return
+	}
+	o.sleep(old)
+	*old = push{Push: p, row: r, next: old.next, place: -1}
+	if r.version >= old.next {
+		o.due([]*push{old}, r.store.clock())
+	}
+}
+
+// both locks a task and the index, and returns the unlocking; nil for a task that is not there.
+func (m *Memory) both(key Key) (r *row, unlock func()) {
+	if r = m.lookup(key); r == nil {
+		return nil, nil
+	}
+	r.mu.Lock()
+	if r.gone {
+		r.mu.Unlock()
+		return nil, nil
+	}
+	m.mu.Lock()
+	return r, func() { m.mu.Unlock(); r.mu.Unlock() }
+}
+
+// SetPush implements [Store].
+func (m *Memory) SetPush(_ context.Context, key Key, p Push) error {
+	r := m.lookup(key)
+	if r == nil {
+		return ErrNotFound
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone {
+		return ErrNotFound
+	}
+	if err := r.fits(&p); err != nil {
+		return err
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	r.addPush(p)
+	return nil
+}
+
+// Pushes implements [Store].
+func (m *Memory) Pushes(_ context.Context, key Key) ([]Push, error) {
+	r, unlock := m.both(key)
+	if r == nil {
+		return nil, ErrNotFound
+	}
+	defer unlock()
+	all := make([]Push, len(r.pushes))
+	for i, p := range r.pushes {
+		all[i] = p.Push
+	}
+	return all, nil
+}
+
+// DeletePush implements [Store].
+func (m *Memory) DeletePush(_ context.Context, key Key, id string) error {
+	r, unlock := m.both(key)
+	if r == nil {
+		return ErrNotFound
+	}
+	defer unlock()
+	if p, i := r.find(id); p != nil {
+		m.outbox.remove([]*push{p})
+		r.pushes = slices.Delete(r.pushes, i, i+1)
+	}
+	return nil
+}
+
+// Due implements [Store].
+func (m *Memory) Due(_ context.Context, max int, hold time.Duration) (due []Delivery, next time.Duration, err error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	o, now := &m.outbox, m.clock()
+	for len(o.heap) > 0 && len(due) < max && !o.heap[0].at.After(now) {
+		p := o.heap[0]
+		o.claims++
+		p.holder, p.at = o.claims, now.Add(hold)
+		heap.Fix(&o.heap, 0)
+		due = append(due, Delivery{p.row.key, p.Push, p.next, p.attempt, p.since, p.holder})
+	}
+	if len(o.heap) == 0 {
+		return due, -1, nil
+	}
+	return due, o.heap[0].at.Sub(now), nil
+}
+
+// Settle implements [Store].
+func (m *Memory) Settle(_ context.Context, d Delivery, out Outcome) error {
+	r, unlock := m.both(d.Key)
+	if r == nil {
+		return ErrLost
+	}
+	defer unlock()
+	p, _ := r.find(d.Push.ID)
+	if p == nil || p.holder != d.Holder || d.Holder == 0 {
+		return ErrLost
+	}
+	o, now := &m.outbox, m.clock()
+	o.sleep(p)
+	p.holder, p.dead = 0, out.Dead
+	if out.Sent >= p.next {
+		p.next, p.attempt, p.since = out.Sent+1, 0, time.Time{}
+	}
+	switch {
+	case out.Dead != "":
+	case out.Again > 0:
+		if p.attempt++; p.since.IsZero() {
+			p.since = now
+		}
+		p.at = now.Add(out.Again)
+		heap.Push(&o.heap, p)
+	case r.version >= p.next:
+		o.due([]*push{p}, now)
+	}
+	return nil
+}
+
+// pushHeap has what is due first at its top.
+type pushHeap []*push
+
+// The methods of [heap.Interface].
+
+func (h pushHeap) Len() int           { return len(h) }
+func (h pushHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+
+func (h pushHeap) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].place, h[j].place = i, j
+}
+
+func (h *pushHeap) Push(x any) {
+	p := x.(*push)
+	p.place = len(*h)
+	*h = append(*h, p)
+}
+
+func (h *pushHeap) Pop() any {
+	last := len(*h) - 1
+	p := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	p.place = -1
+	return p
+}

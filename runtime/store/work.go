@@ -1,0 +1,78 @@
+package store
+
+import "github.com/a2agen/a2agen/runtime"
+
+// work is what a [Memory] knows of a task's calls.
+type work struct {
+	epoch       int64
+	calls, done int64
+	holder      *holder // the instance that runs the task; nil: none does
+	given       bool    // back, by the instance that ran it
+	at          *Call   // the one at work
+	waiting     []*Call
+	began       uint64 // stamp of the update that brought the call up that is at work
+}
+
+// add takes a call on.
+func (w *work) add(c *Call) {
+	w.calls++
+	c.N, c.Attempt, c.Made = w.calls, 0, 0
+	w.waiting = append(w.waiting, c)
+}
+
+// begun is the call at work if the update of that stamp brought it up.
+func (w *work) begun(stamp uint64) *Call {
+	if stamp == w.began {
+		return w.at
+	}
+	return nil
+}
+
+// hand passes the work on with an update that leaves the task in a state, and returns the call that the instance is to
+// begin.
+func (r *row) hand(by *holder, u *Update, state runtime.State) *Call {
+	w := &r.work
+	switch {
+	case state.Terminal():
+		w.done, w.waiting = w.calls, nil
+		r.release()
+		return nil
+	case u.Done != 0 && w.at != nil && w.at.N == u.Done:
+		w.done++
+		if len(w.waiting) == 0 {
+			r.release()
+			return nil
+		}
+		return r.bringUp(u.Stamp)
+	case u.Call != nil:
+		w.add(u.Call)
+		if w.holder == nil && !w.given {
+			r.store.keep(by, r)
+			return r.take(by, u.Stamp)
+		}
+	}
+	return nil
+}
+
+// take gives a task that nobody runs to an instance, with its first call that waits.
+func (r *row) take(by *holder, stamp uint64) *Call {
+	r.work.epoch++
+	r.work.holder = by
+	return r.bringUp(stamp)
+}
+
+// bringUp makes the first call that waits the one at work.
+func (r *row) bringUp(stamp uint64) *Call {
+	w := &r.work
+	w.at, w.waiting, w.began = w.waiting[0], w.waiting[1:], stamp
+	w.at.Attempt, w.at.Made = 1, r.task.TaskInfo().Artifacts
+	return w.at
+}
+
+// release ends the running of a task: nobody holds it any more.
+func (r *row) release() {
+	w := &r.work
+	r.store.unkeep(w.holder, r)
+	w.epoch++
+	w.holder, w.at, w.given = nil, nil, false
+}

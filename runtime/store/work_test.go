@@ -1,0 +1,241 @@
+package store_test
+
+import (
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+func found(t *testing.T, s store.Store, key store.Key, call *store.Call) store.Snapshot {
+	t.Helper()
+	n := store.New{
+		Task: proto.NewTask(key.Task, "c", start), Private: store.Private{Skill: "s"}, Stamp: 1, Call: call,
+	}
+	snap, err := s.Create(ctx, key, n, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return snap
+}
+
+func said(id string, state runtime.State, stamp uint64, epoch, done int64) store.Update {
+	u := status(id, state, start)
+	u.Stamp, u.Epoch, u.Done = stamp, epoch, done
+	return u
+}
+
+func message(id string, stamp uint64) store.Update {
+	u := said(id, runtime.StateWorking, stamp, 0, 0)
+	u.Call = &store.Call{}
+	return u
+}
+
+// stores are those of one and of several instances.
+func stores(t *testing.T, run func(t *testing.T, s store.Store)) {
+	t.Run("memory", func(t *testing.T) { run(t, store.NewMemory(store.MemoryLimits{})) })
+	t.Run("instance", func(t *testing.T) { run(t, store.NewMemory(store.MemoryLimits{}).Instance(time.Minute)) })
+}
+
+func TestACallWaitsForTheOneBefore(t *testing.T) {
+	stores(t, func(t *testing.T, s store.Store) {
+		key := store.Key{Task: "t"}
+		snap := found(t, s, key, &store.Call{})
+		if snap.Run == nil || snap.Run.N != 1 || snap.Run.Attempt != 1 || snap.Epoch == 0 {
+			t.Fatalf("the first call is %+v in epoch %d", snap.Run, snap.Epoch)
+		}
+		epoch := snap.Epoch
+		if snap, err := s.Apply(ctx, key, 1, message("t", 2), nil); err != nil || snap.Run != nil {
+			t.Fatalf("the second begins at once: %+v, %v", snap.Run, err)
+		}
+		a := chunk("t", "x")
+		a.Epoch = epoch
+		if _, err := s.Apply(ctx, key, 0, a, nil); err != nil {
+			t.Fatal(err)
+		}
+		end := said("t", runtime.StateInputRequired, 3, epoch, 1)
+		for range 2 { // the second time nothing happens
+			snap, err := s.Apply(ctx, key, 0, end, nil)
+			if err != nil || snap.Run == nil || snap.Run.N != 2 || snap.Run.Made != 1 || snap.Version != 4 {
+				t.Fatalf("then %+v at %d: %v", snap.Run, snap.Version, err)
+			}
+		}
+		if h, err := s.Head(ctx, key); err != nil || h.Calls != 2 || h.Done != 1 || !h.Running || h.Skill != "s" {
+			t.Errorf("the head is %+v: %v", h, err)
+		}
+		end = said("t", runtime.StateInputRequired, 4, epoch, 2)
+		if snap, err := s.Apply(ctx, key, 0, end, nil); err != nil || snap.Run != nil {
+			t.Fatalf("then %+v: %v", snap.Run, err)
+		}
+		late := said("t", runtime.StateWorking, 5, epoch, 0)
+		if _, err := s.Apply(ctx, key, 0, late, nil); !errors.Is(err, store.ErrLost) {
+			t.Errorf("a handler that is over: %v", err)
+		}
+		snap, err := s.Apply(ctx, key, 5, message("t", 6), nil)
+		if err != nil || snap.Run == nil || snap.Run.N != 3 || snap.Epoch <= epoch {
+			t.Errorf("the third is %+v in epoch %d: %v", snap.Run, snap.Epoch, err)
+		}
+		if _, err := s.Apply(ctx, key, 6, said("t", runtime.StateCanceled, 7, 0, 0), nil); err != nil {
+			t.Fatal(err)
+		}
+		if h, err := s.Head(ctx, key); err != nil || h.Calls != 3 || h.Done != 3 || h.Running {
+			t.Errorf("in the end the head is %+v: %v", h, err)
+		}
+	})
+}
+
+func TestTheSameStampIsOneUpdate(t *testing.T) {
+	stores(t, func(t *testing.T, s store.Store) {
+		key := store.Key{Task: "t"}
+		found(t, s, key, &store.Call{})
+		if snap := found(t, s, key, &store.Call{}); snap.Run == nil || snap.Version != 1 {
+			t.Errorf("created again: %+v at %d", snap.Run, snap.Version)
+		}
+		for range 2 {
+			if snap, err := s.Apply(ctx, key, 1, message("t", 2), nil); err != nil || snap.Version != 2 {
+				t.Errorf("at %d: %v", snap.Version, err)
+			}
+		}
+		end := said("t", runtime.StateCompleted, 3, 1, 1)
+		for range 2 {
+			if snap, err := s.Apply(ctx, key, 0, end, nil); err != nil || snap.Version != 3 {
+				t.Errorf("at %d: %v", snap.Version, err)
+			}
+		}
+		if snap, _ := s.Get(ctx, key, store.Full); snap.Version != 3 {
+			t.Errorf("the task is at %d", snap.Version)
+		}
+	})
+}
+
+func TestARepeatedMessageNamesItsTask(t *testing.T) {
+	stores(t, func(t *testing.T, s store.Store) {
+		r := func(digest byte) *store.Repeat {
+			return &store.Repeat{Key: "k", Digest: [32]byte{digest}, For: time.Hour}
+		}
+		n := store.New{Task: proto.NewTask("t", "c", start), Repeat: r(1)}
+		if _, err := s.Create(ctx, store.Key{Task: "t"}, n, nil); err != nil {
+			t.Fatal(err)
+		}
+		for digest, same := range map[byte]bool{1: true, 2: false} {
+			n := store.New{Task: proto.NewTask("u", "c", start), Repeat: r(digest)}
+			_, err := s.Create(ctx, store.Key{Task: "u"}, n, nil)
+			var again *store.Repeated
+			if !errors.As(err, &again) || again.Task != "t" || again.Same != same || store.Unsure(err) {
+				t.Errorf("digest %d: %v", digest, err)
+			}
+		}
+		n.Task = proto.NewTask("u", "c", start)
+		if _, err := s.Create(ctx, store.Key{Task: "u", Owner: store.Owner{Principal: "eve"}}, n, nil); err != nil {
+			t.Errorf("of somebody else: %v", err)
+		}
+	})
+}
+
+func TestAnInstanceTakesOverWhatAnotherLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := store.NewMemory(store.MemoryLimits{})
+		a, b := m.Instance(time.Minute), m.Instance(time.Minute)
+		key := store.Key{Task: "t"}
+		found(t, a, key, &store.Call{})
+		woken := make(chan struct{}, 9)
+		defer a.Watch(key, func() { woken <- struct{}{} })()
+		if runs, err := b.Claim(ctx, []string{"s"}, 9); err != nil || len(runs) != 0 {
+			t.Fatalf("too early: %v, %v", runs, err)
+		}
+		time.Sleep(2 * time.Minute)
+		if runs, err := b.Claim(ctx, []string{"other"}, 9); err != nil || len(runs) != 0 {
+			t.Fatalf("of another skill: %v, %v", runs, err)
+		}
+		if _, err := b.Renew(ctx); err != nil {
+			t.Fatal(err)
+		}
+		runs, err := b.Claim(ctx, []string{"s"}, 9)
+		if err != nil || len(runs) != 1 || runs[0].Call.Attempt != 2 || runs[0].Key != key {
+			t.Fatalf("taken over: %+v, %v", runs, err)
+		}
+		if _, err := a.Apply(ctx, key, 0, said("t", runtime.StateWorking, 2, 1, 0), nil); !errors.Is(err, store.ErrLost) {
+			t.Errorf("the one before still speaks: %v", err)
+		}
+		if lease, err := a.Renew(ctx); err != nil || len(lease.Lost) != 1 || lease.For != time.Minute {
+			t.Errorf("it hears %+v: %v", lease, err)
+		}
+		if err := b.Close(); err != nil {
+			t.Fatal(err)
+		}
+		again, err := a.Claim(ctx, []string{"s"}, 9)
+		if err != nil || len(again) != 1 || again[0].Call.Attempt != 2 || again[0].Epoch <= runs[0].Epoch {
+			t.Fatalf("given back: %+v, %v", again, err)
+		}
+		end := said("t", runtime.StateCompleted, 3, again[0].Epoch, 1)
+		if _, err := b.Apply(ctx, key, 0, end, nil); !errors.Is(err, store.ErrLost) {
+			t.Errorf("another ends it: %v", err)
+		}
+		if _, err := b.Apply(ctx, key, 1, message("t", 4), nil); err != nil {
+			t.Fatal(err)
+		}
+		<-woken
+	})
+}
+
+func TestWhatIsDueIsDeliveredInOrder(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.NewMemory(store.MemoryLimits{Pushes: 2})
+		key := store.Key{Task: "t"}
+		found(t, s, key, nil)
+		apply(t, s, key, 1, chunk("t", "early"))
+		p := store.Push{ID: "p", Config: runtime.PushConfig{URL: "https://example.com"}}
+		for _, id := range []string{"p", "a"} {
+			p.ID = id
+			if err := s.SetPush(ctx, key, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := s.SetPush(ctx, key, store.Push{ID: "z"}); !errors.Is(err, store.ErrFull) {
+			t.Errorf("one too many: %v", err)
+		}
+		if all, err := s.Pushes(ctx, key); err != nil || len(all) != 2 || all[0].ID != "a" {
+			t.Errorf("there are %+v: %v", all, err)
+		}
+		if err := s.DeletePush(ctx, key, "p"); err != nil {
+			t.Fatal(err)
+		}
+		if due, next, err := s.Due(ctx, 9, time.Minute); err != nil || len(due) != 0 || next != -1 {
+			t.Fatalf("before there is anything: %+v, %v, %v", due, next, err)
+		}
+		u := chunk("t", "x")
+		u.Unread = true
+		apply(t, s, key, 2, u)
+		due, next, err := s.Due(ctx, 9, time.Minute)
+		if err != nil || len(due) != 1 || due[0].Next != 3 || next != time.Minute {
+			t.Fatalf("due are %+v, %v: %v", due, next, err)
+		}
+		if recs, err := s.Events(ctx, key, due[0].Next-1, 5); err != nil || len(recs) != 1 {
+			t.Errorf("to be sent are %v: %v", recs, err)
+		}
+		if again, _, _ := s.Due(ctx, 9, time.Minute); len(again) != 0 {
+			t.Errorf("claimed twice: %+v", again)
+		}
+		apply(t, s, key, 3, chunk("t", "y"))
+		if err := s.Settle(ctx, due[0], store.Outcome{Sent: 3, Again: time.Second}); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Settle(ctx, due[0], store.Outcome{Sent: 4}); !errors.Is(err, store.ErrLost) {
+			t.Errorf("settled twice: %v", err)
+		}
+		time.Sleep(time.Second)
+		due, _, _ = s.Due(ctx, 9, time.Minute)
+		if len(due) != 1 || due[0].Next != 4 || due[0].Attempt != 1 || due[0].Since.IsZero() {
+			t.Fatalf("tried again: %+v", due)
+		}
+		if err := s.Settle(ctx, due[0], store.Outcome{Sent: 4}); err != nil {
+			t.Fatal(err)
+		}
+		if due, next, _ := s.Due(ctx, 9, time.Minute); len(due) != 0 || next != -1 {
+			t.Errorf("nothing is left: %+v, %v", due, next)
+		}
+	})
+}
