@@ -38,7 +38,7 @@ func newEventLog(version int64) *eventLog {
 
 // append adds the record of an event that made the next version, and trims the log to keep records and a quarter more.
 // Readers hold slices of the log, so trimming copies what stays, once in a while, instead of shifting.
-func (l *eventLog) append(e runtime.Event, info runtime.EventInfo, stamp uint64, keep int) {
+func (l *eventLog) append(u *Update, info runtime.EventInfo, keep int) {
 	if len(l.records) > keep+keep/4 {
 		cut := len(l.records) - keep
 		l.trimmed = l.records[cut-1].Seq
@@ -52,7 +52,7 @@ func (l *eventLog) append(e runtime.Event, info runtime.EventInfo, stamp uint64,
 	}
 	rec := &l.blank[0]
 	l.blank = l.blank[1:]
-	rec.Seq, rec.event, rec.sum = l.trimmed+int64(len(l.records))+1, e, &l.encoded
-	rec.Kind, rec.State, rec.stamp = info.Kind, info.State, stamp
+	rec.Seq, rec.event, rec.sum = l.trimmed+int64(len(l.records))+1, u.Event, &l.encoded
+	rec.Kind, rec.State, rec.stamp, rec.messages = info.Kind, info.State, u.Stamp, u.Messages
 	l.records = append(l.records, rec)
 }

@@ -269,7 +269,7 @@ func (r *row) record(u *Update, info runtime.EventInfo) {
 	if r.log == nil {
 		r.log = newEventLog(r.version)
 	}
-	r.log.append(u.Event, info, u.Stamp, r.store.limits.Events)
+	r.log.append(u, info, r.store.limits.Events)
 }
 
 // unread reports whether nobody will ask for the update's event.
@@ -298,7 +298,7 @@ func (m *Memory) Get(_ context.Context, key Key, view View) (Snapshot, error) {
 		return Snapshot{}, ErrNotFound
 	}
 	if view.At != 0 && view.At != r.version {
-		return Snapshot{}, ErrTrimmed
+		return r.past(view)
 	}
 	return r.snapshot(&view), nil
 }

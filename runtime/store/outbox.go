@@ -6,6 +6,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // push is a configuration of a task in a [Memory]: a cursor in its log. The lock of the index guards it.
@@ -13,12 +15,16 @@ type push struct {
 	Push
 	row     *row
 	next    int64     // first event that was not sent
+	until   int64     // last one of those that travel with it
 	attempt int       // failed ones for next
 	since   time.Time // of the first failure
 	holder  int64     // the claim; 0: nobody has it
 	at      time.Time // when it is due, or its claim ends
 	dead    string    // why it was given up
 	place   int       // in the heap; -1: it sleeps
+	// base is the task before next, for a configuration whose notifications show it; nil when that is not known. The
+	// lock of the row guards it, too.
+	base runtime.Task
 }
 
 // maxPushBytes is how large a configuration may be.
@@ -95,15 +101,68 @@ func (r *row) addPush(p Push) {
 	o := &r.store.outbox
 	old, i := r.find(p.ID)
 	if old == nil {
-		r.pushes = slices.Insert(r.pushes, i, &push{Push: p, row: r, next: r.version + 1, place: -1})
+		added := &push{Push: p, row: r, next: r.version + 1, place: -1}
+		added.rebase(r.version)
+		r.pushes = slices.Insert(r.pushes, i, added)
 		o.n++
 		return
 	}
 	o.sleep(old)
-	*old = push{Push: p, row: r, next: old.next, place: -1}
+	*old = push{Push: p, row: r, next: old.next, until: old.until, place: -1, base: old.base}
+	old.rebase(old.next - 1)
 	if r.version >= old.next {
 		o.due([]*push{old}, r.store.clock())
 	}
+}
+
+// rebase brings the base to a version, if that can be done. The caller holds both locks, or the row is new.
+func (p *push) rebase(version int64) {
+	r := p.row
+	switch {
+	case !p.Tasks:
+		p.base = nil
+	case version == r.version:
+		p.base = r.task.View(nil, true)
+	case p.base != nil && !r.replay(p.base, p.next-1, version):
+		p.base = nil
+	}
+}
+
+// replay brings a task from one version to a later one by the log. It reports whether the log has all that is needed.
+func (r *row) replay(task runtime.Task, from, to int64) bool {
+	if from == to {
+		return true
+	}
+	if r.log == nil || from < r.log.trimmed || to > r.version {
+		return false
+	}
+	for _, rec := range r.log.records[from-r.log.trimmed : to-r.log.trimmed] {
+		if task.Apply(rec.event) != nil {
+			return false
+		}
+		for _, m := range rec.messages {
+			task.AddMessage(m)
+		}
+	}
+	return true
+}
+
+// past is a view of the task as it was at a version, which a configuration still has to show. The caller holds the lock
+// of the row.
+func (r *row) past(view View) (Snapshot, error) {
+	for _, p := range r.pushes {
+		if p.base == nil || view.At < p.next-1 {
+			continue
+		}
+		task := p.base.View(nil, true)
+		if r.replay(task, p.next-1, view.At) {
+			snap := r.snapshot(nil)
+			snap.Version, snap.Bytes = view.At, r.size.of(view)
+			snap.Task = task.View(view.History, view.Artifacts)
+			return snap, nil
+		}
+	}
+	return Snapshot{}, ErrTrimmed
 }
 
 // both locks a task and the index, and returns the unlocking; nil for a task that is not there.
@@ -178,7 +237,7 @@ func (m *Memory) Due(_ context.Context, max int, hold time.Duration) (due []Deli
 		o.claims++
 		p.holder, p.at = o.claims, now.Add(hold)
 		heap.Fix(&o.heap, 0)
-		due = append(due, Delivery{p.row.key, p.Push, p.next, p.attempt, p.since, p.holder})
+		due = append(due, Delivery{p.row.key, p.Push, p.next, p.until, p.attempt, p.since, p.holder})
 	}
 	if len(o.heap) == 0 {
 		return due, -1, nil
@@ -201,7 +260,8 @@ func (m *Memory) Settle(_ context.Context, d Delivery, out Outcome) error {
 	o.sleep(p)
 	p.holder, p.dead = 0, out.Dead
 	if out.Sent >= p.next {
-		p.next, p.attempt, p.since = out.Sent+1, 0, time.Time{}
+		p.rebase(out.Sent)
+		p.next, p.until, p.attempt, p.since = out.Sent+1, out.Until, 0, time.Time{}
 	}
 	switch {
 	case out.Dead != "":

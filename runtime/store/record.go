@@ -16,6 +16,8 @@ type Record struct {
 	stamp   uint64        // of the update
 	Kind    runtime.EventKind
 	State   runtime.State // that the event made the task's; of a status update
+	// messages are those that the update brought, in a memory.
+	messages []runtime.Message
 }
 
 // NewRecord makes a record of an event that a store keeps as newest, its bytes in the protocol version of index 0: a

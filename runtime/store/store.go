@@ -233,6 +233,9 @@ type Push struct {
 	ID      string             // unique in the task
 	Version string             // of the protocol in which it was registered: its payloads are written in it
 	Config  runtime.PushConfig // in neutral form
+	// Tasks: its notifications show the task as it was at their event. The store keeps what [View.At] needs for those
+	// that were not sent.
+	Tasks bool
 }
 
 // Delivery is what is due to a configuration: the events from Next on.
@@ -240,6 +243,7 @@ type Delivery struct {
 	Key     Key
 	Push    Push
 	Next    int64     // first event to send
+	Until   int64     // last one of those that travel with it, decided before it is sent; 0: it travels alone
 	Attempt int       // failed ones for Next so far
 	Since   time.Time // of the first failure; zero: none
 	Holder  int64     // the claim
@@ -249,6 +253,7 @@ type Delivery struct {
 // there is an event that was not sent.
 type Outcome struct {
 	Sent  int64         // the last event that arrived; 0: none did
+	Until int64         // the next [Delivery.Until], if Sent is set
 	Again time.Duration // after a failure; 0: there was none
 	Dead  string        // why it was given up; "": it was not
 }

@@ -239,3 +239,63 @@ func TestWhatIsDueIsDeliveredInOrder(t *testing.T) {
 		}
 	})
 }
+
+func TestATaskIsShownAsItWasAtAnEventThatIsStillToBeSent(t *testing.T) {
+	s := store.NewMemory(store.MemoryLimits{})
+	key := store.Key{Task: "t"}
+	found(t, s, key, nil)
+	apply(t, s, key, 1, chunk("t", "early"))
+	if err := s.SetPush(ctx, key, store.Push{ID: "p", Tasks: true}); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, key, 2, chunk("t", "a"))
+	said := status("t", runtime.StateWorking, start)
+	said.Messages = []runtime.Message{proto.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: "m", User: true}})}
+	apply(t, s, key, 3, said)
+	apply(t, s, key, 4, chunk("t", "b"))
+	apply(t, s, key, 5, status("t", runtime.StateCompleted, start))
+	shown := func(at int64) (state runtime.State, parts, history int) {
+		t.Helper()
+		snap, err := s.Get(ctx, key, store.View{Artifacts: true, At: at})
+		if err != nil || snap.Version != at {
+			t.Fatalf("at %d there is version %d: %v", at, snap.Version, err)
+		}
+		info := snap.Task.TaskInfo()
+		return info.State, len(snap.Task.ArtifactList()[0].Parts), info.History
+	}
+	for at, want := range map[int64]struct {
+		state          runtime.State
+		parts, history int
+	}{
+		2: {runtime.StateSubmitted, 1, 0}, 3: {runtime.StateSubmitted, 2, 0}, 4: {runtime.StateWorking, 2, 1},
+		5: {runtime.StateWorking, 3, 1}, 6: {runtime.StateCompleted, 3, 1},
+	} {
+		if state, parts, history := shown(at); state != want.state || parts != want.parts || history != want.history {
+			t.Errorf("at %d: %v, %d parts, %d messages; want %v", at, state, parts, history, want)
+		}
+	}
+	due, _, err := s.Due(ctx, 1, time.Minute)
+	if err != nil || len(due) != 1 || due[0].Next != 3 || due[0].Until != 0 {
+		t.Fatalf("due are %+v: %v", due, err)
+	}
+	if err := s.Settle(ctx, due[0], store.Outcome{Sent: 4, Until: 6}); err != nil {
+		t.Fatal(err)
+	}
+	if state, parts, _ := shown(5); state != runtime.StateWorking || parts != 3 {
+		t.Errorf("after some were sent: %v, %d parts", state, parts)
+	}
+	if _, err := s.Get(ctx, key, store.View{At: 2}); !errors.Is(err, store.ErrTrimmed) {
+		t.Errorf("before what is to be sent: %v", err)
+	}
+	due, _, _ = s.Due(ctx, 1, time.Minute)
+	if len(due) != 1 || due[0].Next != 5 || due[0].Until != 6 {
+		t.Fatalf("then are due %+v", due)
+	}
+	if err := s.Settle(ctx, due[0], store.Outcome{Again: time.Nanosecond}); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Millisecond)
+	if due, _, _ = s.Due(ctx, 1, time.Minute); len(due) != 1 || due[0].Until != 6 {
+		t.Errorf("a failure forgets what travels together: %+v", due)
+	}
+}
