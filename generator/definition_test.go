@@ -74,8 +74,8 @@ func TestMistakesInADefinitionOfTheProject(t *testing.T) {
 		{"a mistake in an import", map[string]string{"protocol/a2a.proto": head + "import \"b.proto\";\n", "protocol/b.proto": head + "nonsense\n"}, "protocol/b.proto:3:1: syntax error"},
 		{"a protocol without tasks", map[string]string{"protocol/a2a.proto": head + "message A {}\n"}, "protocol/a2a.proto"},
 		{"a schema of 0.3 under another name alone", map[string]string{
-			"a2agen.yaml": "protocol: [{version: \"0.4\", file: old.json}]\n", "old.json": string(schema),
-		}, `old.json: version 0.4 cannot be the newest one: the types are those of 1.0 or later (list "1.0" too)`},
+			"a2agen.yaml": "protocol: [{version: \"0.4-mine\", file: old.json}]\n", "old.json": string(schema),
+		}, `old.json: version 0.4-mine cannot be the newest one: the types are those of 1.0 or later (list "1.0" too)`},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func TestGenerateNotesWhatItRead(t *testing.T) {
 			t.Errorf("%s has digest %s", name, digest)
 		}
 	}
-	if len(out.Read) != 3 || out.Protocols[spec.Newest()] == "" {
+	if len(out.Read) != 3 || out.Protocols[spec.Default] == "" {
 		t.Errorf("read %v, protocols %v", out.Read, out.Protocols)
 	}
 }

@@ -171,9 +171,9 @@ type Carried struct {
 	Versions []string
 }
 
-// CarriedPackages are the carried packages: the one for everybody speaks the newest version, the other one all.
+// CarriedPackages are the carried packages: the one for everybody speaks the default version, the other one all.
 func CarriedPackages() []Carried {
-	return []Carried{{"a2a", []string{spec.Newest()}}, {"internal/a2aall", spec.Versions()}}
+	return []Carried{{"a2a", []string{spec.Default}}, {"internal/a2aall", spec.Versions()}}
 }
 
 // carriedBindings are the types of the carried package that the agent's packages name.

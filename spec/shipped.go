@@ -35,8 +35,9 @@ func Versions() []string {
 	return vs
 }
 
-// Newest returns the newest version whose definition ships with a2agen.
-func Newest() string { return definitions[0].version }
+// Default is the version that a project speaks which does not say, and that of package a2a. A newer one that ships does not
+// move it: agents would no longer speak what their callers do.
+const Default = "1.0"
 
 // Hubs returns the versions whose definition can give the Go types, newest first: those that a proto defines.
 func Hubs() []string {

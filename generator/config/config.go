@@ -118,7 +118,7 @@ func Supported() []string { return spec.Versions() }
 // Default is the configuration of a project without a2agen.yaml.
 func Default() *Config {
 	c := &Config{File: File, Card: "agent.yaml", Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
-	c.Protocol = []Protocol{{Version: spec.Newest()}}
+	c.Protocol = []Protocol{{Version: spec.Default}}
 	return c
 }
 
@@ -210,7 +210,7 @@ func Scaffold() []byte {
 # What a2agen generates. Everything left out has the default shown here.
 
 # Versions of the A2A protocol that the agent speaks, newest first.
-protocol: ` + newestAlone() + `
+protocol: ` + defaultAlone + `
 # The agent's card.
 card: agent.yaml
 # Folders of the generated packages, and of your handlers.

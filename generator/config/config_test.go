@@ -2,6 +2,7 @@ package config
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/spec"
 )
 
 var ignorePositions = cmpopts.IgnoreTypes(diag.Pos{})
@@ -25,12 +27,12 @@ func TestRead(t *testing.T) {
 		{"a file of comments gives the defaults", "# nothing yet\n\n  # here\n", Config{Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Packages: usual}},
 		{"the scaffold gives the defaults", string(Scaffold()), Config{Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Packages: usual}},
 		{
-			"definitions of one's own stand first, the shipped ones newest first", "protocol: [\"0.3\", {version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\", {version: \"1.2\", file: b.json}]\n",
-			Config{Protocol: []Protocol{{Version: "1.1-preview", File: "protocol/a2a.proto"}, {Version: "1.2", File: "b.json"}, {Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Packages: usual},
+			"definitions of one's own stand first, the shipped ones newest first", "protocol: [\"0.3\", {version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\", {version: \"9.2\", file: b.json}]\n",
+			Config{Protocol: []Protocol{{Version: "1.1-preview", File: "protocol/a2a.proto"}, {Version: "9.2", File: "b.json"}, {Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Packages: usual},
 		},
 		{
-			"a definition may come from a URL, in tests from this machine", "protocol: [{version: \"1.1\", url: \"https://a.example/a2a.proto\"}, {version: \"1.2\", url: \"http://127.0.0.1:80/a.json\"}, {version: \"1.3\", url: \"http://localhost/a.json\"}]\n",
-			Config{Protocol: []Protocol{{Version: "1.1", URL: "https://a.example/a2a.proto"}, {Version: "1.2", URL: "http://127.0.0.1:80/a.json"}, {Version: "1.3", URL: "http://localhost/a.json"}}, Card: "agent.yaml", Packages: usual},
+			"a definition may come from a URL, in tests from this machine", "protocol: [{version: \"9.1\", url: \"https://a.example/a2a.proto\"}, {version: \"9.2\", url: \"http://127.0.0.1:80/a.json\"}, {version: \"1.3\", url: \"http://localhost/a.json\"}]\n",
+			Config{Protocol: []Protocol{{Version: "9.1", URL: "https://a.example/a2a.proto"}, {Version: "9.2", URL: "http://127.0.0.1:80/a.json"}, {Version: "1.3", URL: "http://localhost/a.json"}}, Card: "agent.yaml", Packages: usual},
 		},
 		{
 			"encodings beside JSON", "protocol: [\"1.0\", \"0.3\"]\nencodings: [protojson, proto]\n",
@@ -78,23 +80,23 @@ func TestMistakes(t *testing.T) {
 	}{
 		{"a misspelt key", "protocl: [\"1.0\"]\n", `a2agen.yaml:1:1: unknown key "protocl" in configuration (did you mean "protocol"?)`, false},
 		{"a version that is a number", "protocol: [1.0]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not the number 1.0 (put it in quotes: "1.0")`, false},
-		{"a version this tool does not have", "protocol: [\"1.0\", \"7\"]\n", `a2agen.yaml:1:19: an element of "protocol" cannot be "7" (one of "0.1", "0.2", "0.3", "1.0")`, false},
-		{"only older versions", "protocol: [\"0.3\", \"0.2\"]\n", `a2agen.yaml:1:12: protocol version "1.0" is missing: the generated types are those of it, and the others are spoken beside it`, true},
-		{"a version that is a list", "protocol: [[\"1.0\"]]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not a list (write "1.0", "0.3", "0.2", "0.1", the versions this tool has, or {version: "1.1-preview", file: protocol/a2a.proto})`, false},
+		{"a version this tool does not have", "protocol: [\"1.0\", \"7\"]\n", `a2agen.yaml:1:19: an element of "protocol" cannot be "7" (one of ` + quoted(slices.Sorted(slices.Values(Supported()))) + `)`, false},
+		{"only older versions", "protocol: [\"0.3\", \"0.2\"]\n", `a2agen.yaml:1:12: protocol version ` + anyOf(spec.Hubs()) + ` is missing: the generated types are those of it, and the others are spoken beside it`, true},
+		{"a version that is a list", "protocol: [[\"1.0\"]]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not a list (write ` + quoted(Supported()) + `, the versions this tool has, or {version: "1.1-preview", file: protocol/a2a.proto})`, false},
 		{"a definition without a version", "protocol: [{file: protocol/a2a.proto}]\n", `a2agen.yaml:1:12: definition lacks the key "version"`, false},
-		{"a definition without a file", "protocol: [{version: \"1.1\"}, \"1.0\"]\n", `a2agen.yaml:1:12: definition needs the key "file" or "url"`, true},
-		{"a definition from two places", "protocol: [{version: \"1.1\", url: \"https://a.example/a2a.proto\", file: a.proto}]\n", `a2agen.yaml:1:34: "file" and "url" exclude each other`, true},
-		{"a definition over http", "protocol: [{version: \"1.1\", url: \"http://a.example/a2a.proto\"}]\n", `a2agen.yaml:1:34: a definition is fetched over https, not from "http://a.example/a2a.proto"`, true},
-		{"a definition over http from a private network", "protocol: [{version: \"1.1\", url: \"http://10.0.0.1/a2a.proto\"}]\n", `a2agen.yaml:1:34: a definition is fetched over https, not from "http://10.0.0.1/a2a.proto"`, true},
-		{"a definition whose URL holds credentials", "protocol: [{version: \"1.1\", url: \"https://u:p@a.example/a2a.proto\"}]\n", `a2agen.yaml:1:34: "url" must be an http or https URL: it holds credentials`, false},
-		{"a definition's URL that is a path", "protocol: [{version: \"1.1\", url: protocol/a2a.proto}]\n", `a2agen.yaml:1:34: "url" must be an http or https URL: it does not begin with https://`, false},
-		{"a file where a fetched definition is kept", "protocol: [{version: \"1.1\", url: \"https://a.example/a2a.proto\"}, {version: \"1.2\", file: protocol/1.1.json}]\n", `a2agen.yaml:1:89: "protocol/1.1.json" is where a2agen keeps the definition of version "1.1", which it fetches (give yours another name)`, true},
-		{"a definition outside the project", "protocol: [{version: \"1.1\", file: ../a2a.proto}]\n", `a2agen.yaml:1:35: "../a2a.proto" is not the path of a .proto or .json file inside the project`, true},
-		{"a definition that is neither a proto nor a schema", "protocol: [{version: \"1.1\", file: a2a.txt}]\n", `a2agen.yaml:1:35: "file" must be the path of a .proto or .json file inside the project, not "a2a.txt"`, false},
+		{"a definition without a file", "protocol: [{version: \"9.1\"}, \"1.0\"]\n", `a2agen.yaml:1:12: definition needs the key "file" or "url"`, true},
+		{"a definition from two places", "protocol: [{version: \"9.1\", url: \"https://a.example/a2a.proto\", file: a.proto}]\n", `a2agen.yaml:1:34: "file" and "url" exclude each other`, true},
+		{"a definition over http", "protocol: [{version: \"9.1\", url: \"http://a.example/a2a.proto\"}]\n", `a2agen.yaml:1:34: a definition is fetched over https, not from "http://a.example/a2a.proto"`, true},
+		{"a definition over http from a private network", "protocol: [{version: \"9.1\", url: \"http://10.0.0.1/a2a.proto\"}]\n", `a2agen.yaml:1:34: a definition is fetched over https, not from "http://10.0.0.1/a2a.proto"`, true},
+		{"a definition whose URL holds credentials", "protocol: [{version: \"9.1\", url: \"https://u:p@a.example/a2a.proto\"}]\n", `a2agen.yaml:1:34: "url" must be an http or https URL: it holds credentials`, false},
+		{"a definition's URL that is a path", "protocol: [{version: \"9.1\", url: protocol/a2a.proto}]\n", `a2agen.yaml:1:34: "url" must be an http or https URL: it does not begin with https://`, false},
+		{"a file where a fetched definition is kept", "protocol: [{version: \"9.1\", url: \"https://a.example/a2a.proto\"}, {version: \"9.2\", file: protocol/9.1.json}]\n", `a2agen.yaml:1:89: "protocol/9.1.json" is where a2agen keeps the definition of version "9.1", which it fetches (give yours another name)`, true},
+		{"a definition outside the project", "protocol: [{version: \"9.1\", file: ../a2a.proto}]\n", `a2agen.yaml:1:35: "../a2a.proto" is not the path of a .proto or .json file inside the project`, true},
+		{"a definition that is neither a proto nor a schema", "protocol: [{version: \"9.1\", file: a2a.txt}]\n", `a2agen.yaml:1:35: "file" must be the path of a .proto or .json file inside the project, not "a2a.txt"`, false},
 		{"a definition whose version is a number", "protocol: [{version: 1.1, file: a.proto}]\n", `a2agen.yaml:1:22: "version" must be text, not the number 1.1 (put it in quotes: "1.1")`, false},
 		{"a definition whose version has a patch number", "protocol: [{version: \"1.1.2\", file: a.proto}]\n", `a2agen.yaml:1:22: "version" must be MAJOR.MINOR with a word if you like, such as "1.1-preview", not "1.1.2"`, false},
 		{"a definition named like one that ships", "protocol: [{version: \"0.3\", file: a.proto}]\n", `a2agen.yaml:1:22: version "0.3" ships with a2agen (write "0.3" alone for the one that ships, or name yours otherwise, such as "0.3-mine")`, true},
-		{"two definitions of one version", "protocol: [{version: \"1.1\", file: a.proto}, {version: \"1.1\", file: b.proto}]\n", "a2agen.yaml:1:45: protocol version \"1.1\" is listed twice\n\ta2agen.yaml:1:12: first here", true},
+		{"two definitions of one version", "protocol: [{version: \"9.1\", file: a.proto}, {version: \"9.1\", file: b.proto}]\n", "a2agen.yaml:1:45: protocol version \"9.1\" is listed twice\n\ta2agen.yaml:1:12: first here", true},
 		{"a version listed twice", "protocol: [\"1.0\", \"1.0\"]\n", "a2agen.yaml:1:19: protocol version \"1.0\" is listed twice\n\ta2agen.yaml:1:12: first here", true},
 		{"no version", "protocol: []\n", `a2agen.yaml:1:11: "protocol" is empty`, false},
 		{"a version without a list", "protocol: \"1.0\"\n", `a2agen.yaml:1:11: "protocol" must be a list, not the text "1.0" (write ["1.0"])`, false},
@@ -178,7 +180,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte("protocol: [\"1.0\"]\nclients:\n  - {name: a, file: a.json}\n"))
 	f.Add(Scaffold())
 	f.Add([]byte("packages: {agent: ../..}\n"))
-	f.Add([]byte("protocol: [{version: \"1.1\", file: ../a.proto}, {version: \"1.2-x\", file: p/a.proto}]\n"))
+	f.Add([]byte("protocol: [{version: \"9.1\", file: ../a.proto}, {version: \"1.2-x\", file: p/a.proto}]\n"))
 	f.Add([]byte("clients: [&a {name: x, url: \"https://x\"}, *a]\n"))
 	f.Fuzz(func(t *testing.T, src []byte) {
 		cfg, list := Read(File, src)

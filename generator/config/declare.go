@@ -34,7 +34,7 @@ const (
 var project = &shape.Object{
 	Name: "configuration", Doc: "What a2agen generates.",
 	Fields: []*shape.Field{
-		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. " + anyOf(spec.Hubs()) + " or a definition of your own is always one of them.", Default: newestAlone()},
+		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. " + anyOf(spec.Hubs()) + " or a definition of your own is always one of them.", Default: defaultAlone},
 		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
 		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside JSON: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
 		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
@@ -42,8 +42,8 @@ var project = &shape.Object{
 		{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
 	},
 	Foreign: map[string]string{
-		"protocols": "write protocol: " + newestAlone(),
-		"versions":  "write protocol: " + newestAlone(),
+		"protocols": "write protocol: " + defaultAlone,
+		"versions":  "write protocol: " + defaultAlone,
 		"module":    "the module path is read from go.mod",
 	},
 }
@@ -244,8 +244,8 @@ func joined(ss []string, by string) string {
 	return strings.Join(out, by)
 }
 
-// newestAlone is the list of versions of a project that does not say.
-func newestAlone() string { return "[" + strconv.Quote(spec.Newest()) + "]" }
+// defaultAlone is the list of versions of a project that does not say.
+const defaultAlone = `["` + spec.Default + `"]`
 
 func orNode(n, otherwise *yaml.Node) *yaml.Node {
 	if n == nil {

@@ -132,9 +132,9 @@ func TestDraftsThatCannotBeGenerated(t *testing.T) {
 		{"another way to send", []string{`"const": "message/send"`, `"const": "message/post"`}, `mine.json: the schema is in the shape of no version that is known: it has no operation to send a message \(`},
 		{"a member that is gone", []string{"        \"messageId\": {", "        \"uuid\": {", "        \"messageId\",\n", ""}, `mine.json:\d+:5: Message has no messageId, which the runtime needs \(keep it\)`},
 		{"a member of another type", []string{taskMembers + "        \"artifacts\": {\n", taskMembers + "        \"artifacts\": {\"type\": \"string\"}, \"works\": {\n"},
-			`mine.json:\d+:9: field artifacts of Task is not of the type that it has in version 0.3 \(give it the type that it has there, or another name\)`},
+			`mine.json:\d+:9: field artifacts of Task is not of the type that it has in version 0\.\d \(give it the type that it has there, or another name\)`},
 		{"a new member of a part", []string{textMembers, textMembers + "        \"language\": {\"type\": \"string\"},\n"},
-			`mine.json:\d+:9: the runtime reads and writes TextPart as it is in version 0.3: the member language would be lost \(put it into the metadata`},
+			`mine.json:\d+:9: the runtime reads and writes TextPart as it is in version 0\.\d: the member language would be lost \(put it into the metadata`},
 		{"a required message", []string{taskMembers, taskMembers + "        \"step\": {\"$ref\": \"#/definitions/TaskStatus\"},\n", "        \"contextId\",\n        \"id\",\n        \"kind\",\n        \"status\"\n", "        \"contextId\", \"id\", \"kind\", \"status\", \"step\"\n"},
 			`mine.json:\d+:9: step cannot be required: the runtime makes Task without it \(leave it out of required\)`},
 		{"a member that the hub has with another type", []string{"        \"acceptedOutputModes\": {", "        \"returnImmediately\": {\"type\": \"string\"}, \"acceptedOutputModes\": {"},
@@ -144,7 +144,7 @@ func TestDraftsThatCannotBeGenerated(t *testing.T) {
 		{"an operation that answers a list", []string{beforeCancel, "    \"CountRequest\": {\"properties\": {\"method\": {\"const\": \"tasks/count\"}}}, \"CountResponse\": {\"properties\": {\"jsonrpc\": {\"const\": \"2.0\"}, \"result\": {\"type\": \"integer\"}}},\n" + beforeCancel},
 			`mine.json:\d+:5: what operation tasks/count takes and answers must be an object or nothing; here it is int64 \(let it be an object with members\)`},
 		{"an operation that takes something else", []string{"          \"$ref\": \"#/definitions/DeleteTaskPushNotificationConfigParams\"", "          \"$ref\": \"#/definitions/TaskIdParams\""},
-			`mine.json:\d+:5: operation tasks/pushNotificationConfig/delete takes or answers something else than in version 0.3 \(give what is new another method\)`},
+			`mine.json:\d+:5: operation tasks/pushNotificationConfig/delete takes or answers something else than in version 0\.\d \(give what is new another method\)`},
 		{"a state that is gone", []string{"        \"completed\",\n", ""}, `mine.json:\d+:5: TaskState has no value completed, which the runtime needs \(keep it\)`},
 	}
 	for _, tt := range tests {

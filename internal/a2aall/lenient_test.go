@@ -134,7 +134,7 @@ func TestDecodeCardTakesTheVersionThatTheCardIsOf(t *testing.T) {
 }
 
 func TestDecodeCardTakesTheNextVersionThatIsSpoken(t *testing.T) {
-	versions := Protocol().Versions[:2] // 1.0 and 0.3
+	versions := []*runtime.Version{versionOf("1.0"), versionOf("0.3")}
 	for _, version := range []string{"0.2.9", "0.1", "0.4.0", "0.3"} {
 		card, err := legacy.DecodeCard([]byte(`{"name":"n","url":"u","protocolVersion":"`+version+`"}`), versions)
 		if err != nil || card.CardInfo().Interfaces[0].URL != "u" {

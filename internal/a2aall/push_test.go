@@ -22,10 +22,10 @@ func TestAPushNotificationHasTheShapeOfItsVersion(t *testing.T) {
 		"0.2": `{"kind":"task","id":"t","contextId":"c","status":{"state":"completed","timestamp":"2026-01-02T03:04:05Z"},"artifacts":[{"artifactId":"map","parts":[{"kind":"text","text":"x"}]}]}`,
 		"0.1": `{"id":"t","sessionId":"c","status":{"state":"completed","timestamp":"2026-01-02T03:04:05Z"},"artifacts":[{"parts":[{"type":"text","text":"x"}],"index":0}]}`,
 	}
-	for _, v := range p.Versions {
-		got, err := p.AppendPush(nil, v, task, event)
-		if err != nil || string(got) != want[v.Name] {
-			t.Errorf("%s: %s, %v\nwant %s", v.Name, got, err, want[v.Name])
+	for version, want := range want {
+		got, err := p.AppendPush(nil, versionOf(version), task, event)
+		if err != nil || string(got) != want {
+			t.Errorf("%s: %s, %v\nwant %s", version, got, err, want)
 		}
 	}
 	if _, err := p.AppendPush(nil, &runtime.Version{Name: "0.0", Rules: runtime.Rules{PushTask: true}}, task, event); err == nil {

@@ -28,10 +28,10 @@ func TestAFetchedDefinitionMayChangeItsSyntax(t *testing.T) {
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(proto) }))
 	defer srv.Close()
 	dir := aged(t, nil)
-	lock, oldFile, newFile := filepath.Join(dir, output.LockName), filepath.Join(dir, "protocol/0.4.json"), filepath.Join(dir, "protocol/0.4.proto")
-	edit(t, filepath.Join(dir, config.File), `protocol: ["1.0"]`, `protocol: [{version: "0.4", url: "`+srv.URL+`/latest"}, "1.0"]`)
-	edit(t, lock, "protocols:\n", "protocols:\n  \"0.4\": "+output.Digest(schema)+"\n")
-	edit(t, lock, "files:\n", "files:\n  protocol/0.4.json: "+output.Digest(schema)+"\n")
+	lock, oldFile, newFile := filepath.Join(dir, output.LockName), filepath.Join(dir, "protocol/0.9.json"), filepath.Join(dir, "protocol/0.9.proto")
+	edit(t, filepath.Join(dir, config.File), `protocol: ["1.0"]`, `protocol: [{version: "0.9", url: "`+srv.URL+`/latest"}, "1.0"]`)
+	edit(t, lock, "protocols:\n", "protocols:\n  \"0.9\": "+output.Digest(schema)+"\n")
+	edit(t, lock, "files:\n", "files:\n  protocol/0.9.json: "+output.Digest(schema)+"\n")
 	if err := errors.Join(os.Mkdir(filepath.Dir(oldFile), 0o755), os.WriteFile(oldFile, schema, 0o600)); err != nil {
 		t.Fatal(err)
 	}
@@ -41,10 +41,10 @@ func TestAFetchedDefinitionMayChangeItsSyntax(t *testing.T) {
 	if err != nil {
 		t.Fatal(err, r.Diagnostics)
 	}
-	if len(r.Fetched) != 1 || r.Fetched[0].File != "protocol/0.4.proto" || !r.Fetched[0].Compared || len(r.Fetched[0].Changes) == 0 {
+	if len(r.Fetched) != 1 || r.Fetched[0].File != "protocol/0.9.proto" || !r.Fetched[0].Compared || len(r.Fetched[0].Changes) == 0 {
 		t.Errorf("fetched %+v", r.Fetched)
 	}
-	if diff := cmp.Diff([]Move{{"0.4", output.Digest(schema), output.Digest(proto)}}, r.Moved); diff != "" {
+	if diff := cmp.Diff([]Move{{"0.9", output.Digest(schema), output.Digest(proto)}}, r.Moved); diff != "" {
 		t.Error(diff)
 	}
 	if read(t, newFile) != string(proto) {
@@ -76,16 +76,16 @@ func pinned(lock string) string {
 
 func TestDefinitionsAreKeptByTheEndingOfTheURLElseByContent(t *testing.T) {
 	tests := []struct{ name, url, content, want string }{
-		{"a proto", "https://a.example/a2a.proto", "syntax = \"proto3\";", "protocol/1.1.proto"},
-		{"a schema", "https://a.example/a2a.json?raw=1", "{}", "protocol/1.1.json"},
-		{"a page in the place of a schema", "https://a.example/a2a.json", "<html>", "protocol/1.1.json"},
-		{"an object in the place of a proto", "https://a.example/a2a.PROTO#x", "{}", "protocol/1.1.proto"},
-		{"an object without an ending", "https://a.example/latest", "\n {}", "protocol/1.1.json"},
-		{"a text without an ending", "https://a.example/", "// a proto", "protocol/1.1.proto"},
+		{"a proto", "https://a.example/a2a.proto", "syntax = \"proto3\";", "protocol/9.1.proto"},
+		{"a schema", "https://a.example/a2a.json?raw=1", "{}", "protocol/9.1.json"},
+		{"a page in the place of a schema", "https://a.example/a2a.json", "<html>", "protocol/9.1.json"},
+		{"an object in the place of a proto", "https://a.example/a2a.PROTO#x", "{}", "protocol/9.1.proto"},
+		{"an object without an ending", "https://a.example/latest", "\n {}", "protocol/9.1.json"},
+		{"a text without an ending", "https://a.example/", "// a proto", "protocol/9.1.proto"},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := keptAs(config.Protocol{Version: "1.1", URL: tt.url}, []byte(tt.content)); got != tt.want {
+			if got := keptAs(config.Protocol{Version: "9.1", URL: tt.url}, []byte(tt.content)); got != tt.want {
 				t.Errorf("kept as %s, want %s", got, tt.want)
 			}
 		})

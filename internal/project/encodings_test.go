@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/projecttest"
@@ -103,7 +105,8 @@ func TestAnEncodingThatNoVersionHasIsRefused(t *testing.T) {
 	if err := r.Diagnostics.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	const want = `a2agen.yaml:2:20: none of the versions has the encoding "protojson" (protojson is for "0.3", and proto for "1.0", "0.3" and definitions of your own in .proto files)` + "\n"
+	proto := `"` + strings.Join(lower.WithWire(ir.Proto), `", "`) + `"`
+	want := `a2agen.yaml:2:20: none of the versions has the encoding "protojson" (protojson is for "0.3", and proto for ` + proto + ` and definitions of your own in .proto files)` + "\n"
 	if diff := cmp.Diff(want, b.String()); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

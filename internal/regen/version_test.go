@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -13,129 +12,135 @@ import (
 	"github.com/a2agen/a2agen/internal/projecttest"
 )
 
-// repository is this repository with other files in the place of some, which only the go command sees.
-type repository struct {
-	root, temp string
-	replace    map[string]string
+// repository is the root of a copy of this repository.
+type repository string
+
+// copied copies the repository, without what git and make keep in it.
+func copied(t *testing.T) repository {
+	t.Helper()
+	r := repository(t.TempDir())
+	from := os.DirFS(filepath.Join("..", ".."))
+	err := fs.WalkDir(from, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case name == ".git" || name == "bin":
+			if d.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case d.IsDir():
+			return os.MkdirAll(r.path(name), 0o755)
+		case !d.Type().IsRegular():
+			return nil
+		}
+		data, err := fs.ReadFile(from, name)
+		if err != nil {
+			return err
+		}
+		return os.WriteFile(r.path(name), data, 0o644)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }
 
-// put replaces or adds a file.
-func (r *repository) put(t *testing.T, name, text string) {
-	t.Helper()
-	at := filepath.Join(r.temp, "files", filepath.FromSlash(name))
-	projecttest.WriteFile(t, at, text)
-	r.replace[filepath.Join(r.root, filepath.FromSlash(name))] = at
+func (r repository) path(name string) string {
+	return filepath.Join(string(r), filepath.FromSlash(name))
 }
 
-// read reads a file as it is in the repository.
-func (r *repository) read(t *testing.T, name string) string {
+func (r repository) read(t *testing.T, name string) string {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join(r.root, filepath.FromSlash(name)))
+	data, err := os.ReadFile(r.path(name))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return string(data)
 }
 
-// build compiles a program and returns its path.
-func (r *repository) build(t *testing.T, pkg string) string {
+// derive writes a file that is another one with one text replaced.
+func (r repository) derive(t *testing.T, name, from, old, new string) {
 	t.Helper()
-	overlay, err := json.Marshal(map[string]any{"Replace": r.replace})
-	if err != nil {
-		t.Fatal(err)
+	text := r.read(t, from)
+	if !strings.Contains(text, old) {
+		t.Fatalf("%s has no %q", from, old)
 	}
-	file, program := filepath.Join(r.temp, "overlay.json"), filepath.Join(r.temp, filepath.Base(pkg))
-	projecttest.WriteFile(t, file, string(overlay))
-	r.run(t, exec.Command("go", "build", "-overlay", file, "-o", program, pkg))
-	return program
+	projecttest.WriteFile(t, r.path(name), strings.ReplaceAll(text, old, new))
 }
 
-func (r *repository) run(t *testing.T, cmd *exec.Cmd) {
+// goTool runs the go command in the copy.
+func (r repository) goTool(t *testing.T, args ...string) {
 	t.Helper()
-	if cmd.Dir == "" {
-		cmd.Dir = r.root
-	}
+	succeed(t, gotool.Command(string(r), args...))
+}
+
+func succeed(t *testing.T, cmd *exec.Cmd) {
+	t.Helper()
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %v\n%.4000s", cmd.Args, err, out)
 	}
 }
 
-// replaced is text with one place changed.
-func replaced(t *testing.T, text, old, new string) string {
+// ship adds two versions: 1.1, which a proto defines, and 0.4, which a schema defines.
+func (r repository) ship(t *testing.T) {
 	t.Helper()
-	if strings.Count(text, old) != 1 {
-		t.Fatalf("%q is there %d times", old, strings.Count(text, old))
-	}
-	return strings.Replace(text, old, new, 1)
+	const first = `	{"1.0", []string{"v1.0/a2a.proto"}},` + "\n"
+	r.derive(t, "spec/shipped.go", "spec/shipped.go", first,
+		`	{"1.1", []string{"v1.1/a2a.proto"}},`+"\n"+first+`	{"0.4", []string{"v0.4/a2a.json"}},`+"\n")
+	r.derive(t, "spec/v1.1/a2a.proto", "spec/v1.0/a2a.proto", "\nmessage Task {\n",
+		"\nmessage Task {\n  // How soon it is wanted.\n  string priority = 90;\n")
+	projecttest.WriteFile(t, r.path("spec/v0.4/a2a.json"), r.read(t, "spec/v0.3/a2a.json"))
+	r.derive(t, "generator/lower/align/v0.4.txt", "generator/lower/align/v0.3.txt", " 0.3\n", " 0.4\n")
+	r.goTool(t, "run", "./internal/regen")
+	r.goTool(t, "test", "-vet=off", "./generator/config", "-update")
 }
 
-// TestAVersionIsAFolderAnAlignmentAndAnEntry ships two versions more: 1.1, which a proto defines, and 0.4, which a
-// schema defines. All else follows when the repository's generated code is made anew: the tool speaks them, and a new
-// project speaks the newest.
+// TestAVersionIsAFolderAnAlignmentAndAnEntry ships two versions more. All else follows when the repository's generated
+// files are made anew: the tool speaks them, what there was stays as it was, and the tests of all that knows versions
+// pass.
 func TestAVersionIsAFolderAnAlignmentAndAnEntry(t *testing.T) {
 	if testing.Short() {
-		t.Skip("compiles the tool twice")
+		t.Skip("compiles the tool and its tests anew")
 	}
-	root, err := filepath.Abs("../..")
-	if err != nil {
-		t.Fatal(err)
+	r := copied(t)
+	carried := r.read(t, "a2a/types.gen.go")
+	r.ship(t)
+	if r.read(t, "a2a/types.gen.go") != carried {
+		t.Error("package a2a is another one: what speaks 1.0 would not any more")
 	}
-	r := &repository{root: root, temp: t.TempDir(), replace: map[string]string{}}
-	const first = `	{"1.0", []string{"v1.0/a2a.proto"}},` + "\n"
-	r.put(t, "spec/shipped.go", replaced(t, r.read(t, "spec/shipped.go"), first,
-		`	{"1.1", []string{"v1.1/a2a.proto"}},`+"\n"+first+`	{"0.4", []string{"v0.4/a2a.json"}},`+"\n"))
-	r.put(t, "spec/v1.1/a2a.proto", replaced(t, r.read(t, "spec/v1.0/a2a.proto"), "\nmessage Task {\n", "\nmessage Task {\n  string priority = 90;\n"))
-	r.put(t, "spec/v0.4/a2a.json", r.read(t, "spec/v0.3/a2a.json"))
-	r.put(t, "generator/lower/align/v0.4.txt", r.read(t, "generator/lower/align/v0.3.txt"))
-
-	made := filepath.Join(r.temp, "made")
-	r.run(t, exec.Command(r.build(t, "./internal/regen"), "-C", made))
-	old, err := filepath.Glob(filepath.Join(root, "a2a", "*.gen.go"))
-	if err != nil {
-		t.Fatal(err)
+	ages := r.read(t, "runtime/server/rpc_ages.gen.go")
+	if !strings.Contains(ages, `"1.0 and 1.1"`) || !strings.Contains(ages, `"0.2 to 0.4"`) {
+		t.Error(ages)
 	}
-	for _, name := range old {
-		r.replace[name] = "" // gone, if it is not made anew
-	}
-	err = fs.WalkDir(os.DirFS(made), ".", func(name string, d fs.DirEntry, err error) error {
-		if err == nil && !d.IsDir() {
-			r.replace[filepath.Join(root, name)] = filepath.Join(made, name)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tool := r.build(t, "./cmd/a2agen")
-
+	tool := r.path("bin/a2agen")
+	r.goTool(t, "build", "-o", tool, "./cmd/a2agen")
 	for name, protocol := range map[string]string{
-		"newest": "", // as the tool carries it
-		"all":    `protocol: ["1.1", "1.0", "0.4", "0.3"]` + "\nencodings: [proto]\n",
-		"older":  `protocol: ["1.0", "0.4"]` + "\n",
+		"nothing said": "",
+		"newest":       `protocol: ["1.1"]` + "\n",
+		"all":          `protocol: ["1.1", "1.0", "0.4", "0.3"]` + "\nencodings: [proto]\n",
+		"older":        `protocol: ["1.0", "0.4"]` + "\n",
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
 			projecttest.Write(t, dir, map[string]string{
 				"agent.yaml": projecttest.Skills(1), "a2agen.yaml": protocol,
-				"go.mod": "module example.com/made\n\ngo 1.26\n\nrequire github.com/a2agen/a2agen v0.0.0\n\nreplace github.com/a2agen/a2agen => " + root + "\n",
+				"go.mod": "module example.com/made\n\ngo 1.26\n\nrequire github.com/a2agen/a2agen v0.0.0\n\n" +
+					"replace github.com/a2agen/a2agen => " + string(r) + "\n",
 			})
 			cmd := exec.Command(tool, "generate")
 			cmd.Dir = dir
-			r.run(t, cmd)
-			r.run(t, gotool.Command(dir, "vet", "./..."))
-			types, err := os.ReadFile(filepath.Join(dir, "a2a", "types.gen.go"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			if has, want := strings.Contains(string(types), "\tPriority "), name != "older"; has != want {
+			succeed(t, cmd)
+			succeed(t, gotool.Command(dir, "vet", "./..."))
+			types := repository(dir).read(t, "a2a/types.gen.go")
+			if has, want := strings.Contains(types, "\tPriority "), strings.Contains(protocol, "1.1"); has != want {
 				t.Errorf("a task has a priority: %v, want %v", has, want)
 			}
 		})
 	}
-	t.Run("carried", func(t *testing.T) {
-		out, err := os.ReadFile(filepath.Join(made, "runtime", "server", "rpc_ages.gen.go"))
-		if err != nil || !strings.Contains(string(out), `"1.0 and 1.1"`) || !strings.Contains(string(out), `"0.2 to 0.4"`) {
-			t.Errorf("%v %s", err, out)
-		}
+	t.Run("tests", func(t *testing.T) {
+		r.goTool(t, "test", "-vet=off", "-short", "./spec", "./generator", "./generator/config", "./generator/lower",
+			"./internal/a2aall", "./internal/project", "./internal/talk", "./runtime/server")
+		r.goTool(t, "test", "-vet=off", "./cmd/a2agen", "-run", "TestScripts/(call|spec|usage)$")
 	})
 }

@@ -212,7 +212,7 @@ func newHTTPClient(o Options) *http.Client {
 func get(ctx context.Context, client *http.Client, at string, o Options) ([]byte, Info, error) {
 	// Some agents vary the card on the version.
 	data, info, contentType, err := download(ctx, client, at,
-		http.Header{"Accept": {"application/json"}, "A2a-Version": {spec.Newest()}}, o)
+		http.Header{"Accept": {"application/json"}, "A2a-Version": {spec.Default}}, o)
 	if err != nil {
 		return nil, Info{}, err
 	}
