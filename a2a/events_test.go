@@ -67,7 +67,7 @@ func TestApplyMovesTheOldStatusMessageToTheHistory(t *testing.T) {
 	apply(t, task, p.NewStatus("t", "c", runtime.StateWorking, second, noon))
 	apply(t, task, p.NewStatus("t", "c", runtime.StateCompleted, nil, noon))
 	var ids []string
-	for _, m := range task.(*Task).History {
+	for _, m := range task.(*engineTask).History {
 		ids = append(ids, m.MessageID)
 	}
 	if !slices.Equal(ids, []string{"1", "2"}) || task.StatusMessage() != nil || task.TaskInfo().State != runtime.StateCompleted {
@@ -102,8 +102,8 @@ func TestApplyRefusesWhatIsNoUpdateOfTheTask(t *testing.T) {
 		"another task's artifact":   p.NewArtifact("other", "c", runtime.ArtifactData{ID: "a"}),
 		"a task":                    p.NewTask("t", "c", noon),
 		"a message":                 p.NewMessage(runtime.MessageData{}),
-		"an update without status":  &TaskStatusUpdateEvent{TaskID: "t"},
-		"an update with no content": &TaskArtifactUpdateEvent{TaskID: "t"},
+		"an update without status":  &engineTaskStatusUpdateEvent{TaskID: "t"},
+		"an update with no content": &engineTaskArtifactUpdateEvent{TaskID: "t"},
 	} {
 		if err := task.Apply(e); err == nil || task.TaskInfo().State != runtime.StateWorking || task.TaskInfo().Artifacts != 0 {
 			t.Errorf("%s was applied (%v): %+v", name, err, task.TaskInfo())
@@ -115,7 +115,7 @@ func TestApplyRefusesWhatIsNoUpdateOfTheTask(t *testing.T) {
 func TestEventsAndViewsStayAsTheyAreWhileTheTaskGoesOn(t *testing.T) {
 	p, task := newWorking(t)
 	// The parts of the first event have room to grow: nothing may be written there.
-	first := chunk(p, "a", "0", false).(*TaskArtifactUpdateEvent)
+	first := chunk(p, "a", "0", false).(*engineTaskArtifactUpdateEvent)
 	first.Artifact.Parts = append(make([]*Part, 0, 100), first.Artifact.Parts...)
 	apply(t, task, first)
 	task.AddMessage(p.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: "1"}, Parts: []runtime.Part{runtime.Text("hello")}}))
@@ -147,7 +147,7 @@ func TestEventsAndViewsStayAsTheyAreWhileTheTaskGoesOn(t *testing.T) {
 	// Two views go on by themselves, as if each were a task of its own.
 	wg.Go(func() {
 		for range 50 {
-			apply(t, events[2].(*Task).View(nil, true), chunk(p, "a", "view", true))
+			apply(t, events[2].(*engineTask).View(nil, true), chunk(p, "a", "view", true))
 		}
 	})
 	for range 50 {
@@ -185,7 +185,7 @@ func TestViewCutsHistoryAndArtifacts(t *testing.T) { // R300
 		if got := view.TaskInfo(); got != test.want {
 			t.Errorf("%s: %+v, want %+v", name, got, test.want)
 		}
-		if history := view.(*Task).History; len(history) > 0 && history[len(history)-1].MessageID != "3" {
+		if history := view.(*engineTask).History; len(history) > 0 && history[len(history)-1].MessageID != "3" {
 			t.Errorf("%s: the last message is %s", name, history[len(history)-1].MessageID)
 		}
 	}
@@ -193,11 +193,11 @@ func TestViewCutsHistoryAndArtifacts(t *testing.T) { // R300
 
 func TestAViewHasAStatusOfItsOwn(t *testing.T) {
 	_, task := newWorking(t)
-	task.View(nil, true).(*Task).Status.State = TaskStateFailed
+	task.View(nil, true).(*engineTask).Status.State = TaskStateFailed
 	if got := task.TaskInfo().State; got != runtime.StateWorking {
 		t.Errorf("changing the view made the task %v", got)
 	}
-	if (&Task{}).View(nil, true).TaskInfo().State != runtime.StateUnspecified {
+	if (&engineTask{}).View(nil, true).TaskInfo().State != runtime.StateUnspecified {
 		t.Error("a task without a status has a state")
 	}
 }
@@ -226,7 +226,7 @@ func TestMessagesKeepEverythingBothWays(t *testing.T) {
 }
 
 func TestAPartThatIsNotKnownHasNoKind(t *testing.T) {
-	m := &Message{Parts: []*Part{nil, {}, {Content: &UnknownPartContent{Name: "video", Value: wire.Value("1")}, Filename: "f"}}}
+	m := &engineMessage{Parts: []*Part{nil, {}, {Content: &UnknownPartContent{Name: "video", Value: wire.Value("1")}, Filename: "f"}}}
 	want := []runtime.Part{{}, {}, {Filename: "f"}}
 	if diff := cmp.Diff(want, m.Contents()); diff != "" {
 		t.Errorf("contents differ (-want +got):\n%s", diff)
@@ -253,7 +253,7 @@ func TestStatesTranslateBothWays(t *testing.T) {
 			t.Errorf("%v: %+v", s, got)
 		}
 	}
-	if got := (&TaskStatusUpdateEvent{Status: &TaskStatus{State: "TASK_STATE_DREAMING"}}).EventInfo().State; got != runtime.StateUnspecified {
+	if got := (&engineTaskStatusUpdateEvent{Status: &TaskStatus{State: "TASK_STATE_DREAMING"}}).EventInfo().State; got != runtime.StateUnspecified {
 		t.Errorf("a state that is not known is %v", got)
 	}
 	if got := Protocol().NewStatus("t", "c", runtime.StateWorking, nil, noon).(runtime.StatusUpdate).StatusMessage(); got != nil {

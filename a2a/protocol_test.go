@@ -115,7 +115,7 @@ func TestRequestsDecodeToTheirNeutralForm(t *testing.T) {
 		}
 		switch req := got.(type) {
 		case *runtime.SendRequest:
-			if req.Message.MessageInfo().ID != "m" || req.Source.(*SendMessageRequest).Message != req.Message {
+			if req.Message.MessageInfo().ID != "m" || req.Source.(*SendMessageRequest).Message != req.Message.Generated() {
 				t.Errorf("%s: message %v, source %v", name, req.Message, req.Source)
 			}
 			req.Message, req.Source = nil, nil
@@ -296,7 +296,7 @@ func TestCardInfoHoldsWhatTheRuntimeNeeds(t *testing.T) {
 	if got, err := v10.AppendCard(nil, card); err != nil || string(got) != cardJSON {
 		t.Errorf("%v\ngot  %s\nwant %s", err, got, cardJSON)
 	}
-	if got := (&AgentCard{}).CardInfo(); !cmp.Equal(got, runtime.CardInfo{}) {
+	if got := (&engineAgentCard{}).CardInfo(); !cmp.Equal(got, runtime.CardInfo{}) {
 		t.Errorf("an empty card has %+v", got)
 	}
 }

@@ -43,7 +43,7 @@ func Copies[T any](list []*T) []*T {
 func Mismatch(t Task, e Event) error {
 	info := e.EventInfo()
 	if info.Kind != EventStatus && info.Kind != EventArtifact {
-		return fmt.Errorf("apply to task %s: a %T is not an update", t.TaskInfo().ID, e)
+		return fmt.Errorf("apply to task %s: a %T is not an update", t.TaskInfo().ID, e.Generated())
 	}
 	return fmt.Errorf("apply to task %s: the update is incomplete or belongs to task %q", t.TaskInfo().ID, info.TaskID)
 }
@@ -93,8 +93,19 @@ func Int32(p *int) *int32 {
 // ErrUnknownEvent says that a stream item is of a kind that came with a later version of the protocol. Readers skip it.
 var ErrUnknownEvent = errors.New("an event of a kind that is not known")
 
+// Generated is the generated value, such as an *a2a.Task, of which v is what the runtime sees. Any other v is that value
+// already.
+func Generated(v any) any {
+	if x, ok := v.(Seen); ok {
+		return x.Generated()
+	}
+	return v
+}
+
 // Unexpected is the error of encoding v where what is wanted.
-func Unexpected(v any, what string) error { return fmt.Errorf("encode %s: got a %T", what, v) }
+func Unexpected(v any, what string) error {
+	return fmt.Errorf("encode %s: got a %T", what, Generated(v))
+}
 
 // Params is src, or an empty object if there is nothing: parameters may be absent.
 func Params(src []byte) []byte {

@@ -102,7 +102,7 @@ type Version struct {
 // JSON-RPC does not.
 type Wire struct {
 	Encoding string // "proto" or "protojson"
-	// Append appends a pointer to a generated message as one document.
+	// Append appends a pointer to a generated message, or what the runtime sees of one, as one document.
 	Append func(dst []byte, v any) ([]byte, error)
 	// Read reads one document into a pointer to an empty generated message. A failure of the document is a *wire.Error.
 	Read func(src []byte, v any) error
@@ -183,7 +183,17 @@ type Operation struct {
 type Route struct{ Verb, Path, Body string }
 
 // Event is one item of a stream: a status or artifact update, and also a Task or a Message.
-type Event interface{ EventInfo() EventInfo }
+type Event interface {
+	Seen
+	EventInfo() EventInfo
+}
+
+// Seen is what the runtime sees of a generated value. It has methods that users of the value have no need of; its type
+// is not exported, therefore, and what goes to users is the value itself.
+type Seen interface {
+	// Generated returns the value: an *a2a.Task, for example.
+	Generated() any
+}
 
 // EventKind tells what an event is.
 type EventKind uint8
@@ -306,6 +316,7 @@ type Part struct {
 
 // Card is a generated agent card, as the server and the client see it.
 type Card interface {
+	Seen
 	CardInfo() CardInfo
 	// At returns a copy whose interface URLs have the scheme and host of base and base's path before their own.
 	At(base string) Card

@@ -9,10 +9,10 @@ import (
 // What follows makes the functions of a protocol's tables from the codecs of its messages, so that a generated table is
 // data.
 
-// AppendOf makes a function that appends a *T given as any.
+// AppendOf makes a function that appends a *T given as any, or as what the runtime sees of it.
 func AppendOf[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, any) ([]byte, error) {
 	return func(dst []byte, v any) ([]byte, error) {
-		if x, ok := v.(*T); ok {
+		if x, ok := Generated(v).(*T); ok {
 			return appendTo(dst, x)
 		}
 		return dst, Unexpected(v, fmt.Sprintf("%T", *new(T)))
@@ -38,6 +38,17 @@ func AppendNothing(text string) func([]byte, any) ([]byte, error) {
 // ReadOf makes a function that reads a whole *T.
 func ReadOf[T any](read func(*wire.Reader, *T)) func([]byte) (any, error) {
 	return func(src []byte) (any, error) { return orNil(wire.Decode(src, read)) }
+}
+
+// ReadTask is ReadOf for a task, of which show makes what the runtime sees.
+func ReadTask[T any](read func(*wire.Reader, *T), show func(*T) Task) func([]byte) (any, error) {
+	return func(src []byte) (any, error) {
+		x, err := wire.Decode(src, read)
+		if err != nil {
+			return nil, err
+		}
+		return show(x), nil
+	}
 }
 
 // ReadItem makes a function that reads a whole event.
@@ -83,16 +94,13 @@ func AppendCard[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, C
 	return func(dst []byte, c Card) ([]byte, error) { return each(dst, c) }
 }
 
-// ReadCard makes a function that reads a whole *T that is a card.
-func ReadCard[T any, C interface {
-	*T
-	Card
-}](read func(*wire.Reader, *T)) func([]byte) (Card, error) {
+// ReadCard makes a function that reads a whole *T that is a card. show makes of it what the runtime sees.
+func ReadCard[T any](read func(*wire.Reader, *T), show func(*T) Card) func([]byte) (Card, error) {
 	return func(src []byte) (Card, error) {
 		x, err := wire.Decode(src, read)
 		if err != nil {
 			return nil, err
 		}
-		return C(x), nil
+		return show(x), nil
 	}
 }

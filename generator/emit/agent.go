@@ -104,7 +104,7 @@ func (a *agentPackage) task() jen.Code {
 	} {
 		s.Add(doc(m.text))
 		s.Func().Params(jen.Id("t").Op("*").Id("Task")).Id(m.name).Params().Add(a.hub(m.typ)).Block(
-			jen.List(jen.Id("v"), jen.Id("_")).Op(":=").Id("t").Dot("Task").Dot(m.name).Call().Assert(a.hub(m.typ)),
+			jen.List(jen.Id("v"), jen.Id("_")).Op(":=").Add(rt("Generated")).Call(jen.Id("t").Dot("Task").Dot(m.name).Call()).Assert(a.hub(m.typ)),
 			jen.Return(jen.Id("v")),
 		).Line().Line()
 	}
@@ -185,7 +185,7 @@ func (a *agentPackage) server() (output.File, error) {
 		skills[i] = jen.Id(glueName(s)).Call(jen.Id("s"))
 	}
 	config := members(
-		"Protocol", jen.Qual(a.paths.Protocol, "Protocol").Call(),
+		"Protocol", jen.Id("protocol"),
 		"Card", jen.Id("card"),
 		"Skills", jen.Index().Qual(serverPath, "Skill").Values(multiline(skills)...),
 	)
@@ -193,7 +193,8 @@ func (a *agentPackage) server() (output.File, error) {
 		config.set("Operations", jen.Id("operations").Call(jen.Id("s")))
 	}
 	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(
-		jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("Card").Call(),
+		jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call(),
+		jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("protocol").Dot("DecodeCard").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.code()...), jen.Id("opts").Op("..."))),
 	).Line()

@@ -57,7 +57,7 @@ func (b *bound) dataHelper() jen.Code {
 // textMethod prints the method Text of a type with parts.
 func (b *bound) textMethod(recv string, t *ir.Type, parts, what string) jen.Code {
 	s := jen.Add(doc("Text returns the text parts of the " + what + ", joined by line breaks."))
-	return s.Add(method(recv, t, "Text")).Params().String().Block(jen.Return(jen.Id("partsText").Call(b.sel(recv, parts)))).Line()
+	return s.Add(jen.Func().Params(jen.Id(recv).Add(ptr(t))).Id("Text")).Params().String().Block(jen.Return(jen.Id("partsText").Call(b.sel(recv, parts)))).Line()
 }
 
 func (b *bound) partsText() jen.Code {

@@ -25,7 +25,7 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 		}
 	}
 	addAll(protocol, b.constructors(p)...)
-	addAll(protocol, b.cardInfo(), b.cardAt())
+	addAll(protocol, b.cardInfo(), b.cardAt(), b.as(asTask, view{"Task", b.Task}), b.as(asCard, view{"Card", b.AgentCard}))
 	if usesAny(p) {
 		protocol.Add(anyFuncs(p))
 	}
@@ -81,7 +81,18 @@ func unexported(name string) string { return strings.ToLower(name[:1]) + name[1:
 
 // readCard is the function that reads a card as w has it.
 func (b *bound) readCard(w *ir.Wire) *jen.Statement {
-	return rt("ReadCard").Call(jen.Id(readFunc(w, b.AgentCard)))
+	return rt("ReadCard").Call(jen.Id(readFunc(w, b.AgentCard)), jen.Id(asCard))
+}
+
+// Functions that show a message to the runtime.
+const (
+	asTask = "asTask"
+	asCard = "asCard"
+)
+
+// as prints one of them.
+func (b *bound) as(name string, v view) jen.Code {
+	return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(v.t))).Add(rt(v.iface)).Add(oneLine(jen.Return(show(v.t, jen.Id("x"))))).Line()
 }
 
 func versionFunc(v *ir.Version) string { return "version" + jsonWire(v).Suffix }

@@ -109,9 +109,24 @@ func newOf(t *ir.Type, dict *literal) *jen.Statement {
 	return jen.Op("&").Id(t.Go).Values(dict.code()...)
 }
 
-// method begins a method of *T.
+// The runtime sees some messages through interfaces. What implements these are defined types over the messages, which
+// users never see; a pointer converts either way for free.
+
+// seen is the name of the type that the runtime sees of a message.
+func seen(t *ir.Type) string { return "engine" + t.Go }
+
+// seenPtr is the type *T of what the runtime sees of a message.
+func seenPtr(t *ir.Type) *jen.Statement { return jen.Op("*").Id(seen(t)) }
+
+// show converts a pointer to a message to what the runtime sees of it.
+func show(t *ir.Type, x jen.Code) *jen.Statement { return jen.Parens(seenPtr(t)).Call(x) }
+
+// plain converts back.
+func plain(t *ir.Type, x jen.Code) *jen.Statement { return jen.Parens(ptr(t)).Call(x) }
+
+// method begins a method of what the runtime sees of a message.
 func method(recv string, t *ir.Type, name string) *jen.Statement {
-	return jen.Func().Params(jen.Id(recv).Add(ptr(t))).Id(name)
+	return jen.Func().Params(jen.Id(recv).Add(seenPtr(t))).Id(name)
 }
 
 // rt is a name of the runtime.

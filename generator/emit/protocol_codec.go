@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
@@ -16,7 +18,7 @@ func (t *versionTable) appendSendResult() jen.Code {
 	return t.appendUnion("encodeResult", jen.Any(), "SendResult.payload", t.SendResult, "the result of a send")
 }
 
-// appendUnion prints the function that wraps a value in a message that is nothing but a union, and appends that.
+// appendUnion prints the function that wraps the value behind v in a message that is nothing but a union, and appends that.
 func (t *versionTable) appendUnion(name string, param jen.Code, payload string, outer *ir.Type, what string) jen.Code {
 	f := t.Fields[payload]
 	x := newOf(outer, members(f.Go, jen.Id("payload")))
@@ -25,7 +27,7 @@ func (t *versionTable) appendUnion(name string, param jen.Code, payload string, 
 		write = jen.Parens(x).Dot("AppendJSON").Call(jen.Id("dst"))
 	}
 	return jen.Func().Id(name+t.wire.Suffix).Params(jen.Id("dst").Index().Byte(), jen.Id("v").Add(param)).Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.If(jen.List(jen.Id("payload"), jen.Id("ok")).Op(":=").Id("v").Assert(jen.Id(f.Union.Go)), jen.Id("ok")).Block(
+		jen.If(jen.List(jen.Id("payload"), jen.Id("ok")).Op(":=").Add(rt("Generated").Call(jen.Id("v"))).Assert(jen.Id(f.Union.Go)), jen.Id("ok")).Block(
 			jen.Return(write),
 		),
 		jen.Return(jen.Id("dst"), rt("Unexpected").Call(jen.Id("v"), jen.Lit(what))),
@@ -35,18 +37,27 @@ func (t *versionTable) appendUnion(name string, param jen.Code, payload string, 
 // readEvent prints the function that reads a stream item.
 func (t *versionTable) readEvent() jen.Code {
 	return t.readUnion("parseEvent", rt("Event"), "StreamItem.payload", t.StreamItem, "no event that is known",
-		jen.Case(rt("Event")).Block(jen.Return(jen.Id("v"), jen.Nil())),
-		jen.Case(jen.Op("*").Id(t.Fields["StreamItem.payload"].Union.Unknown)).Block(
+		append(t.shown(t.Fields["StreamItem.payload"].Union), jen.Case(jen.Op("*").Id(t.Fields["StreamItem.payload"].Union.Unknown)).Block(
 			jen.If(jen.Id("v").Dot("Name").Op("!=").Lit("")).Block(jen.Return(jen.Nil(), rt("ErrUnknownEvent"))),
-		),
+		))...,
 	)
 }
 
 // readSendResult prints the function that reads the result of a send.
 func (t *versionTable) readSendResult() jen.Code {
 	return t.readUnion("parseResult", jen.Any(), "SendResult.payload", t.SendResult, "neither a task nor a message",
-		jen.Case(ptr(t.Task), ptr(t.Message)).Block(jen.Return(jen.Id("v"), jen.Nil())),
+		t.shown(t.Fields["SendResult.payload"].Union)...,
 	)
+}
+
+// shown are the cases of a switch over a union that return what the runtime sees of v.
+func (t *versionTable) shown(u *ir.Union) (cases []jen.Code) {
+	for _, v := range t.views() {
+		if slices.ContainsFunc(u.Cases, func(c *ir.Case) bool { return c.Direct && c.Go == v.t.Go }) {
+			cases = append(cases, jen.Case(ptr(v.t)).Block(jen.Return(show(v.t, jen.Id("v")), jen.Nil())))
+		}
+	}
+	return cases
 }
 
 // readUnion prints the function that reads a message that is nothing but a union, and returns what is in it by its cases.
@@ -114,6 +125,8 @@ func (t *versionTable) readResult(op *ir.Operation) jen.Code {
 		return jen.Id("parseResult" + t.wire.Suffix)
 	case op.Response.Type == t.StreamItem:
 		return rt("ReadItem").Call(jen.Id("parseEvent" + t.wire.Suffix))
+	case op.Response.Type == t.Task:
+		return rt("ReadTask").Call(jen.Id(readFunc(t.wire, t.Task)), jen.Id(asTask))
 	default:
 		return rt("ReadOf").Call(jen.Id(readFunc(t.wire, op.Response.Type)))
 	}

@@ -15,23 +15,50 @@ var stateConsts = []struct{ meaning, constant string }{
 // eventsFile is events.gen.go: how the runtime sees tasks, messages and updates.
 func (b *bound) eventsFile(paths Paths) *jen.File {
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
-	addAll(f, b.assertions(),
+	addAll(f, b.seenTypes(), b.assertions(), b.generated(),
 		b.taskInfo(), b.taskApply(), b.taskApplyStatus(), b.taskApplyArtifact(), b.taskRest(), b.taskView(),
 		b.messageInfo(), b.messageContents(), b.statusUpdate(), b.artifactUpdate(),
 		b.statusState(), b.stateOf(), b.stateFrom(), b.artifactData(), b.partFrom(), b.partOf(), b.partsOf())
 	return f
 }
 
+// view is an interface of the runtime with the message behind it.
+type view struct {
+	iface string
+	t     *ir.Type
+}
+
+// views are the messages that the runtime sees.
+func (b *bound) views() []view {
+	return []view{{"Task", b.Task}, {"Message", b.Message}, {"StatusUpdate", b.StatusUpdate}, {"ArtifactUpdate", b.ArtifactUpdate}, {"Card", b.AgentCard}}
+}
+
+// seenTypes prints the types that implement the runtime's interfaces.
+func (b *bound) seenTypes() jen.Code {
+	s := jen.Add(doc("What the runtime sees of the types. It works through methods of these, so that the types themselves have none that only\nthe runtime needs. A pointer converts from one to the other for free."))
+	return s.Type().DefsFunc(func(g *jen.Group) {
+		for _, v := range b.views() {
+			g.Id(seen(v.t)).Id(v.t.Go)
+		}
+	}).Line()
+}
+
 // assertions makes the compiler say when a type does not fit the runtime's interface.
 func (b *bound) assertions() jen.Code {
 	return jen.Var().DefsFunc(func(g *jen.Group) {
-		for _, a := range []struct {
-			iface string
-			t     *ir.Type
-		}{{"Task", b.Task}, {"Message", b.Message}, {"StatusUpdate", b.StatusUpdate}, {"ArtifactUpdate", b.ArtifactUpdate}, {"Card", b.AgentCard}} {
-			g.Id("_").Add(rt(a.iface)).Op("=").Parens(ptr(a.t)).Parens(jen.Nil())
+		for _, v := range b.views() {
+			g.Id("_").Add(rt(v.iface)).Op("=").Add(show(v.t, jen.Nil()))
 		}
 	}).Line()
+}
+
+// generated prints the way back to the types.
+func (b *bound) generated() jen.Code {
+	s := jen.Null()
+	for _, v := range b.views() {
+		s.Add(method("x", v.t, "Generated").Params().Any().Add(oneLine(jen.Return(plain(v.t, jen.Id("x")))))).Line()
+	}
+	return s
 }
 
 // taskInfo prints Task.EventInfo and Task.TaskInfo.
@@ -63,8 +90,8 @@ func (b *bound) taskApply() jen.Code {
 	s := jen.Add(doc("Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to."))
 	return s.Add(method("x", b.Task, "Apply")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
 		jen.Switch(jen.Id("u").Op(":=").Id("e").Assert(jen.Type())).Block(
-			jen.Case(ptr(b.StatusUpdate)).Block(jen.If(jen.Id("x").Dot("applyStatus").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
-			jen.Case(ptr(b.ArtifactUpdate)).Block(jen.If(jen.Id("x").Dot("applyArtifact").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
+			jen.Case(seenPtr(b.StatusUpdate)).Block(jen.If(jen.Id("x").Dot("applyStatus").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
+			jen.Case(seenPtr(b.ArtifactUpdate)).Block(jen.If(jen.Id("x").Dot("applyArtifact").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
 		),
 		jen.Return(rt("Mismatch").Call(jen.Id("x"), jen.Id("e"))),
 	).Line()
@@ -74,7 +101,7 @@ func (b *bound) taskApply() jen.Code {
 func (b *bound) taskApplyStatus() jen.Code {
 	status, message := b.sel("x", "Task.status"), b.Fields["TaskStatus.message"].Go
 	s := jen.Add(doc("applyStatus replaces the status. The message of the old one moves to the history. It reports whether u fits."))
-	return s.Add(method("x", b.Task, "applyStatus")).Params(jen.Id("u").Add(ptr(b.StatusUpdate))).Bool().Block(
+	return s.Add(method("x", b.Task, "applyStatus")).Params(jen.Id("u").Add(seenPtr(b.StatusUpdate))).Bool().Block(
 		jen.If(jen.Add(b.get("u", "StatusUpdate.task_id")).Op("!=").Add(b.get("x", "Task.id")).Op("||").Add(isNil(b.sel("u", "StatusUpdate.status")))).Block(jen.Return(jen.False())),
 		jen.If(jen.Id("old").Op(":=").Add(status), jen.Id("old").Op("!=").Nil().Op("&&").Id("old").Dot(message).Op("!=").Nil()).Block(
 			b.sel("x", "Task.history").Op("=").Append(b.sel("x", "Task.history"), jen.Id("old").Dot(message)),
@@ -88,7 +115,7 @@ func (b *bound) taskApplyStatus() jen.Code {
 func (b *bound) taskApplyArtifact() jen.Code {
 	list, parts := b.sel("x", "Task.artifacts"), b.Fields["Artifact.parts"].Go
 	s := jen.Add(doc("applyArtifact appends to the artifact of the same id, replaces it, or adds a new one. It reports whether u fits.\n\nWhat goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is."))
-	return s.Add(method("x", b.Task, "applyArtifact")).Params(jen.Id("u").Add(ptr(b.ArtifactUpdate))).Bool().Block(
+	return s.Add(method("x", b.Task, "applyArtifact")).Params(jen.Id("u").Add(seenPtr(b.ArtifactUpdate))).Bool().Block(
 		jen.Id("from").Op(":=").Add(b.sel("u", "ArtifactUpdate.artifact")),
 		jen.If(jen.Add(b.get("u", "ArtifactUpdate.task_id")).Op("!=").Add(b.get("x", "Task.id")).Op("||").Add(isNil(jen.Id("from")))).Block(jen.Return(jen.False())),
 		jen.Id("at").Op(":=").Len(list).Op("-").Lit(1),
@@ -113,8 +140,8 @@ func (b *bound) taskApplyArtifact() jen.Code {
 func (b *bound) taskRest() jen.Code {
 	s := jen.Add(doc("AddMessage implements [runtime.Task]."))
 	s.Add(method("x", b.Task, "AddMessage")).Params(jen.Id("m").Add(rt("Message"))).Block(
-		jen.If(jen.List(jen.Id("m"), jen.Id("ok")).Op(":=").Id("m").Assert(ptr(b.Message)), jen.Id("ok").Op("&&").Id("m").Op("!=").Nil()).Block(
-			b.sel("x", "Task.history").Op("=").Append(b.sel("x", "Task.history"), jen.Id("m")),
+		jen.If(jen.List(jen.Id("m"), jen.Id("ok")).Op(":=").Id("m").Assert(seenPtr(b.Message)), jen.Id("ok").Op("&&").Id("m").Op("!=").Nil()).Block(
+			b.sel("x", "Task.history").Op("=").Append(b.sel("x", "Task.history"), plain(b.Message, jen.Id("m"))),
 		),
 	).Line().Line()
 	s.Add(b.statusMessage("x", b.Task, b.sel("x", "Task.status")))
@@ -135,7 +162,7 @@ func (b *bound) statusMessage(recv string, t *ir.Type, status *jen.Statement) je
 	s := jen.Add(doc("StatusMessage returns the message of the status, or nil."))
 	return s.Add(method(recv, t, "StatusMessage")).Params().Add(rt("Message")).Block(
 		jen.If(isNil(status.Clone()).Op("||").Add(isNil(message.Clone()))).Block(jen.Return(jen.Nil())),
-		jen.Return(message),
+		jen.Return(show(b.Message, message)),
 	).Line().Line()
 }
 
@@ -144,7 +171,7 @@ func (b *bound) taskView() jen.Code {
 	status, artifacts, parts := b.Fields["Task.status"].Go, b.Fields["Task.artifacts"].Go, b.Fields["Artifact.parts"].Go
 	s := jen.Add(doc("View implements [runtime.Task]: the copy has a status and artifacts of its own and shares messages and parts."))
 	return s.Add(method("x", b.Task, "View")).Params(jen.Id("history").Op("*").Int(), jen.Id("artifacts").Bool()).Add(rt("Task")).Block(
-		jen.Id("v").Op(":=").Op("&").Struct(jen.Id("task").Id(b.Task.Go), jen.Id("status").Id(b.TaskStatus.Go)).Values(members("task", jen.Op("*").Id("x")).code()...),
+		jen.Id("v").Op(":=").Op("&").Struct(jen.Id("task").Id(seen(b.Task)), jen.Id("status").Id(b.TaskStatus.Go)).Values(members("task", jen.Op("*").Id("x")).code()...),
 		jen.If(b.sel("x", "Task.status").Op("!=").Nil()).Block(
 			jen.Id("v").Dot("status").Op("=").Op("*").Add(b.sel("x", "Task.status")),
 			jen.Id("v").Dot("task").Dot(status).Op("=").Op("&").Id("v").Dot("status"),

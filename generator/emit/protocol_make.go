@@ -34,9 +34,9 @@ func (b *bound) newTask() jen.Code {
 	return jen.Commentf("newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.").Line().
 		Func().Id("newTask").Params(jen.List(jen.Id("id"), jen.Id("contextID")).String(), jen.Id("at").Qual("time", "Time")).Add(rt("Task")).Block(
 		jen.Id("made").Op(":=").Op("&").Struct(
-			jen.Id("task").Id(b.Task.Go), jen.Id("status").Id(b.TaskStatus.Go), jen.Id("history").Index(jen.Lit(2)).Add(ptr(b.Message)),
+			jen.Id("task").Id(seen(b.Task)), jen.Id("status").Id(b.TaskStatus.Go), jen.Id("history").Index(jen.Lit(2)).Add(ptr(b.Message)),
 		).Values(members(
-			"task", jen.Id(b.Task.Go).Values(task.code()...),
+			"task", jen.Id(seen(b.Task)).Values(task.code()...),
 			"status", jen.Id(b.TaskStatus.Go).Values(b.status(jen.Id(b.Values["TaskState.submitted"].Go), nil).code()...),
 		).code()...),
 		made("task").Dot(b.Fields["Task.status"].Go).Op("=").Op("&").Add(made("status")),
@@ -49,8 +49,8 @@ func (b *bound) newTask() jen.Code {
 // chunks, and each piece costs time and collection.
 func (b *bound) together(outer *ir.Type, outside *literal, meaning string, inner *ir.Type, inside *literal) []jen.Code {
 	return []jen.Code{
-		jen.Id("made").Op(":=").Op("&").Struct(jen.Id("outer").Id(outer.Go), jen.Id("inner").Id(inner.Go)).Values(members(
-			"outer", jen.Id(outer.Go).Values(outside.code()...), "inner", jen.Id(inner.Go).Values(inside.code()...),
+		jen.Id("made").Op(":=").Op("&").Struct(jen.Id("outer").Id(seen(outer)), jen.Id("inner").Id(inner.Go)).Values(members(
+			"outer", jen.Id(seen(outer)).Values(outside.code()...), "inner", jen.Id(inner.Go).Values(inside.code()...),
 		).code()...),
 		jen.Id("made").Dot("outer").Dot(b.Fields[meaning].Go).Op("=").Op("&").Id("made").Dot("inner"),
 		jen.Return(jen.Op("&").Id("made").Dot("outer")),
@@ -82,7 +82,7 @@ func (b *bound) newMessage() jen.Code {
 	return jen.Func().Id("newMessage").Params(jen.Id("data").Add(rt("MessageData"))).Add(rt("Message")).Block(
 		jen.Id("m").Op(":=").Add(newOf(b.Message, message)),
 		jen.If(jen.Id("data").Dot("User")).Block(b.set("m", "Message.role", jen.Id(b.Values["MessageRole.user"].Go))),
-		jen.Return(jen.Id("m")),
+		jen.Return(show(b.Message, jen.Id("m"))),
 	).Line()
 }
 
@@ -93,8 +93,8 @@ func (b *bound) newStatus() jen.Code {
 	return jen.Func().Id("newStatus").Params(
 		jen.List(jen.Id("taskID"), jen.Id("contextID")).String(), jen.Id("state").Add(rt("State")), jen.Id("message").Add(rt("Message")), jen.Id("at").Qual("time", "Time"),
 	).Add(rt("Event")).Block(append(
-		[]jen.Code{jen.List(jen.Id("m"), jen.Id("_")).Op(":=").Id("message").Assert(ptr(b.Message))},
-		b.together(b.StatusUpdate, update, "StatusUpdate.status", b.TaskStatus, b.status(jen.Id("stateFrom").Call(jen.Id("state")), jen.Id("m")))...,
+		[]jen.Code{jen.List(jen.Id("m"), jen.Id("_")).Op(":=").Id("message").Assert(seenPtr(b.Message))},
+		b.together(b.StatusUpdate, update, "StatusUpdate.status", b.TaskStatus, b.status(jen.Id("stateFrom").Call(jen.Id("state")), plain(b.Message, jen.Id("m"))))...,
 	)...).Line()
 }
 
@@ -126,7 +126,9 @@ func (b *bound) newTaskPage(t *ir.Type) jen.Code {
 	return jen.Func().Id("newTaskPage").Params(jen.Id("tasks").Index().Add(rt("Task")), jen.Id("next").String(), jen.List(jen.Id("pageSize"), jen.Id("total")).Int()).Any().Block(
 		jen.Id("list").Op(":=").Make(jen.Index().Add(ptr(b.Task)), jen.Lit(0), jen.Len(jen.Id("tasks"))),
 		jen.For(jen.List(jen.Id("_"), jen.Id("t")).Op(":=").Range().Id("tasks")).Block(
-			jen.If(jen.List(jen.Id("t"), jen.Id("ok")).Op(":=").Id("t").Assert(ptr(b.Task)), jen.Id("ok")).Block(jen.Id("list").Op("=").Append(jen.Id("list"), jen.Id("t"))),
+			jen.If(jen.List(jen.Id("t"), jen.Id("ok")).Op(":=").Id("t").Assert(seenPtr(b.Task)), jen.Id("ok")).Block(
+				jen.Id("list").Op("=").Append(jen.Id("list"), plain(b.Task, jen.Id("t"))),
+			),
 		),
 		jen.Return(newOf(t, page)),
 	).Line()
@@ -136,10 +138,11 @@ func (b *bound) newTaskPage(t *ir.Type) jen.Code {
 func (b *bound) newSend(t *ir.Type) jen.Code {
 	req := members()
 	b.into(req, "send.tenant", jen.Id("data").Dot("Tenant"))
+	b.into(req, "send.message", plain(b.Message, jen.Id("m")))
 	b.into(req, "send.metadata", jen.Id("data").Dot("Metadata"))
 	body := []jen.Code{
+		jen.List(jen.Id("m"), jen.Id("_")).Op(":=").Id("data").Dot("Message").Assert(seenPtr(b.Message)),
 		jen.Id("req").Op(":=").Add(newOf(t, req)),
-		jen.List(b.sel("req", "send.message"), jen.Id("_")).Op("=").Id("data").Dot("Message").Assert(ptr(b.Message)),
 	}
 	if b.has("send.configuration") {
 		config := members()

@@ -44,7 +44,7 @@ func (b *bound) neutralFunc(name, form string, t *ir.Type, req *literal, more ..
 func (b *bound) neutralSend(name, of string, t *ir.Type) jen.Code {
 	req := members()
 	b.from(req, "Tenant", "x", of+"tenant")
-	req.set("Message", b.sel("x", of+"message"))
+	req.set("Message", show(b.Message, b.sel("x", of+"message")))
 	b.from(req, "Metadata", "x", of+"metadata")
 	req.set("Source", jen.Id("x"))
 	if !b.has(of + "configuration") {

@@ -51,13 +51,13 @@ func (c *protocolClient) fromCard() jen.Code {
 	}
 	s := jen.Add(doc("NewClientFromCard returns a client of the first interface in the card that this package speaks.\nIt makes no request."))
 	s.Func().Id("NewClientFromCard").Params(jen.Id("card").Op("*").Id(card.Go), optionsParam()).Params(jen.Op("*").Id("Client"), jen.Error()).Block(
-		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(clientPath, "FromCard").Call(jen.Id("Protocol").Call(), jen.Id("card"), jen.Id("opts").Op("...")),
+		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(clientPath, "FromCard").Call(jen.Id("Protocol").Call(), show(card, jen.Id("card")), jen.Id("opts").Op("...")),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("rpc").Op(":").Id("c")), jen.Nil()),
 	).Line().Line()
 	s.Add(doc("Card returns the agent's card. The caller must not change it."))
 	s.Func().Params(receiver()).Id("Card").Params().Op("*").Id(card.Go).Block(
-		jen.List(jen.Id("card"), jen.Id("_")).Op(":=").Id("c").Dot("rpc").Dot("Card").Call().Assert(jen.Op("*").Id(card.Go)),
+		jen.List(jen.Id("card"), jen.Id("_")).Op(":=").Id("c").Dot("rpc").Dot("Card").Call().Dot("Generated").Call().Assert(jen.Op("*").Id(card.Go)),
 		jen.Return(jen.Id("card")),
 	).Line().Line()
 	return s

@@ -30,7 +30,7 @@ func NewClient(ctx context.Context, url string, opts ...rpc.Option) (*Client, er
 // NewClientFromCard returns a client of the first interface in the card that this package speaks.
 // It makes no request.
 func NewClientFromCard(card *AgentCard, opts ...rpc.Option) (*Client, error) {
-	c, err := rpc.FromCard(Protocol(), card, opts...)
+	c, err := rpc.FromCard(Protocol(), (*engineAgentCard)(card), opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -39,7 +39,7 @@ func NewClientFromCard(card *AgentCard, opts ...rpc.Option) (*Client, error) {
 
 // Card returns the agent's card. The caller must not change it.
 func (c *Client) Card() *AgentCard {
-	card, _ := c.rpc.Card().(*AgentCard)
+	card, _ := c.rpc.Card().Generated().(*AgentCard)
 	return card
 }
 

@@ -9,16 +9,32 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-var (
-	_ runtime.Task           = (*Task)(nil)
-	_ runtime.Message        = (*Message)(nil)
-	_ runtime.StatusUpdate   = (*TaskStatusUpdateEvent)(nil)
-	_ runtime.ArtifactUpdate = (*TaskArtifactUpdateEvent)(nil)
-	_ runtime.Card           = (*AgentCard)(nil)
+// What the runtime sees of the types. It works through methods of these, so that the types themselves have none that only
+// the runtime needs. A pointer converts from one to the other for free.
+type (
+	engineTask                    Task
+	engineMessage                 Message
+	engineTaskStatusUpdateEvent   TaskStatusUpdateEvent
+	engineTaskArtifactUpdateEvent TaskArtifactUpdateEvent
+	engineAgentCard               AgentCard
 )
 
+var (
+	_ runtime.Task           = (*engineTask)(nil)
+	_ runtime.Message        = (*engineMessage)(nil)
+	_ runtime.StatusUpdate   = (*engineTaskStatusUpdateEvent)(nil)
+	_ runtime.ArtifactUpdate = (*engineTaskArtifactUpdateEvent)(nil)
+	_ runtime.Card           = (*engineAgentCard)(nil)
+)
+
+func (x *engineTask) Generated() any                    { return (*Task)(x) }
+func (x *engineMessage) Generated() any                 { return (*Message)(x) }
+func (x *engineTaskStatusUpdateEvent) Generated() any   { return (*TaskStatusUpdateEvent)(x) }
+func (x *engineTaskArtifactUpdateEvent) Generated() any { return (*TaskArtifactUpdateEvent)(x) }
+func (x *engineAgentCard) Generated() any               { return (*AgentCard)(x) }
+
 // EventInfo implements [runtime.Event].
-func (x *Task) EventInfo() runtime.EventInfo {
+func (x *engineTask) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventTask,
 		TaskID:    x.ID,
@@ -28,7 +44,7 @@ func (x *Task) EventInfo() runtime.EventInfo {
 }
 
 // TaskInfo implements [runtime.Task].
-func (x *Task) TaskInfo() runtime.TaskInfo {
+func (x *engineTask) TaskInfo() runtime.TaskInfo {
 	info := runtime.TaskInfo{
 		ID:        x.ID,
 		ContextID: x.ContextID,
@@ -43,13 +59,13 @@ func (x *Task) TaskInfo() runtime.TaskInfo {
 }
 
 // Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to.
-func (x *Task) Apply(e runtime.Event) error {
+func (x *engineTask) Apply(e runtime.Event) error {
 	switch u := e.(type) {
-	case *TaskStatusUpdateEvent:
+	case *engineTaskStatusUpdateEvent:
 		if x.applyStatus(u) {
 			return nil
 		}
-	case *TaskArtifactUpdateEvent:
+	case *engineTaskArtifactUpdateEvent:
 		if x.applyArtifact(u) {
 			return nil
 		}
@@ -58,7 +74,7 @@ func (x *Task) Apply(e runtime.Event) error {
 }
 
 // applyStatus replaces the status. The message of the old one moves to the history. It reports whether u fits.
-func (x *Task) applyStatus(u *TaskStatusUpdateEvent) bool {
+func (x *engineTask) applyStatus(u *engineTaskStatusUpdateEvent) bool {
 	if u.TaskID != x.ID || u.Status == nil {
 		return false
 	}
@@ -72,7 +88,7 @@ func (x *Task) applyStatus(u *TaskStatusUpdateEvent) bool {
 // applyArtifact appends to the artifact of the same id, replaces it, or adds a new one. It reports whether u fits.
 //
 // What goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is.
-func (x *Task) applyArtifact(u *TaskArtifactUpdateEvent) bool {
+func (x *engineTask) applyArtifact(u *engineTaskArtifactUpdateEvent) bool {
 	from := u.Artifact
 	if u.TaskID != x.ID || from == nil {
 		return false
@@ -97,22 +113,22 @@ func (x *Task) applyArtifact(u *TaskArtifactUpdateEvent) bool {
 }
 
 // AddMessage implements [runtime.Task].
-func (x *Task) AddMessage(m runtime.Message) {
-	if m, ok := m.(*Message); ok && m != nil {
-		x.History = append(x.History, m)
+func (x *engineTask) AddMessage(m runtime.Message) {
+	if m, ok := m.(*engineMessage); ok && m != nil {
+		x.History = append(x.History, (*Message)(m))
 	}
 }
 
 // StatusMessage returns the message of the status, or nil.
-func (x *Task) StatusMessage() runtime.Message {
+func (x *engineTask) StatusMessage() runtime.Message {
 	if x.Status == nil || x.Status.Message == nil {
 		return nil
 	}
-	return x.Status.Message
+	return (*engineMessage)(x.Status.Message)
 }
 
 // ArtifactList implements [runtime.Task].
-func (x *Task) ArtifactList() []runtime.ArtifactData {
+func (x *engineTask) ArtifactList() []runtime.ArtifactData {
 	list := make([]runtime.ArtifactData, 0, len(x.Artifacts))
 	for _, a := range x.Artifacts {
 		list = append(list, artifactData(a))
@@ -121,9 +137,9 @@ func (x *Task) ArtifactList() []runtime.ArtifactData {
 }
 
 // View implements [runtime.Task]: the copy has a status and artifacts of its own and shares messages and parts.
-func (x *Task) View(history *int, artifacts bool) runtime.Task {
+func (x *engineTask) View(history *int, artifacts bool) runtime.Task {
 	v := &struct {
-		task   Task
+		task   engineTask
 		status TaskStatus
 	}{task: *x}
 	if x.Status != nil {
@@ -142,7 +158,7 @@ func (x *Task) View(history *int, artifacts bool) runtime.Task {
 }
 
 // EventInfo implements [runtime.Event].
-func (x *Message) EventInfo() runtime.EventInfo {
+func (x *engineMessage) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventMessage,
 		TaskID:    x.TaskID,
@@ -151,7 +167,7 @@ func (x *Message) EventInfo() runtime.EventInfo {
 }
 
 // MessageInfo implements [runtime.Message].
-func (x *Message) MessageInfo() runtime.MessageInfo {
+func (x *engineMessage) MessageInfo() runtime.MessageInfo {
 	return runtime.MessageInfo{
 		ID:         x.MessageID,
 		ContextID:  x.ContextID,
@@ -164,18 +180,18 @@ func (x *Message) MessageInfo() runtime.MessageInfo {
 }
 
 // Bind implements [runtime.Message].
-func (x *Message) Bind(contextID, taskID string) {
+func (x *engineMessage) Bind(contextID, taskID string) {
 	x.ContextID = contextID
 	x.TaskID = taskID
 }
 
 // Contents implements [runtime.Message].
-func (x *Message) Contents() []runtime.Part {
+func (x *engineMessage) Contents() []runtime.Part {
 	return partsOf(x.Parts)
 }
 
 // EventInfo implements [runtime.Event].
-func (x *TaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
+func (x *engineTaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventStatus,
 		TaskID:    x.TaskID,
@@ -185,15 +201,15 @@ func (x *TaskStatusUpdateEvent) EventInfo() runtime.EventInfo {
 }
 
 // StatusMessage returns the message of the status, or nil.
-func (x *TaskStatusUpdateEvent) StatusMessage() runtime.Message {
+func (x *engineTaskStatusUpdateEvent) StatusMessage() runtime.Message {
 	if x.Status == nil || x.Status.Message == nil {
 		return nil
 	}
-	return x.Status.Message
+	return (*engineMessage)(x.Status.Message)
 }
 
 // EventInfo implements [runtime.Event].
-func (x *TaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
+func (x *engineTaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
 	return runtime.EventInfo{
 		Kind:      runtime.EventArtifact,
 		TaskID:    x.TaskID,
@@ -202,7 +218,7 @@ func (x *TaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
 }
 
 // ArtifactUpdate implements [runtime.ArtifactUpdate].
-func (x *TaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
+func (x *engineTaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
 	data := artifactData(x.Artifact)
 	data.Append, data.LastChunk = x.Append, x.LastChunk
 	return data

@@ -34,8 +34,8 @@ func TestDocumentsAreReadInLinearTime(t *testing.T) {
 				b, err := answer(taskOf(0, 0, 0))
 				return withUnknown(b, n), err
 			}, read},
-			{"skills", func(n int) ([]byte, error) { return v.AppendCard(nil, cardOf(n)) }, func(src []byte) (any, error) { return v.ReadCard(src) }},
-			{"skills, of no version", func(n int) ([]byte, error) { return v.AppendCard(nil, cardOf(n)) }, func(src []byte) (any, error) { return Protocol().DecodeCard(src) }},
+			{"skills", func(n int) ([]byte, error) { return v.AppendCard(nil, asCard(cardOf(n))) }, func(src []byte) (any, error) { return v.ReadCard(src) }},
+			{"skills, of no version", func(n int) ([]byte, error) { return v.AppendCard(nil, asCard(cardOf(n))) }, func(src []byte) (any, error) { return Protocol().DecodeCard(src) }},
 		} {
 			t.Run(v.Name+"/"+c.name, func(t *testing.T) {
 				growth.Linear(t, 1000, func(n int) func() {

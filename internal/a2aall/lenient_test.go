@@ -99,7 +99,7 @@ func TestACardOf03IsReadWhateverIsExpected(t *testing.T) {
 	if !info.Extended || !info.Streaming {
 		t.Errorf("capabilities %+v", info)
 	}
-	c := card.(*AgentCard)
+	c := card.Generated().(*AgentCard)
 	if _, ok := c.SecuritySchemes["o"].Scheme.(*OAuth2SecurityScheme).Flows.Flow.(*AuthorizationCodeOAuthFlow); !ok {
 		t.Errorf("the first flow does not keep the scheme's name: %+v", c.SecuritySchemes["o"])
 	}

@@ -75,7 +75,7 @@ func versionV10JSON() *runtime.Version {
 				Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-				Read:          runtime.ReadOf(readTaskV10JSON),
+				Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 			},
 			{
 				Role: runtime.RoleList,
@@ -106,7 +106,7 @@ func versionV10JSON() *runtime.Version {
 				Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-				Read:          runtime.ReadOf(readTaskV10JSON),
+				Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 			},
 			{
 				Role: runtime.RoleSubscribe,
@@ -191,12 +191,12 @@ func versionV10JSON() *runtime.Version {
 		AppendEvent: encodeEventV10JSON,
 		ReadEvent:   parseEventV10JSON,
 		AppendCard:  runtime.AppendCard(wire.AppendMessage[*AgentCard]),
-		ReadCard:    runtime.ReadCard(readAgentCardV10JSON),
+		ReadCard:    runtime.ReadCard(readAgentCardV10JSON, asCard),
 	}
 }
 
 func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := v.(StreamResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
 		return (&StreamResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
@@ -208,8 +208,14 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case runtime.Event:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
 	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
@@ -219,7 +225,7 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 }
 
 func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := v.(SendMessageResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
 		return (&SendMessageResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
@@ -231,8 +237,10 @@ func parseResultV10JSON(src []byte) (any, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case *Task, *Message:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
 	}
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
@@ -240,7 +248,7 @@ func parseResultV10JSON(src []byte) (any, error) {
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	req := &runtime.SendRequest{
 		Tenant:   x.Tenant,
-		Message:  x.Message,
+		Message:  (*engineMessage)(x.Message),
 		Metadata: x.Metadata,
 		Source:   x,
 	}
@@ -357,7 +365,7 @@ func versionV03JSON() *runtime.Version {
 				Decode:        runtime.RequestOf(readGetTaskRequestV03JSON, neutralGetTaskRequest),
 				Append:        runtime.AppendOf(appendTaskV03JSON),
 				AppendRequest: runtime.AppendOf(appendGetTaskRequestV03JSON),
-				Read:          runtime.ReadOf(readTaskV03JSON),
+				Read:          runtime.ReadTask(readTaskV03JSON, asTask),
 			},
 			{
 				Role:          runtime.RoleCancel,
@@ -365,7 +373,7 @@ func versionV03JSON() *runtime.Version {
 				Decode:        runtime.RequestOf(readCancelTaskRequestV03JSON, neutralCancelTaskRequest),
 				Append:        runtime.AppendOf(appendTaskV03JSON),
 				AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03JSON),
-				Read:          runtime.ReadOf(readTaskV03JSON),
+				Read:          runtime.ReadTask(readTaskV03JSON, asTask),
 			},
 			{
 				Role:          runtime.RoleSubscribe,
@@ -420,7 +428,7 @@ func versionV03JSON() *runtime.Version {
 		AppendEvent: encodeEventV03JSON,
 		ReadEvent:   parseEventV03JSON,
 		AppendCard:  runtime.AppendCard(appendAgentCardV03JSON),
-		ReadCard:    runtime.ReadCard(readAgentCardV03JSON),
+		ReadCard:    runtime.ReadCard(readAgentCardV03JSON, asCard),
 		Rules: runtime.Rules{
 			Final:       true,
 			PushTask:    true,
@@ -430,7 +438,7 @@ func versionV03JSON() *runtime.Version {
 }
 
 func encodeEventV03JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := v.(StreamResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
 		return appendStreamResponseV03JSON(dst, &StreamResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
@@ -442,8 +450,14 @@ func parseEventV03JSON(src []byte) (runtime.Event, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case runtime.Event:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
 	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
@@ -453,7 +467,7 @@ func parseEventV03JSON(src []byte) (runtime.Event, error) {
 }
 
 func encodeResultV03JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := v.(SendMessageResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
 		return appendSendMessageResponseV03JSON(dst, &SendMessageResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
@@ -465,8 +479,10 @@ func parseResultV03JSON(src []byte) (any, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case *Task, *Message:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
 	}
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
@@ -498,7 +514,7 @@ func versionV02JSON() *runtime.Version {
 				Decode:        runtime.RequestOf(readGetTaskRequestV02JSON, neutralGetTaskRequest),
 				Append:        runtime.AppendOf(appendTaskV02JSON),
 				AppendRequest: runtime.AppendOf(appendGetTaskRequestV02JSON),
-				Read:          runtime.ReadOf(readTaskV02JSON),
+				Read:          runtime.ReadTask(readTaskV02JSON, asTask),
 			},
 			{
 				Role:          runtime.RoleCancel,
@@ -506,7 +522,7 @@ func versionV02JSON() *runtime.Version {
 				Decode:        runtime.RequestOf(readCancelTaskRequestV02JSON, neutralCancelTaskRequest),
 				Append:        runtime.AppendOf(appendTaskV02JSON),
 				AppendRequest: runtime.AppendOf(appendCancelTaskRequestV02JSON),
-				Read:          runtime.ReadOf(readTaskV02JSON),
+				Read:          runtime.ReadTask(readTaskV02JSON, asTask),
 			},
 			{
 				Role:          runtime.RoleSubscribe,
@@ -553,7 +569,7 @@ func versionV02JSON() *runtime.Version {
 		AppendEvent: encodeEventV02JSON,
 		ReadEvent:   parseEventV02JSON,
 		AppendCard:  runtime.AppendCard(appendAgentCardV02JSON),
-		ReadCard:    runtime.ReadCard(readAgentCardV02JSON),
+		ReadCard:    runtime.ReadCard(readAgentCardV02JSON, asCard),
 		Rules: runtime.Rules{
 			Final:       true,
 			PushTask:    true,
@@ -565,7 +581,7 @@ func versionV02JSON() *runtime.Version {
 }
 
 func encodeEventV02JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := v.(StreamResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
 		return appendStreamResponseV02JSON(dst, &StreamResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
@@ -577,8 +593,14 @@ func parseEventV02JSON(src []byte) (runtime.Event, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case runtime.Event:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
 	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
@@ -588,7 +610,7 @@ func parseEventV02JSON(src []byte) (runtime.Event, error) {
 }
 
 func encodeResultV02JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := v.(SendMessageResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
 		return appendSendMessageResponseV02JSON(dst, &SendMessageResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
@@ -600,8 +622,10 @@ func parseResultV02JSON(src []byte) (any, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case *Task, *Message:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
 	}
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
@@ -631,7 +655,7 @@ func versionV01JSON() *runtime.Version {
 			Decode:        runtime.RequestOf(readGetTaskRequestV01JSON, neutralGetTaskRequest),
 			Append:        runtime.AppendOf(appendTaskV01JSON),
 			AppendRequest: runtime.AppendOf(appendGetTaskRequestV01JSON),
-			Read:          runtime.ReadOf(readTaskV01JSON),
+			Read:          runtime.ReadTask(readTaskV01JSON, asTask),
 		},
 		{
 			Role:          runtime.RoleCancel,
@@ -639,7 +663,7 @@ func versionV01JSON() *runtime.Version {
 			Decode:        runtime.RequestOf(readCancelTaskRequestV01JSON, neutralCancelTaskRequest),
 			Append:        runtime.AppendOf(appendTaskV01JSON),
 			AppendRequest: runtime.AppendOf(appendCancelTaskRequestV01JSON),
-			Read:          runtime.ReadOf(readTaskV01JSON),
+			Read:          runtime.ReadTask(readTaskV01JSON, asTask),
 		},
 		{
 			Role:          runtime.RoleSubscribe,
@@ -684,7 +708,7 @@ func versionV01JSON() *runtime.Version {
 		AppendEvent: encodeEventV01JSON,
 		ReadEvent:   parseEventV01JSON,
 		AppendCard:  runtime.AppendCard(appendAgentCardV01JSON),
-		ReadCard:    runtime.ReadCard(readAgentCardV01JSON),
+		ReadCard:    runtime.ReadCard(readAgentCardV01JSON, asCard),
 		Rules: runtime.Rules{
 			Final:       true,
 			PushTask:    true,
@@ -700,7 +724,7 @@ func versionV01JSON() *runtime.Version {
 }
 
 func encodeEventV01JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := v.(StreamResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
 		return appendStreamResponseV01JSON(dst, &StreamResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
@@ -712,8 +736,14 @@ func parseEventV01JSON(src []byte) (runtime.Event, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case runtime.Event:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
 	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
@@ -723,7 +753,7 @@ func parseEventV01JSON(src []byte) (runtime.Event, error) {
 }
 
 func encodeResultV01JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := v.(SendMessageResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
 		return appendSendMessageResponseV01JSON(dst, &SendMessageResponse{Payload: payload})
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
@@ -735,8 +765,10 @@ func parseResultV01JSON(src []byte) (any, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case *Task, *Message:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
 	}
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
@@ -744,11 +776,11 @@ func parseResultV01JSON(src []byte) (any, error) {
 // newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.
 func newTask(id, contextID string, at time.Time) runtime.Task {
 	made := &struct {
-		task    Task
+		task    engineTask
 		status  TaskStatus
 		history [2]*Message
 	}{
-		task: Task{
+		task: engineTask{
 			ID:        id,
 			ContextID: contextID,
 		},
@@ -776,22 +808,22 @@ func newMessage(data runtime.MessageData) runtime.Message {
 	if data.User {
 		m.Role = RoleUser
 	}
-	return m
+	return (*engineMessage)(m)
 }
 
 func newStatus(taskID, contextID string, state runtime.State, message runtime.Message, at time.Time) runtime.Event {
-	m, _ := message.(*Message)
+	m, _ := message.(*engineMessage)
 	made := &struct {
-		outer TaskStatusUpdateEvent
+		outer engineTaskStatusUpdateEvent
 		inner TaskStatus
 	}{
-		outer: TaskStatusUpdateEvent{
+		outer: engineTaskStatusUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
 		},
 		inner: TaskStatus{
 			State:     stateFrom(state),
-			Message:   m,
+			Message:   (*Message)(m),
 			Timestamp: at,
 		},
 	}
@@ -801,10 +833,10 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 
 func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Event {
 	made := &struct {
-		outer TaskArtifactUpdateEvent
+		outer engineTaskArtifactUpdateEvent
 		inner Artifact
 	}{
-		outer: TaskArtifactUpdateEvent{
+		outer: engineTaskArtifactUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
 			Append:    data.Append,
@@ -826,8 +858,8 @@ func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Ev
 func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 	list := make([]*Task, 0, len(tasks))
 	for _, t := range tasks {
-		if t, ok := t.(*Task); ok {
-			list = append(list, t)
+		if t, ok := t.(*engineTask); ok {
+			list = append(list, (*Task)(t))
 		}
 	}
 	return &ListTasksResponse{
@@ -839,11 +871,12 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 }
 
 func newSend(data runtime.SendRequest) any {
+	m, _ := data.Message.(*engineMessage)
 	req := &SendMessageRequest{
 		Tenant:   data.Tenant,
+		Message:  (*Message)(m),
 		Metadata: data.Metadata,
 	}
-	req.Message, _ = data.Message.(*Message)
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
@@ -931,7 +964,7 @@ func newPushPage(tenant, taskID string, configs []runtime.PushConfig, next strin
 }
 
 // CardInfo implements [runtime.Card].
-func (x *AgentCard) CardInfo() runtime.CardInfo {
+func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 	info := runtime.CardInfo{
 		Name:          x.Name,
 		Version:       x.Version,
@@ -962,7 +995,7 @@ func (x *AgentCard) CardInfo() runtime.CardInfo {
 }
 
 // At implements [runtime.Card].
-func (x *AgentCard) At(base string) runtime.Card {
+func (x *engineAgentCard) At(base string) runtime.Card {
 	at := *x
 	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
@@ -970,6 +1003,10 @@ func (x *AgentCard) At(base string) runtime.Card {
 	}
 	return &at
 }
+
+func asTask(x *Task) runtime.Task { return (*engineTask)(x) }
+
+func asCard(x *AgentCard) runtime.Card { return (*engineAgentCard)(x) }
 
 // value is what p points to, or the zero value.
 func value[T any](p *T) (v T) {

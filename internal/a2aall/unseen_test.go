@@ -15,6 +15,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -251,7 +252,7 @@ func checkUnseen(t *testing.T, lines []string) {
 
 // clearDescriptions takes out of an event what the unseen definition does not have.
 func clearDescriptions(event any) {
-	switch x := event.(type) {
+	switch x := runtime.Generated(event).(type) {
 	case *Task:
 		for _, a := range x.Artifacts {
 			a.Description = ""

@@ -22,8 +22,12 @@ type printer struct {
 }
 
 // event prints an event as one line of JSON, as version 1.0 has it.
-func (p *printer) event(e runtime.Event) error {
-	b, err := a2aall.Protocol().Versions[0].AppendEvent(nil, e)
+func (p *printer) event(e any) error {
+	payload, ok := e.(a2aall.StreamResponsePayload)
+	if !ok {
+		return runtime.Unexpected(e, "an event")
+	}
+	b, err := (&a2aall.StreamResponse{Payload: payload}).AppendJSON(nil)
 	if err != nil {
 		return err
 	}

@@ -212,7 +212,7 @@ func Versions() []string {
 
 // knowsSkill refuses a skill that the card does not list.
 func (t *talk) knowsSkill(card runtime.Card) error {
-	c, ok := card.(*a2aall.AgentCard)
+	c, ok := card.Generated().(*a2aall.AgentCard)
 	if t.Skill == "" || !ok || len(c.Skills) == 0 {
 		return nil
 	}
@@ -362,8 +362,8 @@ func (t *talk) cancel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if task, ok := v.(runtime.Task); ok && t.JSON {
-		return t.print.event(task)
+	if t.JSON {
+		return t.print.event(v)
 	}
 	t.note("task %s is canceled", t.Task)
 	return nil

@@ -49,7 +49,7 @@ func TestEveryRequestCarriesTheServiceParameters(t *testing.T) {
 // R125, R306: the tenant of the interface goes into every request that does not name one.
 func TestEveryRequestNamesTheTenantOfTheInterface(t *testing.T) {
 	f := newFake(t, map[string][]reply{"GetTask": {result(taskT1)}, "ListTasks": {result(`{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}`)}})
-	c, err := a2a.NewClientFromCard(decodeCard(t, cardJSON(f.url, `,"tenant":"acme"`, "")).(*a2a.AgentCard))
+	c, err := a2a.NewClientFromCard(decodeCard(t, cardJSON(f.url, `,"tenant":"acme"`, "")).Generated().(*a2a.AgentCard))
 	if err != nil {
 		t.Fatal(err)
 	}

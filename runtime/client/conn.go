@@ -134,14 +134,16 @@ func (s *conn) decodeOther(result []byte) (runtime.Event, error) {
 	if e, ok := v.(runtime.Event); ok {
 		return e, nil
 	}
-	return Item{Value: v}, nil
+	return unknown{v}, nil
 }
 
-// Item is an item of a streaming operation that the runtime does not know: the generated value.
-type Item struct{ Value any }
+// unknown is an item of a streaming operation that the runtime does not know.
+type unknown struct{ value any }
+
+func (u unknown) Generated() any { return u.value }
 
 // EventInfo says that nothing is known of the item.
-func (Item) EventInfo() runtime.EventInfo { return runtime.EventInfo{} }
+func (unknown) EventInfo() runtime.EventInfo { return runtime.EventInfo{} }
 
 // broke makes the error of a failed read: the context's if the caller gave up, else a breakError.
 func broke(ctx context.Context, err error) error {

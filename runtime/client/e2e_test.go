@@ -34,11 +34,12 @@ type realAgent struct {
 func startReal(t *testing.T) *realAgent {
 	t.Helper()
 	a := &realAgent{next: make(chan struct{})}
-	card := new(a2a.AgentCard)
-	if err := card.UnmarshalJSON([]byte(cardJSON("http://localhost/rpc", "", streams+declared))); err != nil {
+	protocol := a2a.Protocol()
+	card, err := protocol.DecodeCard([]byte(cardJSON("http://localhost/rpc", "", streams+declared)))
+	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: card, Skills: a.skills()}, server.WithLogger(slog.New(slog.DiscardHandler)))
+	s, err := server.New(server.Config{Protocol: protocol, Card: card, Skills: a.skills()}, server.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}

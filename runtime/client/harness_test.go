@@ -197,7 +197,7 @@ func (f *fake) dialCard(card string, opts ...rpc.Option) *rpc.Client {
 // typed returns the emitted client.
 func (f *fake) typed(opts ...rpc.Option) *a2a.Client {
 	f.t.Helper()
-	card := decodeCard(f.t, cardJSON(f.url, "", streams+declared)).(*a2a.AgentCard)
+	card := decodeCard(f.t, cardJSON(f.url, "", streams+declared)).Generated().(*a2a.AgentCard)
 	c, err := a2a.NewClientFromCard(card, opts...)
 	if err != nil {
 		f.t.Fatal(err)

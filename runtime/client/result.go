@@ -15,9 +15,10 @@ import (
 type Result struct {
 	TaskID, ContextID string
 	State             runtime.State
-	Task              runtime.Task    // the generated task (*a2a.Task); nil when the agent answered with a message
-	Message           runtime.Message // the answer, or the message of the task's status; nil without (*a2a.Message)
+	Task              any // the generated task (*a2a.Task); nil when the agent answered with a message
+	Message           any // the answer, or the message of the task's status (*a2a.Message); nil without
 	Artifacts         []runtime.ArtifactData
+	message           runtime.Message // Message, as the runtime sees it
 }
 
 // File is a file of a result: its content, or the URL where it is.
@@ -28,13 +29,18 @@ type File struct {
 }
 
 func taskResult(t runtime.Task) *Result {
-	info := t.TaskInfo()
-	return &Result{TaskID: info.ID, ContextID: info.ContextID, State: info.State, Task: t, Message: t.StatusMessage(), Artifacts: t.ArtifactList()}
+	info, m := t.TaskInfo(), t.StatusMessage()
+	return &Result{
+		TaskID: info.ID, ContextID: info.ContextID, State: info.State, Artifacts: t.ArtifactList(),
+		Task: t.Generated(), Message: runtime.Generated(m), message: m,
+	}
 }
 
 func messageResult(m runtime.Message) *Result {
 	info := m.MessageInfo()
-	return &Result{TaskID: info.TaskID, ContextID: info.ContextID, State: runtime.StateCompleted, Message: m}
+	return &Result{
+		TaskID: info.TaskID, ContextID: info.ContextID, State: runtime.StateCompleted, Message: m.Generated(), message: m,
+	}
 }
 
 // Parts returns the parts that make up the answer: those of the artifact marked as the skill's result, else those of all
@@ -47,8 +53,8 @@ func (r *Result) Parts() []runtime.Part {
 	for _, a := range r.Artifacts {
 		parts = append(parts, a.Parts...)
 	}
-	if len(parts) == 0 && r.Message != nil {
-		parts = r.Message.Contents()
+	if len(parts) == 0 && r.message != nil {
+		parts = r.message.Contents()
 	}
 	return parts
 }
@@ -64,8 +70,8 @@ func (r *Result) Text() string {
 			all = append(all, s)
 		}
 	}
-	if len(all) == 0 && r.Message != nil {
-		return text(r.Message.Contents(), "\n")
+	if len(all) == 0 && r.message != nil {
+		return text(r.message.Contents(), "\n")
 	}
 	return strings.Join(all, "\n")
 }
@@ -105,8 +111,8 @@ func (r *Result) Files() []File {
 	for _, a := range r.Artifacts {
 		add(a.Parts)
 	}
-	if r.Message != nil {
-		add(r.Message.Contents())
+	if r.message != nil {
+		add(r.message.Contents())
 	}
 	return files
 }
@@ -127,7 +133,7 @@ func (r *Result) err() error {
 	case r.State == runtime.StateInputRequired || r.State == runtime.StateAuthRequired:
 		return r.question()
 	case r.State.Terminal() && r.State != runtime.StateCompleted:
-		return &TaskError{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Message: messageText(r.Message), Result: r}
+		return &TaskError{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Message: messageText(r.message), Result: r}
 	case r.State != runtime.StateCompleted:
 		return &PendingError{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State}
 	}
@@ -136,11 +142,11 @@ func (r *Result) err() error {
 
 // question makes the error of a task that waits, from the message of its status.
 func (r *Result) question() *InputRequiredError {
-	q := &InputRequiredError{TaskID: r.TaskID, ContextID: r.ContextID, Auth: r.State == runtime.StateAuthRequired, Prompt: messageText(r.Message), Result: r}
-	if r.Message == nil {
+	q := &InputRequiredError{TaskID: r.TaskID, ContextID: r.ContextID, Auth: r.State == runtime.StateAuthRequired, Prompt: messageText(r.message), Result: r}
+	if r.message == nil {
 		return q
 	}
-	for _, p := range r.Message.Contents() {
+	for _, p := range r.message.Contents() {
 		if p.Kind != runtime.PartData {
 			continue
 		}

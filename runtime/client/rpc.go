@@ -15,7 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Call runs an operation that has one result. request is the generated request; the result is what the operation's Read returns.
+// Call runs an operation that has one result. request and result are the generated ones.
 // Errors: *runtime.Error from the agent, *HTTPError, or those of transport and context.
 func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOption) (any, error) {
 	op, err := c.operation(m)
@@ -26,7 +26,7 @@ func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOp
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", op.RPC, err)
 	}
-	return result, nil
+	return runtime.Generated(result), nil
 }
 
 func (c *Client) call(ctx context.Context, op *runtime.Operation, request any, cl *call) (any, error) {

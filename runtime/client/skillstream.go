@@ -13,7 +13,7 @@ import (
 type Event[Out any] struct {
 	// Raw is the generated event (*a2a.Task, *a2a.TaskStatusUpdateEvent, …); nil in the last step, and in a step that was made of
 	// what a repeated task has more than the events before it.
-	Raw               runtime.Event
+	Raw               any
 	TaskID, ContextID string
 	State             runtime.State // of the task, as far as known
 	Progress          string        // text of a new status's message
@@ -122,7 +122,7 @@ func (r *streaming[In, Out]) pass(e runtime.Event) error {
 		return err
 	}
 	r.passed++
-	step := Event[Out]{Raw: e, TaskID: info.TaskID, ContextID: info.ContextID, State: info.State}
+	step := Event[Out]{Raw: e.Generated(), TaskID: info.TaskID, ContextID: info.ContextID, State: info.State}
 	if t := r.tracker.task; t != nil {
 		step.State = t.TaskInfo().State
 	}

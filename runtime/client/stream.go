@@ -20,16 +20,20 @@ const (
 	healthy = 30 * time.Second
 )
 
-// Stream runs an operation whose result is a stream, when the sequence is iterated. An error is the sequence's last element. The
+// Stream runs an operation whose result is a stream, when the sequence is iterated. The items are generated values. An error is the sequence's last element. The
 // sequence ends when the agent ends the stream; ending the loop early, or the context, closes the connection and leaves
 // the task alone.
 //
 // When the connection breaks, or the agent ends it, before the task came to a terminal or interrupted state, the client
 // subscribes to the task with Last-Event-ID (see [Reattach]). The sequence then goes on with the missed events or, with agents that
 // keep none, with the task as it stands now. Errors: *runtime.Error, *HTTPError, *StreamError.
-func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...CallOption) iter.Seq2[runtime.Event, error] {
-	return func(yield func(runtime.Event, error) bool) {
-		c.stream(ctx, m, request, c.newCall(opts))(yield)
+func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...CallOption) iter.Seq2[any, error] {
+	return func(yield func(any, error) bool) {
+		for e, err := range c.stream(ctx, m, request, c.newCall(opts)) {
+			if !yield(runtime.Generated(e), err) {
+				return
+			}
+		}
 	}
 }
 

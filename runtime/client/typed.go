@@ -14,6 +14,7 @@ func As[T any](v any, err error) (T, error) {
 	if err != nil {
 		return none, err
 	}
+	v = runtime.Generated(v)
 	t, ok := v.(T)
 	if !ok {
 		return none, invalid("result", fmt.Errorf("%T instead of %v", v, reflect.TypeFor[T]()))
@@ -36,13 +37,9 @@ func ForTenant[T any](c *Client, req *T, tenant func(*T) *string) *T {
 }
 
 // Each gives the items of [Client.Stream] their generated type.
-func Each[T any](events iter.Seq2[runtime.Event, error]) iter.Seq2[T, error] {
+func Each[T any](items iter.Seq2[any, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		for e, err := range events {
-			var v any = e
-			if item, ok := e.(Item); ok {
-				v = item.Value
-			}
+		for v, err := range items {
 			t, err := As[T](v, err)
 			if !yield(t, err) || err != nil {
 				return

@@ -31,12 +31,13 @@ type agent struct {
 
 func newAgent(t *testing.T, o Options, skills ...Skill) *agent {
 	t.Helper()
-	c := new(a2a.AgentCard)
-	if err := c.UnmarshalJSON([]byte(card)); err != nil {
+	protocol := a2a.Protocol()
+	c, err := protocol.DecodeCard([]byte(card))
+	if err != nil {
 		t.Fatal(err)
 	}
 	o.Logger, o.Now = slog.New(slog.DiscardHandler), time.Now
-	e, err := New(Config{Protocol: a2a.Protocol(), Card: c, Skills: skills}, o)
+	e, err := New(Config{Protocol: protocol, Card: c, Skills: skills}, o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -125,7 +126,7 @@ func TestTheEngineServesWithoutAWire(t *testing.T) {
 		return "counted", w.Close()
 	}))
 	got, err := a.serve("SendMessage", message(""))
-	task, ok := got.Result.(*a2a.Task)
+	task, ok := got.Result.(runtime.Task)
 	if err != nil || !ok || task.TaskInfo().State != runtime.StateCompleted || task.TaskInfo().Artifacts != 2 {
 		t.Fatalf("%v, %v", got, err)
 	}
@@ -202,7 +203,7 @@ func TestTheLifeOfACall(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return got.Result.(*a2a.Task).TaskInfo().ID
+		return got.Result.(runtime.Task).TaskInfo().ID
 	}
 	is := func(id string, want state, behind ...state) {
 		t.Helper()

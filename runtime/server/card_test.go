@@ -170,28 +170,20 @@ func TestPublicURLWithAPathIsServedWithAndWithoutThePath(t *testing.T) {
 }
 
 func TestBadPublicURLsAreRefusedAtTheStart(t *testing.T) {
-	card := new(a2a.AgentCard)
-	if err := card.UnmarshalJSON([]byte(testCard)); err != nil {
-		t.Fatal(err)
-	}
 	for _, url := range []string{"weather.example", "ftp://x", "https://", "https://x?y=z", "https://x#y", "::"} {
-		if _, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: card}, server.WithURL(url)); err == nil {
+		if _, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, testCard)}, server.WithURL(url)); err == nil {
 			t.Errorf("%q is accepted", url)
 		}
 	}
 }
 
 func TestNewRefusesConfigurationsThatCannotWork(t *testing.T) {
-	card := new(a2a.AgentCard)
-	if err := card.UnmarshalJSON([]byte(testCard)); err != nil {
-		t.Fatal(err)
-	}
 	for name, cfg := range map[string]server.Config{
-		"no protocol":        {Card: card},
+		"no protocol":        {Card: readCard(t, testCard)},
 		"no card":            {Protocol: a2a.Protocol()},
-		"skill without id":   {Protocol: a2a.Protocol(), Card: card, Skills: []server.Skill{{Name: "x", Run: echo().Run}}},
-		"skill without run":  {Protocol: a2a.Protocol(), Card: card, Skills: []server.Skill{{ID: "x"}}},
-		"two skills, one id": {Protocol: a2a.Protocol(), Card: card, Skills: []server.Skill{echo(), echo()}},
+		"skill without id":   {Protocol: a2a.Protocol(), Card: readCard(t, testCard), Skills: []server.Skill{{Name: "x", Run: echo().Run}}},
+		"skill without run":  {Protocol: a2a.Protocol(), Card: readCard(t, testCard), Skills: []server.Skill{{ID: "x"}}},
+		"two skills, one id": {Protocol: a2a.Protocol(), Card: readCard(t, testCard), Skills: []server.Skill{echo(), echo()}},
 	} {
 		if _, err := server.New(cfg); err == nil {
 			t.Errorf("%s: accepted", name)

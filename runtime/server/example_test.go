@@ -23,11 +23,12 @@ type handler func(ctx context.Context, t *server.Task) (string, error)
 // talk has a client send the messages, the second and further ones to the task of the first, and prints what it gets: the answer, or the task's
 // artifacts and the message of its status. What differs each time is left out.
 func talk(h handler, messages ...string) {
-	card := new(a2a.AgentCard)
-	if err := card.UnmarshalJSON([]byte(testCard)); err != nil {
+	protocol := a2a.Protocol()
+	card, err := protocol.DecodeCard([]byte(testCard))
+	if err != nil {
 		fmt.Println(err)
 	}
-	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: card, Skills: []server.Skill{run("example", h)}},
+	s, err := server.New(server.Config{Protocol: protocol, Card: card, Skills: []server.Skill{run("example", h)}},
 		server.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		fmt.Println(err)

@@ -54,16 +54,22 @@ func start(t *testing.T, card string, skills []server.Skill, opts ...server.Opti
 
 func newServer(t testing.TB, card string, skills []server.Skill, opts ...server.Option) *server.Server {
 	t.Helper()
-	c := new(a2a.AgentCard)
-	if err := c.UnmarshalJSON([]byte(card)); err != nil {
-		t.Fatal(err)
-	}
 	quiet := server.WithLogger(slog.New(slog.DiscardHandler))
-	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: c, Skills: skills}, append([]server.Option{quiet}, opts...)...)
+	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, card), Skills: skills}, append([]server.Option{quiet}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
+}
+
+// readCard reads a card.
+func readCard(t testing.TB, text string) runtime.Card {
+	t.Helper()
+	card, err := a2a.Protocol().DecodeCard([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return card
 }
 
 // run makes a skill without schemas of a function.

@@ -3,6 +3,7 @@ package server
 import (
 	"context"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/engine"
 )
 
@@ -12,7 +13,7 @@ import (
 func OnMade[T any](f func(context.Context, T)) Option {
 	return func(o *options) {
 		o.core.Hooks.Made = append(o.core.Hooks.Made, func(ctx context.Context, v any) {
-			if x, ok := v.(T); ok {
+			if x, ok := runtime.Generated(v).(T); ok {
 				f(ctx, x)
 			}
 		})
@@ -38,7 +39,7 @@ func OnRequest[T any](f func(context.Context, T) error) Option {
 func OnAnswer[T any](f func(context.Context, T)) Option {
 	return func(o *options) {
 		o.core.Hooks.Answers = append(o.core.Hooks.Answers, func(ctx context.Context, v any) {
-			if x, ok := v.(T); ok {
+			if x, ok := runtime.Generated(v).(T); ok {
 				f(ctx, x)
 			}
 		})

@@ -23,11 +23,12 @@ const hostCard = `{"name":"Host","description":"d","version":"1","supportedInter
 // hosted makes a server with one skill that calls f.
 func hosted(t *testing.T, f func(ctx context.Context, t *Task) (string, error), limits Limits, opts ...Option) *Server {
 	t.Helper()
-	card := new(a2a.AgentCard)
-	if err := card.UnmarshalJSON([]byte(hostCard)); err != nil {
+	protocol := a2a.Protocol()
+	card, err := protocol.DecodeCard([]byte(hostCard))
+	if err != nil {
 		t.Fatal(err)
 	}
-	s, err := New(Config{Protocol: a2a.Protocol(), Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(ctx context.Context, t *Task, _ any) ([]byte, error) {
+	s, err := New(Config{Protocol: protocol, Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(ctx context.Context, t *Task, _ any) ([]byte, error) {
 		out, err := f(ctx, t)
 		return []byte(out), err
 	}}}}, append(opts, WithLimits(limits), WithLogger(slog.New(slog.DiscardHandler)))...)

@@ -115,11 +115,12 @@ func sameIP(a, b string) bool {
 // hostedFuzz is a server that trusts forwarded headers.
 func hostedFuzz(f *testing.F) *Server {
 	f.Helper()
-	card := new(a2a.AgentCard)
-	if err := card.UnmarshalJSON([]byte(hostCard)); err != nil {
+	protocol := a2a.Protocol()
+	card, err := protocol.DecodeCard([]byte(hostCard))
+	if err != nil {
 		f.Fatal(err)
 	}
-	s, err := New(Config{Protocol: a2a.Protocol(), Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(context.Context, *Task, any) ([]byte, error) {
+	s, err := New(Config{Protocol: protocol, Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(context.Context, *Task, any) ([]byte, error) {
 		return []byte("done"), nil
 	}}}}, WithForwarded(), WithLimits(Limits{Body: 64 << 10}))
 	if err != nil {

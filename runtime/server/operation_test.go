@@ -60,11 +60,7 @@ func TestOperationsThatTheRuntimeDoesNotKnow(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			card := new(a2a.AgentCard)
-			if err := card.UnmarshalJSON([]byte(testCard)); err != nil {
-				t.Fatal(err)
-			}
-			cfg := server.Config{Protocol: strange(), Card: card, Operations: map[string]server.Operation{}}
+			cfg := server.Config{Protocol: strange(), Card: readCard(t, testCard), Operations: map[string]server.Operation{}}
 			if tt.operation != nil {
 				cfg.Operations[tt.method] = tt.operation
 			}

@@ -15,7 +15,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -23,11 +22,7 @@ import (
 // watched serves an agent whose operation Watch is f.
 func watched(t *testing.T, f func(ctx context.Context, in *ping) iter.Seq2[*pong, error], opts ...server.Option) (*server.Server, *httptest.Server) {
 	t.Helper()
-	card := new(a2a.AgentCard)
-	if err := card.UnmarshalJSON([]byte(testCard)); err != nil {
-		t.Fatal(err)
-	}
-	cfg := server.Config{Protocol: strange(), Card: card, Operations: map[string]server.Operation{"Watch": server.NewStreamOperation(f)}}
+	cfg := server.Config{Protocol: strange(), Card: readCard(t, testCard), Operations: map[string]server.Operation{"Watch": server.NewStreamOperation(f)}}
 	s, err := server.New(cfg, append(opts, server.WithLogger(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
 		t.Fatal(err)

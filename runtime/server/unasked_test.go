@@ -43,17 +43,14 @@ func TestARequestThatNamesNoVersionIsOfTheOldestThatHasItsMethod(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			card, p := new(a2a.AgentCard), a2a.Protocol()
-			if err := card.UnmarshalJSON([]byte(testCard)); err != nil {
-				t.Fatal(err)
-			}
+			p := a2a.Protocol()
 			p.Versions = []*runtime.Version{answering("1.1", `"1.1"`, "Ping", "Pause"), answering("1.0", `"1.0"`, "Ping"), old, older}
 			do := server.NewOperation(func(context.Context, *ping) (*pong, error) { return &pong{}, nil })
 			opts := []server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}
 			if tt.strict {
 				opts = append(opts, server.WithStrictVersion())
 			}
-			s, err := server.New(server.Config{Protocol: p, Card: card, Operations: map[string]server.Operation{"Ping": do, "Pause": do, "ping": do}}, opts...)
+			s, err := server.New(server.Config{Protocol: p, Card: readCard(t, testCard), Operations: map[string]server.Operation{"Ping": do, "Pause": do, "ping": do}}, opts...)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -246,12 +246,8 @@ func TestASubscriptionOf03ToATaskThatWaitsStaysOpen(t *testing.T) {
 // R122: a card promises no version that is not spoken.
 func TestACardThatOffersAVersionWhichIsNotSpokenIsRefused(t *testing.T) {
 	for url, refused := range map[string]bool{"/": true, "https://other.example/a2a": false} {
-		card := new(a2a.AgentCard)
 		text := strings.Replace(testCard, `"supportedInterfaces":[`, `"supportedInterfaces":[{"url":"`+url+`","protocolBinding":"JSONRPC","protocolVersion":"0.3"},`, 1)
-		if err := card.UnmarshalJSON([]byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: card})
+		s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, text)})
 		if refused != (err != nil && strings.Contains(err.Error(), `version 0.3 of the protocol at "/"`)) {
 			t.Errorf("%s: %v", url, err)
 		}

@@ -62,7 +62,7 @@ func TestALostRaceIsAnErrorAndChangesNothing(t *testing.T) {
 
 func texts(task runtime.Task) string {
 	var b strings.Builder
-	for _, a := range task.(*a2a.Task).Artifacts {
+	for _, a := range task.Generated().(*a2a.Task).Artifacts {
 		b.WriteString(a.Text())
 	}
 	return strings.ReplaceAll(b.String(), "\n", "")
@@ -339,7 +339,7 @@ func TestSnapshotAndEventsAreAtomicUnderConcurrency(t *testing.T) {
 							t.Error(err)
 							return
 						}
-						text += e.(*a2a.TaskArtifactUpdateEvent).Artifact.Text()
+						text += e.Generated().(*a2a.TaskArtifactUpdateEvent).Artifact.Text()
 					}
 				}
 				seen[r] = text
@@ -402,7 +402,7 @@ func TestARecordOfBytesIsDecodedWhenAsked(t *testing.T) {
 		t.Fatal(err)
 	}
 	rec := store.NewRecord(7, runtime.EventArtifact, 0, newest, v.ReadEvent)
-	if e, err := rec.Event(); err != nil || e.(*a2a.TaskArtifactUpdateEvent).Artifact.Text() != "x" {
+	if e, err := rec.Event(); err != nil || e.Generated().(*a2a.TaskArtifactUpdateEvent).Artifact.Text() != "x" {
 		t.Errorf("decoded to %v: %v", e, err)
 	}
 	never := func([]byte, runtime.Event) ([]byte, error) { return nil, errors.New("encoded anew") }

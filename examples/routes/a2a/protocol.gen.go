@@ -21,7 +21,7 @@ func Protocol() *runtime.Protocol {
 		NewStatus:      newStatus,
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
-		DecodeCard:     runtime.ReadCard(readAgentCardV10JSON),
+		DecodeCard:     runtime.ReadCard(readAgentCardV10JSON, asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
 		NewPushConfig:  newPushConfig,
@@ -71,7 +71,7 @@ func versionV10JSON() *runtime.Version {
 				Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-				Read:          runtime.ReadOf(readTaskV10JSON),
+				Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 			},
 			{
 				Role: runtime.RoleList,
@@ -102,7 +102,7 @@ func versionV10JSON() *runtime.Version {
 				Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-				Read:          runtime.ReadOf(readTaskV10JSON),
+				Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 			},
 			{
 				Role: runtime.RoleSubscribe,
@@ -191,7 +191,7 @@ func versionV10JSON() *runtime.Version {
 }
 
 func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
-	if payload, ok := v.(StreamResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
 		return (&StreamResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
@@ -203,8 +203,14 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case runtime.Event:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
 	case *UnknownStreamResponsePayload:
 		if v.Name != "" {
 			return nil, runtime.ErrUnknownEvent
@@ -214,7 +220,7 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 }
 
 func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
-	if payload, ok := v.(SendMessageResponsePayload); ok {
+	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
 		return (&SendMessageResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
@@ -226,8 +232,10 @@ func parseResultV10JSON(src []byte) (any, error) {
 		return nil, err
 	}
 	switch v := x.Payload.(type) {
-	case *Task, *Message:
-		return v, nil
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
 	}
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
@@ -235,7 +243,7 @@ func parseResultV10JSON(src []byte) (any, error) {
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	req := &runtime.SendRequest{
 		Tenant:   x.Tenant,
-		Message:  x.Message,
+		Message:  (*engineMessage)(x.Message),
 		Metadata: x.Metadata,
 		Source:   x,
 	}
@@ -290,37 +298,37 @@ func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskReque
 
 func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
 	return &runtime.PushRequest{
-		Config: *pushOf(x),
 		Tenant: x.Tenant,
 		TaskID: x.TaskID,
+		Config: *pushOf(x),
 		Source: x,
 	}
 }
 
 func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
 	return &runtime.PushRequest{
-		Config: runtime.PushConfig{ID: x.ID},
 		Tenant: x.Tenant,
 		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
 		Source: x,
 	}
 }
 
 func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
 	return &runtime.PushRequest{
-		PageSize:  runtime.Int(optional(x.PageSize)),
-		PageToken: x.PageToken,
 		Tenant:    x.Tenant,
 		TaskID:    x.TaskID,
+		PageSize:  runtime.Int(optional(x.PageSize)),
+		PageToken: x.PageToken,
 		Source:    x,
 	}
 }
 
 func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
 	return &runtime.PushRequest{
-		Config: runtime.PushConfig{ID: x.ID},
 		Tenant: x.Tenant,
 		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
 		Source: x,
 	}
 }
@@ -328,11 +336,11 @@ func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificatio
 // newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.
 func newTask(id, contextID string, at time.Time) runtime.Task {
 	made := &struct {
-		task    Task
+		task    engineTask
 		status  TaskStatus
 		history [2]*Message
 	}{
-		task: Task{
+		task: engineTask{
 			ID:        id,
 			ContextID: contextID,
 		},
@@ -360,22 +368,22 @@ func newMessage(data runtime.MessageData) runtime.Message {
 	if data.User {
 		m.Role = RoleUser
 	}
-	return m
+	return (*engineMessage)(m)
 }
 
 func newStatus(taskID, contextID string, state runtime.State, message runtime.Message, at time.Time) runtime.Event {
-	m, _ := message.(*Message)
+	m, _ := message.(*engineMessage)
 	made := &struct {
-		outer TaskStatusUpdateEvent
+		outer engineTaskStatusUpdateEvent
 		inner TaskStatus
 	}{
-		outer: TaskStatusUpdateEvent{
+		outer: engineTaskStatusUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
 		},
 		inner: TaskStatus{
 			State:     stateFrom(state),
-			Message:   m,
+			Message:   (*Message)(m),
 			Timestamp: at,
 		},
 	}
@@ -385,10 +393,10 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 
 func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Event {
 	made := &struct {
-		outer TaskArtifactUpdateEvent
+		outer engineTaskArtifactUpdateEvent
 		inner Artifact
 	}{
-		outer: TaskArtifactUpdateEvent{
+		outer: engineTaskArtifactUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
 			Append:    data.Append,
@@ -410,8 +418,8 @@ func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Ev
 func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 	list := make([]*Task, 0, len(tasks))
 	for _, t := range tasks {
-		if t, ok := t.(*Task); ok {
-			list = append(list, t)
+		if t, ok := t.(*engineTask); ok {
+			list = append(list, (*Task)(t))
 		}
 	}
 	return &ListTasksResponse{
@@ -423,11 +431,12 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 }
 
 func newSend(data runtime.SendRequest) any {
+	m, _ := data.Message.(*engineMessage)
 	req := &SendMessageRequest{
 		Tenant:   data.Tenant,
+		Message:  (*Message)(m),
 		Metadata: data.Metadata,
 	}
-	req.Message, _ = data.Message.(*Message)
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
@@ -515,7 +524,7 @@ func newPushPage(tenant, taskID string, configs []runtime.PushConfig, next strin
 }
 
 // CardInfo implements [runtime.Card].
-func (x *AgentCard) CardInfo() runtime.CardInfo {
+func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 	info := runtime.CardInfo{
 		Name:          x.Name,
 		Version:       x.Version,
@@ -546,7 +555,7 @@ func (x *AgentCard) CardInfo() runtime.CardInfo {
 }
 
 // At implements [runtime.Card].
-func (x *AgentCard) At(base string) runtime.Card {
+func (x *engineAgentCard) At(base string) runtime.Card {
 	at := *x
 	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
@@ -554,6 +563,10 @@ func (x *AgentCard) At(base string) runtime.Card {
 	}
 	return &at
 }
+
+func asTask(x *Task) runtime.Task { return (*engineTask)(x) }
+
+func asCard(x *AgentCard) runtime.Card { return (*engineAgentCard)(x) }
 
 // value is what p points to, or the zero value.
 func value[T any](p *T) (v T) {

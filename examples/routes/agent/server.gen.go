@@ -16,12 +16,13 @@ const _ = runtime.SupportsGen1
 
 // NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.
 func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
-	card, err := Card()
+	protocol := a2a.Protocol()
+	card, err := protocol.DecodeCard([]byte(CardJSON))
 	if err != nil {
 		return nil, err
 	}
 	return server.New(server.Config{
-		Protocol: a2a.Protocol(),
+		Protocol: protocol,
 		Card:     card,
 		Skills: []server.Skill{
 			skillRouteOptimizerTraffic(s),

@@ -7,6 +7,7 @@ import (
 	"context"
 
 	"example.com/routes/a2a"
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -29,12 +30,12 @@ type Task struct {
 
 // Message returns the message being handled. The task owns it.
 func (t *Task) Message() *a2a.Message {
-	v, _ := t.Task.Message().(*a2a.Message)
+	v, _ := runtime.Generated(t.Task.Message()).(*a2a.Message)
 	return v
 }
 
 // Snapshot returns a copy of the task as it stands, nil as long as there is none.
 func (t *Task) Snapshot() *a2a.Task {
-	v, _ := t.Task.Snapshot().(*a2a.Task)
+	v, _ := runtime.Generated(t.Task.Snapshot()).(*a2a.Task)
 	return v
 }

@@ -1045,6 +1045,7 @@ func appendRoleV10JSON(b []byte, x Role) []byte {
 	}
 	return wire.AppendEnum(b, string(x))
 }
+
 func readRoleV10JSON(r *wire.Reader) Role {
 	name, number, byName := r.Enum()
 	if byName {
@@ -1499,6 +1500,7 @@ func appendTaskStateV10JSON(b []byte, x TaskState) []byte {
 	}
 	return wire.AppendEnum(b, string(x))
 }
+
 func readTaskStateV10JSON(r *wire.Reader) TaskState {
 	name, number, byName := r.Enum()
 	if byName {
