@@ -19,32 +19,21 @@ import (
 //	func appendTS(b []byte, x T) []byte               // an enum
 //	func readTS(r *wire.Reader) T
 //
-// For the newest wire appendTS is the method AppendJSON, and the messages also get MarshalJSON and UnmarshalJSON. What is written is strict
-// ProtoJSON (A2A 1.0 §5.5–5.7): members in layout order, zero values of implicit presence left out, required ones always there.
+// with the variant at the end where a type has several layouts. For the newest wire appendTS is the method AppendJSON,
+// and the messages also get MarshalJSON and UnmarshalJSON.
 func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
-	c := &codec{wire: w, exported: w == newestJSON(p)}
-	if err := c.prepare(); err != nil {
+	c := &codec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newestJSON(p)}
+	if err := c.check(); err != nil {
 		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
 	}
-	f, file := newFile(paths.Protocol, pkgName(paths.Protocol)), pkgFile(paths.Protocol, w.File+".gen.go")
-	if w.Shaped {
-		if err := shapedCodec(c, &bound{Bindings: &p.Bindings}, f); err != nil {
-			return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
-		}
-		return render(f, file)
-	}
+	f := newFile(paths.Protocol, pkgName(paths.Protocol))
 	for _, l := range w.Layouts {
-		if l.Type.Kind == ir.Enum {
-			addAll(f, c.appendEnum(l), c.readEnum(l))
-			continue
-		}
-		f.Add(c.appendMessage(l))
-		if c.exported {
-			f.Add(c.methods(l))
-		}
-		f.Add(c.readMessage(l))
+		addAll(f, c.functions(l)...)
 	}
-	return render(f, file)
+	if slices.ContainsFunc(w.Layouts, func(l *ir.Layout) bool { return groupOf(l) != nil }) {
+		f.Add(c.interfaces())
+	}
+	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
 }
 
 // newestJSON is the wire that encoding/json stands for.
@@ -59,32 +48,98 @@ func newestJSON(p *ir.Protocol) *ir.Wire {
 	return nil
 }
 
-// codec prints one wire.
+// layouts finds what a wire has of types.
+type layouts struct {
+	wire  *ir.Wire
+	first map[*ir.Type]*ir.Layout
+}
+
+func layoutsOf(w *ir.Wire) layouts {
+	first := map[*ir.Type]*ir.Layout{}
+	for _, l := range w.Layouts {
+		if first[l.Type] == nil {
+			first[l.Type] = l
+		}
+	}
+	return layouts{w, first}
+}
+
+// layout is the layout of a type that occurs in member m.
+func (w layouts) layout(m *ir.FieldLayout, t ir.TypeRef) *ir.Layout {
+	if m.As != nil {
+		return m.As
+	}
+	return w.first[t.Type]
+}
+
+// fn names a function of this wire for a layout.
+func (w layouts) fn(verb string, l *ir.Layout) string {
+	return verb + l.Type.Go + w.wire.Suffix + l.Variant
+}
+
+// codec prints one JSON wire.
 type codec struct {
-	wire     *ir.Wire
+	layouts
+	hub      *bound
 	exported bool
 }
 
-// prepare refuses what no function here prints.
-func (c *codec) prepare() error {
+// functions are those of one layout.
+func (c *codec) functions(l *ir.Layout) []jen.Code {
+	switch {
+	case l.Type.Kind == ir.Enum:
+		return []jen.Code{c.enum(l)}
+	case l.Hook != "":
+		return []jen.Code{c.appendHooked(l), c.readHooked(l)}
+	case l.Bare:
+		return []jen.Code{c.appendBare(l), c.readBare(l)}
+	case l.Tag != "":
+		return []jen.Code{c.appendTagged(l), c.readTagged(l)}
+	case c.exported:
+		return []jen.Code{c.appendMessage(l), c.methods(l), c.readMessage(l)}
+	}
+	return []jen.Code{c.appendMessage(l), c.readMessage(l)}
+}
+
+// strict reports whether what lacks something required is refused, and unknown cases of unions are written, as the
+// newest version has it (A2A 1.0 §5.5–5.7). Older ones are written as good as the types allow.
+func (c *codec) strict() bool { return !c.wire.Shaped }
+
+// check refuses what no function here prints.
+func (c *codec) check() error {
 	if c.wire.Encoding != ir.JSON && c.wire.Encoding != ir.ProtoJSON {
 		return fmt.Errorf("encoding %q is not JSON", c.wire.Encoding)
 	}
-	if c.wire.Shaped {
-		return nil // checked by what prints it
-	}
 	for _, l := range c.wire.Layouts {
 		for _, m := range l.Fields {
-			if m.Hook != "" {
-				return fmt.Errorf("%s.%s: no hook %q", l.Name, m.Name, m.Hook)
-			}
-			t := memberType(m)
-			if err := checkKind(t, m.Case != nil); err != nil {
+			if err := c.checkMember(l, m); err != nil {
 				return fmt.Errorf("%s.%s: %w", l.Name, m.Name, err)
 			}
 		}
 	}
 	return nil
+}
+
+func (c *codec) checkMember(l *ir.Layout, m *ir.FieldLayout) error {
+	form := hooks[m.Hook].form
+	switch {
+	case m.Hook != "" && form == 0:
+		return fmt.Errorf("no hook %q", m.Hook)
+	case m.Fallback && !hooks[m.Hook].absent:
+		return fmt.Errorf("hook %q does not say what absence means", m.Hook)
+	case form == hookPair && m.With == nil:
+		return fmt.Errorf("hook %q needs two fields", m.Hook)
+	case m.Nested != nil, form == hookGroup, form == hookValue, form == hookPair:
+		return nil
+	case l.Tag != "" && !m.Case.Direct:
+		return fmt.Errorf("a case of %s is not a message of its own", l.Tag)
+	}
+	t := memberType(m)
+	elem := elemOf(t)
+	if elem.Type != nil && !m.Absent && c.layout(m, elem) == nil {
+		return fmt.Errorf("%s has no layout on this wire", elem.Name)
+	}
+	return checkKind(t, m.Case != nil)
 }
 
 // checkKind refuses types that cannot be a member of a JSON object here.
@@ -110,6 +165,14 @@ func memberType(m *ir.FieldLayout) ir.TypeRef {
 		return m.Case.Type
 	}
 	return m.Field.Type
+}
+
+// elemOf is the type of the elements of a list or map, else the type itself.
+func elemOf(t ir.TypeRef) ir.TypeRef {
+	if t.Elem != nil {
+		return *t.Elem
+	}
+	return t
 }
 
 // scalar is how a kind is read and written by the runtime.
@@ -159,37 +222,14 @@ func usesAny(p *ir.Protocol) bool {
 	return false
 }
 
-// fn names a function of this wire for a type, or for a list of it: with List at the end, where no type name reaches.
-func (c *codec) fn(verb string, t *ir.Type, plural string) string {
-	return verb + t.Go + c.wire.Suffix + plural
-}
-
 // methods prints what makes a message encode itself as this wire.
 func (c *codec) methods(l *ir.Layout) jen.Code {
 	t, x := l.Type.Go, jen.Id("x")
 	s := jen.Func().Params(x.Clone().Id(t)).Id("MarshalJSON").Params().Params(jen.Index().Byte(), jen.Error()).
 		Add(oneLine(jen.Return(x.Clone().Dot("AppendJSON").Call(jen.Nil())))).Line().Line()
 	s.Func().Params(x.Clone().Op("*").Id(t)).Id("UnmarshalJSON").Params(jen.Id("src").Index().Byte()).Error().
-		Add(oneLine(jen.Return(jen.Qual(wirePath, "Unmarshal").Call(jen.Id("src"), x, jen.Id(c.fn("read", l.Type, "")))))).Line()
+		Add(oneLine(jen.Return(jen.Qual(wirePath, "Unmarshal").Call(jen.Id("src"), x, jen.Id(c.fn("read", l)))))).Line()
 	return s
-}
-
-// appendFn is the function that writes a message: by its method AppendJSON on the newest wire.
-func (c *codec) appendFn(t *ir.Type) *jen.Statement {
-	if c.exported {
-		return jen.Qual(wirePath, "AppendMessage")
-	}
-	return jen.Id(c.fn("append", t, ""))
-}
-
-// appendHead begins that function.
-func (c *codec) appendHead(t *ir.Type) *jen.Statement {
-	b, x := jen.Id("b").Index().Byte(), jen.Id("x").Add(ptr(t))
-	if c.exported {
-		return jen.Add(doc("AppendJSON appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written.")).
-			Func().Params(x).Id("AppendJSON").Params(b)
-	}
-	return jen.Func().Id(c.fn("append", t, "")).Params(b, x)
 }
 
 // raw is a string constant, in backquotes where that reads better.
@@ -212,4 +252,12 @@ func unions(l *ir.Layout) []*ir.Field {
 		}
 	}
 	return out
+}
+
+// openUnion is the oneof to which an unknown member may belong: the only one of its message.
+func openUnion(l *ir.Layout) *ir.Field {
+	if us := unions(l); len(us) == 1 {
+		return us[0]
+	}
+	return nil
 }

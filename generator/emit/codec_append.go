@@ -9,96 +9,186 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// appendMessage prints the function that writes one message, a member a line. Where something can fail, the error goes through all
-// of them and is returned at the end.
+// appendMessage prints the function that writes one message, a member a line. Where something can fail, the error goes
+// through all of them and is returned at the end.
 func (c *codec) appendMessage(l *ir.Layout) jen.Code {
-	body := []jen.Code{
-		jen.If(jen.Id("x").Op("==").Nil()).Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "NotSet").Call())),
-		jen.Id("start").Op(":=").Len(jen.Id("b")),
+	body, result := []jen.Code{startObject("start")}, jen.Nil()
+	if slices.ContainsFunc(l.Fields, c.fails) {
+		body, result = append(body, jen.Var().Err().Error()), jen.Err()
 	}
-	result := jen.Nil()
-	if slices.ContainsFunc(l.Fields, func(m *ir.FieldLayout) bool { return c.fails(m) || c.refuses(m) }) {
-		body = append(body, jen.Var().Err().Error())
-		result = jen.Err()
+	for _, constant := range l.Consts {
+		member := string(wire.AppendKey(nil, constant.Name)) + constant.Value
+		body = append(body, setB(jen.Append(jen.Id("b"), jen.Add(raw(member)).Op("..."))))
 	}
-	done := map[*ir.Field]bool{}
+	done := map[*ir.Field]bool{} // unions and groups, which have several members
 	for _, m := range l.Fields {
-		switch {
-		case m.Case == nil:
+		if m.Case == nil && hooks[m.Hook].form != hookGroup {
 			body = append(body, c.appendMember(m)...)
-		case !done[m.Field]:
-			done[m.Field] = true
-			body = append(body, c.appendUnion(l, m.Field))
+			continue
 		}
+		if done[m.Field] {
+			continue
+		}
+		done[m.Field] = true
+		if m.Case != nil {
+			body = append(body, c.appendUnion(l, m.Field))
+			continue
+		}
+		list := jen.Id("interfacesOf" + c.wire.Suffix).Call(jen.Id("x").Dot(m.Field.Go))
+		body = append(body, setB(hook("Append"+m.Hook).Call(jen.Id("b"), list, jen.Lit(m.Arg))))
 	}
-	body = append(body, jen.Return(jen.Qual(wirePath, "EndObject").Call(jen.Id("b"), jen.Id("start")), result))
-	return c.appendHead(l.Type).Params(jen.Index().Byte(), jen.Error()).Block(body...).Line()
+	return c.appendFunc(l, append(body, jen.Return(endObject("start"), result))...)
 }
 
-// fails reports whether writing the member goes through an error variable.
+// appendFunc prints the function that writes a layout.
+func (c *codec) appendFunc(l *ir.Layout, body ...jen.Code) jen.Code {
+	b, x := jen.Id("b").Index().Byte(), jen.Id("x").Add(ptr(l.Type))
+	var head *jen.Statement
+	if c.exported {
+		head = jen.Add(doc("AppendJSON appends x as " + c.wire.Name +
+			" to b. The error, a [*wire.Error], says which member cannot be written.")).
+			Func().Params(x).Id("AppendJSON").Params(b)
+	} else {
+		head = jen.Func().Id(c.fn("append", l)).Params(b, x)
+	}
+	none := jen.If(isNil(jen.Id("x"))).Block(jen.Return(jen.Id("b"), jen.Qual(wirePath, "NotSet").Call()))
+	return head.Params(jen.Index().Byte(), jen.Error()).Block(append([]jen.Code{none}, body...)...).Line()
+}
+
+// appendFn is the function that writes a message: by its method AppendJSON on the newest wire.
+func (c *codec) appendFn(l *ir.Layout) jen.Code {
+	if c.exported {
+		return jen.Qual(wirePath, "AppendMessage")
+	}
+	return jen.Id(c.fn("append", l))
+}
+
+// fails reports whether writing the member goes through the error variable.
 func (c *codec) fails(m *ir.FieldLayout) bool {
-	t := memberType(m)
-	if t.Elem != nil {
-		t = *t.Elem
+	form := hooks[m.Hook].form
+	switch {
+	case m.Nested != nil, m.Case != nil, m.Filled, form == hookValue:
+		return true
+	case form == hookGroup, form == hookDerived, form == hookPair:
+		return false
 	}
-	return m.Case != nil || t.Kind == ir.KindMessage || scalars[t.Kind].fails
+	t := elemOf(m.Field.Type)
+	return t.Kind == ir.KindMessage || scalars[t.Kind].fails || c.refuses(m)
 }
 
-// refuses reports whether a member of which every value can be written is refused when it is not set.
+// refuses reports whether a member is refused when it is not set, or too short.
 func (c *codec) refuses(m *ir.FieldLayout) bool {
+	if m.Case != nil || !m.Required {
+		return false
+	}
 	t := m.Field.Type.Kind
-	return m.Case == nil && m.Required && (isPointer(m.Field) || t == ir.KindEnum && !m.Always || t == ir.KindTimestamp || m.MinItems > 0)
+	return m.MinItems > 0 || c.strict() && (isPointer(m.Field) || t == ir.KindEnum && !m.Always || t == ir.KindTimestamp)
 }
 
 // appendMember prints the writing of an ordinary member, with the condition of its presence.
 func (c *codec) appendMember(m *ir.FieldLayout) []jen.Code {
-	f := m.Field
-	x := jen.Id("x").Dot(f.Go)
+	key, pair := prefix(m.Name), hooks[m.Hook].form == hookPair
 	switch {
-	case f.Type.Kind == ir.KindNullValue && !isPointer(f) && !m.Required:
-		return nil // it has one value, which is zero
-	case m.Required && m.MinItems > 0:
-		return []jen.Code{
-			jen.Err().Op("=").Qual(wirePath, "NeedItems").Call(jen.Err(), jen.Len(x.Clone()), jen.Lit(m.MinItems), jen.Lit(m.Name)),
-			c.appendField(m, x),
-		}
-	case c.refuses(m):
-		return []jen.Code{
-			jen.Err().Op("=").Qual(wirePath, "Need").Call(jen.Err(), c.present(f, x), jen.Lit(m.Name)),
-			c.appendField(m, x),
-		}
+	case m.Nested != nil:
+		return []jen.Code{withError("AppendRequired", key, jen.Id("x"), jen.Id(c.fn("append", m.Nested)))}
+	case pair:
+		v, w := jen.Id("x").Dot(m.Field.Go), jen.Id("x").Dot(m.With.Go)
+		return []jen.Code{jen.If(hook("Has"+m.Hook).Call(v, w)).Block(setB(hook("Append"+m.Hook).Call(keyed(key), v, w)))}
+	case m.Into == nil:
+		return c.appendField(m, jen.Id("x").Dot(m.Field.Go))
+	case m.Required:
+		o := jen.Qual(wirePath, "OrNew").Call(jen.Id("x").Dot(m.Into.Go))
+		return c.appendField(m, o.Dot(m.Field.Go))
 	}
-	return []jen.Code{c.appendField(m, x)}
+	o := jen.Id("o").Op(":=").Id("x").Dot(m.Into.Go)
+	return []jen.Code{jen.If(o, notNil(jen.Id("o"))).Block(c.appendField(m, jen.Id("o").Dot(m.Field.Go))...)}
 }
 
-// appendField prints the writing of a field: by one call where the runtime has one for its kind.
-func (c *codec) appendField(m *ir.FieldLayout, x *jen.Statement) jen.Code {
-	t, key := m.Field.Type, prefix(m.Name)
-	fn, fails, args := c.appender(t)
-	elem := t.Kind == ir.KindList && fails
-	switch {
-	case isPointer(m.Field) && fails:
-		return withError("AppendMemberSet", key, x, fn)
-	case isPointer(m.Field):
-		return plainly("AppendSet", key, x, fn)
-	case elem && m.Required:
-		return withError("AppendMemberList", key, jen.True(), x, args[0])
-	case elem:
-		return withError("AppendMemberList", key, c.present(m.Field, x), x, args[0])
-	case t.Kind == ir.KindMap && fails:
-		return c.appendMap(m, x, jen.Add(fn).Call(append([]jen.Code{keyed(key), x.Clone()}, args...)...))
-	case fails && m.Required:
-		return withError("AppendRequired", key, x, fn)
-	case fails:
-		return withError("AppendMember", key, c.present(m.Field, x), x.Clone(), fn)
-	case m.Required:
-		return jen.Id("b").Op("=").Add(fn).Call(append([]jen.Code{keyed(key), x}, args...)...)
-	case t.Kind == ir.KindString:
-		return jen.Id("b").Op("=").Qual(wirePath, "AppendText").Call(jen.Id("b"), key, x)
-	case c.comparable(m.Field):
-		return plainly("AppendPlain", key, x, fn)
+// appendField prints the writing of the field x.
+func (c *codec) appendField(m *ir.FieldLayout, x *jen.Statement) []jen.Code {
+	key := prefix(m.Name)
+	switch h := hooks[m.Hook]; {
+	case h.form == hookDerived && m.Implicit:
+		return []jen.Code{plainly("AppendPlain", key, derived(m, x), jen.Qual(wirePath, "AppendBool"))}
+	case h.form == hookDerived:
+		return []jen.Code{setB(jen.Qual(wirePath, "AppendBool").Call(keyed(key), derived(m, x)))}
+	case h.form == hookValue && m.Required:
+		return []jen.Code{withError("AppendRequired", key, x, hook("Append"+m.Hook))}
+	case h.form == hookValue:
+		return []jen.Code{withError("AppendMember", key, hook("Has"+m.Hook).Call(x), x, hook("Append"+m.Hook))}
+	case m.Field.Type.Kind == ir.KindNullValue && !isPointer(m.Field) && !m.Required:
+		return nil // it has one value, which is zero
+	case m.Required && m.MinItems > 0:
+		few := jen.Qual(wirePath, "NeedItems").Call(jen.Err(), jen.Len(x), jen.Lit(m.MinItems), jen.Lit(m.Name))
+		return []jen.Code{jen.Err().Op("=").Add(few), c.appendValue(m, x)}
+	case c.refuses(m):
+		need := jen.Qual(wirePath, "Need").Call(jen.Err(), c.present(m.Field, x), jen.Lit(m.Name))
+		return []jen.Code{jen.Err().Op("=").Add(need), c.appendValue(m, x)}
 	}
-	return jen.If(c.present(m.Field, x)).Block(jen.Id("b").Op("=").Add(fn).Call(append([]jen.Code{keyed(key), x.Clone()}, args...)...))
+	return []jen.Code{c.appendValue(m, x)}
+}
+
+// derived is the value of a member that follows from a status.
+func derived(m *ir.FieldLayout, x jen.Code) jen.Code {
+	return hook(m.Hook).Call(jen.Id("statusState").Call(x))
+}
+
+// appendValue prints the writing of a field, with the condition of its presence: by one call where the runtime has one
+// for its kind.
+func (c *codec) appendValue(m *ir.FieldLayout, x *jen.Statement) jen.Code {
+	t, key, a := m.Field.Type, prefix(m.Name), c.appender(m, m.Field.Type)
+	switch {
+	case hooks[m.Hook].writes:
+		return withError("AppendNonEmpty", key, c.writable(m, x), hook("Write"+m.Hook).Call(a.elem))
+	case m.Filled:
+		return withError("AppendNonEmpty", key, jen.Qual(wirePath, "OrNew").Call(x), a.fn)
+	case m.Implicit:
+		set := notNil(x).Op("&&").Add(notZero(m, jen.Op("*").Add(x)))
+		return jen.If(set).Block(setB(a.call(keyed(key), jen.Op("*").Add(x))))
+	case isPointer(m.Field) && m.Required && !c.strict():
+		x = jen.Qual(wirePath, "OrZero").Call(x)
+	case isPointer(m.Field) && a.fails:
+		return withError("AppendMemberSet", key, x, a.fn)
+	case isPointer(m.Field):
+		return plainly("AppendSet", key, x, a.fn)
+	}
+	set := jen.Code(jen.True())
+	if !m.Required {
+		set = c.present(m.Field, x)
+	}
+	switch {
+	case a.fails && a.elem != nil:
+		return withError("AppendMember"+a.kind, key, set, c.writable(m, x), a.elem)
+	case a.fails && m.Required:
+		return withError("AppendRequired", key, x, a.fn)
+	case a.fails:
+		return withError("AppendMember", key, set, x, a.fn)
+	case m.Required:
+		return setB(a.call(keyed(key), x))
+	case t.Kind == ir.KindString:
+		return plainly("AppendText", key, x)
+	case c.comparable(m.Field):
+		return plainly("AppendPlain", key, x, a.fn)
+	}
+	return jen.If(set).Block(setB(a.call(keyed(key), x)))
+}
+
+// writable leaves those values of a map out that the wire does not have.
+func (c *codec) writable(m *ir.FieldLayout, x jen.Code) jen.Code {
+	if t := memberType(m); t.Kind == ir.KindMap && t.Elem.Kind == ir.KindMessage {
+		if l := c.layout(m, *t.Elem); l.Tag != "" {
+			return hook("Only").Call(x, jen.Id(c.fn("writable", l)))
+		}
+	}
+	return x
+}
+
+// notZero is the condition that the value x of an implicit member is written.
+func notZero(m *ir.FieldLayout, x *jen.Statement) *jen.Statement {
+	if m.Field.Type.Kind == ir.KindBool {
+		return x
+	}
+	return x.Op("!=").Id(scalars[m.Field.Type.Kind].zero)
 }
 
 // comparable reports whether the zero value of a field's Go type is what is left out.
@@ -124,19 +214,6 @@ func plainly(fn string, args ...jen.Code) jen.Code {
 // withError is b, err = wire.fn(b, err, args).
 func withError(fn string, args ...jen.Code) jen.Code {
 	return jen.List(jen.Id("b"), jen.Err()).Op("=").Qual(wirePath, fn).Call(append([]jen.Code{jen.Id("b"), jen.Err()}, args...)...)
-}
-
-// appendMap prints the writing of a map of values that can fail.
-func (c *codec) appendMap(m *ir.FieldLayout, x *jen.Statement, write jen.Code) jen.Code {
-	cond := jen.Err().Op("==").Nil()
-	if !m.Required {
-		cond.Op("&&").Add(c.present(m.Field, x))
-	}
-	return jen.If(cond).Block(
-		jen.If(jen.List(jen.Id("b"), jen.Err()).Op("=").Add(write), jen.Err().Op("!=").Nil()).Block(
-			jen.Err().Op("=").Qual(wirePath, "In").Call(jen.Err(), jen.Lit(m.Name)),
-		),
-	)
 }
 
 // present is the condition under which a member that is not required is written.
@@ -166,74 +243,98 @@ func (c *codec) present(f *ir.Field, x *jen.Statement) jen.Code {
 	}
 }
 
-// appender is the function that appends a value of type t, whether it returns an error, and what else it takes.
-func (c *codec) appender(t ir.TypeRef) (fn jen.Code, fails bool, args []jen.Code) {
+// appender is the function that appends a value.
+type appender struct {
+	fn    jen.Code
+	fails bool     // it returns an error
+	kind  string   // of a list or map: how the runtime calls it
+	elem  jen.Code // of a list or map: what appends an element, which fn also takes
+}
+
+// call appends x to b.
+func (a appender) call(b, x jen.Code) *jen.Statement {
+	if a.elem != nil {
+		return jen.Add(a.fn).Call(b, x, a.elem)
+	}
+	return jen.Add(a.fn).Call(b, x)
+}
+
+// appender is the one of type t in member m.
+func (c *codec) appender(m *ir.FieldLayout, t ir.TypeRef) appender {
 	switch t.Kind {
 	case ir.KindMessage:
-		return c.appendFn(t.Type), true, nil
+		return appender{fn: c.appendFn(c.layout(m, t)), fails: true}
 	case ir.KindEnum:
-		return jen.Id(c.fn("append", t.Type, "")), false, nil
+		return appender{fn: jen.Id(c.fn("append", c.layout(m, t)))}
 	case ir.KindList:
-		return c.container("List", *t.Elem)
+		return c.container("List", m, t)
 	case ir.KindMap:
 		if t.Key != nil {
-			return c.container("KeyedMap", *t.Elem)
+			return c.container("KeyedMap", m, t)
 		}
-		return c.container("Map", *t.Elem)
+		return c.container("Map", m, t)
 	case ir.KindAny:
-		return jen.Id("appendAny"), true, nil
+		return appender{fn: jen.Id("appendAny"), fails: true}
 	}
 	s := scalars[t.Kind]
-	return jen.Qual(wirePath, s.append), s.fails, nil
+	if t.Kind == ir.KindInt64 && !c.strict() && c.wire.Encoding == ir.JSON { // a number, not ProtoJSON's string
+		s.append = "AppendInteger"
+	}
+	return appender{fn: jen.Qual(wirePath, s.append), fails: s.fails}
 }
 
 // container is the runtime function that appends a list or map, given the one that appends an element.
-func (c *codec) container(kind string, elem ir.TypeRef) (fn jen.Code, fails bool, args []jen.Code) {
-	each, fails, _ := c.appender(elem)
-	if fails {
-		return jen.Qual(wirePath, "Append"+kind), true, []jen.Code{each}
+func (c *codec) container(kind string, m *ir.FieldLayout, t ir.TypeRef) appender {
+	each := c.appender(m, *t.Elem)
+	if each.fails {
+		return appender{jen.Qual(wirePath, "Append"+kind), true, kind, each.fn}
 	}
-	return jen.Qual(wirePath, "AppendPlain"+kind), false, []jen.Code{each}
+	return appender{jen.Qual(wirePath, "AppendPlain"+kind), false, kind, each.fn}
 }
 
-// appendUnion prints the writing of a oneof: the member of the case that is set, whatever its value (T53).
+// appendUnion prints the writing of a oneof: the member of the case that is set, whatever its value (T53). A case that an
+// older wire does not have is left out.
 func (c *codec) appendUnion(l *ir.Layout, f *ir.Field) jen.Code {
 	var cases []jen.Code
 	for _, m := range l.Fields {
-		if m.Case == nil || m.Field != f {
-			continue
+		if m.Case != nil && m.Field == f {
+			goType, value := caseValue(m.Case)
+			cases = append(cases, jen.Case(goType).Block(c.appendCase(m, value)))
 		}
-		goType := jen.Id(m.Case.Go)
-		value := jen.Code(jen.Id("c"))
-		switch {
-		case m.Case.Direct:
-			goType = jen.Op("*").Id(m.Case.Go)
-		case m.Case.Type.Kind == ir.KindEnum:
-			value = jen.Id(m.Case.Type.Type.Go).Call(jen.Id("c"))
-		case boxed(m.Case):
-			value = jen.Id("c").Dot("Value") // a struct around the pointer
-		default:
-			value = convert(m.Case.Type, jen.Id("c"))
-		}
-		cases = append(cases, jen.Case(goType).Block(c.appendCase(m, value)))
 	}
-	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(
-		withError("AppendUnknown", jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value")),
-	))
-	if f.Presence != ir.Explicit {
+	if c.strict() {
+		cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(
+			withError("AppendUnknown", jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value")),
+		))
+	}
+	if c.strict() && f.Presence != ir.Explicit {
 		none := jen.Qual(wirePath, "NeedCase").Call(append([]jen.Code{jen.Err()}, caseNames(l, f)...)...)
 		cases = append(cases, jen.Default().Block(jen.Err().Op("=").Add(none)))
 	}
 	return jen.Switch(jen.Id("c").Op(":=").Id("x").Dot(f.Go).Assert(jen.Type())).Block(cases...)
 }
 
+// caseValue is the Go type of a oneof's case, and the value of one that is called c.
+func caseValue(c *ir.Case) (goType, value jen.Code) {
+	switch x := jen.Id("c"); {
+	case c.Direct:
+		return jen.Op("*").Id(c.Go), x
+	case c.Type.Kind == ir.KindEnum:
+		return jen.Id(c.Go), jen.Id(c.Type.Type.Go).Call(x)
+	case boxed(c): // a struct around the pointer
+		return jen.Id(c.Go), x.Dot("Value")
+	default:
+		return jen.Id(c.Go), convert(c.Type, x)
+	}
+}
+
 // appendCase prints the writing of the value of a case.
 func (c *codec) appendCase(m *ir.FieldLayout, value jen.Code) jen.Code {
-	fn, fails, _ := c.appender(m.Case.Type)
-	if fails {
-		return withError("AppendRequired", prefix(m.Name), value, fn)
+	a := c.appender(m, m.Case.Type)
+	if a.fails {
+		return withError("AppendRequired", prefix(m.Name), value, a.fn)
 	}
-	return jen.Id("b").Op("=").Add(fn).Call(keyed(prefix(m.Name)), value)
+	return setB(a.call(keyed(prefix(m.Name)), value))
 }
 
 // caseNames are the member names of a oneof.
@@ -254,18 +355,4 @@ func convert(t ir.TypeRef, x jen.Code) jen.Code {
 		return jen.Parens(plain).Call(x)
 	}
 	return plain.Call(x)
-}
-
-// appendEnum prints the function that writes an enum by name. A value that is in no table is written as it was read.
-func (c *codec) appendEnum(l *ir.Layout) jen.Code {
-	var cases []jen.Code
-	for _, v := range l.Values {
-		cases = append(cases, jen.Case(jen.Id(v.Value.Go)).Block(
-			jen.Return(jen.Append(jen.Id("b"), jen.Add(raw(string(wire.AppendString(nil, v.Name)))).Op("..."))),
-		))
-	}
-	return jen.Func().Id(c.fn("append", l.Type, "")).Params(jen.Id("b").Index().Byte(), jen.Id("x").Id(l.Type.Go)).Index().Byte().Block(
-		jen.Switch(jen.Id("x")).Block(cases...),
-		jen.Return(jen.Qual(wirePath, "AppendEnum").Call(jen.Id("b"), jen.String().Call(jen.Id("x")))),
-	).Line()
 }

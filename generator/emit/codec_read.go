@@ -8,32 +8,31 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// perSeen is how many members one wire.Seen holds.
-const perSeen = 64
-
-// fieldsVar names the table of a message's members.
-func (c *codec) fieldsVar(t *ir.Type) string { return c.fn("fields", t, "") }
-
-// readMessage prints the table of members and the function that reads one message by it.
+// readMessage prints the table of members and the function that reads one message by it. Members of a group share a
+// variable, so that their table is made in the function.
 func (c *codec) readMessage(l *ir.Layout) jen.Code {
-	rows := make([]jen.Code, len(l.Fields))
-	for i, m := range l.Fields {
-		rows[i] = jen.Values(*c.fieldRow(l, m)...)
+	name, group := c.fn("fields", l), groupOf(l)
+	if group != nil {
+		name = "fields"
 	}
-	name := c.fieldsVar(l.Type)
 	typ := jen.Qual(wirePath, "Fields").Types(ptr(l.Type))
-	table := typ.Clone().Values(multiline(rows)...)
-	s := jen.Var().Id(name)
-	if c.recurs(l.Type) { // a table cannot refer to itself where it is declared
-		s.Add(typ).Line().Line().Func().Id("init").Params().Block(jen.Id(name).Op("=").Add(table)).Line().Line()
-	} else {
-		s.Op("=").Add(table).Line().Line()
-	}
+	table := typ.Clone().Values(multiline(c.rows(l))...)
+	var s *jen.Statement
 	var body []jen.Code
+	switch {
+	case group != nil:
+		s = jen.Null()
+		body = append(body, jen.Var().Id("group").Add(hook(group.Hook)), jen.Id(name).Op(":=").Add(table))
+	case c.recurs(l): // a table cannot refer to itself where it is declared
+		s = jen.Var().Id(name).Add(typ).Line().Line()
+		s.Func().Id("init").Params().Block(jen.Id(name).Op("=").Add(table)).Line().Line()
+	default:
+		s = jen.Var().Id(name).Op("=").Add(table).Line().Line()
+	}
 	if l.OrBare && len(l.Fields) > 0 {
 		body = append(body, c.readBareToo(l))
 	}
-	open := c.openUnion(l)
+	open := openUnion(l)
 	if read := jen.Id(name).Dot("Read").Call(jen.Id("r"), jen.Id("x")); open == nil {
 		body = append(body, read)
 	} else {
@@ -42,31 +41,127 @@ func (c *codec) readMessage(l *ir.Layout) jen.Code {
 	for _, f := range unions(l) {
 		body = append(body, c.unionSet(l, f, f == open)...)
 	}
-	head := s.Func().Id(c.fn("read", l.Type, "")).Params(jen.Id("r").Op("*").Qual(wirePath, "Reader"), jen.Id("x").Op("*").Id(l.Type.Go))
-	if len(body) == 1 && open == nil && !l.OrBare {
-		return head.Add(oneLine(body[0])).Line()
+	if group != nil {
+		list := jen.Id("group").Dot("List").Call(jen.Lit(group.Arg))
+		body = append(body, jen.Id("x").Dot(group.Field.Go).Op("=").Id("interfacesFrom"+c.wire.Suffix).Call(list))
 	}
-	return head.Block(body...).Line()
+	return s.Add(c.readFunc(l, body...))
 }
 
-// fieldRow is a member's row of the table.
-func (c *codec) fieldRow(l *ir.Layout, m *ir.FieldLayout) *literal {
+// readFunc prints the function that reads a layout, on one line where it is a call.
+func (c *codec) readFunc(l *ir.Layout, body ...jen.Code) jen.Code {
+	head := jen.Func().Id(c.fn("read", l)).Params(jsonReader(), jen.Id("x").Add(ptr(l.Type)))
+	return head.Add(function(body)).Line()
+}
+
+// jsonReader is the parameter of a function that reads JSON.
+func jsonReader() jen.Code { return jen.Id("r").Op("*").Qual(wirePath, "Reader") }
+
+// function is a function's body: on one line if it is one call or assignment.
+func function(body []jen.Code) jen.Code {
+	if len(body) == 1 {
+		return oneLine(body[0])
+	}
+	return jen.Block(body...)
+}
+
+// rows are the members in the table. One that is only written is like one that is not known.
+func (c *codec) rows(l *ir.Layout) []jen.Code {
+	var rows []jen.Code
+	for _, m := range l.Fields {
+		if !m.Derived {
+			rows = append(rows, jen.Values(*c.row(l, m)...))
+		}
+	}
+	return rows
+}
+
+// row is a member's row of the table.
+func (c *codec) row(l *ir.Layout, m *ir.FieldLayout) *literal {
+	into := func(body []jen.Code) jen.Code {
+		return jen.Func().Params(jsonReader(), jen.Id("x").Add(ptr(l.Type))).Add(function(body))
+	}
 	row := members("Name", jen.Lit(m.Name))
 	if len(m.Aliases) > 0 {
 		row.set("Aliases", stringsOf(m.Aliases))
 	}
-	if m.Required && m.Case == nil {
+	if m.Required && !m.Lenient && m.Case == nil {
 		row.set("Required", jen.True())
 	}
-	if null := nullMeans(m); null != "" {
+	if null := c.nullMeans(m); null != "" {
 		row.set("Null", jen.Qual(wirePath, null))
 	}
 	if m.Case != nil {
 		row.set("Oneof", jen.Lit(slices.Index(unions(l), m.Field)+1))
 	}
-	row.set("Read", jen.Func().Params(jen.Id("r").Op("*").Qual(wirePath, "Reader"), jen.Id("x").Op("*").Id(l.Type.Go)).
-		Add(oneLine(jen.Id("x").Dot(m.Field.Go).Op("=").Add(c.readMember(m)))))
+	row.set("Read", into(c.readInto(l, m)))
+	if absent := c.absent(m); absent != nil {
+		row.set("Absent", jen.Func().Params(jen.Id("x").Add(ptr(l.Type))).Add(oneLine(absent)))
+	}
 	return row
+}
+
+// target is the field of a member.
+func target(m *ir.FieldLayout) *jen.Statement {
+	if m.Into != nil {
+		return made(m.Into).Dot(m.Field.Go)
+	}
+	return jen.Id("x").Dot(m.Field.Go)
+}
+
+// made is the message in a field, a new one if there is none yet.
+func made(f *ir.Field) *jen.Statement {
+	return jen.Qual(wirePath, "Made").Call(jen.Op("&").Id("x").Dot(f.Go))
+}
+
+// readInto prints what a row reads.
+func (c *codec) readInto(l *ir.Layout, m *ir.FieldLayout) []jen.Code {
+	if m.Nested != nil {
+		return []jen.Code{jen.Id(c.fn("read", m.Nested)).Call(jen.Id("r"), jen.Id("x"))}
+	}
+	read := hook("Read" + m.Hook)
+	switch hooks[m.Hook].form {
+	case hookGroup:
+		return []jen.Code{jen.Id("group").Dot("Read").Call(jen.Id("r"), jen.Lit(m.Name))}
+	case hookPair: // what a member of its own says counts before
+		v, w := jen.Id("x").Dot(m.Field.Go), jen.Id("x").Dot(m.With.Go)
+		return []jen.Code{
+			jen.List(jen.Id("v"), jen.Id("w")).Op(":=").Add(read).Call(jen.Id("r")),
+			jen.If(jen.Add(v).Op("==").Lit("")).Block(jen.Add(v).Op("=").Id("v")),
+			jen.If(jen.Add(w).Op("==").Lit("")).Block(jen.Add(w).Op("=").Id("w")),
+		}
+	case hookValue:
+		return []jen.Code{target(m).Op("=").Add(read).Call(jen.Id("r"))}
+	case hookRewrite:
+		set := target(m).Op("=").Add(c.readMember(m))
+		return []jen.Code{reread(jen.Id("r").Dot("Offset").Call(), read.Call(jen.Id("r")), set)}
+	}
+	shared := slices.ContainsFunc(l.Fields, func(o *ir.FieldLayout) bool { return o.Into != nil && o.Into == m.Field })
+	if shared && m.Field.Type.Kind == ir.KindMessage {
+		return []jen.Code{jen.Id(c.fn("read", c.layout(m, m.Field.Type))).Call(jen.Id("r"), made(m.Field))}
+	}
+	return []jen.Code{target(m).Op("=").Add(c.readMember(m))}
+}
+
+// reread reads src, which is what the value at offset stands for.
+func reread(offset, src, set jen.Code) jen.Code {
+	return jen.Id("r").Dot("Reread").Call(offset, src, jen.Func().Params(jsonReader()).Add(oneLine(set)))
+}
+
+// absent prints what a missing member is read as; nil: nothing.
+func (c *codec) absent(m *ir.FieldLayout) jen.Code {
+	switch {
+	case m.Nested != nil:
+		return nil
+	case m.Default != nil:
+		return jen.Id("x").Dot(m.Field.Go).Op("=").Id(m.Default.Go)
+	case m.Fallback:
+		return target(m).Op("=").Add(hook("Absent" + m.Hook)).Call()
+	case m.Filled:
+		read := jen.Id(c.fn("read", c.layout(m, m.Field.Type)))
+		return jen.Id("x").Dot(m.Field.Go).Op("=").Qual(wirePath, "ReadEmpty").Call(read)
+	}
+	return nil
 }
 
 // oneLine is a block of one statement on the line of what precedes it.
@@ -74,34 +169,29 @@ func oneLine(statement jen.Code) jen.Code {
 	return jen.Custom(jen.Options{Open: "{ ", Close: " }"}, statement)
 }
 
-// recurs reports whether a message can hold another one of its type.
-func (c *codec) recurs(t *ir.Type) bool {
-	met := map[*ir.Type]bool{}
-	var reaches func(from *ir.Type) bool
-	reaches = func(from *ir.Type) bool {
-		for _, l := range c.wire.Layouts {
-			if l.Type != from {
-				continue
+// recurs reports whether a message can hold another one of its layout.
+func (c *codec) recurs(l *ir.Layout) bool {
+	met := map[*ir.Layout]bool{}
+	var reaches func(from *ir.Layout) bool
+	reaches = func(from *ir.Layout) bool {
+		for _, m := range from.Fields {
+			inner := m.Nested
+			if inner == nil {
+				inner = c.layout(m, elemOf(memberType(m)))
 			}
-			for _, m := range l.Fields {
-				inner := memberType(m)
-				if inner.Elem != nil {
-					inner = *inner.Elem
-				}
-				if inner.Type == t || inner.Kind == ir.KindAny && l.Type == t {
+			if inner == l {
+				return true
+			}
+			if inner != nil && !met[inner] {
+				met[inner] = true
+				if reaches(inner) {
 					return true
-				}
-				if inner.Type != nil && !met[inner.Type] {
-					met[inner.Type] = true
-					if reaches(inner.Type) {
-						return true
-					}
 				}
 			}
 		}
 		return false
 	}
-	return reaches(t)
+	return reaches(l)
 }
 
 // readBareToo prints the reading of a message in the form of its only member, a list. Where it is the value of a map, nothing (null) is
@@ -109,35 +199,20 @@ func (c *codec) recurs(t *ir.Type) bool {
 func (c *codec) readBareToo(l *ir.Layout) jen.Code {
 	m := l.Fields[0]
 	return jen.Switch(jen.Id("r").Dot("Kind").Call()).Block(
-		jen.Case(jen.Qual(wirePath, "KindArray")).Block(jen.Id("x").Dot(m.Field.Go).Op("=").Add(c.readListMember(m)), jen.Return()),
+		jen.Case(jen.Qual(wirePath, "KindArray")).Block(jen.Id("x").Dot(m.Field.Go).Op("=").Add(c.readList(m)), jen.Return()),
 		jen.Case(jen.Qual(wirePath, "KindNull")).Block(jen.Id("r").Dot("Null").Call(), jen.Return()),
 	)
 }
 
-// orBare reports whether messages of type t are read in two forms.
-func (c *codec) orBare(t *ir.Type) bool {
-	for _, l := range c.wire.Layouts {
-		if l.Type == t {
-			return l.OrBare
-		}
-	}
-	return false
-}
-
-// openUnion is the oneof to which an unknown member may belong: the only one of its message.
-func (c *codec) openUnion(l *ir.Layout) *ir.Field {
-	if us := unions(l); len(us) == 1 {
-		return us[0]
-	}
-	return nil
-}
-
 // nullMeans is what null stands for in a member's place, "" for no member.
-func nullMeans(m *ir.FieldLayout) string {
+func (c *codec) nullMeans(m *ir.FieldLayout) string {
+	if m.Nested != nil || m.Hook != "" {
+		return ""
+	}
 	switch kind := memberType(m).Kind; {
 	case kind == ir.KindValue, kind == ir.KindNullValue:
 		return "NullValue"
-	case m.Required && m.MinItems == 0 && (kind == ir.KindList || kind == ir.KindMap):
+	case c.strict() && m.Required && m.MinItems == 0 && (kind == ir.KindList || kind == ir.KindMap):
 		return "NullEmpty"
 	}
 	return ""
@@ -151,36 +226,38 @@ func (c *codec) readMember(m *ir.FieldLayout) jen.Code {
 	t := m.Field.Type
 	switch {
 	case t.Kind == ir.KindMessage:
-		return c.readNew(t.Type)
+		return c.readNew(m, t)
 	case t.Kind == ir.KindList:
-		return c.readListMember(m)
+		return c.readList(m)
 	case t.Kind == ir.KindMap:
-		return c.readMapMember(t)
+		return c.readMap(m)
+	case m.Implicit:
+		return jen.Qual(wirePath, "NonZero").Call(c.readScalar(m, t))
 	case isPointer(m.Field):
-		return jen.New(c.readScalar(t))
-	case t.Kind == ir.KindEnum && m.Required && !m.Always:
-		return jen.Qual(wirePath, "ReadSpecified").Call(jen.Id("r"), jen.Id(c.fn("read", t.Type, "")))
+		return jen.New(c.readScalar(m, t))
+	case t.Kind == ir.KindEnum && m.Required && !m.Always && c.strict():
+		return jen.Qual(wirePath, "ReadSpecified").Call(jen.Id("r"), c.reader(m, t))
 	}
-	return c.readScalar(t)
+	return c.readScalar(m, t)
 }
 
 // readNew is the expression that reads a message.
-func (c *codec) readNew(t *ir.Type) jen.Code {
-	return jen.Qual(wirePath, "ReadNew").Call(jen.Id("r"), jen.Id(c.fn("read", t, "")))
+func (c *codec) readNew(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
+	return jen.Qual(wirePath, "ReadNew").Call(jen.Id("r"), c.reader(m, t))
 }
 
 // readScalar is the expression that reads a scalar or an enum.
-func (c *codec) readScalar(t ir.TypeRef) jen.Code {
+func (c *codec) readScalar(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
 	if t.Kind == ir.KindEnum {
-		return jen.Id(c.fn("read", t.Type, "")).Call(jen.Id("r"))
+		return jen.Add(c.reader(m, t)).Call(jen.Id("r"))
 	}
 	return jen.Id("r").Dot(scalars[t.Kind].read).Call()
 }
 
-// reader is the function that reads a scalar or an enum.
-func (c *codec) reader(t ir.TypeRef) jen.Code {
-	if t.Kind == ir.KindEnum {
-		return jen.Id(c.fn("read", t.Type, ""))
+// reader is the function that reads a message, a scalar or an enum.
+func (c *codec) reader(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
+	if t.Type != nil {
+		return jen.Id(c.fn("read", c.layout(m, t)))
 	}
 	return jen.Parens(jen.Op("*").Qual(wirePath, "Reader")).Dot(scalars[t.Kind].read)
 }
@@ -189,94 +266,78 @@ func (c *codec) reader(t ir.TypeRef) jen.Code {
 func (c *codec) readCase(m *ir.FieldLayout) jen.Code {
 	switch t := m.Case.Type; {
 	case t.Kind == ir.KindMessage && m.Case.Direct:
-		return c.readNew(t.Type)
+		return c.readNew(m, t)
 	case t.Kind == ir.KindMessage:
-		return jen.Id(m.Case.Go).Values(c.readNew(t.Type))
+		return jen.Id(m.Case.Go).Values(c.readNew(m, t))
 	case t.Kind == ir.KindAny:
-		return jen.Id(m.Case.Go).Values(c.readScalar(t))
+		return jen.Id(m.Case.Go).Values(c.readScalar(m, t))
 	default:
-		return jen.Id(m.Case.Go).Call(c.readScalar(t))
+		return jen.Id(m.Case.Go).Call(c.readScalar(m, t))
 	}
 }
 
-// readListMember is the expression that reads a list, with the check of its length.
-func (c *codec) readListMember(m *ir.FieldLayout) jen.Code {
+// readList is the expression that reads a list, with the check of its length.
+func (c *codec) readList(m *ir.FieldLayout) jen.Code {
 	elem := *m.Field.Type.Elem
+	read := c.reader(m, elem)
 	var list *jen.Statement
 	switch {
 	case elem.Kind == ir.KindMessage && m.MinItems > 0:
-		return jen.Qual(wirePath, "ReadSome").Call(jen.Id("r"), jen.Lit(m.MinItems), jen.Id(c.fn("read", elem.Type, "")))
+		return jen.Qual(wirePath, "ReadSome").Call(jen.Id("r"), jen.Lit(m.MinItems), read)
 	case elem.Kind == ir.KindMessage:
-		list = jen.Qual(wirePath, "ReadList").Call(jen.Id("r"), jen.Id(c.fn("read", elem.Type, "")))
+		list = jen.Qual(wirePath, "ReadList").Call(jen.Id("r"), read)
 	case elem.Kind == ir.KindString:
 		list = jen.Id("r").Dot("Strings").Call()
 	default:
-		list = jen.Qual(wirePath, "ReadPlainList").Call(jen.Id("r"), c.reader(elem))
+		list = jen.Qual(wirePath, "ReadPlainList").Call(jen.Id("r"), read)
 	}
 	if m.MinItems == 0 {
 		return list
 	}
-	return jen.Qual(wirePath, "ReadAtLeast").Call(jen.Id("r"), jen.Lit(m.MinItems),
-		jen.Func().Params(jen.Id("r").Op("*").Qual(wirePath, "Reader")).Index().Add(goType(elem)).Add(oneLine(jen.Return(list))))
+	all := jen.Func().Params(jsonReader()).Index().Add(goType(elem)).Add(oneLine(jen.Return(list)))
+	return jen.Qual(wirePath, "ReadAtLeast").Call(jen.Id("r"), jen.Lit(m.MinItems), all)
 }
 
-// readMapMember is the expression that reads a map; a name met twice is refused by the reader.
-func (c *codec) readMapMember(t ir.TypeRef) jen.Code {
-	elem := *t.Elem
-	keyed, types := "", []jen.Code{}
-	if t.Key != nil {
-		keyed, types = "Keyed", []jen.Code{keyType(t)}
-	}
-	nulls := jen.Lit(elem.Kind == ir.KindValue || elem.Kind == ir.KindNullValue || elem.Type != nil && c.orBare(elem.Type))
-	fn, read := jen.Qual(wirePath, "ReadPlain"+keyed+"Map"), jen.Code(nil)
+// readMap is the expression that reads a map; a name met twice is refused by the reader.
+func (c *codec) readMap(m *ir.FieldLayout) jen.Code {
+	t, elem, name := m.Field.Type, *m.Field.Type.Elem, "Read"
+	nulls := elem.Kind == ir.KindValue || elem.Kind == ir.KindNullValue
 	if elem.Kind == ir.KindMessage {
-		fn, read = jen.Qual(wirePath, "Read"+keyed+"Map"), jen.Id(c.fn("read", elem.Type, ""))
+		nulls = c.layout(m, elem).OrBare
 	} else {
-		read = c.reader(elem)
+		name += "Plain"
 	}
+	var types []jen.Code
+	if t.Key != nil {
+		name, types = name+"Keyed", []jen.Code{keyType(t)}
+	}
+	fn := jen.Qual(wirePath, name+"Map")
 	if len(types) > 0 {
 		fn = fn.Types(types...)
 	}
-	return fn.Call(jen.Id("r"), nulls, read)
+	return fn.Call(jen.Id("r"), jen.Lit(nulls), c.reader(m, elem))
 }
 
 // unionSet prints what happens at the end of a message whose oneof met no known case.
 func (c *codec) unionSet(l *ir.Layout, f *ir.Field, open bool) []jen.Code {
 	x := jen.Id("x").Dot(f.Go)
-	none := jen.Id("r").Dot("NoCase").Call(caseNames(l, f)...)
+	none, needed := jen.Id("r").Dot("NoCase").Call(caseNames(l, f)...), c.strict() && f.Presence != ir.Explicit
 	if !open {
-		if f.Presence == ir.Explicit {
+		if !needed {
 			return nil
 		}
-		return []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(none)}
+		return []jen.Code{jen.If(isNil(x)).Block(none)}
 	}
-	keep := jen.If(jen.List(jen.Id("name"), jen.Id("value"), jen.Id("ok")).Op(":=").Id("extra").Dot("Case").Call(), jen.Id("ok")).Block(
-		x.Clone().Op("=").Add(unknownCase(f.Union, jen.Id("name"), jen.Id("value"))),
-	)
-	if f.Presence != ir.Explicit {
+	keep := keepUnknown(f, x)
+	if needed {
 		keep.Else().Block(none)
 	}
-	return []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(keep)}
+	return []jen.Code{jen.If(isNil(x)).Block(keep)}
 }
 
-// readEnum prints the function that reads an enum by name, alias or number. A name or number that is in no table is kept.
-func (c *codec) readEnum(l *ir.Layout) jen.Code {
-	var names, numbers []jen.Code
-	for _, v := range l.Values {
-		var lits []jen.Code
-		for _, name := range append([]string{v.Name}, v.Aliases...) {
-			lits = append(lits, jen.Lit(name))
-		}
-		names = append(names, jen.Case(lits...).Block(jen.Return(jen.Id(v.Value.Go))))
-		numbers = append(numbers, jen.Case(jen.Lit(int(v.Number))).Block(jen.Return(jen.Id(v.Value.Go))))
-	}
-	return jen.Func().Id(c.fn("read", l.Type, "")).Params(jen.Id("r").Op("*").Qual(wirePath, "Reader")).Id(l.Type.Go).Block(
-		jen.List(jen.Id("name"), jen.Id("number"), jen.Id("byName")).Op(":=").Id("r").Dot("Enum").Call(),
-		jen.If(jen.Id("byName")).Block(
-			jen.Switch(jen.String().Call(jen.Id("name"))).Block(names...),
-			jen.Return(jen.Id(l.Type.Go).Call(jen.Id("r").Dot("Keep").Call(jen.Id("name")))),
-		),
-		jen.Switch(jen.Id("number")).Block(numbers...),
-		jen.Return(jen.Id(l.Type.Go).Call(jen.Qual("strconv", "Itoa").Call(jen.Int().Call(jen.Id("number"))))),
-	).Line()
+// keepUnknown keeps the unknown member that may be a case of the oneof x, if there is one.
+func keepUnknown(f *ir.Field, x jen.Code) *jen.Statement {
+	return jen.If(jen.List(jen.Id("name"), jen.Id("value"), jen.Id("ok")).Op(":=").Id("extra").Dot("Case").Call(), jen.Id("ok")).Block(
+		jen.Add(x).Op("=").Add(unknownCase(f.Union, jen.Id("name"), jen.Id("value"))),
+	)
 }

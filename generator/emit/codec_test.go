@@ -42,7 +42,7 @@ func sinkType() *ir.Type {
 		add("list"+string(ref.Kind), ir.TypeRef{Kind: ir.KindList, Elem: &elem}, ir.Implicit)
 		add("map"+string(ref.Kind), ir.TypeRef{Kind: ir.KindMap, Elem: &elem}, ir.Implicit)
 	}
-	for i := range perSeen {
+	for i := range 64 {
 		add(fmt.Sprintf("flag%d", i), ir.TypeRef{Kind: ir.KindBool}, ir.Implicit)
 	}
 	add("last", ir.TypeRef{Kind: ir.KindTimestamp}, ir.Required)
@@ -209,7 +209,18 @@ func TestCodecRefusesWhatItCannotPrint(t *testing.T) {
 		want   string
 	}{
 		{"another encoding", func(w *ir.Wire, _ *ir.FieldLayout) { w.Encoding = ir.Proto }, `emit codec 9.9/json: encoding "proto" is not JSON`},
-		{"hook", func(_ *ir.Wire, m *ir.FieldLayout) { m.Hook = "Blocking" }, `emit codec 9.9/json: Leaf.name: no hook "Blocking"`},
+		{"unknown hook", func(_ *ir.Wire, m *ir.FieldLayout) { m.Hook = "Sideways" }, `emit codec 9.9/json: Leaf.name: no hook "Sideways"`},
+		{"fallback without one", func(_ *ir.Wire, m *ir.FieldLayout) { m.Hook, m.Fallback = "Schemes", true },
+			`emit codec 9.9/json: Leaf.name: hook "Schemes" does not say what absence means`},
+		{"a hook of two fields for one", func(_ *ir.Wire, m *ir.FieldLayout) { m.Hook = "ConfigName" },
+			`emit codec 9.9/json: Leaf.name: hook "ConfigName" needs two fields`},
+		{"a message without a layout", func(_ *ir.Wire, m *ir.FieldLayout) {
+			other := &ir.Type{Name: "Other", Go: "Other", Kind: ir.Message}
+			m.Field = &ir.Field{Name: "other", Type: ir.TypeRef{Kind: ir.KindMessage, Name: "Other", Type: other}}
+		}, `emit codec 9.9/json: Leaf.name: Other has no layout on this wire`},
+		{"a tag on what is no message", func(w *ir.Wire, m *ir.FieldLayout) {
+			w.Layouts[1].Tag, m.Case = "kind", &ir.Case{Name: "text", Type: ir.TypeRef{Kind: ir.KindString}}
+		}, `emit codec 9.9/json: Leaf.name: a case of kind is not a message of its own`},
 		{"list of lists", func(_ *ir.Wire, m *ir.FieldLayout) {
 			m.Field = &ir.Field{Type: ir.TypeRef{Kind: ir.KindList, Elem: &list}}
 		}, "emit codec 9.9/json: Leaf.name: a list cannot be here"},

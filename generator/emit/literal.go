@@ -45,3 +45,13 @@ func multiline(values []jen.Code) []jen.Code {
 func unknownCase(u *ir.Union, name, value jen.Code) *jen.Statement {
 	return jen.Op("&").Id(u.Unknown).Values(*members("Name", name, "Value", value)...)
 }
+
+func stringsOf(list []string) jen.Code { return jen.Index().String().Values(lits(list)...) }
+
+func lits(list []string) []jen.Code {
+	var out []jen.Code
+	for _, x := range list {
+		out = append(out, jen.Lit(x))
+	}
+	return out
+}

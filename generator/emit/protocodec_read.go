@@ -8,7 +8,7 @@ import (
 
 // readMessage prints the function that reads the content of a message into x, which may hold an earlier piece of it.
 func (c *protoCodec) readMessage(l *ir.Layout) jen.Code {
-	open := openOneof(l)
+	open := openUnion(l)
 	var body, cases []jen.Code
 	if open != nil {
 		body = append(body, jen.Var().Id("extra").Qual(wirePath, "ProtoExtra"))
@@ -40,14 +40,6 @@ func (c *protoCodec) readMessage(l *ir.Layout) jen.Code {
 	body = append(body, c.missing(l, open)...)
 	return jen.Func().Id(c.fn("read", l.Type)).Params(jen.Id("r").Op("*").Qual(wirePath, "ProtoReader"), jen.Id("x").Op("*").Id(l.Type.Go)).
 		Block(body...).Line()
-}
-
-// openOneof is the oneof to which an unknown field may belong: the only one of its message.
-func openOneof(l *ir.Layout) *ir.Field {
-	if us := unions(l); len(us) == 1 {
-		return us[0]
-	}
-	return nil
 }
 
 // blockOf names the memory that the elements of a list of messages come from.
@@ -275,7 +267,7 @@ func mapElem(t ir.TypeRef) *jen.Statement {
 func (c *protoCodec) required(t *ir.Type) bool {
 	for _, l := range c.wire.Layouts {
 		if l.Type == t {
-			return len(c.missing(l, openOneof(l))) > 0
+			return len(c.missing(l, openUnion(l))) > 0
 		}
 	}
 	return false

@@ -29,7 +29,6 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	if usesAny(p) {
 		protocol.Add(anyFuncs(p))
 	}
-	protocol.Add(b.helpers()) // last: now it is known which ones are called
 	return renderAll(
 		source{protocol, pkgFile(paths.Protocol, "protocol.gen.go")},
 		source{events, pkgFile(paths.Protocol, "events.gen.go")},

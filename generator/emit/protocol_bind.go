@@ -7,11 +7,7 @@ import (
 )
 
 // bound prints code that touches fields by their meaning, so that presence and missing fields are decided in one place.
-type bound struct {
-	*ir.Bindings
-	// value and optional say that the helper functions of these names are called.
-	value, optional bool
-}
+type bound struct{ *ir.Bindings }
 
 // has reports whether the protocol has a field of this meaning.
 func (b *bound) has(meaning string) bool { return b.Fields[meaning] != nil }
@@ -24,8 +20,7 @@ func (b *bound) sel(x, meaning string) *jen.Statement {
 // get reads the field of this meaning from x; "not set" gives the zero value.
 func (b *bound) get(x, meaning string) *jen.Statement {
 	if isPointer(b.Fields[meaning]) {
-		b.value = true
-		return jen.Id("value").Call(b.sel(x, meaning))
+		return orZero(b.sel(x, meaning))
 	}
 	return b.sel(x, meaning)
 }
@@ -43,8 +38,7 @@ func (b *bound) into(dict *literal, meaning string, value jen.Code) {
 		return
 	}
 	if isPointer(b.Fields[meaning]) {
-		b.optional = true
-		value = jen.Id("optional").Call(value)
+		value = nonZero(value)
 	}
 	dict.set(b.Fields[meaning].Go, value)
 }
@@ -56,8 +50,7 @@ func (b *bound) countInto(dict *literal, meaning string, value *jen.Statement) {
 	case isPointer(b.Fields[meaning]):
 		dict.set(b.Fields[meaning].Go, jen.Qual(runtimePath, "Int32").Call(value))
 	default:
-		b.value = true
-		dict.set(b.Fields[meaning].Go, jen.Int32().Call(jen.Id("value").Call(value)))
+		dict.set(b.Fields[meaning].Go, jen.Int32().Call(orZero(value)))
 	}
 }
 
@@ -75,31 +68,16 @@ func (b *bound) count(x, meaning string) jen.Code {
 	}
 	value := b.sel(x, meaning)
 	if !isPointer(b.Fields[meaning]) {
-		b.optional = true
-		value = jen.Id("optional").Call(value)
+		value = nonZero(value)
 	}
 	return jen.Qual(runtimePath, "Int").Call(value)
 }
 
-// helpers prints the helper functions that were called.
-func (b *bound) helpers() jen.Code {
-	s := jen.Null()
-	if b.value {
-		s.Add(doc("value is what p points to, or the zero value."))
-		s.Func().Id("value").Types(jen.Id("T").Any()).Params(jen.Id("p").Op("*").Id("T")).Params(jen.Id("v").Id("T")).Block(
-			jen.If(jen.Id("p").Op("!=").Nil()).Block(jen.Id("v").Op("=").Op("*").Id("p")),
-			jen.Return(jen.Id("v")),
-		).Line().Line()
-	}
-	if b.optional {
-		s.Add(doc("optional is a pointer to v, or nil if v is the zero value."))
-		s.Func().Id("optional").Types(jen.Id("T").Comparable()).Params(jen.Id("v").Id("T")).Op("*").Id("T").Block(
-			jen.If(jen.Id("v").Op("==").Op("*").New(jen.Id("T"))).Block(jen.Return(jen.Nil())),
-			jen.Return(jen.Op("&").Id("v")),
-		).Line()
-	}
-	return s
-}
+// orZero is what a pointer points to, or the zero value.
+func orZero(p jen.Code) *jen.Statement { return jen.Qual(wirePath, "OrZero").Call(p) }
+
+// nonZero is a pointer to a value, nil to the zero value.
+func nonZero(x jen.Code) *jen.Statement { return jen.Qual(wirePath, "NonZero").Call(x) }
 
 // ptr is the type *T of a message.
 func ptr(t *ir.Type) *jen.Statement { return jen.Op("*").Id(t.Go) }

@@ -30,8 +30,7 @@ func (b *bound) messageInfo() jen.Code {
 // set assigns to the field of this meaning. A zero value is "not set".
 func (b *bound) set(x, meaning string, value jen.Code) jen.Code {
 	if isPointer(b.Fields[meaning]) {
-		b.optional = true
-		value = jen.Id("optional").Call(value)
+		value = nonZero(value)
 	}
 	return b.sel(x, meaning).Op("=").Add(value)
 }

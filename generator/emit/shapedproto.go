@@ -10,17 +10,12 @@ import (
 // of [ProtoCodec]. It takes what the proto of 0.3 needs: nested and lifted members, variants, and hooks that have a protobuf side.
 type shapedProto struct {
 	*protoCodec
-	*shaped
+	json *codec
 }
 
 // shapedProtoCodec adds the functions of c's wire to f.
 func shapedProtoCodec(c *protoCodec, b *bound, f *jen.File) {
-	s := &shapedProto{c, &shaped{codec: &codec{wire: c.wire}, bound: b, first: map[*ir.Type]*ir.Layout{}}}
-	for _, l := range c.wire.Layouts {
-		if s.first[l.Type] == nil {
-			s.first[l.Type] = l
-		}
-	}
+	s := &shapedProto{c, &codec{layouts: layoutsOf(c.wire), hub: b}}
 	for _, l := range c.wire.Layouts {
 		switch {
 		case l.Type.Kind == ir.Enum:
@@ -32,7 +27,7 @@ func shapedProtoCodec(c *protoCodec, b *bound, f *jen.File) {
 		}
 		addAll(f, c.document(l), s.writeShaped(l), s.readShaped(l))
 		if groupOf(l) != nil {
-			f.Add(s.interfaces())
+			f.Add(s.json.interfaces())
 		}
 		if len(l.Fields) > 0 {
 			f.Add(c.memberNames(l))
@@ -51,7 +46,7 @@ func (s *shapedProto) readFunc(l *ir.Layout, body ...jen.Code) jen.Code {
 
 // writeHooked prints the function that hands a part to its hook.
 func (s *shapedProto) writeHooked(l *ir.Layout) jen.Code {
-	content := s.Fields["Part.content"]
+	content := s.json.hub.Fields["Part.content"]
 	return s.writeFunc(l,
 		jen.If(jen.List(jen.Id("c"), jen.Id("ok")).Op(":=").Id("x").Dot(content.Go).Assert(jen.Op("*").Id(content.Union.Unknown)), jen.Id("ok")).Block(
 			jen.Return(hook("PutUnknown"+l.Hook).Call(jen.Id("w"), jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value"), jen.Id("partOf").Call(jen.Id("x")).Dot("Metadata"))),
@@ -62,7 +57,7 @@ func (s *shapedProto) writeHooked(l *ir.Layout) jen.Code {
 
 // readHookedProto prints the function that takes a part from its hook.
 func (s *shapedProto) readHookedProto(l *ir.Layout) jen.Code {
-	content := s.Fields["Part.content"]
+	content := s.json.hub.Fields["Part.content"]
 	return s.readFunc(l,
 		jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value")).Op(":=").Add(hook("Take"+l.Hook)).Call(jen.Id("r")),
 		jen.Id("setPart").Call(jen.Id("x"), jen.Op("&").Id("part")),
@@ -111,7 +106,7 @@ func (s *shapedProto) writeField(m *ir.FieldLayout) jen.Code {
 	}
 	switch {
 	case form == hookGroup:
-		return put(jen.Id("interfacesOf"+s.protoCodec.wire.Suffix).Call(x), jen.Lit(m.Arg), jen.Lit(m.Name))
+		return put(jen.Id("interfacesOf"+s.wire.Suffix).Call(x), jen.Lit(m.Arg), jen.Lit(m.Name))
 	case form == hookPair:
 		return put(x, jen.Id("x").Dot(m.With.Go))
 	case form == hookDerived:
@@ -123,7 +118,7 @@ func (s *shapedProto) writeField(m *ir.FieldLayout) jen.Code {
 	case m.Implicit:
 		return s.writeImplicit(m)
 	case m.Field.Type.Kind == ir.KindMessage:
-		write := jen.Id(s.of("write", s.layout(m, m.Field.Type)))
+		write := jen.Id(s.of("write", s.json.layout(m, m.Field.Type)))
 		switch {
 		case m.Filled:
 			return jen.Block(append([]jen.Code{
@@ -157,7 +152,7 @@ func (s *shapedProto) readShaped(l *ir.Layout) jen.Code {
 	group := groupOf(l)
 	if group != nil {
 		body = append(body, jen.Var().Id("group").Add(hook(group.Hook)))
-		end = append(end, jen.Id("x").Dot(group.Field.Go).Op("=").Id("interfacesFrom"+s.protoCodec.wire.Suffix).Call(jen.Id("group").Dot("List").Call(jen.Lit(group.Arg))))
+		end = append(end, jen.Id("x").Dot(group.Field.Go).Op("=").Id("interfacesFrom"+s.wire.Suffix).Call(jen.Id("group").Dot("List").Call(jen.Lit(group.Arg))))
 	}
 	for _, m := range l.Fields {
 		if m.Nested == nil && m.Hook == "" && m.Case == nil && m.Field.Type.Kind == ir.KindList && m.Field.Type.Elem.Kind == ir.KindMessage {
@@ -200,7 +195,7 @@ func (s *shapedProto) lacks(m *ir.FieldLayout) []jen.Code {
 // create prints the making of a message that is not there yet, with what absence means for its members.
 func (s *shapedProto) create(m *ir.FieldLayout, x *jen.Statement) jen.Code {
 	body := []jen.Code{x.Clone().Op("=").New(jen.Id(m.Field.Type.Type.Go))}
-	for _, inner := range s.layout(m, m.Field.Type).Fields {
+	for _, inner := range s.json.layout(m, m.Field.Type).Fields {
 		if inner.Fallback {
 			body = append(body, x.Clone().Dot(inner.Field.Go).Op("=").Add(hook("Absent"+inner.Hook)).Call())
 		}
@@ -241,13 +236,13 @@ func (s *shapedProto) readFieldProto(m *ir.FieldLayout) []jen.Code {
 	case m.Implicit:
 		var body []jen.Code
 		if m.Into != nil {
-			body, x = append(body, s.allocate(m)), jen.Id("x").Dot(m.Into.Go).Dot(m.Field.Go)
+			body, x = append(body, jen.If(isNil(jen.Id("x").Dot(m.Into.Go))).Block(jen.Id("x").Dot(m.Into.Go).Op("=").New(jen.Id(m.Into.Type.Type.Go)))), jen.Id("x").Dot(m.Into.Go).Dot(m.Field.Go)
 		}
-		set := jen.If(jen.Id("v").Op(":=").Add(s.protoCodec.readScalar(oneOf(m), nil)), notZero(m, jen.Id("v"))).Block(x.Clone().Op("=").Op("&").Id("v")).
+		set := jen.If(jen.Id("v").Op(":=").Add(s.readScalar(oneOf(m), nil)), notZero(m, jen.Id("v"))).Block(x.Clone().Op("=").Op("&").Id("v")).
 			Else().Block(x.Clone().Op("=").Nil())
 		return one(protoScalars[m.Field.Type.Kind].wireType, append(body, set)...)
 	case m.Case == nil && m.Field.Type.Kind == ir.KindMessage:
-		return one(delimitedType, append([]jen.Code{s.create(m, x)}, entered(s.layout(m, m.Field.Type), x.Clone())...)...)
+		return one(delimitedType, append([]jen.Code{s.create(m, x)}, entered(s.json.layout(m, m.Field.Type), x.Clone())...)...)
 	}
 	return s.readMember(m)
 }

@@ -16,13 +16,11 @@ func appendAPIKeySecuritySchemeV01JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	b = append(b, `,"type":"apiKey"`...)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAPIKeySecuritySchemeV01JSON = wire.Fields[*APIKeySecurityScheme]{}
+
 func readAPIKeySecuritySchemeV01JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAPIKeySecuritySchemeV01JSON.Read(r, x)
 }
 
 func appendAgentCapabilitiesV01JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
@@ -30,32 +28,18 @@ func appendAgentCapabilitiesV01JSON(b []byte, x *AgentCapabilities) ([]byte, err
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Streaming != nil {
-		b = wire.AppendBool(append(b, `,"streaming":`...), *x.Streaming)
-	}
-	if x.PushNotifications != nil {
-		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
-	}
+	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
+	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAgentCapabilitiesV01JSON = wire.Fields[*AgentCapabilities]{
+	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
+	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
+}
+
 func readAgentCapabilitiesV01JSON(r *wire.Reader, x *AgentCapabilities) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "streaming":
-			if r.Field(&seen, 0) {
-				v := r.Bool()
-				x.Streaming = &v
-			}
-		case "pushNotifications":
-			if r.Field(&seen, 1) {
-				v := r.Bool()
-				x.PushNotifications = &v
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentCapabilitiesV01JSON.Read(r, x)
 }
 
 func appendAgentCardV01JSON(b []byte, x *AgentCard) ([]byte, error) {
@@ -65,118 +49,37 @@ func appendAgentCardV01JSON(b []byte, x *AgentCard) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	b = legacy.AppendInterfaces(b, interfacesOfV01JSON(x.SupportedInterfaces), "0.1")
-	if x.Provider != nil {
-		if b, err = appendAgentProviderV01JSON(append(b, `,"provider":`...), x.Provider); err != nil {
-			return b, wire.In(err, "provider")
-		}
-	}
+	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV01JSON)
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
-	if x.DocumentationURL != nil {
-		b = wire.AppendString(append(b, `,"documentationUrl":`...), *x.DocumentationURL)
-	}
-	if b, err = appendAgentCapabilitiesV01JSON(append(b, `,"capabilities":`...), x.Capabilities); err != nil {
-		return b, wire.In(err, "capabilities")
-	}
-	if len(x.SecuritySchemes) > 0 {
-		at := len(b)
-		if b, err = wire.AppendMap(append(b, `,"authentication":`...), legacy.Only(x.SecuritySchemes, writableSecuritySchemeV01JSON), appendSecuritySchemeV01JSON); err != nil {
-			return b, wire.In(err, "authentication")
-		}
-		b = legacy.WriteAuthentication(b, at, len(`,"authentication":`))
-	}
-	if legacy.HasDefaultModes(x.DefaultInputModes) {
-		if b, err = legacy.AppendDefaultModes(append(b, `,"defaultInputModes":`...), x.DefaultInputModes); err != nil {
-			return b, wire.In(err, "defaultInputModes")
-		}
-	}
-	if legacy.HasDefaultModes(x.DefaultOutputModes) {
-		if b, err = legacy.AppendDefaultModes(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes); err != nil {
-			return b, wire.In(err, "defaultOutputModes")
-		}
-	}
-	if b, err = wire.AppendList(append(b, `,"skills":`...), x.Skills, appendAgentSkillV01JSON); err != nil {
-		return b, wire.In(err, "skills")
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
+	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV01JSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"authentication":`, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV01JSON), legacy.WriteAuthentication(appendSecuritySchemeV01JSON))
+	b, err = wire.AppendMember(b, err, `,"defaultInputModes":`, legacy.HasDefaultModes(x.DefaultInputModes), x.DefaultInputModes, legacy.AppendDefaultModes)
+	b, err = wire.AppendMember(b, err, `,"defaultOutputModes":`, legacy.HasDefaultModes(x.DefaultOutputModes), x.DefaultOutputModes, legacy.AppendDefaultModes)
+	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV01JSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersAgentCardV01JSON = [...]string{"name", "description", "url", "provider", "version", "documentationUrl", "capabilities", "authentication", "defaultInputModes", "defaultOutputModes", "skills"}
-
 func readAgentCardV01JSON(r *wire.Reader, x *AgentCard) {
-	var seen wire.Seen
 	var group legacy.Interfaces
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 2) {
-				group.Read(r, "url")
-			}
-		case "provider":
-			if r.Field(&seen, 3) {
-				x.Provider = new(AgentProvider)
-				readAgentProviderV01JSON(r, x.Provider)
-			}
-		case "version":
-			if r.Field(&seen, 4) {
-				x.Version = r.String()
-			}
-		case "documentationUrl":
-			if r.Field(&seen, 5) {
-				v := r.String()
-				x.DocumentationURL = &v
-			}
-		case "capabilities":
-			if r.Field(&seen, 6) {
-				x.Capabilities = new(AgentCapabilities)
-				readAgentCapabilitiesV01JSON(r, x.Capabilities)
-			}
-		case "authentication":
-			if r.Field(&seen, 7) {
-				at := r.Offset()
-				var in wire.Reader
-				in.Reset(legacy.ReadAuthentication(r))
-				func(r *wire.Reader) {
-					x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV01JSON)
-				}(&in)
-				if err := in.Done(); err != nil {
-					r.FailAt(at, err.Error())
-				}
-			}
-		case "defaultInputModes":
-			if r.Field(&seen, 8) {
-				x.DefaultInputModes = legacy.ReadDefaultModes(r)
-			}
-		case "defaultOutputModes":
-			if r.Field(&seen, 9) {
-				x.DefaultOutputModes = legacy.ReadDefaultModes(r)
-			}
-		case "skills":
-			if r.Field(&seen, 10) {
-				x.Skills = wire.ReadList(r, readAgentSkillV01JSON)
-			}
-		default:
-			r.Unknown(key)
-		}
+	fields := wire.Fields[*AgentCard]{
+		{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
+		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
+		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
+		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV01JSON) }},
+		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
+		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
+		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV01JSON) }},
+		{Name: "authentication", Read: func(r *wire.Reader, x *AgentCard) {
+			r.Reread(r.Offset(), legacy.ReadAuthentication(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV01JSON) })
+		}},
+		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = legacy.ReadDefaultModes(r) }, Absent: func(x *AgentCard) { x.DefaultInputModes = legacy.AbsentDefaultModes() }},
+		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = legacy.ReadDefaultModes(r) }, Absent: func(x *AgentCard) { x.DefaultOutputModes = legacy.AbsentDefaultModes() }},
+		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV01JSON) }},
 	}
-	r.Require(&seen, 1<<0, membersAgentCardV01JSON[:])
-	if !seen.Has(8) {
-		x.DefaultInputModes = legacy.AbsentDefaultModes()
-	}
-	if !seen.Has(9) {
-		x.DefaultOutputModes = legacy.AbsentDefaultModes()
-	}
+	fields.Read(r, x)
 	x.SupportedInterfaces = interfacesFromV01JSON(group.List("0.1"))
 }
 
@@ -186,27 +89,17 @@ func appendAgentProviderV01JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"organization":`...), x.Organization)
-	if x.URL != "" {
-		b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	}
+	b = wire.AppendText(b, `,"url":`, x.URL)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAgentProviderV01JSON = wire.Fields[*AgentProvider]{
+	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
+	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
+}
+
 func readAgentProviderV01JSON(r *wire.Reader, x *AgentProvider) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "organization":
-			if r.Field(&seen, 0) {
-				x.Organization = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 1) {
-				x.URL = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentProviderV01JSON.Read(r, x)
 }
 
 func appendAgentSkillV01JSON(b []byte, x *AgentSkill) ([]byte, error) {
@@ -217,64 +110,29 @@ func appendAgentSkillV01JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	if len(x.Tags) > 0 {
 		b = wire.AppendPlainList(append(b, `,"tags":`...), x.Tags, wire.AppendString)
 	}
 	if len(x.Examples) > 0 {
 		b = wire.AppendPlainList(append(b, `,"examples":`...), x.Examples, wire.AppendString)
 	}
-	if legacy.HasModes(x.InputModes) {
-		if b, err = legacy.AppendModes(append(b, `,"inputModes":`...), x.InputModes); err != nil {
-			return b, wire.In(err, "inputModes")
-		}
-	}
-	if legacy.HasModes(x.OutputModes) {
-		if b, err = legacy.AppendModes(append(b, `,"outputModes":`...), x.OutputModes); err != nil {
-			return b, wire.In(err, "outputModes")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"inputModes":`, legacy.HasModes(x.InputModes), x.InputModes, legacy.AppendModes)
+	b, err = wire.AppendMember(b, err, `,"outputModes":`, legacy.HasModes(x.OutputModes), x.OutputModes, legacy.AppendModes)
+	return wire.EndObject(b, start), err
 }
-func readAgentSkillV01JSON(r *wire.Reader, x *AgentSkill) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "tags":
-			if r.Field(&seen, 3) {
-				x.Tags = r.Strings()
-			}
-		case "examples":
-			if r.Field(&seen, 4) {
-				x.Examples = r.Strings()
-			}
-		case "inputModes":
-			if r.Field(&seen, 5) {
-				x.InputModes = legacy.ReadModes(r)
-			}
-		case "outputModes":
-			if r.Field(&seen, 6) {
-				x.OutputModes = legacy.ReadModes(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+
+var fieldsAgentSkillV01JSON = wire.Fields[*AgentSkill]{
+	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
+	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
+	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
+	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = legacy.ReadModes(r) }},
+	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = legacy.ReadModes(r) }},
 }
+
+func readAgentSkillV01JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV01JSON.Read(r, x) }
 
 func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -282,66 +140,24 @@ func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if x.Name != "" {
-		b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV01JSON); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if legacy.HasIndex(x.ArtifactID) {
-		if b, err = legacy.AppendIndex(append(b, `,"index":`...), x.ArtifactID); err != nil {
-			return b, wire.In(err, "index")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"name":`, x.Name)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV01JSON)
+	b, err = wire.AppendMember(b, err, `,"index":`, legacy.HasIndex(x.ArtifactID), x.ArtifactID, legacy.AppendIndex)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersArtifactV01JSON = [...]string{"name", "description", "parts", "index", "metadata"}
-
-func readArtifactV01JSON(r *wire.Reader, x *Artifact) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "parts":
-			if r.Field(&seen, 2) {
-				x.Parts = wire.ReadSome(r, 1, readPartV01JSON)
-			}
-		case "index":
-			if r.Field(&seen, 3) {
-				x.ArtifactID = legacy.ReadIndex(r)
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<2, membersArtifactV01JSON[:])
-	if !seen.Has(3) {
-		x.ArtifactID = legacy.AbsentIndex()
-	}
+var fieldsArtifactV01JSON = wire.Fields[*Artifact]{
+	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
+	{Name: "index", Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = legacy.ReadIndex(r) }, Absent: func(x *Artifact) { x.ArtifactID = legacy.AbsentIndex() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 }
+
+func readArtifactV01JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV01JSON.Read(r, x) }
 
 func appendAuthenticationInfoV01JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -349,30 +165,18 @@ func appendAuthenticationInfoV01JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	}
 	start := len(b)
 	var err error
-	if b, err = legacy.AppendSchemes(append(b, `,"schemes":`...), x.Scheme); err != nil {
-		return b, wire.In(err, "schemes")
-	}
-	if x.Credentials != "" {
-		b = wire.AppendString(append(b, `,"credentials":`...), x.Credentials)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"schemes":`, x.Scheme, legacy.AppendSchemes)
+	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAuthenticationInfoV01JSON = wire.Fields[*AuthenticationInfo]{
+	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
+	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
+}
+
 func readAuthenticationInfoV01JSON(r *wire.Reader, x *AuthenticationInfo) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "schemes":
-			if r.Field(&seen, 0) {
-				x.Scheme = legacy.ReadSchemes(r)
-			}
-		case "credentials":
-			if r.Field(&seen, 1) {
-				x.Credentials = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAuthenticationInfoV01JSON.Read(r, x)
 }
 
 func appendCancelTaskRequestV01JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
@@ -382,33 +186,17 @@ func appendCancelTaskRequestV01JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersCancelTaskRequestV01JSON = [...]string{"id", "metadata"}
+var fieldsCancelTaskRequestV01JSON = wire.Fields[*CancelTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
+}
 
 func readCancelTaskRequestV01JSON(r *wire.Reader, x *CancelTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "metadata":
-			if r.Field(&seen, 1) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersCancelTaskRequestV01JSON[:])
+	fieldsCancelTaskRequestV01JSON.Read(r, x)
 }
 
 func appendGetExtendedAgentCardRequestV01JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
@@ -418,13 +206,11 @@ func appendGetExtendedAgentCardRequestV01JSON(b []byte, x *GetExtendedAgentCardR
 	start := len(b)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsGetExtendedAgentCardRequestV01JSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+
 func readGetExtendedAgentCardRequestV01JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsGetExtendedAgentCardRequestV01JSON.Read(r, x)
 }
 
 func appendGetTaskPushNotificationConfigRequestV01JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -436,21 +222,12 @@ func appendGetTaskPushNotificationConfigRequestV01JSON(b []byte, x *GetTaskPushN
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetTaskPushNotificationConfigRequestV01JSON = [...]string{"id"}
+var fieldsGetTaskPushNotificationConfigRequestV01JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+}
 
 func readGetTaskPushNotificationConfigRequestV01JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersGetTaskPushNotificationConfigRequestV01JSON[:])
+	fieldsGetTaskPushNotificationConfigRequestV01JSON.Read(r, x)
 }
 
 func appendGetTaskRequestV01JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
@@ -459,32 +236,17 @@ func appendGetTaskRequestV01JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if x.HistoryLength != nil {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetTaskRequestV01JSON = [...]string{"id", "historyLength"}
+var fieldsGetTaskRequestV01JSON = wire.Fields[*GetTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
+	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
+}
 
 func readGetTaskRequestV01JSON(r *wire.Reader, x *GetTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "historyLength":
-			if r.Field(&seen, 1) {
-				v := r.Int32()
-				x.HistoryLength = &v
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersGetTaskRequestV01JSON[:])
+	fieldsGetTaskRequestV01JSON.Read(r, x)
 }
 
 func appendHTTPAuthSecuritySchemeV01JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
@@ -493,23 +255,16 @@ func appendHTTPAuthSecuritySchemeV01JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	}
 	start := len(b)
 	b = append(b, `,"type":"http"`...)
-	if x.Scheme != "" {
-		b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	}
+	b = wire.AppendText(b, `,"scheme":`, x.Scheme)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsHTTPAuthSecuritySchemeV01JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
+}
+
 func readHTTPAuthSecuritySchemeV01JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "scheme":
-			if r.Field(&seen, 0) {
-				x.Scheme = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsHTTPAuthSecuritySchemeV01JSON.Read(r, x)
 }
 
 func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
@@ -519,47 +274,19 @@ func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = appendRoleV01JSON(append(b, `,"role":`...), x.Role)
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV01JSON); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV01JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersMessageV01JSON = [...]string{"role", "parts", "metadata"}
-
-func readMessageV01JSON(r *wire.Reader, x *Message) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "role":
-			if r.Field(&seen, 0) {
-				x.Role = readRoleV01JSON(r)
-			}
-		case "parts":
-			if r.Field(&seen, 1) {
-				x.Parts = wire.ReadSome(r, 1, readPartV01JSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 2) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersMessageV01JSON[:])
-	if !seen.Has(0) {
-		x.Role = RoleUser
-	}
+var fieldsMessageV01JSON = wire.Fields[*Message]{
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV01JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 }
+
+func readMessageV01JSON(r *wire.Reader, x *Message) { fieldsMessageV01JSON.Read(r, x) }
 
 func appendMessageV01JSONAnsweredTask(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -568,38 +295,19 @@ func appendMessageV01JSONAnsweredTask(b []byte, x *Message) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"sessionId":`...), x.ContextID)
-	}
-	if b, err = appendMessageV01JSONAnsweredStatus(append(b, `,"status":`...), x); err != nil {
-		return b, wire.In(err, "status")
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"sessionId":`, x.ContextID)
+	b, err = wire.AppendRequired(b, err, `,"status":`, x, appendMessageV01JSONAnsweredStatus)
+	return wire.EndObject(b, start), err
 }
 
-var membersMessageV01JSONAnsweredTask = [...]string{"id", "sessionId", "status"}
+var fieldsMessageV01JSONAnsweredTask = wire.Fields[*Message]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
+	{Name: "sessionId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSONAnsweredStatus(r, x) }},
+}
 
 func readMessageV01JSONAnsweredTask(r *wire.Reader, x *Message) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "sessionId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				readMessageV01JSONAnsweredStatus(r, x)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersMessageV01JSONAnsweredTask[:])
+	fieldsMessageV01JSONAnsweredTask.Read(r, x)
 }
 
 func appendMessageV01JSONAnsweredUpdate(b []byte, x *Message) ([]byte, error) {
@@ -610,31 +318,17 @@ func appendMessageV01JSONAnsweredUpdate(b []byte, x *Message) ([]byte, error) {
 	var err error
 	b = append(b, `,"final":true`...)
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	if b, err = appendMessageV01JSONAnsweredStatus(append(b, `,"status":`...), x); err != nil {
-		return b, wire.In(err, "status")
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"status":`, x, appendMessageV01JSONAnsweredStatus)
+	return wire.EndObject(b, start), err
 }
 
-var membersMessageV01JSONAnsweredUpdate = [...]string{"id", "status"}
+var fieldsMessageV01JSONAnsweredUpdate = wire.Fields[*Message]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSONAnsweredStatus(r, x) }},
+}
 
 func readMessageV01JSONAnsweredUpdate(r *wire.Reader, x *Message) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 1) {
-				readMessageV01JSONAnsweredStatus(r, x)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersMessageV01JSONAnsweredUpdate[:])
+	fieldsMessageV01JSONAnsweredUpdate.Read(r, x)
 }
 
 func appendMessageV01JSONAnsweredStatus(b []byte, x *Message) ([]byte, error) {
@@ -644,27 +338,16 @@ func appendMessageV01JSONAnsweredStatus(b []byte, x *Message) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = append(b, `,"state":"completed"`...)
-	if b, err = appendMessageV01JSON(append(b, `,"message":`...), x); err != nil {
-		return b, wire.In(err, "message")
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"message":`, x, appendMessageV01JSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersMessageV01JSONAnsweredStatus = [...]string{"message"}
+var fieldsMessageV01JSONAnsweredStatus = wire.Fields[*Message]{
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSON(r, x) }},
+}
 
 func readMessageV01JSONAnsweredStatus(r *wire.Reader, x *Message) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "message":
-			if r.Field(&seen, 0) {
-				readMessageV01JSON(r, x)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersMessageV01JSONAnsweredStatus[:])
+	fieldsMessageV01JSONAnsweredStatus.Read(r, x)
 }
 
 func appendMutualTLSSecuritySchemeV01JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
@@ -675,13 +358,11 @@ func appendMutualTLSSecuritySchemeV01JSON(b []byte, x *MutualTLSSecurityScheme) 
 	b = append(b, `,"type":"mutualTLS"`...)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsMutualTLSSecuritySchemeV01JSON = wire.Fields[*MutualTLSSecurityScheme]{}
+
 func readMutualTLSSecuritySchemeV01JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsMutualTLSSecuritySchemeV01JSON.Read(r, x)
 }
 
 func appendOAuth2SecuritySchemeV01JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
@@ -692,13 +373,11 @@ func appendOAuth2SecuritySchemeV01JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	b = append(b, `,"type":"oauth2"`...)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsOAuth2SecuritySchemeV01JSON = wire.Fields[*OAuth2SecurityScheme]{}
+
 func readOAuth2SecuritySchemeV01JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsOAuth2SecuritySchemeV01JSON.Read(r, x)
 }
 
 func appendOpenIDConnectSecuritySchemeV01JSON(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
@@ -709,13 +388,11 @@ func appendOpenIDConnectSecuritySchemeV01JSON(b []byte, x *OpenIDConnectSecurity
 	b = append(b, `,"type":"openIdConnect"`...)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsOpenIDConnectSecuritySchemeV01JSON = wire.Fields[*OpenIDConnectSecurityScheme]{}
+
 func readOpenIDConnectSecuritySchemeV01JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsOpenIDConnectSecuritySchemeV01JSON.Read(r, x)
 }
 
 func appendPartV01JSON(b []byte, x *Part) ([]byte, error) {
@@ -727,6 +404,7 @@ func appendPartV01JSON(b []byte, x *Part) ([]byte, error) {
 	}
 	return legacy.AppendTypedPart(b, partOf(x))
 }
+
 func readPartV01JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadTypedPart(r)
 	setPart(x, &part)
@@ -735,27 +413,15 @@ func readPartV01JSON(r *wire.Reader, x *Part) {
 	}
 }
 
-func appendRoleV01JSON(b []byte, x Role) []byte {
-	switch x {
-	case RoleUser:
-		return append(b, `"user"`...)
-	case RoleAgent:
-		return append(b, `"agent"`...)
-	case RoleUnspecified:
-		return append(b, `"agent"`...)
-	}
-	return append(b, `"agent"`...)
+var valuesRoleV01JSON = wire.Enum[Role]{
+	{Value: RoleUser, Name: "user"},
+	{Value: RoleAgent, Name: "agent"},
+	{Value: RoleUnspecified, Name: "agent", WriteOnly: true},
 }
-func readRoleV01JSON(r *wire.Reader) Role {
-	name := r.String()
-	switch name {
-	case "user":
-		return RoleUser
-	case "agent":
-		return RoleAgent
-	}
-	return Role(name)
-}
+
+func appendRoleV01JSON(b []byte, x Role) []byte { return valuesRoleV01JSON.AppendOr(b, x, "agent") }
+
+func readRoleV01JSON(r *wire.Reader) Role { return valuesRoleV01JSON.ReadName(r) }
 
 func appendSecuritySchemeV01JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -799,25 +465,15 @@ func readSecuritySchemeV01JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV01JSON, "type", "kind")
 	switch i {
 	case 0:
-		v := new(APIKeySecurityScheme)
-		readAPIKeySecuritySchemeV01JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV01JSON)
 	case 1:
-		v := new(HTTPAuthSecurityScheme)
-		readHTTPAuthSecuritySchemeV01JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV01JSON)
 	case 2:
-		v := new(OAuth2SecurityScheme)
-		readOAuth2SecuritySchemeV01JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV01JSON)
 	case 3:
-		v := new(OpenIDConnectSecurityScheme)
-		readOpenIDConnectSecuritySchemeV01JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV01JSON)
 	case 4:
-		v := new(MutualTLSSecurityScheme)
-		readMutualTLSSecuritySchemeV01JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV01JSON)
 	default:
 		x.Scheme = &UnknownSecuritySchemeKind{Name: tag, Value: r.Value()}
 	}
@@ -829,105 +485,44 @@ func appendSendMessageRequestV01JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	}
 	start := len(b)
 	var err error
-	{
-		o := x.Message
-		if o == nil {
-			o = new(Message)
-		}
-		b = wire.AppendString(append(b, `,"id":`...), o.TaskID)
-	}
+	b = wire.AppendString(append(b, `,"id":`...), wire.OrNew(x.Message).TaskID)
 	if o := x.Message; o != nil {
-		if o.ContextID != "" {
-			b = wire.AppendString(append(b, `,"sessionId":`...), o.ContextID)
-		}
+		b = wire.AppendText(b, `,"sessionId":`, o.ContextID)
 	}
-	if b, err = appendMessageV01JSON(append(b, `,"message":`...), x.Message); err != nil {
-		return b, wire.In(err, "message")
+	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV01JSON)
+	if o := x.Configuration; o != nil {
+		b, err = wire.AppendMember(b, err, `,"pushNotification":`, o.TaskPushNotificationConfig != nil, o.TaskPushNotificationConfig, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
 	}
 	if o := x.Configuration; o != nil {
-		if o.TaskPushNotificationConfig != nil {
-			if b, err = appendTaskPushNotificationConfigV01JSONPushNotificationConfig(append(b, `,"pushNotification":`...), o.TaskPushNotificationConfig); err != nil {
-				return b, wire.In(err, "pushNotification")
-			}
-		}
-	}
-	if o := x.Configuration; o != nil {
-		if o.HistoryLength != nil {
-			b = wire.AppendInt32(append(b, `,"historyLength":`...), *o.HistoryLength)
-		}
+		b = wire.AppendSet(b, `,"historyLength":`, o.HistoryLength, wire.AppendInt32)
 	}
 	if o := x.Configuration; o != nil {
 		if len(o.AcceptedOutputModes) > 0 {
 			b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), o.AcceptedOutputModes, wire.AppendString)
 		}
 	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersSendMessageRequestV01JSON = [...]string{"id", "sessionId", "message", "pushNotification", "historyLength", "acceptedOutputModes", "metadata"}
+var fieldsSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
+	{Name: "id", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).TaskID = r.String() }},
+	{Name: "sessionId", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).ContextID = r.String() }},
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { readMessageV01JSON(r, wire.Made(&x.Message)) }},
+	{Name: "pushNotification", Read: func(r *wire.Reader, x *SendMessageRequest) {
+		wire.Made(&x.Configuration).TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV01JSONPushNotificationConfig)
+	}},
+	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageRequest) {
+		wire.Made(&x.Configuration).HistoryLength = new(r.Int32())
+	}},
+	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageRequest) {
+		wire.Made(&x.Configuration).AcceptedOutputModes = r.Strings()
+	}},
+	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
+}
 
 func readSendMessageRequestV01JSON(r *wire.Reader, x *SendMessageRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				if x.Message == nil {
-					x.Message = new(Message)
-				}
-				x.Message.TaskID = r.String()
-			}
-		case "sessionId":
-			if r.Field(&seen, 1) {
-				if x.Message == nil {
-					x.Message = new(Message)
-				}
-				x.Message.ContextID = r.String()
-			}
-		case "message":
-			if r.Field(&seen, 2) {
-				if x.Message == nil {
-					x.Message = new(Message)
-				}
-				readMessageV01JSON(r, x.Message)
-			}
-		case "pushNotification":
-			if r.Field(&seen, 3) {
-				if x.Configuration == nil {
-					x.Configuration = new(SendMessageConfiguration)
-				}
-				x.Configuration.TaskPushNotificationConfig = new(TaskPushNotificationConfig)
-				readTaskPushNotificationConfigV01JSONPushNotificationConfig(r, x.Configuration.TaskPushNotificationConfig)
-			}
-		case "historyLength":
-			if r.Field(&seen, 4) {
-				if x.Configuration == nil {
-					x.Configuration = new(SendMessageConfiguration)
-				}
-				v := r.Int32()
-				x.Configuration.HistoryLength = &v
-			}
-		case "acceptedOutputModes":
-			if r.Field(&seen, 5) {
-				if x.Configuration == nil {
-					x.Configuration = new(SendMessageConfiguration)
-				}
-				x.Configuration.AcceptedOutputModes = r.Strings()
-			}
-		case "metadata":
-			if r.Field(&seen, 6) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<2, membersSendMessageRequestV01JSON[:])
+	fieldsSendMessageRequestV01JSON.Read(r, x)
 }
 
 func appendSendMessageResponseV01JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
@@ -953,13 +548,9 @@ func readSendMessageResponseV01JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV01JSON, "kind", "type")
 	switch i {
 	case 0:
-		v := new(Task)
-		readTaskV01JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskV01JSON)
 	case 1:
-		v := new(Message)
-		readMessageV01JSONAnsweredTask(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readMessageV01JSONAnsweredTask)
 	default:
 		x.Payload = &UnknownSendMessageResponsePayload{Name: tag, Value: r.Value()}
 	}
@@ -992,21 +583,13 @@ func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV01JSON, "kind", "type")
 	switch i {
 	case 0:
-		v := new(TaskStatusUpdateEvent)
-		readTaskStatusUpdateEventV01JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV01JSON)
 	case 1:
-		v := new(TaskArtifactUpdateEvent)
-		readTaskArtifactUpdateEventV01JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV01JSON)
 	case 2:
-		v := new(Task)
-		readTaskV01JSONTaskUpdate(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskV01JSONTaskUpdate)
 	case 3:
-		v := new(Message)
-		readMessageV01JSONAnsweredUpdate(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readMessageV01JSONAnsweredUpdate)
 	default:
 		x.Payload = &UnknownStreamResponsePayload{Name: tag, Value: r.Value()}
 	}
@@ -1021,21 +604,12 @@ func appendSubscribeToTaskRequestV01JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var membersSubscribeToTaskRequestV01JSON = [...]string{"id"}
+var fieldsSubscribeToTaskRequestV01JSON = wire.Fields[*SubscribeToTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
+}
 
 func readSubscribeToTaskRequestV01JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersSubscribeToTaskRequestV01JSON[:])
+	fieldsSubscribeToTaskRequestV01JSON.Read(r, x)
 }
 
 func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
@@ -1045,67 +619,24 @@ func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"sessionId":`...), x.ContextID)
-	}
-	if b, err = appendTaskStatusV01JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
-	if len(x.Artifacts) > 0 {
-		if b, err = wire.AppendList(append(b, `,"artifacts":`...), x.Artifacts, appendArtifactV01JSON); err != nil {
-			return b, wire.In(err, "artifacts")
-		}
-	}
-	if len(x.History) > 0 {
-		if b, err = wire.AppendList(append(b, `,"history":`...), x.History, appendMessageV01JSON); err != nil {
-			return b, wire.In(err, "history")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"sessionId":`, x.ContextID)
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV01JSON)
+	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV01JSON)
+	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV01JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskV01JSON = [...]string{"id", "sessionId", "status", "artifacts", "history", "metadata"}
-
-func readTaskV01JSON(r *wire.Reader, x *Task) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "sessionId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV01JSON(r, x.Status)
-			}
-		case "artifacts":
-			if r.Field(&seen, 3) {
-				x.Artifacts = wire.ReadList(r, readArtifactV01JSON)
-			}
-		case "history":
-			if r.Field(&seen, 4) {
-				x.History = wire.ReadList(r, readMessageV01JSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersTaskV01JSON[:])
+var fieldsTaskV01JSON = wire.Fields[*Task]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
+	{Name: "sessionId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV01JSON) }},
+	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV01JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }
+
+func readTaskV01JSON(r *wire.Reader, x *Task) { fieldsTaskV01JSON.Read(r, x) }
 
 func appendTaskV01JSONTaskUpdate(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -1114,43 +645,19 @@ func appendTaskV01JSONTaskUpdate(b []byte, x *Task) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if b, err = appendTaskStatusV01JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV01JSON)
 	b = wire.AppendBool(append(b, `,"final":`...), legacy.Final(statusState(x.Status)))
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskV01JSONTaskUpdate = [...]string{"id", "status", "final", "metadata"}
-
-func readTaskV01JSONTaskUpdate(r *wire.Reader, x *Task) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 1) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV01JSON(r, x.Status)
-			}
-		case "metadata":
-			if r.Field(&seen, 3) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersTaskV01JSONTaskUpdate[:])
+var fieldsTaskV01JSONTaskUpdate = wire.Fields[*Task]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }
+
+func readTaskV01JSONTaskUpdate(r *wire.Reader, x *Task) { fieldsTaskV01JSONTaskUpdate.Read(r, x) }
 
 func appendTaskArtifactUpdateEventV01JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1159,40 +666,21 @@ func appendTaskArtifactUpdateEventV01JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	if b, err = appendTaskArtifactUpdateEventV01JSONArtifactChunk(append(b, `,"artifact":`...), x); err != nil {
-		return b, wire.In(err, "artifact")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"artifact":`, x, appendTaskArtifactUpdateEventV01JSONArtifactChunk)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskArtifactUpdateEventV01JSON = [...]string{"id", "artifact", "metadata"}
+var fieldsTaskArtifactUpdateEventV01JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+		readTaskArtifactUpdateEventV01JSONArtifactChunk(r, x)
+	}},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskArtifactUpdateEventV01JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "artifact":
-			if r.Field(&seen, 1) {
-				readTaskArtifactUpdateEventV01JSONArtifactChunk(r, x)
-			}
-		case "metadata":
-			if r.Field(&seen, 2) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersTaskArtifactUpdateEventV01JSON[:])
+	fieldsTaskArtifactUpdateEventV01JSON.Read(r, x)
 }
 
 func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
@@ -1202,110 +690,40 @@ func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifact
 	start := len(b)
 	var err error
 	if o := x.Artifact; o != nil {
-		if o.Name != "" {
-			b = wire.AppendString(append(b, `,"name":`...), o.Name)
-		}
+		b = wire.AppendText(b, `,"name":`, o.Name)
 	}
 	if o := x.Artifact; o != nil {
-		if o.Description != "" {
-			b = wire.AppendString(append(b, `,"description":`...), o.Description)
-		}
+		b = wire.AppendText(b, `,"description":`, o.Description)
 	}
-	{
-		o := x.Artifact
-		if o == nil {
-			o = new(Artifact)
-		}
-		if len(o.Parts) < 1 {
-			return b, wire.In(wire.TooFew(1), "parts")
-		}
-		if b, err = wire.AppendList(append(b, `,"parts":`...), o.Parts, appendPartV01JSON); err != nil {
-			return b, wire.In(err, "parts")
-		}
-	}
+	err = wire.NeedItems(err, len(wire.OrNew(x.Artifact).Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, wire.OrNew(x.Artifact).Parts, appendPartV01JSON)
 	if o := x.Artifact; o != nil {
-		if legacy.HasIndex(o.ArtifactID) {
-			if b, err = legacy.AppendIndex(append(b, `,"index":`...), o.ArtifactID); err != nil {
-				return b, wire.In(err, "index")
-			}
-		}
+		b, err = wire.AppendMember(b, err, `,"index":`, legacy.HasIndex(o.ArtifactID), o.ArtifactID, legacy.AppendIndex)
 	}
-	if x.Append {
-		b = wire.AppendBool(append(b, `,"append":`...), x.Append)
-	}
-	if x.LastChunk {
-		b = wire.AppendBool(append(b, `,"lastChunk":`...), x.LastChunk)
-	}
+	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
+	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
 	if o := x.Artifact; o != nil {
-		if len(o.Metadata) > 0 {
-			if b, err = wire.AppendStruct(append(b, `,"metadata":`...), o.Metadata); err != nil {
-				return b, wire.In(err, "metadata")
-			}
-		}
+		b, err = wire.AppendMember(b, err, `,"metadata":`, len(o.Metadata) > 0, o.Metadata, wire.AppendStruct)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskArtifactUpdateEventV01JSONArtifactChunk = [...]string{"name", "description", "parts", "index", "append", "lastChunk", "metadata"}
+var fieldsTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "name", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Description = r.String() }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+		wire.Made(&x.Artifact).Parts = wire.ReadSome(r, 1, readPartV01JSON)
+	}},
+	{Name: "index", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+		wire.Made(&x.Artifact).ArtifactID = legacy.ReadIndex(r)
+	}, Absent: func(x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).ArtifactID = legacy.AbsentIndex() }},
+	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
+	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Metadata = r.Struct() }},
+}
 
 func readTaskArtifactUpdateEventV01JSONArtifactChunk(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				if x.Artifact == nil {
-					x.Artifact = new(Artifact)
-				}
-				x.Artifact.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				if x.Artifact == nil {
-					x.Artifact = new(Artifact)
-				}
-				x.Artifact.Description = r.String()
-			}
-		case "parts":
-			if r.Field(&seen, 2) {
-				if x.Artifact == nil {
-					x.Artifact = new(Artifact)
-				}
-				x.Artifact.Parts = wire.ReadSome(r, 1, readPartV01JSON)
-			}
-		case "index":
-			if r.Field(&seen, 3) {
-				if x.Artifact == nil {
-					x.Artifact = new(Artifact)
-				}
-				x.Artifact.ArtifactID = legacy.ReadIndex(r)
-			}
-		case "append":
-			if r.Field(&seen, 4) {
-				x.Append = r.Bool()
-			}
-		case "lastChunk":
-			if r.Field(&seen, 5) {
-				x.LastChunk = r.Bool()
-			}
-		case "metadata":
-			if r.Field(&seen, 6) {
-				if x.Artifact == nil {
-					x.Artifact = new(Artifact)
-				}
-				x.Artifact.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<2, membersTaskArtifactUpdateEventV01JSONArtifactChunk[:])
-	if !seen.Has(3) {
-		if x.Artifact == nil {
-			x.Artifact = new(Artifact)
-		}
-		x.Artifact.ArtifactID = legacy.AbsentIndex()
-	}
+	fieldsTaskArtifactUpdateEventV01JSONArtifactChunk.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1315,31 +733,19 @@ func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	if b, err = appendTaskPushNotificationConfigV01JSONPushNotificationConfig(append(b, `,"pushNotificationConfig":`...), x); err != nil {
-		return b, wire.In(err, "pushNotificationConfig")
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV01JSON = [...]string{"id", "pushNotificationConfig"}
+var fieldsTaskPushNotificationConfigV01JSON = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		readTaskPushNotificationConfigV01JSONPushNotificationConfig(r, x)
+	}},
+}
 
 func readTaskPushNotificationConfigV01JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "pushNotificationConfig":
-			if r.Field(&seen, 1) {
-				readTaskPushNotificationConfigV01JSONPushNotificationConfig(r, x)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersTaskPushNotificationConfigV01JSON[:])
+	fieldsTaskPushNotificationConfigV01JSON.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1349,86 +755,40 @@ func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(b []byte, x *
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	if x.Token != "" {
-		b = wire.AppendString(append(b, `,"token":`...), x.Token)
-	}
-	if x.Authentication != nil {
-		if b, err = appendAuthenticationInfoV01JSON(append(b, `,"authentication":`...), x.Authentication); err != nil {
-			return b, wire.In(err, "authentication")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"token":`, x.Token)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV01JSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV01JSONPushNotificationConfig = [...]string{"url", "token", "authentication"}
+var fieldsTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
+	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
+	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV01JSON)
+	}},
+}
 
 func readTaskPushNotificationConfigV01JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "url":
-			if r.Field(&seen, 0) {
-				x.URL = r.String()
-			}
-		case "token":
-			if r.Field(&seen, 1) {
-				x.Token = r.String()
-			}
-		case "authentication":
-			if r.Field(&seen, 2) {
-				x.Authentication = new(AuthenticationInfo)
-				readAuthenticationInfoV01JSON(r, x.Authentication)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersTaskPushNotificationConfigV01JSONPushNotificationConfig[:])
+	fieldsTaskPushNotificationConfigV01JSONPushNotificationConfig.Read(r, x)
+}
+
+var valuesTaskStateV01JSON = wire.Enum[TaskState]{
+	{Value: TaskStateSubmitted, Name: "submitted", Aliases: []string{"created"}},
+	{Value: TaskStateWorking, Name: "working"},
+	{Value: TaskStateInputRequired, Name: "input-required"},
+	{Value: TaskStateCompleted, Name: "completed"},
+	{Value: TaskStateCanceled, Name: "canceled", Aliases: []string{"cancelled"}},
+	{Value: TaskStateFailed, Name: "failed"},
+	{Value: TaskStateUnspecified, Name: "unknown"},
+	{Value: TaskStateRejected, Name: "failed", WriteOnly: true},
+	{Value: TaskStateAuthRequired, Name: "input-required", WriteOnly: true},
 }
 
 func appendTaskStateV01JSON(b []byte, x TaskState) []byte {
-	switch x {
-	case TaskStateSubmitted:
-		return append(b, `"submitted"`...)
-	case TaskStateWorking:
-		return append(b, `"working"`...)
-	case TaskStateInputRequired:
-		return append(b, `"input-required"`...)
-	case TaskStateCompleted:
-		return append(b, `"completed"`...)
-	case TaskStateCanceled:
-		return append(b, `"canceled"`...)
-	case TaskStateFailed:
-		return append(b, `"failed"`...)
-	case TaskStateUnspecified:
-		return append(b, `"unknown"`...)
-	case TaskStateRejected:
-		return append(b, `"failed"`...)
-	case TaskStateAuthRequired:
-		return append(b, `"input-required"`...)
-	}
-	return append(b, `"unknown"`...)
+	return valuesTaskStateV01JSON.AppendOr(b, x, "unknown")
 }
-func readTaskStateV01JSON(r *wire.Reader) TaskState {
-	name := r.String()
-	switch name {
-	case "submitted", "created":
-		return TaskStateSubmitted
-	case "working":
-		return TaskStateWorking
-	case "input-required":
-		return TaskStateInputRequired
-	case "completed":
-		return TaskStateCompleted
-	case "canceled", "cancelled":
-		return TaskStateCanceled
-	case "failed":
-		return TaskStateFailed
-	case "unknown":
-		return TaskStateUnspecified
-	}
-	return TaskState(name)
-}
+
+func readTaskStateV01JSON(r *wire.Reader) TaskState { return valuesTaskStateV01JSON.ReadName(r) }
 
 func appendTaskStatusV01JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	if x == nil {
@@ -1437,44 +797,18 @@ func appendTaskStatusV01JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = appendTaskStateV01JSON(append(b, `,"state":`...), x.State)
-	if x.Message != nil {
-		if b, err = appendMessageV01JSON(append(b, `,"message":`...), x.Message); err != nil {
-			return b, wire.In(err, "message")
-		}
-	}
-	if legacy.HasTimestamp(x.Timestamp) {
-		if b, err = legacy.AppendTimestamp(append(b, `,"timestamp":`...), x.Timestamp); err != nil {
-			return b, wire.In(err, "timestamp")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV01JSON)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusV01JSON = [...]string{"state", "message", "timestamp"}
-
-func readTaskStatusV01JSON(r *wire.Reader, x *TaskStatus) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "state":
-			if r.Field(&seen, 0) {
-				x.State = readTaskStateV01JSON(r)
-			}
-		case "message":
-			if r.Field(&seen, 1) {
-				x.Message = new(Message)
-				readMessageV01JSON(r, x.Message)
-			}
-		case "timestamp":
-			if r.Field(&seen, 2) {
-				x.Timestamp = legacy.ReadTimestamp(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersTaskStatusV01JSON[:])
+var fieldsTaskStatusV01JSON = wire.Fields[*TaskStatus]{
+	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV01JSON(r) }},
+	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV01JSON) }},
+	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
 }
+
+func readTaskStatusV01JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV01JSON.Read(r, x) }
 
 func appendTaskStatusUpdateEventV01JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1483,42 +817,20 @@ func appendTaskStatusUpdateEventV01JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	if b, err = appendTaskStatusV01JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV01JSON)
 	b = wire.AppendBool(append(b, `,"final":`...), legacy.Final(statusState(x.Status)))
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusUpdateEventV01JSON = [...]string{"id", "status", "final", "metadata"}
+var fieldsTaskStatusUpdateEventV01JSON = wire.Fields[*TaskStatusUpdateEvent]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskStatusUpdateEventV01JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 1) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV01JSON(r, x.Status)
-			}
-		case "metadata":
-			if r.Field(&seen, 3) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersTaskStatusUpdateEventV01JSON[:])
+	fieldsTaskStatusUpdateEventV01JSON.Read(r, x)
 }
 
 func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {

@@ -16,31 +16,18 @@ func appendAPIKeySecuritySchemeV02JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	b = append(b, `,"type":"apiKey"`...)
 	b = wire.AppendString(append(b, `,"in":`...), x.Location)
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAPIKeySecuritySchemeV02JSON = wire.Fields[*APIKeySecurityScheme]{
+	{Name: "in", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
+}
+
 func readAPIKeySecuritySchemeV02JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "in":
-			if r.Field(&seen, 0) {
-				x.Location = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAPIKeySecuritySchemeV02JSON.Read(r, x)
 }
 
 func appendAgentCapabilitiesV02JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
@@ -49,41 +36,20 @@ func appendAgentCapabilitiesV02JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	}
 	start := len(b)
 	var err error
-	if x.Streaming != nil {
-		b = wire.AppendBool(append(b, `,"streaming":`...), *x.Streaming)
-	}
-	if x.PushNotifications != nil {
-		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
-	}
-	if len(x.Extensions) > 0 {
-		if b, err = wire.AppendList(append(b, `,"extensions":`...), x.Extensions, appendAgentExtensionV02JSON); err != nil {
-			return b, wire.In(err, "extensions")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
+	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV02JSON)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentCapabilitiesV02JSON = wire.Fields[*AgentCapabilities]{
+	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
+	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV02JSON) }},
+}
+
 func readAgentCapabilitiesV02JSON(r *wire.Reader, x *AgentCapabilities) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "streaming":
-			if r.Field(&seen, 0) {
-				v := r.Bool()
-				x.Streaming = &v
-			}
-		case "pushNotifications":
-			if r.Field(&seen, 1) {
-				v := r.Bool()
-				x.PushNotifications = &v
-			}
-		case "extensions":
-			if r.Field(&seen, 2) {
-				x.Extensions = wire.ReadList(r, readAgentExtensionV02JSON)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentCapabilitiesV02JSON.Read(r, x)
 }
 
 func appendAgentCardV02JSON(b []byte, x *AgentCard) ([]byte, error) {
@@ -95,142 +61,48 @@ func appendAgentCardV02JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
 	b = wire.AppendString(append(b, `,"description":`...), x.Description)
 	b = legacy.AppendInterfaces(b, interfacesOfV02JSON(x.SupportedInterfaces), "0.2")
-	if x.Provider != nil {
-		if b, err = appendAgentProviderV02JSON(append(b, `,"provider":`...), x.Provider); err != nil {
-			return b, wire.In(err, "provider")
-		}
-	}
-	if x.IconURL != nil {
-		b = wire.AppendString(append(b, `,"iconUrl":`...), *x.IconURL)
-	}
+	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV02JSON)
+	b = wire.AppendSet(b, `,"iconUrl":`, x.IconURL, wire.AppendString)
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
-	if x.DocumentationURL != nil {
-		b = wire.AppendString(append(b, `,"documentationUrl":`...), *x.DocumentationURL)
-	}
-	if b, err = appendAgentCapabilitiesV02JSON(append(b, `,"capabilities":`...), x.Capabilities); err != nil {
-		return b, wire.In(err, "capabilities")
-	}
-	if len(x.SecuritySchemes) > 0 {
-		if b, err = wire.AppendMap(append(b, `,"securitySchemes":`...), legacy.Only(x.SecuritySchemes, writableSecuritySchemeV02JSON), appendSecuritySchemeV02JSON); err != nil {
-			return b, wire.In(err, "securitySchemes")
-		}
-	}
-	if len(x.SecurityRequirements) > 0 {
-		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV02JSON); err != nil {
-			return b, wire.In(err, "security")
-		}
-	}
+	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
+	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV02JSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV02JSON), appendSecuritySchemeV02JSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV02JSON)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	if b, err = wire.AppendList(append(b, `,"skills":`...), x.Skills, appendAgentSkillV02JSON); err != nil {
-		return b, wire.In(err, "skills")
-	}
+	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV02JSON)
 	if o := x.Capabilities; o != nil {
-		if o.ExtendedAgentCard != nil {
-			b = wire.AppendBool(append(b, `,"supportsAuthenticatedExtendedCard":`...), *o.ExtendedAgentCard)
-		}
+		b = wire.AppendSet(b, `,"supportsAuthenticatedExtendedCard":`, o.ExtendedAgentCard, wire.AppendBool)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersAgentCardV02JSON = [...]string{"name", "description", "url", "preferredTransport", "additionalInterfaces", "protocolVersion", "provider", "iconUrl", "version", "documentationUrl", "capabilities", "securitySchemes", "security", "defaultInputModes", "defaultOutputModes", "skills", "supportsAuthenticatedExtendedCard"}
-
 func readAgentCardV02JSON(r *wire.Reader, x *AgentCard) {
-	var seen wire.Seen
 	var group legacy.Interfaces
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 2) {
-				group.Read(r, "url")
-			}
-		case "preferredTransport":
-			if r.Field(&seen, 3) {
-				group.Read(r, "preferredTransport")
-			}
-		case "additionalInterfaces":
-			if r.Field(&seen, 4) {
-				group.Read(r, "additionalInterfaces")
-			}
-		case "protocolVersion":
-			if r.Field(&seen, 5) {
-				group.Read(r, "protocolVersion")
-			}
-		case "provider":
-			if r.Field(&seen, 6) {
-				x.Provider = new(AgentProvider)
-				readAgentProviderV02JSON(r, x.Provider)
-			}
-		case "iconUrl":
-			if r.Field(&seen, 7) {
-				v := r.String()
-				x.IconURL = &v
-			}
-		case "version":
-			if r.Field(&seen, 8) {
-				x.Version = r.String()
-			}
-		case "documentationUrl":
-			if r.Field(&seen, 9) {
-				v := r.String()
-				x.DocumentationURL = &v
-			}
-		case "capabilities":
-			if r.Field(&seen, 10) {
-				if x.Capabilities == nil {
-					x.Capabilities = new(AgentCapabilities)
-				}
-				readAgentCapabilitiesV02JSON(r, x.Capabilities)
-			}
-		case "securitySchemes":
-			if r.Field(&seen, 11) {
-				at := r.Offset()
-				var in wire.Reader
-				in.Reset(legacy.ReadSplitFlows(r))
-				func(r *wire.Reader) {
-					x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV02JSON)
-				}(&in)
-				if err := in.Done(); err != nil {
-					r.FailAt(at, err.Error())
-				}
-			}
-		case "security":
-			if r.Field(&seen, 12) {
-				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV02JSON)
-			}
-		case "defaultInputModes":
-			if r.Field(&seen, 13) {
-				x.DefaultInputModes = r.Strings()
-			}
-		case "defaultOutputModes":
-			if r.Field(&seen, 14) {
-				x.DefaultOutputModes = r.Strings()
-			}
-		case "skills":
-			if r.Field(&seen, 15) {
-				x.Skills = wire.ReadList(r, readAgentSkillV02JSON)
-			}
-		case "supportsAuthenticatedExtendedCard":
-			if r.Field(&seen, 16) {
-				if x.Capabilities == nil {
-					x.Capabilities = new(AgentCapabilities)
-				}
-				v := r.Bool()
-				x.Capabilities.ExtendedAgentCard = &v
-			}
-		default:
-			r.Unknown(key)
-		}
+	fields := wire.Fields[*AgentCard]{
+		{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
+		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
+		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
+		{Name: "preferredTransport", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
+		{Name: "additionalInterfaces", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
+		{Name: "protocolVersion", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
+		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV02JSON) }},
+		{Name: "iconUrl", Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
+		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
+		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
+		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV02JSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "securitySchemes", Read: func(r *wire.Reader, x *AgentCard) {
+			r.Reread(r.Offset(), legacy.ReadSplitFlows(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV02JSON) })
+		}},
+		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
+			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV02JSON)
+		}},
+		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
+		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
+		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV02JSON) }},
+		{Name: "supportsAuthenticatedExtendedCard", Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
 	}
-	r.Require(&seen, 1<<0, membersAgentCardV02JSON[:])
+	fields.Read(r, x)
 	x.SupportedInterfaces = interfacesFromV02JSON(group.List("0.2"))
 }
 
@@ -241,43 +113,21 @@ func appendAgentExtensionV02JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"uri":`...), x.URI)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if x.Required {
-		b = wire.AppendBool(append(b, `,"required":`...), x.Required)
-	}
-	if len(x.Params) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"params":`...), x.Params); err != nil {
-			return b, wire.In(err, "params")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b = wire.AppendPlain(b, `,"required":`, x.Required, wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"params":`, len(x.Params) > 0, x.Params, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentExtensionV02JSON = wire.Fields[*AgentExtension]{
+	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
+	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
+	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
+}
+
 func readAgentExtensionV02JSON(r *wire.Reader, x *AgentExtension) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "uri":
-			if r.Field(&seen, 0) {
-				x.URI = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "required":
-			if r.Field(&seen, 2) {
-				x.Required = r.Bool()
-			}
-		case "params":
-			if r.Field(&seen, 3) {
-				x.Params = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentExtensionV02JSON.Read(r, x)
 }
 
 func appendAgentProviderV02JSON(b []byte, x *AgentProvider) ([]byte, error) {
@@ -289,22 +139,14 @@ func appendAgentProviderV02JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAgentProviderV02JSON = wire.Fields[*AgentProvider]{
+	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
+	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
+}
+
 func readAgentProviderV02JSON(r *wire.Reader, x *AgentProvider) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "organization":
-			if r.Field(&seen, 0) {
-				x.Organization = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 1) {
-				x.URL = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentProviderV02JSON.Read(r, x)
 }
 
 func appendAgentSkillV02JSON(b []byte, x *AgentSkill) ([]byte, error) {
@@ -327,43 +169,18 @@ func appendAgentSkillV02JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	}
 	return wire.EndObject(b, start), nil
 }
-func readAgentSkillV02JSON(r *wire.Reader, x *AgentSkill) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "tags":
-			if r.Field(&seen, 3) {
-				x.Tags = r.Strings()
-			}
-		case "examples":
-			if r.Field(&seen, 4) {
-				x.Examples = r.Strings()
-			}
-		case "inputModes":
-			if r.Field(&seen, 5) {
-				x.InputModes = r.Strings()
-			}
-		case "outputModes":
-			if r.Field(&seen, 6) {
-				x.OutputModes = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+
+var fieldsAgentSkillV02JSON = wire.Fields[*AgentSkill]{
+	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
+	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
+	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
+	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
+	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
 }
+
+func readAgentSkillV02JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV02JSON.Read(r, x) }
 
 func appendArtifactV02JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -372,65 +189,27 @@ func appendArtifactV02JSON(b []byte, x *Artifact) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"artifactId":`...), x.ArtifactID)
-	if x.Name != "" {
-		b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV02JSON); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
+	b = wire.AppendText(b, `,"name":`, x.Name)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV02JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersArtifactV02JSON = [...]string{"artifactId", "name", "description", "parts", "metadata", "extensions"}
-
-func readArtifactV02JSON(r *wire.Reader, x *Artifact) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "artifactId":
-			if r.Field(&seen, 0) {
-				x.ArtifactID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "parts":
-			if r.Field(&seen, 3) {
-				x.Parts = wire.ReadSome(r, 1, readPartV02JSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		case "extensions":
-			if r.Field(&seen, 5) {
-				x.Extensions = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<3, membersArtifactV02JSON[:])
+var fieldsArtifactV02JSON = wire.Fields[*Artifact]{
+	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }
+
+func readArtifactV02JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV02JSON.Read(r, x) }
 
 func appendAuthenticationInfoV02JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -438,30 +217,18 @@ func appendAuthenticationInfoV02JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	}
 	start := len(b)
 	var err error
-	if b, err = legacy.AppendSchemes(append(b, `,"schemes":`...), x.Scheme); err != nil {
-		return b, wire.In(err, "schemes")
-	}
-	if x.Credentials != "" {
-		b = wire.AppendString(append(b, `,"credentials":`...), x.Credentials)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"schemes":`, x.Scheme, legacy.AppendSchemes)
+	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAuthenticationInfoV02JSON = wire.Fields[*AuthenticationInfo]{
+	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
+	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
+}
+
 func readAuthenticationInfoV02JSON(r *wire.Reader, x *AuthenticationInfo) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "schemes":
-			if r.Field(&seen, 0) {
-				x.Scheme = legacy.ReadSchemes(r)
-			}
-		case "credentials":
-			if r.Field(&seen, 1) {
-				x.Credentials = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAuthenticationInfoV02JSON.Read(r, x)
 }
 
 func appendAuthorizationCodeOAuthFlowV02JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
@@ -471,36 +238,22 @@ func appendAuthorizationCodeOAuthFlowV02JSON(b []byte, x *AuthorizationCodeOAuth
 	start := len(b)
 	b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAuthorizationCodeOAuthFlowV02JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readAuthorizationCodeOAuthFlowV02JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationUrl":
-			if r.Field(&seen, 0) {
-				x.AuthorizationURL = r.String()
-			}
-		case "tokenUrl":
-			if r.Field(&seen, 1) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl":
-			if r.Field(&seen, 2) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 3) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAuthorizationCodeOAuthFlowV02JSON.Read(r, x)
 }
 
 func appendCancelTaskRequestV02JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
@@ -510,33 +263,17 @@ func appendCancelTaskRequestV02JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersCancelTaskRequestV02JSON = [...]string{"id", "metadata"}
+var fieldsCancelTaskRequestV02JSON = wire.Fields[*CancelTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
+}
 
 func readCancelTaskRequestV02JSON(r *wire.Reader, x *CancelTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "metadata":
-			if r.Field(&seen, 1) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersCancelTaskRequestV02JSON[:])
+	fieldsCancelTaskRequestV02JSON.Read(r, x)
 }
 
 func appendClientCredentialsOAuthFlowV02JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
@@ -545,32 +282,21 @@ func appendClientCredentialsOAuthFlowV02JSON(b []byte, x *ClientCredentialsOAuth
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsClientCredentialsOAuthFlowV02JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+	{Name: "tokenUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readClientCredentialsOAuthFlowV02JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tokenUrl":
-			if r.Field(&seen, 0) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsClientCredentialsOAuthFlowV02JSON.Read(r, x)
 }
 
 func appendDeleteTaskPushNotificationConfigRequestV02JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -583,25 +309,13 @@ func appendDeleteTaskPushNotificationConfigRequestV02JSON(b []byte, x *DeleteTas
 	return wire.EndObject(b, start), nil
 }
 
-var membersDeleteTaskPushNotificationConfigRequestV02JSON = [...]string{"id", "pushNotificationConfigId"}
+var fieldsDeleteTaskPushNotificationConfigRequestV02JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}
 
 func readDeleteTaskPushNotificationConfigRequestV02JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "pushNotificationConfigId":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersDeleteTaskPushNotificationConfigRequestV02JSON[:])
+	fieldsDeleteTaskPushNotificationConfigRequestV02JSON.Read(r, x)
 }
 
 func appendGetTaskPushNotificationConfigRequestV02JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -610,31 +324,17 @@ func appendGetTaskPushNotificationConfigRequestV02JSON(b []byte, x *GetTaskPushN
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"pushNotificationConfigId":`...), x.ID)
-	}
+	b = wire.AppendText(b, `,"pushNotificationConfigId":`, x.ID)
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetTaskPushNotificationConfigRequestV02JSON = [...]string{"id", "pushNotificationConfigId"}
+var fieldsGetTaskPushNotificationConfigRequestV02JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}
 
 func readGetTaskPushNotificationConfigRequestV02JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "pushNotificationConfigId":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersGetTaskPushNotificationConfigRequestV02JSON[:])
+	fieldsGetTaskPushNotificationConfigRequestV02JSON.Read(r, x)
 }
 
 func appendGetTaskRequestV02JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
@@ -643,32 +343,17 @@ func appendGetTaskRequestV02JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if x.HistoryLength != nil {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetTaskRequestV02JSON = [...]string{"id", "historyLength"}
+var fieldsGetTaskRequestV02JSON = wire.Fields[*GetTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
+	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
+}
 
 func readGetTaskRequestV02JSON(r *wire.Reader, x *GetTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "historyLength":
-			if r.Field(&seen, 1) {
-				v := r.Int32()
-				x.HistoryLength = &v
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersGetTaskRequestV02JSON[:])
+	fieldsGetTaskRequestV02JSON.Read(r, x)
 }
 
 func appendHTTPAuthSecuritySchemeV02JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
@@ -678,34 +363,19 @@ func appendHTTPAuthSecuritySchemeV02JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	start := len(b)
 	b = append(b, `,"type":"http"`...)
 	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	if x.BearerFormat != "" {
-		b = wire.AppendString(append(b, `,"bearerFormat":`...), x.BearerFormat)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"bearerFormat":`, x.BearerFormat)
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsHTTPAuthSecuritySchemeV02JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
+	{Name: "bearerFormat", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
+}
+
 func readHTTPAuthSecuritySchemeV02JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "scheme":
-			if r.Field(&seen, 0) {
-				x.Scheme = r.String()
-			}
-		case "bearerFormat":
-			if r.Field(&seen, 1) {
-				x.BearerFormat = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsHTTPAuthSecuritySchemeV02JSON.Read(r, x)
 }
 
 func appendImplicitOAuthFlowV02JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
@@ -714,32 +384,21 @@ func appendImplicitOAuthFlowV02JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, err
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsImplicitOAuthFlowV02JSON = wire.Fields[*ImplicitOAuthFlow]{
+	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readImplicitOAuthFlowV02JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationUrl":
-			if r.Field(&seen, 0) {
-				x.AuthorizationURL = r.String()
-			}
-		case "refreshUrl":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsImplicitOAuthFlowV02JSON.Read(r, x)
 }
 
 func appendListTaskPushNotificationConfigsRequestV02JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
@@ -751,21 +410,12 @@ func appendListTaskPushNotificationConfigsRequestV02JSON(b []byte, x *ListTaskPu
 	return wire.EndObject(b, start), nil
 }
 
-var membersListTaskPushNotificationConfigsRequestV02JSON = [...]string{"id"}
+var fieldsListTaskPushNotificationConfigsRequestV02JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+}
 
 func readListTaskPushNotificationConfigsRequestV02JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersListTaskPushNotificationConfigsRequestV02JSON[:])
+	fieldsListTaskPushNotificationConfigsRequestV02JSON.Read(r, x)
 }
 
 func appendListTaskPushNotificationConfigsResponseV02JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
@@ -774,6 +424,7 @@ func appendListTaskPushNotificationConfigsResponseV02JSON(b []byte, x *ListTaskP
 	}
 	return wire.AppendList(b, x.Configs, appendTaskPushNotificationConfigV02JSON)
 }
+
 func readListTaskPushNotificationConfigsResponseV02JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 	x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV02JSON)
 }
@@ -786,80 +437,33 @@ func appendMessageV02JSON(b []byte, x *Message) ([]byte, error) {
 	var err error
 	b = append(b, `,"kind":"message"`...)
 	b = wire.AppendString(append(b, `,"messageId":`...), x.MessageID)
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if x.TaskID != "" {
-		b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	}
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
 	b = appendRoleV02JSON(append(b, `,"role":`...), x.Role)
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV02JSON); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV02JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
 	if len(x.ReferenceTaskIDs) > 0 {
 		b = wire.AppendPlainList(append(b, `,"referenceTaskIds":`...), x.ReferenceTaskIDs, wire.AppendString)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersMessageV02JSON = [...]string{"messageId", "contextId", "taskId", "role", "parts", "metadata", "extensions", "referenceTaskIds"}
-
-func readMessageV02JSON(r *wire.Reader, x *Message) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "messageId":
-			if r.Field(&seen, 0) {
-				x.MessageID = r.String()
-			}
-		case "contextId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "taskId":
-			if r.Field(&seen, 2) {
-				x.TaskID = r.String()
-			}
-		case "role":
-			if r.Field(&seen, 3) {
-				x.Role = readRoleV02JSON(r)
-			}
-		case "parts":
-			if r.Field(&seen, 4) {
-				x.Parts = wire.ReadSome(r, 1, readPartV02JSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		case "extensions":
-			if r.Field(&seen, 6) {
-				x.Extensions = r.Strings()
-			}
-		case "referenceTaskIds":
-			if r.Field(&seen, 7) {
-				x.ReferenceTaskIDs = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<4, membersMessageV02JSON[:])
-	if !seen.Has(3) {
-		x.Role = RoleUser
-	}
+var fieldsMessageV02JSON = wire.Fields[*Message]{
+	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
+	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV02JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
+	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
 }
+
+func readMessageV02JSON(r *wire.Reader, x *Message) { fieldsMessageV02JSON.Read(r, x) }
 
 func appendOAuth2SecuritySchemeV02JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -868,31 +472,18 @@ func appendOAuth2SecuritySchemeV02JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	start := len(b)
 	var err error
 	b = append(b, `,"type":"oauth2"`...)
-	if b, err = appendOAuthFlowsV02JSON(append(b, `,"flows":`...), x.Flows); err != nil {
-		return b, wire.In(err, "flows")
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"flows":`, x.Flows, appendOAuthFlowsV02JSON)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsOAuth2SecuritySchemeV02JSON = wire.Fields[*OAuth2SecurityScheme]{
+	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV02JSON) }},
+	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
+}
+
 func readOAuth2SecuritySchemeV02JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "flows":
-			if r.Field(&seen, 0) {
-				x.Flows = new(OAuthFlows)
-				readOAuthFlowsV02JSON(r, x.Flows)
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsOAuth2SecuritySchemeV02JSON.Read(r, x)
 }
 
 func appendOAuthFlowsV02JSON(b []byte, x *OAuthFlows) ([]byte, error) {
@@ -903,59 +494,30 @@ func appendOAuthFlowsV02JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	var err error
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		if b, err = appendAuthorizationCodeOAuthFlowV02JSON(append(b, `,"authorizationCode":`...), c); err != nil {
-			return b, wire.In(err, "authorizationCode")
-		}
+		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, appendAuthorizationCodeOAuthFlowV02JSON)
 	case *ClientCredentialsOAuthFlow:
-		if b, err = appendClientCredentialsOAuthFlowV02JSON(append(b, `,"clientCredentials":`...), c); err != nil {
-			return b, wire.In(err, "clientCredentials")
-		}
+		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, appendClientCredentialsOAuthFlowV02JSON)
 	case *ImplicitOAuthFlow:
-		if b, err = appendImplicitOAuthFlowV02JSON(append(b, `,"implicit":`...), c); err != nil {
-			return b, wire.In(err, "implicit")
-		}
+		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, appendImplicitOAuthFlowV02JSON)
 	case *PasswordOAuthFlow:
-		if b, err = appendPasswordOAuthFlowV02JSON(append(b, `,"password":`...), c); err != nil {
-			return b, wire.In(err, "password")
-		}
+		b, err = wire.AppendRequired(b, err, `,"password":`, c, appendPasswordOAuthFlowV02JSON)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
+
+var fieldsOAuthFlowsV02JSON = wire.Fields[*OAuthFlows]{
+	{Name: "authorizationCode", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV02JSON) }},
+	{Name: "clientCredentials", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV02JSON) }},
+	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV02JSON) }},
+	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV02JSON) }},
+}
+
 func readOAuthFlowsV02JSON(r *wire.Reader, x *OAuthFlows) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationCode":
-			if r.Field(&seen, 0) && r.Only(x.Flow == nil) {
-				v := new(AuthorizationCodeOAuthFlow)
-				readAuthorizationCodeOAuthFlowV02JSON(r, v)
-				x.Flow = v
-			}
-		case "clientCredentials":
-			if r.Field(&seen, 1) && r.Only(x.Flow == nil) {
-				v := new(ClientCredentialsOAuthFlow)
-				readClientCredentialsOAuthFlowV02JSON(r, v)
-				x.Flow = v
-			}
-		case "implicit":
-			if r.Field(&seen, 2) && r.Only(x.Flow == nil) {
-				v := new(ImplicitOAuthFlow)
-				readImplicitOAuthFlowV02JSON(r, v)
-				x.Flow = v
-			}
-		case "password":
-			if r.Field(&seen, 3) && r.Only(x.Flow == nil) {
-				v := new(PasswordOAuthFlow)
-				readPasswordOAuthFlowV02JSON(r, v)
-				x.Flow = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
+	extra := fieldsOAuthFlowsV02JSON.ReadOpen(r, x)
+	if x.Flow == nil {
+		if name, value, ok := extra.Case(); ok {
+			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 		}
-	}
-	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 	}
 }
 
@@ -966,27 +528,17 @@ func appendOpenIDConnectSecuritySchemeV02JSON(b []byte, x *OpenIDConnectSecurity
 	start := len(b)
 	b = append(b, `,"type":"openIdConnect"`...)
 	b = wire.AppendString(append(b, `,"openIdConnectUrl":`...), x.OpenIDConnectURL)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsOpenIDConnectSecuritySchemeV02JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
+}
+
 func readOpenIDConnectSecuritySchemeV02JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "openIdConnectUrl":
-			if r.Field(&seen, 0) {
-				x.OpenIDConnectURL = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsOpenIDConnectSecuritySchemeV02JSON.Read(r, x)
 }
 
 func appendPartV02JSON(b []byte, x *Part) ([]byte, error) {
@@ -998,6 +550,7 @@ func appendPartV02JSON(b []byte, x *Part) ([]byte, error) {
 	}
 	return legacy.AppendPart(b, partOf(x))
 }
+
 func readPartV02JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadPart(r)
 	setPart(x, &part)
@@ -1012,55 +565,32 @@ func appendPasswordOAuthFlowV02JSON(b []byte, x *PasswordOAuthFlow) ([]byte, err
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
-func readPasswordOAuthFlowV02JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tokenUrl":
-			if r.Field(&seen, 0) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+
+var fieldsPasswordOAuthFlowV02JSON = wire.Fields[*PasswordOAuthFlow]{
+	{Name: "tokenUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
 }
 
-func appendRoleV02JSON(b []byte, x Role) []byte {
-	switch x {
-	case RoleUser:
-		return append(b, `"user"`...)
-	case RoleAgent:
-		return append(b, `"agent"`...)
-	case RoleUnspecified:
-		return append(b, `"agent"`...)
-	}
-	return append(b, `"agent"`...)
+func readPasswordOAuthFlowV02JSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowV02JSON.Read(r, x)
 }
-func readRoleV02JSON(r *wire.Reader) Role {
-	name := r.String()
-	switch name {
-	case "user":
-		return RoleUser
-	case "agent":
-		return RoleAgent
-	}
-	return Role(name)
+
+var valuesRoleV02JSON = wire.Enum[Role]{
+	{Value: RoleUser, Name: "user"},
+	{Value: RoleAgent, Name: "agent"},
+	{Value: RoleUnspecified, Name: "agent", WriteOnly: true},
 }
+
+func appendRoleV02JSON(b []byte, x Role) []byte { return valuesRoleV02JSON.AppendOr(b, x, "agent") }
+
+func readRoleV02JSON(r *wire.Reader) Role { return valuesRoleV02JSON.ReadName(r) }
 
 func appendSecurityRequirementV02JSON(b []byte, x *SecurityRequirement) ([]byte, error) {
 	if x == nil {
@@ -1068,6 +598,7 @@ func appendSecurityRequirementV02JSON(b []byte, x *SecurityRequirement) ([]byte,
 	}
 	return wire.AppendMap(b, x.Schemes, appendStringListV02JSON)
 }
+
 func readSecurityRequirementV02JSON(r *wire.Reader, x *SecurityRequirement) {
 	x.Schemes = wire.ReadMap(r, false, readStringListV02JSON)
 }
@@ -1112,21 +643,13 @@ func readSecuritySchemeV02JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV02JSON, "type", "kind")
 	switch i {
 	case 0:
-		v := new(APIKeySecurityScheme)
-		readAPIKeySecuritySchemeV02JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV02JSON)
 	case 1:
-		v := new(HTTPAuthSecurityScheme)
-		readHTTPAuthSecuritySchemeV02JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV02JSON)
 	case 2:
-		v := new(OAuth2SecurityScheme)
-		readOAuth2SecuritySchemeV02JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV02JSON)
 	case 3:
-		v := new(OpenIDConnectSecurityScheme)
-		readOpenIDConnectSecuritySchemeV02JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV02JSON)
 	default:
 		x.Scheme = &UnknownSecuritySchemeKind{Name: tag, Value: r.Value()}
 	}
@@ -1141,50 +664,23 @@ func appendSendMessageConfigurationV02JSON(b []byte, x *SendMessageConfiguration
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	if x.HistoryLength != nil {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
-	if x.TaskPushNotificationConfig != nil {
-		if b, err = appendTaskPushNotificationConfigV02JSONPushNotificationConfig(append(b, `,"pushNotificationConfig":`...), x.TaskPushNotificationConfig); err != nil {
-			return b, wire.In(err, "pushNotificationConfig")
-		}
-	}
-	if legacy.HasBlocking(x.ReturnImmediately) {
-		if b, err = legacy.AppendBlocking(append(b, `,"blocking":`...), x.ReturnImmediately); err != nil {
-			return b, wire.In(err, "blocking")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
+	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlocking)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsSendMessageConfigurationV02JSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
+		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV02JSONPushNotificationConfig)
+	}},
+	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
+}
+
 func readSendMessageConfigurationV02JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "acceptedOutputModes":
-			if r.Field(&seen, 0) {
-				x.AcceptedOutputModes = r.Strings()
-			}
-		case "historyLength":
-			if r.Field(&seen, 1) {
-				v := r.Int32()
-				x.HistoryLength = &v
-			}
-		case "pushNotificationConfig":
-			if r.Field(&seen, 2) {
-				x.TaskPushNotificationConfig = new(TaskPushNotificationConfig)
-				readTaskPushNotificationConfigV02JSONPushNotificationConfig(r, x.TaskPushNotificationConfig)
-			}
-		case "blocking":
-			if r.Field(&seen, 3) {
-				x.ReturnImmediately = legacy.ReadBlocking(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	if !seen.Has(3) {
-		x.ReturnImmediately = legacy.AbsentBlocking()
-	}
+	fieldsSendMessageConfigurationV02JSON.Read(r, x)
 }
 
 func appendSendMessageRequestV02JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
@@ -1193,58 +689,22 @@ func appendSendMessageRequestV02JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	}
 	start := len(b)
 	var err error
-	if b, err = appendMessageV02JSON(append(b, `,"message":`...), x.Message); err != nil {
-		return b, wire.In(err, "message")
-	}
-	{
-		at, v := len(b), x.Configuration
-		if v == nil {
-			v = new(SendMessageConfiguration)
-		}
-		if b, err = appendSendMessageConfigurationV02JSON(append(b, `,"configuration":`...), v); err != nil {
-			return b, wire.In(err, "configuration")
-		}
-		b = legacy.OmitEmpty(b, at, len(`,"configuration":`))
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV02JSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV02JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersSendMessageRequestV02JSON = [...]string{"message", "configuration", "metadata"}
+var fieldsSendMessageRequestV02JSON = wire.Fields[*SendMessageRequest]{
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
+	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
+		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV02JSON)
+	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV02JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
+}
 
 func readSendMessageRequestV02JSON(r *wire.Reader, x *SendMessageRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "message":
-			if r.Field(&seen, 0) {
-				x.Message = new(Message)
-				readMessageV02JSON(r, x.Message)
-			}
-		case "configuration":
-			if r.Field(&seen, 1) {
-				x.Configuration = new(SendMessageConfiguration)
-				readSendMessageConfigurationV02JSON(r, x.Configuration)
-			}
-		case "metadata":
-			if r.Field(&seen, 2) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersSendMessageRequestV02JSON[:])
-	if !seen.Has(1) {
-		var empty wire.Reader
-		empty.Reset([]byte("{}"))
-		x.Configuration = new(SendMessageConfiguration)
-		readSendMessageConfigurationV02JSON(&empty, x.Configuration)
-	}
+	fieldsSendMessageRequestV02JSON.Read(r, x)
 }
 
 func appendSendMessageResponseV02JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
@@ -1270,13 +730,9 @@ func readSendMessageResponseV02JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV02JSON, "kind", "type")
 	switch i {
 	case 0:
-		v := new(Task)
-		readTaskV02JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskV02JSON)
 	case 1:
-		v := new(Message)
-		readMessageV02JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readMessageV02JSON)
 	default:
 		x.Payload = &UnknownSendMessageResponsePayload{Name: tag, Value: r.Value()}
 	}
@@ -1309,21 +765,13 @@ func readStreamResponseV02JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV02JSON, "kind", "type")
 	switch i {
 	case 0:
-		v := new(Task)
-		readTaskV02JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskV02JSON)
 	case 1:
-		v := new(Message)
-		readMessageV02JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readMessageV02JSON)
 	case 2:
-		v := new(TaskStatusUpdateEvent)
-		readTaskStatusUpdateEventV02JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV02JSON)
 	case 3:
-		v := new(TaskArtifactUpdateEvent)
-		readTaskArtifactUpdateEventV02JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV02JSON)
 	default:
 		x.Payload = &UnknownStreamResponsePayload{Name: tag, Value: r.Value()}
 	}
@@ -1335,9 +783,8 @@ func appendStringListV02JSON(b []byte, x *StringList) ([]byte, error) {
 	}
 	return wire.AppendPlainList(b, x.List, wire.AppendString), nil
 }
-func readStringListV02JSON(r *wire.Reader, x *StringList) {
-	x.List = r.Strings()
-}
+
+func readStringListV02JSON(r *wire.Reader, x *StringList) { x.List = r.Strings() }
 
 func appendSubscribeToTaskRequestV02JSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -1348,21 +795,12 @@ func appendSubscribeToTaskRequestV02JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var membersSubscribeToTaskRequestV02JSON = [...]string{"id"}
+var fieldsSubscribeToTaskRequestV02JSON = wire.Fields[*SubscribeToTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
+}
 
 func readSubscribeToTaskRequestV02JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersSubscribeToTaskRequestV02JSON[:])
+	fieldsSubscribeToTaskRequestV02JSON.Read(r, x)
 }
 
 func appendTaskV02JSON(b []byte, x *Task) ([]byte, error) {
@@ -1374,64 +812,23 @@ func appendTaskV02JSON(b []byte, x *Task) ([]byte, error) {
 	b = append(b, `,"kind":"task"`...)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	if b, err = appendTaskStatusV02JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
-	if len(x.Artifacts) > 0 {
-		if b, err = wire.AppendList(append(b, `,"artifacts":`...), x.Artifacts, appendArtifactV02JSON); err != nil {
-			return b, wire.In(err, "artifacts")
-		}
-	}
-	if len(x.History) > 0 {
-		if b, err = wire.AppendList(append(b, `,"history":`...), x.History, appendMessageV02JSON); err != nil {
-			return b, wire.In(err, "history")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV02JSON)
+	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV02JSON)
+	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV02JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskV02JSON = [...]string{"id", "contextId", "status", "artifacts", "history", "metadata"}
-
-func readTaskV02JSON(r *wire.Reader, x *Task) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "contextId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV02JSON(r, x.Status)
-			}
-		case "artifacts":
-			if r.Field(&seen, 3) {
-				x.Artifacts = wire.ReadList(r, readArtifactV02JSON)
-			}
-		case "history":
-			if r.Field(&seen, 4) {
-				x.History = wire.ReadList(r, readMessageV02JSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersTaskV02JSON[:])
+var fieldsTaskV02JSON = wire.Fields[*Task]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
+	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
+	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV02JSON) }},
+	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV02JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }
+
+func readTaskV02JSON(r *wire.Reader, x *Task) { fieldsTaskV02JSON.Read(r, x) }
 
 func appendTaskArtifactUpdateEventV02JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1442,59 +839,24 @@ func appendTaskArtifactUpdateEventV02JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	b = append(b, `,"kind":"artifact-update"`...)
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	if b, err = appendArtifactV02JSON(append(b, `,"artifact":`...), x.Artifact); err != nil {
-		return b, wire.In(err, "artifact")
-	}
-	if x.Append {
-		b = wire.AppendBool(append(b, `,"append":`...), x.Append)
-	}
-	if x.LastChunk {
-		b = wire.AppendBool(append(b, `,"lastChunk":`...), x.LastChunk)
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, appendArtifactV02JSON)
+	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
+	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskArtifactUpdateEventV02JSON = [...]string{"taskId", "contextId", "artifact", "append", "lastChunk", "metadata"}
+var fieldsTaskArtifactUpdateEventV02JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV02JSON) }},
+	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
+	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskArtifactUpdateEventV02JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "contextId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "artifact":
-			if r.Field(&seen, 2) {
-				x.Artifact = new(Artifact)
-				readArtifactV02JSON(r, x.Artifact)
-			}
-		case "append":
-			if r.Field(&seen, 3) {
-				x.Append = r.Bool()
-			}
-		case "lastChunk":
-			if r.Field(&seen, 4) {
-				x.LastChunk = r.Bool()
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersTaskArtifactUpdateEventV02JSON[:])
+	fieldsTaskArtifactUpdateEventV02JSON.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV02JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1504,31 +866,19 @@ func appendTaskPushNotificationConfigV02JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	if b, err = appendTaskPushNotificationConfigV02JSONPushNotificationConfig(append(b, `,"pushNotificationConfig":`...), x); err != nil {
-		return b, wire.In(err, "pushNotificationConfig")
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV02JSON = [...]string{"taskId", "pushNotificationConfig"}
+var fieldsTaskPushNotificationConfigV02JSON = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		readTaskPushNotificationConfigV02JSONPushNotificationConfig(r, x)
+	}},
+}
 
 func readTaskPushNotificationConfigV02JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "pushNotificationConfig":
-			if r.Field(&seen, 1) {
-				readTaskPushNotificationConfigV02JSONPushNotificationConfig(r, x)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersTaskPushNotificationConfigV02JSON[:])
+	fieldsTaskPushNotificationConfigV02JSON.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1537,98 +887,43 @@ func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(b []byte, x *
 	}
 	start := len(b)
 	var err error
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	}
+	b = wire.AppendText(b, `,"id":`, x.ID)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	if x.Token != "" {
-		b = wire.AppendString(append(b, `,"token":`...), x.Token)
-	}
-	if x.Authentication != nil {
-		if b, err = appendAuthenticationInfoV02JSON(append(b, `,"authentication":`...), x.Authentication); err != nil {
-			return b, wire.In(err, "authentication")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"token":`, x.Token)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV02JSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV02JSONPushNotificationConfig = [...]string{"id", "url", "token", "authentication"}
+var fieldsTaskPushNotificationConfigV02JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
+	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
+	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
+	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV02JSON)
+	}},
+}
 
 func readTaskPushNotificationConfigV02JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 1) {
-				x.URL = r.String()
-			}
-		case "token":
-			if r.Field(&seen, 2) {
-				x.Token = r.String()
-			}
-		case "authentication":
-			if r.Field(&seen, 3) {
-				x.Authentication = new(AuthenticationInfo)
-				readAuthenticationInfoV02JSON(r, x.Authentication)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersTaskPushNotificationConfigV02JSONPushNotificationConfig[:])
+	fieldsTaskPushNotificationConfigV02JSONPushNotificationConfig.Read(r, x)
+}
+
+var valuesTaskStateV02JSON = wire.Enum[TaskState]{
+	{Value: TaskStateSubmitted, Name: "submitted"},
+	{Value: TaskStateWorking, Name: "working"},
+	{Value: TaskStateInputRequired, Name: "input-required"},
+	{Value: TaskStateCompleted, Name: "completed"},
+	{Value: TaskStateCanceled, Name: "canceled", Aliases: []string{"cancelled"}},
+	{Value: TaskStateFailed, Name: "failed"},
+	{Value: TaskStateRejected, Name: "rejected"},
+	{Value: TaskStateAuthRequired, Name: "auth-required"},
+	{Value: TaskStateUnspecified, Name: "unknown"},
 }
 
 func appendTaskStateV02JSON(b []byte, x TaskState) []byte {
-	switch x {
-	case TaskStateSubmitted:
-		return append(b, `"submitted"`...)
-	case TaskStateWorking:
-		return append(b, `"working"`...)
-	case TaskStateInputRequired:
-		return append(b, `"input-required"`...)
-	case TaskStateCompleted:
-		return append(b, `"completed"`...)
-	case TaskStateCanceled:
-		return append(b, `"canceled"`...)
-	case TaskStateFailed:
-		return append(b, `"failed"`...)
-	case TaskStateRejected:
-		return append(b, `"rejected"`...)
-	case TaskStateAuthRequired:
-		return append(b, `"auth-required"`...)
-	case TaskStateUnspecified:
-		return append(b, `"unknown"`...)
-	}
-	return append(b, `"unknown"`...)
+	return valuesTaskStateV02JSON.AppendOr(b, x, "unknown")
 }
-func readTaskStateV02JSON(r *wire.Reader) TaskState {
-	name := r.String()
-	switch name {
-	case "submitted":
-		return TaskStateSubmitted
-	case "working":
-		return TaskStateWorking
-	case "input-required":
-		return TaskStateInputRequired
-	case "completed":
-		return TaskStateCompleted
-	case "canceled", "cancelled":
-		return TaskStateCanceled
-	case "failed":
-		return TaskStateFailed
-	case "rejected":
-		return TaskStateRejected
-	case "auth-required":
-		return TaskStateAuthRequired
-	case "unknown":
-		return TaskStateUnspecified
-	}
-	return TaskState(name)
-}
+
+func readTaskStateV02JSON(r *wire.Reader) TaskState { return valuesTaskStateV02JSON.ReadName(r) }
 
 func appendTaskStatusV02JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	if x == nil {
@@ -1637,44 +932,18 @@ func appendTaskStatusV02JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = appendTaskStateV02JSON(append(b, `,"state":`...), x.State)
-	if x.Message != nil {
-		if b, err = appendMessageV02JSON(append(b, `,"message":`...), x.Message); err != nil {
-			return b, wire.In(err, "message")
-		}
-	}
-	if legacy.HasTimestamp(x.Timestamp) {
-		if b, err = legacy.AppendTimestamp(append(b, `,"timestamp":`...), x.Timestamp); err != nil {
-			return b, wire.In(err, "timestamp")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV02JSON)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusV02JSON = [...]string{"state", "message", "timestamp"}
-
-func readTaskStatusV02JSON(r *wire.Reader, x *TaskStatus) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "state":
-			if r.Field(&seen, 0) {
-				x.State = readTaskStateV02JSON(r)
-			}
-		case "message":
-			if r.Field(&seen, 1) {
-				x.Message = new(Message)
-				readMessageV02JSON(r, x.Message)
-			}
-		case "timestamp":
-			if r.Field(&seen, 2) {
-				x.Timestamp = legacy.ReadTimestamp(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersTaskStatusV02JSON[:])
+var fieldsTaskStatusV02JSON = wire.Fields[*TaskStatus]{
+	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV02JSON(r) }},
+	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
+	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
 }
+
+func readTaskStatusV02JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV02JSON.Read(r, x) }
 
 func appendTaskStatusUpdateEventV02JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1685,46 +954,21 @@ func appendTaskStatusUpdateEventV02JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	b = append(b, `,"kind":"status-update"`...)
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	if b, err = appendTaskStatusV02JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV02JSON)
 	b = wire.AppendBool(append(b, `,"final":`...), legacy.Final(statusState(x.Status)))
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusUpdateEventV02JSON = [...]string{"taskId", "contextId", "status", "final", "metadata"}
+var fieldsTaskStatusUpdateEventV02JSON = wire.Fields[*TaskStatusUpdateEvent]{
+	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskStatusUpdateEventV02JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "contextId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV02JSON(r, x.Status)
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersTaskStatusUpdateEventV02JSON[:])
+	fieldsTaskStatusUpdateEventV02JSON.Read(r, x)
 }
 
 func interfacesOfV02JSON(list []*AgentInterface) []runtime.Interface {

@@ -16,31 +16,18 @@ func appendAPIKeySecuritySchemeV03JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	b = append(b, `,"type":"apiKey"`...)
 	b = wire.AppendString(append(b, `,"in":`...), x.Location)
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAPIKeySecuritySchemeV03JSON = wire.Fields[*APIKeySecurityScheme]{
+	{Name: "in", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
+}
+
 func readAPIKeySecuritySchemeV03JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "in":
-			if r.Field(&seen, 0) {
-				x.Location = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAPIKeySecuritySchemeV03JSON.Read(r, x)
 }
 
 func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
@@ -49,41 +36,20 @@ func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	}
 	start := len(b)
 	var err error
-	if x.Streaming != nil {
-		b = wire.AppendBool(append(b, `,"streaming":`...), *x.Streaming)
-	}
-	if x.PushNotifications != nil {
-		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
-	}
-	if len(x.Extensions) > 0 {
-		if b, err = wire.AppendList(append(b, `,"extensions":`...), x.Extensions, appendAgentExtensionV03JSON); err != nil {
-			return b, wire.In(err, "extensions")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
+	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV03JSON)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentCapabilitiesV03JSON = wire.Fields[*AgentCapabilities]{
+	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
+	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON) }},
+}
+
 func readAgentCapabilitiesV03JSON(r *wire.Reader, x *AgentCapabilities) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "streaming":
-			if r.Field(&seen, 0) {
-				v := r.Bool()
-				x.Streaming = &v
-			}
-		case "pushNotifications":
-			if r.Field(&seen, 1) {
-				v := r.Bool()
-				x.PushNotifications = &v
-			}
-		case "extensions":
-			if r.Field(&seen, 2) {
-				x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentCapabilitiesV03JSON.Read(r, x)
 }
 
 func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
@@ -95,151 +61,50 @@ func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"name":`...), x.Name)
 	b = wire.AppendString(append(b, `,"description":`...), x.Description)
 	b = legacy.AppendInterfaces(b, interfacesOfV03JSON(x.SupportedInterfaces), "0.3")
-	if x.Provider != nil {
-		if b, err = appendAgentProviderV03JSON(append(b, `,"provider":`...), x.Provider); err != nil {
-			return b, wire.In(err, "provider")
-		}
-	}
-	if x.IconURL != nil {
-		b = wire.AppendString(append(b, `,"iconUrl":`...), *x.IconURL)
-	}
+	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV03JSON)
+	b = wire.AppendSet(b, `,"iconUrl":`, x.IconURL, wire.AppendString)
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
-	if x.DocumentationURL != nil {
-		b = wire.AppendString(append(b, `,"documentationUrl":`...), *x.DocumentationURL)
-	}
-	if b, err = appendAgentCapabilitiesV03JSON(append(b, `,"capabilities":`...), x.Capabilities); err != nil {
-		return b, wire.In(err, "capabilities")
-	}
-	if len(x.SecuritySchemes) > 0 {
-		if b, err = wire.AppendMap(append(b, `,"securitySchemes":`...), legacy.Only(x.SecuritySchemes, writableSecuritySchemeV03JSON), appendSecuritySchemeV03JSON); err != nil {
-			return b, wire.In(err, "securitySchemes")
-		}
-	}
-	if len(x.SecurityRequirements) > 0 {
-		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV03JSON); err != nil {
-			return b, wire.In(err, "security")
-		}
-	}
+	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
+	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV03JSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV03JSON), appendSecuritySchemeV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03JSON)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
-	if b, err = wire.AppendList(append(b, `,"skills":`...), x.Skills, appendAgentSkillV03JSON); err != nil {
-		return b, wire.In(err, "skills")
-	}
+	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV03JSON)
 	if o := x.Capabilities; o != nil {
-		if o.ExtendedAgentCard != nil {
-			b = wire.AppendBool(append(b, `,"supportsAuthenticatedExtendedCard":`...), *o.ExtendedAgentCard)
-		}
+		b = wire.AppendSet(b, `,"supportsAuthenticatedExtendedCard":`, o.ExtendedAgentCard, wire.AppendBool)
 	}
-	if len(x.Signatures) > 0 {
-		if b, err = wire.AppendList(append(b, `,"signatures":`...), x.Signatures, appendAgentCardSignatureV03JSON); err != nil {
-			return b, wire.In(err, "signatures")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV03JSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersAgentCardV03JSON = [...]string{"name", "description", "url", "preferredTransport", "additionalInterfaces", "protocolVersion", "provider", "iconUrl", "version", "documentationUrl", "capabilities", "securitySchemes", "security", "defaultInputModes", "defaultOutputModes", "skills", "supportsAuthenticatedExtendedCard", "signatures"}
-
 func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
-	var seen wire.Seen
 	var group legacy.Interfaces
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 2) {
-				group.Read(r, "url")
-			}
-		case "preferredTransport":
-			if r.Field(&seen, 3) {
-				group.Read(r, "preferredTransport")
-			}
-		case "additionalInterfaces":
-			if r.Field(&seen, 4) {
-				group.Read(r, "additionalInterfaces")
-			}
-		case "protocolVersion":
-			if r.Field(&seen, 5) {
-				group.Read(r, "protocolVersion")
-			}
-		case "provider":
-			if r.Field(&seen, 6) {
-				x.Provider = new(AgentProvider)
-				readAgentProviderV03JSON(r, x.Provider)
-			}
-		case "iconUrl":
-			if r.Field(&seen, 7) {
-				v := r.String()
-				x.IconURL = &v
-			}
-		case "version":
-			if r.Field(&seen, 8) {
-				x.Version = r.String()
-			}
-		case "documentationUrl":
-			if r.Field(&seen, 9) {
-				v := r.String()
-				x.DocumentationURL = &v
-			}
-		case "capabilities":
-			if r.Field(&seen, 10) {
-				if x.Capabilities == nil {
-					x.Capabilities = new(AgentCapabilities)
-				}
-				readAgentCapabilitiesV03JSON(r, x.Capabilities)
-			}
-		case "securitySchemes":
-			if r.Field(&seen, 11) {
-				at := r.Offset()
-				var in wire.Reader
-				in.Reset(legacy.ReadSplitFlows(r))
-				func(r *wire.Reader) {
-					x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03JSON)
-				}(&in)
-				if err := in.Done(); err != nil {
-					r.FailAt(at, err.Error())
-				}
-			}
-		case "security":
-			if r.Field(&seen, 12) {
-				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
-			}
-		case "defaultInputModes":
-			if r.Field(&seen, 13) {
-				x.DefaultInputModes = r.Strings()
-			}
-		case "defaultOutputModes":
-			if r.Field(&seen, 14) {
-				x.DefaultOutputModes = r.Strings()
-			}
-		case "skills":
-			if r.Field(&seen, 15) {
-				x.Skills = wire.ReadList(r, readAgentSkillV03JSON)
-			}
-		case "supportsAuthenticatedExtendedCard":
-			if r.Field(&seen, 16) {
-				if x.Capabilities == nil {
-					x.Capabilities = new(AgentCapabilities)
-				}
-				v := r.Bool()
-				x.Capabilities.ExtendedAgentCard = &v
-			}
-		case "signatures":
-			if r.Field(&seen, 17) {
-				x.Signatures = wire.ReadList(r, readAgentCardSignatureV03JSON)
-			}
-		default:
-			r.Unknown(key)
-		}
+	fields := wire.Fields[*AgentCard]{
+		{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
+		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
+		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
+		{Name: "preferredTransport", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
+		{Name: "additionalInterfaces", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
+		{Name: "protocolVersion", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
+		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03JSON) }},
+		{Name: "iconUrl", Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
+		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
+		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
+		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03JSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "securitySchemes", Read: func(r *wire.Reader, x *AgentCard) {
+			r.Reread(r.Offset(), legacy.ReadSplitFlows(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03JSON) })
+		}},
+		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
+			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
+		}},
+		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
+		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
+		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03JSON) }},
+		{Name: "supportsAuthenticatedExtendedCard", Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
+		{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV03JSON) }},
 	}
-	r.Require(&seen, 1<<0, membersAgentCardV03JSON[:])
+	fields.Read(r, x)
 	x.SupportedInterfaces = interfacesFromV03JSON(group.List("0.3"))
 }
 
@@ -251,33 +116,18 @@ func appendAgentCardSignatureV03JSON(b []byte, x *AgentCardSignature) ([]byte, e
 	var err error
 	b = wire.AppendString(append(b, `,"protected":`...), x.Protected)
 	b = wire.AppendString(append(b, `,"signature":`...), x.Signature)
-	if len(x.Header) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"header":`...), x.Header); err != nil {
-			return b, wire.In(err, "header")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"header":`, len(x.Header) > 0, x.Header, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentCardSignatureV03JSON = wire.Fields[*AgentCardSignature]{
+	{Name: "protected", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
+	{Name: "signature", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
+	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
+}
+
 func readAgentCardSignatureV03JSON(r *wire.Reader, x *AgentCardSignature) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "protected":
-			if r.Field(&seen, 0) {
-				x.Protected = r.String()
-			}
-		case "signature":
-			if r.Field(&seen, 1) {
-				x.Signature = r.String()
-			}
-		case "header":
-			if r.Field(&seen, 2) {
-				x.Header = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentCardSignatureV03JSON.Read(r, x)
 }
 
 func appendAgentExtensionV03JSON(b []byte, x *AgentExtension) ([]byte, error) {
@@ -287,43 +137,21 @@ func appendAgentExtensionV03JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"uri":`...), x.URI)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if x.Required {
-		b = wire.AppendBool(append(b, `,"required":`...), x.Required)
-	}
-	if len(x.Params) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"params":`...), x.Params); err != nil {
-			return b, wire.In(err, "params")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b = wire.AppendPlain(b, `,"required":`, x.Required, wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"params":`, len(x.Params) > 0, x.Params, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentExtensionV03JSON = wire.Fields[*AgentExtension]{
+	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
+	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
+	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
+}
+
 func readAgentExtensionV03JSON(r *wire.Reader, x *AgentExtension) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "uri":
-			if r.Field(&seen, 0) {
-				x.URI = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "required":
-			if r.Field(&seen, 2) {
-				x.Required = r.Bool()
-			}
-		case "params":
-			if r.Field(&seen, 3) {
-				x.Params = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentExtensionV03JSON.Read(r, x)
 }
 
 func appendAgentProviderV03JSON(b []byte, x *AgentProvider) ([]byte, error) {
@@ -335,22 +163,14 @@ func appendAgentProviderV03JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAgentProviderV03JSON = wire.Fields[*AgentProvider]{
+	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
+	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
+}
+
 func readAgentProviderV03JSON(r *wire.Reader, x *AgentProvider) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "organization":
-			if r.Field(&seen, 0) {
-				x.Organization = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 1) {
-				x.URL = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentProviderV03JSON.Read(r, x)
 }
 
 func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
@@ -372,54 +192,24 @@ func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	if len(x.SecurityRequirements) > 0 {
-		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV03JSON); err != nil {
-			return b, wire.In(err, "security")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03JSON)
+	return wire.EndObject(b, start), err
 }
-func readAgentSkillV03JSON(r *wire.Reader, x *AgentSkill) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "tags":
-			if r.Field(&seen, 3) {
-				x.Tags = r.Strings()
-			}
-		case "examples":
-			if r.Field(&seen, 4) {
-				x.Examples = r.Strings()
-			}
-		case "inputModes":
-			if r.Field(&seen, 5) {
-				x.InputModes = r.Strings()
-			}
-		case "outputModes":
-			if r.Field(&seen, 6) {
-				x.OutputModes = r.Strings()
-			}
-		case "security":
-			if r.Field(&seen, 7) {
-				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+
+var fieldsAgentSkillV03JSON = wire.Fields[*AgentSkill]{
+	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
+	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
+	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
+	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
+	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
+	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
+		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
+	}},
 }
+
+func readAgentSkillV03JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV03JSON.Read(r, x) }
 
 func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -428,65 +218,27 @@ func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"artifactId":`...), x.ArtifactID)
-	if x.Name != "" {
-		b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV03JSON); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
+	b = wire.AppendText(b, `,"name":`, x.Name)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV03JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersArtifactV03JSON = [...]string{"artifactId", "name", "description", "parts", "metadata", "extensions"}
-
-func readArtifactV03JSON(r *wire.Reader, x *Artifact) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "artifactId":
-			if r.Field(&seen, 0) {
-				x.ArtifactID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "parts":
-			if r.Field(&seen, 3) {
-				x.Parts = wire.ReadSome(r, 1, readPartV03JSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		case "extensions":
-			if r.Field(&seen, 5) {
-				x.Extensions = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<3, membersArtifactV03JSON[:])
+var fieldsArtifactV03JSON = wire.Fields[*Artifact]{
+	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }
+
+func readArtifactV03JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV03JSON.Read(r, x) }
 
 func appendAuthenticationInfoV03JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -494,30 +246,18 @@ func appendAuthenticationInfoV03JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	}
 	start := len(b)
 	var err error
-	if b, err = legacy.AppendSchemes(append(b, `,"schemes":`...), x.Scheme); err != nil {
-		return b, wire.In(err, "schemes")
-	}
-	if x.Credentials != "" {
-		b = wire.AppendString(append(b, `,"credentials":`...), x.Credentials)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"schemes":`, x.Scheme, legacy.AppendSchemes)
+	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAuthenticationInfoV03JSON = wire.Fields[*AuthenticationInfo]{
+	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
+	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
+}
+
 func readAuthenticationInfoV03JSON(r *wire.Reader, x *AuthenticationInfo) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "schemes":
-			if r.Field(&seen, 0) {
-				x.Scheme = legacy.ReadSchemes(r)
-			}
-		case "credentials":
-			if r.Field(&seen, 1) {
-				x.Credentials = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAuthenticationInfoV03JSON.Read(r, x)
 }
 
 func appendAuthorizationCodeOAuthFlowV03JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
@@ -527,36 +267,22 @@ func appendAuthorizationCodeOAuthFlowV03JSON(b []byte, x *AuthorizationCodeOAuth
 	start := len(b)
 	b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAuthorizationCodeOAuthFlowV03JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readAuthorizationCodeOAuthFlowV03JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationUrl":
-			if r.Field(&seen, 0) {
-				x.AuthorizationURL = r.String()
-			}
-		case "tokenUrl":
-			if r.Field(&seen, 1) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl":
-			if r.Field(&seen, 2) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 3) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAuthorizationCodeOAuthFlowV03JSON.Read(r, x)
 }
 
 func appendCancelTaskRequestV03JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
@@ -566,33 +292,17 @@ func appendCancelTaskRequestV03JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersCancelTaskRequestV03JSON = [...]string{"id", "metadata"}
+var fieldsCancelTaskRequestV03JSON = wire.Fields[*CancelTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
+}
 
 func readCancelTaskRequestV03JSON(r *wire.Reader, x *CancelTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "metadata":
-			if r.Field(&seen, 1) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersCancelTaskRequestV03JSON[:])
+	fieldsCancelTaskRequestV03JSON.Read(r, x)
 }
 
 func appendClientCredentialsOAuthFlowV03JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
@@ -601,32 +311,21 @@ func appendClientCredentialsOAuthFlowV03JSON(b []byte, x *ClientCredentialsOAuth
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsClientCredentialsOAuthFlowV03JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+	{Name: "tokenUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readClientCredentialsOAuthFlowV03JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tokenUrl":
-			if r.Field(&seen, 0) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsClientCredentialsOAuthFlowV03JSON.Read(r, x)
 }
 
 func appendDeleteTaskPushNotificationConfigRequestV03JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -639,25 +338,13 @@ func appendDeleteTaskPushNotificationConfigRequestV03JSON(b []byte, x *DeleteTas
 	return wire.EndObject(b, start), nil
 }
 
-var membersDeleteTaskPushNotificationConfigRequestV03JSON = [...]string{"id", "pushNotificationConfigId"}
+var fieldsDeleteTaskPushNotificationConfigRequestV03JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}
 
 func readDeleteTaskPushNotificationConfigRequestV03JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "pushNotificationConfigId":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersDeleteTaskPushNotificationConfigRequestV03JSON[:])
+	fieldsDeleteTaskPushNotificationConfigRequestV03JSON.Read(r, x)
 }
 
 func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
@@ -667,13 +354,11 @@ func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardR
 	start := len(b)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsGetExtendedAgentCardRequestV03JSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+
 func readGetExtendedAgentCardRequestV03JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsGetExtendedAgentCardRequestV03JSON.Read(r, x)
 }
 
 func appendGetTaskPushNotificationConfigRequestV03JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -682,31 +367,17 @@ func appendGetTaskPushNotificationConfigRequestV03JSON(b []byte, x *GetTaskPushN
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"pushNotificationConfigId":`...), x.ID)
-	}
+	b = wire.AppendText(b, `,"pushNotificationConfigId":`, x.ID)
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetTaskPushNotificationConfigRequestV03JSON = [...]string{"id", "pushNotificationConfigId"}
+var fieldsGetTaskPushNotificationConfigRequestV03JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}
 
 func readGetTaskPushNotificationConfigRequestV03JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "pushNotificationConfigId":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersGetTaskPushNotificationConfigRequestV03JSON[:])
+	fieldsGetTaskPushNotificationConfigRequestV03JSON.Read(r, x)
 }
 
 func appendGetTaskRequestV03JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
@@ -715,32 +386,17 @@ func appendGetTaskRequestV03JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	if x.HistoryLength != nil {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
 	return wire.EndObject(b, start), nil
 }
 
-var membersGetTaskRequestV03JSON = [...]string{"id", "historyLength"}
+var fieldsGetTaskRequestV03JSON = wire.Fields[*GetTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
+	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
+}
 
 func readGetTaskRequestV03JSON(r *wire.Reader, x *GetTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "historyLength":
-			if r.Field(&seen, 1) {
-				v := r.Int32()
-				x.HistoryLength = &v
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersGetTaskRequestV03JSON[:])
+	fieldsGetTaskRequestV03JSON.Read(r, x)
 }
 
 func appendHTTPAuthSecuritySchemeV03JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
@@ -750,34 +406,19 @@ func appendHTTPAuthSecuritySchemeV03JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	start := len(b)
 	b = append(b, `,"type":"http"`...)
 	b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	if x.BearerFormat != "" {
-		b = wire.AppendString(append(b, `,"bearerFormat":`...), x.BearerFormat)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"bearerFormat":`, x.BearerFormat)
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsHTTPAuthSecuritySchemeV03JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
+	{Name: "bearerFormat", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
+}
+
 func readHTTPAuthSecuritySchemeV03JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "scheme":
-			if r.Field(&seen, 0) {
-				x.Scheme = r.String()
-			}
-		case "bearerFormat":
-			if r.Field(&seen, 1) {
-				x.BearerFormat = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsHTTPAuthSecuritySchemeV03JSON.Read(r, x)
 }
 
 func appendImplicitOAuthFlowV03JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
@@ -786,32 +427,21 @@ func appendImplicitOAuthFlowV03JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, err
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsImplicitOAuthFlowV03JSON = wire.Fields[*ImplicitOAuthFlow]{
+	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readImplicitOAuthFlowV03JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationUrl":
-			if r.Field(&seen, 0) {
-				x.AuthorizationURL = r.String()
-			}
-		case "refreshUrl":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsImplicitOAuthFlowV03JSON.Read(r, x)
 }
 
 func appendListTaskPushNotificationConfigsRequestV03JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
@@ -823,21 +453,12 @@ func appendListTaskPushNotificationConfigsRequestV03JSON(b []byte, x *ListTaskPu
 	return wire.EndObject(b, start), nil
 }
 
-var membersListTaskPushNotificationConfigsRequestV03JSON = [...]string{"id"}
+var fieldsListTaskPushNotificationConfigsRequestV03JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+}
 
 func readListTaskPushNotificationConfigsRequestV03JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersListTaskPushNotificationConfigsRequestV03JSON[:])
+	fieldsListTaskPushNotificationConfigsRequestV03JSON.Read(r, x)
 }
 
 func appendListTaskPushNotificationConfigsResponseV03JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
@@ -846,6 +467,7 @@ func appendListTaskPushNotificationConfigsResponseV03JSON(b []byte, x *ListTaskP
 	}
 	return wire.AppendList(b, x.Configs, appendTaskPushNotificationConfigV03JSON)
 }
+
 func readListTaskPushNotificationConfigsResponseV03JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 	x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03JSON)
 }
@@ -858,80 +480,33 @@ func appendMessageV03JSON(b []byte, x *Message) ([]byte, error) {
 	var err error
 	b = append(b, `,"kind":"message"`...)
 	b = wire.AppendString(append(b, `,"messageId":`...), x.MessageID)
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if x.TaskID != "" {
-		b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	}
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
 	b = appendRoleV03JSON(append(b, `,"role":`...), x.Role)
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV03JSON); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV03JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
 	if len(x.ReferenceTaskIDs) > 0 {
 		b = wire.AppendPlainList(append(b, `,"referenceTaskIds":`...), x.ReferenceTaskIDs, wire.AppendString)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersMessageV03JSON = [...]string{"messageId", "contextId", "taskId", "role", "parts", "metadata", "extensions", "referenceTaskIds"}
-
-func readMessageV03JSON(r *wire.Reader, x *Message) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "messageId":
-			if r.Field(&seen, 0) {
-				x.MessageID = r.String()
-			}
-		case "contextId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "taskId":
-			if r.Field(&seen, 2) {
-				x.TaskID = r.String()
-			}
-		case "role":
-			if r.Field(&seen, 3) {
-				x.Role = readRoleV03JSON(r)
-			}
-		case "parts":
-			if r.Field(&seen, 4) {
-				x.Parts = wire.ReadSome(r, 1, readPartV03JSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		case "extensions":
-			if r.Field(&seen, 6) {
-				x.Extensions = r.Strings()
-			}
-		case "referenceTaskIds":
-			if r.Field(&seen, 7) {
-				x.ReferenceTaskIDs = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<4, membersMessageV03JSON[:])
-	if !seen.Has(3) {
-		x.Role = RoleUser
-	}
+var fieldsMessageV03JSON = wire.Fields[*Message]{
+	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
+	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
+	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
 }
+
+func readMessageV03JSON(r *wire.Reader, x *Message) { fieldsMessageV03JSON.Read(r, x) }
 
 func appendMutualTLSSecuritySchemeV03JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -939,23 +514,16 @@ func appendMutualTLSSecuritySchemeV03JSON(b []byte, x *MutualTLSSecurityScheme) 
 	}
 	start := len(b)
 	b = append(b, `,"type":"mutualTLS"`...)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsMutualTLSSecuritySchemeV03JSON = wire.Fields[*MutualTLSSecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
+}
+
 func readMutualTLSSecuritySchemeV03JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsMutualTLSSecuritySchemeV03JSON.Read(r, x)
 }
 
 func appendOAuth2SecuritySchemeV03JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
@@ -965,38 +533,20 @@ func appendOAuth2SecuritySchemeV03JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	start := len(b)
 	var err error
 	b = append(b, `,"type":"oauth2"`...)
-	if b, err = appendOAuthFlowsV03JSON(append(b, `,"flows":`...), x.Flows); err != nil {
-		return b, wire.In(err, "flows")
-	}
-	if x.OAuth2MetadataURL != "" {
-		b = wire.AppendString(append(b, `,"oauth2MetadataUrl":`...), x.OAuth2MetadataURL)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"flows":`, x.Flows, appendOAuthFlowsV03JSON)
+	b = wire.AppendText(b, `,"oauth2MetadataUrl":`, x.OAuth2MetadataURL)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsOAuth2SecuritySchemeV03JSON = wire.Fields[*OAuth2SecurityScheme]{
+	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03JSON) }},
+	{Name: "oauth2MetadataUrl", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
+}
+
 func readOAuth2SecuritySchemeV03JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "flows":
-			if r.Field(&seen, 0) {
-				x.Flows = new(OAuthFlows)
-				readOAuthFlowsV03JSON(r, x.Flows)
-			}
-		case "oauth2MetadataUrl":
-			if r.Field(&seen, 1) {
-				x.OAuth2MetadataURL = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsOAuth2SecuritySchemeV03JSON.Read(r, x)
 }
 
 func appendOAuthFlowsV03JSON(b []byte, x *OAuthFlows) ([]byte, error) {
@@ -1007,59 +557,30 @@ func appendOAuthFlowsV03JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	var err error
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		if b, err = appendAuthorizationCodeOAuthFlowV03JSON(append(b, `,"authorizationCode":`...), c); err != nil {
-			return b, wire.In(err, "authorizationCode")
-		}
+		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, appendAuthorizationCodeOAuthFlowV03JSON)
 	case *ClientCredentialsOAuthFlow:
-		if b, err = appendClientCredentialsOAuthFlowV03JSON(append(b, `,"clientCredentials":`...), c); err != nil {
-			return b, wire.In(err, "clientCredentials")
-		}
+		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, appendClientCredentialsOAuthFlowV03JSON)
 	case *ImplicitOAuthFlow:
-		if b, err = appendImplicitOAuthFlowV03JSON(append(b, `,"implicit":`...), c); err != nil {
-			return b, wire.In(err, "implicit")
-		}
+		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, appendImplicitOAuthFlowV03JSON)
 	case *PasswordOAuthFlow:
-		if b, err = appendPasswordOAuthFlowV03JSON(append(b, `,"password":`...), c); err != nil {
-			return b, wire.In(err, "password")
-		}
+		b, err = wire.AppendRequired(b, err, `,"password":`, c, appendPasswordOAuthFlowV03JSON)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
+
+var fieldsOAuthFlowsV03JSON = wire.Fields[*OAuthFlows]{
+	{Name: "authorizationCode", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03JSON) }},
+	{Name: "clientCredentials", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03JSON) }},
+	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03JSON) }},
+	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03JSON) }},
+}
+
 func readOAuthFlowsV03JSON(r *wire.Reader, x *OAuthFlows) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationCode":
-			if r.Field(&seen, 0) && r.Only(x.Flow == nil) {
-				v := new(AuthorizationCodeOAuthFlow)
-				readAuthorizationCodeOAuthFlowV03JSON(r, v)
-				x.Flow = v
-			}
-		case "clientCredentials":
-			if r.Field(&seen, 1) && r.Only(x.Flow == nil) {
-				v := new(ClientCredentialsOAuthFlow)
-				readClientCredentialsOAuthFlowV03JSON(r, v)
-				x.Flow = v
-			}
-		case "implicit":
-			if r.Field(&seen, 2) && r.Only(x.Flow == nil) {
-				v := new(ImplicitOAuthFlow)
-				readImplicitOAuthFlowV03JSON(r, v)
-				x.Flow = v
-			}
-		case "password":
-			if r.Field(&seen, 3) && r.Only(x.Flow == nil) {
-				v := new(PasswordOAuthFlow)
-				readPasswordOAuthFlowV03JSON(r, v)
-				x.Flow = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
+	extra := fieldsOAuthFlowsV03JSON.ReadOpen(r, x)
+	if x.Flow == nil {
+		if name, value, ok := extra.Case(); ok {
+			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 		}
-	}
-	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 	}
 }
 
@@ -1070,27 +591,17 @@ func appendOpenIDConnectSecuritySchemeV03JSON(b []byte, x *OpenIDConnectSecurity
 	start := len(b)
 	b = append(b, `,"type":"openIdConnect"`...)
 	b = wire.AppendString(append(b, `,"openIdConnectUrl":`...), x.OpenIDConnectURL)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsOpenIDConnectSecuritySchemeV03JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
+}
+
 func readOpenIDConnectSecuritySchemeV03JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "openIdConnectUrl":
-			if r.Field(&seen, 0) {
-				x.OpenIDConnectURL = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsOpenIDConnectSecuritySchemeV03JSON.Read(r, x)
 }
 
 func appendPartV03JSON(b []byte, x *Part) ([]byte, error) {
@@ -1102,6 +613,7 @@ func appendPartV03JSON(b []byte, x *Part) ([]byte, error) {
 	}
 	return legacy.AppendPart(b, partOf(x))
 }
+
 func readPartV03JSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadPart(r)
 	setPart(x, &part)
@@ -1116,55 +628,32 @@ func appendPasswordOAuthFlowV03JSON(b []byte, x *PasswordOAuthFlow) ([]byte, err
 	}
 	start := len(b)
 	b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	return wire.EndObject(b, start), nil
 }
-func readPasswordOAuthFlowV03JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tokenUrl":
-			if r.Field(&seen, 0) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+
+var fieldsPasswordOAuthFlowV03JSON = wire.Fields[*PasswordOAuthFlow]{
+	{Name: "tokenUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
 }
 
-func appendRoleV03JSON(b []byte, x Role) []byte {
-	switch x {
-	case RoleUser:
-		return append(b, `"user"`...)
-	case RoleAgent:
-		return append(b, `"agent"`...)
-	case RoleUnspecified:
-		return append(b, `"agent"`...)
-	}
-	return append(b, `"agent"`...)
+func readPasswordOAuthFlowV03JSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowV03JSON.Read(r, x)
 }
-func readRoleV03JSON(r *wire.Reader) Role {
-	name := r.String()
-	switch name {
-	case "user":
-		return RoleUser
-	case "agent":
-		return RoleAgent
-	}
-	return Role(name)
+
+var valuesRoleV03JSON = wire.Enum[Role]{
+	{Value: RoleUser, Name: "user"},
+	{Value: RoleAgent, Name: "agent"},
+	{Value: RoleUnspecified, Name: "agent", WriteOnly: true},
 }
+
+func appendRoleV03JSON(b []byte, x Role) []byte { return valuesRoleV03JSON.AppendOr(b, x, "agent") }
+
+func readRoleV03JSON(r *wire.Reader) Role { return valuesRoleV03JSON.ReadName(r) }
 
 func appendSecurityRequirementV03JSON(b []byte, x *SecurityRequirement) ([]byte, error) {
 	if x == nil {
@@ -1172,6 +661,7 @@ func appendSecurityRequirementV03JSON(b []byte, x *SecurityRequirement) ([]byte,
 	}
 	return wire.AppendMap(b, x.Schemes, appendStringListV03JSON)
 }
+
 func readSecurityRequirementV03JSON(r *wire.Reader, x *SecurityRequirement) {
 	x.Schemes = wire.ReadMap(r, false, readStringListV03JSON)
 }
@@ -1218,25 +708,15 @@ func readSecuritySchemeV03JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV03JSON, "type", "kind")
 	switch i {
 	case 0:
-		v := new(APIKeySecurityScheme)
-		readAPIKeySecuritySchemeV03JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03JSON)
 	case 1:
-		v := new(HTTPAuthSecurityScheme)
-		readHTTPAuthSecuritySchemeV03JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV03JSON)
 	case 2:
-		v := new(OAuth2SecurityScheme)
-		readOAuth2SecuritySchemeV03JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV03JSON)
 	case 3:
-		v := new(OpenIDConnectSecurityScheme)
-		readOpenIDConnectSecuritySchemeV03JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV03JSON)
 	case 4:
-		v := new(MutualTLSSecurityScheme)
-		readMutualTLSSecuritySchemeV03JSON(r, v)
-		x.Scheme = v
+		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV03JSON)
 	default:
 		x.Scheme = &UnknownSecuritySchemeKind{Name: tag, Value: r.Value()}
 	}
@@ -1251,50 +731,23 @@ func appendSendMessageConfigurationV03JSON(b []byte, x *SendMessageConfiguration
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	if x.HistoryLength != nil {
-		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
-	}
-	if x.TaskPushNotificationConfig != nil {
-		if b, err = appendTaskPushNotificationConfigV03JSONPushNotificationConfig(append(b, `,"pushNotificationConfig":`...), x.TaskPushNotificationConfig); err != nil {
-			return b, wire.In(err, "pushNotificationConfig")
-		}
-	}
-	if legacy.HasBlocking(x.ReturnImmediately) {
-		if b, err = legacy.AppendBlocking(append(b, `,"blocking":`...), x.ReturnImmediately); err != nil {
-			return b, wire.In(err, "blocking")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
+	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlocking)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsSendMessageConfigurationV03JSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
+		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03JSONPushNotificationConfig)
+	}},
+	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
+}
+
 func readSendMessageConfigurationV03JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "acceptedOutputModes":
-			if r.Field(&seen, 0) {
-				x.AcceptedOutputModes = r.Strings()
-			}
-		case "historyLength":
-			if r.Field(&seen, 1) {
-				v := r.Int32()
-				x.HistoryLength = &v
-			}
-		case "pushNotificationConfig":
-			if r.Field(&seen, 2) {
-				x.TaskPushNotificationConfig = new(TaskPushNotificationConfig)
-				readTaskPushNotificationConfigV03JSONPushNotificationConfig(r, x.TaskPushNotificationConfig)
-			}
-		case "blocking":
-			if r.Field(&seen, 3) {
-				x.ReturnImmediately = legacy.ReadBlocking(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	if !seen.Has(3) {
-		x.ReturnImmediately = legacy.AbsentBlocking()
-	}
+	fieldsSendMessageConfigurationV03JSON.Read(r, x)
 }
 
 func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
@@ -1303,58 +756,22 @@ func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	}
 	start := len(b)
 	var err error
-	if b, err = appendMessageV03JSON(append(b, `,"message":`...), x.Message); err != nil {
-		return b, wire.In(err, "message")
-	}
-	{
-		at, v := len(b), x.Configuration
-		if v == nil {
-			v = new(SendMessageConfiguration)
-		}
-		if b, err = appendSendMessageConfigurationV03JSON(append(b, `,"configuration":`...), v); err != nil {
-			return b, wire.In(err, "configuration")
-		}
-		b = legacy.OmitEmpty(b, at, len(`,"configuration":`))
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03JSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV03JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersSendMessageRequestV03JSON = [...]string{"message", "configuration", "metadata"}
+var fieldsSendMessageRequestV03JSON = wire.Fields[*SendMessageRequest]{
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
+	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
+		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03JSON)
+	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV03JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
+}
 
 func readSendMessageRequestV03JSON(r *wire.Reader, x *SendMessageRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "message":
-			if r.Field(&seen, 0) {
-				x.Message = new(Message)
-				readMessageV03JSON(r, x.Message)
-			}
-		case "configuration":
-			if r.Field(&seen, 1) {
-				x.Configuration = new(SendMessageConfiguration)
-				readSendMessageConfigurationV03JSON(r, x.Configuration)
-			}
-		case "metadata":
-			if r.Field(&seen, 2) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersSendMessageRequestV03JSON[:])
-	if !seen.Has(1) {
-		var empty wire.Reader
-		empty.Reset([]byte("{}"))
-		x.Configuration = new(SendMessageConfiguration)
-		readSendMessageConfigurationV03JSON(&empty, x.Configuration)
-	}
+	fieldsSendMessageRequestV03JSON.Read(r, x)
 }
 
 func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
@@ -1380,13 +797,9 @@ func readSendMessageResponseV03JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV03JSON, "kind", "type")
 	switch i {
 	case 0:
-		v := new(Task)
-		readTaskV03JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskV03JSON)
 	case 1:
-		v := new(Message)
-		readMessageV03JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readMessageV03JSON)
 	default:
 		x.Payload = &UnknownSendMessageResponsePayload{Name: tag, Value: r.Value()}
 	}
@@ -1419,21 +832,13 @@ func readStreamResponseV03JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV03JSON, "kind", "type")
 	switch i {
 	case 0:
-		v := new(Task)
-		readTaskV03JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskV03JSON)
 	case 1:
-		v := new(Message)
-		readMessageV03JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readMessageV03JSON)
 	case 2:
-		v := new(TaskStatusUpdateEvent)
-		readTaskStatusUpdateEventV03JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV03JSON)
 	case 3:
-		v := new(TaskArtifactUpdateEvent)
-		readTaskArtifactUpdateEventV03JSON(r, v)
-		x.Payload = v
+		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV03JSON)
 	default:
 		x.Payload = &UnknownStreamResponsePayload{Name: tag, Value: r.Value()}
 	}
@@ -1445,9 +850,8 @@ func appendStringListV03JSON(b []byte, x *StringList) ([]byte, error) {
 	}
 	return wire.AppendPlainList(b, x.List, wire.AppendString), nil
 }
-func readStringListV03JSON(r *wire.Reader, x *StringList) {
-	x.List = r.Strings()
-}
+
+func readStringListV03JSON(r *wire.Reader, x *StringList) { x.List = r.Strings() }
 
 func appendSubscribeToTaskRequestV03JSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -1458,21 +862,12 @@ func appendSubscribeToTaskRequestV03JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var membersSubscribeToTaskRequestV03JSON = [...]string{"id"}
+var fieldsSubscribeToTaskRequestV03JSON = wire.Fields[*SubscribeToTaskRequest]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
+}
 
 func readSubscribeToTaskRequestV03JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersSubscribeToTaskRequestV03JSON[:])
+	fieldsSubscribeToTaskRequestV03JSON.Read(r, x)
 }
 
 func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
@@ -1484,64 +879,23 @@ func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
 	b = append(b, `,"kind":"task"`...)
 	b = wire.AppendString(append(b, `,"id":`...), x.ID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	if b, err = appendTaskStatusV03JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
-	if len(x.Artifacts) > 0 {
-		if b, err = wire.AppendList(append(b, `,"artifacts":`...), x.Artifacts, appendArtifactV03JSON); err != nil {
-			return b, wire.In(err, "artifacts")
-		}
-	}
-	if len(x.History) > 0 {
-		if b, err = wire.AppendList(append(b, `,"history":`...), x.History, appendMessageV03JSON); err != nil {
-			return b, wire.In(err, "history")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV03JSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskV03JSON = [...]string{"id", "contextId", "status", "artifacts", "history", "metadata"}
-
-func readTaskV03JSON(r *wire.Reader, x *Task) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "contextId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV03JSON(r, x.Status)
-			}
-		case "artifacts":
-			if r.Field(&seen, 3) {
-				x.Artifacts = wire.ReadList(r, readArtifactV03JSON)
-			}
-		case "history":
-			if r.Field(&seen, 4) {
-				x.History = wire.ReadList(r, readMessageV03JSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersTaskV03JSON[:])
+var fieldsTaskV03JSON = wire.Fields[*Task]{
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
+	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
+	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03JSON) }},
+	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }
+
+func readTaskV03JSON(r *wire.Reader, x *Task) { fieldsTaskV03JSON.Read(r, x) }
 
 func appendTaskArtifactUpdateEventV03JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1552,59 +906,24 @@ func appendTaskArtifactUpdateEventV03JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	b = append(b, `,"kind":"artifact-update"`...)
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	if b, err = appendArtifactV03JSON(append(b, `,"artifact":`...), x.Artifact); err != nil {
-		return b, wire.In(err, "artifact")
-	}
-	if x.Append {
-		b = wire.AppendBool(append(b, `,"append":`...), x.Append)
-	}
-	if x.LastChunk {
-		b = wire.AppendBool(append(b, `,"lastChunk":`...), x.LastChunk)
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, appendArtifactV03JSON)
+	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
+	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskArtifactUpdateEventV03JSON = [...]string{"taskId", "contextId", "artifact", "append", "lastChunk", "metadata"}
+var fieldsTaskArtifactUpdateEventV03JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV03JSON) }},
+	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
+	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskArtifactUpdateEventV03JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "contextId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "artifact":
-			if r.Field(&seen, 2) {
-				x.Artifact = new(Artifact)
-				readArtifactV03JSON(r, x.Artifact)
-			}
-		case "append":
-			if r.Field(&seen, 3) {
-				x.Append = r.Bool()
-			}
-		case "lastChunk":
-			if r.Field(&seen, 4) {
-				x.LastChunk = r.Bool()
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersTaskArtifactUpdateEventV03JSON[:])
+	fieldsTaskArtifactUpdateEventV03JSON.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV03JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1614,31 +933,19 @@ func appendTaskPushNotificationConfigV03JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	if b, err = appendTaskPushNotificationConfigV03JSONPushNotificationConfig(append(b, `,"pushNotificationConfig":`...), x); err != nil {
-		return b, wire.In(err, "pushNotificationConfig")
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV03JSON = [...]string{"taskId", "pushNotificationConfig"}
+var fieldsTaskPushNotificationConfigV03JSON = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		readTaskPushNotificationConfigV03JSONPushNotificationConfig(r, x)
+	}},
+}
 
 func readTaskPushNotificationConfigV03JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "pushNotificationConfig":
-			if r.Field(&seen, 1) {
-				readTaskPushNotificationConfigV03JSONPushNotificationConfig(r, x)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, membersTaskPushNotificationConfigV03JSON[:])
+	fieldsTaskPushNotificationConfigV03JSON.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1647,98 +954,43 @@ func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *
 	}
 	start := len(b)
 	var err error
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	}
+	b = wire.AppendText(b, `,"id":`, x.ID)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	if x.Token != "" {
-		b = wire.AppendString(append(b, `,"token":`...), x.Token)
-	}
-	if x.Authentication != nil {
-		if b, err = appendAuthenticationInfoV03JSON(append(b, `,"authentication":`...), x.Authentication); err != nil {
-			return b, wire.In(err, "authentication")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"token":`, x.Token)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV03JSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV03JSONPushNotificationConfig = [...]string{"id", "url", "token", "authentication"}
+var fieldsTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
+	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
+	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
+	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV03JSON)
+	}},
+}
 
 func readTaskPushNotificationConfigV03JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 1) {
-				x.URL = r.String()
-			}
-		case "token":
-			if r.Field(&seen, 2) {
-				x.Token = r.String()
-			}
-		case "authentication":
-			if r.Field(&seen, 3) {
-				x.Authentication = new(AuthenticationInfo)
-				readAuthenticationInfoV03JSON(r, x.Authentication)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersTaskPushNotificationConfigV03JSONPushNotificationConfig[:])
+	fieldsTaskPushNotificationConfigV03JSONPushNotificationConfig.Read(r, x)
+}
+
+var valuesTaskStateV03JSON = wire.Enum[TaskState]{
+	{Value: TaskStateSubmitted, Name: "submitted"},
+	{Value: TaskStateWorking, Name: "working"},
+	{Value: TaskStateInputRequired, Name: "input-required"},
+	{Value: TaskStateCompleted, Name: "completed"},
+	{Value: TaskStateCanceled, Name: "canceled", Aliases: []string{"cancelled"}},
+	{Value: TaskStateFailed, Name: "failed"},
+	{Value: TaskStateRejected, Name: "rejected"},
+	{Value: TaskStateAuthRequired, Name: "auth-required"},
+	{Value: TaskStateUnspecified, Name: "unknown"},
 }
 
 func appendTaskStateV03JSON(b []byte, x TaskState) []byte {
-	switch x {
-	case TaskStateSubmitted:
-		return append(b, `"submitted"`...)
-	case TaskStateWorking:
-		return append(b, `"working"`...)
-	case TaskStateInputRequired:
-		return append(b, `"input-required"`...)
-	case TaskStateCompleted:
-		return append(b, `"completed"`...)
-	case TaskStateCanceled:
-		return append(b, `"canceled"`...)
-	case TaskStateFailed:
-		return append(b, `"failed"`...)
-	case TaskStateRejected:
-		return append(b, `"rejected"`...)
-	case TaskStateAuthRequired:
-		return append(b, `"auth-required"`...)
-	case TaskStateUnspecified:
-		return append(b, `"unknown"`...)
-	}
-	return append(b, `"unknown"`...)
+	return valuesTaskStateV03JSON.AppendOr(b, x, "unknown")
 }
-func readTaskStateV03JSON(r *wire.Reader) TaskState {
-	name := r.String()
-	switch name {
-	case "submitted":
-		return TaskStateSubmitted
-	case "working":
-		return TaskStateWorking
-	case "input-required":
-		return TaskStateInputRequired
-	case "completed":
-		return TaskStateCompleted
-	case "canceled", "cancelled":
-		return TaskStateCanceled
-	case "failed":
-		return TaskStateFailed
-	case "rejected":
-		return TaskStateRejected
-	case "auth-required":
-		return TaskStateAuthRequired
-	case "unknown":
-		return TaskStateUnspecified
-	}
-	return TaskState(name)
-}
+
+func readTaskStateV03JSON(r *wire.Reader) TaskState { return valuesTaskStateV03JSON.ReadName(r) }
 
 func appendTaskStatusV03JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	if x == nil {
@@ -1747,44 +999,18 @@ func appendTaskStatusV03JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	start := len(b)
 	var err error
 	b = appendTaskStateV03JSON(append(b, `,"state":`...), x.State)
-	if x.Message != nil {
-		if b, err = appendMessageV03JSON(append(b, `,"message":`...), x.Message); err != nil {
-			return b, wire.In(err, "message")
-		}
-	}
-	if legacy.HasTimestamp(x.Timestamp) {
-		if b, err = legacy.AppendTimestamp(append(b, `,"timestamp":`...), x.Timestamp); err != nil {
-			return b, wire.In(err, "timestamp")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV03JSON)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusV03JSON = [...]string{"state", "message", "timestamp"}
-
-func readTaskStatusV03JSON(r *wire.Reader, x *TaskStatus) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "state":
-			if r.Field(&seen, 0) {
-				x.State = readTaskStateV03JSON(r)
-			}
-		case "message":
-			if r.Field(&seen, 1) {
-				x.Message = new(Message)
-				readMessageV03JSON(r, x.Message)
-			}
-		case "timestamp":
-			if r.Field(&seen, 2) {
-				x.Timestamp = legacy.ReadTimestamp(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersTaskStatusV03JSON[:])
+var fieldsTaskStatusV03JSON = wire.Fields[*TaskStatus]{
+	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03JSON(r) }},
+	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
+	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
 }
+
+func readTaskStatusV03JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV03JSON.Read(r, x) }
 
 func appendTaskStatusUpdateEventV03JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1795,46 +1021,21 @@ func appendTaskStatusUpdateEventV03JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	b = append(b, `,"kind":"status-update"`...)
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
 	b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	if b, err = appendTaskStatusV03JSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV03JSON)
 	b = wire.AppendBool(append(b, `,"final":`...), legacy.Final(statusState(x.Status)))
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusUpdateEventV03JSON = [...]string{"taskId", "contextId", "status", "final", "metadata"}
+var fieldsTaskStatusUpdateEventV03JSON = wire.Fields[*TaskStatusUpdateEvent]{
+	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskStatusUpdateEventV03JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "contextId":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV03JSON(r, x.Status)
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<2, membersTaskStatusUpdateEventV03JSON[:])
+	fieldsTaskStatusUpdateEventV03JSON.Read(r, x)
 }
 
 func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {

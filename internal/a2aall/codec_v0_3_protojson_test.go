@@ -3,7 +3,6 @@
 package a2aall
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -16,37 +15,20 @@ func appendAPIKeySecuritySchemeV03ProtoJSON(b []byte, x *APIKeySecurityScheme) (
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if x.Location != "" {
-		b = wire.AppendString(append(b, `,"location":`...), x.Location)
-	}
-	if x.Name != "" {
-		b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b = wire.AppendText(b, `,"location":`, x.Location)
+	b = wire.AppendText(b, `,"name":`, x.Name)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAPIKeySecuritySchemeV03ProtoJSON = wire.Fields[*APIKeySecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
+	{Name: "location", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
+}
+
 func readAPIKeySecuritySchemeV03ProtoJSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		case "location":
-			if r.Field(&seen, 1) {
-				x.Location = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 2) {
-				x.Name = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAPIKeySecuritySchemeV03ProtoJSON.Read(r, x)
 }
 
 func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte, error) {
@@ -61,37 +43,20 @@ func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte
 	if x.PushNotifications != nil && *x.PushNotifications {
 		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
 	}
-	if len(x.Extensions) > 0 {
-		if b, err = wire.AppendList(append(b, `,"extensions":`...), x.Extensions, appendAgentExtensionV03ProtoJSON); err != nil {
-			return b, wire.In(err, "extensions")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV03ProtoJSON)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentCapabilitiesV03ProtoJSON = wire.Fields[*AgentCapabilities]{
+	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = wire.NonZero(r.Bool()) }},
+	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = wire.NonZero(r.Bool()) }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) {
+		x.Extensions = wire.ReadList(r, readAgentExtensionV03ProtoJSON)
+	}},
+}
+
 func readAgentCapabilitiesV03ProtoJSON(r *wire.Reader, x *AgentCapabilities) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "streaming":
-			if r.Field(&seen, 0) {
-				if v := r.Bool(); v {
-					x.Streaming = &v
-				}
-			}
-		case "pushNotifications", "push_notifications":
-			if r.Field(&seen, 1) {
-				if v := r.Bool(); v {
-					x.PushNotifications = &v
-				}
-			}
-		case "extensions":
-			if r.Field(&seen, 2) {
-				x.Extensions = wire.ReadList(r, readAgentExtensionV03ProtoJSON)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentCapabilitiesV03ProtoJSON.Read(r, x)
 }
 
 func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
@@ -100,150 +65,63 @@ func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if x.Name != "" {
-		b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"name":`, x.Name)
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	b = legacy.AppendInterfaces(b, interfacesOfV03ProtoJSON(x.SupportedInterfaces), "0.3")
-	if x.Provider != nil {
-		if b, err = appendAgentProviderV03ProtoJSON(append(b, `,"provider":`...), x.Provider); err != nil {
-			return b, wire.In(err, "provider")
-		}
-	}
-	if x.Version != "" {
-		b = wire.AppendString(append(b, `,"version":`...), x.Version)
-	}
+	b, err = wire.AppendMember(b, err, `,"provider":`, x.Provider != nil, x.Provider, appendAgentProviderV03ProtoJSON)
+	b = wire.AppendText(b, `,"version":`, x.Version)
 	if x.DocumentationURL != nil && *x.DocumentationURL != "" {
 		b = wire.AppendString(append(b, `,"documentationUrl":`...), *x.DocumentationURL)
 	}
-	if x.Capabilities != nil {
-		if b, err = appendAgentCapabilitiesV03ProtoJSON(append(b, `,"capabilities":`...), x.Capabilities); err != nil {
-			return b, wire.In(err, "capabilities")
-		}
-	}
-	if len(x.SecuritySchemes) > 0 {
-		if b, err = wire.AppendMap(append(b, `,"securitySchemes":`...), x.SecuritySchemes, appendSecuritySchemeV03ProtoJSON); err != nil {
-			return b, wire.In(err, "securitySchemes")
-		}
-	}
-	if len(x.SecurityRequirements) > 0 {
-		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON); err != nil {
-			return b, wire.In(err, "security")
-		}
-	}
+	b, err = wire.AppendMember(b, err, `,"capabilities":`, x.Capabilities != nil, x.Capabilities, appendAgentCapabilitiesV03ProtoJSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes, appendSecuritySchemeV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON)
 	if len(x.DefaultInputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	}
 	if len(x.DefaultOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
 	}
-	if len(x.Skills) > 0 {
-		if b, err = wire.AppendList(append(b, `,"skills":`...), x.Skills, appendAgentSkillV03ProtoJSON); err != nil {
-			return b, wire.In(err, "skills")
-		}
-	}
+	b, err = wire.AppendMemberList(b, err, `,"skills":`, len(x.Skills) > 0, x.Skills, appendAgentSkillV03ProtoJSON)
 	if o := x.Capabilities; o != nil {
 		if o.ExtendedAgentCard != nil && *o.ExtendedAgentCard {
 			b = wire.AppendBool(append(b, `,"supportsAuthenticatedExtendedCard":`...), *o.ExtendedAgentCard)
 		}
 	}
-	if len(x.Signatures) > 0 {
-		if b, err = wire.AppendList(append(b, `,"signatures":`...), x.Signatures, appendAgentCardSignatureV03ProtoJSON); err != nil {
-			return b, wire.In(err, "signatures")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV03ProtoJSON)
+	return wire.EndObject(b, start), err
 }
+
 func readAgentCardV03ProtoJSON(r *wire.Reader, x *AgentCard) {
-	var seen wire.Seen
 	var group legacy.Interfaces
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 2) {
-				group.Read(r, "url")
-			}
-		case "preferredTransport", "preferred_transport":
-			if r.Field(&seen, 3) {
-				group.Read(r, "preferredTransport")
-			}
-		case "additionalInterfaces", "additional_interfaces":
-			if r.Field(&seen, 4) {
-				group.Read(r, "additionalInterfaces")
-			}
-		case "protocolVersion", "protocol_version":
-			if r.Field(&seen, 5) {
-				group.Read(r, "protocolVersion")
-			}
-		case "provider":
-			if r.Field(&seen, 6) {
-				x.Provider = new(AgentProvider)
-				readAgentProviderV03ProtoJSON(r, x.Provider)
-			}
-		case "version":
-			if r.Field(&seen, 7) {
-				x.Version = r.String()
-			}
-		case "documentationUrl", "documentation_url":
-			if r.Field(&seen, 8) {
-				if v := r.String(); v != "" {
-					x.DocumentationURL = &v
-				}
-			}
-		case "capabilities":
-			if r.Field(&seen, 9) {
-				if x.Capabilities == nil {
-					x.Capabilities = new(AgentCapabilities)
-				}
-				readAgentCapabilitiesV03ProtoJSON(r, x.Capabilities)
-			}
-		case "securitySchemes", "security_schemes":
-			if r.Field(&seen, 10) {
-				x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03ProtoJSON)
-			}
-		case "security":
-			if r.Field(&seen, 11) {
-				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
-			}
-		case "defaultInputModes", "default_input_modes":
-			if r.Field(&seen, 12) {
-				x.DefaultInputModes = r.Strings()
-			}
-		case "defaultOutputModes", "default_output_modes":
-			if r.Field(&seen, 13) {
-				x.DefaultOutputModes = r.Strings()
-			}
-		case "skills":
-			if r.Field(&seen, 14) {
-				x.Skills = wire.ReadList(r, readAgentSkillV03ProtoJSON)
-			}
-		case "supportsAuthenticatedExtendedCard", "supports_authenticated_extended_card":
-			if r.Field(&seen, 15) {
-				if x.Capabilities == nil {
-					x.Capabilities = new(AgentCapabilities)
-				}
-				if v := r.Bool(); v {
-					x.Capabilities.ExtendedAgentCard = &v
-				}
-			}
-		case "signatures":
-			if r.Field(&seen, 16) {
-				x.Signatures = wire.ReadList(r, readAgentCardSignatureV03ProtoJSON)
-			}
-		default:
-			r.Unknown(key)
-		}
+	fields := wire.Fields[*AgentCard]{
+		{Name: "name", Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
+		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
+		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
+		{Name: "preferredTransport", Aliases: []string{"preferred_transport"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
+		{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
+		{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
+		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03ProtoJSON) }},
+		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
+		{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = wire.NonZero(r.String()) }},
+		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03ProtoJSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
+			x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03ProtoJSON)
+		}},
+		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
+			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
+		}},
+		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
+		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
+		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03ProtoJSON) }},
+		{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"}, Read: func(r *wire.Reader, x *AgentCard) {
+			wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
+		}},
+		{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) {
+			x.Signatures = wire.ReadList(r, readAgentCardSignatureV03ProtoJSON)
+		}},
 	}
+	fields.Read(r, x)
 	x.SupportedInterfaces = interfacesFromV03ProtoJSON(group.List("0.3"))
 }
 
@@ -253,39 +131,20 @@ func appendAgentCardSignatureV03ProtoJSON(b []byte, x *AgentCardSignature) ([]by
 	}
 	start := len(b)
 	var err error
-	if x.Protected != "" {
-		b = wire.AppendString(append(b, `,"protected":`...), x.Protected)
-	}
-	if x.Signature != "" {
-		b = wire.AppendString(append(b, `,"signature":`...), x.Signature)
-	}
-	if len(x.Header) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"header":`...), x.Header); err != nil {
-			return b, wire.In(err, "header")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"protected":`, x.Protected)
+	b = wire.AppendText(b, `,"signature":`, x.Signature)
+	b, err = wire.AppendMember(b, err, `,"header":`, len(x.Header) > 0, x.Header, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentCardSignatureV03ProtoJSON = wire.Fields[*AgentCardSignature]{
+	{Name: "protected", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
+	{Name: "signature", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
+	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
+}
+
 func readAgentCardSignatureV03ProtoJSON(r *wire.Reader, x *AgentCardSignature) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "protected":
-			if r.Field(&seen, 0) {
-				x.Protected = r.String()
-			}
-		case "signature":
-			if r.Field(&seen, 1) {
-				x.Signature = r.String()
-			}
-		case "header":
-			if r.Field(&seen, 2) {
-				x.Header = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentCardSignatureV03ProtoJSON.Read(r, x)
 }
 
 func appendAgentExtensionV03ProtoJSON(b []byte, x *AgentExtension) ([]byte, error) {
@@ -294,46 +153,22 @@ func appendAgentExtensionV03ProtoJSON(b []byte, x *AgentExtension) ([]byte, erro
 	}
 	start := len(b)
 	var err error
-	if x.URI != "" {
-		b = wire.AppendString(append(b, `,"uri":`...), x.URI)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if x.Required {
-		b = wire.AppendBool(append(b, `,"required":`...), x.Required)
-	}
-	if len(x.Params) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"params":`...), x.Params); err != nil {
-			return b, wire.In(err, "params")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"uri":`, x.URI)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b = wire.AppendPlain(b, `,"required":`, x.Required, wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"params":`, len(x.Params) > 0, x.Params, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentExtensionV03ProtoJSON = wire.Fields[*AgentExtension]{
+	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
+	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
+	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
+}
+
 func readAgentExtensionV03ProtoJSON(r *wire.Reader, x *AgentExtension) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "uri":
-			if r.Field(&seen, 0) {
-				x.URI = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 1) {
-				x.Description = r.String()
-			}
-		case "required":
-			if r.Field(&seen, 2) {
-				x.Required = r.Bool()
-			}
-		case "params":
-			if r.Field(&seen, 3) {
-				x.Params = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentExtensionV03ProtoJSON.Read(r, x)
 }
 
 func appendAgentProviderV03ProtoJSON(b []byte, x *AgentProvider) ([]byte, error) {
@@ -341,30 +176,18 @@ func appendAgentProviderV03ProtoJSON(b []byte, x *AgentProvider) ([]byte, error)
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.URL != "" {
-		b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	}
-	if x.Organization != "" {
-		b = wire.AppendString(append(b, `,"organization":`...), x.Organization)
-	}
+	b = wire.AppendText(b, `,"url":`, x.URL)
+	b = wire.AppendText(b, `,"organization":`, x.Organization)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAgentProviderV03ProtoJSON = wire.Fields[*AgentProvider]{
+	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
+	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
+}
+
 func readAgentProviderV03ProtoJSON(r *wire.Reader, x *AgentProvider) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "url":
-			if r.Field(&seen, 0) {
-				x.URL = r.String()
-			}
-		case "organization":
-			if r.Field(&seen, 1) {
-				x.Organization = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentProviderV03ProtoJSON.Read(r, x)
 }
 
 func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
@@ -373,15 +196,9 @@ func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	}
-	if x.Name != "" {
-		b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"id":`, x.ID)
+	b = wire.AppendText(b, `,"name":`, x.Name)
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	if len(x.Tags) > 0 {
 		b = wire.AppendPlainList(append(b, `,"tags":`...), x.Tags, wire.AppendString)
 	}
@@ -394,53 +211,25 @@ func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	if len(x.SecurityRequirements) > 0 {
-		if b, err = wire.AppendList(append(b, `,"security":`...), x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON); err != nil {
-			return b, wire.In(err, "security")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAgentSkillV03ProtoJSON = wire.Fields[*AgentSkill]{
+	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
+	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
+	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
+	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
+	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
+	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
+		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
+	}},
+}
+
 func readAgentSkillV03ProtoJSON(r *wire.Reader, x *AgentSkill) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "tags":
-			if r.Field(&seen, 3) {
-				x.Tags = r.Strings()
-			}
-		case "examples":
-			if r.Field(&seen, 4) {
-				x.Examples = r.Strings()
-			}
-		case "inputModes", "input_modes":
-			if r.Field(&seen, 5) {
-				x.InputModes = r.Strings()
-			}
-		case "outputModes", "output_modes":
-			if r.Field(&seen, 6) {
-				x.OutputModes = r.Strings()
-			}
-		case "security":
-			if r.Field(&seen, 7) {
-				x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAgentSkillV03ProtoJSON.Read(r, x)
 }
 
 func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
@@ -449,68 +238,28 @@ func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if x.ArtifactID != "" {
-		b = wire.AppendString(append(b, `,"artifactId":`...), x.ArtifactID)
-	}
-	if x.Name != "" {
-		b = wire.AppendString(append(b, `,"name":`...), x.Name)
-	}
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "parts")
-	}
-	if b, err = wire.AppendList(append(b, `,"parts":`...), x.Parts, appendPartV03ProtoJSON); err != nil {
-		return b, wire.In(err, "parts")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
+	b = wire.AppendText(b, `,"artifactId":`, x.ArtifactID)
+	b = wire.AppendText(b, `,"name":`, x.Name)
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
+	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, appendPartV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersArtifactV03ProtoJSON = [...]string{"artifactId", "name", "description", "parts", "metadata", "extensions"}
-
-func readArtifactV03ProtoJSON(r *wire.Reader, x *Artifact) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "artifactId", "artifact_id":
-			if r.Field(&seen, 0) {
-				x.ArtifactID = r.String()
-			}
-		case "name":
-			if r.Field(&seen, 1) {
-				x.Name = r.String()
-			}
-		case "description":
-			if r.Field(&seen, 2) {
-				x.Description = r.String()
-			}
-		case "parts":
-			if r.Field(&seen, 3) {
-				x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		case "extensions":
-			if r.Field(&seen, 5) {
-				x.Extensions = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<3, membersArtifactV03ProtoJSON[:])
+var fieldsArtifactV03ProtoJSON = wire.Fields[*Artifact]{
+	{Name: "artifactId", Aliases: []string{"artifact_id"}, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
+	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }
+
+func readArtifactV03ProtoJSON(r *wire.Reader, x *Artifact) { fieldsArtifactV03ProtoJSON.Read(r, x) }
 
 func appendAuthenticationInfoV03ProtoJSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -518,32 +267,18 @@ func appendAuthenticationInfoV03ProtoJSON(b []byte, x *AuthenticationInfo) ([]by
 	}
 	start := len(b)
 	var err error
-	if legacy.HasSchemes(x.Scheme) {
-		if b, err = legacy.AppendSchemes(append(b, `,"schemes":`...), x.Scheme); err != nil {
-			return b, wire.In(err, "schemes")
-		}
-	}
-	if x.Credentials != "" {
-		b = wire.AppendString(append(b, `,"credentials":`...), x.Credentials)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"schemes":`, legacy.HasSchemes(x.Scheme), x.Scheme, legacy.AppendSchemes)
+	b = wire.AppendText(b, `,"credentials":`, x.Credentials)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsAuthenticationInfoV03ProtoJSON = wire.Fields[*AuthenticationInfo]{
+	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
+	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
+}
+
 func readAuthenticationInfoV03ProtoJSON(r *wire.Reader, x *AuthenticationInfo) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "schemes":
-			if r.Field(&seen, 0) {
-				x.Scheme = legacy.ReadSchemes(r)
-			}
-		case "credentials":
-			if r.Field(&seen, 1) {
-				x.Credentials = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAuthenticationInfoV03ProtoJSON.Read(r, x)
 }
 
 func appendAuthorizationCodeOAuthFlowV03ProtoJSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
@@ -551,44 +286,26 @@ func appendAuthorizationCodeOAuthFlowV03ProtoJSON(b []byte, x *AuthorizationCode
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.AuthorizationURL != "" {
-		b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
-	}
-	if x.TokenURL != "" {
-		b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"authorizationUrl":`, x.AuthorizationURL)
+	b = wire.AppendText(b, `,"tokenUrl":`, x.TokenURL)
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	if len(x.Scopes) > 0 {
 		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readAuthorizationCodeOAuthFlowV03ProtoJSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationUrl", "authorization_url":
-			if r.Field(&seen, 0) {
-				x.AuthorizationURL = r.String()
-			}
-		case "tokenUrl", "token_url":
-			if r.Field(&seen, 1) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 2) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 3) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsAuthorizationCodeOAuthFlowV03ProtoJSON.Read(r, x)
 }
 
 func appendCancelTaskRequestV03ProtoJSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
@@ -597,25 +314,16 @@ func appendCancelTaskRequestV03ProtoJSON(b []byte, x *CancelTaskRequest) ([]byte
 	}
 	start := len(b)
 	var err error
-	if legacy.HasTaskName(x.ID) {
-		if b, err = legacy.AppendTaskName(append(b, `,"name":`...), x.ID); err != nil {
-			return b, wire.In(err, "name")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"name":`, legacy.HasTaskName(x.ID), x.ID, legacy.AppendTaskName)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsCancelTaskRequestV03ProtoJSON = wire.Fields[*CancelTaskRequest]{
+	{Name: "name", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
+}
+
 func readCancelTaskRequestV03ProtoJSON(r *wire.Reader, x *CancelTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.ID = legacy.ReadTaskName(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsCancelTaskRequestV03ProtoJSON.Read(r, x)
 }
 
 func appendClientCredentialsOAuthFlowV03ProtoJSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
@@ -623,37 +331,24 @@ func appendClientCredentialsOAuthFlowV03ProtoJSON(b []byte, x *ClientCredentials
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.TokenURL != "" {
-		b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"tokenUrl":`, x.TokenURL)
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	if len(x.Scopes) > 0 {
 		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsClientCredentialsOAuthFlowV03ProtoJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readClientCredentialsOAuthFlowV03ProtoJSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tokenUrl", "token_url":
-			if r.Field(&seen, 0) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsClientCredentialsOAuthFlowV03ProtoJSON.Read(r, x)
 }
 
 func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -666,24 +361,21 @@ func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *Dele
 	}
 	return wire.EndObject(b, start), nil
 }
-func readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				v, w := legacy.ReadConfigName(r)
-				if x.TaskID == "" {
-					x.TaskID = v
-				}
-				if x.ID == "" {
-					x.ID = w
-				}
-			}
-		default:
-			r.Unknown(key)
+
+var fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+	{Name: "name", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
+		v, w := legacy.ReadConfigName(r)
+		if x.TaskID == "" {
+			x.TaskID = v
 		}
-	}
+		if x.ID == "" {
+			x.ID = w
+		}
+	}},
+}
+
+func readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
+	fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read(r, x)
 }
 
 func appendGetExtendedAgentCardRequestV03ProtoJSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
@@ -693,13 +385,11 @@ func appendGetExtendedAgentCardRequestV03ProtoJSON(b []byte, x *GetExtendedAgent
 	start := len(b)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsGetExtendedAgentCardRequestV03ProtoJSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+
 func readGetExtendedAgentCardRequestV03ProtoJSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsGetExtendedAgentCardRequestV03ProtoJSON.Read(r, x)
 }
 
 func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
@@ -712,24 +402,21 @@ func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *GetTask
 	}
 	return wire.EndObject(b, start), nil
 }
-func readGetTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				v, w := legacy.ReadConfigName(r)
-				if x.TaskID == "" {
-					x.TaskID = v
-				}
-				if x.ID == "" {
-					x.ID = w
-				}
-			}
-		default:
-			r.Unknown(key)
+
+var fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+	{Name: "name", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+		v, w := legacy.ReadConfigName(r)
+		if x.TaskID == "" {
+			x.TaskID = v
 		}
-	}
+		if x.ID == "" {
+			x.ID = w
+		}
+	}},
+}
+
+func readGetTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+	fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON.Read(r, x)
 }
 
 func appendGetTaskRequestV03ProtoJSON(b []byte, x *GetTaskRequest) ([]byte, error) {
@@ -738,34 +425,20 @@ func appendGetTaskRequestV03ProtoJSON(b []byte, x *GetTaskRequest) ([]byte, erro
 	}
 	start := len(b)
 	var err error
-	if legacy.HasTaskName(x.ID) {
-		if b, err = legacy.AppendTaskName(append(b, `,"name":`...), x.ID); err != nil {
-			return b, wire.In(err, "name")
-		}
-	}
+	b, err = wire.AppendMember(b, err, `,"name":`, legacy.HasTaskName(x.ID), x.ID, legacy.AppendTaskName)
 	if x.HistoryLength != nil && *x.HistoryLength != 0 {
 		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
+
+var fieldsGetTaskRequestV03ProtoJSON = wire.Fields[*GetTaskRequest]{
+	{Name: "name", Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
+	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = wire.NonZero(r.Int32()) }},
+}
+
 func readGetTaskRequestV03ProtoJSON(r *wire.Reader, x *GetTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.ID = legacy.ReadTaskName(r)
-			}
-		case "historyLength", "history_length":
-			if r.Field(&seen, 1) {
-				if v := r.Int32(); v != 0 {
-					x.HistoryLength = &v
-				}
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsGetTaskRequestV03ProtoJSON.Read(r, x)
 }
 
 func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
@@ -773,37 +446,20 @@ func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecuritySchem
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if x.Scheme != "" {
-		b = wire.AppendString(append(b, `,"scheme":`...), x.Scheme)
-	}
-	if x.BearerFormat != "" {
-		b = wire.AppendString(append(b, `,"bearerFormat":`...), x.BearerFormat)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b = wire.AppendText(b, `,"scheme":`, x.Scheme)
+	b = wire.AppendText(b, `,"bearerFormat":`, x.BearerFormat)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsHTTPAuthSecuritySchemeV03ProtoJSON = wire.Fields[*HTTPAuthSecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
+	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
+	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
+}
+
 func readHTTPAuthSecuritySchemeV03ProtoJSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		case "scheme":
-			if r.Field(&seen, 1) {
-				x.Scheme = r.String()
-			}
-		case "bearerFormat", "bearer_format":
-			if r.Field(&seen, 2) {
-				x.BearerFormat = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsHTTPAuthSecuritySchemeV03ProtoJSON.Read(r, x)
 }
 
 func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
@@ -811,37 +467,24 @@ func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.AuthorizationURL != "" {
-		b = wire.AppendString(append(b, `,"authorizationUrl":`...), x.AuthorizationURL)
-	}
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"authorizationUrl":`, x.AuthorizationURL)
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	if len(x.Scopes) > 0 {
 		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsImplicitOAuthFlowV03ProtoJSON = wire.Fields[*ImplicitOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
+}
+
 func readImplicitOAuthFlowV03ProtoJSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationUrl", "authorization_url":
-			if r.Field(&seen, 0) {
-				x.AuthorizationURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsImplicitOAuthFlowV03ProtoJSON.Read(r, x)
 }
 
 func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
@@ -850,39 +493,20 @@ func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(b []byte, x *ListT
 	}
 	start := len(b)
 	var err error
-	if legacy.HasTaskName(x.TaskID) {
-		if b, err = legacy.AppendTaskName(append(b, `,"parent":`...), x.TaskID); err != nil {
-			return b, wire.In(err, "parent")
-		}
-	}
-	if x.PageSize != 0 {
-		b = wire.AppendInt32(append(b, `,"pageSize":`...), x.PageSize)
-	}
-	if x.PageToken != "" {
-		b = wire.AppendString(append(b, `,"pageToken":`...), x.PageToken)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"parent":`, legacy.HasTaskName(x.TaskID), x.TaskID, legacy.AppendTaskName)
+	b = wire.AppendPlain(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
+	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+	{Name: "parent", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = legacy.ReadTaskName(r) }},
+	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
+	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
+}
+
 func readListTaskPushNotificationConfigsRequestV03ProtoJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "parent":
-			if r.Field(&seen, 0) {
-				x.TaskID = legacy.ReadTaskName(r)
-			}
-		case "pageSize", "page_size":
-			if r.Field(&seen, 1) {
-				x.PageSize = r.Int32()
-			}
-		case "pageToken", "page_token":
-			if r.Field(&seen, 2) {
-				x.PageToken = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsListTaskPushNotificationConfigsRequestV03ProtoJSON.Read(r, x)
 }
 
 func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
@@ -891,32 +515,20 @@ func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(b []byte, x *List
 	}
 	start := len(b)
 	var err error
-	if len(x.Configs) > 0 {
-		if b, err = wire.AppendList(append(b, `,"configs":`...), x.Configs, appendTaskPushNotificationConfigV03ProtoJSON); err != nil {
-			return b, wire.In(err, "configs")
-		}
-	}
-	if x.NextPageToken != "" {
-		b = wire.AppendString(append(b, `,"nextPageToken":`...), x.NextPageToken)
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs, appendTaskPushNotificationConfigV03ProtoJSON)
+	b = wire.AppendText(b, `,"nextPageToken":`, x.NextPageToken)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
+		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03ProtoJSON)
+	}},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
+}
+
 func readListTaskPushNotificationConfigsResponseV03ProtoJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "configs":
-			if r.Field(&seen, 0) {
-				x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03ProtoJSON)
-			}
-		case "nextPageToken", "next_page_token":
-			if r.Field(&seen, 1) {
-				x.NextPageToken = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsListTaskPushNotificationConfigsResponseV03ProtoJSON.Read(r, x)
 }
 
 func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
@@ -925,98 +537,46 @@ func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if x.MessageID != "" {
-		b = wire.AppendString(append(b, `,"messageId":`...), x.MessageID)
-	}
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if x.TaskID != "" {
-		b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	}
-	if x.Role != "" {
-		b = appendRoleV03ProtoJSON(append(b, `,"role":`...), x.Role)
-	}
-	if len(x.Parts) < 1 {
-		return b, wire.In(wire.TooFew(1), "content")
-	}
-	if b, err = wire.AppendList(append(b, `,"content":`...), x.Parts, appendPartV03ProtoJSON); err != nil {
-		return b, wire.In(err, "content")
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
+	b = wire.AppendText(b, `,"messageId":`, x.MessageID)
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
+	b = wire.AppendPlain(b, `,"role":`, x.Role, appendRoleV03ProtoJSON)
+	err = wire.NeedItems(err, len(x.Parts), 1, "content")
+	b, err = wire.AppendMemberList(b, err, `,"content":`, true, x.Parts, appendPartV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	if len(x.Extensions) > 0 {
 		b = wire.AppendPlainList(append(b, `,"extensions":`...), x.Extensions, wire.AppendString)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
 
-var membersMessageV03ProtoJSON = [...]string{"messageId", "contextId", "taskId", "role", "content", "metadata", "extensions"}
-
-func readMessageV03ProtoJSON(r *wire.Reader, x *Message) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "messageId", "message_id":
-			if r.Field(&seen, 0) {
-				x.MessageID = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "taskId", "task_id":
-			if r.Field(&seen, 2) {
-				x.TaskID = r.String()
-			}
-		case "role":
-			if r.Field(&seen, 3) {
-				x.Role = readRoleV03ProtoJSON(r)
-			}
-		case "content":
-			if r.Field(&seen, 4) {
-				x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		case "extensions":
-			if r.Field(&seen, 6) {
-				x.Extensions = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<4, membersMessageV03ProtoJSON[:])
+var fieldsMessageV03ProtoJSON = wire.Fields[*Message]{
+	{Name: "messageId", Aliases: []string{"message_id"}, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03ProtoJSON(r) }},
+	{Name: "content", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 }
+
+func readMessageV03ProtoJSON(r *wire.Reader, x *Message) { fieldsMessageV03ProtoJSON.Read(r, x) }
 
 func appendMutualTLSSecuritySchemeV03ProtoJSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsMutualTLSSecuritySchemeV03ProtoJSON = wire.Fields[*MutualTLSSecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
+}
+
 func readMutualTLSSecuritySchemeV03ProtoJSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsMutualTLSSecuritySchemeV03ProtoJSON.Read(r, x)
 }
 
 func appendOAuth2SecuritySchemeV03ProtoJSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
@@ -1025,40 +585,20 @@ func appendOAuth2SecuritySchemeV03ProtoJSON(b []byte, x *OAuth2SecurityScheme) (
 	}
 	start := len(b)
 	var err error
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if x.Flows != nil {
-		if b, err = appendOAuthFlowsV03ProtoJSON(append(b, `,"flows":`...), x.Flows); err != nil {
-			return b, wire.In(err, "flows")
-		}
-	}
-	if x.OAuth2MetadataURL != "" {
-		b = wire.AppendString(append(b, `,"oauth2MetadataUrl":`...), x.OAuth2MetadataURL)
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b, err = wire.AppendMember(b, err, `,"flows":`, x.Flows != nil, x.Flows, appendOAuthFlowsV03ProtoJSON)
+	b = wire.AppendText(b, `,"oauth2MetadataUrl":`, x.OAuth2MetadataURL)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsOAuth2SecuritySchemeV03ProtoJSON = wire.Fields[*OAuth2SecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
+	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03ProtoJSON) }},
+	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
+}
+
 func readOAuth2SecuritySchemeV03ProtoJSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		case "flows":
-			if r.Field(&seen, 1) {
-				x.Flows = new(OAuthFlows)
-				readOAuthFlowsV03ProtoJSON(r, x.Flows)
-			}
-		case "oauth2MetadataUrl", "oauth2_metadata_url":
-			if r.Field(&seen, 2) {
-				x.OAuth2MetadataURL = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsOAuth2SecuritySchemeV03ProtoJSON.Read(r, x)
 }
 
 func appendOAuthFlowsV03ProtoJSON(b []byte, x *OAuthFlows) ([]byte, error) {
@@ -1069,59 +609,34 @@ func appendOAuthFlowsV03ProtoJSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	var err error
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		if b, err = appendAuthorizationCodeOAuthFlowV03ProtoJSON(append(b, `,"authorizationCode":`...), c); err != nil {
-			return b, wire.In(err, "authorizationCode")
-		}
+		b, err = wire.AppendRequired(b, err, `,"authorizationCode":`, c, appendAuthorizationCodeOAuthFlowV03ProtoJSON)
 	case *ClientCredentialsOAuthFlow:
-		if b, err = appendClientCredentialsOAuthFlowV03ProtoJSON(append(b, `,"clientCredentials":`...), c); err != nil {
-			return b, wire.In(err, "clientCredentials")
-		}
+		b, err = wire.AppendRequired(b, err, `,"clientCredentials":`, c, appendClientCredentialsOAuthFlowV03ProtoJSON)
 	case *ImplicitOAuthFlow:
-		if b, err = appendImplicitOAuthFlowV03ProtoJSON(append(b, `,"implicit":`...), c); err != nil {
-			return b, wire.In(err, "implicit")
-		}
+		b, err = wire.AppendRequired(b, err, `,"implicit":`, c, appendImplicitOAuthFlowV03ProtoJSON)
 	case *PasswordOAuthFlow:
-		if b, err = appendPasswordOAuthFlowV03ProtoJSON(append(b, `,"password":`...), c); err != nil {
-			return b, wire.In(err, "password")
-		}
+		b, err = wire.AppendRequired(b, err, `,"password":`, c, appendPasswordOAuthFlowV03ProtoJSON)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
+
+var fieldsOAuthFlowsV03ProtoJSON = wire.Fields[*OAuthFlows]{
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) {
+		x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03ProtoJSON)
+	}},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) {
+		x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03ProtoJSON)
+	}},
+	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03ProtoJSON) }},
+	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03ProtoJSON) }},
+}
+
 func readOAuthFlowsV03ProtoJSON(r *wire.Reader, x *OAuthFlows) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "authorizationCode", "authorization_code":
-			if r.Field(&seen, 0) && r.Only(x.Flow == nil) {
-				v := new(AuthorizationCodeOAuthFlow)
-				readAuthorizationCodeOAuthFlowV03ProtoJSON(r, v)
-				x.Flow = v
-			}
-		case "clientCredentials", "client_credentials":
-			if r.Field(&seen, 1) && r.Only(x.Flow == nil) {
-				v := new(ClientCredentialsOAuthFlow)
-				readClientCredentialsOAuthFlowV03ProtoJSON(r, v)
-				x.Flow = v
-			}
-		case "implicit":
-			if r.Field(&seen, 2) && r.Only(x.Flow == nil) {
-				v := new(ImplicitOAuthFlow)
-				readImplicitOAuthFlowV03ProtoJSON(r, v)
-				x.Flow = v
-			}
-		case "password":
-			if r.Field(&seen, 3) && r.Only(x.Flow == nil) {
-				v := new(PasswordOAuthFlow)
-				readPasswordOAuthFlowV03ProtoJSON(r, v)
-				x.Flow = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
+	extra := fieldsOAuthFlowsV03ProtoJSON.ReadOpen(r, x)
+	if x.Flow == nil {
+		if name, value, ok := extra.Case(); ok {
+			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 		}
-	}
-	if name, value, ok := extra.Case(); ok && x.Flow == nil {
-		x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
 	}
 }
 
@@ -1130,30 +645,18 @@ func appendOpenIDConnectSecuritySchemeV03ProtoJSON(b []byte, x *OpenIDConnectSec
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.Description != "" {
-		b = wire.AppendString(append(b, `,"description":`...), x.Description)
-	}
-	if x.OpenIDConnectURL != "" {
-		b = wire.AppendString(append(b, `,"openIdConnectUrl":`...), x.OpenIDConnectURL)
-	}
+	b = wire.AppendText(b, `,"description":`, x.Description)
+	b = wire.AppendText(b, `,"openIdConnectUrl":`, x.OpenIDConnectURL)
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
+	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+}
+
 func readOpenIDConnectSecuritySchemeV03ProtoJSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "description":
-			if r.Field(&seen, 0) {
-				x.Description = r.String()
-			}
-		case "openIdConnectUrl", "open_id_connect_url":
-			if r.Field(&seen, 1) {
-				x.OpenIDConnectURL = r.String()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsOpenIDConnectSecuritySchemeV03ProtoJSON.Read(r, x)
 }
 
 func appendPartV03ProtoJSON(b []byte, x *Part) ([]byte, error) {
@@ -1165,6 +668,7 @@ func appendPartV03ProtoJSON(b []byte, x *Part) ([]byte, error) {
 	}
 	return legacy.AppendWrappedPart(b, partOf(x))
 }
+
 func readPartV03ProtoJSON(r *wire.Reader, x *Part) {
 	part, name, value := legacy.ReadWrappedPart(r)
 	setPart(x, &part)
@@ -1178,73 +682,35 @@ func appendPasswordOAuthFlowV03ProtoJSON(b []byte, x *PasswordOAuthFlow) ([]byte
 		return b, wire.NotSet()
 	}
 	start := len(b)
-	if x.TokenURL != "" {
-		b = wire.AppendString(append(b, `,"tokenUrl":`...), x.TokenURL)
-	}
-	if x.RefreshURL != "" {
-		b = wire.AppendString(append(b, `,"refreshUrl":`...), x.RefreshURL)
-	}
+	b = wire.AppendText(b, `,"tokenUrl":`, x.TokenURL)
+	b = wire.AppendText(b, `,"refreshUrl":`, x.RefreshURL)
 	if len(x.Scopes) > 0 {
 		b = wire.AppendPlainMap(append(b, `,"scopes":`...), x.Scopes, wire.AppendString)
 	}
 	return wire.EndObject(b, start), nil
 }
-func readPasswordOAuthFlowV03ProtoJSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "tokenUrl", "token_url":
-			if r.Field(&seen, 0) {
-				x.TokenURL = r.String()
-			}
-		case "refreshUrl", "refresh_url":
-			if r.Field(&seen, 1) {
-				x.RefreshURL = r.String()
-			}
-		case "scopes":
-			if r.Field(&seen, 2) {
-				x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+
+var fieldsPasswordOAuthFlowV03ProtoJSON = wire.Fields[*PasswordOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
+		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
+	}},
 }
 
-func appendRoleV03ProtoJSON(b []byte, x Role) []byte {
-	switch x {
-	case RoleUnspecified:
-		return append(b, `"ROLE_UNSPECIFIED"`...)
-	case RoleUser:
-		return append(b, `"ROLE_USER"`...)
-	case RoleAgent:
-		return append(b, `"ROLE_AGENT"`...)
-	}
-	return wire.AppendEnum(b, string(x))
+func readPasswordOAuthFlowV03ProtoJSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowV03ProtoJSON.Read(r, x)
 }
-func readRoleV03ProtoJSON(r *wire.Reader) Role {
-	name, number, byName := r.Enum()
-	if byName {
-		switch string(name) {
-		case "ROLE_UNSPECIFIED":
-			return RoleUnspecified
-		case "ROLE_USER":
-			return RoleUser
-		case "ROLE_AGENT":
-			return RoleAgent
-		}
-		return Role(r.Keep(name))
-	}
-	switch number {
-	case 0:
-		return RoleUnspecified
-	case 1:
-		return RoleUser
-	case 2:
-		return RoleAgent
-	}
-	return Role(strconv.Itoa(int(number)))
+
+var valuesRoleV03ProtoJSON = wire.Enum[Role]{
+	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
+	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
+	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
 }
+
+func appendRoleV03ProtoJSON(b []byte, x Role) []byte { return valuesRoleV03ProtoJSON.Append(b, x) }
+
+func readRoleV03ProtoJSON(r *wire.Reader) Role { return valuesRoleV03ProtoJSON.Read(r) }
 
 func appendSecurityRequirementV03ProtoJSON(b []byte, x *SecurityRequirement) ([]byte, error) {
 	if x == nil {
@@ -1252,25 +718,18 @@ func appendSecurityRequirementV03ProtoJSON(b []byte, x *SecurityRequirement) ([]
 	}
 	start := len(b)
 	var err error
-	if len(x.Schemes) > 0 {
-		if b, err = wire.AppendMap(append(b, `,"schemes":`...), x.Schemes, appendStringListV03ProtoJSON); err != nil {
-			return b, wire.In(err, "schemes")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMemberMap(b, err, `,"schemes":`, len(x.Schemes) > 0, x.Schemes, appendStringListV03ProtoJSON)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsSecurityRequirementV03ProtoJSON = wire.Fields[*SecurityRequirement]{
+	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) {
+		x.Schemes = wire.ReadMap(r, false, readStringListV03ProtoJSON)
+	}},
+}
+
 func readSecurityRequirementV03ProtoJSON(r *wire.Reader, x *SecurityRequirement) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "schemes":
-			if r.Field(&seen, 0) {
-				x.Schemes = wire.ReadMap(r, false, readStringListV03ProtoJSON)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsSecurityRequirementV03ProtoJSON.Read(r, x)
 }
 
 func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, error) {
@@ -1281,69 +740,43 @@ func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, erro
 	var err error
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme:
-		if b, err = appendAPIKeySecuritySchemeV03ProtoJSON(append(b, `,"apiKeySecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "apiKeySecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"apiKeySecurityScheme":`, c, appendAPIKeySecuritySchemeV03ProtoJSON)
 	case *HTTPAuthSecurityScheme:
-		if b, err = appendHTTPAuthSecuritySchemeV03ProtoJSON(append(b, `,"httpAuthSecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "httpAuthSecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"httpAuthSecurityScheme":`, c, appendHTTPAuthSecuritySchemeV03ProtoJSON)
 	case *OAuth2SecurityScheme:
-		if b, err = appendOAuth2SecuritySchemeV03ProtoJSON(append(b, `,"oauth2SecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "oauth2SecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"oauth2SecurityScheme":`, c, appendOAuth2SecuritySchemeV03ProtoJSON)
 	case *OpenIDConnectSecurityScheme:
-		if b, err = appendOpenIDConnectSecuritySchemeV03ProtoJSON(append(b, `,"openIdConnectSecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "openIdConnectSecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, appendOpenIDConnectSecuritySchemeV03ProtoJSON)
 	case *MutualTLSSecurityScheme:
-		if b, err = appendMutualTLSSecuritySchemeV03ProtoJSON(append(b, `,"mtlsSecurityScheme":`...), c); err != nil {
-			return b, wire.In(err, "mtlsSecurityScheme")
-		}
+		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, appendMutualTLSSecuritySchemeV03ProtoJSON)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
+
+var fieldsSecuritySchemeV03ProtoJSON = wire.Fields[*SecurityScheme]{
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03ProtoJSON)
+	}},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV03ProtoJSON)
+	}},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV03ProtoJSON)
+	}},
+	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV03ProtoJSON)
+	}},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV03ProtoJSON)
+	}},
+}
+
 func readSecuritySchemeV03ProtoJSON(r *wire.Reader, x *SecurityScheme) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "apiKeySecurityScheme", "api_key_security_scheme":
-			if r.Field(&seen, 0) && r.Only(x.Scheme == nil) {
-				v := new(APIKeySecurityScheme)
-				readAPIKeySecuritySchemeV03ProtoJSON(r, v)
-				x.Scheme = v
-			}
-		case "httpAuthSecurityScheme", "http_auth_security_scheme":
-			if r.Field(&seen, 1) && r.Only(x.Scheme == nil) {
-				v := new(HTTPAuthSecurityScheme)
-				readHTTPAuthSecuritySchemeV03ProtoJSON(r, v)
-				x.Scheme = v
-			}
-		case "oauth2SecurityScheme", "oauth2_security_scheme":
-			if r.Field(&seen, 2) && r.Only(x.Scheme == nil) {
-				v := new(OAuth2SecurityScheme)
-				readOAuth2SecuritySchemeV03ProtoJSON(r, v)
-				x.Scheme = v
-			}
-		case "openIdConnectSecurityScheme", "open_id_connect_security_scheme":
-			if r.Field(&seen, 3) && r.Only(x.Scheme == nil) {
-				v := new(OpenIDConnectSecurityScheme)
-				readOpenIDConnectSecuritySchemeV03ProtoJSON(r, v)
-				x.Scheme = v
-			}
-		case "mtlsSecurityScheme", "mtls_security_scheme":
-			if r.Field(&seen, 4) && r.Only(x.Scheme == nil) {
-				v := new(MutualTLSSecurityScheme)
-				readMutualTLSSecuritySchemeV03ProtoJSON(r, v)
-				x.Scheme = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
+	extra := fieldsSecuritySchemeV03ProtoJSON.ReadOpen(r, x)
+	if x.Scheme == nil {
+		if name, value, ok := extra.Case(); ok {
+			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
 		}
-	}
-	if name, value, ok := extra.Case(); ok && x.Scheme == nil {
-		x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
 	}
 }
 
@@ -1356,51 +789,25 @@ func appendSendMessageConfigurationV03ProtoJSON(b []byte, x *SendMessageConfigur
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	if x.TaskPushNotificationConfig != nil {
-		if b, err = appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(append(b, `,"pushNotification":`...), x.TaskPushNotificationConfig); err != nil {
-			return b, wire.In(err, "pushNotification")
-		}
-	}
+	b, err = wire.AppendMember(b, err, `,"pushNotification":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
 	if x.HistoryLength != nil && *x.HistoryLength != 0 {
 		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
 	}
-	if legacy.HasBlockingFlag(x.ReturnImmediately) {
-		if b, err = legacy.AppendBlockingFlag(append(b, `,"blocking":`...), x.ReturnImmediately); err != nil {
-			return b, wire.In(err, "blocking")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlockingFlag(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlockingFlag)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsSendMessageConfigurationV03ProtoJSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "pushNotification", Aliases: []string{"push_notification"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
+		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
+	}},
+	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = wire.NonZero(r.Int32()) }},
+	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlockingFlag(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlockingFlag() }},
+}
+
 func readSendMessageConfigurationV03ProtoJSON(r *wire.Reader, x *SendMessageConfiguration) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "acceptedOutputModes", "accepted_output_modes":
-			if r.Field(&seen, 0) {
-				x.AcceptedOutputModes = r.Strings()
-			}
-		case "pushNotification", "push_notification":
-			if r.Field(&seen, 1) {
-				x.TaskPushNotificationConfig = new(TaskPushNotificationConfig)
-				readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x.TaskPushNotificationConfig)
-			}
-		case "historyLength", "history_length":
-			if r.Field(&seen, 2) {
-				if v := r.Int32(); v != 0 {
-					x.HistoryLength = &v
-				}
-			}
-		case "blocking":
-			if r.Field(&seen, 3) {
-				x.ReturnImmediately = legacy.ReadBlockingFlag(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	if !seen.Has(3) {
-		x.ReturnImmediately = legacy.AbsentBlockingFlag()
-	}
+	fieldsSendMessageConfigurationV03ProtoJSON.Read(r, x)
 }
 
 func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]byte, error) {
@@ -1409,58 +816,24 @@ func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]by
 	}
 	start := len(b)
 	var err error
-	if b, err = appendMessageV03ProtoJSON(append(b, `,"message":`...), x.Message); err != nil {
-		return b, wire.In(err, "message")
-	}
-	{
-		at, v := len(b), x.Configuration
-		if v == nil {
-			v = new(SendMessageConfiguration)
-		}
-		if b, err = appendSendMessageConfigurationV03ProtoJSON(append(b, `,"configuration":`...), v); err != nil {
-			return b, wire.In(err, "configuration")
-		}
-		b = legacy.OmitEmpty(b, at, len(`,"configuration":`))
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03ProtoJSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersSendMessageRequestV03ProtoJSON = [...]string{"message", "configuration", "metadata"}
+var fieldsSendMessageRequestV03ProtoJSON = wire.Fields[*SendMessageRequest]{
+	{Name: "message", Aliases: []string{"request"}, Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
+		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03ProtoJSON)
+	}, Absent: func(x *SendMessageRequest) {
+		x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV03ProtoJSON)
+	}},
+	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
+}
 
 func readSendMessageRequestV03ProtoJSON(r *wire.Reader, x *SendMessageRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "message", "request":
-			if r.Field(&seen, 0) {
-				x.Message = new(Message)
-				readMessageV03ProtoJSON(r, x.Message)
-			}
-		case "configuration":
-			if r.Field(&seen, 1) {
-				x.Configuration = new(SendMessageConfiguration)
-				readSendMessageConfigurationV03ProtoJSON(r, x.Configuration)
-			}
-		case "metadata":
-			if r.Field(&seen, 2) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0, membersSendMessageRequestV03ProtoJSON[:])
-	if !seen.Has(1) {
-		var empty wire.Reader
-		empty.Reset([]byte("{}"))
-		x.Configuration = new(SendMessageConfiguration)
-		readSendMessageConfigurationV03ProtoJSON(&empty, x.Configuration)
-	}
+	fieldsSendMessageRequestV03ProtoJSON.Read(r, x)
 }
 
 func appendSendMessageResponseV03ProtoJSON(b []byte, x *SendMessageResponse) ([]byte, error) {
@@ -1471,39 +844,24 @@ func appendSendMessageResponseV03ProtoJSON(b []byte, x *SendMessageResponse) ([]
 	var err error
 	switch c := x.Payload.(type) {
 	case *Task:
-		if b, err = appendTaskV03ProtoJSON(append(b, `,"task":`...), c); err != nil {
-			return b, wire.In(err, "task")
-		}
+		b, err = wire.AppendRequired(b, err, `,"task":`, c, appendTaskV03ProtoJSON)
 	case *Message:
-		if b, err = appendMessageV03ProtoJSON(append(b, `,"message":`...), c); err != nil {
-			return b, wire.In(err, "message")
-		}
+		b, err = wire.AppendRequired(b, err, `,"message":`, c, appendMessageV03ProtoJSON)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
+
+var fieldsSendMessageResponseV03ProtoJSON = wire.Fields[*SendMessageResponse]{
+	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+}
+
 func readSendMessageResponseV03ProtoJSON(r *wire.Reader, x *SendMessageResponse) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "task":
-			if r.Field(&seen, 0) && r.Only(x.Payload == nil) {
-				v := new(Task)
-				readTaskV03ProtoJSON(r, v)
-				x.Payload = v
-			}
-		case "message", "msg":
-			if r.Field(&seen, 1) && r.Only(x.Payload == nil) {
-				v := new(Message)
-				readMessageV03ProtoJSON(r, v)
-				x.Payload = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
+	extra := fieldsSendMessageResponseV03ProtoJSON.ReadOpen(r, x)
+	if x.Payload == nil {
+		if name, value, ok := extra.Case(); ok {
+			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
 		}
-	}
-	if name, value, ok := extra.Case(); ok && x.Payload == nil {
-		x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
 	}
 }
 
@@ -1515,59 +873,34 @@ func appendStreamResponseV03ProtoJSON(b []byte, x *StreamResponse) ([]byte, erro
 	var err error
 	switch c := x.Payload.(type) {
 	case *Task:
-		if b, err = appendTaskV03ProtoJSON(append(b, `,"task":`...), c); err != nil {
-			return b, wire.In(err, "task")
-		}
+		b, err = wire.AppendRequired(b, err, `,"task":`, c, appendTaskV03ProtoJSON)
 	case *Message:
-		if b, err = appendMessageV03ProtoJSON(append(b, `,"message":`...), c); err != nil {
-			return b, wire.In(err, "message")
-		}
+		b, err = wire.AppendRequired(b, err, `,"message":`, c, appendMessageV03ProtoJSON)
 	case *TaskStatusUpdateEvent:
-		if b, err = appendTaskStatusUpdateEventV03ProtoJSON(append(b, `,"statusUpdate":`...), c); err != nil {
-			return b, wire.In(err, "statusUpdate")
-		}
+		b, err = wire.AppendRequired(b, err, `,"statusUpdate":`, c, appendTaskStatusUpdateEventV03ProtoJSON)
 	case *TaskArtifactUpdateEvent:
-		if b, err = appendTaskArtifactUpdateEventV03ProtoJSON(append(b, `,"artifactUpdate":`...), c); err != nil {
-			return b, wire.In(err, "artifactUpdate")
-		}
+		b, err = wire.AppendRequired(b, err, `,"artifactUpdate":`, c, appendTaskArtifactUpdateEventV03ProtoJSON)
 	}
-	return wire.EndObject(b, start), nil
+	return wire.EndObject(b, start), err
 }
+
+var fieldsStreamResponseV03ProtoJSON = wire.Fields[*StreamResponse]{
+	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
+		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV03ProtoJSON)
+	}},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
+		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV03ProtoJSON)
+	}},
+}
+
 func readStreamResponseV03ProtoJSON(r *wire.Reader, x *StreamResponse) {
-	var seen wire.Seen
-	var extra wire.Extra
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "task":
-			if r.Field(&seen, 0) && r.Only(x.Payload == nil) {
-				v := new(Task)
-				readTaskV03ProtoJSON(r, v)
-				x.Payload = v
-			}
-		case "message", "msg":
-			if r.Field(&seen, 1) && r.Only(x.Payload == nil) {
-				v := new(Message)
-				readMessageV03ProtoJSON(r, v)
-				x.Payload = v
-			}
-		case "statusUpdate", "status_update":
-			if r.Field(&seen, 2) && r.Only(x.Payload == nil) {
-				v := new(TaskStatusUpdateEvent)
-				readTaskStatusUpdateEventV03ProtoJSON(r, v)
-				x.Payload = v
-			}
-		case "artifactUpdate", "artifact_update":
-			if r.Field(&seen, 3) && r.Only(x.Payload == nil) {
-				v := new(TaskArtifactUpdateEvent)
-				readTaskArtifactUpdateEventV03ProtoJSON(r, v)
-				x.Payload = v
-			}
-		default:
-			r.UnknownCase(key, &extra)
+	extra := fieldsStreamResponseV03ProtoJSON.ReadOpen(r, x)
+	if x.Payload == nil {
+		if name, value, ok := extra.Case(); ok {
+			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
 		}
-	}
-	if name, value, ok := extra.Case(); ok && x.Payload == nil {
-		x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
 	}
 }
 
@@ -1581,18 +914,13 @@ func appendStringListV03ProtoJSON(b []byte, x *StringList) ([]byte, error) {
 	}
 	return wire.EndObject(b, start), nil
 }
+
+var fieldsStringListV03ProtoJSON = wire.Fields[*StringList]{
+	{Name: "list", Read: func(r *wire.Reader, x *StringList) { x.List = r.Strings() }},
+}
+
 func readStringListV03ProtoJSON(r *wire.Reader, x *StringList) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "list":
-			if r.Field(&seen, 0) {
-				x.List = r.Strings()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsStringListV03ProtoJSON.Read(r, x)
 }
 
 func appendSubscribeToTaskRequestV03ProtoJSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
@@ -1601,25 +929,16 @@ func appendSubscribeToTaskRequestV03ProtoJSON(b []byte, x *SubscribeToTaskReques
 	}
 	start := len(b)
 	var err error
-	if legacy.HasTaskName(x.ID) {
-		if b, err = legacy.AppendTaskName(append(b, `,"name":`...), x.ID); err != nil {
-			return b, wire.In(err, "name")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"name":`, legacy.HasTaskName(x.ID), x.ID, legacy.AppendTaskName)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsSubscribeToTaskRequestV03ProtoJSON = wire.Fields[*SubscribeToTaskRequest]{
+	{Name: "name", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
+}
+
 func readSubscribeToTaskRequestV03ProtoJSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				x.ID = legacy.ReadTaskName(r)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsSubscribeToTaskRequestV03ProtoJSON.Read(r, x)
 }
 
 func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
@@ -1628,70 +947,25 @@ func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	}
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if b, err = appendTaskStatusV03ProtoJSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
-	if len(x.Artifacts) > 0 {
-		if b, err = wire.AppendList(append(b, `,"artifacts":`...), x.Artifacts, appendArtifactV03ProtoJSON); err != nil {
-			return b, wire.In(err, "artifacts")
-		}
-	}
-	if len(x.History) > 0 {
-		if b, err = wire.AppendList(append(b, `,"history":`...), x.History, appendMessageV03ProtoJSON); err != nil {
-			return b, wire.In(err, "history")
-		}
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"id":`, x.ID)
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"artifacts":`, len(x.Artifacts) > 0, x.Artifacts, appendArtifactV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"history":`, len(x.History) > 0, x.History, appendMessageV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskV03ProtoJSON = [...]string{"id", "contextId", "status", "artifacts", "history", "metadata"}
-
-func readTaskV03ProtoJSON(r *wire.Reader, x *Task) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV03ProtoJSON(r, x.Status)
-			}
-		case "artifacts":
-			if r.Field(&seen, 3) {
-				x.Artifacts = wire.ReadList(r, readArtifactV03ProtoJSON)
-			}
-		case "history":
-			if r.Field(&seen, 4) {
-				x.History = wire.ReadList(r, readMessageV03ProtoJSON)
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<2, membersTaskV03ProtoJSON[:])
+var fieldsTaskV03ProtoJSON = wire.Fields[*Task]{
+	{Name: "id", Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
+	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03ProtoJSON) }},
+	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03ProtoJSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }
+
+func readTaskV03ProtoJSON(r *wire.Reader, x *Task) { fieldsTaskV03ProtoJSON.Read(r, x) }
 
 func appendTaskArtifactUpdateEventV03ProtoJSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1699,65 +973,28 @@ func appendTaskArtifactUpdateEventV03ProtoJSON(b []byte, x *TaskArtifactUpdateEv
 	}
 	start := len(b)
 	var err error
-	if x.TaskID != "" {
-		b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	}
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if b, err = appendArtifactV03ProtoJSON(append(b, `,"artifact":`...), x.Artifact); err != nil {
-		return b, wire.In(err, "artifact")
-	}
-	if x.Append {
-		b = wire.AppendBool(append(b, `,"append":`...), x.Append)
-	}
-	if x.LastChunk {
-		b = wire.AppendBool(append(b, `,"lastChunk":`...), x.LastChunk)
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b, err = wire.AppendRequired(b, err, `,"artifact":`, x.Artifact, appendArtifactV03ProtoJSON)
+	b = wire.AppendPlain(b, `,"append":`, x.Append, wire.AppendBool)
+	b = wire.AppendPlain(b, `,"lastChunk":`, x.LastChunk, wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskArtifactUpdateEventV03ProtoJSON = [...]string{"taskId", "contextId", "artifact", "append", "lastChunk", "metadata"}
+var fieldsTaskArtifactUpdateEventV03ProtoJSON = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+		x.Artifact = wire.ReadNew(r, readArtifactV03ProtoJSON)
+	}},
+	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
+	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskArtifactUpdateEventV03ProtoJSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId", "task_id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "artifact":
-			if r.Field(&seen, 2) {
-				x.Artifact = new(Artifact)
-				readArtifactV03ProtoJSON(r, x.Artifact)
-			}
-		case "append":
-			if r.Field(&seen, 3) {
-				x.Append = r.Bool()
-			}
-		case "lastChunk", "last_chunk":
-			if r.Field(&seen, 4) {
-				x.LastChunk = r.Bool()
-			}
-		case "metadata":
-			if r.Field(&seen, 5) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<2, membersTaskArtifactUpdateEventV03ProtoJSON[:])
+	fieldsTaskArtifactUpdateEventV03ProtoJSON.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV03ProtoJSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1769,37 +1006,27 @@ func appendTaskPushNotificationConfigV03ProtoJSON(b []byte, x *TaskPushNotificat
 	if legacy.HasConfigName(x.TaskID, x.ID) {
 		b = legacy.AppendConfigName(append(b, `,"name":`...), x.TaskID, x.ID)
 	}
-	if b, err = appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(append(b, `,"pushNotificationConfig":`...), x); err != nil {
-		return b, wire.In(err, "pushNotificationConfig")
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV03ProtoJSON = [...]string{"name", "pushNotificationConfig"}
+var fieldsTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "name", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		v, w := legacy.ReadConfigName(r)
+		if x.TaskID == "" {
+			x.TaskID = v
+		}
+		if x.ID == "" {
+			x.ID = w
+		}
+	}},
+	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x)
+	}},
+}
 
 func readTaskPushNotificationConfigV03ProtoJSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "name":
-			if r.Field(&seen, 0) {
-				v, w := legacy.ReadConfigName(r)
-				if x.TaskID == "" {
-					x.TaskID = v
-				}
-				if x.ID == "" {
-					x.ID = w
-				}
-			}
-		case "pushNotificationConfig", "push_notification_config":
-			if r.Field(&seen, 1) {
-				readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<1, membersTaskPushNotificationConfigV03ProtoJSON[:])
+	fieldsTaskPushNotificationConfigV03ProtoJSON.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1808,47 +1035,24 @@ func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte
 	}
 	start := len(b)
 	var err error
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"id":`...), x.ID)
-	}
-	if x.URL != "" {
-		b = wire.AppendString(append(b, `,"url":`...), x.URL)
-	}
-	if x.Token != "" {
-		b = wire.AppendString(append(b, `,"token":`...), x.Token)
-	}
-	if x.Authentication != nil {
-		if b, err = appendAuthenticationInfoV03ProtoJSON(append(b, `,"authentication":`...), x.Authentication); err != nil {
-			return b, wire.In(err, "authentication")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"id":`, x.ID)
+	b = wire.AppendText(b, `,"url":`, x.URL)
+	b = wire.AppendText(b, `,"token":`, x.Token)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV03ProtoJSON)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
+	{Name: "url", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
+	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
+	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV03ProtoJSON)
+	}},
+}
+
 func readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "id":
-			if r.Field(&seen, 0) {
-				x.ID = r.String()
-			}
-		case "url":
-			if r.Field(&seen, 1) {
-				x.URL = r.String()
-			}
-		case "token":
-			if r.Field(&seen, 2) {
-				x.Token = r.String()
-			}
-		case "authentication":
-			if r.Field(&seen, 3) {
-				x.Authentication = new(AuthenticationInfo)
-				readAuthenticationInfoV03ProtoJSON(r, x.Authentication)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig.Read(r, x)
 }
 
 func appendTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -1857,115 +1061,39 @@ func appendTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfi
 	}
 	start := len(b)
 	var err error
-	if legacy.HasConfigParent(x.TaskID) {
-		if b, err = legacy.AppendConfigParent(append(b, `,"parent":`...), x.TaskID); err != nil {
-			return b, wire.In(err, "parent")
-		}
-	}
-	if x.ID != "" {
-		b = wire.AppendString(append(b, `,"configId":`...), x.ID)
-	}
-	if b, err = appendTaskPushNotificationConfigV03ProtoJSON(append(b, `,"config":`...), x); err != nil {
-		return b, wire.In(err, "config")
-	}
-	return wire.EndObject(b, start), nil
+	b, err = wire.AppendMember(b, err, `,"parent":`, legacy.HasConfigParent(x.TaskID), x.TaskID, legacy.AppendConfigParent)
+	b = wire.AppendText(b, `,"configId":`, x.ID)
+	b, err = wire.AppendRequired(b, err, `,"config":`, x, appendTaskPushNotificationConfigV03ProtoJSON)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest = [...]string{"parent", "configId", "config"}
+var fieldsTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest = wire.Fields[*TaskPushNotificationConfig]{
+	{Name: "parent", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = legacy.ReadConfigParent(r) }},
+	{Name: "configId", Aliases: []string{"config_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
+	{Name: "config", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { readTaskPushNotificationConfigV03ProtoJSON(r, x) }},
+}
 
 func readTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest(r *wire.Reader, x *TaskPushNotificationConfig) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "parent":
-			if r.Field(&seen, 0) {
-				x.TaskID = legacy.ReadConfigParent(r)
-			}
-		case "configId", "config_id":
-			if r.Field(&seen, 1) {
-				x.ID = r.String()
-			}
-		case "config":
-			if r.Field(&seen, 2) {
-				readTaskPushNotificationConfigV03ProtoJSON(r, x)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<2, membersTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest[:])
+	fieldsTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest.Read(r, x)
+}
+
+var valuesTaskStateV03ProtoJSON = wire.Enum[TaskState]{
+	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
+	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
+	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
+	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Number: 3},
+	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Number: 4},
+	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED"}, Number: 5},
+	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Number: 7},
+	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
 }
 
 func appendTaskStateV03ProtoJSON(b []byte, x TaskState) []byte {
-	switch x {
-	case TaskStateUnspecified:
-		return append(b, `"TASK_STATE_UNSPECIFIED"`...)
-	case TaskStateSubmitted:
-		return append(b, `"TASK_STATE_SUBMITTED"`...)
-	case TaskStateWorking:
-		return append(b, `"TASK_STATE_WORKING"`...)
-	case TaskStateCompleted:
-		return append(b, `"TASK_STATE_COMPLETED"`...)
-	case TaskStateFailed:
-		return append(b, `"TASK_STATE_FAILED"`...)
-	case TaskStateCanceled:
-		return append(b, `"TASK_STATE_CANCELLED"`...)
-	case TaskStateInputRequired:
-		return append(b, `"TASK_STATE_INPUT_REQUIRED"`...)
-	case TaskStateRejected:
-		return append(b, `"TASK_STATE_REJECTED"`...)
-	case TaskStateAuthRequired:
-		return append(b, `"TASK_STATE_AUTH_REQUIRED"`...)
-	}
-	return wire.AppendEnum(b, string(x))
+	return valuesTaskStateV03ProtoJSON.Append(b, x)
 }
-func readTaskStateV03ProtoJSON(r *wire.Reader) TaskState {
-	name, number, byName := r.Enum()
-	if byName {
-		switch string(name) {
-		case "TASK_STATE_UNSPECIFIED":
-			return TaskStateUnspecified
-		case "TASK_STATE_SUBMITTED":
-			return TaskStateSubmitted
-		case "TASK_STATE_WORKING":
-			return TaskStateWorking
-		case "TASK_STATE_COMPLETED":
-			return TaskStateCompleted
-		case "TASK_STATE_FAILED":
-			return TaskStateFailed
-		case "TASK_STATE_CANCELLED", "TASK_STATE_CANCELED":
-			return TaskStateCanceled
-		case "TASK_STATE_INPUT_REQUIRED":
-			return TaskStateInputRequired
-		case "TASK_STATE_REJECTED":
-			return TaskStateRejected
-		case "TASK_STATE_AUTH_REQUIRED":
-			return TaskStateAuthRequired
-		}
-		return TaskState(r.Keep(name))
-	}
-	switch number {
-	case 0:
-		return TaskStateUnspecified
-	case 1:
-		return TaskStateSubmitted
-	case 2:
-		return TaskStateWorking
-	case 3:
-		return TaskStateCompleted
-	case 4:
-		return TaskStateFailed
-	case 5:
-		return TaskStateCanceled
-	case 6:
-		return TaskStateInputRequired
-	case 7:
-		return TaskStateRejected
-	case 8:
-		return TaskStateAuthRequired
-	}
-	return TaskState(strconv.Itoa(int(number)))
-}
+
+func readTaskStateV03ProtoJSON(r *wire.Reader) TaskState { return valuesTaskStateV03ProtoJSON.Read(r) }
 
 func appendTaskStatusV03ProtoJSON(b []byte, x *TaskStatus) ([]byte, error) {
 	if x == nil {
@@ -1973,42 +1101,20 @@ func appendTaskStatusV03ProtoJSON(b []byte, x *TaskStatus) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if x.State != "" {
-		b = appendTaskStateV03ProtoJSON(append(b, `,"state":`...), x.State)
-	}
-	if x.Message != nil {
-		if b, err = appendMessageV03ProtoJSON(append(b, `,"message":`...), x.Message); err != nil {
-			return b, wire.In(err, "message")
-		}
-	}
-	if x.Timestamp != (time.Time{}) {
-		if b, err = wire.AppendTimestamp(append(b, `,"timestamp":`...), x.Timestamp); err != nil {
-			return b, wire.In(err, "timestamp")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendPlain(b, `,"state":`, x.State, appendTaskStateV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, x.Timestamp != (time.Time{}), x.Timestamp, wire.AppendTimestamp)
+	return wire.EndObject(b, start), err
 }
+
+var fieldsTaskStatusV03ProtoJSON = wire.Fields[*TaskStatus]{
+	{Name: "state", Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03ProtoJSON(r) }},
+	{Name: "message", Aliases: []string{"update"}, Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
+}
+
 func readTaskStatusV03ProtoJSON(r *wire.Reader, x *TaskStatus) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "state":
-			if r.Field(&seen, 0) {
-				x.State = readTaskStateV03ProtoJSON(r)
-			}
-		case "message", "update":
-			if r.Field(&seen, 1) {
-				x.Message = new(Message)
-				readMessageV03ProtoJSON(r, x.Message)
-			}
-		case "timestamp":
-			if r.Field(&seen, 2) {
-				x.Timestamp = r.Timestamp()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
+	fieldsTaskStatusV03ProtoJSON.Read(r, x)
 }
 
 func appendTaskStatusUpdateEventV03ProtoJSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
@@ -2017,54 +1123,23 @@ func appendTaskStatusUpdateEventV03ProtoJSON(b []byte, x *TaskStatusUpdateEvent)
 	}
 	start := len(b)
 	var err error
-	if x.TaskID != "" {
-		b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	}
-	if x.ContextID != "" {
-		b = wire.AppendString(append(b, `,"contextId":`...), x.ContextID)
-	}
-	if b, err = appendTaskStatusV03ProtoJSON(append(b, `,"status":`...), x.Status); err != nil {
-		return b, wire.In(err, "status")
-	}
-	if legacy.Final(statusState(x.Status)) {
-		b = wire.AppendBool(append(b, `,"final":`...), true)
-	}
-	if len(x.Metadata) > 0 {
-		if b, err = wire.AppendStruct(append(b, `,"metadata":`...), x.Metadata); err != nil {
-			return b, wire.In(err, "metadata")
-		}
-	}
-	return wire.EndObject(b, start), nil
+	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b, err = wire.AppendRequired(b, err, `,"status":`, x.Status, appendTaskStatusV03ProtoJSON)
+	b = wire.AppendPlain(b, `,"final":`, legacy.Final(statusState(x.Status)), wire.AppendBool)
+	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
+	return wire.EndObject(b, start), err
 }
 
-var membersTaskStatusUpdateEventV03ProtoJSON = [...]string{"taskId", "contextId", "status", "final", "metadata"}
+var fieldsTaskStatusUpdateEventV03ProtoJSON = wire.Fields[*TaskStatusUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
+}
 
 func readTaskStatusUpdateEventV03ProtoJSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	var seen wire.Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "taskId", "task_id":
-			if r.Field(&seen, 0) {
-				x.TaskID = r.String()
-			}
-		case "contextId", "context_id":
-			if r.Field(&seen, 1) {
-				x.ContextID = r.String()
-			}
-		case "status":
-			if r.Field(&seen, 2) {
-				x.Status = new(TaskStatus)
-				readTaskStatusV03ProtoJSON(r, x.Status)
-			}
-		case "metadata":
-			if r.Field(&seen, 4) {
-				x.Metadata = r.Struct()
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<2, membersTaskStatusUpdateEventV03ProtoJSON[:])
+	fieldsTaskStatusUpdateEventV03ProtoJSON.Read(r, x)
 }
 
 func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {

@@ -3,7 +3,6 @@
 package a2aall
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/wire"
@@ -83,11 +82,7 @@ func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, wire.AppendMessage)
-	if err == nil && len(x.SecuritySchemes) > 0 {
-		if b, err = wire.AppendMap(append(b, `,"securitySchemes":`...), x.SecuritySchemes, wire.AppendMessage); err != nil {
-			err = wire.In(err, "securitySchemes")
-		}
-	}
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes, wire.AppendMessage)
 	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
@@ -1034,41 +1029,15 @@ func readPasswordOAuthFlowV10JSON(r *wire.Reader, x *PasswordOAuthFlow) {
 	fieldsPasswordOAuthFlowV10JSON.Read(r, x)
 }
 
-func appendRoleV10JSON(b []byte, x Role) []byte {
-	switch x {
-	case RoleUnspecified:
-		return append(b, `"ROLE_UNSPECIFIED"`...)
-	case RoleUser:
-		return append(b, `"ROLE_USER"`...)
-	case RoleAgent:
-		return append(b, `"ROLE_AGENT"`...)
-	}
-	return wire.AppendEnum(b, string(x))
+var valuesRoleV10JSON = wire.Enum[Role]{
+	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
+	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
+	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
 }
 
-func readRoleV10JSON(r *wire.Reader) Role {
-	name, number, byName := r.Enum()
-	if byName {
-		switch string(name) {
-		case "ROLE_UNSPECIFIED":
-			return RoleUnspecified
-		case "ROLE_USER":
-			return RoleUser
-		case "ROLE_AGENT":
-			return RoleAgent
-		}
-		return Role(r.Keep(name))
-	}
-	switch number {
-	case 0:
-		return RoleUnspecified
-	case 1:
-		return RoleUser
-	case 2:
-		return RoleAgent
-	}
-	return Role(strconv.Itoa(int(number)))
-}
+func appendRoleV10JSON(b []byte, x Role) []byte { return valuesRoleV10JSON.Append(b, x) }
+
+func readRoleV10JSON(r *wire.Reader) Role { return valuesRoleV10JSON.Read(r) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
@@ -1077,11 +1046,7 @@ func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
 	}
 	start := len(b)
 	var err error
-	if err == nil && len(x.Schemes) > 0 {
-		if b, err = wire.AppendMap(append(b, `,"schemes":`...), x.Schemes, wire.AppendMessage); err != nil {
-			err = wire.In(err, "schemes")
-		}
-	}
+	b, err = wire.AppendMemberMap(b, err, `,"schemes":`, len(x.Schemes) > 0, x.Schemes, wire.AppendMessage)
 	return wire.EndObject(b, start), err
 }
 
@@ -1477,77 +1442,21 @@ func readTaskPushNotificationConfigV10JSON(r *wire.Reader, x *TaskPushNotificati
 	fieldsTaskPushNotificationConfigV10JSON.Read(r, x)
 }
 
-func appendTaskStateV10JSON(b []byte, x TaskState) []byte {
-	switch x {
-	case TaskStateUnspecified:
-		return append(b, `"TASK_STATE_UNSPECIFIED"`...)
-	case TaskStateSubmitted:
-		return append(b, `"TASK_STATE_SUBMITTED"`...)
-	case TaskStateWorking:
-		return append(b, `"TASK_STATE_WORKING"`...)
-	case TaskStateCompleted:
-		return append(b, `"TASK_STATE_COMPLETED"`...)
-	case TaskStateFailed:
-		return append(b, `"TASK_STATE_FAILED"`...)
-	case TaskStateCanceled:
-		return append(b, `"TASK_STATE_CANCELED"`...)
-	case TaskStateInputRequired:
-		return append(b, `"TASK_STATE_INPUT_REQUIRED"`...)
-	case TaskStateRejected:
-		return append(b, `"TASK_STATE_REJECTED"`...)
-	case TaskStateAuthRequired:
-		return append(b, `"TASK_STATE_AUTH_REQUIRED"`...)
-	}
-	return wire.AppendEnum(b, string(x))
+var valuesTaskStateV10JSON = wire.Enum[TaskState]{
+	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
+	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
+	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
+	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Number: 3},
+	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Number: 4},
+	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
+	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Number: 7},
+	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
 }
 
-func readTaskStateV10JSON(r *wire.Reader) TaskState {
-	name, number, byName := r.Enum()
-	if byName {
-		switch string(name) {
-		case "TASK_STATE_UNSPECIFIED":
-			return TaskStateUnspecified
-		case "TASK_STATE_SUBMITTED":
-			return TaskStateSubmitted
-		case "TASK_STATE_WORKING":
-			return TaskStateWorking
-		case "TASK_STATE_COMPLETED":
-			return TaskStateCompleted
-		case "TASK_STATE_FAILED":
-			return TaskStateFailed
-		case "TASK_STATE_CANCELED", "TASK_STATE_CANCELLED":
-			return TaskStateCanceled
-		case "TASK_STATE_INPUT_REQUIRED":
-			return TaskStateInputRequired
-		case "TASK_STATE_REJECTED":
-			return TaskStateRejected
-		case "TASK_STATE_AUTH_REQUIRED":
-			return TaskStateAuthRequired
-		}
-		return TaskState(r.Keep(name))
-	}
-	switch number {
-	case 0:
-		return TaskStateUnspecified
-	case 1:
-		return TaskStateSubmitted
-	case 2:
-		return TaskStateWorking
-	case 3:
-		return TaskStateCompleted
-	case 4:
-		return TaskStateFailed
-	case 5:
-		return TaskStateCanceled
-	case 6:
-		return TaskStateInputRequired
-	case 7:
-		return TaskStateRejected
-	case 8:
-		return TaskStateAuthRequired
-	}
-	return TaskState(strconv.Itoa(int(number)))
-}
+func appendTaskStateV10JSON(b []byte, x TaskState) []byte { return valuesTaskStateV10JSON.Append(b, x) }
+
+func readTaskStateV10JSON(r *wire.Reader) TaskState { return valuesTaskStateV10JSON.Read(r) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {

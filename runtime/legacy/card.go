@@ -208,12 +208,28 @@ func ReadAuthentication(r *wire.Reader) wire.Object {
 	return wire.EndObject(b, 0)
 }
 
-// WriteAuthentication turns the security schemes that were appended at b[at:], in the shape of 0.3 behind a name of n
-// bytes, into the authentication of 0.1: the names of the HTTP schemes, and the types of the others.
-func WriteAuthentication(b []byte, at, n int) []byte {
-	var list []string
+// WriteAuthentication writes security schemes, each of which scheme writes in the shape of 0.3, as the authentication of
+// 0.1: the names of the HTTP schemes, and the types of the others. It is empty if there is none.
+func WriteAuthentication[T any](scheme func([]byte, T) ([]byte, error)) func([]byte, map[string]T) ([]byte, error) {
+	return func(b []byte, x map[string]T) ([]byte, error) {
+		start := len(b)
+		b, err := wire.AppendMap(b, x, scheme)
+		if err != nil {
+			return b, err
+		}
+		list := authentication(wire.Object(b[start:]))
+		if len(list) == 0 {
+			return append(b[:start], "{}"...), nil
+		}
+		b = append(b[:start], `{"schemes":`...)
+		return append(wire.AppendPlainList(b, list, wire.AppendString), '}'), nil
+	}
+}
+
+// authentication lists the names of the HTTP schemes, and the types of the others.
+func authentication(schemes wire.Object) (list []string) {
 	listed := map[string]bool{}
-	for _, scheme := range wire.Object(b[at+n:]).All() {
+	for _, scheme := range schemes.All() {
 		var s struct{ Type, Scheme string }
 		if scheme.Decode(&s) != nil {
 			continue
@@ -226,9 +242,5 @@ func WriteAuthentication(b []byte, at, n int) []byte {
 			list = append(list, s.Type)
 		}
 	}
-	if len(list) == 0 {
-		return b[:at]
-	}
-	b = append(b[:at+n], `{"schemes":`...)
-	return append(wire.AppendPlainList(b, list, wire.AppendString), '}')
+	return list
 }

@@ -6,8 +6,6 @@
 package legacy
 
 import (
-	"bytes"
-
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -80,6 +78,9 @@ func Tagged(v wire.Value, tag, name string) bool {
 
 // Only returns the entries of m whose values can be written; m itself if all can.
 func Only[T any](m map[string]T, writable func(T) bool) map[string]T {
+	if len(m) == 0 {
+		return m
+	}
 	some := map[string]T{}
 	for name, v := range m {
 		if writable(v) {
@@ -90,14 +91,6 @@ func Only[T any](m map[string]T, writable func(T) bool) map[string]T {
 		return m
 	}
 	return some
-}
-
-// OmitEmpty drops the member that was appended at b[at:] if its value, after the name of n bytes, is {}.
-func OmitEmpty(b []byte, at, n int) []byte {
-	if bytes.Equal(b[at+n:], []byte("{}")) {
-		return b[:at]
-	}
-	return b
 }
 
 // Final is the end mark of a status update: streams of 0.1 to 0.3 end when the task has ended or waits (T39).

@@ -73,11 +73,11 @@ var hooks = []hook{
 	}, func(b []byte, names [2]string) ([]byte, error) { return AppendConfigName(b, names[0], names[1]), nil }),
 	both("flows", ReadSplitFlows, func(b []byte, v wire.Object) ([]byte, error) { return append(b, v...), nil }),
 	both("authentication", ReadAuthentication, func(b []byte, v wire.Object) ([]byte, error) {
-		at := len(b)
-		if b = WriteAuthentication(append(append(b, `"x":`...), v...), at, len(`"x":`)); len(b) == at {
-			return append(b, "{}"...), nil
+		schemes := map[string]wire.Value{}
+		for name, scheme := range v.All() {
+			schemes[name] = scheme
 		}
-		return bytes.Replace(b, []byte(`"x":`), nil, 1), nil
+		return WriteAuthentication(wire.AppendValue)(b, schemes)
 	}),
 }
 

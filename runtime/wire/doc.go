@@ -6,22 +6,14 @@
 // any time offset, null for absent). Writing is compact, escapes as little as JSON allows, and never puts a line break
 // into a document, so that a document is always one line of an event stream.
 //
-// Generated codecs are thin loops over a [Reader] with a sticky error:
+// Generated codecs are tables of members over a [Reader] with a sticky error:
 //
-//	func readPoint(r *wire.Reader, x *Point) {
-//		var seen wire.Seen
-//		for key, ok := r.Object(); ok; key, ok = r.Next() {
-//			switch string(key) {
-//			case "x":
-//				if r.Field(&seen, 0) {
-//					x.X = r.Int32()
-//				}
-//			default:
-//				r.Unknown(key)
-//			}
-//		}
-//		r.Require(&seen, 1<<0, pointNames[:])
+//	var fieldsPoint = wire.Fields[*Point]{
+//		{Name: "x", Required: true, Read: func(r *wire.Reader, x *Point) { x.X = r.Int32() }},
+//		{Name: "y", Required: true, Read: func(r *wire.Reader, x *Point) { x.Y = r.Int32() }},
 //	}
+//
+//	func readPoint(r *wire.Reader, x *Point) { fieldsPoint.Read(r, x) }
 //
 //	func appendPoint(b []byte, x *Point) ([]byte, error) {
 //		start := len(b)

@@ -9,6 +9,8 @@ type Field[P any] struct {
 	Required bool
 	// Null says what null means in the member's place.
 	Null NullMeans
+	// Absent is what an object without a value for the member means; nil: nothing.
+	Absent func(x P)
 	// Oneof is the number of the oneof that the member is a case of, from 1 up.
 	Oneof uint8
 }
@@ -63,10 +65,15 @@ func (f Fields[P]) read(r *Reader, x P, extra *Extra) {
 		return
 	}
 	for i := range f {
-		if f[i].Required && !seen[i/perSeen].Has(uint(i%perSeen)) {
-			r.failMember(r.pos-1, f[i].Name, "required, but missing")
+		m := &f[i]
+		if !m.Required && m.Absent == nil || seen[i/perSeen].Has(uint(i%perSeen)) {
+			continue
+		}
+		if m.Required {
+			r.failMember(r.pos-1, m.Name, "required, but missing")
 			return
 		}
+		m.Absent(x)
 	}
 }
 
@@ -96,9 +103,9 @@ func (f Fields[P]) find(key []byte, next int) int {
 func (m *Field[P]) admit(r *Reader, s *Seen, bit uint) bool {
 	switch m.Null {
 	case NullEmpty:
-		return r.FieldOrEmpty(s, bit)
+		return r.fieldOrEmpty(s, bit)
 	case NullValue:
-		return r.FieldOrNull(s, bit)
+		return r.fieldOrNull(s, bit)
 	}
 	return r.Field(s, bit)
 }
@@ -115,6 +122,39 @@ func ReadNew[T any](r *Reader, read func(*Reader, *T)) *T {
 	x := new(T)
 	read(r, x)
 	return x
+}
+
+// ReadEmpty is the message that an empty object is read as.
+func ReadEmpty[T any](read func(*Reader, *T)) *T {
+	var r Reader
+	r.Reset([]byte("{}"))
+	return ReadNew(&r, read)
+}
+
+// Made is the message that p points to, a new one if there is none.
+func Made[T any](p **T) *T {
+	if *p == nil {
+		*p = new(T)
+	}
+	return *p
+}
+
+// NonZero is a pointer to x, nil for the zero value.
+func NonZero[T comparable](x T) *T {
+	if x == *new(T) {
+		return nil
+	}
+	return &x
+}
+
+// Reread reads src, which is what the value at offset stands for.
+func (r *Reader) Reread(offset int, src []byte, read func(*Reader)) {
+	var in Reader
+	in.Reset(src)
+	read(&in)
+	if err := in.Done(); err != nil {
+		r.FailAt(offset, err.Error())
+	}
 }
 
 // listSize is the capacity that a list of messages starts with.

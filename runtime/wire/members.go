@@ -1,8 +1,11 @@
 package wire
 
-// What follows appends a member behind its key, which is a comma, the name and a colon, unless it is not to be written. An
-// error is handed through: after the first nothing is written, so that generated code says a member a line and looks
+// What follows appends a member behind its key, which is a comma, the name and a colon, unless it is not to be written.
+// An error is handed through: after the first nothing is written, so that generated code says a member a line and looks
 // at the error at the end.
+
+// Appender appends a value that may be one that cannot be written.
+type Appender[T any] = func(b []byte, x T) ([]byte, error)
 
 // AppendText appends a string unless it is empty.
 func AppendText(b []byte, key, x string) []byte {
@@ -29,12 +32,12 @@ func AppendSet[T any](b []byte, key string, x *T, value func([]byte, T) []byte) 
 }
 
 // AppendRequired appends a value that is always written.
-func AppendRequired[T any](b []byte, err error, key string, x T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
+func AppendRequired[T any](b []byte, err error, key string, x T, value Appender[T]) ([]byte, error) {
 	return AppendMember(b, err, key, true, x, value)
 }
 
 // AppendMember appends a value if it is set.
-func AppendMember[T any](b []byte, err error, key string, set bool, x T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
+func AppendMember[T any](b []byte, err error, key string, set bool, x T, value Appender[T]) ([]byte, error) {
 	if err != nil || !set {
 		return b, err
 	}
@@ -45,7 +48,7 @@ func AppendMember[T any](b []byte, err error, key string, set bool, x T, value f
 }
 
 // AppendMemberSet appends what x points to, if anything.
-func AppendMemberSet[T any](b []byte, err error, key string, x *T, value func([]byte, T) ([]byte, error)) ([]byte, error) {
+func AppendMemberSet[T any](b []byte, err error, key string, x *T, value Appender[T]) ([]byte, error) {
 	if x == nil {
 		return b, err
 	}
@@ -53,7 +56,7 @@ func AppendMemberSet[T any](b []byte, err error, key string, x *T, value func([]
 }
 
 // AppendMemberList appends a list if it is set.
-func AppendMemberList[T any](b []byte, err error, key string, set bool, x []T, elem func([]byte, T) ([]byte, error)) ([]byte, error) {
+func AppendMemberList[T any](b []byte, err error, key string, set bool, x []T, elem Appender[T]) ([]byte, error) {
 	if err != nil || !set {
 		return b, err
 	}
@@ -61,6 +64,45 @@ func AppendMemberList[T any](b []byte, err error, key string, set bool, x []T, e
 		return b, In(err, nameOf(key))
 	}
 	return b, nil
+}
+
+// AppendNonEmpty appends a value unless it is written as an empty object.
+func AppendNonEmpty[T any](b []byte, err error, key string, x T, value Appender[T]) ([]byte, error) {
+	start := len(b)
+	b, err = AppendRequired(b, err, key, x, value)
+	if err == nil && string(b[start+len(key):]) == "{}" {
+		b = b[:start]
+	}
+	return b, err
+}
+
+// AppendMemberMap appends a map if it is set.
+func AppendMemberMap[T any](
+	b []byte, err error, key string, set bool, x map[string]T, value Appender[T],
+) ([]byte, error) {
+	return AppendMember(b, err, key, set, x, func(b []byte, x map[string]T) ([]byte, error) {
+		return AppendMap(b, x, value)
+	})
+}
+
+// AppendMemberKeyedMap is AppendMemberMap for keys that are not strings.
+func AppendMemberKeyedMap[K MapKey, T any](
+	b []byte, err error, key string, set bool, x map[K]T, value Appender[T],
+) ([]byte, error) {
+	return AppendMember(b, err, key, set, x, func(b []byte, x map[K]T) ([]byte, error) {
+		return AppendKeyedMap(b, x, value)
+	})
+}
+
+// OrNew is x, a new message if it is nil.
+func OrNew[T any](x *T) *T { return Made(&x) }
+
+// OrZero is what p points to, the zero value if it is nil.
+func OrZero[T any](p *T) (x T) {
+	if p != nil {
+		x = *p
+	}
+	return x
 }
 
 // AppendMessage appends a message by its method.

@@ -1,7 +1,6 @@
 package wire
 
 import (
-	"math/bits"
 	"sync"
 )
 
@@ -287,11 +286,11 @@ func (r *Reader) Field(s *Seen, bit uint) bool {
 		r.literal("null")
 		return false
 	}
-	return r.FieldOrNull(s, bit)
+	return r.fieldOrNull(s, bit)
 }
 
-// FieldOrNull is Field for a member whose type has null as a value.
-func (r *Reader) FieldOrNull(s *Seen, bit uint) bool {
+// fieldOrNull is Field for a member whose type has null as a value.
+func (r *Reader) fieldOrNull(s *Seen, bit uint) bool {
 	if !r.once(s, bit) {
 		return false
 	}
@@ -299,16 +298,16 @@ func (r *Reader) FieldOrNull(s *Seen, bit uint) bool {
 	return true
 }
 
-// FieldOrEmpty is Field for a required list or map that may be empty: null then counts as given, because the official Go
+// fieldOrEmpty is Field for a required list or map that may be empty: null then counts as given, because the official Go
 // server writes an empty list so.
-func (r *Reader) FieldOrEmpty(s *Seen, bit uint) bool {
+func (r *Reader) fieldOrEmpty(s *Seen, bit uint) bool {
 	if r.token() == 'n' {
 		r.once(s, bit)
 		s.values |= 1 << bit
 		r.literal("null")
 		return false
 	}
-	return r.FieldOrNull(s, bit)
+	return r.fieldOrNull(s, bit)
 }
 
 func (r *Reader) once(s *Seen, bit uint) bool {
@@ -318,14 +317,6 @@ func (r *Reader) once(s *Seen, bit uint) bool {
 	}
 	s.names |= 1 << bit
 	return r.err == nil
-}
-
-// Require records a failure unless every member of the mask was met with a value. names are the members' names by bit.
-// Call it right after the object's end.
-func (r *Reader) Require(s *Seen, mask uint64, names []string) {
-	if s.values&mask != mask && r.err == nil {
-		r.failMember(r.pos-1, names[bits.TrailingZeros64(mask&^s.values)], "required, but missing")
-	}
 }
 
 // MinItems records a failure of the list that starts at offset if it has fewer than least elements.

@@ -129,34 +129,14 @@ type point struct {
 	tags []string
 }
 
-func readPoint(r *Reader, p *point) {
-	var seen Seen
-	for key, ok := r.Object(); ok; key, ok = r.Next() {
-		switch string(key) {
-		case "x":
-			if r.Field(&seen, 0) {
-				p.x = r.Int32()
-			}
-		case "yAxis", "y_axis":
-			if r.Field(&seen, 1) {
-				p.y = r.Int32()
-			}
-		case "name":
-			if r.Field(&seen, 2) {
-				p.name = r.String()
-			}
-		case "tags":
-			if r.Field(&seen, 3) {
-				at := r.Offset()
-				p.tags = r.Strings()
-				r.MinItems(at, len(p.tags), 1)
-			}
-		default:
-			r.Unknown(key)
-		}
-	}
-	r.Require(&seen, 1<<0|1<<1, []string{"x", "yAxis", "name", "tags"})
+var pointFields = Fields[*point]{
+	{Name: "x", Required: true, Read: func(r *Reader, p *point) { p.x = r.Int32() }},
+	{Name: "yAxis", Aliases: []string{"y_axis"}, Required: true, Read: func(r *Reader, p *point) { p.y = r.Int32() }},
+	{Name: "name", Read: func(r *Reader, p *point) { p.name = r.String() }},
+	{Name: "tags", Read: func(r *Reader, p *point) { p.tags = ReadAtLeast(r, 1, (*Reader).Strings) }},
 }
+
+func readPoint(r *Reader, p *point) { pointFields.Read(r, p) }
 
 func TestObjectCodec(t *testing.T) {
 	tests := []struct{ name, src, want string }{
