@@ -196,6 +196,7 @@ func TestQuestionsAgainstOurServer(t *testing.T) {
 
 // A connection that breaks twice in the middle loses no event, doubles none, and the work runs once.
 func TestABrokenStreamLosesNothingAgainstOurServer(t *testing.T) {
+	t.Parallel()
 	a := startReal(t)
 	c := a.dial(t)
 	var list []string

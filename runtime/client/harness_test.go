@@ -2,6 +2,7 @@ package client_test
 
 import (
 	"encoding/json"
+	"flag"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,7 +18,14 @@ import (
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// TestMain lets many tests wait at once: those that are parallel do little else.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	if err := flag.Set("test.parallel", "64"); err != nil {
+		panic(err)
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // request is one JSON-RPC request as the fake agent got it.
 type request struct {

@@ -174,6 +174,7 @@ func TestAHostileAgentIsSurvived(t *testing.T) {
 }
 
 func TestWhatAStreamedCallPutsTogetherIsLimited(t *testing.T) {
+	t.Parallel()
 	for name, tt := range map[string]struct {
 		attack string
 		limit  rpc.Option
@@ -247,6 +248,7 @@ func TestRedirectsWithinTheHostAreFollowed(t *testing.T) {
 
 // TestACardIsFetchedInTime: the fetch of a card meets the same agents.
 func TestACardIsFetchedInTime(t *testing.T) {
+	t.Parallel()
 	for _, name := range []string{"drips an answer", "drips an error", "begins an answer and waits", "never ends an answer", "redirects in circles", "cuts an answer", "nests", "announces 1 TB", "announces more than it says"} {
 		t.Run(name, func(t *testing.T) {
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { attacks[name](w, r, request{id: "1"}) }))

@@ -245,6 +245,7 @@ func TestAQuestionIsAnsweredInTheSameTask(t *testing.T) {
 }
 
 func TestAnAgentThatAnswersEarlyIsWaitedFor(t *testing.T) {
+	t.Parallel()
 	early := result(finished("WORKING", "", ""))
 	done := finished("COMPLETED", "", artifact(`{"data":{"sky":"blue"}}`, ""))
 	task := strings.TrimSuffix(strings.TrimPrefix(done, `{"task":`), "}")

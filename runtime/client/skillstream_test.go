@@ -33,6 +33,7 @@ func steps[T any](seq func(func(rpc.Event[T], error) bool)) (list []string, last
 
 // R50: without streams on the card none is asked for.
 func TestAStreamedCallYieldsItsStepsAndTheOutput(t *testing.T) {
+	t.Parallel()
 	const outputPart = `{"artifactUpdate":{"taskId":"t1","contextId":"c1","artifact":{"artifactId":"result","parts":[{"data":{"sky":"blue"}}],` + mark + `}}}`
 	all := []string{"working", "working says half way", "working chunk sun", "working chunk ny", "working chunk ", "completed", "completed done"}
 	tests := []struct {

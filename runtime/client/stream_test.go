@@ -202,6 +202,7 @@ func TestReattachingCanBeTurnedOff(t *testing.T) {
 }
 
 func TestASilentStreamCountsAsBroken(t *testing.T) {
+	t.Parallel()
 	silent := stream(hang, withID("1", taskWorking))
 	beating := stream(func(w http.ResponseWriter, r *http.Request) {
 		for range 24 { // longer than the idle timeout in all, far shorter each
@@ -212,10 +213,12 @@ func TestASilentStreamCountsAsBroken(t *testing.T) {
 		_, _ = io.WriteString(w, "data: {\"result\":"+completed+"}\n\n")
 	}, taskWorking)
 	t.Run("and is taken up again", func(t *testing.T) {
+		t.Parallel()
 		f := newFake(t, map[string][]reply{"SendStreamingMessage": {silent}, "SubscribeToTask": {events(completed)}})
 		want(t, f.typed(rpc.IdleTimeout(500*time.Millisecond)).SendStreamingMessage(t.Context(), hello()), "task TASK_STATE_WORKING", "status TASK_STATE_COMPLETED")
 	})
 	t.Run("and is named so", func(t *testing.T) {
+		t.Parallel()
 		f := newFake(t, map[string][]reply{"SendStreamingMessage": {silent}})
 		_, err := collect(f.typed(rpc.IdleTimeout(100*time.Millisecond), rpc.Reattach(0)).SendStreamingMessage(t.Context(), hello()))
 		if !errors.Is(err, rpc.ErrIdle) {
@@ -223,6 +226,7 @@ func TestASilentStreamCountsAsBroken(t *testing.T) {
 		}
 	})
 	t.Run("also before its headers", func(t *testing.T) {
+		t.Parallel()
 		f := newFake(t, map[string][]reply{"SendStreamingMessage": {func(_ http.ResponseWriter, r *http.Request, _ request) { <-r.Context().Done() }}})
 		_, err := collect(f.typed(rpc.IdleTimeout(50*time.Millisecond)).SendStreamingMessage(t.Context(), hello()))
 		if !errors.Is(err, rpc.ErrIdle) {
@@ -230,10 +234,12 @@ func TestASilentStreamCountsAsBroken(t *testing.T) {
 		}
 	})
 	t.Run("unless there are heartbeats", func(t *testing.T) {
+		t.Parallel()
 		f := newFake(t, map[string][]reply{"SendStreamingMessage": {beating}})
 		want(t, f.typed(rpc.IdleTimeout(time.Second)).SendStreamingMessage(t.Context(), hello()), "task TASK_STATE_WORKING", "status TASK_STATE_COMPLETED")
 	})
 	t.Run("unless its consumer is what is slow", func(t *testing.T) {
+		t.Parallel()
 		f := newFake(t, map[string][]reply{"SendStreamingMessage": {stream(func(w http.ResponseWriter, _ *http.Request) {
 			time.Sleep(80 * time.Millisecond)
 			_, _ = io.WriteString(w, "data: {\"result\":"+completed+"}\n\n")
@@ -254,6 +260,7 @@ func TestASilentStreamCountsAsBroken(t *testing.T) {
 
 // T39: a stream is over when the task is, whether or not the agent says so.
 func TestAStreamLeftOpenAfterItsEndIsClosed(t *testing.T) {
+	t.Parallel()
 	f := newFake(t, map[string][]reply{"SendStreamingMessage": {stream(hang, taskWorking, completed)}})
 	within(t, func() {
 		want(t, f.typed().SendStreamingMessage(t.Context(), hello()), "task TASK_STATE_WORKING", "status TASK_STATE_COMPLETED")

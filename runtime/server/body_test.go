@@ -103,6 +103,7 @@ func TestADeclaredLengthCostsNothing(t *testing.T) {
 
 // Bodies share a budget: what is over it is told to come later, small requests are taken all the while.
 func TestSlowLargeBodiesLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
 	s, addr := serve(t, Limits{Bodies: 1 << 20})
 	part := strings.Repeat(" ", 200<<10)
 	var slow []net.Conn
@@ -134,6 +135,7 @@ func TestSlowLargeBodiesLeaveRoomForOthers(t *testing.T) {
 
 // A handler at work does not keep the room of the body that started it.
 func TestABodyIsLetGoBeforeTheHandlerRuns(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	s := hosted(t, func(context.Context, *Task) (string, error) { <-release; return "done", nil }, Limits{})
 	server := &http.Server{Handler: s}
@@ -158,6 +160,7 @@ func TestABodyIsLetGoBeforeTheHandlerRuns(t *testing.T) {
 
 // An upload that goes on may take long, a drip may not; also in a server of the user's own, which sets no time limits.
 func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
+	t.Parallel()
 	limits := Limits{Read: 300 * time.Millisecond}
 	_, own := serve(t, limits)
 	s := hosted(t, func(context.Context, *Task) (string, error) { return "", nil }, limits)
@@ -167,9 +170,10 @@ func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
 		t.Fatal(err)
 	}
 	go func() { _ = plain.Serve(ln) }()
-	defer func() { _ = plain.Close(); _ = s.Close() }()
+	t.Cleanup(func() { _ = plain.Close(); _ = s.Close() })
 	for name, addr := range map[string]string{"Serve": own, "a server of one's own": ln.Addr().String()} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			const pieces = 6
 			piece := strings.Repeat(" ", bodyPaces)
 			c := dial(t, addr, pieces*bodyPaces+len(listTasks), "")
@@ -193,6 +197,7 @@ func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
 
 // Of a caller who is not known nothing is read, whatever version is asked for (R188).
 func TestIdentityIsCheckedBeforeTheBodyIsRead(t *testing.T) {
+	t.Parallel()
 	_, addr := serve(t, Limits{}, WithIdentity(func(r *http.Request) (string, error) {
 		if who := r.Header.Get("X-User"); who != "" {
 			return who, nil
@@ -223,6 +228,7 @@ func TestIdentityIsCheckedBeforeTheBodyIsRead(t *testing.T) {
 }
 
 func TestBodiesOfAnyLengthAreReadWhole(t *testing.T) {
+	t.Parallel()
 	_, addr := serve(t, Limits{Body: 300 << 10})
 	for _, n := range []int{0, 1, 4 << 10, 16<<10 - 1, 16 << 10, 16<<10 + 1, 100 << 10, 300<<10 - len(listTasks) - 100} {
 		body := strings.Replace(listTasks, "{}", "{"+strings.Repeat(" ", n)+"}", 1)

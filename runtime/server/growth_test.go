@@ -122,6 +122,7 @@ func TestRequestsTakeLinearTime(t *testing.T) {
 
 // Reading a text is work, and counts as such.
 func TestTextIsReadOnlyWhenThereIsRoom(t *testing.T) {
+	t.Parallel()
 	block, blocked := make(chan struct{}), make(chan struct{})
 	checks := 0
 	book := typed("book", []string{"title", "author"}, func(_ context.Context, _ *server.Task, in map[string]any) (any, error) { return in, nil })
@@ -157,6 +158,7 @@ func TestTextIsReadOnlyWhenThereIsRoom(t *testing.T) {
 
 // Each event of an artifact looks for its own among all of its task's.
 func TestATaskHasABoundedNumberOfArtifacts(t *testing.T) {
+	t.Parallel()
 	given, err := 0, error(nil)
 	a := start(t, testCard, []server.Skill{run("many", func(_ context.Context, t *server.Task) (string, error) {
 		for ; err == nil && given < 2*runtime.MaxArtifacts; given++ {

@@ -113,6 +113,7 @@ func TestArtifactsOfEarlierCallsGoOn(t *testing.T) {
 
 // Pieces that are held back are not held for long, come before whatever the handler says next, and before the end without Close.
 func TestPiecesOfAnArtifactAreHeldBackForAMoment(t *testing.T) {
+	t.Parallel()
 	gate := make(chan struct{})
 	a := start(t, testCard, []server.Skill{run("x", func(_ context.Context, t *server.Task) (string, error) {
 		w := t.Stream("text")
@@ -171,6 +172,7 @@ func TestPiecesOfAnArtifactAreHeldBackForAMoment(t *testing.T) {
 
 // No artifact has an empty part, however it is written: a client reads the last part as the text.
 func TestStreamedArtifactsHaveNoEmptyParts(t *testing.T) {
+	t.Parallel()
 	for name, write := range map[string]func(w *server.ArtifactWriter) error{
 		"one piece": func(w *server.ArtifactWriter) error { _, err := w.WriteString("text"); return err },
 		"a piece, then silence": func(w *server.ArtifactWriter) error {

@@ -39,6 +39,7 @@ func worker() server.Skill {
 
 // Work that is done ends as done whatever hiccups the store has, and nothing of it is stored twice, also when a call failed after it had happened.
 func TestAHiccupOfTheStoreChangesNothing(t *testing.T) {
+	t.Parallel()
 	matches := map[string]func(faultstore.Call) bool{
 		"the creation": func(c faultstore.Call) bool { return c.Op == "create" },
 		"any update":   func(c faultstore.Call) bool { return c.Op == "apply" },
@@ -53,6 +54,7 @@ func TestAHiccupOfTheStoreChangesNothing(t *testing.T) {
 			for _, times := range []int{1, 4} {
 				for _, timeout := range []time.Duration{0, time.Minute} {
 					t.Run(fmt.Sprintf("%s fails %s, %d times, timeout %s", name, way, times, timeout), func(t *testing.T) {
+						t.Parallel()
 						tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), faultstore.Times(times, fault, match))
 						skill := worker()
 						skill.Timeout = timeout
@@ -70,6 +72,7 @@ func TestAHiccupOfTheStoreChangesNothing(t *testing.T) {
 }
 
 func TestAHiccupDoesNotKeepAQueuedMessageFromItsTurn(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), nil)
 	a := start(t, testCard, []server.Skill{run("ask", func(_ context.Context, t *server.Task) (string, error) {
@@ -134,6 +137,7 @@ func TestAStoreThatIsGoneDoesNotHoldUpTheShutdown(t *testing.T) {
 
 // A notification is acknowledged when there is a task, not before.
 func TestANotificationIsAcknowledgedWhenItsTaskIsStored(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), nil)
 	a := start(t, testCard, []server.Skill{run("slow", func(context.Context, *server.Task) (string, error) {
@@ -193,6 +197,7 @@ func TestTwoClientsThatNameTheSameNewTaskShareIt(t *testing.T) {
 
 // A piece of an artifact that was held back and is refused when it goes out makes the work fail, unless the handler is told and goes on.
 func TestAPieceThatIsRefusedLaterIsNotForgotten(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name  string
 		after func(w *server.ArtifactWriter) error

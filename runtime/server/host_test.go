@@ -115,6 +115,7 @@ func TestHostShutsDownGracefully(t *testing.T) {
 
 // A handler that does not finish is canceled with a cause after the grace time.
 func TestHostCancelsHandlersAfterTheGraceTime(t *testing.T) {
+	t.Parallel()
 	cause := make(chan error, 1)
 	s := hosted(t, func(ctx context.Context, t *Task) (string, error) {
 		if err := t.Progress("working"); err != nil {

@@ -17,6 +17,7 @@ import (
 
 // R41: what a client or an operator decides is no failure of the agent; an operator who is woken by errors should not see one.
 func TestHowASkillEndsIsLoggedAtTheLevelOfWhoCausedIt(t *testing.T) {
+	t.Parallel()
 	waits := func(ctx context.Context, t *server.Task) (string, error) {
 		if err := t.Progress("going"); err != nil {
 			return "", err

@@ -20,6 +20,7 @@ func memory(l store.MemoryLimits) server.Option { return server.WithStore(store.
 
 // Follow-ups without end fill their task, not the memory.
 func TestAFullTaskTakesNoMoreMessagesAndCanBeCanceled(t *testing.T) {
+	t.Parallel()
 	tasks := store.NewMemory(store.MemoryLimits{TaskBytes: 1_000_000})
 	a := start(t, testCard, []server.Skill{parking()}, server.WithStore(tasks))
 	id := str(a.ok("SendMessage", message("x")), "task", "id")

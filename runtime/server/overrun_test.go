@@ -34,6 +34,7 @@ func deaf(t *testing.T, timeout time.Duration) (skill server.Skill, started chan
 }
 
 func TestAHandlerThatIgnoresItsTimeoutKeepsNobodyWaiting(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct {
 		name, params string
 		ask          func(a *agent, params string) any
@@ -65,6 +66,7 @@ func TestAHandlerThatIgnoresItsTimeoutKeepsNobodyWaiting(t *testing.T) {
 
 // The slot of a handler that overran stays taken until it returns.
 func TestAnOverrunHandlerKeepsItsSlot(t *testing.T) {
+	t.Parallel()
 	skill, started, letGo := deaf(t, 30*time.Millisecond)
 	skill.MaxConcurrent = 1
 	a := start(t, testCard, []server.Skill{skill})
@@ -83,6 +85,7 @@ func TestAnOverrunHandlerKeepsItsSlot(t *testing.T) {
 }
 
 func TestCancelAnswersASenderWhoseMessageIsQueued(t *testing.T) {
+	t.Parallel()
 	skill, started, letGo := deaf(t, time.Minute)
 	a := start(t, testCard, []server.Skill{skill})
 	id := str(a.ok("SendMessage", with(message("x"), `{"returnImmediately":true}`)), "task", "id")
@@ -126,6 +129,7 @@ func TestCancelAnswersABlockedSender(t *testing.T) {
 
 // The server makes the task when a handler takes its time: what the handler reads meanwhile stays as it is.
 func TestTheMessageStaysAsItIsWhenTheServerMakesTheTask(t *testing.T) {
+	t.Parallel()
 	for _, c := range []struct{ name, params string }{
 		{"at the timeout", message("x")},
 		{"for a client that does not wait", with(message("x"), `{"returnImmediately":true}`)},

@@ -102,11 +102,13 @@ func ask(t *testing.T, addr, body string) net.Conn {
 
 // A client that takes nothing is dropped, whatever it asked for.
 func TestWhoTakesNothingIsDropped(t *testing.T) {
+	t.Parallel()
 	s, addrs := bulky(t, 8<<20, Limits{Stall: 300 * time.Millisecond})
 	for name, addr := range addrs {
 		id := task(t, addr)
 		for _, body := range []string{get(id), subscribe(id)} {
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				ask(t, addr, body)
 				waitFor(t, "the answer is being written", func() bool { return s.engine.Load().Answers > 4<<20 })
 				waitFor(t, "it is given up", func() bool { return s.engine.Load().Answers == 0 })
@@ -117,6 +119,7 @@ func TestWhoTakesNothingIsDropped(t *testing.T) {
 
 // A client that is slow gets everything, however much longer than the stall limit it takes.
 func TestWhoIsSlowIsNotDropped(t *testing.T) {
+	t.Parallel()
 	const size, stall = 12 << 20, 400 * time.Millisecond
 	_, addrs := bulky(t, size, Limits{Stall: stall})
 	for name, addr := range addrs {
@@ -162,7 +165,7 @@ func TestStalledStreamsShareTheTask(t *testing.T) {
 // What is being written has a budget: who does not fit waits, without a copy, and is told to come later; small answers pass.
 func TestStalledAnswersStayWithinTheBudget(t *testing.T) {
 	const size, limit = 2 << 20, 10 << 20
-	s, addrs := bulky(t, size, Limits{Stall: 400 * time.Millisecond, Answers: limit})
+	s, addrs := bulky(t, size, Limits{Stall: 200 * time.Millisecond, Answers: limit})
 	addr := addrs["Serve"]
 	id := task(t, addr)
 	before := heap()
@@ -195,6 +198,7 @@ func TestStalledAnswersStayWithinTheBudget(t *testing.T) {
 
 // Also small answers that nobody reads end: those of one connection fill its buffers.
 func TestUnreadAnswersEndTheConnection(t *testing.T) {
+	t.Parallel()
 	_, addrs := bulky(t, 1, Limits{Stall: 200 * time.Millisecond})
 	c := ask(t, addrs["Serve"], listTasks)
 	_ = c.SetWriteDeadline(time.Now().Add(20 * time.Second))

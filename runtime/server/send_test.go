@@ -90,6 +90,7 @@ func TestReturnImmediatelyAnswersWhileTheHandlerWorks(t *testing.T) {
 
 // A handler that has not decided between a Message and a Task gets a task when the client does not wait.
 func TestReturnImmediatelyMakesATaskForASlowUndecidedHandler(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	a := start(t, testCard, []server.Skill{run("chat", func(_ context.Context, t *server.Task) (string, error) {
 		<-release
@@ -256,6 +257,7 @@ func TestSaveAndLoadKeepStateBetweenCalls(t *testing.T) {
 
 // How a handler's return ends its task.
 func TestHandlerOutcomes(t *testing.T) {
+	t.Parallel()
 	secret := errors.New("dial tcp 10.0.0.7: password wrong")
 	for _, c := range []struct {
 		name        string
@@ -435,6 +437,7 @@ func TestTooManyRunningHandlersAreRefusedAsBusy(t *testing.T) {
 }
 
 func TestMaxConcurrentMakesCallsWaitForTheirTurn(t *testing.T) {
+	t.Parallel()
 	release := make(chan struct{})
 	var skills = []server.Skill{run("one", func(context.Context, *server.Task) (string, error) {
 		<-release

@@ -123,6 +123,7 @@ func TestStreamsOfAConversation(t *testing.T) {
 
 // R16, R17, R67, R68, R69: subscribers see the Task as it stands, then the same events in the same order.
 func TestSubscribersSeeTheSameEventsWhateverOthersDo(t *testing.T) {
+	t.Parallel()
 	next := make(chan struct{})
 	a := start(t, testCard, []server.Skill{counter(20, next)})
 	sender := a.stream("SendStreamingMessage", message("go"))
@@ -177,6 +178,7 @@ func TestSubscriptionStaysOpenWhileTheTaskWaitsForInput(t *testing.T) {
 
 // A client that reconnects with Last-Event-ID gets exactly what it missed, also when the task ended meanwhile.
 func TestLastEventIDResumesAfterThatEvent(t *testing.T) {
+	t.Parallel()
 	next := make(chan struct{})
 	a := start(t, testCard, []server.Skill{counter(5, next)})
 	s := a.stream("SendStreamingMessage", message("go"))
@@ -227,6 +229,7 @@ func TestLastEventIDResumesAfterThatEvent(t *testing.T) {
 }
 
 func TestDisconnectOfAStreamDoesNotCancelTheTask(t *testing.T) {
+	t.Parallel()
 	next := make(chan struct{})
 	a := start(t, testCard, []server.Skill{counter(2, next)})
 	s := a.stream("SendStreamingMessage", message("go"))
@@ -264,6 +267,7 @@ func TestDisconnectOfABlockingSendDoesNotCancelTheTask(t *testing.T) {
 }
 
 func TestHeartbeatsFillSilence(t *testing.T) {
+	t.Parallel()
 	next := make(chan struct{})
 	a := start(t, testCard, []server.Skill{counter(1, next)}, server.WithLimits(server.Limits{Heartbeat: 20 * time.Millisecond}))
 	resp := a.open(rpcBody("SendStreamingMessage", message("go")))
@@ -286,6 +290,7 @@ func TestHeartbeatsFillSilence(t *testing.T) {
 
 // T58: a reader that takes nothing is dropped; nobody else waits for it.
 func TestAStalledReaderIsDroppedAndHarmsNobody(t *testing.T) {
+	t.Parallel()
 	chunk := runtime.Text(strings.Repeat("x", 1<<20))
 	a := start(t, testCard, []server.Skill{run("flood", func(_ context.Context, t *server.Task) (string, error) {
 		for range 30 {
@@ -326,6 +331,7 @@ func TestAReaderTooSlowForTheLogGetsTheTaskAnew(t *testing.T) {
 }
 
 func TestTooManyStreamsAreRefused(t *testing.T) {
+	t.Parallel()
 	next := make(chan struct{})
 	a := start(t, testCard, []server.Skill{counter(1, next)}, server.WithLimits(server.Limits{Streams: 1}))
 	s := a.stream("SendStreamingMessage", message("go"))
