@@ -7,6 +7,7 @@ import (
 	"iter"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/news"
 )
 
 // Event is one step of a streamed call of a skill.
@@ -170,5 +171,5 @@ func (r *streaming[In, Out]) news(e runtime.Event) []runtime.ArtifactData {
 	if r.tracker.task != nil {
 		known = r.tracker.task.ArtifactList()
 	}
-	return newArtifacts(known, task.ArtifactList())
+	return news.Artifacts(known, task.ArtifactList())
 }

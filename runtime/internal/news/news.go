@@ -1,4 +1,5 @@
-package client
+// Package news tells what a whole task has more than what was known of it.
+package news
 
 import (
 	"bytes"
@@ -7,9 +8,9 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// newArtifacts returns, as artifact updates, what now has more than known: artifacts that are new or were replaced as a whole, and the
-// parts that were appended to the others.
-func newArtifacts(known, now []runtime.ArtifactData) []runtime.ArtifactData {
+// Artifacts returns, as artifact updates, what now has more than known: artifacts that are new or were replaced as a whole,
+// and the parts that were appended to the others.
+func Artifacts(known, now []runtime.ArtifactData) []runtime.ArtifactData {
 	old := make(map[string][]runtime.Part, len(known))
 	for _, a := range known {
 		old[a.ID] = a.Parts
@@ -29,8 +30,8 @@ func newArtifacts(known, now []runtime.ArtifactData) []runtime.ArtifactData {
 	return news
 }
 
-// newParts returns the parts of now behind those of had, and whether now begins with had. An agent may have joined chunks of text, so
-// that texts are compared as one.
+// newParts returns the parts of now behind those of had, and whether now begins with had. An agent may have joined
+// chunks of text, so that texts are compared as one.
 func newParts(had, now []runtime.Part) (rest []runtime.Part, appended bool) {
 	if n := len(had); n <= len(now) && sameParts(had, now[:n]) {
 		return now[n:], true
@@ -38,7 +39,7 @@ func newParts(had, now []runtime.Part) (rest []runtime.Part, appended bool) {
 	if !allText(had) || !allText(now) {
 		return nil, false
 	}
-	more, ok := strings.CutPrefix(text(now, ""), text(had, ""))
+	more, ok := strings.CutPrefix(text(now), text(had))
 	if !ok || more == "" {
 		return nil, ok
 	}
@@ -47,7 +48,8 @@ func newParts(had, now []runtime.Part) (rest []runtime.Part, appended bool) {
 
 func sameParts(a, b []runtime.Part) bool {
 	for i := range a {
-		if a[i].Kind != b[i].Kind || a[i].Text != b[i].Text || a[i].URL != b[i].URL || !bytes.Equal(a[i].Raw, b[i].Raw) || !bytes.Equal(a[i].Data, b[i].Data) {
+		x, y := a[i], b[i]
+		if x.Kind != y.Kind || x.Text != y.Text || x.URL != y.URL || !bytes.Equal(x.Raw, y.Raw) || !bytes.Equal(x.Data, y.Data) {
 			return false
 		}
 	}
@@ -61,4 +63,13 @@ func allText(parts []runtime.Part) bool {
 		}
 	}
 	return true
+}
+
+// text joins texts.
+func text(parts []runtime.Part) string {
+	var b strings.Builder
+	for _, p := range parts {
+		b.WriteString(p.Text)
+	}
+	return b.String()
 }
