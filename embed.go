@@ -13,6 +13,12 @@ import (
 // Module is this module's path.
 const Module = "github.com/a2agen/a2agen"
 
+// Chosen are the packages of the runtime that need a module of others, with its path. Agents link them by choice; nothing
+// else of this module does.
+var Chosen = map[string]string{
+	"runtime/push/verify": "github.com/go-jose/go-jose/v4",
+}
+
 //go:embed runtime
 var runtimeFiles embed.FS
 
@@ -26,7 +32,7 @@ var goMod []byte
 func GoMod() []byte { return goMod }
 
 // RuntimeSource returns the Go files of package runtime and below by their slash-separated path, "runtime/errors.go",
-// without tests. They need nothing but the standard library.
+// without tests. They need nothing but the standard library, except those that are [Chosen].
 func RuntimeSource() (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(runtimeFiles, "runtime", func(path string, d fs.DirEntry, err error) error {

@@ -115,11 +115,29 @@ func Source() ([]output.File, error) {
 	if err != nil {
 		return nil, fmt.Errorf("unpack the runtime: %w", err)
 	}
-	fs := []output.File{{Path: Unpacked + "/go.mod", Data: fmt.Appendf(nil, "module %s\n\ngo %s\n", a2agen.Module, GoVersion)}}
+	fs := []output.File{{Path: Unpacked + "/go.mod", Data: unpackedGoMod()}}
 	for _, name := range slices.Sorted(maps.Keys(src)) {
 		fs = append(fs, output.File{Path: Unpacked + "/" + name, Data: src[name]})
 	}
 	return fs, nil
+}
+
+// unpackedGoMod is the go.mod of the unpacked runtime. What it requires is for who imports a chosen package: other
+// projects neither need nor load it.
+func unpackedGoMod() []byte {
+	ours, err := modfile.Parse("go.mod", a2agen.GoMod(), nil)
+	if err != nil {
+		panic(err) // it is what this was built with
+	}
+	text := fmt.Appendf(nil, "module %s\n\ngo %s\n", a2agen.Module, GoVersion)
+	for _, r := range ours.Require {
+		for _, chosen := range a2agen.Chosen {
+			if chosen == r.Mod.Path {
+				text = fmt.Appendf(text, "\nrequire %s %s\n", r.Mod.Path, r.Mod.Version)
+			}
+		}
+	}
+	return text
 }
 
 // Requires reports whether a go.mod has the runtime.

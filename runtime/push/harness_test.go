@@ -50,7 +50,7 @@ func deskOf(t *testing.T, opts ...push.Option) *desk {
 	return d
 }
 
-func (d *desk) hear(_ context.Context, e runtime.Event, n *push.Notification) error {
+func (d *desk) hear(_ context.Context, e anyEvent, n *push.Notification) error {
 	line := say(e)
 	if n.Late {
 		line = "late " + line
@@ -83,26 +83,29 @@ func (d *desk) failing(f func(line string) error) {
 }
 
 // say puts an event into words.
-func say(e runtime.Event) string {
+func say(e anyEvent) string {
+	state := func(s *a2a.TaskStatus) string {
+		return strings.ToLower(strings.TrimPrefix(string(s.State), "TASK_STATE_"))
+	}
+	text := func(parts []*a2a.Part) (s string) {
+		for _, p := range parts {
+			s += " " + string(p.Content.(a2a.PartText))
+		}
+		return s
+	}
 	switch e := e.(type) {
 	case *a2a.Task:
-		return "task " + e.EventInfo().State.String()
+		return "task " + state(e.Status)
 	case *a2a.TaskStatusUpdateEvent:
-		s := e.EventInfo().State.String()
-		if m := e.StatusMessage(); m != nil {
-			s += " " + m.Contents()[0].Text
+		if m := e.Status.Message; m != nil {
+			return state(e.Status) + text(m.Parts)
 		}
-		return s
+		return state(e.Status)
 	case *a2a.TaskArtifactUpdateEvent:
-		u := e.ArtifactUpdate()
-		s := "artifact " + u.ID
-		if u.Append {
-			s = "append " + u.ID
+		if e.Append {
+			return "append " + e.Artifact.ArtifactID + text(e.Artifact.Parts)
 		}
-		for _, p := range u.Parts {
-			s += " " + p.Text
-		}
-		return s
+		return "artifact " + e.Artifact.ArtifactID + text(e.Artifact.Parts)
 	case *a2a.Message:
 		return "message"
 	}
@@ -177,6 +180,6 @@ func (d *desk) wantStory(t *testing.T, lines ...string) {
 }
 
 // anyEvent has functions called with all events.
-type anyEvent = runtime.Event
+type anyEvent = a2a.StreamResponsePayload
 
 func protocol() *runtime.Protocol { return a2a.Protocol() }

@@ -95,15 +95,15 @@ type settings struct {
 }
 
 // callback is a function that wants events of one type, and ignores others.
-type callback func(context.Context, runtime.Event, *Notification) error
+type callback func(ctx context.Context, generated any, n *Notification) error
 
 // On has f called with every event of type E: *a2a.TaskStatusUpdateEvent, *a2a.TaskArtifactUpdateEvent, *a2a.Task,
-// *a2a.Message, or runtime.Event for all. Functions are called in the order in which they were given, for one event of a
-// task after the other. An error ends the notification, which comes again with the event that f refused.
-func On[E runtime.Event](f func(ctx context.Context, e E, n *Notification) error) Option {
+// *a2a.Message, or a2a.StreamResponsePayload for all of them. Functions are called in the order in which they were given,
+// for one event of a task after the other. An error ends the notification, which comes again with the event that f refused.
+func On[E any](f func(ctx context.Context, e E, n *Notification) error) Option {
 	return func(s *settings) {
-		s.callbacks = append(s.callbacks, func(ctx context.Context, e runtime.Event, n *Notification) error {
-			if e, ok := e.(E); ok {
+		s.callbacks = append(s.callbacks, func(ctx context.Context, generated any, n *Notification) error {
+			if e, ok := generated.(E); ok {
 				return f(ctx, e, n)
 			}
 			return nil

@@ -35,7 +35,7 @@ func sameStatus(a, b runtime.Task) bool {
 
 // differs reports whether functions get what is new in the task in place of the task.
 func (r *Receiver) differs(n *Notification) bool {
-	return n.Task != nil && n.version.Rules.PushTask && !r.whole
+	return n.task != nil && n.version.Rules.PushTask && !r.whole
 }
 
 // learn notes that the functions took an event of a task that came as a whole, so that a repeat after an error goes on

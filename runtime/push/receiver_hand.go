@@ -29,20 +29,20 @@ func (r *Receiver) hand(ctx context.Context, l *lane, a *arrival) (err error) {
 	if !r.differs(a.note) {
 		return r.call(ctx, a.event, a.note)
 	}
-	for _, e := range r.difference(l.task, a.note.Task) {
+	for _, e := range r.difference(l.task, a.note.task) {
 		if err := r.call(ctx, e, a.note); err != nil {
 			return err
 		}
-		l.learn(r.protocol, a.note.Task.TaskInfo(), e)
+		l.learn(r.protocol, a.note.task.TaskInfo(), e)
 	}
-	l.task = a.note.Task.View(new(int), true)
+	l.task = a.note.task.View(new(int), true)
 	return nil
 }
 
 // call calls the functions with one event, and wakes those who wait for the task to settle.
 func (r *Receiver) call(ctx context.Context, e runtime.Event, n *Notification) error {
 	for _, f := range r.callbacks {
-		if err := f(ctx, e, n); err != nil {
+		if err := f(ctx, e.Generated(), n); err != nil {
 			return failed(err)
 		}
 	}

@@ -16,12 +16,13 @@ import (
 type Notification struct {
 	ID                string // the same on every repeat of the notification
 	TaskID, ContextID string
-	Config            string       // id of the configuration
-	First, Last       uint64       // numbers of the events in the task's log: more than one where chunks travel merged
-	Numbered          bool         // First and Last are there
-	Version           string       // of the protocol, "1.0"
-	Task              runtime.Task // the whole task, where that is what came; else nil
-	Late              bool         // it came after those behind it
+	Config            string // id of the configuration
+	First, Last       uint64 // numbers of the events in the task's log: more than one where chunks travel merged
+	Numbered          bool   // First and Last are there
+	Version           string // of the protocol, "1.0"
+	Task              any    // the whole task (*a2a.Task) where that is what came; else nil
+	Late              bool   // it came after those behind it
+	task              runtime.Task
 	version           *runtime.Version
 }
 
@@ -108,7 +109,8 @@ func (r *Receiver) read(h http.Header, body []byte) (*Notification, runtime.Even
 	}
 	n.ContextID, n.Version, n.version = info.ContextID, version.Name, version
 	if info.Kind == runtime.EventTask {
-		n.Task, _ = e.(runtime.Task)
+		n.task, _ = e.(runtime.Task)
+		n.Task = e.Generated()
 	}
 	return n, e, nil
 }

@@ -25,7 +25,7 @@ func TestFunctionsGetTheEventsOfTheirType(t *testing.T) {
 			heard = append(heard, e.Artifact.ArtifactID)
 			return nil
 		}),
-		push.On(func(context.Context, runtime.Event, *push.Notification) error {
+		push.On(func(context.Context, any, *push.Notification) error {
 			heard = append(heard, "any")
 			return nil
 		}),
@@ -182,7 +182,7 @@ func TestForeignSendersAreUnderstood(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var version string
-			d := newDesk(t, push.On(func(_ context.Context, _ runtime.Event, n *push.Notification) error {
+			d := newDesk(t, push.On(func(_ context.Context, _ anyEvent, n *push.Notification) error {
 				version = n.Version
 				return nil
 			}))

@@ -45,7 +45,7 @@ func readProtected(r *wire.Reader, h *header) {
 			r.Fail("not known")
 			return
 		}
-		if r.FieldOrNull(&seen, bit) {
+		if r.Field(&seen, bit) {
 			*to = r.String()
 		}
 	}

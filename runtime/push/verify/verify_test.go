@@ -145,7 +145,7 @@ func newDesk(t *testing.T, opts ...verify.Option) *desk {
 		t.Fatal(err)
 	}
 	d.Receiver, err = push.NewReceiver(a2a.Protocol(), push.Verify(v), push.WithLogger(slog.New(slog.DiscardHandler)),
-		push.On(func(context.Context, runtime.Event, *push.Notification) error { d.heard.Add(1); return nil }))
+		push.On(func(context.Context, any, *push.Notification) error { d.heard.Add(1); return nil }))
 	if err != nil {
 		t.Fatal(err)
 	}
