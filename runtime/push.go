@@ -1,6 +1,9 @@
 package runtime
 
-import "fmt"
+import (
+	"fmt"
+	"time"
+)
 
 // PushConfig is the neutral form of a push notification configuration (A2A 1.0 §4.3.1): where a task's events are to be
 // sent, and what the sender shows there. A task has any number of them, told apart by their ids.
@@ -31,6 +34,29 @@ const (
 
 // PushKeysPath is where an agent that signs its notifications serves its keys, as a JSON Web Key Set.
 const PushKeysPath = "/.well-known/jwks.json"
+
+// Notification is a push notification on its way.
+type Notification struct {
+	Config   PushConfig // where it goes
+	Version  string     // of the protocol in which Body is written
+	ID       string     // the same on every repeat
+	TaskID   string
+	Sequence string // [PushSequenceHeader]
+	Body     []byte
+}
+
+// PushFailure says why a notification did not arrive. It is the error of a transport.
+type PushFailure struct {
+	Reason string
+	// Answered: the receiver is there, and answered something else than that it has the notification.
+	Answered bool
+	// After is when the receiver wants to hear of it again; zero: it does not say.
+	After time.Duration
+	// Gone: the receiver wants no notification any more.
+	Gone bool
+}
+
+func (f *PushFailure) Error() string { return f.Reason }
 
 // AppendPush appends the body of a push notification about e, an event of task, which already shows it: a stream item,
 // or before 1.0 the whole task as it now stands (A2A 1.0 §4.3.3, R18; [Rules.PushTask]).

@@ -90,10 +90,11 @@ func (s *scaffolder) capabilities() string {
 	if old := yamlx.Get(s.root, "capabilities"); old != nil {
 		caps = yamlx.Copy(old)
 	}
-	for _, key := range []string{"pushNotifications", "extendedAgentCard"} {
-		if k, v := yamlx.Take(caps, key); yamlx.IsTrue(v) {
-			s.note(k, "", "%s becomes false: the generated server does not do that", key)
-		}
+	if k, v := yamlx.Take(caps, "extendedAgentCard"); yamlx.IsTrue(v) {
+		s.note(k, "", "extendedAgentCard becomes false: the generated server does not do that")
+	}
+	if push := "pushNotifications"; !yamlx.IsTrue(yamlx.Get(caps, push)) {
+		yamlx.Take(caps, push) // the default
 	}
 	if yamlx.Get(caps, "streaming") == nil {
 		yamlx.Set(caps, "streaming", yamlx.NewBool(s.root, true))

@@ -95,11 +95,10 @@ func (p *publisher) capabilities(n *yaml.Node) {
 		if yamlx.Get(caps, "streaming") == nil {
 			yamlx.Set(caps, "streaming", yamlx.NewBool(caps, true))
 		}
-		for _, key := range []string{"pushNotifications", "extendedAgentCard"} {
-			if k, v := yamlx.Pair(caps, key); yamlx.IsTrue(v) {
-				p.warn(yamlx.Pos(p.card.File, k), "not-served", "write false", "the generated server does not support %s: the published card says false", key)
-				yamlx.Set(caps, key, yamlx.NewBool(v, false))
-			}
+		const extended = "extendedAgentCard"
+		if k, v := yamlx.Pair(caps, extended); yamlx.IsTrue(v) {
+			p.warn(yamlx.Pos(p.card.File, k), "not-served", "write false", "the generated server does not support %s: the published card says false", extended)
+			yamlx.Set(caps, extended, yamlx.NewBool(v, false))
 		}
 	}
 	if p.card.Extended {

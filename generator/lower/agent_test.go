@@ -148,7 +148,6 @@ skills:
 `)
 	want := `agent.yaml:5:64: warning: the generated server does not serve "GRPC": this interface is not published
 agent.yaml:7:60: warning: the generated server does not speak version "0.3": this interface is not published (list it under protocol in a2agen.yaml)
-agent.yaml:8:16: warning: the generated server does not support pushNotifications: the published card says false (write false)
 agent.yaml:8:41: warning: the generated server does not support extendedAgentCard: the published card says false (write false)
 agent.yaml:10:1: warning: the generated server does not check credentials (check credentials in front of the server)
 `
@@ -162,7 +161,7 @@ agent.yaml:10:1: warning: the generated server does not check credentials (check
 	if len(published.SupportedInterfaces) != 1 || published.SupportedInterfaces[0].URL != "/a2a" {
 		t.Errorf("interfaces: %s", agent.Card)
 	}
-	if c := published.Capabilities; *c.PushNotifications || *c.ExtendedAgentCard {
+	if c := published.Capabilities; !*c.PushNotifications || *c.ExtendedAgentCard {
 		t.Errorf("capabilities: %s", agent.Card)
 	}
 }

@@ -21,19 +21,20 @@ const module = "github.com/a2agen/a2agen"
 // row that grows longer deserves a second thought: who learns about whom by it?
 var rows = map[string]string{
 	// What agents link. It knows nothing of what is generated.
-	"runtime/wire":            "",
-	"runtime/sse":             "",
-	"runtime":                 "runtime/wire",
-	"runtime/internal/budget": "",
-	"runtime/internal/news":   "runtime",
-	"runtime/check":           "runtime/wire",
-	"runtime/legacy":          "runtime runtime/wire",
-	"runtime/store":           "runtime",
-	"runtime/engine":          "runtime runtime/check runtime/internal/budget runtime/store runtime/wire",
-	"runtime/server":          "runtime runtime/engine runtime/internal/budget runtime/sse runtime/store runtime/wire",
-	"runtime/client":          "runtime runtime/internal/news runtime/sse runtime/wire",
-	"runtime/push":            "runtime runtime/internal/budget runtime/internal/news",
-	"runtime/push/verify":     "runtime runtime/push runtime/wire",
+	"runtime/wire":             "",
+	"runtime/sse":              "",
+	"runtime":                  "runtime/wire",
+	"runtime/internal/budget":  "",
+	"runtime/internal/news":    "runtime",
+	"runtime/internal/webhook": "runtime",
+	"runtime/check":            "runtime/wire",
+	"runtime/legacy":           "runtime runtime/wire",
+	"runtime/store":            "runtime",
+	"runtime/engine":           "runtime runtime/check runtime/internal/budget runtime/store runtime/wire",
+	"runtime/server":           "runtime runtime/engine runtime/internal/budget runtime/internal/webhook runtime/sse runtime/store runtime/wire",
+	"runtime/client":           "runtime runtime/internal/news runtime/sse runtime/wire",
+	"runtime/push":             "runtime runtime/internal/budget runtime/internal/news",
+	"runtime/push/verify":      "runtime runtime/push runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":             "runtime runtime/client runtime/wire",

@@ -60,6 +60,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	closeOnce(a.closing)
 	a.mu.Unlock()
 	e.beat.stop()
+	e.courier.close(ctx)
 	return err
 }
 

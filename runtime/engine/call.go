@@ -36,6 +36,7 @@ type sender struct {
 	parts []runtime.Part // of the message
 	owner store.Owner
 	base  values // the request's values
+	push  *store.Push
 	// decided: it is clear what the call comes to, a task, a message or an error. Armed unless the sender waits for the
 	// end.
 	decided signal

@@ -74,7 +74,7 @@ func (c *Call) create(first runtime.State) error {
 
 // store puts a new task into the store. When an earlier try failed there, the task may be in it all the same.
 func (c *Call) store(task runtime.Task, view *store.View) (store.Snapshot, error) {
-	n := store.New{Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts)}
+	n := store.New{Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Push: c.configuration()}
 	snap, err := c.e.store.Create(context.Background(), c.live.key, n, view)
 	if errors.Is(err, store.ErrExists) && c.unsure {
 		if view == nil {

@@ -35,6 +35,7 @@ type Engine struct {
 	ids     ids
 	beat    ticker
 	held    holder
+	courier courier // of push notifications
 	streams atomic.Int64
 	answers budget.Budget // of what is being written
 }
@@ -48,6 +49,7 @@ type Options struct {
 	Strict bool // requests that name no version are none of 1.0 (R73)
 	Now    func() time.Time
 	Hooks  Hooks
+	Pusher Pusher // sends push notifications; nil: there are none, whatever the card says
 }
 
 // New makes an engine. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -68,10 +70,14 @@ func New(cfg Config, o Options) (*Engine, error) {
 	if e.store == nil {
 		e.store = store.NewMemory(store.MemoryLimits{})
 	}
+	e.courier = newCourier(e, o.Pusher)
 	e.beat.e = e
 	e.beat.now.Store(1)
 	var err error
 	e.catalog, err = newCatalog(cfg.Skills, o.Router)
+	if err == nil && e.pushes() {
+		e.courier.wake() // for what an instance before left
+	}
 	return e, err
 }
 

@@ -35,6 +35,8 @@ func (r *Request) hooked(params any) error {
 		source = p.Source
 	case *runtime.ListRequest:
 		source = p.Source
+	case *runtime.PushRequest:
+		source = p.Source
 	default:
 		return nil // the agent's own, which it sees anyway
 	}

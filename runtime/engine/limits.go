@@ -16,6 +16,7 @@ type Limits struct {
 	Event     int           // content of one message or artifact chunk made by a handler, in bytes [16 MiB]
 	Running   int           // handlers running or waiting for their turn; more sends are refused as busy [10,000]
 	Streams   int           // open event streams [20,000]
+	Pushes    int           // push notification configurations of a task [16]
 	Timeout   time.Duration // one call of a handler [1 h]
 	Heartbeat time.Duration // silence on a stream after which a comment is sent at the latest [15 s]
 	Stall     time.Duration // a client that takes nothing for so long is dropped; large answers wait as long for room [30 s]
@@ -35,6 +36,7 @@ func (l Limits) WithDefaults() Limits {
 	l.Event = cmp.Or(l.Event, 16<<20)
 	l.Running = cmp.Or(l.Running, 10_000)
 	l.Streams = cmp.Or(l.Streams, 20_000)
+	l.Pushes = cmp.Or(l.Pushes, 16)
 	l.Timeout = cmp.Or(l.Timeout, time.Hour)
 	l.Heartbeat = cmp.Or(l.Heartbeat, 15*time.Second)
 	l.Stall = cmp.Or(l.Stall, 30*time.Second)

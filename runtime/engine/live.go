@@ -150,6 +150,9 @@ func (l *live) commit(e *Engine, u store.Update, view *store.View) (store.Snapsh
 	}
 	l.version = snap.Version
 	l.wake()
+	if snap.Pushed {
+		e.courier.wake()
+	}
 	return snap, nil
 }
 

@@ -49,6 +49,8 @@ func (r *Request) Serve(params any) (Answer, error) {
 		return r.task(p)
 	case *runtime.ListRequest:
 		return r.value(r.list(p))
+	case *runtime.PushRequest:
+		return r.push(p)
 	}
 	if r.Op.Role == runtime.RoleExtendedCard {
 		return Answer{Result: r.e.card}, nil
@@ -78,7 +80,10 @@ func (r *Request) Allowed() *runtime.Error {
 		}
 		return nil
 	case runtime.RolePushCreate, runtime.RolePushGet, runtime.RolePushList, runtime.RolePushDelete:
-		return runtime.ErrPushNotificationNotSupported // R46
+		if !r.e.pushes() {
+			return runtime.ErrPushNotificationNotSupported // R46
+		}
+		return nil
 	case runtime.RoleExtendedCard:
 		if r.Version.Rules.PublicCard {
 			return nil
@@ -121,6 +126,9 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	streaming := r.Op.Role == runtime.RoleStream
 	wait := !streaming && !p.ReturnImmediately && !r.Silent
 	how := sending{wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent}
+	if how.push, err = r.inline(p.Push); err != nil {
+		return Answer{}, err
+	}
 	c, answer, err := r.e.send(r.Context, owner, p, how)
 	if err == nil && wait && c != nil {
 		err = c.await(r.Context)

@@ -25,6 +25,7 @@ type sending struct {
 	// stored: the sender is told nothing but that the message was taken on (a notification), so that there has to be a
 	// task first.
 	stored bool
+	push   *store.Push // a configuration for the task; nil: none
 }
 
 // send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer;
@@ -46,7 +47,7 @@ func (e *Engine) send(
 func (e *Engine) take(
 	ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending,
 ) (c *Call, answer runtime.Message, err error) {
-	from := sender{req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}}
+	from := sender{req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}, push: how.push}
 	c = &Call{e: e, sender: from}
 	if !how.wait {
 		c.decided.arm()
@@ -127,8 +128,6 @@ func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 			"must be the user's: agents do not send messages to agents as themselves")
 	case req.HistoryLength != nil && *req.HistoryLength < 0:
 		return info, violation("configuration.historyLength", "must not be negative")
-	case req.Push != nil && !e.info.Push:
-		return info, runtime.ErrPushNotificationNotSupported
 	}
 	for i, id := range info.References {
 		if err := checkName("message.referenceTaskIds["+strconv.Itoa(i)+"]", id); err != nil {
@@ -265,6 +264,9 @@ func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, sta
 	if err := c.checkModes(); err != nil {
 		return false, false, err
 	}
+	if err := e.roomForPush(c.ctx, l.key, c.configuration()); err != nil {
+		return false, false, err
+	}
 	in, missing, err := c.skill.resume(c.base.ctx, snap.Private, c.parts)
 	if err != nil {
 		return false, false, err
@@ -305,6 +307,7 @@ func (c *Call) addMessage(state runtime.State, parts []runtime.Part) error {
 		Messages: []runtime.Message{c.req.Message},
 		Input:    &c.private.Input,
 		Asked:    &c.private.Asked,
+		Push:     c.configuration(),
 	}
 	var snap store.Snapshot
 	err := c.retry(func() (err error) {

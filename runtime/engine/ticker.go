@@ -70,6 +70,7 @@ func (t *ticker) tick() {
 	}
 	sweep := t.beat(now)
 	if sweep {
+		t.e.courier.wake() // something may have fallen due by another instance
 		if n, _, err := t.e.store.Sweep(context.Background()); err != nil {
 			t.e.logger.Error("store could not be swept", "error", err)
 		} else if n > 0 {

@@ -20,6 +20,8 @@ type options struct {
 	identity   func(*http.Request) (string, error)
 	origins    []string
 	cardMaxAge time.Duration
+	pushTo     []string
+	signer     PushSigner
 }
 
 // defaultOptions are the options before the caller's.

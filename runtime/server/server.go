@@ -17,6 +17,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/internal/webhook"
 )
 
 // Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives
@@ -35,6 +36,7 @@ type Server struct {
 	origin *http.CrossOriginProtection
 	names  map[string]bool // hosts under which the agent is reached on its own machine
 	bodies budget.Budget   // of requests being received
+	sender *webhook.Sender // of push notifications
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -45,6 +47,10 @@ func New(cfg Config, opts ...Option) (*Server, error) {
 		o(&s.options)
 	}
 	var err error
+	if s.sender, err = s.newSender(); err != nil {
+		return nil, fmt.Errorf("server: %w", err)
+	}
+	s.core.Pusher = s.sender
 	if s.engine, err = engine.New(cfg, s.core); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -127,6 +133,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveRPC(w, r)
 	case s.card.paths[path] != nil:
 		s.serveCard(w, r, s.card.paths[path])
+	case path == runtime.PushKeysPath && s.signer != nil:
+		s.serveKeys(w, r)
 	case path == "/" && wantsPage(r):
 		s.servePage(w, r)
 	default:
@@ -147,7 +155,13 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 
 // Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
 // them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
-func (s *Server) Shutdown(ctx context.Context) error { return s.engine.Shutdown(ctx) }
+func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.sender.Close()
+	return s.engine.Shutdown(ctx)
+}
 
 // Close is Shutdown that waits for no handler: those at work are canceled at once.
-func (s *Server) Close() error { return s.engine.Close() }
+func (s *Server) Close() error {
+	defer s.sender.Close()
+	return s.engine.Close()
+}

@@ -274,7 +274,7 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 		PageToken:        x.PageToken,
 		HistoryLength:    runtime.Int(x.HistoryLength),
 		After:            x.StatusTimestampAfter,
-		IncludeArtifacts: value(x.IncludeArtifacts),
+		IncludeArtifacts: wire.OrZero(x.IncludeArtifacts),
 		Source:           x,
 	}
 }
@@ -318,7 +318,7 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 	return &runtime.PushRequest{
 		Tenant:    x.Tenant,
 		TaskID:    x.TaskID,
-		PageSize:  runtime.Int(optional(x.PageSize)),
+		PageSize:  runtime.Int(wire.NonZero(x.PageSize)),
 		PageToken: x.PageToken,
 		Source:    x,
 	}
@@ -532,9 +532,9 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 		DefaultOutput: x.DefaultOutputModes,
 	}
 	if has := x.Capabilities; has != nil {
-		info.Streaming = value(has.Streaming)
-		info.Push = value(has.PushNotifications)
-		info.Extended = value(has.ExtendedAgentCard)
+		info.Streaming = wire.OrZero(has.Streaming)
+		info.Push = wire.OrZero(has.PushNotifications)
+		info.Extended = wire.OrZero(has.ExtendedAgentCard)
 		for _, e := range has.Extensions {
 			info.Extensions = append(info.Extensions, runtime.Extension{
 				URI:      e.URI,
@@ -567,19 +567,3 @@ func (x *engineAgentCard) At(base string) runtime.Card {
 func asTask(x *Task) runtime.Task { return (*engineTask)(x) }
 
 func asCard(x *AgentCard) runtime.Card { return (*engineAgentCard)(x) }
-
-// value is what p points to, or the zero value.
-func value[T any](p *T) (v T) {
-	if p != nil {
-		v = *p
-	}
-	return v
-}
-
-// optional is a pointer to v, or nil if v is the zero value.
-func optional[T comparable](v T) *T {
-	if v == *new(T) {
-		return nil
-	}
-	return &v
-}

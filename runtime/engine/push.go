@@ -1,0 +1,188 @@
+package engine
+
+import (
+	"cmp"
+	"context"
+	"encoding/base64"
+	"fmt"
+	"slices"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Pusher is the transport of push notifications, of which the engine knows nothing.
+type Pusher interface {
+	// Check says what is wrong with a configuration, as far as that can be told without looking a name up; nil: nothing.
+	Check(config *runtime.PushConfig) *runtime.Violation
+	// Host names the machine where a configuration leads, by which receivers are told apart.
+	Host(config *runtime.PushConfig) string
+	// Push sends a notification, once. Without an error the receiver has it. An error that is a *runtime.PushFailure says
+	// more than that it has not. It returns soon after ctx has ended.
+	Push(ctx context.Context, n *runtime.Notification) error
+}
+
+// pushes reports whether the agent sends push notifications.
+func (e *Engine) pushes() bool {
+	return e.info.Push && e.courier.pusher != nil && e.protocol.NewPushConfig != nil
+}
+
+// push carries out the operations on push configurations (A2A 1.0 §3.1.7 to §3.1.10). They are their task's owner's: for
+// others there is no such task (R187).
+func (r *Request) push(p *runtime.PushRequest) (a Answer, err error) {
+	owner, err := r.owner(p.Tenant)
+	switch {
+	case err != nil:
+	case p.TaskID == "":
+		err = violation("taskId", "is required") // T29
+	default:
+		err = cmp.Or(checkName("taskId", p.TaskID), checkName("id", p.Config.ID))
+	}
+	if err != nil {
+		return Answer{}, err
+	}
+	key := store.Key{Owner: owner, Task: p.TaskID}
+	switch r.Op.Role {
+	case runtime.RolePushCreate:
+		a, err = r.value(r.createPush(key, p))
+	case runtime.RolePushGet:
+		a, err = r.value(r.getPush(key, p))
+	case runtime.RolePushList:
+		a, err = r.value(r.listPushes(key, p))
+	case runtime.RolePushDelete:
+		err = r.deletePush(key, p)
+	default:
+		err = fmt.Errorf("operation %s decodes to a request for push configurations", r.Op.RPC)
+	}
+	return a, notFound(err, p.TaskID)
+}
+
+// createPush adds a configuration, or replaces the one with its id (R18). It gets what happens from now on: nothing, if
+// the task has ended.
+func (r *Request) createPush(key store.Key, p *runtime.PushRequest) (any, error) {
+	config, err := r.configured("", p.Config)
+	if err != nil {
+		return nil, err
+	}
+	if config.ID == "" {
+		config.ID = key.Task // as clients of older versions expect, who have one
+		config.Config.ID = key.Task
+	}
+	l := r.e.use(key)
+	defer r.e.drop(l)
+	l.mu.Lock() // so that nobody else takes the last place
+	defer l.mu.Unlock()
+	if err := r.e.roomForPush(r.Context, key, config); err != nil {
+		return nil, err
+	}
+	if err := r.e.store.SetPush(r.Context, key, *config); err != nil {
+		return nil, err
+	}
+	r.e.courier.wake() // the one before may have waited for its next try
+	return r.e.protocol.NewPushConfig(p.Tenant, p.TaskID, config.Config), nil
+}
+
+// configured checks a configuration, and gives it an id unless that is to be its task's.
+func (r *Request) configured(field string, config runtime.PushConfig) (*store.Push, error) {
+	if v := r.e.courier.pusher.Check(&config); v != nil {
+		return nil, violation(field+v.Field, v.Description)
+	}
+	if config.ID == "" && !r.Version.Unnamed() {
+		config.ID = r.e.ids.next()
+	}
+	return &store.Push{ID: config.ID, Version: r.Version.Name, Config: config, Tasks: r.Version.Rules.PushTask}, nil
+}
+
+// inline is the configuration that comes along with a message; nil for none (R46).
+func (r *Request) inline(config *runtime.PushConfig) (*store.Push, error) {
+	const field = "configuration.taskPushNotificationConfig."
+	switch {
+	case config == nil:
+		return nil, nil
+	case !r.e.pushes():
+		return nil, runtime.ErrPushNotificationNotSupported
+	}
+	if err := checkName(field+"id", config.ID); err != nil {
+		return nil, err
+	}
+	return r.configured(field, *config)
+}
+
+// configuration is the one that came along with the message, for the task that is known by now; nil for none.
+func (c *Call) configuration() *store.Push {
+	if c.push != nil && c.push.ID == "" {
+		c.push.ID = c.taskID()
+		c.push.Config.ID = c.push.ID
+	}
+	return c.push
+}
+
+// roomForPush refuses a configuration that would be one too many for its task.
+func (e *Engine) roomForPush(ctx context.Context, key store.Key, config *store.Push) error {
+	if config == nil {
+		return nil
+	}
+	all, err := e.store.Pushes(ctx, key)
+	if err != nil {
+		return err
+	}
+	has := func(p store.Push) bool { return p.ID == config.ID }
+	if len(all) >= e.limits.Pushes && !slices.ContainsFunc(all, has) {
+		return runtime.ErrInvalidParams.With("the task has as many push notification configurations as it may have, %d", len(all))
+	}
+	return nil
+}
+
+// getPush returns a configuration. One that is not there is as a task that is not (R19, T18). Before 1.0 it need not be
+// named.
+func (r *Request) getPush(key store.Key, p *runtime.PushRequest) (any, error) {
+	if p.Config.ID == "" && !r.Version.Unnamed() {
+		return nil, violation("id", "is required")
+	}
+	all, err := r.e.store.Pushes(r.Context, key)
+	if err != nil {
+		return nil, err
+	}
+	for _, push := range all {
+		if p.Config.ID == "" || push.ID == p.Config.ID {
+			return r.e.protocol.NewPushConfig(p.Tenant, p.TaskID, push.Config), nil
+		}
+	}
+	return nil, runtime.ErrTaskNotFound.With("it has no such push notification configuration")
+}
+
+// listPushes returns the configurations of a task, by id (R20).
+func (r *Request) listPushes(key store.Key, p *runtime.PushRequest) (any, error) {
+	if p.PageSize != nil && (*p.PageSize < 0 || *p.PageSize > maxPage) {
+		return nil, violation("pageSize", fmt.Sprintf("must be between 1 and %d", maxPage))
+	}
+	after, err := base64.RawURLEncoding.DecodeString(p.PageToken)
+	if err != nil {
+		return nil, store.ErrCursor
+	}
+	all, err := r.e.store.Pushes(r.Context, key)
+	if err != nil {
+		return nil, err
+	}
+	configs := make([]runtime.PushConfig, 0, len(all))
+	next := ""
+	for _, push := range all {
+		if p.PageToken != "" && push.ID <= string(after) {
+			continue
+		}
+		if p.PageSize != nil && *p.PageSize > 0 && len(configs) == *p.PageSize {
+			next = base64.RawURLEncoding.EncodeToString([]byte(configs[len(configs)-1].ID))
+			break
+		}
+		configs = append(configs, push.Config)
+	}
+	return r.e.protocol.NewPushPage(p.Tenant, p.TaskID, configs, next), nil
+}
+
+// deletePush removes a configuration, which need not be there (R21).
+func (r *Request) deletePush(key store.Key, p *runtime.PushRequest) error {
+	if p.Config.ID == "" {
+		return violation("id", "is required")
+	}
+	return r.e.store.DeletePush(r.Context, key, p.Config.ID)
+}

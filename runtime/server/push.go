@@ -1,0 +1,59 @@
+package server
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/webhook"
+)
+
+// EnvPushTargets is the environment variable whose networks are added to those of [WithPushTargets], separated by
+// commas.
+const EnvPushTargets = "A2A_PUSH_TARGETS"
+
+// WithPushTargets opens networks ("10.1.0.0/16") and addresses ("127.0.0.1") for push notifications. Without it they go
+// to addresses of the public internet alone, over https; to what is opened they go over http, too, and to any port. The
+// environment's A2A_PUSH_TARGETS adds to them. What counts is the address that a name is looked up to when the
+// notification is sent.
+func WithPushTargets(networks ...string) Option {
+	return func(o *options) { o.pushTo = append(o.pushTo, networks...) }
+}
+
+// PushSigner signs push notifications; package push has one.
+type PushSigner interface {
+	// Sign returns the JWT for a notification.
+	Sign(n *runtime.Notification) (jwt string, err error)
+	// Keys returns the JSON Web Key Set by which receivers verify it.
+	Keys() []byte
+}
+
+// WithPushSigner signs push notifications, and serves the keys at [runtime.PushKeysPath].
+func WithPushSigner(s PushSigner) Option { return func(o *options) { o.signer = s } }
+
+// newSender makes what sends push notifications.
+func (s *Server) newSender() (*webhook.Sender, error) {
+	targets, err := webhook.ParseTargets(slices.Concat(s.pushTo, strings.Split(os.Getenv(EnvPushTargets), ","))...)
+	if err != nil {
+		return nil, fmt.Errorf("push targets: %w", err)
+	}
+	if s.signer == nil {
+		return webhook.New(targets, nil), nil
+	}
+	return webhook.New(targets, s.signer), nil
+}
+
+// serveKeys answers with the keys of the signer.
+func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		w.Header()["Allow"] = []string{"GET, HEAD"}
+		http.Error(w, "Only GET and HEAD are served here.", http.StatusMethodNotAllowed)
+		return
+	}
+	w.Header()["Content-Type"] = []string{"application/jwk-set+json"}
+	w.Header()["Cache-Control"] = []string{"public, max-age=300"}
+	_, _ = w.Write(s.signer.Keys())
+}
