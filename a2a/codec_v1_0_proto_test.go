@@ -3,7 +3,6 @@
 package a2a
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/wire"
@@ -146,11 +145,9 @@ func readAgentCapabilitiesV10Proto(r *wire.ProtoReader, x *AgentCapabilities) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 8:
-			v := r.Bool()
-			x.Streaming = &v
+			x.Streaming = new(r.Bool())
 		case 16:
-			v := r.Bool()
-			x.PushNotifications = &v
+			x.PushNotifications = new(r.Bool())
 		case 26:
 			if len(blockExtensions) == 0 {
 				blockExtensions = make([]AgentExtension, wire.BlockSize(len(x.Extensions)))
@@ -162,8 +159,7 @@ func readAgentCapabilitiesV10Proto(r *wire.ProtoReader, x *AgentCapabilities) {
 			r.Leave(m)
 			r.Elem(len(x.Extensions) - 1)
 		case 32:
-			v := r.Bool()
-			x.ExtendedAgentCard = &v
+			x.ExtendedAgentCard = new(r.Bool())
 		default:
 			r.Skip(tag)
 		}
@@ -335,8 +331,7 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 		case 42:
 			x.Version = r.String()
 		case 50:
-			v := r.String()
-			x.DocumentationURL = &v
+			x.DocumentationURL = new(r.String())
 		case 58:
 			if x.Capabilities == nil {
 				x.Capabilities = new(AgentCapabilities)
@@ -408,8 +403,7 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 			r.Leave(m)
 			r.Elem(len(x.Signatures) - 1)
 		case 114:
-			v := r.String()
-			x.IconURL = &v
+			x.IconURL = new(r.String())
 		default:
 			r.Skip(tag)
 		}
@@ -1784,8 +1778,7 @@ func readGetTaskRequestV10Proto(r *wire.ProtoReader, x *GetTaskRequest) {
 		case 18:
 			x.ID = r.String()
 		case 24:
-			v := r.Int32()
-			x.HistoryLength = &v
+			x.HistoryLength = new(r.Int32())
 		default:
 			r.Skip(tag)
 		}
@@ -2234,18 +2227,15 @@ func readListTasksRequestV10Proto(r *wire.ProtoReader, x *ListTasksRequest) {
 		case 24:
 			x.Status = nameTaskStateV10Proto(r.Int32())
 		case 32:
-			v := r.Int32()
-			x.PageSize = &v
+			x.PageSize = new(r.Int32())
 		case 42:
 			x.PageToken = r.String()
 		case 48:
-			v := r.Int32()
-			x.HistoryLength = &v
+			x.HistoryLength = new(r.Int32())
 		case 58:
 			x.StatusTimestampAfter = r.Timestamp(x.StatusTimestampAfter)
 		case 64:
-			v := r.Bool()
-			x.IncludeArtifacts = &v
+			x.IncludeArtifacts = new(r.Bool())
 		default:
 			r.Skip(tag)
 		}
@@ -3128,29 +3118,15 @@ func memberPasswordOAuthFlowV10Proto(tag uint32) string {
 	return ""
 }
 
-func numberRoleV10Proto(x Role) (int32, error) {
-	switch x {
-	case RoleUnspecified:
-		return 0, nil
-	case RoleUser:
-		return 1, nil
-	case RoleAgent:
-		return 2, nil
-	}
-	return wire.ProtoEnum(string(x))
+var valuesRoleV10Proto = wire.Enum[Role]{
+	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
+	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
+	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
 }
 
-func nameRoleV10Proto(number int32) Role {
-	switch number {
-	case 0:
-		return RoleUnspecified
-	case 1:
-		return RoleUser
-	case 2:
-		return RoleAgent
-	}
-	return Role(strconv.Itoa(int(number)))
-}
+func numberRoleV10Proto(x Role) (int32, error) { return valuesRoleV10Proto.NumberOf(x) }
+
+func nameRoleV10Proto(number int32) Role { return valuesRoleV10Proto.Numbered(number) }
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendProto(b []byte) ([]byte, error) {
@@ -3471,8 +3447,7 @@ func readSendMessageConfigurationV10Proto(r *wire.ProtoReader, x *SendMessageCon
 			readTaskPushNotificationConfigV10Proto(r, x.TaskPushNotificationConfig)
 			r.Leave(m)
 		case 24:
-			v := r.Int32()
-			x.HistoryLength = &v
+			x.HistoryLength = new(r.Int32())
 		case 32:
 			x.ReturnImmediately = r.Bool()
 		default:
@@ -4351,53 +4326,21 @@ func memberTaskPushNotificationConfigV10Proto(tag uint32) string {
 	return ""
 }
 
-func numberTaskStateV10Proto(x TaskState) (int32, error) {
-	switch x {
-	case TaskStateUnspecified:
-		return 0, nil
-	case TaskStateSubmitted:
-		return 1, nil
-	case TaskStateWorking:
-		return 2, nil
-	case TaskStateCompleted:
-		return 3, nil
-	case TaskStateFailed:
-		return 4, nil
-	case TaskStateCanceled:
-		return 5, nil
-	case TaskStateInputRequired:
-		return 6, nil
-	case TaskStateRejected:
-		return 7, nil
-	case TaskStateAuthRequired:
-		return 8, nil
-	}
-	return wire.ProtoEnum(string(x))
+var valuesTaskStateV10Proto = wire.Enum[TaskState]{
+	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
+	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
+	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
+	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Number: 3},
+	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Number: 4},
+	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELED", Aliases: []string{"TASK_STATE_CANCELLED"}, Number: 5},
+	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Number: 7},
+	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
 }
 
-func nameTaskStateV10Proto(number int32) TaskState {
-	switch number {
-	case 0:
-		return TaskStateUnspecified
-	case 1:
-		return TaskStateSubmitted
-	case 2:
-		return TaskStateWorking
-	case 3:
-		return TaskStateCompleted
-	case 4:
-		return TaskStateFailed
-	case 5:
-		return TaskStateCanceled
-	case 6:
-		return TaskStateInputRequired
-	case 7:
-		return TaskStateRejected
-	case 8:
-		return TaskStateAuthRequired
-	}
-	return TaskState(strconv.Itoa(int(number)))
-}
+func numberTaskStateV10Proto(x TaskState) (int32, error) { return valuesTaskStateV10Proto.NumberOf(x) }
+
+func nameTaskStateV10Proto(number int32) TaskState { return valuesTaskStateV10Proto.Numbered(number) }
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendProto(b []byte) ([]byte, error) {

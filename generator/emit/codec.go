@@ -30,9 +30,7 @@ func Codec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	for _, l := range w.Layouts {
 		addAll(f, c.functions(l)...)
 	}
-	if slices.ContainsFunc(w.Layouts, func(l *ir.Layout) bool { return groupOf(l) != nil }) {
-		f.Add(c.interfaces())
-	}
+	addAll(f, c.groups(c.hub)...)
 	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
 }
 
@@ -77,6 +75,18 @@ func (w layouts) fn(verb string, l *ir.Layout) string {
 	return verb + l.Type.Go + w.wire.Suffix + l.Variant
 }
 
+// strict reports whether what lacks something required is refused, and unknown cases of unions are written, as the
+// newest version has it (A2A 1.0 §5.5–5.7). Older ones are written as good as the types allow.
+func (w layouts) strict() bool { return !w.wire.Shaped }
+
+// groups prints what members of groups need.
+func (w layouts) groups(hub *bound) []jen.Code {
+	if slices.ContainsFunc(w.wire.Layouts, func(l *ir.Layout) bool { return groupOf(l) != nil }) {
+		return []jen.Code{interfaces(hub, w.wire)}
+	}
+	return nil
+}
+
 // codec prints one JSON wire.
 type codec struct {
 	layouts
@@ -100,10 +110,6 @@ func (c *codec) functions(l *ir.Layout) []jen.Code {
 	}
 	return []jen.Code{c.appendMessage(l), c.readMessage(l)}
 }
-
-// strict reports whether what lacks something required is refused, and unknown cases of unions are written, as the
-// newest version has it (A2A 1.0 §5.5–5.7). Older ones are written as good as the types allow.
-func (c *codec) strict() bool { return !c.wire.Shaped }
 
 // check refuses what no function here prints.
 func (c *codec) check() error {
@@ -192,17 +198,26 @@ var scalars = map[ir.Kind]scalar{
 	ir.KindUint64:    {"Uint64", "AppendUint64", false, "0", jen.Uint64},
 	ir.KindFloat:     {"Float32", "AppendFloat32", false, "0", jen.Float32},
 	ir.KindDouble:    {"Float64", "AppendFloat64", false, "0", jen.Float64},
-	ir.KindBytes:     {"Bytes", "AppendBytes", false, "", func() *jen.Statement { return jen.Index().Byte() }},
-	ir.KindTimestamp: {"Timestamp", "AppendTimestamp", true, "IsZero", func() *jen.Statement { return jen.Qual("time", "Time") }},
-	ir.KindDuration:  {"Duration", "AppendDuration", true, "Duration", func() *jen.Statement { return jen.Qual(wirePath, "Duration") }},
-	ir.KindListValue: {"ListValue", "AppendListValue", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Value") }},
-	ir.KindNullValue: {"NullValue", "AppendNullValue", false, "none", func() *jen.Statement { return jen.Qual(wirePath, "Null") }},
-	ir.KindFieldMask: {"FieldMask", "AppendFieldMask", true, "", func() *jen.Statement { return jen.Qual(wirePath, "FieldMask") }},
+	ir.KindBytes:     {"Bytes", "AppendBytes", false, "", byteSlice},
+	ir.KindTimestamp: {"Timestamp", "AppendTimestamp", true, "IsZero", timeType},
+	ir.KindDuration:  {"Duration", "AppendDuration", true, "Duration", wireType("Duration")},
+	ir.KindListValue: {"ListValue", "AppendListValue", true, "", wireType("Value")},
+	ir.KindNullValue: {"NullValue", "AppendNullValue", false, "none", wireType("Null")},
+	ir.KindFieldMask: {"FieldMask", "AppendFieldMask", true, "", wireType("FieldMask")},
 	ir.KindAny:       {"Any", "AppendAny", true, "nil", func() *jen.Statement { return jen.Op("*").Qual(wirePath, "Any") }},
-	ir.KindStruct:    {"Struct", "AppendStruct", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Object") }},
-	ir.KindEmpty:     {"Struct", "AppendStruct", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Object") }},
-	ir.KindValue:     {"Value", "AppendValue", true, "", func() *jen.Statement { return jen.Qual(wirePath, "Value") }},
+	ir.KindStruct:    {"Struct", "AppendStruct", true, "", wireType("Object")},
+	ir.KindEmpty:     {"Struct", "AppendStruct", true, "", wireType("Object")},
+	ir.KindValue:     {"Value", "AppendValue", true, "", wireType("Value")},
 }
+
+// wireType is a type of runtime/wire; byteSlice and timeType are other types that several kinds have.
+func wireType(name string) func() *jen.Statement {
+	return func() *jen.Statement { return jen.Qual(wirePath, name) }
+}
+
+func byteSlice() *jen.Statement { return jen.Index().Byte() }
+
+func timeType() *jen.Statement { return jen.Qual("time", "Time") }
 
 // isPointer reports whether the Go field is a pointer to say whether it is set.
 func isPointer(f *ir.Field) bool {

@@ -208,12 +208,13 @@ func keyed(key jen.Code) jen.Code { return jen.Append(jen.Id("b"), jen.Add(key).
 
 // plainly is b = wire.fn(b, args).
 func plainly(fn string, args ...jen.Code) jen.Code {
-	return jen.Id("b").Op("=").Qual(wirePath, fn).Call(append([]jen.Code{jen.Id("b")}, args...)...)
+	return setB(jen.Qual(wirePath, fn).Call(append([]jen.Code{jen.Id("b")}, args...)...))
 }
 
 // withError is b, err = wire.fn(b, err, args).
 func withError(fn string, args ...jen.Code) jen.Code {
-	return jen.List(jen.Id("b"), jen.Err()).Op("=").Qual(wirePath, fn).Call(append([]jen.Code{jen.Id("b"), jen.Err()}, args...)...)
+	args = append([]jen.Code{jen.Id("b"), jen.Err()}, args...)
+	return jen.List(jen.Id("b"), jen.Err()).Op("=").Qual(wirePath, fn).Call(args...)
 }
 
 // present is the condition under which a member that is not required is written.
@@ -292,8 +293,8 @@ func (c *codec) container(kind string, m *ir.FieldLayout, t ir.TypeRef) appender
 	return appender{jen.Qual(wirePath, "AppendPlain"+kind), false, kind, each.fn}
 }
 
-// appendUnion prints the writing of a oneof: the member of the case that is set, whatever its value (T53). A case that an
-// older wire does not have is left out.
+// appendUnion prints the writing of a oneof: the member of the case that is set, whatever its value (T53). A case that
+// an older wire does not have is left out.
 func (c *codec) appendUnion(l *ir.Layout, f *ir.Field) jen.Code {
 	var cases []jen.Code
 	for _, m := range l.Fields {

@@ -22,7 +22,8 @@ func enumTable(name string, l *ir.Layout, withNumbers bool) *jen.Statement {
 		}
 		rows = append(rows, jen.Values(*row...))
 	}
-	return jen.Var().Id(name).Op("=").Qual(wirePath, "Enum").Types(jen.Id(l.Type.Go)).Values(multiline(rows)...).Line().Line()
+	typ := jen.Qual(wirePath, "Enum").Types(jen.Id(l.Type.Go))
+	return jen.Var().Id(name).Op("=").Add(typ).Values(multiline(rows)...).Line().Line()
 }
 
 // enum prints the table and the functions of an enum. The JSON of older versions knows names only, and may have one for
@@ -41,4 +42,14 @@ func (c *codec) enum(l *ir.Layout) jen.Code {
 	s.Func().Id(c.fn("append", l)).Params(jen.Id("b").Index().Byte(), jen.Id("x").Id(l.Type.Go)).Index().Byte().
 		Add(oneLine(jen.Return(write))).Line().Line()
 	return s.Func().Id(c.fn("read", l)).Params(jsonReader()).Id(l.Type.Go).Add(oneLine(jen.Return(read))).Line()
+}
+
+// enum prints the table and the functions of an enum.
+func (c *protoCodec) enum(l *ir.Layout) jen.Code {
+	table, enum := c.fn("values", l), jen.Id(l.Type.Go)
+	s := enumTable(table, l, true)
+	s.Func().Id(c.fn("number", l)).Params(jen.Id("x").Add(enum)).Params(jen.Int32(), jen.Error()).
+		Add(oneLine(jen.Return(jen.Id(table).Dot("NumberOf").Call(jen.Id("x"))))).Line().Line()
+	return s.Func().Id(c.fn("name", l)).Params(jen.Id("number").Int32()).Add(enum).
+		Add(oneLine(jen.Return(jen.Id(table).Dot("Numbered").Call(jen.Id("number"))))).Line()
 }

@@ -21,29 +21,29 @@ const (
 	hookDerived                     // X of the state of a status
 )
 
-// hooks are the hooks that emission can call. absent: AbsentX() is what a missing member reads as. writes: a rewriting hook
-// also has WriteX.
+// hooks are the hooks that emission can call. absent: AbsentX() is what a missing member reads as. writes: a rewriting
+// hook also has WriteX. proto: it has PutX and TakeX for protobuf.
 var hooks = map[string]struct {
-	form           hookForm
-	absent, writes bool
+	form                  hookForm
+	absent, writes, proto bool
 }{
 	"Blocking":       {form: hookValue, absent: true},
-	"Schemes":        {form: hookValue},
+	"Schemes":        {form: hookValue, proto: true},
 	"Timestamp":      {form: hookValue},
 	"Index":          {form: hookValue, absent: true},
 	"Modes":          {form: hookValue},
 	"DefaultModes":   {form: hookValue, absent: true},
-	"BlockingFlag":   {form: hookValue, absent: true},
-	"TaskName":       {form: hookValue},
-	"ConfigParent":   {form: hookValue},
-	"ConfigName":     {form: hookPair},
-	"WrappedPart":    {form: hookType},
+	"BlockingFlag":   {form: hookValue, absent: true, proto: true},
+	"TaskName":       {form: hookValue, proto: true},
+	"ConfigParent":   {form: hookValue, proto: true},
+	"ConfigName":     {form: hookPair, proto: true},
+	"WrappedPart":    {form: hookType, proto: true},
 	"Part":           {form: hookType},
 	"TypedPart":      {form: hookType},
-	"Interfaces":     {form: hookGroup},
+	"Interfaces":     {form: hookGroup, proto: true},
 	"SplitFlows":     {form: hookRewrite},
 	"Authentication": {form: hookRewrite, writes: true},
-	"Final":          {form: hookDerived},
+	"Final":          {form: hookDerived, proto: true},
 }
 
 // hook is a function of the hooks' package.
@@ -60,23 +60,25 @@ func groupOf(l *ir.Layout) *ir.FieldLayout {
 }
 
 // interfaces prints the neutral form of a card's interfaces, both ways.
-func (c *codec) interfaces() jen.Code {
+func interfaces(hub *bound, w *ir.Wire) jen.Code {
 	to, from := members(), members()
 	for _, m := range []struct{ member, meaning string }{
-		{"URL", "Interface.url"}, {"Binding", "Interface.protocol_binding"}, {"Tenant", "Interface.tenant"}, {"Version", "Interface.protocol_version"},
+		{"URL", "Interface.url"}, {"Binding", "Interface.protocol_binding"},
+		{"Tenant", "Interface.tenant"}, {"Version", "Interface.protocol_version"},
 	} {
-		c.hub.from(to, m.member, "i", m.meaning)
-		c.hub.into(from, m.meaning, jen.Id("i").Dot(m.member))
+		hub.from(to, m.member, "i", m.meaning)
+		hub.into(from, m.meaning, jen.Id("i").Dot(m.member))
 	}
 	list := func(name string, arg, elem, literal *jen.Statement) *jen.Statement {
-		return jen.Func().Id(name+c.wire.Suffix).Params(jen.Id("list").Index().Add(arg)).Index().Add(elem).Block(
-			jen.Id("out").Op(":=").Make(jen.Index().Add(elem.Clone()), jen.Len(jen.Id("list"))),
-			jen.For(jen.List(jen.Id("at"), jen.Id("i")).Op(":=").Range().Id("list")).Block(jen.Id("out").Index(jen.Id("at")).Op("=").Add(literal)),
+		each := jen.List(jen.Id("at"), jen.Id("i")).Op(":=").Range().Id("list")
+		return jen.Func().Id(name+w.Suffix).Params(jen.Id("list").Index().Add(arg)).Index().Add(elem).Block(
+			jen.Id("out").Op(":=").Make(jen.Index().Add(elem), jen.Len(jen.Id("list"))),
+			jen.For(each).Block(jen.Id("out").Index(jen.Id("at")).Op("=").Add(literal)),
 			jen.Return(jen.Id("out")),
 		).Line()
 	}
-	return list("interfacesOf", ptr(c.hub.Interface), rt("Interface"), rt("Interface").Values(to.code()...)).Line().
-		Add(list("interfacesFrom", rt("Interface"), ptr(c.hub.Interface), newOf(c.hub.Interface, from)))
+	return list("interfacesOf", ptr(hub.Interface), rt("Interface"), rt("Interface").Values(to.code()...)).Line().
+		Add(list("interfacesFrom", rt("Interface"), ptr(hub.Interface), newOf(hub.Interface, from)))
 }
 
 // appendBare prints the function that writes a message as its only field.
@@ -106,12 +108,12 @@ func (c *codec) appendTagged(l *ir.Layout) jen.Code {
 		}
 		names = append(names, jen.Lit(m.Name))
 		can = append(can, ptr(m.Case.Type.Type))
-		cases = append(cases, jen.Case(ptr(m.Case.Type.Type)).Block(jen.Return(jen.Id(c.fn("append", c.layout(m, m.Case.Type))).Call(jen.Id("b"), jen.Id("c")))))
+		write := jen.Id(c.fn("append", c.layout(m, m.Case.Type))).Call(jen.Id("b"), jen.Id("c"))
+		cases = append(cases, jen.Case(ptr(m.Case.Type.Type)).Block(jen.Return(write)))
 	}
 	tagged := hook("Tagged").Call(jen.Id("c").Dot("Value"), jen.Lit(l.Tag), jen.Id("c").Dot("Name"))
-	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(
-		jen.If(tagged.Clone()).Block(jen.Return(jen.Qual(wirePath, "AppendValue").Call(jen.Id("b"), jen.Id("c").Dot("Value")))),
-	))
+	unknown := jen.Qual(wirePath, "AppendValue").Call(jen.Id("b"), jen.Id("c").Dot("Value"))
+	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(jen.If(tagged).Block(jen.Return(unknown))))
 	code := jen.Add(c.appendFunc(l,
 		jen.Switch(jen.Id("c").Op(":=").Id("x").Dot(f.Go).Assert(jen.Type())).Block(cases...),
 		jen.Return(jen.Id("b"), jen.Qual(wirePath, "NoCase").Call(names...)),
@@ -166,46 +168,73 @@ func (c *codec) readTagged(l *ir.Layout) jen.Code {
 		jen.Id("x").Dot(f.Go).Op("=").Add(unknownCase(f.Union, jen.Id("tag"), jen.Id("r").Dot("Value").Call())),
 	))
 	code := jen.Var().Id(table).Op("=").Index().Add(hook("Choice")).Values(choices...).Line().Line()
+	args := append([]jen.Code{jen.Id("r"), jen.Id(table), jen.Lit(l.Tag)}, lits(l.TagAliases)...)
 	return code.Add(c.readFunc(l,
-		jen.List(jen.Id("i"), jen.Id("tag")).Op(":=").Add(hook("Choose")).Call(append([]jen.Code{jen.Id("r"), jen.Id(table), jen.Lit(l.Tag)}, lits(l.TagAliases)...)...),
+		jen.List(jen.Id("i"), jen.Id("tag")).Op(":=").Add(hook("Choose")).Call(args...),
 		jen.Switch(jen.Id("i")).Block(cases...),
 	))
+}
+
+// ifCase is what is done with a part whose content is of a Go type.
+func ifCase(content *ir.Field, goType, do jen.Code) jen.Code {
+	is := jen.List(jen.Id("c"), jen.Id("ok")).Op(":=").Id("x").Dot(content.Go).Assert(goType)
+	return jen.If(is, jen.Id("ok")).Block(do)
 }
 
 // appendHooked prints the function that hands a part to its hook, but for the kinds that the hook does not know.
 func (c *codec) appendHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
-	var own []jen.Code
+	part := jen.Id("partOf").Call(jen.Id("x"))
+	var body []jen.Code
 	for _, m := range l.Fields {
-		own = append(own, jen.If(jen.List(jen.Id("c"), jen.Id("ok")).Op(":=").Id("x").Dot(content.Go).Assert(ptr(m.Case.Type.Type)), jen.Id("ok")).Block(
-			jen.Return(jen.Id(c.fn("append", c.layout(m, m.Case.Type))).Call(jen.Id("b"), jen.Id("c"))),
-		))
+		own := jen.Id(c.fn("append", c.layout(m, m.Case.Type))).Call(jen.Id("b"), jen.Id("c"))
+		body = append(body, ifCase(content, ptr(m.Case.Type.Type), jen.Return(own)))
 	}
-	return c.appendFunc(l, append(own,
-		jen.If(jen.List(jen.Id("c"), jen.Id("ok")).Op(":=").Id("x").Dot(content.Go).Assert(jen.Op("*").Id(content.Union.Unknown)), jen.Id("ok")).Block(
-			jen.Return(hook("AppendUnknown"+l.Hook).Call(jen.Id("b"), jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value"), jen.Id("partOf").Call(jen.Id("x")).Dot("Metadata"))),
-		),
-		jen.Return(hook("Append"+l.Hook).Call(jen.Id("b"), jen.Id("partOf").Call(jen.Id("x")))),
+	unknown := hook("AppendUnknown"+l.Hook).Call(
+		jen.Id("b"), jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value"), jen.Add(part).Dot("Metadata"))
+	return c.appendFunc(l, append(body,
+		ifCase(content, jen.Op("*").Id(content.Union.Unknown), jen.Return(unknown)),
+		jen.Return(hook("Append"+l.Hook).Call(jen.Id("b"), part)),
 	)...)
 }
 
-// readHooked prints the function that takes a part from its hook. One of a kind that the hook does not know is read again from
-// what the hook kept of it.
+// readHooked prints the function that takes a part from its hook. One of a kind that the hook does not know is read again
+// from what the hook kept of it.
 func (c *codec) readHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
 	var body []jen.Code
 	if len(l.Fields) > 0 {
 		body = append(body, jen.Id("at").Op(":=").Id("r").Dot("Offset").Call())
 	}
-	body = append(body, jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value")).Op(":=").Add(hook("Read"+l.Hook)).Call(jen.Id("r")))
+	part := jen.List(jen.Id("part"), jen.Id("name"), jen.Id("value"))
+	body = append(body, part.Op(":=").Add(hook("Read"+l.Hook)).Call(jen.Id("r")))
 	for _, m := range l.Fields {
-		set := jen.Id("x").Dot(content.Go).Op("=").Add(c.readMember(m))
-		body = append(body, jen.If(jen.Id("name").Op("==").Lit(m.TagValue)).Block(reread(jen.Id("at"), jen.Id("value"), set), jen.Return()))
+		again := reread(jen.Id("at"), jen.Id("value"), jen.Id("x").Dot(content.Go).Op("=").Add(c.readMember(m)))
+		body = append(body, jen.If(jen.Id("name").Op("==").Lit(m.TagValue)).Block(again, jen.Return()))
 	}
-	return c.readFunc(l, append(body,
+	return c.readFunc(l, append(body, setPart(c.hub)...)...)
+}
+
+// setPart prints the taking over of a part from its hook.
+func setPart(hub *bound) []jen.Code {
+	content := hub.Fields["Part.content"]
+	return []jen.Code{
 		jen.Id("setPart").Call(jen.Id("x"), jen.Op("&").Id("part")),
 		jen.If(jen.Len(jen.Id("value")).Op(">").Lit(0)).Block(
 			jen.Id("x").Dot(content.Go).Op("=").Add(unknownCase(content.Union, jen.Id("name"), jen.Id("value"))),
 		),
-	)...)
+	}
+}
+
+// setPair prints the reading of two fields by a hook. What a member of its own says counts before.
+func setPair(m *ir.FieldLayout, read jen.Code) []jen.Code {
+	body := []jen.Code{jen.List(jen.Id("v"), jen.Id("w")).Op(":=").Add(read).Call(jen.Id("r"))}
+	for _, f := range []struct {
+		field *ir.Field
+		value string
+	}{{m.Field, "v"}, {m.With, "w"}} {
+		x := jen.Id("x").Dot(f.field.Go)
+		body = append(body, jen.If(jen.Add(x).Op("==").Lit("")).Block(jen.Add(x).Op("=").Id(f.value)))
+	}
+	return body
 }

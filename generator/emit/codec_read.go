@@ -39,7 +39,11 @@ func (c *codec) readMessage(l *ir.Layout) jen.Code {
 		body = append(body, jen.Id("extra").Op(":=").Id(name).Dot("ReadOpen").Call(jen.Id("r"), jen.Id("x")))
 	}
 	for _, f := range unions(l) {
-		body = append(body, c.unionSet(l, f, f == open)...)
+		var none jen.Code
+		if c.strict() && f.Presence != ir.Explicit {
+			none = jen.Id("r").Dot("NoCase").Call(caseNames(l, f)...)
+		}
+		body = append(body, unionSet(f, f == open, none)...)
 	}
 	if group != nil {
 		list := jen.Id("group").Dot("List").Call(jen.Lit(group.Arg))
@@ -123,13 +127,8 @@ func (c *codec) readInto(l *ir.Layout, m *ir.FieldLayout) []jen.Code {
 	switch hooks[m.Hook].form {
 	case hookGroup:
 		return []jen.Code{jen.Id("group").Dot("Read").Call(jen.Id("r"), jen.Lit(m.Name))}
-	case hookPair: // what a member of its own says counts before
-		v, w := jen.Id("x").Dot(m.Field.Go), jen.Id("x").Dot(m.With.Go)
-		return []jen.Code{
-			jen.List(jen.Id("v"), jen.Id("w")).Op(":=").Add(read).Call(jen.Id("r")),
-			jen.If(jen.Add(v).Op("==").Lit("")).Block(jen.Add(v).Op("=").Id("v")),
-			jen.If(jen.Add(w).Op("==").Lit("")).Block(jen.Add(w).Op("=").Id("w")),
-		}
+	case hookPair:
+		return setPair(m, read)
 	case hookValue:
 		return []jen.Code{target(m).Op("=").Add(read).Call(jen.Id("r"))}
 	case hookRewrite:
@@ -194,8 +193,8 @@ func (c *codec) recurs(l *ir.Layout) bool {
 	return reaches(l)
 }
 
-// readBareToo prints the reading of a message in the form of its only member, a list. Where it is the value of a map, nothing (null) is
-// an empty one: servers written in Go write it so.
+// readBareToo prints the reading of a message in the form of its only member, a list. Where it is the value of a map,
+// nothing (null) is an empty one: servers written in Go write it so.
 func (c *codec) readBareToo(l *ir.Layout) jen.Code {
 	m := l.Fields[0]
 	return jen.Switch(jen.Id("r").Dot("Kind").Call()).Block(
@@ -318,26 +317,22 @@ func (c *codec) readMap(m *ir.FieldLayout) jen.Code {
 	return fn.Call(jen.Id("r"), jen.Lit(nulls), c.reader(m, elem))
 }
 
-// unionSet prints what happens at the end of a message whose oneof met no known case.
-func (c *codec) unionSet(l *ir.Layout, f *ir.Field, open bool) []jen.Code {
+// unionSet prints what happens at the end of a message whose oneof met no known case: an unknown member may be one of an
+// open oneof; none, if given, is what there is to say without a case.
+func unionSet(f *ir.Field, open bool, none jen.Code) []jen.Code {
 	x := jen.Id("x").Dot(f.Go)
-	none, needed := jen.Id("r").Dot("NoCase").Call(caseNames(l, f)...), c.strict() && f.Presence != ir.Explicit
-	if !open {
-		if !needed {
-			return nil
-		}
+	switch {
+	case !open && none == nil:
+		return nil
+	case !open:
 		return []jen.Code{jen.If(isNil(x)).Block(none)}
 	}
-	keep := keepUnknown(f, x)
-	if needed {
+	found := jen.List(jen.Id("name"), jen.Id("value"), jen.Id("ok")).Op(":=").Id("extra").Dot("Case").Call()
+	keep := jen.If(found, jen.Id("ok")).Block(
+		jen.Add(x).Op("=").Add(unknownCase(f.Union, jen.Id("name"), jen.Id("value"))),
+	)
+	if none != nil {
 		keep.Else().Block(none)
 	}
 	return []jen.Code{jen.If(isNil(x)).Block(keep)}
-}
-
-// keepUnknown keeps the unknown member that may be a case of the oneof x, if there is one.
-func keepUnknown(f *ir.Field, x jen.Code) *jen.Statement {
-	return jen.If(jen.List(jen.Id("name"), jen.Id("value"), jen.Id("ok")).Op(":=").Id("extra").Dot("Case").Call(), jen.Id("ok")).Block(
-		jen.Add(x).Op("=").Add(unknownCase(f.Union, jen.Id("name"), jen.Id("value"))),
-	)
 }

@@ -68,7 +68,7 @@ type dataScalar struct {
 }
 
 var dataScalars = map[ir.DataKind]dataScalar{
-	ir.DataAny:    {func() *jen.Statement { return jen.Qual(wirePath, "Value") }, "Any", checkPath, "AppendAny"},
+	ir.DataAny:    {wireType("Value"), "Any", checkPath, "AppendAny"},
 	ir.DataBool:   {jen.Bool, "Bool", wirePath, "AppendBool"},
 	ir.DataInt32:  {jen.Int32, "Int32", wirePath, "AppendInt32"},
 	ir.DataInt64:  {jen.Int64, "Int64", wirePath, "AppendInteger"},
@@ -76,9 +76,9 @@ var dataScalars = map[ir.DataKind]dataScalar{
 	ir.DataUint64: {jen.Uint64, "Uint64", checkPath, "AppendUint"},
 	ir.DataNumber: {jen.Float64, "Number", wirePath, "AppendFloat64"},
 	ir.DataString: {jen.String, "String", wirePath, "AppendString"},
-	ir.DataBytes:  {func() *jen.Statement { return jen.Index().Byte() }, "Bytes", wirePath, "AppendBytes"},
-	ir.DataTime:   {func() *jen.Statement { return jen.Qual("time", "Time") }, "Time", checkPath, "AppendTime"},
-	ir.DataDate:   {func() *jen.Statement { return jen.Qual("time", "Time") }, "Date", checkPath, "AppendDate"},
+	ir.DataBytes:  {byteSlice, "Bytes", wirePath, "AppendBytes"},
+	ir.DataTime:   {timeType, "Time", checkPath, "AppendTime"},
+	ir.DataDate:   {timeType, "Date", checkPath, "AppendDate"},
 }
 
 // dataType is the Go type of a reference, null apart.

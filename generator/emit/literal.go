@@ -6,8 +6,8 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// literal is the members of a composite literal in the order in which they are set, which is that of the type's declaration.
-// (jennifer's own dictionary sorts them by name.)
+// literal is the members of a composite literal in the order in which they are set, which is that of the type's
+// declaration. (jennifer's own dictionary sorts them by name.)
 type literal []jen.Code
 
 // members is a literal of names and values in turn.

@@ -27,28 +27,15 @@ import (
 // deterministic output of google.golang.org/protobuf byte for byte. What a message requires is checked as far as
 // protobuf can tell: messages, enum values, oneofs and lists that must not be empty; an absent scalar is its zero value.
 func ProtoCodec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
-	c := &protoCodec{wire: w, exported: w == newestProto(p)}
+	c := &protoCodec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newestProto(p)}
 	if err := c.check(); err != nil {
 		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
 	}
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
-	if w.Shaped {
-		shapedProtoCodec(c, &bound{Bindings: &p.Bindings}, f)
-		return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
-	}
 	for _, l := range w.Layouts {
-		if l.Type.Kind == ir.Enum {
-			addAll(f, c.enumNumber(l), c.enumName(l))
-			continue
-		}
-		if c.exported {
-			f.Add(c.methods(l))
-		}
-		addAll(f, c.document(l), c.writeMessage(l), c.readMessage(l))
-		if len(l.Fields) > 0 {
-			f.Add(c.memberNames(l))
-		}
+		addAll(f, c.functions(l)...)
 	}
+	addAll(f, c.groups(c.hub)...)
 	return render(f, pkgFile(paths.Protocol, w.File+".gen.go"))
 }
 
@@ -66,8 +53,28 @@ func newestProto(p *ir.Protocol) *ir.Wire {
 
 // protoCodec prints one wire.
 type protoCodec struct {
-	wire     *ir.Wire
+	layouts
+	hub      *bound
 	exported bool
+}
+
+// functions are those of one layout.
+func (c *protoCodec) functions(l *ir.Layout) []jen.Code {
+	switch {
+	case l.Type.Kind == ir.Enum:
+		return []jen.Code{c.enum(l)}
+	case l.Hook != "":
+		return []jen.Code{c.document(l), c.writeHooked(l), c.readHooked(l)}
+	}
+	var code []jen.Code
+	if c.exported {
+		code = append(code, c.methods(l))
+	}
+	code = append(code, c.document(l), c.writeMessage(l), c.readMessage(l))
+	if len(l.Fields) > 0 {
+		code = append(code, c.memberNames(l))
+	}
+	return code
 }
 
 // check refuses what no function here prints.
@@ -80,7 +87,7 @@ func (c *protoCodec) check() error {
 		for _, m := range l.Fields {
 			other, taken := numbers[m.Number]
 			switch {
-			case m.Hook != "" && !c.wire.Shaped:
+			case m.Hook != "" && !hooks[m.Hook].proto:
 				return fmt.Errorf("%s.%s: no hook %q", l.Name, m.Name, m.Hook)
 			case m.Number <= 0:
 				return fmt.Errorf("%s.%s: no field number", l.Name, m.Name)
@@ -88,7 +95,7 @@ func (c *protoCodec) check() error {
 				return fmt.Errorf("%s.%s: has the field number of %s", l.Name, m.Name, other)
 			}
 			numbers[m.Number] = m.Name
-			if c.wire.Shaped && (m.Nested != nil || m.Hook != "") {
+			if m.Nested != nil || m.Hook != "" {
 				continue
 			}
 			if err := checkKind(memberType(m), m.Case != nil); err != nil {
@@ -98,12 +105,6 @@ func (c *protoCodec) check() error {
 	}
 	return nil
 }
-
-// of names a function of this wire for a layout.
-func (c *protoCodec) of(verb string, l *ir.Layout) string { return c.fn(verb, l.Type) + l.Variant }
-
-// fn names a function of this wire for a type.
-func (c *protoCodec) fn(verb string, t *ir.Type) string { return verb + t.Go + c.wire.Suffix }
 
 // Wire types of protobuf.
 const (
@@ -156,25 +157,23 @@ var protoForms = map[ir.Form]map[ir.Kind]protoScalar{
 // protoValue is a type in the form in which protobuf has it.
 type protoValue struct {
 	ir.TypeRef
+	layout  *ir.Layout // of a message or enum
 	form    ir.Form
 	wrapped bool
 }
 
 // oneOf is the value of a member, of a list or map each of its values.
-func oneOf(m *ir.FieldLayout) protoValue {
-	t := memberType(m)
-	if t.Elem != nil {
-		t = *t.Elem
-	}
-	return protoValue{t, m.Form, m.Wrapped}
+func (c *protoCodec) oneOf(m *ir.FieldLayout) protoValue {
+	t := elemOf(memberType(m))
+	return protoValue{t, c.layout(m, t), m.Form, m.Wrapped}
 }
 
 // keyOf is a key of the map that a member is.
 func keyOf(m *ir.FieldLayout) protoValue {
 	if key := memberType(m).Key; key != nil {
-		return protoValue{*key, m.KeyForm, false}
+		return protoValue{TypeRef: *key, form: m.KeyForm}
 	}
-	return protoValue{ir.TypeRef{Kind: ir.KindString}, m.KeyForm, false}
+	return protoValue{TypeRef: ir.TypeRef{Kind: ir.KindString}, form: m.KeyForm}
 }
 
 // scalar is how the value is read and written by the runtime, what wraps it aside.
@@ -222,11 +221,11 @@ func (c *protoCodec) methods(l *ir.Layout) jen.Code {
 	t := l.Type.Go
 	s := doc("AppendProto appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written.").(*jen.Statement)
 	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("AppendProto").Params(jen.Id("b").Index().Byte()).Params(jen.Index().Byte(), jen.Error()).
-		Block(jen.Return(jen.Id(c.fn("append", l.Type)).Call(jen.Id("b"), jen.Id("x")))).Line().Line()
+		Block(jen.Return(jen.Id(c.fn("append", l)).Call(jen.Id("b"), jen.Id("x")))).Line().Line()
 	s.Add(doc("UnmarshalProto replaces x by what src holds, read as " + c.wire.Name + ". The error is a [*wire.Error]; x is then incomplete."))
 	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("UnmarshalProto").Params(jen.Id("src").Index().Byte()).Error().Block(
 		jen.Op("*").Id("x").Op("=").Id(t).Values(),
-		jen.Return(jen.Id(c.fn("decode", l.Type)).Call(jen.Id("src"), jen.Id("x"))),
+		jen.Return(jen.Id(c.fn("decode", l)).Call(jen.Id("src"), jen.Id("x"))),
 	).Line()
 	return s
 }
@@ -234,20 +233,20 @@ func (c *protoCodec) methods(l *ir.Layout) jen.Code {
 // document prints the functions for a message that is not inside another. Something required that one piece of a message
 // lacks may be in a later one, so what lacked it is looked at again in the end: whatever can be written is complete.
 func (c *protoCodec) document(l *ir.Layout) jen.Code {
-	s := jen.Func().Id(c.of("append", l)).Params(jen.Id("b").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).
+	s := jen.Func().Id(c.fn("append", l)).Params(jen.Id("b").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).
 		Params(jen.Index().Byte(), jen.Error()).Block(
 		jen.Var().Id("w").Qual(wirePath, "ProtoWriter"),
 		jen.Id("w").Dot("Reset").Call(jen.Id("b")),
-		jen.If(jen.Err().Op(":=").Id(c.of("write", l)).Call(jen.Op("&").Id("w"), jen.Id("x")), jen.Err().Op("!=").Nil()).
+		jen.If(jen.Err().Op(":=").Id(c.fn("write", l)).Call(jen.Op("&").Id("w"), jen.Id("x")), jen.Err().Op("!=").Nil()).
 			Block(jen.Return(jen.Id("b"), jen.Err())),
 		jen.Return(jen.Id("w").Dot("Done").Call()),
 	).Line().Line()
-	return s.Func().Id(c.of("decode", l)).Params(jen.Id("src").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).Error().Block(
+	return s.Func().Id(c.fn("decode", l)).Params(jen.Id("src").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).Error().Block(
 		jen.Var().Id("r").Qual(wirePath, "ProtoReader"),
 		jen.Id("r").Dot("Reset").Call(jen.Id("src")),
-		jen.Id(c.of("read", l)).Call(jen.Op("&").Id("r"), jen.Id("x")),
+		jen.Id(c.fn("read", l)).Call(jen.Op("&").Id("r"), jen.Id("x")),
 		jen.If(jen.Id("r").Dot("Complete").Call()).Block(jen.Return(jen.Id("r").Dot("Done").Call())),
-		jen.List(jen.Id("_"), jen.Err()).Op(":=").Id(c.of("append", l)).Call(jen.Nil(), jen.Id("x")),
+		jen.List(jen.Id("_"), jen.Err()).Op(":=").Id(c.fn("append", l)).Call(jen.Nil(), jen.Id("x")),
 		jen.Return(jen.Err()),
 	).Line()
 }
@@ -258,37 +257,9 @@ func (c *protoCodec) memberNames(l *ir.Layout) jen.Code {
 	for _, m := range l.Fields {
 		cases = append(cases, jen.Case(jen.Lit(int(m.Number))).Block(jen.Return(jen.Lit(m.Name))))
 	}
-	return jen.Func().Id(c.of("member", l)).Params(jen.Id("tag").Uint32()).String().Block(
+	return jen.Func().Id(c.fn("member", l)).Params(jen.Id("tag").Uint32()).String().Block(
 		jen.Switch(jen.Id("tag").Op(">>").Lit(3)).Block(cases...),
 		jen.Return(jen.Lit("")),
-	).Line()
-}
-
-// enumNumber prints the function that gives the number of an enum value.
-func (c *protoCodec) enumNumber(l *ir.Layout) jen.Code {
-	var cases []jen.Code
-	for _, v := range l.Values {
-		cases = append(cases, jen.Case(jen.Id(v.Value.Go)).Block(jen.Return(jen.Lit(int(v.Number)), jen.Nil())))
-	}
-	return jen.Func().Id(c.fn("number", l.Type)).Params(jen.Id("x").Id(l.Type.Go)).Params(jen.Int32(), jen.Error()).Block(
-		jen.Switch(jen.Id("x")).Block(cases...),
-		jen.Return(jen.Qual(wirePath, "ProtoEnum").Call(jen.String().Call(jen.Id("x")))),
-	).Line()
-}
-
-// enumName prints the function that gives the value of a number; one that is in no table is kept in decimal, as JSON keeps it.
-func (c *protoCodec) enumName(l *ir.Layout) jen.Code {
-	var cases []jen.Code
-	done := map[int32]bool{}
-	for _, v := range l.Values {
-		if !done[v.Number] { // an alias has the number of the first name
-			done[v.Number] = true
-			cases = append(cases, jen.Case(jen.Lit(int(v.Number))).Block(jen.Return(jen.Id(v.Value.Go))))
-		}
-	}
-	return jen.Func().Id(c.fn("name", l.Type)).Params(jen.Id("number").Int32()).Id(l.Type.Go).Block(
-		jen.Switch(jen.Id("number")).Block(cases...),
-		jen.Return(jen.Id(l.Type.Go).Call(jen.Qual("strconv", "Itoa").Call(jen.Int().Call(jen.Id("number"))))),
 	).Line()
 }
 
@@ -297,17 +268,12 @@ func (c *protoCodec) namedZero(t ir.TypeRef) *ir.Value {
 	if t.Kind != ir.KindEnum {
 		return nil
 	}
-	for _, l := range c.wire.Layouts {
-		if l.Type != t.Type {
-			continue
+	for _, v := range c.first[t.Type].Values {
+		if v.Number == 0 && !v.Value.Unspecified {
+			return v.Value
 		}
-		for _, v := range l.Values {
-			if v.Number == 0 {
-				if v.Value.Unspecified {
-					return nil
-				}
-				return v.Value
-			}
+		if v.Number == 0 {
+			break
 		}
 	}
 	return nil

@@ -8,15 +8,17 @@ import (
 
 // readMessage prints the function that reads the content of a message into x, which may hold an earlier piece of it.
 func (c *protoCodec) readMessage(l *ir.Layout) jen.Code {
-	open := openUnion(l)
+	open, group := c.open(l), groupOf(l)
 	var body, cases []jen.Code
 	if open != nil {
 		body = append(body, jen.Var().Id("extra").Qual(wirePath, "ProtoExtra"))
 	}
+	if group != nil {
+		body = append(body, jen.Var().Id("group").Add(hook(group.Hook)))
+	}
 	for _, m := range l.Fields {
-		t := memberType(m)
-		if t.Kind == ir.KindList && t.Elem.Kind == ir.KindMessage {
-			body = append(body, jen.Var().Id(blockOf(m)).Index().Id(t.Elem.Type.Go))
+		if elem, ok := blockOf(m); ok {
+			body = append(body, jen.Var().Id(blockName(m)).Index().Id(elem.Type.Go))
 		}
 		cases = append(cases, c.readMember(m)...)
 	}
@@ -26,29 +28,65 @@ func (c *protoCodec) readMessage(l *ir.Layout) jen.Code {
 	}
 	loop := []jen.Code{skip}
 	if len(cases) > 0 {
+		member := jen.Id(c.fn("member", l)).Call(jen.Id("tag"))
 		loop = []jen.Code{
 			jen.Switch(jen.Id("tag")).Block(append(cases, jen.Default().Block(skip))...),
-			jen.If(jen.Id("r").Dot("Failed").Call()).Block(
-				jen.Id("r").Dot("In").Call(jen.Id(c.fn("member", l.Type)).Call(jen.Id("tag"))),
-				jen.Return(),
-			),
+			jen.If(jen.Id("r").Dot("Failed").Call()).Block(jen.Id("r").Dot("In").Call(member), jen.Return()),
 		}
 	}
-	body = append(body, jen.For(
-		jen.Id("tag").Op(":=").Id("r").Dot("Tag").Call(), jen.Id("tag").Op("!=").Lit(0), jen.Id("tag").Op("=").Id("r").Dot("Tag").Call(),
-	).Block(loop...))
-	body = append(body, c.missing(l, open)...)
-	return jen.Func().Id(c.fn("read", l.Type)).Params(jen.Id("r").Op("*").Qual(wirePath, "ProtoReader"), jen.Id("x").Op("*").Id(l.Type.Go)).
-		Block(body...).Line()
+	body = append(append(body, eachTag(loop...)), c.missing(l)...)
+	if group != nil {
+		list := jen.Id("group").Dot("List").Call(jen.Lit(group.Arg))
+		body = append(body, jen.Id("x").Dot(group.Field.Go).Op("=").Id("interfacesFrom"+c.wire.Suffix).Call(list))
+	}
+	return c.readFunc(l, body...)
 }
 
-// blockOf names the memory that the elements of a list of messages come from.
-func blockOf(m *ir.FieldLayout) string { return "block" + m.Field.Go }
+// open is the oneof of which an unknown field may be a case. Older wires have none.
+func (c *protoCodec) open(l *ir.Layout) *ir.Field {
+	if !c.strict() {
+		return nil
+	}
+	return openUnion(l)
+}
+
+// readFunc prints the function that reads a layout.
+func (c *protoCodec) readFunc(l *ir.Layout, body ...jen.Code) jen.Code {
+	reader := jen.Id("r").Op("*").Qual(wirePath, "ProtoReader")
+	return jen.Func().Id(c.fn("read", l)).Params(reader, jen.Id("x").Add(ptr(l.Type))).Block(body...).Line()
+}
+
+// eachTag is a loop over the fields of a message.
+func eachTag(body ...jen.Code) jen.Code {
+	next := jen.Id("r").Dot("Tag").Call()
+	return jen.For(jen.Id("tag").Op(":=").Add(next), jen.Id("tag").Op("!=").Lit(0), jen.Id("tag").Op("=").Add(next)).Block(body...)
+}
+
+// blockOf is the element of a list of messages, which come from one block of memory.
+func blockOf(m *ir.FieldLayout) (elem ir.TypeRef, ok bool) {
+	if m.Nested != nil || m.Hook != "" || m.Case != nil || m.Field.Type.Kind != ir.KindList {
+		return elem, false
+	}
+	elem = *m.Field.Type.Elem
+	return elem, elem.Kind == ir.KindMessage
+}
+
+// blockName names that memory.
+func blockName(m *ir.FieldLayout) string { return "block" + m.Field.Go }
 
 // readMember prints the cases of the switch over tags for one member.
 func (c *protoCodec) readMember(m *ir.FieldLayout) []jen.Code {
+	switch {
+	case m.Derived:
+		return nil
+	case m.Nested != nil:
+		inner := protoValue{TypeRef: ir.TypeRef{Kind: ir.KindMessage}, layout: m.Nested}
+		return []jen.Code{jen.Case(tagOf(m.Number, delimitedType)).Block(c.enter(inner, m.Number, 1, jen.Id("x"))...)}
+	case m.Hook != "":
+		return []jen.Code{c.readByHook(m)}
+	}
 	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
-	t, v := memberType(m), oneOf(m)
+	t, v := memberType(m), c.oneOf(m)
 	one := func(body ...jen.Code) []jen.Code {
 		return []jen.Code{jen.Case(tagOf(m.Number, v.wireType())).Block(body...)}
 	}
@@ -60,16 +98,30 @@ func (c *protoCodec) readMember(m *ir.FieldLayout) []jen.Code {
 	case t.Kind == ir.KindMap:
 		return []jen.Code{jen.Case(tagOf(m.Number, delimitedType)).Block(c.readEntry(m, v)...)}
 	case t.Kind == ir.KindMessage:
-		return one(append([]jen.Code{jen.If(x().Op("==").Nil()).Block(x().Op("=").New(jen.Id(t.Type.Go)))}, c.enter(v, m.Number, 1, x())...)...)
+		return one(append([]jen.Code{c.create(m)}, c.enter(v, m.Number, 1, x())...)...)
+	case m.Implicit:
+		return one(target(m).Op("=").Qual(wirePath, "NonZero").Call(c.readScalar(v, nil)))
 	case isPointer(m.Field) && (v.wrapped || protoScalars[t.Kind].merges):
 		return one(
-			jen.If(x().Op("==").Nil()).Block(x().Op("=").New(scalars[t.Kind].convert())),
+			jen.If(isNil(x())).Block(x().Op("=").New(scalars[t.Kind].convert())),
 			c.assign(v, m.Number, jen.Op("*").Add(x()), jen.Op("*").Add(x())),
 		)
 	case isPointer(m.Field):
-		return one(jen.Id("v").Op(":=").Add(c.readScalar(v, nil)), x().Op("=").Op("&").Id("v"))
+		return one(x().Op("=").New(c.readScalar(v, nil)))
 	}
 	return one(c.assign(v, m.Number, x(), x()))
+}
+
+// create prints the making of a message that is not there yet, with what absence means for its members.
+func (c *protoCodec) create(m *ir.FieldLayout) jen.Code {
+	x := jen.Id("x").Dot(m.Field.Go)
+	body := []jen.Code{jen.Add(x).Op("=").New(jen.Id(m.Field.Type.Type.Go))}
+	for _, inner := range c.layout(m, m.Field.Type).Fields {
+		if inner.Fallback {
+			body = append(body, jen.Add(x).Dot(inner.Field.Go).Op("=").Add(hook("Absent"+inner.Hook)).Call())
+		}
+	}
+	return jen.If(isNil(x)).Block(body...)
 }
 
 // assign prints the reading of a value that is no message of the definition into dst; old is the value so far.
@@ -89,7 +141,7 @@ func (c *protoCodec) enter(t protoValue, number int32, levels int, x jen.Code) [
 	}
 	return []jen.Code{
 		jen.Id("m").Op(":=").Add(enter),
-		jen.Id(c.fn("read", t.Type)).Call(jen.Id("r"), x),
+		jen.Id(c.fn("read", t.layout)).Call(jen.Id("r"), x),
 		jen.Id("r").Dot("Leave").Call(jen.Id("m")),
 	}
 }
@@ -97,7 +149,7 @@ func (c *protoCodec) enter(t protoValue, number int32, levels int, x jen.Code) [
 // readScalar is the expression that reads a scalar or an enum; old is the value so far.
 func (c *protoCodec) readScalar(t protoValue, old jen.Code) jen.Code {
 	if t.Kind == ir.KindEnum {
-		return jen.Id(c.fn("name", t.Type)).Call(jen.Id("r").Dot("Int32").Call())
+		return jen.Id(c.fn("name", t.layout)).Call(jen.Id("r").Dot("Int32").Call())
 	}
 	s := t.scalar()
 	switch {
@@ -125,7 +177,7 @@ func (c *protoCodec) readScalar(t protoValue, old jen.Code) jen.Code {
 
 // readCase prints the reading of a oneof's case: the last one counts, and pieces of the same message are merged.
 func (c *protoCodec) readCase(m *ir.FieldLayout, x func() *jen.Statement) []jen.Code {
-	t := oneOf(m)
+	t := c.oneOf(m)
 	if t.Kind == ir.KindAny {
 		return []jen.Code{
 			jen.List(jen.Id("v"), jen.Id("_")).Op(":=").Add(x()).Assert(jen.Id(m.Case.Go)),
@@ -162,7 +214,7 @@ func (c *protoCodec) readList(m *ir.FieldLayout, elem protoValue) []jen.Code {
 	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
 	index := jen.Id("r").Dot("Elem").Call(jen.Len(x()).Op("-").Lit(1))
 	if elem.Kind == ir.KindMessage {
-		block := func() *jen.Statement { return jen.Id(blockOf(m)) }
+		block := func() *jen.Statement { return jen.Id(blockName(m)) }
 		body := []jen.Code{
 			jen.If(jen.Len(block()).Op("==").Lit(0)).Block(
 				block().Op("=").Make(jen.Index().Id(elem.Type.Go), jen.Qual(wirePath, "BlockSize").Call(jen.Len(x()))),
@@ -203,12 +255,12 @@ func (c *protoCodec) readEntry(m *ir.FieldLayout, elem protoValue) []jen.Code {
 	case ir.KindMessage:
 		value = jen.Id("value").Op(":=").New(jen.Id(elem.Type.Go))
 		read = c.enter(elem, 2, 1, jen.Id("value"))
-		if c.required(elem.Type) {
+		if len(c.missing(elem.layout)) > 0 {
 			// Without a value in the entry nothing has looked at what an empty message lacks.
 			after = append(after, jen.If(jen.Op("!").Id("given")).Block(jen.Id("r").Dot("Incomplete").Call()))
 		}
 	case ir.KindEnum:
-		value = jen.Id("value").Op(":=").Id(c.fn("name", elem.Type)).Call(jen.Lit(0))
+		value = jen.Id("value").Op(":=").Id(c.fn("name", elem.layout)).Call(jen.Lit(0))
 	case ir.KindStruct, ir.KindEmpty, ir.KindValue:
 		empty := "{}"
 		if elem.Kind == ir.KindValue {
@@ -235,13 +287,11 @@ func (c *protoCodec) readEntry(m *ir.FieldLayout, elem protoValue) []jen.Code {
 	}
 	code := append(start,
 		jen.Id("entry").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(1)),
-		jen.For(jen.Id("tag").Op(":=").Id("r").Dot("Tag").Call(), jen.Id("tag").Op("!=").Lit(0), jen.Id("tag").Op("=").Id("r").Dot("Tag").Call()).Block(
-			jen.Switch(jen.Id("tag")).Block(
-				jen.Case(tagOf(1, key.wireType())).Block(jen.Id("name").Op("=").Id("r").Dot(key.scalar().method).Call()),
-				jen.Case(tagOf(2, elem.wireType())).Block(read...),
-				jen.Default().Block(jen.Id("r").Dot("Skip").Call(jen.Id("tag"))),
-			),
-		),
+		eachTag(jen.Switch(jen.Id("tag")).Block(
+			jen.Case(tagOf(1, key.wireType())).Block(jen.Id("name").Op("=").Id("r").Dot(key.scalar().method).Call()),
+			jen.Case(tagOf(2, elem.wireType())).Block(read...),
+			jen.Default().Block(jen.Id("r").Dot("Skip").Call(jen.Id("tag"))),
+		)),
 		jen.Id("r").Dot("Leave").Call(jen.Id("entry")),
 		jen.Id("r").Dot("In").Call(name),
 	)
@@ -263,66 +313,51 @@ func mapElem(t ir.TypeRef) *jen.Statement {
 	return scalars[t.Kind].convert()
 }
 
-// required reports whether an empty message of type t lacks something.
-func (c *protoCodec) required(t *ir.Type) bool {
-	for _, l := range c.wire.Layouts {
-		if l.Type == t {
-			return len(c.missing(l, openUnion(l))) > 0
-		}
-	}
-	return false
-}
-
 // missing prints what happens at the end of a message that lacks something.
-func (c *protoCodec) missing(l *ir.Layout, open *ir.Field) []jen.Code {
+func (c *protoCodec) missing(l *ir.Layout) []jen.Code {
 	var code []jen.Code
-	lacks := func(condition jen.Code) {
-		code = append(code, jen.If(condition).Block(jen.Id("r").Dot("Incomplete").Call()))
-	}
 	for _, m := range l.Fields {
-		if m.Case != nil {
-			continue
-		}
-		t, x := m.Field.Type, jen.Id("x").Dot(m.Field.Go)
-		zero := c.namedZero(t)
-		switch {
-		case zero != nil && !isPointer(m.Field):
-			code = append(code, jen.If(x.Clone().Op("==").Lit("")).Block(x.Clone().Op("=").Id(zero.Go)))
-		case m.MinItems > 0:
-			lacks(jen.Len(x).Op("<").Lit(m.MinItems))
-		case !m.Required || t.Kind == ir.KindList || t.Kind == ir.KindMap:
-		case t.Kind == ir.KindMessage, isPointer(m.Field):
-			lacks(x.Op("==").Nil())
-		case t.Kind == ir.KindEnum && m.Always:
-		case t.Kind == ir.KindEnum:
-			lacks(x.Op("==").Lit(""))
-		case t.Kind == ir.KindTimestamp:
-			lacks(x.Op("==").Parens(jen.Qual("time", "Time").Values()))
-		case t.Kind == ir.KindAny:
-			lacks(x.Op("==").Nil())
+		if m.Case == nil && m.Nested == nil && m.Hook == "" {
+			code = append(code, c.lacks(m)...)
 		}
 	}
 	for _, f := range unions(l) {
-		code = append(code, c.noCase(f, f == open)...)
+		var none jen.Code
+		if c.strict() && f.Presence != ir.Explicit {
+			none = jen.Id("r").Dot("Incomplete").Call()
+		}
+		code = append(code, unionSet(f, f == c.open(l), none)...)
 	}
 	return code
 }
 
-// noCase prints what happens at the end of a message whose oneof met no known case.
-func (c *protoCodec) noCase(f *ir.Field, open bool) []jen.Code {
-	x := jen.Id("x").Dot(f.Go)
-	none := jen.Id("r").Dot("Incomplete").Call()
-	if !open {
-		if f.Presence == ir.Explicit {
-			return nil
-		}
-		return []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(none)}
+// lacks prints what is done about a member that is not there.
+func (c *protoCodec) lacks(m *ir.FieldLayout) []jen.Code {
+	t, x := m.Field.Type, jen.Id("x").Dot(m.Field.Go)
+	if m.Filled {
+		return []jen.Code{c.create(m)}
 	}
-	keep := jen.If(jen.List(jen.Id("name"), jen.Id("value"), jen.Id("ok")).Op(":=").Id("extra").Dot("Case").Call(), jen.Id("ok")).Block(
-		x.Clone().Op("=").Add(unknownCase(f.Union, jen.Id("name"), jen.Id("value"))),
-	)
-	if f.Presence != ir.Explicit {
-		keep.Else().Block(none)
+	if zero := c.namedZero(t); zero != nil && !isPointer(m.Field) {
+		return []jen.Code{jen.If(jen.Add(x).Op("==").Lit("")).Block(jen.Add(x).Op("=").Id(zero.Go))}
 	}
-	return []jen.Code{jen.If(x.Clone().Op("==").Nil()).Block(keep)}
+	var condition jen.Code
+	switch {
+	case m.MinItems > 0:
+		condition = jen.Len(x).Op("<").Lit(m.MinItems)
+	case !m.Required || t.Elem != nil:
+		return nil
+	case t.Kind == ir.KindMessage:
+		condition = isNil(x)
+	case !c.strict():
+		return nil
+	case isPointer(m.Field), t.Kind == ir.KindAny:
+		condition = isNil(x)
+	case t.Kind == ir.KindEnum && !m.Always:
+		condition = x.Op("==").Lit("")
+	case t.Kind == ir.KindTimestamp:
+		condition = x.Op("==").Parens(jen.Qual("time", "Time").Values())
+	default:
+		return nil
+	}
+	return []jen.Code{jen.If(condition).Block(jen.Id("r").Dot("Incomplete").Call())}
 }

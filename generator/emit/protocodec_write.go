@@ -8,7 +8,7 @@ import (
 
 // writeMessage prints the function that writes the content of a message.
 func (c *protoCodec) writeMessage(l *ir.Layout) jen.Code {
-	body := []jen.Code{jen.If(jen.Id("x").Op("==").Nil()).Block(jen.Return(jen.Qual(wirePath, "NotSet").Call()))}
+	var body []jen.Code
 	fields, oneofs := ordered(l)
 	for _, m := range fields {
 		body = append(body, c.writeMember(m))
@@ -16,43 +16,71 @@ func (c *protoCodec) writeMessage(l *ir.Layout) jen.Code {
 	for _, f := range oneofs {
 		body = append(body, c.writeOneof(l, f))
 	}
-	body = append(body, jen.Return(jen.Nil()))
-	return jen.Func().Id(c.fn("write", l.Type)).Params(jen.Id("w").Op("*").Qual(wirePath, "ProtoWriter"), jen.Id("x").Op("*").Id(l.Type.Go)).
-		Error().Block(body...).Line()
+	return c.writeFunc(l, append(body, jen.Return(jen.Nil()))...)
+}
+
+// writeFunc prints the function that writes a layout.
+func (c *protoCodec) writeFunc(l *ir.Layout, body ...jen.Code) jen.Code {
+	none := jen.If(isNil(jen.Id("x"))).Block(jen.Return(jen.Qual(wirePath, "NotSet").Call()))
+	writer := jen.Id("w").Op("*").Qual(wirePath, "ProtoWriter")
+	return jen.Func().Id(c.fn("write", l)).Params(writer, jen.Id("x").Add(ptr(l.Type))).Error().
+		Block(append([]jen.Code{none}, body...)...).Line()
 }
 
 // writeMember prints the writing of an ordinary field, with the condition of its presence.
 func (c *protoCodec) writeMember(m *ir.FieldLayout) jen.Code {
-	f, t, v := m.Field, m.Field.Type, oneOf(m)
-	x := func() *jen.Statement { return jen.Id("x").Dot(f.Go) }
 	fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Lit(m.Name)) }
+	switch {
+	case m.Nested != nil:
+		return jen.Block(c.writeInner(tagOf(m.Number, delimitedType), m.Nested, jen.Id("x"), fail))
+	case m.Hook != "":
+		return c.writeByHook(m)
+	case m.Implicit:
+		return c.writeImplicit(m)
+	}
+	f, t, v := m.Field, m.Field.Type, c.oneOf(m)
+	x := jen.Id("x").Dot(f.Go)
+	write := func(x jen.Code) jen.Code { return c.writeValue(v, tagOf(m.Number, v.wireType()), x, fail) }
 	notSet := jen.Block(fail(jen.Qual(wirePath, "NotSet").Call()))
 	switch {
 	case t.Kind == ir.KindList:
 		return jen.Add(c.tooFew(m)).Add(c.writeList(m))
 	case t.Kind == ir.KindMap:
 		return c.writeMap(m)
+	case isPointer(f) && m.Required:
+		return jen.If(isNil(x)).Add(notSet).Line().If(notNil(x)).Block(write(jen.Op("*").Add(x)))
 	case isPointer(f):
-		s := jen.Null()
-		if m.Required {
-			s.If(x().Op("==").Nil()).Add(notSet).Line()
-		}
-		return s.If(x().Op("!=").Nil()).Block(c.writeValue(v, tagOf(m.Number, v.wireType()), jen.Op("*").Add(x()), fail))
+		return jen.If(notNil(x)).Block(write(jen.Op("*").Add(x)))
 	case t.Kind == ir.KindNullValue && !m.Required:
 		return jen.Null() // it has one value, which is zero
-	case t.Kind == ir.KindEnum && m.Always:
-		return jen.Block(c.writeValue(v, tagOf(m.Number, varintType), x(), fail))
-	case t.Kind == ir.KindEnum:
+	case t.Kind == ir.KindEnum && !m.Always:
 		return c.writeEnumMember(m, notSet, fail)
 	case t.Kind == ir.KindTimestamp && m.Required:
-		return jen.If(x().Op("==").Parens(jen.Qual("time", "Time").Values())).Add(notSet).Line().Add(c.writeValue(v, tagOf(m.Number, v.wireType()), x(), fail))
+		return jen.If(jen.Add(x).Op("==").Parens(jen.Qual("time", "Time").Values())).Add(notSet).Line().Add(write(x))
+	case m.Filled:
+		return jen.Block(write(jen.Qual(wirePath, "OrNew").Call(x)))
 	case m.Always, m.Required && (m.Wrapped || t.Kind == ir.KindMessage || protoScalars[t.Kind].merges || t.Kind == ir.KindEmpty):
-		return jen.Block(c.writeValue(v, tagOf(m.Number, v.wireType()), x(), fail))
+		return jen.Block(write(x))
 	case f.Presence == ir.Explicit && t.Nilable():
-		return jen.If(x().Op("!=").Nil()).Block(c.writeValue(v, tagOf(m.Number, v.wireType()), x(), fail))
+		return jen.If(notNil(x)).Block(write(x))
 	}
 	// A required scalar that is zero is not written either: protobuf reads its absence as zero.
-	return jen.If(c.present(t, x())).Block(c.writeValue(v, tagOf(m.Number, v.wireType()), x(), fail))
+	return jen.If(c.present(t, x.Clone())).Block(write(x))
+}
+
+// writeImplicit prints the writing of a pointer whose value is written unless it is zero.
+func (c *protoCodec) writeImplicit(m *ir.FieldLayout) jen.Code {
+	scalar, outer := protoScalars[m.Field.Type.Kind], jen.Id("x")
+	if m.Into != nil {
+		outer = jen.Id("o")
+	}
+	v := jen.Id("v").Op(":=").Add(outer).Dot(m.Field.Go)
+	set := jen.If(v, notNil(jen.Id("v")).Op("&&").Add(notZero(m, jen.Op("*").Id("v")))).Block(
+		jen.Id("w").Dot(scalar.method).Call(tagOf(m.Number, scalar.wireType), jen.Op("*").Id("v")))
+	if m.Into == nil {
+		return set
+	}
+	return jen.If(jen.Id("o").Op(":=").Id("x").Dot(m.Into.Go), notNil(jen.Id("o"))).Block(set)
 }
 
 // present is the condition under which a field that has no presence of its own is written.
@@ -78,7 +106,7 @@ func (c *protoCodec) writeEnumMember(m *ir.FieldLayout, notSet *jen.Statement, f
 	t, x := m.Field.Type, jen.Id("x").Dot(m.Field.Go)
 	write := jen.Id("w").Dot("Int32").Call(tagOf(m.Number, varintType), jen.Id("n"))
 	number := jen.If(
-		jen.List(jen.Id("n"), jen.Err()).Op(":=").Id(c.fn("number", t.Type)).Call(x), jen.Err().Op("!=").Nil(),
+		jen.List(jen.Id("n"), jen.Err()).Op(":=").Id(c.fn("number", c.layout(m, t))).Call(x), jen.Err().Op("!=").Nil(),
 	).Block(fail(jen.Err()))
 	switch {
 	case m.Required && c.namedZero(t) == nil:
@@ -106,11 +134,9 @@ func (c *protoCodec) writeValue(t protoValue, tag, x jen.Code, fail func(jen.Cod
 	}
 	switch t.Kind {
 	case ir.KindMessage:
-		return jen.Id("m").Op(":=").Id("w").Dot("Begin").Call(tag).Line().
-			If(jen.Err().Op(":=").Id(c.fn("write", t.Type)).Call(jen.Id("w"), x), jen.Err().Op("!=").Nil()).Block(fail(jen.Err())).Line().
-			Id("w").Dot("End").Call(jen.Id("m"))
+		return c.writeInner(tag, t.layout, x, fail)
 	case ir.KindEnum:
-		return jen.List(jen.Id("n"), jen.Err()).Op(":=").Id(c.fn("number", t.Type)).Call(x).Line().
+		return jen.List(jen.Id("n"), jen.Err()).Op(":=").Id(c.fn("number", t.layout)).Call(x).Line().
 			If(jen.Err().Op("!=").Nil()).Block(fail(jen.Err())).Line().
 			Id("w").Dot("Int32").Call(tag, jen.Id("n"))
 	}
@@ -125,6 +151,13 @@ func (c *protoCodec) writeValue(t protoValue, tag, x jen.Code, fail func(jen.Cod
 	return jen.If(jen.Err().Op(":=").Add(call), jen.Err().Op("!=").Nil()).Block(fail(jen.Err()))
 }
 
+// writeInner prints the writing of a message inside this one.
+func (c *protoCodec) writeInner(tag jen.Code, l *ir.Layout, x jen.Code, fail func(jen.Code) jen.Code) jen.Code {
+	return jen.Id("m").Op(":=").Id("w").Dot("Begin").Call(tag).Line().
+		If(jen.Err().Op(":=").Id(c.fn("write", l)).Call(jen.Id("w"), x), jen.Err().Op("!=").Nil()).Block(fail(jen.Err())).Line().
+		Id("w").Dot("End").Call(jen.Id("m"))
+}
+
 // tooFew prints the check of a list's length.
 func (c *protoCodec) tooFew(m *ir.FieldLayout) jen.Code {
 	if m.MinItems == 0 {
@@ -137,7 +170,7 @@ func (c *protoCodec) tooFew(m *ir.FieldLayout) jen.Code {
 
 // writeList prints the writing of a list: a field an element, or one field with all of them.
 func (c *protoCodec) writeList(m *ir.FieldLayout) jen.Code {
-	t, x := oneOf(m), jen.Id("x").Dot(m.Field.Go)
+	t, x := c.oneOf(m), jen.Id("x").Dot(m.Field.Go)
 	fail := func(err jen.Code) jen.Code {
 		return returnIn(jen.Qual(wirePath, "At").Call(err, jen.Id("i")), jen.Lit(m.Name))
 	}
@@ -162,7 +195,7 @@ func (c *protoCodec) fails(t protoValue) bool {
 
 // writeMap prints the writing of a map: an entry each, sorted by name, with key and value always there.
 func (c *protoCodec) writeMap(m *ir.FieldLayout) jen.Code {
-	t, key, x := oneOf(m), keyOf(m), jen.Id("x").Dot(m.Field.Go)
+	t, key, x := c.oneOf(m), keyOf(m), jen.Id("x").Dot(m.Field.Go)
 	sorted, name := "SortedNames", jen.Id("name")
 	if m.Field.Type.Key != nil {
 		sorted, name = "SortedKeys", jen.Qual(wirePath, "KeyName").Call(jen.Id("name"))
@@ -178,32 +211,26 @@ func (c *protoCodec) writeMap(m *ir.FieldLayout) jen.Code {
 	)
 }
 
-// writeOneof prints the writing of a oneof: the case that is set, whatever its value.
+// writeOneof prints the writing of a oneof: the case that is set, whatever its value. A case that an older wire does not
+// have is left out.
 func (c *protoCodec) writeOneof(l *ir.Layout, f *ir.Field) jen.Code {
 	var cases []jen.Code
 	for _, m := range l.Fields {
 		if m.Case == nil || m.Field != f {
 			continue
 		}
-		goType, value := jen.Id(m.Case.Go), jen.Code(jen.Id("c"))
-		switch {
-		case m.Case.Direct:
-			goType = jen.Op("*").Id(m.Case.Go)
-		case m.Case.Type.Kind == ir.KindEnum:
-			value = jen.Id(m.Case.Type.Type.Go).Call(jen.Id("c"))
-		case boxed(m.Case):
-			value = jen.Id("c").Dot("Value") // a struct around the pointer
-		default:
-			value = convert(m.Case.Type, jen.Id("c"))
-		}
+		goType, value := caseValue(m.Case)
 		fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Lit(m.Name)) }
-		cases = append(cases, jen.Case(goType).Block(c.writeValue(oneOf(m), tagOf(m.Number, oneOf(m).wireType()), value, fail)))
+		v := c.oneOf(m)
+		cases = append(cases, jen.Case(goType).Block(c.writeValue(v, tagOf(m.Number, v.wireType()), value, fail)))
 	}
-	cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(
-		jen.If(jen.Err().Op(":=").Id("w").Dot("Unknown").Call(jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value")), jen.Err().Op("!=").Nil()).
-			Block(jen.Return(jen.Err())),
-	))
-	if f.Presence != ir.Explicit {
+	if c.strict() {
+		unknown := jen.Id("w").Dot("Unknown").Call(jen.Id("c").Dot("Name"), jen.Id("c").Dot("Value"))
+		cases = append(cases, jen.Case(jen.Op("*").Id(f.Union.Unknown)).Block(
+			jen.If(jen.Err().Op(":=").Add(unknown), jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Err())),
+		))
+	}
+	if c.strict() && f.Presence != ir.Explicit {
 		cases = append(cases, jen.Default().Block(jen.Return(jen.Qual(wirePath, "NoCase").Call(caseNames(l, f)...))))
 	}
 	return jen.Switch(jen.Id("c").Op(":=").Id("x").Dot(f.Go).Assert(jen.Type())).Block(cases...)

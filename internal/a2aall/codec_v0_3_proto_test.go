@@ -3,7 +3,6 @@
 package a2aall
 
 import (
-	"strconv"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -123,17 +122,9 @@ func readAgentCapabilitiesV03Proto(r *wire.ProtoReader, x *AgentCapabilities) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 8:
-			if v := r.Bool(); v {
-				x.Streaming = &v
-			} else {
-				x.Streaming = nil
-			}
+			x.Streaming = wire.NonZero(r.Bool())
 		case 16:
-			if v := r.Bool(); v {
-				x.PushNotifications = &v
-			} else {
-				x.PushNotifications = nil
-			}
+			x.PushNotifications = wire.NonZero(r.Bool())
 		case 26:
 			if len(blockExtensions) == 0 {
 				blockExtensions = make([]AgentExtension, wire.BlockSize(len(x.Extensions)))
@@ -296,11 +287,7 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 		case 42:
 			x.Version = r.String()
 		case 50:
-			if v := r.String(); v != "" {
-				x.DocumentationURL = &v
-			} else {
-				x.DocumentationURL = nil
-			}
+			x.DocumentationURL = wire.NonZero(r.String())
 		case 58:
 			if x.Capabilities == nil {
 				x.Capabilities = new(AgentCapabilities)
@@ -311,14 +298,12 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 		case 66:
 			var name string
 			value := new(SecurityScheme)
-			given := false
 			entry := r.Enter(1)
 			for tag := r.Tag(); tag != 0; tag = r.Tag() {
 				switch tag {
 				case 10:
 					name = r.String()
 				case 18:
-					given = true
 					m := r.Enter(1)
 					readSecuritySchemeV03Proto(r, value)
 					r.Leave(m)
@@ -328,9 +313,6 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 			}
 			r.Leave(entry)
 			r.In(name)
-			if !given {
-				r.Incomplete()
-			}
 			if x.SecuritySchemes == nil {
 				x.SecuritySchemes = map[string]*SecurityScheme{}
 			}
@@ -362,14 +344,7 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 			r.Leave(m)
 			r.Elem(len(x.Skills) - 1)
 		case 104:
-			if x.Capabilities == nil {
-				x.Capabilities = new(AgentCapabilities)
-			}
-			if v := r.Bool(); v {
-				x.Capabilities.ExtendedAgentCard = &v
-			} else {
-				x.Capabilities.ExtendedAgentCard = nil
-			}
+			wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
 		case 138:
 			if len(blockSignatures) == 0 {
 				blockSignatures = make([]AgentCardSignature, wire.BlockSize(len(x.Signatures)))
@@ -389,32 +364,6 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 		}
 	}
 	x.SupportedInterfaces = interfacesFromV03Proto(group.List("0.3"))
-}
-
-func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
-	out := make([]runtime.Interface, len(list))
-	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
-	}
-	return out
-}
-
-func interfacesFromV03Proto(list []runtime.Interface) []*AgentInterface {
-	out := make([]*AgentInterface, len(list))
-	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
-	}
-	return out
 }
 
 func memberAgentCardV03Proto(tag uint32) string {
@@ -1371,11 +1320,7 @@ func readGetTaskRequestV03Proto(r *wire.ProtoReader, x *GetTaskRequest) {
 		case 10:
 			x.ID = legacy.TakeTaskName(r, x.ID)
 		case 16:
-			if v := r.Int32(); v != 0 {
-				x.HistoryLength = &v
-			} else {
-				x.HistoryLength = nil
-			}
+			x.HistoryLength = wire.NonZero(r.Int32())
 		default:
 			r.Skip(tag)
 		}
@@ -2245,29 +2190,15 @@ func memberPasswordOAuthFlowV03Proto(tag uint32) string {
 	return ""
 }
 
-func numberRoleV03Proto(x Role) (int32, error) {
-	switch x {
-	case RoleUnspecified:
-		return 0, nil
-	case RoleUser:
-		return 1, nil
-	case RoleAgent:
-		return 2, nil
-	}
-	return wire.ProtoEnum(string(x))
+var valuesRoleV03Proto = wire.Enum[Role]{
+	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
+	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
+	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
 }
 
-func nameRoleV03Proto(number int32) Role {
-	switch number {
-	case 0:
-		return RoleUnspecified
-	case 1:
-		return RoleUser
-	case 2:
-		return RoleAgent
-	}
-	return Role(strconv.Itoa(int(number)))
-}
+func numberRoleV03Proto(x Role) (int32, error) { return valuesRoleV03Proto.NumberOf(x) }
+
+func nameRoleV03Proto(number int32) Role { return valuesRoleV03Proto.Numbered(number) }
 
 func appendSecurityRequirementV03Proto(b []byte, x *SecurityRequirement) ([]byte, error) {
 	var w wire.ProtoWriter
@@ -2539,11 +2470,7 @@ func readSendMessageConfigurationV03Proto(r *wire.ProtoReader, x *SendMessageCon
 			readTaskPushNotificationConfigV03ProtoPushNotificationConfig(r, x.TaskPushNotificationConfig)
 			r.Leave(m)
 		case 24:
-			if v := r.Int32(); v != 0 {
-				x.HistoryLength = &v
-			} else {
-				x.HistoryLength = nil
-			}
+			x.HistoryLength = wire.NonZero(r.Int32())
 		case 32:
 			x.ReturnImmediately = legacy.TakeBlockingFlag(r)
 		default:
@@ -2602,12 +2529,8 @@ func writeSendMessageRequestV03Proto(w *wire.ProtoWriter, x *SendMessageRequest)
 		w.End(m)
 	}
 	{
-		v := x.Configuration
-		if v == nil {
-			v = new(SendMessageConfiguration)
-		}
 		m := w.Begin(18)
-		if err := writeSendMessageConfigurationV03Proto(w, v); err != nil {
+		if err := writeSendMessageConfigurationV03Proto(w, wire.OrNew(x.Configuration)); err != nil {
 			return wire.In(err, "configuration")
 		}
 		w.End(m)
@@ -3426,53 +3349,21 @@ func memberTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigReq
 	return ""
 }
 
-func numberTaskStateV03Proto(x TaskState) (int32, error) {
-	switch x {
-	case TaskStateUnspecified:
-		return 0, nil
-	case TaskStateSubmitted:
-		return 1, nil
-	case TaskStateWorking:
-		return 2, nil
-	case TaskStateCompleted:
-		return 3, nil
-	case TaskStateFailed:
-		return 4, nil
-	case TaskStateCanceled:
-		return 5, nil
-	case TaskStateInputRequired:
-		return 6, nil
-	case TaskStateRejected:
-		return 7, nil
-	case TaskStateAuthRequired:
-		return 8, nil
-	}
-	return wire.ProtoEnum(string(x))
+var valuesTaskStateV03Proto = wire.Enum[TaskState]{
+	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
+	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
+	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
+	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Number: 3},
+	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Number: 4},
+	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED"}, Number: 5},
+	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
+	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Number: 7},
+	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
 }
 
-func nameTaskStateV03Proto(number int32) TaskState {
-	switch number {
-	case 0:
-		return TaskStateUnspecified
-	case 1:
-		return TaskStateSubmitted
-	case 2:
-		return TaskStateWorking
-	case 3:
-		return TaskStateCompleted
-	case 4:
-		return TaskStateFailed
-	case 5:
-		return TaskStateCanceled
-	case 6:
-		return TaskStateInputRequired
-	case 7:
-		return TaskStateRejected
-	case 8:
-		return TaskStateAuthRequired
-	}
-	return TaskState(strconv.Itoa(int(number)))
-}
+func numberTaskStateV03Proto(x TaskState) (int32, error) { return valuesTaskStateV03Proto.NumberOf(x) }
+
+func nameTaskStateV03Proto(number int32) TaskState { return valuesTaskStateV03Proto.Numbered(number) }
 
 func appendTaskStatusV03Proto(b []byte, x *TaskStatus) ([]byte, error) {
 	var w wire.ProtoWriter
@@ -3647,4 +3538,30 @@ func memberTaskStatusUpdateEventV03Proto(tag uint32) string {
 		return "metadata"
 	}
 	return ""
+}
+
+func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
+	out := make([]runtime.Interface, len(list))
+	for at, i := range list {
+		out[at] = runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		}
+	}
+	return out
+}
+
+func interfacesFromV03Proto(list []runtime.Interface) []*AgentInterface {
+	out := make([]*AgentInterface, len(list))
+	for at, i := range list {
+		out[at] = &AgentInterface{
+			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
+		}
+	}
+	return out
 }
