@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -20,6 +21,9 @@ func (c *Client) Await(ctx context.Context, taskID string, opts ...CallOption) (
 }
 
 func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
+	if cl.notices != nil {
+		return c.awaitNotice(ctx, taskID, cl)
+	}
 	if c.info.Streaming {
 		task, err := c.follow(ctx, taskID, cl)
 		if !c.refused(err) {
@@ -34,6 +38,38 @@ func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Ta
 		if err := pause(ctx, backoff(attempt)); err != nil {
 			return nil, err
 		}
+	}
+}
+
+// askAnyway is after which time a task is asked for whose notification did not come.
+const askAnyway = 30 * time.Second
+
+// awaitNotice gets the task whenever a notification says that it settled, and now and then without. An agent may be down
+// meanwhile: what is true of a stream's attempts is true of these.
+func (c *Client) awaitNotice(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
+	news, stop := cl.notices.Settled(taskID)
+	defer stop()
+	for failures := 0; ; {
+		task, err := c.task(ctx, taskID, cl)
+		switch {
+		case err == nil && settled(task.TaskInfo().State):
+			return task, nil
+		case err == nil:
+			failures = 0
+		case ctx.Err() != nil || !temporary(err) || failures >= cl.reattach:
+			return nil, err
+		default:
+			failures++
+		}
+		anyway := time.NewTimer(askAnyway)
+		select {
+		case <-news:
+		case <-anyway.C:
+		case <-ctx.Done():
+			anyway.Stop()
+			return nil, context.Cause(ctx)
+		}
+		anyway.Stop()
 	}
 }
 

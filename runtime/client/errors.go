@@ -58,6 +58,19 @@ func (e *HTTPError) temporary() bool {
 	return e.Status >= 500 && e.Status != http.StatusNotImplemented || e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout
 }
 
+// temporary reports whether a request that failed with err may succeed later. An agent's own error is no such.
+func temporary(err error) bool {
+	var rpc *runtime.Error
+	var status *HTTPError
+	switch {
+	case errors.As(err, &rpc):
+		return false
+	case errors.As(err, &status):
+		return status.temporary()
+	}
+	return true
+}
+
 // StreamError is a stream that broke and could not be taken up again. The task may still be running.
 type StreamError struct {
 	TaskID      string // "" when the stream broke before its first event

@@ -66,6 +66,7 @@ type call struct {
 	reattach    int
 	whole       bool   // the events of the stream are put together, within the limits of an answer
 	taskID      string // of the task that the stream has to be of; "" is that of its first event
+	notices     Notices
 
 	data        runtime.SendRequest
 	message     runtime.MessageInfo
@@ -128,6 +129,29 @@ func HistoryLength(n int) CallOption { return func(c *call) { c.data.HistoryLeng
 // ReturnImmediately makes the agent answer as soon as the task exists (A2A 1.0 §3.2.2). A skill call that ends before its task does
 // returns a [*PendingError]; wait for the task with [Client.Await].
 func ReturnImmediately() CallOption { return func(c *call) { c.data.ReturnImmediately = true } }
+
+// WithPush has the agent send the events of the task to a webhook of yours, with the token (A2A 1.0 §4.3). What receives
+// them is a push.Receiver of runtime/push. An agent whose card declares no push notifications is not called.
+func WithPush(url, token string) CallOption {
+	return WithPushConfig(runtime.PushConfig{URL: url, Token: token})
+}
+
+// WithPushConfig is [WithPush] with all that a configuration may have: an id of its own, and the scheme and credentials of
+// the header Authorization that the agent is to send.
+func WithPushConfig(config runtime.PushConfig) CallOption {
+	return func(c *call) { c.data.Push = &config }
+}
+
+// Notices tells of tasks that ended or wait for their client: a *push.Receiver, for one.
+type Notices interface {
+	// Settled returns a channel on which a value comes when the task ended or waits. stop is called in the end.
+	Settled(taskID string) (news <-chan struct{}, stop func())
+}
+
+// ByPush waits for a task by the notifications that come in, instead of by its stream: no connection is held while the
+// task works. A skill's call returns its output all the same; combine it with [WithPush]. Should a notification get lost,
+// the agent is asked twice a minute.
+func ByPush(n Notices) CallOption { return func(c *call) { c.notices = n } }
 
 // newCall applies the options over the client's defaults.
 func (c *Client) newCall(opts []CallOption) *call {

@@ -187,6 +187,10 @@ func (c *Client) request(skill string, parts []runtime.Part, cl *call) (any, err
 		return nil, fmt.Errorf("request metadata: %w", err)
 	}
 	data.Tenant = c.Tenant()
+	data.ReturnImmediately = data.ReturnImmediately || cl.notices != nil
+	if data.Push != nil && !c.info.Push {
+		return nil, runtime.ErrPushNotificationNotSupported.With("the agent's card declares none")
+	}
 	data.Message = c.protocol.NewMessage(runtime.MessageData{MessageInfo: message, Parts: parts})
 	return c.protocol.NewSend(data), nil
 }

@@ -199,16 +199,11 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 
 // again reports whether it makes sense to try once more after err.
 func (s *stream) again(err error) bool {
-	var rpc *runtime.Error
 	var status *HTTPError
-	switch {
-	case errors.As(err, &rpc):
-		return false
-	case errors.As(err, &status):
+	if errors.As(err, &status) {
 		s.pause = max(s.pause, status.RetryAfter)
-		return status.temporary()
 	}
-	return true
+	return temporary(err)
 }
 
 // finish ends a stream whose task cannot be subscribed to: it is over or waits, which the task itself tells.
