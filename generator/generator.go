@@ -21,6 +21,7 @@ import (
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
@@ -135,11 +136,11 @@ func (g *generation) join(p *ir.Protocol, agent *ir.Agent, clients []remoteClien
 		return
 	}
 	if agent != nil {
-		lower.Join(p, agent)
+		names.Join(p, agent)
 	}
 	for _, c := range clients {
 		if c.agent != nil {
-			lower.Join(p, c.agent)
+			names.Join(p, c.agent)
 		}
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/diag"
-	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
@@ -36,8 +34,6 @@ type Card struct {
 	Description string
 	Version     string
 	Skills      []*Skill
-	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
-	Types []*ir.DataType
 	// Root is the card as a tree of the 1.0 shape, without defaults filled in. It belongs to the card.
 	Root *yaml.Node
 	// Extended: the card declares the a2agen extension, so its agent can be called by skill. Always true for the user's own.
@@ -51,7 +47,6 @@ type Skill struct {
 	ID, Name, Description   string
 	Tags, Examples          []string
 	InputModes, OutputModes []string
-	Go                      string       // method name, unique in the card: "Forecast"
 	Input, Output           *schema.Root // nil without a schema
 	Timeout                 time.Duration
 	MaxConcurrent           int // 0: unlimited
@@ -96,7 +91,6 @@ func fill(c *shape.Checker, root *yaml.Node) *Card {
 	}
 	in := modesOr(yamlx.Get(root, "defaultInputModes"), DefaultModes())
 	out := modesOr(yamlx.Get(root, "defaultOutputModes"), DefaultModes())
-	taken := names.NewScope()
 	ids := map[string]bool{}
 	for _, n := range yamlx.Items(yamlx.Get(root, "skills")) {
 		id := yamlx.Text(yamlx.Get(n, "id"))
@@ -105,7 +99,6 @@ func fill(c *shape.Checker, root *yaml.Node) *Card {
 		}
 		ids[id] = true
 		s := fillSkill(n, id)
-		s.Go = taken.Take(names.Go(id))
 		s.Pos = yamlx.Pos(c.File, n)
 		s.InputModes = modesOr(yamlx.Get(n, "inputModes"), in)
 		s.OutputModes = modesOr(yamlx.Get(n, "outputModes"), out)

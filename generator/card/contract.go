@@ -1,44 +1,38 @@
 package card
 
 import (
-	"slices"
-
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/diag"
-	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// compile compiles the schemas of all skills together, since they share one Go package.
+// compile compiles the schemas of all skills together: what they refer to is read once, and limited as a whole.
 func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error)) {
 	var reqs []schema.Request
 	var slots []**schema.Root
 	for _, s := range card.Skills {
 		for _, side := range []struct {
 			key  string
-			role schema.Role
 			slot **schema.Root
-		}{{"input", schema.Input, &s.Input}, {"output", schema.Output, &s.Output}} {
+		}{{"input", &s.Input}, {"output", &s.Output}} {
 			n := yamlx.Get(s.node, side.key)
 			if !isSchema(n) {
 				continue
 			}
-			reqs = append(reqs, schema.Request{Go: s.Go, Role: side.role, File: card.File, Node: n})
+			reqs = append(reqs, schema.Request{File: card.File, Node: n})
 			slots = append(slots, side.slot)
 		}
 	}
 	if len(reqs) == 0 {
 		return
 	}
-	// The agent package and the client package have the types.
-	result, problems := schema.Compile(reqs, open, slices.Concat(ir.AgentDeclares, ir.ClientDeclares))
+	roots, problems := schema.Compile(reqs, open)
 	c.List.Add(problems...)
-	card.Types = result.Types
 	for i, slot := range slots {
-		*slot = &result.Roots[i]
+		*slot = &roots[i]
 	}
 }
 

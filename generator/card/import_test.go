@@ -49,7 +49,7 @@ func TestImportConvertsToOneZero(t *testing.T) {
 	}
 }
 
-// imported renders what Import makes of a card: diagnostics, Go names, origin and the card.
+// imported renders what Import makes of a card: diagnostics, skills, origin and the card.
 func imported(t *testing.T, src []byte) string {
 	t.Helper()
 	card, list := Import("card", src)
@@ -59,7 +59,7 @@ func imported(t *testing.T, src []byte) string {
 	}
 	out += "origin " + card.Origin + "\n"
 	for _, s := range card.Skills {
-		out += "skill " + s.Go
+		out += "skill " + s.ID
 		if s.Input != nil {
 			out += " with input"
 		}

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/names"
 )
 
 // agentModel is an agent with a typed skill and a chat skill whose texts try to get out of their quotes.
@@ -36,8 +36,8 @@ func agentModel() *ir.Model {
 func emitAgent(t *testing.T, m *ir.Model) map[string]string {
 	t.Helper()
 	if m.Agent != nil {
-		lower.NameClient(m.Protocol)
-		lower.Join(m.Protocol, m.Agent)
+		names.ClientMethods(m.Protocol)
+		names.Join(m.Protocol, m.Agent)
 	}
 	files, err := Agent(m, Paths{Protocol: "example.com/weather/a2a", Agent: "example.com/weather/agent"})
 	if err != nil {

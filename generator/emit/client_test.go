@@ -16,7 +16,7 @@ import (
 	"golang.org/x/tools/go/packages"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 )
 
@@ -70,13 +70,13 @@ func clientModel() *ir.Model {
 		},
 	}
 	m.Protocol.Bindings.AgentCard = &ir.Type{Go: "AgentCard"}
-	lower.Join(m.Protocol, m.Agent)
+	names.Join(m.Protocol, m.Agent)
 	return m
 }
 
 // carriedProtocol is a protocol package that is there already: all that is known of its client are the names of its methods.
 func carriedProtocol() *ir.Protocol {
-	return &ir.Protocol{ClientMethods: append([]string{"GetTask"}, ir.ClientOwn...)}
+	return &ir.Protocol{ClientMethods: append([]string{"GetTask"}, names.ClientOwn...)}
 }
 
 // emitted are all packages that the tests here emit, type-checked together without being written, since loading is slow: by
@@ -103,7 +103,7 @@ var emitted = sync.OnceValues(func() (map[string]*types.Package, error) {
 
 func remote(a *ir.Agent, dir string) ([]output.File, error) {
 	p := carriedProtocol()
-	lower.Join(p, a)
+	names.Join(p, a)
 	return RemoteClient(p, a, Paths{Protocol: clientPaths.Protocol, Client: module + "/" + dir}, dir)
 }
 
@@ -298,7 +298,7 @@ func unseenProtocol() *ir.Protocol {
 			{Role: ir.RoleOther, Go: "Close", RPC: "Close", Request: none, Response: none},
 		}}},
 	}
-	lower.NameClient(p)
+	names.ClientMethods(p)
 	return p
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/spec"
 )
@@ -27,7 +28,7 @@ func TestWhatIsDeclaredWhateverIsReadIsReserved(t *testing.T) {
 		t.Fatal(problems)
 	}
 	m := &ir.Model{Protocol: p, Agent: &ir.Agent{Card: []byte("{}"), Skills: []*ir.Skill{{ID: "chat", Go: "Chat"}}}}
-	lower.Join(p, m.Agent)
+	names.Join(p, m.Agent)
 	var ofTypes []string
 	for _, typ := range p.Types {
 		ofTypes = append(ofTypes, typ.Go)
@@ -49,9 +50,9 @@ func TestWhatIsDeclaredWhateverIsReadIsReserved(t *testing.T) {
 		emit func() ([]output.File, error)
 		want []string
 	}{
-		{"protocol", func() ([]output.File, error) { return ProtocolPackage(p, clientPaths) }, slices.Concat(ir.ProtocolDeclares, ir.Sentinels)},
-		{"agent", func() ([]output.File, error) { return Agent(m, clientPaths) }, ir.AgentDeclares},
-		{"client", func() ([]output.File, error) { return Client(m, clientPaths) }, ir.ClientDeclares},
+		{"protocol", func() ([]output.File, error) { return ProtocolPackage(p, clientPaths) }, slices.Concat(names.ProtocolDeclares, names.Sentinels)},
+		{"agent", func() ([]output.File, error) { return Agent(m, clientPaths) }, names.AgentDeclares},
+		{"client", func() ([]output.File, error) { return Client(m, clientPaths) }, names.ClientDeclares},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			files, err := tt.emit()

@@ -4,6 +4,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 )
 
@@ -20,7 +21,7 @@ func Helpers(p *ir.Protocol, paths Paths) (output.File, error) {
 func errorVars() jen.Code {
 	s := jen.Add(doc("The errors of the protocol, to be matched by [errors.Is]."))
 	return s.Var().DefsFunc(func(g *jen.Group) {
-		for _, name := range ir.Sentinels {
+		for _, name := range names.Sentinels {
 			g.Id(name).Op("=").Add(rt(name))
 		}
 	}).Line()

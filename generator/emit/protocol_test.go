@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/spec"
 )
@@ -104,8 +105,8 @@ func TestErrorsOfTheRuntimeAreExportedWithoutGaps(t *testing.T) {
 		return !isFunc
 	})
 	declared = slices.DeleteFunc(declared, func(name string) bool { return name == "ErrorDomain" })
-	if !slices.Equal(declared, ir.Sentinels) {
-		t.Errorf("the runtime declares %v, the protocol package exports %v", declared, ir.Sentinels)
+	if !slices.Equal(declared, names.Sentinels) {
+		t.Errorf("the runtime declares %v, the protocol package exports %v", declared, names.Sentinels)
 	}
 }
 

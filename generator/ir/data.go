@@ -131,10 +131,12 @@ const (
 
 // DataType is one emitted Go type of a skill's contract.
 type DataType struct {
-	Go   string       `json:"go"`            // "ForecastInputLocation"
-	Doc  string       `json:"doc,omitempty"` // plain text, may span lines
-	Kind DataTypeKind `json:"kind"`
-	Root bool         `json:"root,omitempty"` // an input or output as a whole
+	Go string `json:"go"` // "ForecastInputLocation"
+	// Wants is what the type is to be called as long as it has no name.
+	Wants Wants        `json:"-"`
+	Doc   string       `json:"doc,omitempty"` // plain text, may span lines
+	Kind  DataTypeKind `json:"kind"`
+	Root  bool         `json:"root,omitempty"` // an input or output as a whole
 	// Checks of the value as a whole, wherever the type is used.
 	Checks *Checks `json:"checks,omitempty"`
 
@@ -160,6 +162,45 @@ type DataType struct {
 	By     string      `json:"by,omitempty"`
 	Cases  []*DataCase `json:"cases,omitempty"`
 	One    bool        `json:"one,omitempty"`
+}
+
+// Uses lists the named types that t refers to directly, in a fixed order.
+func (t *DataType) Uses() []*DataType {
+	var out []*DataType
+	t.EachRef(func(r *DataRef) {
+		if r.Type != nil {
+			out = append(out, r.Type)
+		}
+	})
+	for _, c := range t.Cases {
+		out = append(out, c.Type)
+	}
+	return out
+}
+
+// EachRef visits every reference in t, elements included.
+func (t *DataType) EachRef(visit func(*DataRef)) {
+	var walk func(r *DataRef)
+	walk = func(r *DataRef) {
+		for ; r != nil; r = r.Elem {
+			visit(r)
+			for _, place := range r.Prefix {
+				walk(place)
+			}
+			walk(r.Rest)
+		}
+	}
+	for _, f := range t.Fields {
+		walk(&f.Type)
+	}
+	walk(t.Extra)
+	walk(t.Of)
+}
+
+// Wants is what a type is to be called: Suffix behind the name of its owner, or behind Base when it has none.
+type Wants struct {
+	Owner        *DataType
+	Base, Suffix string
 }
 
 // DataField is one property of a struct.

@@ -12,9 +12,9 @@ import (
 	"github.com/a2agen/a2agen/generator/schema"
 )
 
-// Agent lowers a card that was read without errors: it names methods and files and makes the card to publish. versions are
-// the protocol versions that the generated server speaks, newest first; they do not matter for an imported card, which is
-// published by somebody else and stays as it is. When the list holds an error the agent is nil.
+// Agent lowers a card that was read without errors: it names methods, types and files and makes the card to publish.
+// versions are the protocol versions that the generated server speaks, newest first; they do not matter for an imported
+// card, which is published by somebody else and stays as it is. When the list holds an error the agent is nil.
 func Agent(c *card.Card, versions []string) (*ir.Agent, diag.List) {
 	p := publisher{card: c, versions: versions}
 	published := p.publish()
@@ -22,32 +22,34 @@ func Agent(c *card.Card, versions []string) (*ir.Agent, diag.List) {
 	if p.problems.HasErrors() {
 		return nil, p.problems
 	}
-	agent := &ir.Agent{Name: c.Name, Card: published, Types: c.Types}
-	files := names.NewScope(scaffoldFiles...)
+	agent := &ir.Agent{Name: c.Name, Card: published}
 	for _, s := range c.Skills {
-		agent.Skills = append(agent.Skills, agentSkill(s, files.Take(fileBase(s.ID))))
+		agent.Skills = append(agent.Skills, agentSkill(s))
 	}
+	names.Skills(agent.Skills)
+	var contracts []names.Contract
+	for i, s := range c.Skills {
+		for _, side := range []struct {
+			suffix string
+			root   *schema.Root
+		}{{"Input", s.Input}, {"Output", s.Output}} {
+			if side.root != nil {
+				contracts = append(contracts, names.Contract{
+					Go: agent.Skills[i].Go + side.suffix, Root: side.root.Ref, Types: side.root.Types,
+				})
+			}
+		}
+	}
+	agent.Types = names.Contracts(names.OfSkills(), contracts)
 	return agent, p.problems
 }
 
-// scaffoldFiles are the files of the skills package that are no handlers.
-var scaffoldFiles = []string{"agent", "rpc", "doc"}
-
-// fileBase is the base name of a handler's file. One that is taken gets a word, not a number, where the word says more.
-func fileBase(id string) string {
-	base := names.FileBase(id)
-	if slices.Contains(scaffoldFiles, base) {
-		return base + "_skill"
-	}
-	return base
-}
-
-func agentSkill(s *card.Skill, file string) *ir.Skill {
+func agentSkill(s *card.Skill) *ir.Skill {
 	out := &ir.Skill{
 		ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples,
 		InputModes:  withJSON(s.InputModes, s.Input),
 		OutputModes: withJSON(s.OutputModes, s.Output),
-		Go:          s.Go, File: file, Timeout: s.Timeout, MaxConcurrent: s.MaxConcurrent,
+		Timeout:     s.Timeout, MaxConcurrent: s.MaxConcurrent,
 	}
 	if s.Input != nil {
 		out.Input, out.InputSchema, out.TextField = s.Input.Ref, s.Input.Bundle, s.Input.TextField

@@ -36,7 +36,7 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 		return nil, problems
 	}
 	l := &protocolLowering{
-		doc: in.hub, base: in.base, scope: names.NewScope(slices.Concat(ir.ProtocolDeclares, ir.Sentinels)...), types: map[string]*ir.Type{},
+		doc: in.hub, base: in.base, scope: names.NewScope(slices.Concat(names.ProtocolDeclares, names.Sentinels)...), types: map[string]*ir.Type{},
 		messages: map[string]*spec.Message{}, fields: map[*ir.Field]*spec.Field{}, problems: problems,
 	}
 	p := l.protocol()
@@ -50,7 +50,7 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 		return nil, l.problems
 	}
 	distinctSuffixes(p)
-	NameClient(p)
+	names.ClientMethods(p)
 	return p, l.problems
 }
 

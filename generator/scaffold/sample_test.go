@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/schema"
 )
 
@@ -24,12 +25,14 @@ func compileSchema(t *testing.T, text string) (*ir.DataRef, json.RawMessage) {
 }
 
 func compileOrError(text string) (*ir.DataRef, json.RawMessage, error) {
-	res, list := schema.Compile([]schema.Request{{Go: "S", Role: schema.Output, File: "s.json", JSON: []byte(text)}},
-		func(string) ([]byte, error) { return nil, fs.ErrNotExist }, nil)
+	roots, list := schema.Compile([]schema.Request{{File: "s.json", JSON: []byte(text)}},
+		func(string) ([]byte, error) { return nil, fs.ErrNotExist })
 	if list.HasErrors() {
 		return nil, nil, errors.New(list[0].String())
 	}
-	return res.Roots[0].Ref, res.Roots[0].Bundle, nil
+	root := roots[0]
+	names.Contracts(names.OfSkills(), []names.Contract{{Go: "SOutput", Root: root.Ref, Types: root.Types}})
+	return root.Ref, root.Bundle, nil
 }
 
 func object(props string) string {

@@ -311,7 +311,7 @@ func (l *lowerer) cases(n *named, f *flat, branches []*branch) {
 // format, else by its type.
 func caseName(b *branch, branches []*branch) string {
 	if len(b.keys) > 0 && b.f.types == tObject {
-		return valueName(b.keys[0])
+		return names.Value(b.keys[0])
 	}
 	for _, r := range b.f.required {
 		if !slices.ContainsFunc(branches, func(o *branch) bool {

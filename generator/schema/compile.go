@@ -1,13 +1,12 @@
 // Package schema compiles the JSON Schemas of a skill's input and output into Go types.
 //
 // The stages follow one another: read (every schema that can be reached, with positions), lower (to the types of
-// package ir), name (across all schemas of the package) and bundle (each schema as one self-contained document).
+// package ir, which say what they want to be called) and bundle (each schema as one self-contained document).
 package schema
 
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 
 	"go.yaml.in/yaml/v4"
 
@@ -15,19 +14,8 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// Role says which side of a skill a schema describes.
-type Role string
-
-// The roles. The root type is named after the skill and its role: "ForecastInput".
-const (
-	Input  Role = "Input"
-	Output Role = "Output"
-)
-
 // Request is one schema to compile.
 type Request struct {
-	Go   string // the skill's Go name: "Forecast"
-	Role Role
 	// File is the name of the file that Node comes from, slash-separated and relative to the project, for positions
 	// and relative references: "agent.yaml".
 	File string
@@ -42,16 +30,12 @@ type Request struct {
 type Root struct {
 	// Ref is the root type; nil if the schema has errors.
 	Ref *ir.DataRef
+	// Types are the root type and those that it uses, an owner before what it owns. They have no Go names yet.
+	Types []*ir.DataType
 	// Bundle is the schema as one self-contained 2020-12 document, compact JSON: it compiles to the same types.
 	Bundle json.RawMessage
 	// TextField is the property that plain text fills: the only required one, a string. "" when there is none.
 	TextField string
-}
-
-// Result is what became of a set of requests that share one Go package.
-type Result struct {
-	Types []*ir.DataType // sorted by Go name
-	Roots []Root         // one a request, in order
 }
 
 // Opener reads a file of the project. The path is slash-separated, relative to the project and never leaves it.
@@ -64,16 +48,15 @@ const (
 	maxWork    = 200_000 // schemas merged into others, which definitions that use others twice multiply
 )
 
-// Compile reads the schemas and everything they refer to, and reports all problems at once. Types that several
-// schemas share become one Go type. reserved holds Go names of the package that types must not take; it may be nil.
-// With an error in the list the result holds no types.
-func Compile(reqs []Request, open Opener, reserved []string) (Result, diag.List) {
+// Compile reads the schemas and everything they refer to, and reports all problems at once. There is
+// one root a request, in order; with an error in the list they hold no types.
+func Compile(reqs []Request, open Opener) ([]Root, diag.List) {
 	c := &compiler{open: open, files: map[string]*document{}}
-	res := Result{Roots: make([]Root, len(reqs))}
+	roots := make([]Root, len(reqs))
 	var lowered []*lowerer
 	for _, req := range reqs {
 		if root := c.readRequest(req); root != nil && !c.full {
-			l := newLowerer(c, root, req.Go+string(req.Role))
+			l := newLowerer(c, root)
 			l.run()
 			lowered = append(lowered, l)
 		}
@@ -86,19 +69,13 @@ func Compile(reqs []Request, open Opener, reserved []string) (Result, diag.List)
 	}
 	if c.list.HasErrors() {
 		c.list.Sort()
-		return res, c.list
-	}
-	n := newNamer(reserved, reqs)
-	for _, l := range lowered {
-		n.assign(l)
+		return roots, c.list
 	}
 	for i, l := range lowered {
-		res.Roots[i] = Root{Ref: l.rootRef, Bundle: l.bundle, TextField: textField(l.rootRef.Type)}
+		roots[i] = Root{Ref: l.rootRef, Types: l.unnamed(), Bundle: l.bundle, TextField: textField(l.rootRef.Type)}
 	}
-	res.Types = n.types
-	slices.SortFunc(res.Types, func(a, b *ir.DataType) int { return strings.Compare(a.Go, b.Go) })
 	c.list.Sort()
-	return res, c.list
+	return roots, c.list
 }
 
 // textField returns the only required property of a struct when it is a string that any text fills.

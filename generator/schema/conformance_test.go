@@ -55,17 +55,17 @@ type verdict struct {
 	Again      string // encoded, decoded and encoded once more
 }
 
-func compileCases(t *testing.T, cases []conformance) schema.Result {
+func compileCases(t *testing.T, cases []conformance) compiled {
 	t.Helper()
-	var reqs []schema.Request
+	var reqs []request
 	files := map[string]string{}
 	for i, c := range cases {
-		reqs = append(reqs, schema.Request{Go: fmt.Sprintf("Case%03d", i), Role: schema.Input, File: "agent.yaml", JSON: []byte(c.schema)})
+		reqs = append(reqs, request{fmt.Sprintf("Case%03dInput", i), "agent.yaml", c.schema})
 		for name, text := range c.files {
 			files[name] = text
 		}
 	}
-	res, list := schema.Compile(reqs, openMap(files), nil)
+	res, list := compile(reqs, openMap(files))
 	if list.HasErrors() {
 		t.Fatalf("compile: %v", list)
 	}
@@ -147,7 +147,7 @@ func main() {
 `
 
 // emitted is the Go code of the types.
-func emitted(t *testing.T, res schema.Result) []byte {
+func emitted(t *testing.T, res compiled) []byte {
 	t.Helper()
 	file, err := emit.Data(res.Types, "agent", "agent/data.gen.go")
 	if err != nil {
@@ -157,7 +157,7 @@ func emitted(t *testing.T, res schema.Result) []byte {
 }
 
 // module emits the types as package agent of a module of its own, with a main that answers for every root.
-func module(t *testing.T, res schema.Result) (dir string) {
+func module(t *testing.T, res compiled) (dir string) {
 	t.Helper()
 	code := emitted(t, res)
 	repo, err := filepath.Abs("../..")
@@ -386,7 +386,7 @@ func firstDifference(a, b []byte) string {
 }
 
 // types returns the compiled types by Go name.
-func types(res schema.Result) map[string]*ir.DataType {
+func types(res compiled) map[string]*ir.DataType {
 	m := map[string]*ir.DataType{}
 	for _, t := range res.Types {
 		m[t.Go] = t

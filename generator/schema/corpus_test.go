@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/internal/gotool"
 )
 
@@ -21,24 +20,24 @@ func TestSchemasOfOthersGenerate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var reqs []schema.Request
+	var reqs []request
 	for i, f := range files {
 		text, err := os.ReadFile(f)
 		if err != nil {
 			t.Fatal(err)
 		}
-		req := schema.Request{Go: fmt.Sprintf("Case%03d", i), Role: schema.Input, File: filepath.Base(f), JSON: text}
-		if _, list := schema.Compile([]schema.Request{req}, openMap(nil), nil); list.HasErrors() {
+		req := request{fmt.Sprintf("Case%03dInput", i), filepath.Base(f), string(text)}
+		if _, list := compile([]request{req}, openMap(nil)); list.HasErrors() {
 			t.Errorf("%v", list)
 			continue
 		}
 		reqs = append(reqs, req)
 	}
 	t.Logf("%d of %d schemas are taken", len(reqs), len(files))
-	var all schema.Result
+	var all compiled
 	for len(reqs) > 0 { // as many as one run may hold
 		n := min(len(reqs), 100)
-		res, list := schema.Compile(reqs[:n], openMap(nil), nil)
+		res, list := compile(reqs[:n], openMap(nil))
 		if list.HasErrors() {
 			t.Fatal(list)
 		}

@@ -6,12 +6,11 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/diag"
-	"github.com/a2agen/a2agen/generator/schema"
 )
 
 // compileOne compiles one schema as the input of skill Forecast.
-func compileOne(text string, files map[string]string) (schema.Result, diag.List) {
-	return schema.Compile([]schema.Request{{Go: "Forecast", Role: schema.Input, File: "agent.yaml", JSON: []byte(text)}}, openMap(files), nil)
+func compileOne(text string, files map[string]string) (compiled, diag.List) {
+	return compile([]request{{"ForecastInput", "agent.yaml", text}}, openMap(files))
 }
 
 func TestMistakesAreReportedWithPositionAndRemedy(t *testing.T) {
@@ -118,12 +117,9 @@ func matches(got, want string) bool {
 }
 
 func TestMistakesOfAllSkillsAreReportedAtOnce(t *testing.T) {
-	request := func(skill, file, text string) schema.Request {
-		return schema.Request{Go: skill, Role: schema.Output, File: file, JSON: []byte(text)}
-	}
-	_, list := schema.Compile([]schema.Request{
-		request("A", "a.yaml", "type: strng"), request("B", "b.yaml", "oneOf: [{type: number}, {type: number}]"), request("C", "c.yaml", "$ref: none.json"),
-	}, openMap(nil), nil)
+	_, list := compile([]request{
+		{"A", "a.yaml", "type: strng"}, {"B", "b.yaml", "oneOf: [{type: number}, {type: number}]"}, {"C", "c.yaml", "$ref: none.json"},
+	}, openMap(nil))
 	var files []string
 	for _, d := range list {
 		files = append(files, d.Pos.File)

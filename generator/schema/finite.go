@@ -32,7 +32,7 @@ func circular(t *ir.DataType, finite map[*ir.DataType]bool) bool {
 	seen := map[*ir.DataType]bool{}
 	var reach func(u *ir.DataType) bool
 	reach = func(u *ir.DataType) bool {
-		for _, v := range uses(u) {
+		for _, v := range u.Uses() {
 			if v == t {
 				return true
 			}

@@ -7,7 +7,6 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/card"
-	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/yamlx"
 	"github.com/a2agen/a2agen/internal/growth"
 )
@@ -22,7 +21,7 @@ func TestFilesTakeLinearTime(t *testing.T) {
 		return b.String()
 	}
 	compile := func(src string) {
-		schema.Compile([]schema.Request{{Go: "In", Role: schema.Input, File: "agent.yaml", JSON: []byte(src)}}, func(string) ([]byte, error) { return nil, os.ErrNotExist }, nil)
+		compile([]request{{"InInput", "agent.yaml", src}}, func(string) ([]byte, error) { return nil, os.ErrNotExist })
 	}
 	parse := func(src string) { yamlx.Parse("a.yaml", []byte(src)) }
 	imported := func(src string) { card.Import("card.json", []byte(src)) }

@@ -15,7 +15,6 @@ import (
 type lowerer struct {
 	*compiler
 	root    *schema
-	rootGo  string
 	rootKey string
 	rootRef *ir.DataRef
 
@@ -49,14 +48,27 @@ type hint struct {
 	suffix string
 }
 
+// unnamed are the types, each with what it is to be called.
+func (l *lowerer) unnamed() []*ir.DataType {
+	types := make([]*ir.DataType, len(l.types))
+	for i, n := range l.types {
+		n.t.Wants = ir.Wants{Base: n.hint.base, Suffix: n.hint.suffix}
+		if n.hint.owner != nil {
+			n.t.Wants.Owner = n.hint.owner.t
+		}
+		types[i] = n.t
+	}
+	return types
+}
+
 func (h hint) plus(suffix string) hint {
 	h.suffix += suffix
 	return h
 }
 
-func newLowerer(c *compiler, root *schema, rootGo string) *lowerer {
+func newLowerer(c *compiler, root *schema) *lowerer {
 	return &lowerer{
-		compiler: c, root: root, rootGo: rootGo, byKey: map[string]*named{},
+		compiler: c, root: root, byKey: map[string]*named{},
 		busy: map[string]*busy{}, defs: map[string]string{}, defTaken: map[string]bool{},
 		looked: map[string]bool{}, exampled: map[string]bool{},
 	}

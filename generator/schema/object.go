@@ -84,29 +84,16 @@ func (l *lowerer) nameChecks(f *flat) *ir.Checks {
 	return checksOrNil(checks)
 }
 
-// methods are the names that emitted types use themselves.
-var methods = []string{"Validate", "AppendJSON", "MarshalJSON", "UnmarshalJSON"}
-
 // fields lowers the properties of a struct.
 func (l *lowerer) fields(n *named, f *flat) {
-	scope := names.NewScope(methods...)
 	for _, p := range f.props {
 		l.askName(f, p)
 		required := slices.ContainsFunc(f.required, func(r *yaml.Node) bool { return r.Value == p.name })
 		field := l.field(n, p, required)
-		if field.Const == nil {
-			field.Go = scope.Take(names.Go(p.name))
-		}
 		n.t.Fields = append(n.t.Fields, field)
 	}
 	l.checkTriggers(f, n)
-	if f.closed {
-		n.t.Closed = true
-		return
-	}
-	if len(f.extra) > 0 || f.open {
-		n.t.ExtraGo = scope.Take("AdditionalProperties")
-	}
+	n.t.Closed = f.closed
 }
 
 // extra lowers the additional properties that a struct keeps.

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/names"
 )
 
 // text lowers strings.
@@ -86,41 +85,6 @@ func (l *lowerer) enum(f *flat, base ir.DataKind, checks *ir.Checks, parts []*sc
 		n.t.Checks, ref.Checks = checks, nil
 	}
 	return ref
-}
-
-// valueName is the Go name of an enumerated value behind its type's name: "celsius" gives "Celsius", -1.5 "Minus1_5".
-func valueName(value json.RawMessage) string {
-	var s string
-	if json.Unmarshal(value, &s) == nil {
-		if s == "" {
-			return "Empty"
-		}
-		return trimX(names.Go(s), s)
-	}
-	text := ""
-	for _, r := range string(value) {
-		switch r {
-		case '-':
-			text += "Minus"
-		case '+':
-		case '.':
-			text += "_"
-		case 'e', 'E':
-			text += "e"
-		default:
-			text += string(r)
-		}
-	}
-	return text
-}
-
-// trimX takes away the X that names.Go puts before a digit: behind a type's name it is not needed.
-func trimX(name, source string) string {
-	if len(name) > 1 && name[0] == 'X' && name[1] >= '0' && name[1] <= '9' && source != "" && source[0] != 'x' &&
-		source[0] != 'X' {
-		return name[1:]
-	}
-	return name
 }
 
 // typeName names a JSON type behind a union's name.

@@ -9,11 +9,10 @@ import (
 
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/schema"
 )
 
 // goNames lists the types as "Go kind".
-func goNames(res schema.Result) []string {
+func goNames(res compiled) []string {
 	var out []string
 	for _, t := range res.Types {
 		out = append(out, t.Go+" "+string(t.Kind))
@@ -53,11 +52,11 @@ func TestTypesAreNamedByPlaceOrDefinition(t *testing.T) {
 }
 
 func TestSkillsShareDefinitionsOnlyWhenTheyAreEqual(t *testing.T) {
-	request := func(skill, unit string) schema.Request {
+	point := func(skill, unit string) request {
 		text := `{"type":"object","properties":{"p":{"$ref":"#/$defs/Point"}},"$defs":{"Point":{"type":"object","properties":{"unit":{"enum":["` + unit + `"]},"next":{"$ref":"#/$defs/Point"}}}}}`
-		return schema.Request{Go: skill, Role: schema.Input, File: "agent.yaml", JSON: []byte(text)}
+		return request{skill + "Input", "agent.yaml", text}
 	}
-	res, list := schema.Compile([]schema.Request{request("One", "m"), request("Two", "m"), request("Three", "ft")}, nil, []string{"Reserved"})
+	res, list := compile([]request{point("One", "m"), point("Two", "m"), point("Three", "ft")}, nil)
 	if list.HasErrors() {
 		t.Fatal(list)
 	}
@@ -76,7 +75,7 @@ func TestSkillsShareDefinitionsOnlyWhenTheyAreEqual(t *testing.T) {
 
 func TestReservedNamesAreNotTaken(t *testing.T) {
 	text := `{type: object, properties: {a: {$ref: '#/$defs/Task'}}, $defs: {Task: {type: object, properties: {}}}}`
-	res, list := schema.Compile([]schema.Request{{Go: "Plan", Role: schema.Output, File: "f", JSON: []byte(text)}}, nil, []string{"Task", "Skills"})
+	res, list := compile([]request{{"PlanOutput", "f", text}}, nil)
 	if got, want := goNames(res), []string{"PlanOutput struct", "PlanOutputTask struct"}; list.HasErrors() || !slices.Equal(got, want) {
 		t.Errorf("got %v %v, want %v", got, list, want)
 	}
@@ -200,16 +199,16 @@ func FuzzCompile(f *testing.F) {
 
 // BenchmarkTenSkills compiles and emits the contracts of ten skills with a nested object, an enum and a list each.
 func BenchmarkTenSkills(b *testing.B) {
-	var reqs []schema.Request
+	var reqs []request
 	for i := range 10 {
-		for _, role := range []schema.Role{schema.Input, schema.Output} {
+		for _, role := range []string{"Input", "Output"} {
 			text := `{"type":"object","required":["city"],"properties":{"city":{"type":"string","minLength":1},"days":{"type":"integer","minimum":1,"default":3},"units":{"enum":["c","f"]},"tags":{"type":"array","items":{"type":"string"}},"at":{"type":"object","properties":{"lat":{"type":"number"},"lon":{"type":"number"}}}}}`
-			reqs = append(reqs, schema.Request{Go: fmt.Sprintf("Skill%d", i), Role: role, File: "agent.yaml", JSON: []byte(text)})
+			reqs = append(reqs, request{fmt.Sprintf("Skill%d%s", i, role), "agent.yaml", text})
 		}
 	}
 	b.ReportAllocs()
 	for b.Loop() {
-		res, list := schema.Compile(reqs, nil, nil)
+		res, list := compile(reqs, nil)
 		if list.HasErrors() {
 			b.Fatal(list)
 		}

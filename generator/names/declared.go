@@ -1,6 +1,8 @@
-package ir
+package names
 
-// What the emitted packages declare whatever a card or a definition says. Lowering gives these names to nothing else,
+import "slices"
+
+// What the emitted packages declare whatever a card or a definition says. Nothing else gets these names,
 // and a test of package emit holds the lists to what is printed.
 var (
 	// ProtocolDeclares are of the protocol package, beside [Sentinels].
@@ -12,6 +14,13 @@ var (
 	// ClientDeclares are of an agent's client package, which has the types of the agent package too.
 	ClientDeclares = []string{"Client", "New", "FromCard"}
 )
+
+// OfSkills is the scope of what is declared for the contracts of skills. The agent package and the client package have
+// their types.
+func OfSkills() *Scope { return NewScope(slices.Concat(AgentDeclares, ClientDeclares)...) }
+
+// dataMethods are the methods of the types of contracts, whose fields cannot have their names.
+var dataMethods = []string{"Validate", "AppendJSON", "MarshalJSON", "UnmarshalJSON"}
 
 // Sentinels are the errors of the runtime that the protocol package exports under the same names.
 var Sentinels = []string{

@@ -1,17 +1,36 @@
-package lower
+package names
 
 import (
 	"slices"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/names"
 )
 
-// NameClient names the methods of the client of a protocol: its own, then one an operation that it calls. [Protocol]
-// has done so.
-func NameClient(p *ir.Protocol) {
-	scope := names.NewScope(ir.ClientOwn...)
-	p.ClientMethods = slices.Clone(ir.ClientOwn)
+// Skills names the handlers of skills, and their files.
+func Skills(skills []*ir.Skill) {
+	methods, files := NewScope(), NewScope(scaffoldFiles...)
+	for _, s := range skills {
+		s.Go, s.File = methods.Take(Go(s.ID)), files.Take(handlerFile(s.ID))
+	}
+}
+
+// scaffoldFiles are the files of the skills package that are no handlers.
+var scaffoldFiles = []string{"agent", "rpc", "doc"}
+
+// handlerFile is the base name of a handler's file. One that is taken gets a word, not a number, where the word says
+// more.
+func handlerFile(id string) string {
+	base := FileBase(id)
+	if slices.Contains(scaffoldFiles, base) {
+		return base + "_skill"
+	}
+	return base
+}
+
+// ClientMethods names the methods of the client of a protocol: its own, then one an operation that it calls.
+func ClientMethods(p *ir.Protocol) {
+	scope := NewScope(ClientOwn...)
+	p.ClientMethods = slices.Clone(ClientOwn)
 	for _, op := range called(p) {
 		op.Method = scope.Take(op.Go)
 		p.ClientMethods = append(p.ClientMethods, op.Method)
@@ -43,7 +62,7 @@ func Join(p *ir.Protocol, a *ir.Agent) {
 // nameSkillMethods names the client's methods of all skills so that none collide with each other, with the embedded
 // client's field or with its methods.
 func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
-	scope := names.NewScope(append([]string{"Client"}, p.ClientMethods...)...)
+	scope := NewScope(append([]string{"Client"}, p.ClientMethods...)...)
 	for _, s := range a.Skills {
 		s.Client.Call = scope.Take(s.Go)
 	}
@@ -56,14 +75,14 @@ func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
 // nameOwnOperations lists the operations that the runtime does not know. Their names avoid those of the package, and
 // of the methods that the user writes.
 func nameOwnOperations(p *ir.Protocol, a *ir.Agent) {
-	types := names.NewScope(ir.AgentDeclares...)
+	types := OfSkills()
 	for _, t := range a.Types {
 		types.Take(t.Go)
 		for _, v := range t.Values {
 			types.Take(v.Go)
 		}
 	}
-	methods := names.NewScope()
+	methods := NewScope()
 	for _, s := range a.Skills {
 		methods.Take(s.Go)
 	}
