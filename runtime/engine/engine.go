@@ -70,6 +70,10 @@ func New(cfg Config, o Options) (*Engine, error) {
 	if e.store == nil {
 		e.store = store.NewMemory(store.MemoryLimits{})
 	}
+	newest := cfg.Protocol.Versions[0]
+	if m, ok := e.store.(*store.Memory); ok && newest.Rules == (runtime.Rules{}) { // older ones do not write all of a task
+		m.Pack(store.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
+	}
 	e.courier = newCourier(e, o.Pusher)
 	e.beat.e = e
 	e.beat.now.Store(1)

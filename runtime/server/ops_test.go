@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 func parking() server.Skill {
@@ -261,5 +262,33 @@ func TestListRefusesBadParameters(t *testing.T) {
 				t.Errorf("violations are %v", vs)
 			}
 		})
+	}
+}
+
+// A task that has ended is kept in another form: whoever asks for it later gets the bytes that its sender got.
+func TestAnEndedTaskIsFetchedAsItWasAnswered(t *testing.T) {
+	a := start(t, testCard, []server.Skill{run("work", func(_ context.Context, t *server.Task) (string, error) {
+		if err := t.Report(runtime.MessageData{
+			MessageInfo: runtime.MessageInfo{Metadata: wire.Object(`{"step": 1, "of": [2.50, "é\u00e9"]}`), References: []string{"other"}},
+			Parts:       []runtime.Part{runtime.Text("half <way>\u2028\n"), {Kind: runtime.PartData, Data: []byte(`{"b":1,"a":{}}`)}},
+		}); err != nil {
+			return "", err
+		}
+		file := runtime.Part{Kind: runtime.PartRaw, Raw: []byte{0, 1, 255}, Filename: "f", MediaType: "image/png", Metadata: wire.Object(`{}`)}
+		return "", t.Artifact("made", file, runtime.Part{Kind: runtime.PartURL, URL: "https://example.com/?a=b&c"}, runtime.Text(""))
+	})})
+	var answer, fetched struct{ Result json.RawMessage }
+	_, body := a.post(rpcBody("SendMessage", message("go \U0001F600", `"metadata":{"a":{"b":[]}},"extensions":["urn:x"]`)))
+	if err := json.Unmarshal([]byte(body), &answer); err != nil {
+		t.Fatal(err)
+	}
+	var sent struct{ Task json.RawMessage }
+	var task struct{ ID string }
+	if err := errors.Join(json.Unmarshal(answer.Result, &sent), json.Unmarshal(sent.Task, &task)); err != nil {
+		t.Fatalf("%v in %s", err, body)
+	}
+	_, body = a.post(rpcBody("GetTask", `{"id":"`+task.ID+`"}`))
+	if err := json.Unmarshal([]byte(body), &fetched); err != nil || string(fetched.Result) != string(sent.Task) {
+		t.Errorf("the task is fetched as\n%s (%v), it was answered as\n%s", fetched.Result, err, sent.Task)
 	}
 }

@@ -183,7 +183,7 @@ func (m *Memory) discard(r *row) bool {
 	m.outbox.remove(r.pushes)
 	r.pushes = nil
 	r.gone = true
-	r.task, r.log, r.private = nil, nil, Private{}
+	r.task, r.packed, r.log, r.private = nil, nil, nil, Private{}
 	m.detach(r)
 	m.charge(r, holding{-1, -r.charged})
 	delete(m.rows, r.key)

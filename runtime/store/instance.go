@@ -184,7 +184,7 @@ func (i *instance) claim(r *row, skills []string) (Run, bool) {
 	w.at, w.given, w.holder, w.began = &call, false, i.life, 0
 	w.epoch++
 	i.life.runs[r] = struct{}{}
-	snap := r.snapshot(&View{History: new(int)})
+	snap, _ := r.snapshot(&View{History: new(int)}) // it has not ended: there is nothing to read
 	snap.Run = w.at
 	return Run{r.key, snap, w.at}, true
 }

@@ -21,7 +21,14 @@ func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 	rows, total := m.find(owner, q, cur)
 	page := Page{Total: total, Tasks: make([]runtime.Task, 0, min(q.Size, len(rows)))}
 	for i, f := range rows {
-		if i == q.Size || !page.add(f.row, q) {
+		room := false
+		if i < q.Size {
+			room, err = page.add(f.row, q)
+		}
+		if err != nil {
+			return Page{}, err
+		}
+		if !room {
 			last := rows[i-1]
 			page.Next = cursor{last.at, last.row.key.Task}.token(owner, q)
 			break
@@ -31,18 +38,19 @@ func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 }
 
 // add adds the task to the page unless it is gone meanwhile. It reports whether there was room for it.
-func (p *Page) add(r *row, q Query) bool {
+func (p *Page) add(r *row, q Query) (room bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
-		return true
+		return true, nil
 	}
 	n := r.size.of(q.View)
 	if q.Bytes > 0 && len(p.Tasks) > 0 && p.Bytes+n > q.Bytes {
-		return false
+		return false, nil
 	}
-	p.Tasks, p.Bytes = append(p.Tasks, r.snapshot(&q.View).Task), p.Bytes+n
-	return true
+	snap, err := r.snapshot(&q.View)
+	p.Tasks, p.Bytes = append(p.Tasks, snap.Task), p.Bytes+n
+	return true, err
 }
 
 // found is a row with the time it was found at.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -18,6 +19,7 @@ type Memory struct {
 	clock  func() time.Time
 	shared bool   // there are several instances
 	self   holder // the only instance
+	coding atomic.Pointer[Coding]
 
 	mu       sync.Mutex
 	rows     map[Key]*row
@@ -48,6 +50,7 @@ type row struct {
 
 	mu      sync.Mutex // guards the fields up to the blank line
 	task    runtime.Task
+	packed  []byte // in place of task; nil: it is not packed
 	version int64
 	private Private
 	log     *eventLog // nil while nobody reads the events, and when they are no longer kept
@@ -104,7 +107,10 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 	if bytes > m.limits.TaskBytes || n.Push != nil && n.Push.size() > maxPushBytes {
 		return Snapshot{}, ErrTooLarge
 	}
-	snap := r.snapshot(view)
+	snap, err := r.snapshot(view)
+	if err != nil {
+		return snap, err
+	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old := m.rows[key]; old != nil {
@@ -143,9 +149,9 @@ func (r *row) again(stamp uint64, view *View) (Snapshot, error) {
 	if r.gone || !r.stamped(stamp, 0) {
 		return Snapshot{}, ErrExists
 	}
-	snap := r.snapshot(view)
+	snap, err := r.snapshot(view)
 	snap.Run = r.work.begun(stamp)
-	return snap, nil
+	return snap, err
 }
 
 // Apply implements [Store].
@@ -170,9 +176,9 @@ func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, e
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if !r.gone && r.stamped(u.Stamp, expect) {
-		snap := r.snapshot(view)
+		snap, err := r.snapshot(view)
 		snap.Run = r.work.begun(u.Stamp)
-		return snap, nil
+		return snap, err
 	}
 	if err := r.allows(by, expect, &u); err != nil {
 		return Snapshot{}, err
@@ -203,9 +209,12 @@ func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, e
 	if u.Push != nil || u.Repeat != nil || len(r.pushes) > 0 || r.store.shared {
 		r.told(by, &u)
 	}
-	snap := r.snapshot(view)
+	snap, err := r.snapshot(view)
 	snap.Run = run
-	return snap, nil
+	if info.State.Terminal() {
+		r.pack()
+	}
+	return snap, err
 }
 
 // allows says why an update cannot be made, as far as that does not depend on its size.
@@ -300,7 +309,7 @@ func (m *Memory) Get(_ context.Context, key Key, view View) (Snapshot, error) {
 	if view.At != 0 && view.At != r.version {
 		return r.past(view)
 	}
-	return r.snapshot(&view), nil
+	return r.snapshot(&view)
 }
 
 // Head implements [Store].
@@ -394,19 +403,21 @@ func (m *Memory) lookup(key Key) *row {
 }
 
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
-func (r *row) snapshot(view *View) Snapshot {
+func (r *row) snapshot(view *View) (Snapshot, error) {
 	s := Snapshot{Version: r.version, Private: r.private, Epoch: r.work.epoch, Pushed: len(r.pushes) > 0}
-	if view != nil {
-		s.Bytes = r.size.of(*view)
+	if view == nil {
+		return s, nil
 	}
+	s.Bytes = r.size.of(*view)
+	task, err := r.whole()
 	switch {
-	case view == nil:
-	case view.History == nil && view.Artifacts && r.task.TaskInfo().State.Terminal():
-		s.Task = r.task
+	case err != nil:
+	case view.History == nil && view.Artifacts && r.state.Terminal():
+		s.Task = task
 	default:
-		s.Task = r.task.View(view.History, view.Artifacts)
+		s.Task = task.View(view.History, view.Artifacts)
 	}
-	return s
+	return s, err
 }
 
 // keepLog notes that r ended with a log, and drops the log of the one that did so longest ago.

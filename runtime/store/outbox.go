@@ -122,7 +122,10 @@ func (p *push) rebase(version int64) {
 	case !p.Tasks:
 		p.base = nil
 	case version == r.version:
-		p.base = r.task.View(nil, true)
+		p.base = nil
+		if task, err := r.whole(); err == nil {
+			p.base = task.View(nil, true)
+		}
 	case p.base != nil && !r.replay(p.base, p.next-1, version):
 		p.base = nil
 	}
@@ -156,10 +159,10 @@ func (r *row) past(view View) (Snapshot, error) {
 		}
 		task := p.base.View(nil, true)
 		if r.replay(task, p.next-1, view.At) {
-			snap := r.snapshot(nil)
+			snap, err := r.snapshot(nil)
 			snap.Version, snap.Bytes = view.At, r.size.of(view)
 			snap.Task = task.View(view.History, view.Artifacts)
-			return snap, nil
+			return snap, err
 		}
 	}
 	return Snapshot{}, ErrTrimmed
