@@ -118,6 +118,17 @@ func (e *Engine) admit(c *Call) error {
 	return nil
 }
 
+// adopt counts in a call that was admitted before, by another process or instance.
+func (e *Engine) adopt(c *Call) {
+	a := &e.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if c.weight = c.weigh(); c.weight > 0 {
+		a.work.Add(c.weight)
+	}
+	a.running[c] = 1
+}
+
 // partWeight is about what a part of a message takes in memory beside its content, in bytes.
 const partWeight = 256
 

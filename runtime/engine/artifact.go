@@ -5,7 +5,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // ArtifactWriter streams one artifact: every write is an event. The first piece goes to the clients at once; each
@@ -177,7 +176,7 @@ func (w *ArtifactWriter) ripe(last bool) bool {
 // try sends the piece that is held back, once.
 func (w *ArtifactWriter) try() error {
 	err := w.c.try(w.event, nil)
-	if !store.Unsure(err) {
+	if !hiccup(err) {
 		w.held, w.event, w.err = runtime.Part{}, sized{}, err
 	}
 	return err

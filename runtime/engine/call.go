@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -59,13 +60,82 @@ type handling struct {
 type subject struct {
 	live *live
 	own  live // live of a new task
+	names
+	notes
 
+	private store.Private // but for what was saved
+	auto    bool          // the task was created for the client's sake, not by the handler
+	bound   bool          // the message knows its task
+	// doubtful: it is not known whether the store has taken the last update.
+	doubtful bool
+	// work is the call as the store has it, epoch that under which it is run. elsewhere: it is somebody else's, what it
+	// comes to is found in the store.
+	work      store.Call
+	epoch     int64
+	elsewhere bool
+}
+
+// names are the ids of a call's task and conversation, made when they are asked for.
+type names struct {
+	mu            sync.Mutex
 	id, contextID string
-	private       store.Private
-	auto          bool // the task was created for the client's sake, not by the handler
-	bound         bool // the message knows its task
-	unsaved       bool // private.Saved differs from the store's
-	unsure        bool // the store failed to create the task, or to say that it did
+	hasID         atomic.Bool // id does not change any more
+	hasContext    atomic.Bool // nor does contextID
+}
+
+// set gives the names that are known; "" is to be made.
+func (n *names) set(id, contextID string) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.id, n.contextID = id, contextID
+	n.hasID.Store(id != "")
+	n.hasContext.Store(contextID != "")
+}
+
+// named is the task's id if it has one.
+func (n *names) named() string {
+	if n.hasID.Load() {
+		return n.id
+	}
+	return ""
+}
+
+// notes are what the handler saved.
+type notes struct {
+	mu      sync.Mutex
+	saved   []byte
+	unsaved atomic.Bool // the store does not have it
+}
+
+// pending returns what is to be stored; nil for nothing.
+func (n *notes) pending() *[]byte {
+	if !n.unsaved.Load() {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	saved := n.saved
+	return &saved
+}
+
+// kept takes note of what the store has by now.
+func (n *notes) kept(saved *[]byte) {
+	if saved == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if &(*saved)[0] == &n.saved[0] {
+		n.unsaved.Store(false)
+	}
+}
+
+// have takes over what the store has.
+func (n *notes) have(saved []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.saved = saved
+	n.unsaved.Store(false)
 }
 
 // output are the artifacts that the handler makes.
@@ -79,6 +149,7 @@ type output struct {
 
 // outcome is what the call comes to.
 type outcome struct {
+	next    *store.Snapshot      // of the task, with the call that comes up when this one is over
 	closing *runtime.MessageData // what the task is to be completed with
 	ending  endEvents
 	reply   runtime.Message // the answer, when it is a plain message
@@ -95,30 +166,34 @@ type received struct {
 }
 
 // ID returns the task's id. Before the task exists it is the id that it will have.
-func (c *Call) ID() string {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	return c.taskID()
-}
+func (c *Call) ID() string { return c.taskID() }
 
 func (c *Call) taskID() string {
+	if c.hasID.Load() {
+		return c.id
+	}
+	c.names.mu.Lock()
+	defer c.names.mu.Unlock()
 	if c.id == "" {
 		c.id = c.e.ids.next() // R57
 	}
+	c.hasID.Store(true)
 	return c.id
 }
 
 // ContextID returns the id of the conversation.
-func (c *Call) ContextID() string {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	return c.context()
-}
+func (c *Call) ContextID() string { return c.context() }
 
 func (c *Call) context() string {
+	if c.hasContext.Load() {
+		return c.contextID
+	}
+	c.names.mu.Lock()
+	defer c.names.mu.Unlock()
 	if c.contextID == "" {
 		c.contextID = c.e.ids.next() // R51
 	}
+	c.hasContext.Store(true)
 	return c.contextID
 }
 
@@ -147,7 +222,7 @@ func (c *Call) Snapshot() runtime.Task {
 	if c.open() == nil {
 		_ = c.flush() // an error is told by the writer that it concerns
 	}
-	snap, err := c.e.store.Get(context.Background(), c.live.key, store.Full)
+	snap, err := c.e.store.Get(c.e.soon(), c.live.key, store.Full)
 	if err != nil {
 		return nil
 	}
@@ -253,8 +328,8 @@ func (c *Call) respond(m runtime.MessageData) error {
 			return ErrTaskExists
 		}
 		said := c.message(m, true)
-		e := c.e.newStatus(c.ctx, c.id, c.context(), runtime.StateCompleted, said, c.e.now())
-		if err := c.commit(sized{e, store.SizeOfMessage(said, m.Parts)}, nil); err != nil {
+		e := c.e.newStatus(c.ctx, c.taskID(), c.context(), runtime.StateCompleted, said, c.e.now())
+		if err := c.commit(stamped(e, store.SizeOfMessage(said, m.Parts)), nil); err != nil {
 			return err
 		}
 		c.reply = said
@@ -330,17 +405,18 @@ func (c *Call) Save(v any) error {
 	if len(b) > c.e.limits.Event {
 		return ErrTooLarge
 	}
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	c.private.Saved, c.unsaved = b, true
+	c.notes.mu.Lock()
+	defer c.notes.mu.Unlock()
+	c.saved = b
+	c.unsaved.Store(true)
 	return nil
 }
 
 // Load reads what an earlier call saved into v. It reports whether there was anything.
 func (c *Call) Load(v any) (bool, error) {
-	c.live.mu.Lock()
-	b := c.private.Saved
-	c.live.mu.Unlock()
+	c.notes.mu.Lock()
+	b := c.saved
+	c.notes.mu.Unlock()
 	if b == nil {
 		return false, nil
 	}

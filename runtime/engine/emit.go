@@ -49,13 +49,22 @@ func (c *Call) create(first runtime.State) error {
 	var view *store.View
 	if c.decided.armed() {
 		view = c.view()
-		c.live.read = true // by the stream that is about to begin
+		c.live.read.Store(true) // by the stream that is about to begin
 	}
 	c.live.key = store.Key{Owner: c.owner, Task: id}
 	c.private.Skill, c.private.Input = c.skill.ID, c.input.raw
+	saved := c.pending()
+	if c.private.Saved = nil; saved != nil {
+		c.private.Saved = *saved
+	}
+	c.work = store.Call{Input: c.input.raw, Request: c.req}
+	n := store.New{
+		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: newStamp(), Call: &c.work,
+		Push: c.configuration(),
+	}
 	var snap store.Snapshot
 	err := c.retry(func() (err error) {
-		snap, err = c.store(task, view)
+		snap, err = c.e.store.Create(c.e.soon(), c.live.key, n, view)
 		return err
 	})
 	if err != nil {
@@ -63,27 +72,19 @@ func (c *Call) create(first runtime.State) error {
 		c.decided.fire()
 		return err
 	}
-	c.unsaved, c.err = false, nil
+	c.kept(saved)
+	c.created(snap)
+	return nil
+}
+
+// created takes note of the task that was made.
+func (c *Call) created(snap store.Snapshot) {
+	c.err, c.epoch = nil, snap.Epoch
 	c.live.version, c.live.run = snap.Version, c
 	c.e.register(c.live)
 	c.e.beat.start()
 	c.first, c.firstVersion, c.bytes = snap.Task, snap.Version, snap.Bytes
 	c.decided.fire()
-	return nil
-}
-
-// store puts a new task into the store. When an earlier try failed there, the task may be in it all the same.
-func (c *Call) store(task runtime.Task, view *store.View) (store.Snapshot, error) {
-	n := store.New{Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Push: c.configuration()}
-	snap, err := c.e.store.Create(context.Background(), c.live.key, n, view)
-	if errors.Is(err, store.ErrExists) && c.unsure {
-		if view == nil {
-			view = &store.View{History: new(int)}
-		}
-		snap, err = c.e.store.Get(context.Background(), c.live.key, *view)
-	}
-	c.unsure = c.unsure || store.Unsure(err)
-	return snap, err
 }
 
 // bind tells the message that brought the task, once, which task that is.
@@ -116,26 +117,39 @@ func (c *Call) artifact(data runtime.ArtifactData) error {
 	return c.commit(c.newArtifact(&data), nil)
 }
 
-// sized is an event with what it adds to its task.
+// sized is an event with what it adds to its task. Its stamp stays the same however often the store is asked to take it.
 type sized struct {
 	runtime.Event
-	size store.Size
+	size  store.Size
+	stamp uint64
+	done  int64 // the call that it ends
+}
+
+// state is what the event makes the task's.
+func (e *sized) state() runtime.State {
+	if e.Event == nil {
+		return runtime.StateUnspecified
+	}
+	return e.EventInfo().State
+}
+
+func stamped(e runtime.Event, size store.Size) sized {
+	return sized{Event: e, size: size, stamp: newStamp()}
 }
 
 // newStatus makes a status update, with a message unless there is nothing in it.
 func (c *Call) newStatus(state runtime.State, said runtime.MessageData) sized {
-	var e sized
+	var size store.Size
 	m := c.messageOrNone(said)
 	if m != nil {
-		e.size = store.SizeOfMessage(m, said.Parts)
+		size = store.SizeOfMessage(m, said.Parts)
 	}
-	e.Event = c.e.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.e.now())
-	return e
+	return stamped(c.e.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.e.now()), size)
 }
 
 // newArtifact makes an artifact update.
 func (c *Call) newArtifact(data *runtime.ArtifactData) sized {
-	return sized{c.e.newArtifact(c.ctx, c.taskID(), c.context(), *data), store.SizeOfArtifact(data)}
+	return stamped(c.e.newArtifact(c.ctx, c.taskID(), c.context(), *data), store.SizeOfArtifact(data))
 }
 
 // commit applies an event to the task, with what the handler saved meanwhile.
@@ -145,21 +159,27 @@ func (c *Call) commit(e sized, view *store.View) error {
 
 // try is commit, once.
 func (c *Call) try(e sized, view *store.View) error {
-	u := store.Update{Event: e.Event, Size: e.size}
-	if c.unsaved {
-		u.Saved = &c.private.Saved
+	u := store.Update{
+		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: c.epoch, Done: e.done, Saved: c.pending(),
 	}
-	snap, err := c.live.commit(c.e, u, view)
-	if errors.Is(err, store.ErrConflict) {
-		c.cancel(errLost)
-		return errLost
+	snap, err := c.live.commit(c.e, 0, &u, view)
+	if errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrEnded) {
+		return c.lose()
 	}
+	c.doubtful = c.doubtful || store.Unsure(err)
 	if err != nil {
 		return err
 	}
-	c.unsaved = false
+	if !c.doubtful { // else the update may have been made when there was less to save
+		c.kept(u.Saved)
+	}
+	c.doubtful = false
 	if view != nil {
 		c.last, c.bytes = snap.Task, snap.Bytes
+	}
+	if snap.Run != nil {
+		next := snap
+		c.next = &next
 	}
 	return nil
 }

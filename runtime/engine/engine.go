@@ -28,6 +28,7 @@ type Engine struct {
 	catalog   // the skills
 	admission // the calls that are admitted
 	registry  // the tasks that somebody works on or reads
+	deadlines // of the calls of the store
 
 	protocol   *runtime.Protocol
 	operations map[string]Operation // those that the runtime does not know
@@ -37,6 +38,7 @@ type Engine struct {
 	held    holder
 	courier courier // of push notifications
 	streams atomic.Int64
+	shared  atomic.Bool   // other instances may work on the store's tasks, too
 	answers budget.Budget // of what is being written
 }
 

@@ -18,7 +18,7 @@ var (
 	// ErrTimeout: the skill's time is up.
 	ErrTimeout  = errors.New("the skill's time is up")
 	errShutdown = errors.New("the agent is shutting down")
-	errLost     = errors.New("the task was changed by somebody else")
+	errLost     = errors.New("the task is run by somebody else")
 )
 
 // Errors of a handler's Task.
@@ -126,8 +126,12 @@ func ToError(err error) (e *runtime.Error, known bool) {
 		return ErrBusy.With("somebody else made the task at the same time, try again"), true
 	case errors.Is(err, store.ErrTooLarge):
 		return violation("message", "does not fit: its task would be larger than this agent keeps one"), true
-	case errors.Is(err, store.ErrConflict), errors.Is(err, errLost):
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrLost), errors.Is(err, errLost):
 		return ErrBusy.With("the task was changed by somebody else, try again"), true
+	case errors.Is(err, store.ErrNoSpace):
+		return ErrBusy.With("the agent has no room to keep anything, try again later"), true
+	case errors.Is(err, store.ErrUnavailable), errors.Is(err, store.ErrUnknown):
+		return ErrBusy.With("the agent cannot reach its tasks, try again later"), true
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return ErrBusy.With("the request was given up"), true
 	}

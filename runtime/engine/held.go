@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // heldFor is how often the pieces of artifacts that are held back are looked at: a piece goes out at the second look.
@@ -52,7 +51,7 @@ func (c *Call) look() (more bool) {
 		if w.fresh = false; fresh || !w.ripe(false) {
 			continue
 		}
-		if err := w.try(); err != nil && !store.Unsure(err) {
+		if err := w.try(); err != nil && !hiccup(err) {
 			c.lost = err
 		}
 	}

@@ -99,25 +99,32 @@ func (c *Call) enqueue(wait bool) {
 }
 
 // asked ends a call before its handler: the first message does not fit the skill, and the new task waits with the
-// question for what is missing.
-func (c *Call) asked(target target) error {
+// question for what is missing. A question that the store does not take is left to the background: left says so.
+func (c *Call) asked(target target) (left bool, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	c.private.Asked, c.input = true, target.input
 	if err := c.create(runtime.StateSubmitted); err != nil {
-		return err
+		return false, err
 	}
-	err := c.status(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing}, c.view())
-	c.first = c.last
-	c.state = over
-	c.live.run = nil
-	c.e.drop(c.live)
-	return err
+	c.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing})
+	c.ending.status.done = c.work.N
+	err = c.commit(c.ending.status, c.view())
+	c.first, c.state = c.last, ending
+	if hiccup(err) {
+		c.persist(err)
+		c.e.dismiss(c)
+		return true, errUnwritten
+	}
+	if next := c.leave(); next != nil {
+		go next.execute()
+	}
+	return false, err
 }
 
 // askedAgain is asked for a message that still leaves something missing.
-func (c *Call) askedAgain(missing []runtime.Part) error {
-	if err := c.addMessage(runtime.StateInputRequired, missing); err != nil {
+func (c *Call) askedAgain(version int64, missing []runtime.Part) error {
+	if _, err := c.addMessage(version, runtime.StateInputRequired, missing, nil); err != nil {
 		return err
 	}
 	c.last, c.state = c.first, over
@@ -224,8 +231,9 @@ func (c *Call) returned(out []byte, err error) (next *Call) {
 }
 
 // expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context.
-// What it still says is refused.
+// What it still says is refused. The handler is told before somebody waits for the store.
 func (c *Call) expire() {
+	c.cancel(ErrTimeout)
 	if next := c.expired(); next != nil {
 		go next.execute()
 	}
@@ -237,7 +245,6 @@ func (c *Call) expired() (next *Call) {
 	if c.state >= ending {
 		return nil
 	}
-	c.cancel(ErrTimeout)
 	return c.settle(nil, ErrTimeout)
 }
 
@@ -246,7 +253,7 @@ func (c *Call) expired() (next *Call) {
 func (c *Call) settle(out []byte, err error) (next *Call) {
 	c.state = ending
 	c.conclude(out, err)
-	if err := c.write(); store.Unsure(err) {
+	if err := c.write(); hiccup(err) {
 		c.persist(err)
 		return nil
 	}
@@ -256,7 +263,7 @@ func (c *Call) settle(out []byte, err error) (next *Call) {
 // persist goes on trying to store the ending in the background, until the store takes it or the engine shuts down. A
 // client that waits for the end is answered with an error after a while. The caller holds c.live.mu.
 func (c *Call) persist(err error) {
-	c.e.log(c.skill.ID, c.id).Warn("the end of a task could not be stored, trying again",
+	c.e.log(c.skill.ID, c.named()).Warn("the end of a task could not be stored, trying again",
 		"state", c.ending.status.EventInfo().State.String(), "error", err)
 	if !c.done.armed() {
 		c.done.arm() // the sender may be on the handler's goroutine
@@ -283,7 +290,7 @@ func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	err := c.write()
-	if store.Unsure(err) && inTime {
+	if hiccup(err) && inTime {
 		if late {
 			c.err = errUnwritten
 			c.decided.fire()
@@ -291,9 +298,9 @@ func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 		}
 		return nil, false
 	}
-	if store.Unsure(err) {
+	if hiccup(err) {
 		c.err = errUnwritten
-		c.e.log(c.skill.ID, c.id).Error("the end of a task was not stored",
+		c.e.log(c.skill.ID, c.named()).Error("the end of a task was not stored",
 			"state", c.ending.status.EventInfo().State.String(), "error", err)
 	} else if c.err == errUnwritten {
 		c.err = nil
@@ -306,28 +313,28 @@ func (c *Call) leave() (next *Call) {
 	c.state = over
 	c.decided.fire()
 	c.done.fire()
-	if c.live.version == 0 {
+	l := c.live
+	if l.version == 0 {
 		return nil
 	}
-	defer c.e.drop(c.live)
-	c.live.run = nil
-	if len(c.live.queue) == 0 {
+	defer c.e.drop(l)
+	if l.run != c { // somebody else has the task
 		return nil
 	}
-	if state, err := c.live.state(c.e); err == nil && state.Terminal() || errors.Is(err, store.ErrNotFound) {
-		for _, q := range c.live.queue {
-			q.abandon()
-		}
-		c.live.queue = nil
-		return nil
+	if l.run = nil; c.next != nil {
+		l.run = l.succeed(c.e, c.next, c.ending.status.state())
+		return l.run
 	}
-	next, c.live.queue = c.live.queue[0], c.live.queue[1:]
-	c.live.run = next
-	next.promote()
-	return next
+	for _, q := range l.queue { // the task has ended; or nobody knows, and the store says what becomes of them
+		q.elsewhere = !l.ended
+		q.abandon()
+	}
+	l.queue = nil
+	return nil
 }
 
-// abandon gives up a queued call: its task ended before its turn. Its message stays in the history.
+// abandon gives up a queued call: its task ended before its turn, or somebody else is going to work on it. Its message
+// stays in the history.
 func (c *Call) abandon() {
 	c.state = over
 	c.cancel(nil)
@@ -336,33 +343,47 @@ func (c *Call) abandon() {
 	c.e.drop(c.live)
 }
 
-// promote makes a queued call the one at work on its task: what the call before it saved is there now, and if that one
-// asked for input the task is being worked on again.
-func (c *Call) promote() {
+// promote makes a call the one at work on its task, in the given state: what the call before it saved is there now, and
+// if that one asked for input the task is being worked on again.
+func (c *Call) promote(snap *store.Snapshot, now runtime.State) {
 	c.state = waiting
-	snap, err := c.live.load(c.e, store.View{History: new(int)})
-	if err != nil {
-		return
-	}
-	c.private = snap.Private
-	if snap.Task.TaskInfo().State.Interrupted() {
+	c.begins(snap)
+	if now.Interrupted() {
 		if err := c.status(runtime.StateWorking, runtime.MessageData{}, nil); err != nil {
-			c.e.log(c.skill.ID, c.id).Error("task does not go on", "error", err)
+			c.e.log(c.skill.ID, c.named()).Error("task does not go on", "error", err)
 		}
 	}
+}
+
+// begins takes note of what the store says to who is to begin the call.
+func (c *Call) begins(snap *store.Snapshot) {
+	if snap.Run != &c.work {
+		c.work = *snap.Run
+	}
+	c.epoch, c.private = snap.Epoch, snap.Private
+	c.have(snap.Private.Saved)
 }
 
 // cancelTask ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told
 // through its context, with the cause ErrCanceled, and nothing it still says counts. An ended task cannot be canceled,
 // not even a canceled one (T17).
-func (e *Engine) cancelTask(ctx context.Context, key store.Key) (runtime.Task, error) {
-	if _, err := e.store.Get(context.Background(), key, store.View{History: new(int)}); err != nil {
+func (e *Engine) cancelTask(ctx context.Context, key store.Key) (task runtime.Task, err error) {
+	if _, err := e.store.Head(e.soon(), key); err != nil {
 		return nil, err
 	}
 	l := e.use(key)
 	defer e.drop(l)
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	err = decide(func() error {
+		task, err = e.cancelOnce(ctx, l)
+		return err
+	})
+	return task, err
+}
+
+// cancelOnce decides on the task as it stands. The caller holds l.mu.
+func (e *Engine) cancelOnce(ctx context.Context, l *live) (runtime.Task, error) {
 	snap, err := l.load(e, store.View{History: new(int)})
 	if err != nil {
 		return nil, err
@@ -370,22 +391,32 @@ func (e *Engine) cancelTask(ctx context.Context, key store.Key) (runtime.Task, e
 	info := snap.Task.TaskInfo()
 	if info.State.Terminal() {
 		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).
-			WithMetadata("taskId", key.Task)
+			WithMetadata("taskId", info.ID)
 	}
-	u := store.Update{Event: e.newStatus(ctx, key.Task, info.ContextID, runtime.StateCanceled, nil, e.now())}
+	u := store.Update{
+		Event: e.newStatus(ctx, info.ID, info.ContextID, runtime.StateCanceled, nil, e.now()), Stamp: newStamp(),
+	}
+	version := snap.Version
 	err = l.retry(e, context.Background(), func() (err error) {
-		snap, err = l.commit(e, u, &store.Full)
+		snap, err = l.commit(e, version, &u, &store.Full)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	if l.run != nil {
-		l.run.cancel(ErrCanceled)
-		l.run.done.fire()
-	}
-	for _, q := range l.queue {
-		q.done.fire()
-	}
+	l.unseat(ErrCanceled)
 	return snap.Task, nil
+}
+
+// decisions is how often a client's update is decided anew when others were faster.
+const decisions = 5
+
+// decide does what depends on the task as it stands, and is refused when the task has changed meanwhile.
+func decide(do func() error) (err error) {
+	for range decisions {
+		if err = do(); !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrEnded) {
+			return err
+		}
+	}
+	return err
 }

@@ -1,45 +1,110 @@
 package engine
 
 import (
-	"context"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
+	"time"
 
-	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // live is a task that somebody in this process works on or reads: a handler, a stream, an operation. Updates made here
-// pass through it one at a time; the store's versions catch those made elsewhere.
+// pass through it one at a time; the store's epochs and versions fence those made elsewhere.
+//
+// Who holds mu may wait for the store, no longer than its calls may take. Readers, and what a handler asks without
+// saying anything, do without it.
 type live struct {
 	key  store.Key
 	refs int // guarded by registry.mu; 0: not in the registry
 
-	mu       sync.Mutex
-	task     store.Ref // nil until it is needed
-	version  int64     // of the task; 0: it does not exist yet
-	run      *Call     // the handler's call that is going on, nil while the task waits
-	queue    []*Call   // calls for messages that came meanwhile
-	readers  []*reader // streams and waiting sends
+	mu      sync.Mutex
+	task    store.Ref // nil until it is needed
+	version int64     // the last that is known of the task; 0: it does not exist yet
+	ended   bool      // as far as is known
+	run     *Call     // the handler's call that is going on here, nil while the task waits or runs elsewhere
+	queue   []*Call   // calls for messages that came meanwhile
+
 	openings openings
-	// attached is the number of readers.
-	attached atomic.Int32
-	read     bool          // there was a reader: its client may come back for the events after the last it saw
-	doubt    runtime.Event // an update of which it is not known whether the store made it
-	landed   runtime.Event // one that turned out to be made
+	looking  atomic.Bool // somebody finds out whether the task is still run here
+	audience
+	unwatch func() // ends the watch of the store, where several instances share it; guarded by registry.mu
+}
+
+// audience are the readers of a task: streams and waiting sends.
+type audience struct {
+	seats    sync.Mutex
+	readers  []*reader
+	attached atomic.Int64 // number of readers
+	// read: there was a reader; its client may come back for the events after the last it saw.
+	read atomic.Bool
 }
 
 // reader is woken when its task has changed. The signal is one for any number of changes.
 type reader struct {
 	wake chan struct{}
+	look *time.Timer // wakes it now and then, since the task may have changed elsewhere; nil: it cannot have
 }
-
-func newReader() *reader { return &reader{wake: make(chan struct{}, 1)} }
 
 func (r *reader) signal() {
 	select {
 	case r.wake <- struct{}{}:
 	default:
+	}
+}
+
+// lookEvery is about how often a reader looks at a store that others share: a change that was made elsewhere is told,
+// but that may be lost.
+const lookEvery = time.Second
+
+func (e *Engine) newReader() *reader {
+	r := &reader{wake: make(chan struct{}, 1)}
+	if e.shared.Load() {
+		r.look = time.AfterFunc(jitter(lookEvery), func() {
+			r.signal()
+			r.look.Reset(jitter(lookEvery))
+		})
+	}
+	return r
+}
+
+// jitter is d, more or less, so that not all wake at once.
+func jitter(d time.Duration) time.Duration { return d*3/4 + rand.N(d/2) }
+
+// attach adds a reader.
+func (a *audience) attach(r *reader) {
+	a.seats.Lock()
+	defer a.seats.Unlock()
+	a.readers = append(a.readers, r)
+	a.attached.Add(1)
+	a.read.Store(true)
+}
+
+// detach removes a reader.
+func (a *audience) detach(r *reader) {
+	if r.look != nil {
+		r.look.Stop()
+	}
+	a.seats.Lock()
+	defer a.seats.Unlock()
+	for i, x := range a.readers {
+		if x == r {
+			a.readers = append(a.readers[:i], a.readers[i+1:]...)
+			a.attached.Add(-1)
+			return
+		}
+	}
+}
+
+// wake tells the readers that the task has changed.
+func (a *audience) wake() {
+	if a.attached.Load() == 0 {
+		return
+	}
+	a.seats.Lock()
+	defer a.seats.Unlock()
+	for _, r := range a.readers {
+		r.signal()
 	}
 }
 
@@ -50,75 +115,77 @@ type registry struct {
 }
 
 // use returns the task's live entry, made if needed, and counts its user. Give it back with drop.
-func (r *registry) use(key store.Key) *live {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	l := r.live[key]
+func (e *Engine) use(key store.Key) *live {
+	e.registry.mu.Lock()
+	defer e.registry.mu.Unlock()
+	l := e.live[key]
 	if l == nil {
 		l = &live{key: key}
-		r.live[key] = l
+		e.enter(l)
 	}
 	l.refs++
 	return l
 }
 
 // register puts the entry of a task that was just created into the registry, for its handler.
-func (r *registry) register(l *live) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (e *Engine) register(l *live) {
+	e.registry.mu.Lock()
+	defer e.registry.mu.Unlock()
 	l.refs++
-	r.live[l.key] = l
+	e.enter(l)
+}
+
+// enter puts an entry into the registry. The caller holds its lock.
+func (e *Engine) enter(l *live) {
+	e.live[l.key] = l
+	if e.shared.Load() && l.unwatch == nil {
+		l.unwatch = e.store.Watch(l.key, func() {
+			l.wake()
+			e.lookAfter(l)
+		})
+	}
 }
 
 // drop gives an entry back.
-func (r *registry) drop(l *live) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
+func (e *Engine) drop(l *live) {
+	e.registry.mu.Lock()
+	defer e.registry.mu.Unlock()
+	if l.refs--; l.refs > 0 {
+		return
+	}
+	if l.unwatch != nil {
+		l.unwatch()
+		l.unwatch = nil
+	}
 	// A client may have chosen the id of a task that somebody else asked for.
-	if l.refs--; l.refs == 0 && r.live[l.key] == l {
-		delete(r.live, l.key)
+	if e.live[l.key] == l {
+		delete(e.live, l.key)
 	}
 }
 
-// attach adds a reader.
-func (l *live) attach(r *reader) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	l.readers = append(l.readers, r)
-	l.attached.Add(1)
-	l.read = true
-}
-
-// detach removes a reader.
-func (l *live) detach(r *reader) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	for i, x := range l.readers {
-		if x == r {
-			l.readers = append(l.readers[:i], l.readers[i+1:]...)
-			l.attached.Add(-1)
-			return
-		}
+// find returns the task's live entry, nil if there is none. Give it back with drop.
+func (e *Engine) find(key store.Key) *live {
+	e.registry.mu.Lock()
+	defer e.registry.mu.Unlock()
+	l := e.live[key]
+	if l != nil {
+		l.refs++
 	}
+	return l
 }
 
 // load reads the task and takes note of its version. The caller holds l.mu.
 func (l *live) load(e *Engine, view store.View) (store.Snapshot, error) {
-	snap, err := e.store.Get(context.Background(), l.key, view)
+	snap, err := e.store.Get(e.soon(), l.key, view)
 	if err != nil {
 		return snap, err
 	}
-	if l.doubt != nil {
-		l.landed = nil
-		if snap.Version > l.version {
-			l.landed = l.doubt
-			l.wake()
-		}
-		l.doubt = nil
-	}
-	l.version = snap.Version
+	l.note(snap.Version)
 	return snap, nil
 }
+
+// note takes note of a version of the task.
+func (l *live) note(version int64) { l.version = max(l.version, version) }
 
 // ref returns the task in the store, which has to be there. The caller holds l.mu.
 func (l *live) ref(e *Engine) store.Ref {
@@ -129,26 +196,18 @@ func (l *live) ref(e *Engine) store.Ref {
 }
 
 // commit applies an update to the task and wakes its readers. The caller holds l.mu. A client that went away does not
-// undo anything, which is why no request's context is involved. An update that failed in the store can be committed
-// again: if it was made all the same, it is not made twice.
-func (l *live) commit(e *Engine, u store.Update, view *store.View) (store.Snapshot, error) {
-	if l.doubt != nil {
-		if view == nil {
-			view = &store.View{History: new(int)}
-		}
-		if snap, err := l.load(e, *view); err != nil || l.landed == u.Event {
-			return snap, err
-		}
-	}
-	u.Unread = !l.read
-	snap, err := l.ref(e).Apply(context.Background(), l.version, u, view)
+// undo anything, which is why no request's context is involved. An update that failed without an answer can be
+// committed again: its stamp keeps it from being made twice.
+func (l *live) commit(e *Engine, expect int64, u *store.Update, view *store.View) (store.Snapshot, error) {
+	u.Unread = !l.read.Load()
+	snap, err := l.ref(e).Apply(e.soon(), expect, *u, view)
 	if err != nil {
-		if store.Unsure(err) {
-			l.doubt = u.Event
-		}
 		return snap, err
 	}
-	l.version = snap.Version
+	l.note(snap.Version)
+	if u.Event.EventInfo().State.Terminal() {
+		l.ended = true
+	}
 	l.wake()
 	if snap.Pushed {
 		e.courier.wake()
@@ -156,12 +215,8 @@ func (l *live) commit(e *Engine, u store.Update, view *store.View) (store.Snapsh
 	return snap, nil
 }
 
-// wake tells the readers that the task has changed.
-func (l *live) wake() {
-	for _, r := range l.readers {
-		r.signal()
-	}
-}
+// newStamp makes the stamp of an update.
+func newStamp() uint64 { return rand.Uint64() | 1 }
 
 // waiting is how many bytes the inputs of the calls in the queue have. Each has its own: a short message may be merged
 // over a long input. The caller holds l.mu.
@@ -170,13 +225,4 @@ func (l *live) waiting() (bytes int64) {
 		bytes += int64(len(c.input.raw))
 	}
 	return bytes
-}
-
-// state returns the task's state, without copying the task.
-func (l *live) state(e *Engine) (runtime.State, error) {
-	snap, err := e.store.Get(context.Background(), l.key, store.View{History: new(int)})
-	if err != nil {
-		return runtime.StateUnspecified, err
-	}
-	return snap.Task.TaskInfo().State, nil
 }

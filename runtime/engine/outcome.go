@@ -31,9 +31,9 @@ func (c *Call) giveUp(err error) {
 	case c.reply != nil:
 		c.e.log(c.skill.ID, "").Warn("skill failed after its answer", "error", err)
 	case errors.Is(cause, ErrCanceled):
-		c.e.log(c.skill.ID, c.id).Info("task canceled") // it ended then
+		c.e.log(c.skill.ID, c.named()).Info("task canceled") // it ended then
 	case errors.Is(cause, errLost) || errors.Is(err, store.ErrEnded):
-		c.e.log(c.skill.ID, c.id).Info("task goes on elsewhere", "error", err)
+		c.e.log(c.skill.ID, c.named()).Info("task goes on elsewhere", "error", err)
 		c.err = err
 	case errors.As(err, &o):
 		c.end(o.state, o.said)
@@ -54,17 +54,17 @@ func (c *Call) explain(err error) string {
 	case errors.As(err, &public):
 		return cmp.Or(public.Note, public.Message)
 	case errors.Is(cause, ErrTimeout):
-		c.e.log(c.skill.ID, c.id).Warn("skill took longer than allowed", "error", err)
+		c.e.log(c.skill.ID, c.named()).Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
 	case errors.Is(cause, errShutdown):
-		c.e.log(c.skill.ID, c.id).Info("skill stopped by the shutdown")
+		c.e.log(c.skill.ID, c.named()).Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
-		c.e.log(c.skill.ID, c.id).Warn("answer not kept", "error", err)
+		c.e.log(c.skill.ID, c.named()).Warn("answer not kept", "error", err)
 		return unkept
 	}
 	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
-		c.e.log(c.skill.ID, c.id).Error("skill failed", "error", err)
+		c.e.log(c.skill.ID, c.named()).Error("skill failed", "error", err)
 	}
 	return "The skill failed unexpectedly."
 }
@@ -72,7 +72,7 @@ func (c *Call) explain(err error) string {
 // end decides on the status with which the call ends, with a message unless there is nothing in it.
 func (c *Call) end(state runtime.State, said runtime.MessageData) {
 	if err := c.check(said.Parts); err != nil {
-		c.e.log(c.skill.ID, c.id).Error("answer refused", "error", err)
+		c.e.log(c.skill.ID, c.named()).Error("answer refused", "error", err)
 		c.fail("The skill's answer could not be sent.")
 		return
 	}
@@ -81,7 +81,8 @@ func (c *Call) end(state runtime.State, said runtime.MessageData) {
 
 // fail decides that the call ends as a failure, and takes nothing else along.
 func (c *Call) fail(reason string) {
-	c.ending, c.private.Saved = endEvents{failed: true}, nil
+	c.ending = endEvents{failed: true}
+	c.unsaved.Store(false)
 	c.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
 }
 

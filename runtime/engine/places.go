@@ -1,8 +1,6 @@
 package engine
 
 import (
-	"context"
-
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -37,7 +35,7 @@ func (st *Stream) shown(e runtime.Event) (runtime.Event, error) {
 		return e, nil
 	}
 	if st.places == nil {
-		snap, err := st.r.e.store.Get(context.Background(), st.live.key, store.View{History: new(int), Artifacts: true})
+		snap, err := st.r.e.store.Get(st.r.e.soon(), st.live.key, store.View{History: new(int), Artifacts: true})
 		if err != nil {
 			return nil, err
 		}

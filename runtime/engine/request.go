@@ -112,8 +112,8 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 // [Engine.ByClient] then.
 func (r *Request) Foreign(p *runtime.TaskRequest) bool {
 	key := store.Key{Owner: store.Owner{Tenant: p.Tenant, Principal: r.Caller}, Task: p.ID}
-	snap, err := r.e.store.Get(r.Context, key, store.View{History: new(int)})
-	return err == nil && snap.Private.ClientID
+	h, err := r.e.store.Head(r.e.soon(), key)
+	return err == nil && h.ClientID
 }
 
 // send carries out send and stream.
@@ -205,7 +205,7 @@ func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
 // get carries out GetTask. A large task is read once more when there is room for the answer: nobody holds on to one
 // while he waits.
 func (r *Request) get(key store.Key, view store.View) (any, error) {
-	snap, err := r.e.store.Get(r.Context, key, view)
+	snap, err := r.e.store.Get(r.e.soon(), key, view)
 	if err != nil || snap.Bytes <= uncounted {
 		return snap.Task, err
 	}
@@ -213,7 +213,7 @@ func (r *Request) get(key store.Key, view store.View) (any, error) {
 	if err := r.reserve(int64(snap.Bytes)); err != nil {
 		return nil, err
 	}
-	snap, err = r.e.store.Get(r.Context, key, view)
+	snap, err = r.e.store.Get(r.e.soon(), key, view)
 	return snap.Task, err
 }
 
@@ -274,7 +274,7 @@ func (r *Request) list(p *runtime.ListRequest) (any, error) {
 
 // page reads a page of tasks, as get reads one task.
 func (r *Request) page(owner store.Owner, query store.Query) (store.Page, error) {
-	page, err := r.e.store.List(r.Context, owner, query)
+	page, err := r.e.store.List(r.e.soon(), owner, query)
 	if err != nil || page.Bytes <= uncounted {
 		return page, err
 	}
@@ -282,5 +282,5 @@ func (r *Request) page(owner store.Owner, query store.Query) (store.Page, error)
 	if err := r.reserve(int64(page.Bytes)); err != nil {
 		return page, err
 	}
-	return r.e.store.List(r.Context, owner, query)
+	return r.e.store.List(r.e.soon(), owner, query)
 }

@@ -75,12 +75,13 @@ func (e *Engine) take(
 // message's info as that of 1.0 would be.
 func (e *Engine) nameTask(c *Call, info runtime.MessageInfo) (runtime.MessageInfo, error) {
 	if info.TaskID != "" {
-		_, err := e.store.Get(c.ctx, store.Key{Owner: c.owner, Task: info.TaskID}, store.View{History: new(int)})
+		_, err := e.store.Head(e.soon(), store.Key{Owner: c.owner, Task: info.TaskID})
 		if !errors.Is(err, store.ErrNotFound) {
 			return info, err
 		}
 	}
-	c.id, c.private.ClientID = info.TaskID, true
+	c.set(info.TaskID, "")
+	c.private.ClientID = true
 	info.TaskID = ""
 	return info, nil
 }
@@ -143,7 +144,8 @@ func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 
 // first admits the first message of a task, routes it and runs its skill. Reading the message is work already.
 func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer runtime.Message, err error) {
-	c.live, c.contextID = &c.own, info.ContextID
+	c.live = &c.own
+	c.set(c.named(), info.ContextID)
 	if err := e.admit(c); err != nil {
 		return nil, err
 	}
@@ -153,10 +155,10 @@ func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer r
 			c.refuse()
 		}
 	}()
-	if answer, called, err = e.place(c, info); !called {
+	if answer, called, err = e.place(c, info); !called || err != nil {
 		return answer, err
 	}
-	if how.stored || how.named && c.id != "" { // the engine's word, or the client's name, is for a task that is there
+	if how.stored || how.named && c.named() != "" { // the engine's word, or the client's name, is for a task that is there
 		if err := c.found(); err != nil {
 			called = false
 			return nil, err
@@ -170,7 +172,7 @@ func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer r
 }
 
 // place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is
-// a message or, in the task, a question.
+// a message or, in the task, a question. A call with an error goes on without its sender.
 func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
 	target, err := e.route(c, info)
 	if err != nil {
@@ -185,7 +187,8 @@ func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Messag
 		return nil, false, err
 	}
 	if target.missing != nil {
-		return nil, false, c.asked(target)
+		left, err := c.asked(target)
+		return nil, left, err
 	}
 	c.input = target.input
 	return nil, true, nil
@@ -205,18 +208,30 @@ func (c *Call) found() error {
 // await waits until the call is over, or canceled, or its outcome cannot be told for now. A client that goes away, or
 // the shutdown, ends the waiting; the call goes on.
 func (c *Call) await(client context.Context) error {
-	if !c.done.armed() {
-		return nil
+	if c.done.armed() {
+		select {
+		case <-c.done.c:
+		case <-client.Done():
+			return context.Cause(client)
+		case <-c.e.closing:
+			return ErrBusy.With("the agent is shutting down")
+		}
 	}
-	select {
-	case <-c.done.c:
-		return nil
-	case <-client.Done():
-		return context.Cause(client)
-	case <-c.e.closing:
-		return ErrBusy.With("the agent is shutting down")
+	if c.isElsewhere() {
+		return c.awaitElsewhere(client)
 	}
+	return nil
 }
+
+// turn says when the call of a message that continues a task has its turn.
+type turn uint8
+
+const (
+	noTurn     turn = iota // there is no call
+	atOnce                 // nobody is at work on the task
+	inLine                 // behind the calls that wait here
+	withOthers             // the task is run by another instance
+)
 
 // follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
 func (e *Engine) follow(c *Call, info runtime.MessageInfo, wait bool) error {
@@ -224,102 +239,126 @@ func (e *Engine) follow(c *Call, info runtime.MessageInfo, wait bool) error {
 		return err
 	}
 	l := e.use(store.Key{Owner: c.owner, Task: info.TaskID})
-	c.live, c.id, c.resumed = l, info.TaskID, true
-	started := false
-	defer func() {
-		if !started {
-			c.refuse()
-			e.drop(l)
-		}
-	}()
-	queued, started, err := e.join(c, info, wait)
-	if started && !queued {
+	c.live, c.resumed = l, true
+	c.set(info.TaskID, "")
+	when, err := e.join(c, info, wait)
+	switch when {
+	case atOnce:
 		c.launch(wait)
+	case noTurn, withOthers:
+		c.refuse()
+		e.drop(l)
 	}
 	return err
 }
 
-// join adds the message to its task and makes its call the task's next: started says that there is a call, queued that
-// another one is still going on.
-func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (queued, started bool, err error) {
-	l := c.live
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	snap, err := l.load(e, store.View{History: new(int)})
+// join adds the message to its task and makes its call the task's next.
+func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (when turn, err error) {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	err = decide(func() error {
+		when, err = e.joinOnce(c, info)
+		return err
+	})
+	if when == inLine {
+		c.enqueue(wait)
+	}
+	return when, err
+}
+
+// joinOnce decides on the task as it stands. The caller holds the lock of c.live.
+func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
+	snap, err := c.live.load(e, store.View{History: new(int)})
 	if err != nil {
-		return false, false, err // R60: also for a foreign task (R34, R39)
+		return noTurn, err // R60: also for a foreign task (R34, R39)
 	}
 	now := snap.Task.TaskInfo()
 	switch {
 	case info.ContextID != "" && info.ContextID != now.ContextID:
-		return false, false, violation("message.contextId", "is not the context of the task") // R62
+		return noTurn, violation("message.contextId", "is not the context of the task") // R62
 	case now.State.Terminal():
-		return false, false, runtime.ErrUnsupportedOperation.
+		return noTurn, runtime.ErrUnsupportedOperation.
 			With("the task has ended, send a message without a task id").WithMetadata("taskId", now.ID)
 	}
-	c.contextID, c.private = now.ContextID, snap.Private // R61
+	c.set(now.ID, now.ContextID) // R61
+	c.private = snap.Private
 	if c.skill = e.byID[snap.Private.Skill]; c.skill == nil {
-		return false, false, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
+		return noTurn, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
 	}
 	if err := c.checkModes(); err != nil {
-		return false, false, err
+		return noTurn, err
 	}
-	if err := e.roomForPush(c.ctx, l.key, c.configuration()); err != nil {
-		return false, false, err
+	if err := e.roomForPush(e.soon(), c.live.key, c.configuration()); err != nil {
+		return noTurn, err
 	}
 	in, missing, err := c.skill.resume(c.base.ctx, snap.Private, c.parts)
 	if err != nil {
-		return false, false, err
+		return noTurn, err
 	}
 	c.input, c.private.Input = in, in.raw
 	if missing != nil {
-		return false, false, c.askedAgain(missing)
+		return noTurn, c.askedAgain(snap.Version, missing)
 	}
-	c.private.Asked = false
-	if l.run != nil && l.waiting()+int64(len(in.raw)) > e.limits.Body {
-		return false, false, ErrBusy.With("too many messages wait for their turn in the task, try again later").
+	if c.live.run != nil && c.live.waiting()+int64(len(in.raw)) > e.limits.Body {
+		return noTurn, ErrBusy.With("too many messages wait for their turn in the task, try again later").
 			WithMetadata("taskId", now.ID)
 	}
-	if err := c.addMessage(runtime.StateWorking, nil); err != nil {
-		return false, false, err
+	return c.takeTurn(snap.Version)
+}
+
+// takeTurn adds the message and its call to the task, if that is as it was at the version.
+func (c *Call) takeTurn(version int64) (turn, error) {
+	c.private.Asked = false
+	c.work = store.Call{Input: c.input.raw, Request: c.req}
+	snap, err := c.addMessage(version, runtime.StateWorking, nil, &c.work)
+	l := c.live
+	switch {
+	case err != nil:
+		return noTurn, err
+	case snap.Run != nil:
+		l.unseat(errLost) // it went on here without the store's consent
+		l.run = c
+		c.begins(&snap)
+		return atOnce, nil
+	case l.run != nil && l.run.epoch == snap.Epoch && l.run.work.N < c.work.N:
+		return inLine, nil
 	}
-	if l.run != nil {
-		c.enqueue(wait)
-		return true, true, nil
-	}
-	l.run = c
-	return false, true, nil
+	c.elsewhere = true
+	return withOthers, nil
 }
 
 // addMessage commits the client's message together with a status. The status goes first: the question that it replaces
 // belongs before the answer in the history.
-func (c *Call) addMessage(state runtime.State, parts []runtime.Part) error {
-	c.req.Message.Bind(c.contextID, c.id)
+func (c *Call) addMessage(
+	version int64, state runtime.State, parts []runtime.Part, work *store.Call,
+) (snap store.Snapshot, err error) {
+	c.req.Message.Bind(c.context(), c.taskID())
 	var m runtime.Message
 	if len(parts) > 0 {
 		m = c.message(runtime.MessageData{Parts: parts}, true)
 	}
 	if c.decided.armed() {
-		c.live.read = true // by the stream that is about to begin
+		c.live.read.Store(true) // by the stream that is about to begin
 	}
 	u := store.Update{
-		Event:    c.e.newStatus(c.ctx, c.id, c.contextID, state, m, c.e.now()),
+		Event:    c.e.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.e.now()),
 		Messages: []runtime.Message{c.req.Message},
 		Input:    &c.private.Input,
 		Asked:    &c.private.Asked,
 		Push:     c.configuration(),
+		Stamp:    newStamp(),
+		Call:     work,
 	}
-	var snap store.Snapshot
-	err := c.retry(func() (err error) {
-		snap, err = c.live.commit(c.e, u, c.view())
+	err = c.retry(func() (err error) {
+		snap, err = c.live.commit(c.e, version, &u, c.view())
 		return err
 	})
 	if err != nil {
-		return err
+		return snap, err
 	}
 	c.first, c.firstVersion, c.last, c.bytes = snap.Task, snap.Version, nil, snap.Bytes
 	c.decided.fire()
-	return nil
+	return snap, nil
 }
 
 // awaitDecision waits, for a sender that does not wait for the end, until there is something to show. If the handler
@@ -373,7 +412,7 @@ func (c *Call) answer(ended bool) (result any, bytes int, err error) {
 	case ended && c.last != nil:
 		return c.last, c.bytes, nil
 	}
-	snap, err := c.e.store.Get(context.Background(), c.live.key, *c.view())
+	snap, err := c.e.store.Get(c.e.soon(), c.live.key, *c.view())
 	if err != nil {
 		return nil, 0, err
 	}

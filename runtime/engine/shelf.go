@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"strconv"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -10,6 +9,8 @@ import (
 
 // shelf is what a call knows of its task's artifacts. An artifact's id is unique within the task (R305), which other
 // calls have given artifacts to: those are looked up when this call gives its first, which is never before its turn.
+// What an earlier attempt of the same call has given is not on the shelf: the call gives the same ids again, and the
+// first that it says of one replaces what there was.
 type shelf struct {
 	filled bool
 	made   int             // ids made by number
@@ -21,12 +22,13 @@ func (c *Call) fill() error {
 	if c.shelf.filled {
 		return nil
 	}
-	if c.resumed {
-		snap, err := c.e.store.Get(context.Background(), c.live.key, store.View{History: new(int), Artifacts: true})
+	if c.work.Made > 0 {
+		snap, err := c.e.store.Get(c.e.soon(), c.live.key, store.View{History: new(int), Artifacts: true})
 		if err != nil {
 			return err
 		}
-		for _, a := range snap.Task.ArtifactList() {
+		list := snap.Task.ArtifactList()
+		for _, a := range list[:min(c.work.Made, len(list))] {
 			c.shelf.add(a.ID)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	goruntime "runtime"
 	"sync/atomic"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -35,6 +36,7 @@ type Stream struct {
 	records []*store.Record // what is waiting
 	sparse  int             // for how many takes not to gather
 	seq     int64           // of the last event taken
+	failed  int             // times in a row that the store gave no answer
 	over    bool            // nothing else is to come
 	last    bool            // the engine is closing: what the log holds by now still goes out
 	places  places          // of the artifacts, for versions that have them instead of ids; nil: not known yet
@@ -74,7 +76,7 @@ func (r *Request) stream(c *Call) (Answer, error) {
 // subscribe answers with the Task as it stands, then its events until it ends (R16, R17). After an event that the log
 // still reaches, the stream goes on right there instead, without the Task, also when the task has ended meanwhile.
 func (r *Request) subscribe(key store.Key) (a Answer, err error) {
-	if _, err := r.e.store.Get(r.Context, key, store.View{History: new(int)}); err != nil {
+	if _, err := r.e.store.Head(r.e.soon(), key); err != nil {
 		return Answer{}, err
 	}
 	st, err := r.open(key)
@@ -88,13 +90,13 @@ func (r *Request) subscribe(key store.Key) (a Answer, err error) {
 	}()
 	st.follow = true
 	if r.After > 0 {
-		if recs, err := r.e.store.Events(r.Context, key, r.After, 0); err == nil && len(recs) > 0 {
+		if recs, err := r.e.store.Events(r.e.soon(), key, r.After, 1); err == nil && len(recs) > 0 {
 			st.seq = r.After
 			return Answer{Stream: st}, nil
 		}
 	}
 	// The reader is attached: every event after the snapshot's version is read from the log, none is lost.
-	if st.first, err = r.e.store.Get(r.Context, key, store.Full); err != nil {
+	if st.first, err = r.e.store.Get(r.e.soon(), key, store.Full); err != nil {
 		return Answer{}, err
 	}
 	if state := st.first.Task.TaskInfo().State; state.Terminal() && !r.Version.Rules.Final {
@@ -118,7 +120,7 @@ func (r *Request) open(key store.Key) (*Stream, error) {
 	if err := r.e.admitStream(); err != nil {
 		return nil, err
 	}
-	st := &Stream{r: r, task: store.Find(r.e.store, key), live: r.e.use(key), reader: newReader()}
+	st := &Stream{r: r, task: store.Find(r.e.store, key), live: r.e.use(key), reader: r.e.newReader()}
 	st.live.attach(st.reader)
 	r.e.beat.add(st)
 	st.unhook = context.AfterFunc(r.Context, st.reader.signal)
@@ -150,14 +152,14 @@ func (st *Stream) Next() Step {
 			return Over
 		}
 		st.last = st.r.e.isClosing()
-		switch recs, err := st.task.Events(st.r.Context, st.seq, 0); {
-		case errors.Is(err, store.ErrTrimmed): // too slow for the log: begin anew
-			if st.first, err = st.r.e.store.Get(st.r.Context, st.live.key, store.Full); err == nil {
-				continue
-			}
-			return Over
+		switch recs, err := st.read(); {
+		case hiccup(err) && st.failed < maxFailed && !st.last:
+			st.failed++
+			time.AfterFunc(jitter(lookEvery), st.reader.signal)
 		case err != nil:
 			return Over
+		case st.first.Task != nil:
+			continue
 		case len(recs) > 0:
 			st.records = st.gather(recs)
 			return Events
@@ -190,7 +192,7 @@ func (st *Stream) gather(recs []*store.Record) []*store.Record {
 	}
 	for i := range gatherRounds {
 		goruntime.Gosched()
-		more, err := st.task.Events(st.r.Context, st.seq, 0)
+		more, err := st.task.Events(st.r.e.soon(), st.seq, eventsAtOnce)
 		if err != nil || len(more) <= len(recs) {
 			if i == 0 {
 				st.sparse = sparseTakes
@@ -200,6 +202,25 @@ func (st *Stream) gather(recs []*store.Record) []*store.Record {
 		recs = more
 	}
 	return recs
+}
+
+// maxFailed is how often in a row the log cannot be read before the stream ends: its client may come back.
+const maxFailed = 10
+
+// eventsAtOnce is how many events are read at a time: a slow client holds on to no more.
+const eventsAtOnce = 256
+
+// read reads what comes next. A client that is too slow for the log begins anew, with the task.
+func (st *Stream) read() (recs []*store.Record, err error) {
+	e := st.r.e
+	recs, err = st.task.Events(e.soon(), st.seq, eventsAtOnce)
+	if errors.Is(err, store.ErrTrimmed) {
+		st.first, err = e.store.Get(e.soon(), st.live.key, store.Full)
+	}
+	if err == nil {
+		st.failed = 0
+	}
+	return recs, err
 }
 
 // Len returns how many events are waiting to be taken.

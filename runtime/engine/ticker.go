@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,6 +13,8 @@ type ticker struct {
 	e       *Engine
 	now     atomic.Int64 // number of the present tick, from 1
 	running atomic.Bool
+	// sweeping: the store is being swept, on a goroutine of its own, since that may take long.
+	sweeping atomic.Bool
 
 	mu      sync.Mutex
 	streams map[*Stream]struct{}
@@ -66,21 +67,37 @@ func (t *ticker) remove(st *Stream) {
 func (t *ticker) tick() {
 	now := time.Now()
 	for _, c := range t.e.due(now) {
-		c.expire()
+		go c.expire()
 	}
 	sweep := t.beat(now)
 	if sweep {
 		t.e.courier.wake() // something may have fallen due by another instance
-		if n, _, err := t.e.store.Sweep(context.Background()); err != nil {
-			t.e.logger.Error("store could not be swept", "error", err)
-		} else if n > 0 {
-			t.e.logger.Debug("tasks dropped", "tasks", n)
-		}
+	}
+	if sweep && !t.sweeping.Swap(true) {
+		go t.sweep()
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if !t.stopped {
 		t.timer.Reset(t.interval())
+	}
+}
+
+// sweep has the store drop what is due, a little at a time.
+func (t *ticker) sweep() {
+	defer t.sweeping.Store(false)
+	dropped := 0
+	for more := true; more && !t.e.isClosing(); {
+		var n int
+		var err error
+		if n, more, err = t.e.store.Sweep(t.e.soon()); err != nil {
+			t.e.logger.Error("store could not be swept", "error", err)
+			return
+		}
+		dropped += n
+	}
+	if dropped > 0 {
+		t.e.logger.Debug("tasks dropped", "tasks", dropped)
 	}
 }
 

@@ -26,19 +26,19 @@ func (c *Call) write() error {
 		return nil
 	}
 	err := c.writeAll()
-	if err == nil || store.Unsure(err) {
+	if err == nil || hiccup(err) {
 		return err
 	}
 	switch {
-	case errors.Is(context.Cause(c.ctx), ErrCanceled): // the task ended when it was canceled
-	case errors.Is(err, errLost), errors.Is(err, store.ErrEnded):
-		c.e.log(c.skill.ID, c.id).Info("task goes on elsewhere", "error", err)
+	case errors.Is(err, ErrCanceled): // the task ended then
+	case errors.Is(err, errLost):
+		c.e.log(c.skill.ID, c.named()).Info("task goes on elsewhere", "error", err)
 		c.err = err
 	case c.live.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), c.ending.failed:
-		c.e.log(c.skill.ID, c.id).Error("task could not be ended", "error", err)
+		c.e.log(c.skill.ID, c.named()).Error("task could not be ended", "error", err)
 		c.err = err
 	default:
-		c.e.log(c.skill.ID, c.id).Error("the end of a task was refused", "error", err)
+		c.e.log(c.skill.ID, c.named()).Error("the end of a task was refused", "error", err)
 		c.fail(unkept)
 		return c.write()
 	}
@@ -64,6 +64,7 @@ func (c *Call) writeAll() error {
 		}
 		c.ending.artifact = sized{}
 	}
+	c.ending.status.done = c.work.N // which it may have only by now
 	return c.commit(c.ending.status, c.view())
 }
 
@@ -89,10 +90,14 @@ func (c *Call) retry(do func() error) error {
 	return c.live.retry(c.e, c.ctx, do)
 }
 
-// retry is Task.retry, for as long as ctx is there. The caller holds l.mu, which is free while it waits.
+// hiccup reports whether a call of the store failed for a reason that may pass: it can be made again, with the same
+// stamp.
+func hiccup(err error) bool { return store.Unsure(err) || errors.Is(err, store.ErrNoSpace) }
+
+// retry is Call.retry, for as long as ctx is there. The caller holds l.mu, which is free while it waits.
 func (l *live) retry(e *Engine, ctx context.Context, do func() error) error {
 	err := do()
-	for wait := firstRetry; store.Unsure(err) && wait < retryFor; wait *= 2 {
+	for wait := firstRetry; hiccup(err) && wait < retryFor; wait *= 2 {
 		l.mu.Unlock()
 		e.pause(wait, ctx.Done())
 		l.mu.Lock()

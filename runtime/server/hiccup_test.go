@@ -167,7 +167,7 @@ func TestTwoClientsThatNameTheSameNewTaskShareIt(t *testing.T) {
 	tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
 		mu.Lock()
 		defer mu.Unlock()
-		if c.Op != "get" || looks == 2 {
+		if c.Op != "head" || looks == 2 {
 			return faultstore.Fault{}
 		}
 		if looks++; looks == 2 {

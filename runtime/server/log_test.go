@@ -34,7 +34,7 @@ func TestHowASkillEndsIsLoggedAtTheLevelOfWhoCausedIt(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := a2a.Protocol().NewStatus(id, snap.Task.TaskInfo().ContextID, runtime.StateWorking, nil, time.Now())
+		e := a2a.Protocol().NewStatus(id, snap.Task.TaskInfo().ContextID, runtime.StateFailed, nil, time.Now())
 		if _, err := tasks.Apply(t.Context(), key, snap.Version, store.Update{Event: e}, nil); err != nil {
 			t.Fatal(err)
 		}
@@ -51,7 +51,7 @@ func TestHowASkillEndsIsLoggedAtTheLevelOfWhoCausedIt(t *testing.T) {
 		{"its client cancels the task", waits, func(a *agent, id string) { a.ok("CancelTask", `{"id":"`+id+`"}`) }, "task canceled", slog.LevelInfo},
 		{"the agent shuts down", waits, func(*agent, string) {}, "skill stopped by the shutdown", slog.LevelInfo},
 		{"its time is up", waits, func(a *agent, id string) { a.await(id, "TASK_STATE_FAILED") }, "skill took longer than allowed", slog.LevelWarn},
-		{"somebody else changes the task", func(ctx context.Context, t *server.Task) (string, error) {
+		{"somebody else ends the task", func(ctx context.Context, t *server.Task) (string, error) {
 			if err := t.Progress("going"); err != nil {
 				return "", err
 			}

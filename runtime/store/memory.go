@@ -126,8 +126,8 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 	m.repeats.add(key, n.Repeat, m.clock())
 	m.insert(r, bytes)
 	if n.Call != nil {
-		r.work.add(n.Call)
-		snap.Run = r.take(by, n.Stamp)
+		r.work.number(n.Call)
+		snap.Run = r.take(by, n.Call, n.Stamp)
 		if m.shared {
 			by.runs[r] = struct{}{}
 		}

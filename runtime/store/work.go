@@ -1,6 +1,10 @@
 package store
 
-import "github.com/a2agen/a2agen/runtime"
+import (
+	"slices"
+
+	"github.com/a2agen/a2agen/runtime"
+)
 
 // work is what a [Memory] knows of a task's calls.
 type work struct {
@@ -13,11 +17,10 @@ type work struct {
 	began       uint64 // stamp of the update that brought the call up that is at work
 }
 
-// add takes a call on.
-func (w *work) add(c *Call) {
+// number takes a call on.
+func (w *work) number(c *Call) {
 	w.calls++
 	c.N, c.Attempt, c.Made = w.calls, 0, 0
-	w.waiting = append(w.waiting, c)
 }
 
 // begun is the call at work if the update of that stamp brought it up.
@@ -43,30 +46,32 @@ func (r *row) hand(by *holder, u *Update, state runtime.State) *Call {
 			r.release()
 			return nil
 		}
-		return r.bringUp(u.Stamp)
+		next := w.waiting[0]
+		w.waiting = slices.Delete(w.waiting, 0, 1)
+		return r.bringUp(next, u.Stamp)
 	case u.Call != nil:
-		w.add(u.Call)
+		w.number(u.Call)
 		if w.holder == nil && !w.given {
 			r.store.keep(by, r)
-			return r.take(by, u.Stamp)
+			return r.take(by, u.Call, u.Stamp)
 		}
+		w.waiting = append(w.waiting, u.Call)
 	}
 	return nil
 }
 
-// take gives a task that nobody runs to an instance, with its first call that waits.
-func (r *row) take(by *holder, stamp uint64) *Call {
+// take gives a task that nobody runs to an instance, with a call.
+func (r *row) take(by *holder, c *Call, stamp uint64) *Call {
 	r.work.epoch++
 	r.work.holder = by
-	return r.bringUp(stamp)
+	return r.bringUp(c, stamp)
 }
 
-// bringUp makes the first call that waits the one at work.
-func (r *row) bringUp(stamp uint64) *Call {
-	w := &r.work
-	w.at, w.waiting, w.began = w.waiting[0], w.waiting[1:], stamp
-	w.at.Attempt, w.at.Made = 1, r.task.TaskInfo().Artifacts
-	return w.at
+// bringUp makes a call the one at work.
+func (r *row) bringUp(c *Call, stamp uint64) *Call {
+	c.Attempt, c.Made = 1, r.task.TaskInfo().Artifacts
+	r.work.at, r.work.began = c, stamp
+	return c
 }
 
 // release ends the running of a task: nobody holds it any more.

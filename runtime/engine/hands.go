@@ -1,0 +1,153 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// What happens when a task changes hands: another instance, or a client's cancel, has taken it from a handler here; a
+// message was taken on here for a handler elsewhere.
+
+// lose takes note that the store no longer takes what the handler says, and returns why. The caller holds c.live.mu.
+func (c *Call) lose() error {
+	h, failed := c.e.store.Head(c.e.soon(), c.live.key)
+	if failed != nil {
+		h = store.Head{}
+	}
+	if h.State.Terminal() {
+		c.live.ended = true
+	}
+	cause := causeOf(h)
+	if c.live.run == c {
+		c.live.unseat(cause)
+	}
+	c.cancel(cause)
+	c.elsewhere = true
+	return cause
+}
+
+// causeOf is why a handler does not have its task any more.
+func causeOf(h store.Head) error {
+	if h.State == runtime.StateCanceled {
+		return ErrCanceled
+	}
+	return errLost
+}
+
+// unseat takes the task from the call at work on it, and leaves those that wait for their turn to whoever has the task.
+// The caller holds l.mu.
+func (l *live) unseat(cause error) {
+	if l.run != nil {
+		l.run.cancel(cause)
+		l.run.elsewhere = true
+		l.run.done.fire()
+		l.run = nil
+	}
+	for _, q := range l.queue {
+		q.elsewhere = true
+		q.abandon()
+	}
+	l.queue = nil
+}
+
+func (c *Call) isElsewhere() bool {
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	return c.elsewhere
+}
+
+// lookAfter finds out whether a task that is run here still is. It does not wait for the store.
+func (e *Engine) lookAfter(l *live) {
+	if l.looking.Swap(true) {
+		return
+	}
+	go func() {
+		h, err := e.store.Head(e.soon(), l.key)
+		l.looking.Store(false)
+		if err != nil {
+			return
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		if l.run != nil && h.Epoch > l.run.epoch {
+			l.ended = h.State.Terminal()
+			l.unseat(causeOf(h))
+		}
+	}()
+}
+
+// awaitElsewhere waits until the store says that the call is over, whoever has run it.
+func (c *Call) awaitElsewhere(client context.Context) error {
+	e := c.e
+	l := e.use(c.live.key)
+	defer e.drop(l)
+	r := e.newReader()
+	l.attach(r)
+	defer l.detach(r)
+	for {
+		h, err := e.store.Head(e.soon(), l.key)
+		switch {
+		case err == nil && (h.Done >= c.work.N || h.State.Terminal()):
+			return nil
+		case err != nil && !hiccup(err):
+			return err
+		}
+		timer := time.NewTimer(jitter(lookEvery))
+		select {
+		case <-r.wake:
+		case <-timer.C:
+		case <-client.Done():
+			err = context.Cause(client)
+		case <-e.closing:
+			err = ErrBusy.With("the agent is shutting down")
+		}
+		if timer.Stop(); err != nil && !hiccup(err) {
+			return err
+		}
+	}
+}
+
+// succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. The caller
+// holds l.mu.
+func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *Call {
+	for i, c := range l.queue {
+		if c.work.N == snap.Run.N {
+			l.queue = slices.Delete(l.queue, i, i+1)
+			c.have(snap.Private.Saved)
+			c.promote(snap, state)
+			return c
+		}
+	}
+	c, err := e.revive(l.key, snap)
+	if err != nil {
+		e.log(snap.Private.Skill, l.key.Task).Error("a message cannot be worked on", "error", err)
+		return nil
+	}
+	c.promote(snap, state)
+	return c
+}
+
+// revive makes a call of what the store knows of one that was taken on elsewhere, or by a process that is no more.
+func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*Call, error) {
+	work, skill := snap.Run, e.byID[snap.Private.Skill]
+	if skill == nil || work.Request == nil || work.Request.Message == nil {
+		return nil, errors.New("its skill or its request is not there")
+	}
+	from := sender{
+		req: work.Request, parts: work.Request.Message.Contents(), owner: key.Owner,
+		base: values{context.Background(), work.Request.Source},
+	}
+	c := &Call{e: e, skill: skill, sender: from}
+	c.ctx, c.cancel = context.WithCancelCause(&c.base)
+	c.live = e.use(key)
+	c.set(key.Task, work.Request.Message.MessageInfo().ContextID)
+	c.have(snap.Private.Saved)
+	c.input.raw, c.resumed = work.Input, work.N > 1
+	e.adopt(c)
+	return c, nil
+}
