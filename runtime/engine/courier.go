@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // courier carries the events of tasks to where their clients want to be told. What is due is in the store: the courier
@@ -222,7 +223,8 @@ func (c *courier) log(p *parcel) *slog.Logger {
 	return c.e.log("", p.Key.Task).With("push", p.Push.ID, "host", p.host.name)
 }
 
-// close lets what is on its way arrive until ctx is done, but not for long, and sends nothing more.
+// close lets what is on its way arrive until ctx is done, but not for long, and sends nothing more. What is claimed is
+// given back to the store, for the next instance.
 func (c *courier) close(ctx context.Context) {
 	c.mu.Lock()
 	c.stopped = true
@@ -235,4 +237,10 @@ func (c *courier) close(ctx context.Context) {
 	defer context.AfterFunc(grace, c.stop)()
 	c.done.Wait()
 	c.stop()
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, p := range c.parcels {
+		c.settle(p, store.Outcome{})
+	}
+	clear(c.parcels)
 }

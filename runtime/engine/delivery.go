@@ -65,6 +65,7 @@ func (c *courier) deliver(p *parcel) (answered bool) {
 		c.settle(p, o)
 		return true
 	case c.ctx.Err() != nil: // the engine shuts down; it may have arrived
+		c.settle(p, store.Outcome{})
 		return false
 	case !errors.As(err, &failure):
 		failure = &runtime.PushFailure{Reason: err.Error()}

@@ -19,6 +19,8 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+var quiet = slog.New(slog.DiscardHandler)
+
 const card = `{"name":"Test","description":"for tests","version":"1.0.0",
 	"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
 	"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`
@@ -36,7 +38,7 @@ func newAgent(t *testing.T, o Options, skills ...Skill) *agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Logger, o.Now = slog.New(slog.DiscardHandler), time.Now
+	o.Logger, o.Now = quiet, time.Now
 	e, err := New(Config{Protocol: protocol, Card: c, Skills: skills}, o)
 	if err != nil {
 		t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-func TestConfigurationsThatWouldDoHarmAreRefused(t *testing.T) {
+func TestConfigurationsThatWouldDoHarmAreRefused(t *testing.T) { // R200
 	long := strings.Repeat("x", 5000)
 	https := "https://hook.example/x"
 	closed, open := New(Targets{}, nil), opened(t)

@@ -21,7 +21,7 @@ import (
 
 // Limits of a request.
 const (
-	timeout     = 15 * time.Second // from the first packet to the answer (R85)
+	patience    = 15 * time.Second // from the first packet to the answer (R85)
 	dialTimeout = 10 * time.Second
 	idle        = 30 * time.Second
 	maxHeader   = 16 << 10
@@ -39,11 +39,12 @@ type Sender struct {
 	signer  Signer
 	plain   *http.Transport
 	secure  *http.Transport
+	timeout time.Duration
 }
 
 // New makes a sender. signer may be nil.
 func New(targets Targets, signer Signer) *Sender {
-	s := &Sender{targets: targets, signer: signer}
+	s := &Sender{targets: targets, signer: signer, timeout: patience}
 	s.plain, s.secure = s.transport(false), s.transport(true)
 	return s
 }
@@ -85,7 +86,7 @@ func (s *Sender) Close() {
 
 // Push sends a notification, once. Only 2xx means that the receiver has it (R80).
 func (s *Sender) Push(ctx context.Context, n *runtime.Notification) error {
-	ctx, cancel := context.WithTimeout(ctx, timeout)
+	ctx, cancel := context.WithTimeout(ctx, s.timeout)
 	defer cancel()
 	r, err := s.request(ctx, n)
 	if err != nil {
@@ -98,7 +99,7 @@ func (s *Sender) Push(ctx context.Context, n *runtime.Notification) error {
 	resp, err := transport.RoundTrip(r)
 	if err != nil {
 		if ctx.Err() == context.DeadlineExceeded {
-			err = fmt.Errorf("no answer within %v", timeout)
+			err = fmt.Errorf("no answer within %v", s.timeout)
 		}
 		return &runtime.PushFailure{Reason: err.Error()}
 	}

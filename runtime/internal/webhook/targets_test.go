@@ -258,3 +258,25 @@ func TestAnswersSayWhatComesNext(t *testing.T) {
 		hook.Close()
 	}
 }
+
+func TestAReceiverThatDoesNotAnswerIsGivenUp(t *testing.T) { // R85
+	if patience < 10*time.Second || patience > 30*time.Second {
+		t.Errorf("it has %v", patience)
+	}
+	over := make(chan struct{})
+	hook := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over }))
+	defer hook.Close()
+	defer close(over)
+	s := opened(t)
+	s.timeout = 50 * time.Millisecond
+	var failure *runtime.PushFailure
+	err := s.Push(t.Context(), &runtime.Notification{Config: runtime.PushConfig{URL: hook.URL}})
+	if !errors.As(err, &failure) || failure.Answered || failure.Reason != "no answer within 50ms" {
+		t.Errorf("%+v", err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if err := s.Push(ctx, &runtime.Notification{Config: runtime.PushConfig{URL: hook.URL}}); err == nil {
+		t.Error("sent after the end")
+	}
+}

@@ -1,0 +1,516 @@
+package engine
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/faultstore"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// post is a transport that keeps what was sent.
+type post struct {
+	mu     sync.Mutex
+	sent   []letter
+	active int
+	most   int // on their way at once
+	// answer says what comes of a notification; nil: it arrives.
+	answer func(ctx context.Context, n *runtime.Notification) error
+}
+
+type letter struct {
+	*runtime.Notification
+	at  time.Time
+	err error
+}
+
+func (p *post) Check(*runtime.PushConfig) *runtime.Violation { return nil }
+
+func (p *post) Host(c *runtime.PushConfig) string { return c.URL }
+
+func (p *post) Push(ctx context.Context, n *runtime.Notification) (err error) {
+	p.mu.Lock()
+	p.active++
+	p.most = max(p.most, p.active)
+	answer := p.answer
+	p.mu.Unlock()
+	if answer != nil {
+		err = answer(ctx, n)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.active--
+	p.sent = append(p.sent, letter{n, time.Now(), err})
+	return err
+}
+
+func (p *post) all() []letter {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return slices.Clone(p.sent)
+}
+
+func (p *post) arrived() (list []letter) {
+	for _, l := range p.all() {
+		if l.err == nil {
+			list = append(list, l)
+		}
+	}
+	return list
+}
+
+// hang waits for as long as the transport does.
+func hang(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(15 * time.Second):
+		return &runtime.PushFailure{Reason: "no answer"}
+	}
+}
+
+// desk is an engine with a store in which a test writes tasks itself.
+type desk struct {
+	*Engine
+	t  *testing.T
+	in store.Store
+	n  int // of events
+}
+
+// now is later each time: tasks are sorted by it.
+func (d *desk) now() time.Time {
+	d.n++
+	return time.Now().Add(time.Duration(d.n) * time.Millisecond)
+}
+
+func newDesk(t *testing.T, s store.Store, p Pusher) *desk {
+	t.Helper()
+	protocol := a2a.Protocol()
+	c, err := protocol.DecodeCard([]byte(strings.Replace(card, `"streaming":true`, `"pushNotifications":true`, 1)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	e, err := New(Config{Protocol: protocol, Card: c}, Options{Logger: quiet, Now: time.Now, Store: s, Pusher: p})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = e.Close() })
+	return &desk{Engine: e, t: t, in: s}
+}
+
+// task makes a task with configurations that lead to urls.
+func (d *desk) task(id string, urls ...string) store.Key {
+	d.t.Helper()
+	key := store.Key{Task: id}
+	if _, err := d.in.Create(d.t.Context(), key, store.New{Task: d.protocol.NewTask(id, "", d.now())}, nil); err != nil {
+		d.t.Fatal(err)
+	}
+	for i, url := range urls {
+		p := store.Push{ID: strconv.Itoa(i), Version: "1.0", Config: runtime.PushConfig{ID: strconv.Itoa(i), URL: url}}
+		if err := d.in.SetPush(d.t.Context(), key, p); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return key
+}
+
+// says adds events to a task: a text is a chunk of its story, a word in capitals a status.
+func (d *desk) says(key store.Key, words ...string) {
+	d.t.Helper()
+	for _, word := range words {
+		h, err := d.in.Head(d.t.Context(), key)
+		if err != nil {
+			d.t.Fatal(err)
+		}
+		u := store.Update{Event: d.protocol.NewArtifact(key.Task, "", runtime.ArtifactData{
+			ID: "story", Append: h.Version > 1, LastChunk: strings.HasSuffix(word, "."), Parts: []runtime.Part{runtime.Text(word)},
+		})}
+		switch word {
+		case "WORKING":
+			u.Event = d.protocol.NewStatus(key.Task, "", runtime.StateWorking, nil, d.now())
+		case "COMPLETED":
+			u.Event = d.protocol.NewStatus(key.Task, "", runtime.StateCompleted, nil, d.now())
+		}
+		if _, err := d.in.Apply(d.t.Context(), key, h.Version, u, nil); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	d.courier.wake()
+}
+
+// story is what a receiver has read, and checks that it came in order and once.
+func story(t *testing.T, letters []letter) string {
+	t.Helper()
+	text, next, seen := "", 0, map[string]bool{}
+	for _, l := range letters {
+		from, to, several := strings.Cut(l.Sequence, "-")
+		first, _ := strconv.Atoi(from)
+		last := first
+		if several {
+			last, _ = strconv.Atoi(to)
+		}
+		if next != 0 && first != next || last < first || seen[l.ID] {
+			t.Errorf("%s comes after %d, seen %v", l.Sequence, next-1, seen[l.ID])
+		}
+		next, seen[l.ID] = last+1, true
+		var body struct {
+			Status   *struct{ Status struct{ State string } } `json:"statusUpdate"`
+			Artifact *struct {
+				Artifact  struct{ Parts []struct{ Text string } }
+				LastChunk bool
+			} `json:"artifactUpdate"`
+		}
+		if err := json.Unmarshal(l.Body, &body); err != nil {
+			t.Fatal(err)
+		}
+		if body.Status != nil {
+			text += strings.TrimPrefix(body.Status.Status.State, "TASK_STATE_")
+			continue
+		}
+		for _, p := range body.Artifact.Artifact.Parts {
+			text += p.Text
+		}
+		if got := body.Artifact.Artifact.Parts; body.Artifact.LastChunk != strings.HasSuffix(got[len(got)-1].Text, ".") {
+			t.Errorf("%s says last chunk: %v", l.Body, body.Artifact.LastChunk)
+		}
+	}
+	return text
+}
+
+func TestChunksThatWaitTravelTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &post{}
+		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		key := d.task("t", "a")
+		var words []string
+		for i := range 300 {
+			words = append(words, fmt.Sprint(i, " "))
+		}
+		words = slices.Concat([]string{"WORKING"}, words[:100], []string{"WORKING", "WORKING"}, words[100:], []string{"end.", "COMPLETED"})
+		d.says(key, words...)
+		synctest.Wait()
+		got := p.arrived()
+		if story(t, got) != strings.Join(words, "") {
+			t.Errorf("it is told %q", story(t, got))
+		}
+		if len(got) > 20 {
+			t.Errorf("%d notifications for %d events", len(got), len(words))
+		}
+		for _, l := range got {
+			if strings.Contains(l.Sequence, "-") && strings.Contains(string(l.Body), "statusUpdate") {
+				t.Errorf("a status travels with others: %s", l.Sequence)
+			}
+		}
+	})
+}
+
+// A repeat is the same notification, whatever came meanwhile and whoever sends it: else a receiver could not drop it.
+func TestARepeatIsTheSameNotification(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.NewMemory(store.MemoryLimits{})
+		var up atomic.Bool
+		p := &post{answer: func(_ context.Context, n *runtime.Notification) error {
+			if !up.Load() && strings.Contains(n.Sequence, "-") {
+				return &runtime.PushFailure{Reason: "not now", Answered: true}
+			}
+			return nil
+		}}
+		d := newDesk(t, s, p)
+		key := d.task("t", "a")
+		d.says(key, "WORKING", "a", "b", "c")
+		synctest.Wait()
+		d.says(key, "d", "e.", "COMPLETED")
+		time.Sleep(10 * time.Second)
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		first, tries := p.all()[1], len(p.all())
+		up.Store(true)
+		if first.err == nil || first.Sequence != "3-5" || tries < 3 {
+			t.Fatalf("%d tries, %s: %v", tries, first.Sequence, first.err)
+		}
+		newDesk(t, s, p) // after a restart
+		time.Sleep(time.Minute)
+		got := p.arrived()
+		if text := story(t, got); text != "WORKINGabcde.COMPLETED" {
+			t.Errorf("it is told %q", text)
+		}
+		for _, l := range p.all()[1 : tries+1] {
+			if l.ID != first.ID || l.Sequence != first.Sequence || string(l.Body) != string(first.Body) {
+				t.Errorf("%s is repeated as %s", first.Body, l.Body)
+			}
+		}
+	})
+}
+
+func TestAHostThatHangsDelaysNobodyElse(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &post{answer: func(ctx context.Context, n *runtime.Notification) error {
+			if strings.HasPrefix(n.Config.URL, "hanging") {
+				return hang(ctx)
+			}
+			time.Sleep(10 * time.Millisecond)
+			return nil
+		}}
+		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		var keys []store.Key
+		for i := range 1000 {
+			host := fmt.Sprint("host", i%100)
+			if i%100 < 10 {
+				host = fmt.Sprint("hanging", i%100)
+			}
+			keys = append(keys, d.task(fmt.Sprint("t", i), host))
+		}
+		for _, key := range keys {
+			d.says(key, "WORKING")
+		}
+		time.Sleep(5 * time.Second)
+		if n := len(p.arrived()); n != 900 {
+			t.Errorf("after five seconds %d of 900 have arrived", n)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.most > ways {
+			t.Errorf("%d at once", p.most)
+		}
+	})
+}
+
+// A flood for one host that hangs waits in the store, and what comes after it passes it by.
+func TestAFloodForOneHostIsPassedBy(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &post{answer: func(ctx context.Context, n *runtime.Notification) error {
+			if n.Config.URL == "hanging" {
+				return hang(ctx)
+			}
+			return nil
+		}}
+		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		for i := range 9900 {
+			d.says(d.task(fmt.Sprint("t", i), "hanging"), "WORKING")
+		}
+		for i := range 50 {
+			d.says(d.task(fmt.Sprint("good", i), "good"), "WORKING")
+		}
+		d.courier.mu.Lock()
+		if n := len(d.courier.parcels); n > inHand {
+			t.Errorf("%d are in hand", n)
+		}
+		d.courier.mu.Unlock()
+		time.Sleep(3 * time.Second)
+		if n := len(p.arrived()); n != 50 {
+			t.Errorf("after three seconds %d of 50 have arrived", n)
+		}
+	})
+}
+
+func TestManyConfigurationsNeedLittleMemory(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		most := 0
+		p := &post{}
+		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		p.answer = func(context.Context, *runtime.Notification) error {
+			d.courier.mu.Lock()
+			most = max(most, len(d.courier.parcels))
+			d.courier.mu.Unlock()
+			time.Sleep(time.Millisecond)
+			return nil
+		}
+		var keys []store.Key
+		for i := range 10_000 {
+			keys = append(keys, d.task(fmt.Sprint("t", i), "host"))
+		}
+		for _, key := range keys {
+			d.says(key, "WORKING", "COMPLETED")
+		}
+		time.Sleep(time.Minute)
+		if n := len(p.arrived()); n != 20_000 {
+			t.Errorf("%d have arrived", n)
+		}
+		if most > inHand {
+			t.Errorf("%d were in hand at once", most)
+		}
+		if d.courier.mu.Lock(); len(d.courier.parcels)+len(d.courier.waiting) != 0 {
+			t.Errorf("%d parcels and %d queues are left", len(d.courier.parcels), len(d.courier.waiting))
+		}
+		d.courier.mu.Unlock()
+	})
+}
+
+func TestANotificationIsRepeatedWithGrowingPausesAndGivenUp(t *testing.T) { // R84, R192
+	synctest.Test(t, func(t *testing.T) {
+		s := store.NewMemory(store.MemoryLimits{Parked: 1000 * time.Hour})
+		var up atomic.Bool
+		p := &post{answer: func(context.Context, *runtime.Notification) error {
+			if up.Load() {
+				return nil
+			}
+			return &runtime.PushFailure{Reason: "down", Answered: true}
+		}}
+		d := newDesk(t, s, p)
+		key := d.task("t", "a")
+		d.says(key, "WORKING")
+		time.Sleep(48 * time.Hour)
+		sent := p.all()
+		for i, l := range sent[1:] {
+			pause, longest := l.at.Sub(sent[i].at), min(firstRepeat<<min(i, 20), lastRepeat)
+			if pause < longest/2 || pause > longest+time.Second {
+				t.Errorf("pause %d is %v", i+1, pause)
+			}
+		}
+		last := sent[len(sent)-1].at.Sub(sent[0].at)
+		if len(sent) > repeats || len(sent) < 40 || last > repeatFor+lastRepeat {
+			t.Errorf("%d tries in %v", len(sent), last)
+		}
+		up.Store(true)
+		d.says(key, "a")
+		time.Sleep(time.Hour)
+		if len(p.arrived()) != 0 {
+			t.Error("a dead letter was sent")
+		}
+		push := store.Push{ID: "0", Version: "1.0", Config: runtime.PushConfig{ID: "0", URL: "b"}} // registered anew
+		if err := s.SetPush(t.Context(), key, push); err != nil {
+			t.Fatal(err)
+		}
+		d.says(key, "b.")
+		time.Sleep(time.Minute)
+		if text := story(t, p.arrived()); text != "WORKINGab." {
+			t.Errorf("after that it is told %q", text)
+		}
+	})
+}
+
+func TestAReceiverSaysWhenItWantsToHearAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		after := []time.Duration{10 * time.Minute, 100 * time.Hour, time.Nanosecond}
+		p := &post{}
+		p.answer = func(context.Context, *runtime.Notification) error {
+			if n := len(p.all()); n < len(after) {
+				return &runtime.PushFailure{Reason: "busy", Answered: true, After: after[n]}
+			}
+			return &runtime.PushFailure{Reason: "the receiver answered 410", Answered: true, Gone: true}
+		}
+		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		d.says(d.task("t", "a"), "WORKING")
+		time.Sleep(12 * time.Hour)
+		sent := p.all()
+		if len(sent) != 4 { // the last one wants nothing any more
+			t.Fatalf("%d tries", len(sent))
+		}
+		for i, want := range []time.Duration{10 * time.Minute, longestAfter} {
+			if pause := sent[i+1].at.Sub(sent[i].at); pause < want || pause > want+time.Second {
+				t.Errorf("pause %d is %v, want %v", i, pause, want)
+			}
+		}
+		if pause := sent[3].at.Sub(sent[2].at); pause < 2*time.Second {
+			t.Errorf("a receiver shortens the pause to %v", pause)
+		}
+	})
+}
+
+// What a store forgets or cannot be told costs a repeat, never a notification.
+func TestNothingIsLostWhenTheStoreFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n := 0
+		s := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+			if c.Op != "due" && c.Op != "settle" && c.Op != "events" {
+				return faultstore.Fault{}
+			}
+			n++
+			return faultstore.Fault{Before: n%3 == 1, After: n%5 == 2}
+		})
+		p := &post{}
+		d := newDesk(t, s, p)
+		key := d.task("t", "a", "b")
+		d.says(key, "WORKING", "a", "b", "c.", "COMPLETED")
+		time.Sleep(3 * time.Hour)
+		told, ids := map[string][]letter{}, map[string]string{}
+		for _, l := range p.arrived() {
+			to := l.Config.ID
+			if seq, ok := ids[l.ID]; ok && seq != to+l.Sequence {
+				t.Errorf("%s and %s have one id", seq, to+l.Sequence)
+			} else if !ok {
+				told[to] = append(told[to], l)
+			}
+			ids[l.ID] = to + l.Sequence
+		}
+		for to, letters := range told {
+			if text := story(t, letters); text != "WORKINGabc.COMPLETED" {
+				t.Errorf("%s is told %q", to, text)
+			}
+		}
+		if len(told) != 2 {
+			t.Errorf("%d receivers heard of it", len(told))
+		}
+	})
+}
+
+// A receiver that was away for longer than the log lasts gets the task as it stands.
+func TestAReceiverThatWasAwayForTooLongGetsTheTask(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var up atomic.Bool
+		p := &post{answer: func(context.Context, *runtime.Notification) error {
+			if up.Load() {
+				return nil
+			}
+			return &runtime.PushFailure{Reason: "down"}
+		}}
+		d := newDesk(t, store.NewMemory(store.MemoryLimits{Events: 4}), p)
+		key := d.task("t", "a")
+		d.says(key, "WORKING")
+		for range 20 {
+			d.says(key, "x")
+		}
+		time.Sleep(time.Minute)
+		up.Store(true)
+		time.Sleep(time.Hour)
+		got := p.arrived()
+		if len(got) != 1 || got[0].Sequence != "2-22" || !strings.HasPrefix(string(got[0].Body), `{"task":{`) {
+			t.Fatalf("it gets %d: %+v", len(got), got)
+		}
+		d.says(key, "COMPLETED")
+		time.Sleep(time.Minute)
+		if got = p.arrived(); len(got) != 2 || got[1].Sequence != "23" {
+			t.Errorf("then it gets %+v", got)
+		}
+	})
+}
+
+func TestNothingIsOnItsWayAfterTheShutdown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		p := &post{answer: func(ctx context.Context, _ *runtime.Notification) error { return hang(ctx) }}
+		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		for i := range 100 {
+			d.says(d.task(fmt.Sprint("t", i), fmt.Sprint("host", i)), "WORKING")
+		}
+		time.Sleep(time.Second)
+		begin := time.Now()
+		if err := d.Shutdown(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took > lastGrace {
+			t.Errorf("it takes %v", took)
+		}
+		if p.mu.Lock(); p.active != 0 {
+			t.Errorf("%d are on their way", p.active)
+		}
+		p.mu.Unlock()
+		d.says(d.task("late", "host"), "WORKING")
+		synctest.Wait()
+		if p.mu.Lock(); p.active != 0 {
+			t.Error("something is sent after that")
+		}
+		p.mu.Unlock()
+	})
+}
