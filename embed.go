@@ -16,7 +16,8 @@ const Module = "github.com/a2agen/a2agen"
 // Chosen are the packages of the runtime that need a module of others, with its path. Agents link them by choice; nothing
 // else of this module does.
 var Chosen = map[string]string{
-	"runtime/push/verify": "github.com/go-jose/go-jose/v4",
+	"runtime/push/verify":  "github.com/go-jose/go-jose/v4",
+	"runtime/store/sqlite": "modernc.org/sqlite",
 }
 
 //go:embed runtime

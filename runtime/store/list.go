@@ -2,10 +2,6 @@ package store
 
 import (
 	"context"
-	"encoding/base64"
-	"encoding/binary"
-	"hash/fnv"
-	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -14,7 +10,7 @@ import (
 // List implements [Store]. A page is made of the tasks' states at the time of the call: the filters are checked in the
 // index, and a task that changed before its copy was made is shown as it is then.
 func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
-	cur, err := readCursor(owner, q)
+	cur, err := ReadCursor(owner, q)
 	if err != nil {
 		return Page{}, err
 	}
@@ -30,7 +26,7 @@ func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 		}
 		if !room {
 			last := rows[i-1]
-			page.Next = cursor{last.at, last.row.key.Task}.token(owner, q)
+			page.Next = Cursor{last.at, last.row.key.Task}.Token(owner, q)
 			break
 		}
 	}
@@ -60,7 +56,7 @@ type found struct {
 }
 
 // find returns up to q.Size+1 matching rows behind the cursor, and how many match in all.
-func (m *Memory) find(owner Owner, q Query, cur cursor) ([]found, int) {
+func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	g := m.groups[groupKey{owner, q.Context}]
@@ -111,47 +107,14 @@ func (g *group) total(q Query) (n int, known bool) {
 }
 
 // seek returns a row from which everything behind the cursor follows: the row of the cursor itself if it has not moved.
-func (m *Memory) seek(g *group, owner Owner, cur cursor) *row {
-	if r := m.rows[Key{owner, cur.id}]; r != nil && r.at.Equal(cur.at) && (r.groups[0] == g || r.groups[1] == g) {
+func (m *Memory) seek(g *group, owner Owner, cur Cursor) *row {
+	if r := m.rows[Key{owner, cur.ID}]; r != nil && r.at.Equal(cur.At) && (r.groups[0] == g || r.groups[1] == g) {
 		return r
 	}
 	return g.front
 }
 
-// cursor is the place of the last task shown. The zero cursor is before the first.
-type cursor struct {
-	at time.Time
-	id string
-}
-
 // passed reports whether r comes after the cursor.
-func (c cursor) passed(r *row) bool {
-	return c.id == "" || before(c.at, c.id, r.at, r.key.Task)
-}
-
-// A token is the hash of the filters, the time in nanoseconds, and the task id.
-const tokenHead = 16
-
-func (c cursor) token(owner Owner, q Query) string {
-	b := binary.BigEndian.AppendUint64(make([]byte, 0, tokenHead+len(c.id)), filterHash(owner, q))
-	b = binary.BigEndian.AppendUint64(b, uint64(c.at.UnixNano()))
-	return base64.RawURLEncoding.EncodeToString(append(b, c.id...))
-}
-
-func readCursor(owner Owner, q Query) (cursor, error) {
-	if q.Token == "" {
-		return cursor{}, nil
-	}
-	b, err := base64.RawURLEncoding.Strict().DecodeString(q.Token)
-	if err != nil || len(b) <= tokenHead || binary.BigEndian.Uint64(b) != filterHash(owner, q) {
-		return cursor{}, ErrCursor
-	}
-	return cursor{time.Unix(0, int64(binary.BigEndian.Uint64(b[8:]))), string(b[tokenHead:])}, nil
-}
-
-// filterHash binds a token to the query it belongs to: the page size may change between pages, the filters may not.
-func filterHash(owner Owner, q Query) uint64 {
-	h := fnv.New64a()
-	_, _ = h.Write([]byte(strings.Join([]string{owner.Tenant, owner.Principal, q.Context, q.State.String(), q.After.UTC().Format(time.RFC3339Nano)}, "\x00")))
-	return h.Sum64()
+func (c Cursor) passed(r *row) bool {
+	return c.ID == "" || before(c.At, c.ID, r.at, r.key.Task)
 }

@@ -27,6 +27,7 @@ var (
 	ErrTooLarge = errors.New("the task would be larger than the store keeps")
 	ErrCursor   = errors.New("the page token does not fit the request")
 	ErrTrimmed  = errors.New("the events are no longer kept")
+	ErrUnfit    = errors.New("the content cannot be stored")     // it has no form in the protocol, or does not fit the task
 	ErrLost     = errors.New("the task is run by somebody else") // another epoch: the handler is to stop
 	ErrNoSpace  = errors.New("the store has no space left")      // full disk, read-only file: nothing happened
 	// ErrUnavailable: nothing happened, the call can be tried again.
@@ -37,7 +38,7 @@ var (
 
 // answers are the errors with which a store has decided.
 var answers = []error{
-	ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed, ErrLost, ErrNoSpace,
+	ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed, ErrUnfit, ErrLost, ErrNoSpace,
 }
 
 // Unsure reports whether a call failed without an answer: it can be made again, with the same stamp, since it may have

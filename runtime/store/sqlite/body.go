@@ -1,0 +1,82 @@
+package sqlite
+
+// leastLog is how many bytes of events come before the first body of a task: less is read from the log as fast.
+const leastLog = 64 << 10
+
+// compact writes the body of a task when the log since the last one is as large as that. So bodies cost about as much as
+// the events do, and nobody reads more than twice the task, however long it gets. Then old events can go.
+func (c *change) compact(w *writer) error {
+	m := &c.next
+	if m.since >= max(leastLog, m.size.body) {
+		if err := c.writeBody(w); err != nil {
+			return err
+		}
+	}
+	o := &w.s.options
+	kept := m.version - m.oldest
+	if keep := int64(o.Events); kept > keep+keep/4 {
+		return c.trim(w, m.version-keep, keep/8)
+	}
+	if m.size.log > 2*o.TaskBytes && m.snapshot == m.version {
+		return c.trim(w, m.version, 0)
+	}
+	return nil
+}
+
+func (c *change) writeBody(w *writer) error {
+	m, n := &c.next, c.r.n
+	task := c.r.task.View(nil, true)
+	if err := task.Apply(c.u.Event); err != nil {
+		return err
+	}
+	for _, msg := range c.u.Messages {
+		task.AddMessage(msg)
+	}
+	doc, err := w.s.codec.append(nil, task)
+	if err != nil {
+		return nil // the log has it all: there is only more to read
+	}
+	m.snapshot, m.since, m.size.body = m.version, 0, int64(len(doc))
+	if _, err := w.exec("INSERT INTO body(task, version, wire, doc) VALUES(?,?,?,?)", n, m.version, w.s.codec.wire, doc); err != nil {
+		return err
+	}
+	needed, err := c.needed(w)
+	if err == nil {
+		_, err = w.exec("DELETE FROM body WHERE task=? AND version<?", n, needed)
+	}
+	return err
+}
+
+// needed is the version of the body that everything can be shown from that is still to be sent: the last one when there
+// is nothing, 0 when it takes the whole log.
+func (c *change) needed(w *writer) (int64, error) {
+	if !c.next.pushed {
+		return c.next.snapshot, nil
+	}
+	v, _, err := w.one(`SELECT max(version) FROM body WHERE task=?1 AND
+		version<coalesce((SELECT min(next) FROM push WHERE task=?1 AND dead IS NULL), ?2)`, c.r.n, c.next.version+1)
+	return v, err
+}
+
+// trim drops events up to a version, as far as a body has what they made and no notification of one is still to be sent,
+// unless that is fewer than least.
+func (c *change) trim(w *writer, upTo, least int64) error {
+	m, n := &c.next, c.r.n
+	needed, err := c.needed(w)
+	if err != nil {
+		return err
+	}
+	upTo = min(upTo, needed)
+	if upTo-m.oldest <= least {
+		return nil
+	}
+	gone, _, err := w.one("SELECT sum(?+length(doc)+coalesce(length(messages),0)) FROM event WHERE task=? AND seq<=?", eventBytes, n, upTo)
+	if err != nil {
+		return err
+	}
+	if _, err := w.exec("DELETE FROM event WHERE task=? AND seq<=?", n, upTo); err != nil {
+		return err
+	}
+	m.oldest, m.size.log = upTo, m.size.log-gone
+	return nil
+}

@@ -1,0 +1,335 @@
+package sqlite
+
+import (
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// holding is a number of tasks, and of their bytes.
+type holding struct{ tasks, bytes int64 }
+
+func (h holding) plus(o holding) holding  { return holding{h.tasks + o.tasks, h.bytes + o.bytes} }
+func (h holding) minus(o holding) holding { return holding{h.tasks - o.tasks, h.bytes - o.bytes} }
+func (h holding) within(o holding) bool   { return h.tasks <= o.tasks && h.bytes <= o.bytes }
+
+// ledger is what the writer knows of who holds what. It is written once a batch; when the batch fails, it is forgotten
+// and read anew.
+type ledger struct {
+	accounts map[string]*account
+	owners   map[store.Owner]*owner
+	all      *account // of everybody
+	changed  map[*account]struct{}
+	moved    map[*owner]struct{}
+	pushes   int64 // push configurations; -1: not counted
+}
+
+// account is what one principal holds, in all tenants.
+type account struct {
+	n            int64
+	held, rested holding
+}
+
+// owner counts the tasks of a principal in a tenant by state.
+type owner struct {
+	n       int64
+	account *account
+	counts  [16]int64
+	changed [16]bool
+}
+
+// mostOwners is how many owners the ledger remembers.
+const mostOwners = 10_000
+
+func (l *ledger) forget() { *l = ledger{} }
+
+// emptyTask is how much a task weighs beside its bytes, so that many small ones count, too.
+const emptyTask = 6 << 10
+
+func (a *account) weight() int64 { return a.held.bytes + a.held.tasks*emptyTask }
+
+const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes FROM account "
+
+func (a *account) scan(v []value) error {
+	*a = account{num(v[0]), holding{num(v[1]), num(v[2])}, holding{num(v[3]), num(v[4])}}
+	return nil
+}
+
+// ready makes the ledger anew if it was forgotten.
+func (l *ledger) ready(w *writer) error {
+	if l.all != nil {
+		return nil
+	}
+	*l = ledger{
+		accounts: map[string]*account{}, owners: map[store.Owner]*owner{},
+		changed: map[*account]struct{}{}, moved: map[*owner]struct{}{}, pushes: -1,
+	}
+	all := new(account)
+	if err := w.query(accountColumns+"WHERE n=0", all.scan); err != nil {
+		return err
+	}
+	l.all = all
+	return nil
+}
+
+// account returns that of a principal, and begins it if need be.
+func (l *ledger) account(w *writer, principal string) (*account, error) {
+	if err := l.ready(w); err != nil {
+		return nil, err
+	}
+	if a := l.accounts[principal]; a != nil {
+		return a, nil
+	}
+	a := new(account)
+	if err := w.query(accountColumns+"WHERE principal=? AND n>0", a.scan, principal); err != nil {
+		return nil, err
+	}
+	if a.n == 0 {
+		if err := w.query("INSERT INTO account(principal) VALUES(?) RETURNING n, 0, 0, 0, 0", a.scan, principal); err != nil {
+			return nil, err
+		}
+	}
+	l.accounts[principal] = a
+	return a, nil
+}
+
+// owner returns the account of an owner, and begins it if need be.
+func (l *ledger) owner(w *writer, of store.Owner) (*owner, error) {
+	a, err := l.account(w, of.Principal)
+	if err != nil {
+		return nil, err
+	}
+	if o := l.owners[of]; o != nil {
+		return o, nil
+	}
+	o := &owner{account: a}
+	scan := func(v []value) error { o.n = num(v[0]); return nil }
+	if err := w.query("SELECT n FROM owner WHERE account=? AND tenant=?", scan, a.n, of.Tenant); err != nil {
+		return nil, err
+	}
+	if o.n == 0 {
+		if err := w.query("INSERT INTO owner(account, tenant) VALUES(?,?) RETURNING n", scan, a.n, of.Tenant); err != nil {
+			return nil, err
+		}
+	}
+	err = w.query("SELECT state, tasks FROM usage WHERE owner=?", func(v []value) error {
+		o.counts[num(v[0])&15] = num(v[1])
+		return nil
+	}, o.n)
+	if err != nil {
+		return nil, err
+	}
+	l.owners[of] = o
+	return o, nil
+}
+
+// none is a task that is not there.
+var none meta
+
+// move notes that a task of an owner has become another; none is before its creation and after its end.
+func (l *ledger) move(o *owner, from, to *meta) {
+	before, after := from.holding(), to.holding()
+	for _, a := range []*account{o.account, l.all} {
+		a.held = a.held.plus(after).minus(before)
+		if from.rest != active {
+			a.rested = a.rested.minus(before)
+		}
+		if to.rest != active {
+			a.rested = a.rested.plus(after)
+		}
+		l.changed[a] = struct{}{}
+	}
+	if from.state == to.state && from.version != 0 && to.version != 0 {
+		return
+	}
+	count := func(m *meta, by int64) {
+		if m.version != 0 {
+			o.counts[m.state&15] += by
+			o.changed[m.state&15] = true
+		}
+	}
+	count(from, -1)
+	count(to, 1)
+	l.moved[o] = struct{}{}
+}
+
+// holding is what the account holds for the task.
+func (m *meta) holding() holding {
+	if m.version == 0 {
+		return holding{}
+	}
+	return holding{1, m.charged}
+}
+
+// flush writes what has changed.
+func (l *ledger) flush(w *writer) error {
+	for a := range l.changed {
+		if _, err := w.exec("UPDATE account SET tasks=?, bytes=?, restedtasks=?, restedbytes=?, weight=? WHERE n=?",
+			a.held.tasks, a.held.bytes, a.rested.tasks, a.rested.bytes, a.weight(), a.n); err != nil {
+			return err
+		}
+	}
+	clear(l.changed)
+	for o := range l.moved {
+		for state, changed := range o.changed {
+			if !changed {
+				continue
+			}
+			if _, err := w.exec("INSERT INTO usage(owner, state, tasks) VALUES(?1,?2,?3) ON CONFLICT DO UPDATE SET tasks=?3",
+				o.n, state, o.counts[state]); err != nil {
+				return err
+			}
+		}
+		o.changed = [16]bool{}
+	}
+	clear(l.moved)
+	return nil
+}
+
+// makeRoom drops tasks until an account may hold more. It drops nothing when that cannot be enough. The task that wants
+// more, the zero meta if it is new, cannot go.
+func (w *writer) makeRoom(principal string, from *meta, more holding) (bool, error) {
+	a, err := w.ledger.account(w, principal)
+	if err != nil {
+		return false, err
+	}
+	share, all, total := w.s.options.share(principal), w.ledger.all, w.s.options.all()
+	if a.held.plus(more).within(share) && all.held.plus(more).within(total) {
+		return true, nil
+	}
+	least := more
+	if from.rest != active {
+		least = least.plus(from.holding())
+	}
+	if !a.held.minus(a.rested).plus(least).within(share) || !all.held.minus(all.rested).plus(least).within(total) {
+		return false, nil
+	}
+	for !a.held.plus(more).within(share) {
+		if ok, err := w.evict(a); !ok {
+			return false, err
+		}
+	}
+	for !all.held.plus(more).within(total) {
+		if ok, err := w.evictOfHeaviest(); !ok {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// idle is the condition of a task that may be dropped: none of its notifications is on the way.
+const idle = "NOT EXISTS(SELECT 1 FROM push WHERE push.task=task.n AND push.due IS NOT NULL)"
+
+// evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
+// passes over tasks that the batch has to do with.
+func (w *writer) evict(a *account) (bool, error) {
+	for _, class := range []rest{ended, parked} {
+		n, err := w.first("SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0 AND "+idle+" ORDER BY rested",
+			a.n, int64(class))
+		if err != nil {
+			return false, err
+		}
+		if n != 0 {
+			return true, w.drop(n)
+		}
+	}
+	return false, nil
+}
+
+// evictOfHeaviest drops a task of the account that holds most of those that have one to drop.
+func (w *writer) evictOfHeaviest() (ok bool, err error) {
+	if err := w.ledger.flush(w); err != nil {
+		return false, err
+	}
+	if err := w.ledger.ready(w); err != nil {
+		return false, err
+	}
+	var heaviest []string
+	err = w.query("SELECT principal FROM account INDEXED BY account_weight WHERE restedtasks>0 AND n>0 ORDER BY weight DESC LIMIT 8",
+		func(v []value) error {
+			heaviest = append(heaviest, text(v[0]))
+			return nil
+		})
+	for _, principal := range heaviest {
+		a, err := w.ledger.account(w, principal)
+		if err != nil {
+			return false, err
+		}
+		if ok, err := w.evict(a); ok || err != nil {
+			return ok, err
+		}
+	}
+	return false, err
+}
+
+// first returns the first number that a query finds of a task that the batch has not changed; 0: there is none.
+func (w *writer) first(sql string, args ...any) (n int64, err error) {
+	err = w.query(sql, func(v []value) error {
+		if _, ok := w.touched[num(v[0])]; ok {
+			return nil
+		}
+		n = num(v[0])
+		return errStop
+	}, args...)
+	if err == errStop {
+		err = nil
+	}
+	return n, err
+}
+
+var errStop = fmt.Errorf("enough")
+
+// keyOf returns the key of a task.
+func (c *conn) keyOf(n int64) (key store.Key, err error) {
+	err = c.query("SELECT o.tenant, a.principal, t.id FROM task t JOIN owner o ON o.n=t.owner JOIN account a ON a.n=t.account WHERE t.n=?",
+		func(v []value) error {
+			key = store.Key{Owner: store.Owner{Tenant: text(v[0]), Principal: text(v[1])}, Task: text(v[2])}
+			return nil
+		}, n)
+	return key, err
+}
+
+// drop deletes a task that rests, with all that belongs to it. Who still knows it keeps nothing of it.
+func (w *writer) drop(n int64) error {
+	key, err := w.keyOf(n)
+	if err != nil {
+		return err
+	}
+	m, _, err := w.meta(n, w.s.me)
+	if err != nil {
+		return err
+	}
+	o, err := w.ledger.owner(w, key.Owner)
+	if err != nil {
+		return err
+	}
+	w.touched[n] = struct{}{}
+	if err := deleteTask(w.conn, n); err != nil {
+		return err
+	}
+	w.ledger.move(o, &m, &none)
+	if m.pushed {
+		w.ledger.pushes = -1
+	}
+	w.then(func() {
+		if r := w.s.cache.get(key); r != nil {
+			w.s.cache.drop(key)
+			r.mu.Lock()
+			r.gone = true
+			r.mu.Unlock()
+		}
+	})
+	return nil
+}
+
+func deleteTask(c *conn, n int64) error {
+	for _, sql := range []string{
+		"DELETE FROM event WHERE task=?", "DELETE FROM body WHERE task=?", "DELETE FROM call WHERE task=?",
+		"DELETE FROM push WHERE task=?", "DELETE FROM task WHERE n=?",
+	} {
+		if _, err := c.exec(sql, n); err != nil {
+			return err
+		}
+	}
+	return nil
+}

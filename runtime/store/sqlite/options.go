@@ -1,0 +1,64 @@
+package sqlite
+
+import (
+	"cmp"
+	"log/slog"
+	"time"
+)
+
+// Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are those of the file.
+// Owners are counted by their principals: a tenant is a name that any client may choose.
+//
+// What is full makes room for something new, as the store in memory does: an owner who is over a limit of his own loses
+// his own tasks, and when the store is full, the owner who holds most loses some. It is the longest ended task that
+// goes, else the one that has waited longest for its client, never one that is being worked on or whose notifications
+// are on their way.
+type Options struct {
+	Tasks      int           // tasks [10,000,000]
+	Bytes      int64         // all tasks together [64 GiB]
+	TaskBytes  int64         // content of one task, with its private state; its log may take as much again [64 MiB]
+	OwnerTasks int           // tasks of one owner [half of all, and all for callers without a principal]
+	OwnerBytes int64         // tasks of one owner together [half of all, and all for callers without a principal]
+	Events     int           // events that the log of one task keeps at least; older ones are trimmed [10,000]
+	Pushes     int           // push notification configurations of all tasks [100,000]
+	Ended      time.Duration // how long an ended task is kept [7 days]
+	Parked     time.Duration // how long a task waits for its client before it is dropped [90 days]
+
+	// Full has every transaction wait for the disk, so that a power cut loses nothing that was acknowledged. Without, it
+	// loses the last moments, and never more than that or the order of things; the end of the process, however it comes,
+	// loses nothing either way.
+	Full bool
+	// Cache is how many bytes of tasks that were just written are kept decoded [64 MiB].
+	Cache int64
+	// Clock is the time that rules what is due and what is dropped [time.Now].
+	Clock func() time.Time
+	// Logger hears of what goes wrong beside the calls [slog.Default].
+	Logger *slog.Logger
+}
+
+func (o Options) withDefaults() Options {
+	o.Tasks = cmp.Or(o.Tasks, 10_000_000)
+	o.Bytes = cmp.Or(o.Bytes, 64<<30)
+	o.TaskBytes = cmp.Or(o.TaskBytes, min(64<<20, o.Bytes/4))
+	o.Events = cmp.Or(o.Events, 10_000)
+	o.Pushes = cmp.Or(o.Pushes, 100_000)
+	o.Ended = cmp.Or(o.Ended, 7*24*time.Hour)
+	o.Parked = cmp.Or(o.Parked, 90*24*time.Hour)
+	o.Cache = cmp.Or(o.Cache, 64<<20)
+	o.Logger = cmp.Or(o.Logger, slog.Default())
+	if o.Clock == nil {
+		o.Clock = time.Now
+	}
+	return o
+}
+
+// share is what the owner with the given principal may hold.
+func (o *Options) share(principal string) holding {
+	share := o.all()
+	if principal != "" {
+		share = holding{max(share.tasks/2, 1), share.bytes / 2}
+	}
+	return holding{cmp.Or(int64(o.OwnerTasks), share.tasks), cmp.Or(o.OwnerBytes, share.bytes)}
+}
+
+func (o *Options) all() holding { return holding{int64(o.Tasks), o.Bytes} }

@@ -1,0 +1,344 @@
+// Package sqlite keeps tasks in a file, so that they outlive the process.
+//
+// One process at a time works on a file: a second one is refused, and at its start every other instance is dead. What
+// changes is written by one goroutine, many changes a transaction; what is read is read beside it. The log of events is
+// the truth: a task is its first event, or its last body, and the events after it.
+//
+// Programs that do not import the package do not link SQLite.
+package sqlite
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Store is a [store.Store] in a file.
+type Store struct {
+	path    string
+	options Options
+	codec   *codec
+	cache   *cache
+	queue   queue
+	me      int64 // number of this instance
+	claims  int64 // deliveries claimed, of the writer
+	lock    *conn
+	readers chan *conn // those that are free
+	stopped chan struct{}
+	writer  *writer
+	closing sync.Once
+	closed  error
+}
+
+var _ store.Store = (*Store)(nil)
+
+// readers is how many read at once.
+const readers = 4
+
+// Open opens the file of a store, which it makes if it is not there; what a task says is kept as the protocol has it.
+// The path may end in "?synchronous=full" or "?synchronous=normal" in place of [Options.Full].
+func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
+	path, o, err := parsePath(path, o.withDefaults())
+	if err != nil {
+		return nil, err
+	}
+	s := &Store{path: path, options: o, cache: newCache(o.Cache), stopped: make(chan struct{})}
+	s.queue.wake = make(chan struct{}, 1)
+	if err := s.open(p); err != nil {
+		s.release()
+		return nil, fmt.Errorf("open the store %s: %w", path, err)
+	}
+	go s.writer.run()
+	return s, nil
+}
+
+// parsePath takes the parameter off a path.
+func parsePath(path string, o Options) (string, Options, error) {
+	path, query, _ := strings.Cut(path, "?")
+	values, err := url.ParseQuery(query)
+	if err != nil || path == "" {
+		return "", o, fmt.Errorf("%q is no path of a store", path)
+	}
+	for name, list := range values {
+		switch value := list[len(list)-1]; {
+		case name == "synchronous" && value == "full":
+			o.Full = true
+		case name == "synchronous" && value == "normal":
+			o.Full = false
+		default:
+			return "", o, fmt.Errorf("%s=%s is no parameter of a store: synchronous=full is, and synchronous=normal", name, value)
+		}
+	}
+	return path, o, nil
+}
+
+func (s *Store) open(p *runtime.Protocol) (err error) {
+	if s.lock, err = acquire(s.path); err != nil {
+		return err
+	}
+	synchronous := "synchronous(NORMAL)"
+	if s.options.Full {
+		synchronous = "synchronous(FULL)"
+	}
+	c, err := connect(s.path, "rwc", "busy_timeout(5000)", "journal_mode(WAL)", synchronous, "cache_size(-32768)",
+		"wal_autocheckpoint(4000)", "journal_size_limit(67108864)", "temp_store(MEMORY)")
+	if err != nil {
+		return err
+	}
+	s.writer = &writer{s: s, conn: c, touched: map[int64]struct{}{}}
+	if err := migrate(c, steps); err != nil {
+		return err
+	}
+	if s.me, err = register(c, s.options.Clock()); err != nil {
+		return err
+	}
+	if s.codec, err = newCodec(c, p); err != nil {
+		return err
+	}
+	if s.writer.nextN, _, err = c.one("SELECT coalesce(max(n),0)+1 FROM task"); err != nil {
+		return err
+	}
+	s.readers = make(chan *conn, readers)
+	for range readers {
+		c, err := connect(s.path, "rw", "busy_timeout(5000)", "query_only(1)", "cache_size(-8192)")
+		if err != nil {
+			return err
+		}
+		s.readers <- c
+	}
+	return nil
+}
+
+// Path is that of the file.
+func (s *Store) Path() string { return s.path }
+
+// Close implements [store.Store]: it gives back what this instance runs, and lets go of the file.
+func (s *Store) Close() error {
+	s.closing.Do(func() {
+		s.closed = s.write(context.Background(), (*writer).giveBack)
+		s.queue.close()
+		<-s.stopped
+		s.release()
+	})
+	return s.closed
+}
+
+// release closes what is open.
+func (s *Store) release() {
+	if s.readers != nil {
+		for range len(s.readers) {
+			_ = (<-s.readers).close()
+		}
+	}
+	if s.writer != nil {
+		_ = s.writer.close()
+	}
+	if s.lock != nil {
+		_ = s.lock.close()
+		_ = os.Remove(s.path + lockSuffix)
+	}
+}
+
+// reading lends a connection to a reader, which sees the file as it is at one moment.
+func (s *Store) reading(ctx context.Context, read func(c *conn) error) error {
+	var c *conn
+	select {
+	case c = <-s.readers:
+	case <-ctx.Done():
+		return fmt.Errorf("%w: %w", store.ErrUnavailable, context.Cause(ctx))
+	case <-s.stopped:
+		return errClosed
+	}
+	defer func() { s.readers <- c }()
+	if _, err := c.exec("BEGIN"); err != nil {
+		return err
+	}
+	defer func() { _ = c.script("ROLLBACK") }()
+	return read(c)
+}
+
+// load reads a whole task from the file.
+func (s *Store) load(key store.Key) (r *row, err error) {
+	err = s.reading(context.Background(), func(c *conn) error {
+		n, found, err := c.number(key)
+		if err != nil || !found {
+			return orNotFound(err)
+		}
+		r, err = s.codec.load(c, key, n, s.me)
+		return err
+	})
+	return r, err
+}
+
+// Head implements [store.Store].
+func (s *Store) Head(ctx context.Context, key store.Key) (h store.Head, err error) {
+	if r := s.cache.get(key); r != nil {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.gone {
+			return h, store.ErrNotFound
+		}
+		return r.head(), nil
+	}
+	err = s.reading(ctx, func(c *conn) error {
+		n, found, err := c.number(key)
+		if err != nil || !found {
+			return orNotFound(err)
+		}
+		m, _, err := c.meta(n, s.me)
+		h = (&row{meta: m}).head()
+		return err
+	})
+	return h, err
+}
+
+// Get implements [store.Store].
+func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (snap store.Snapshot, err error) {
+	if r := s.cache.get(key); r != nil {
+		r.mu.Lock()
+		if snap, ok, err := r.get(&view); ok || err != nil {
+			r.mu.Unlock()
+			return snap, err
+		}
+		r.mu.Unlock()
+	}
+	err = s.reading(ctx, func(c *conn) error {
+		n, found, err := c.number(key)
+		if err != nil || !found {
+			return orNotFound(err)
+		}
+		snap, err = s.codec.get(c, key, n, s.me, &view)
+		return err
+	})
+	return snap, err
+}
+
+// get returns the task unless another version of it is wanted. The caller holds the lock.
+func (r *row) get(view *store.View) (snap store.Snapshot, ok bool, err error) {
+	if r.gone {
+		return snap, false, store.ErrNotFound
+	}
+	if view.At != 0 && view.At != r.meta.version {
+		return snap, false, nil
+	}
+	return r.snapshot(view), true, nil
+}
+
+// get reads a task as view asks.
+func (k *codec) get(c *conn, key store.Key, n, me int64, view *store.View) (snap store.Snapshot, err error) {
+	r := &row{n: n, key: key}
+	var found bool
+	if r.meta, found, err = c.meta(n, me); err != nil || !found {
+		return snap, orNotFound(err)
+	}
+	at := r.meta.version
+	if view.At != 0 {
+		at = view.At
+	}
+	switch {
+	case at > r.meta.version:
+		return snap, store.ErrTrimmed
+	case view.At == 0 && !view.Artifacts && view.History != nil && *view.History <= 0:
+		r.task, err = k.readHead(c, n)
+	default:
+		r.task, err = k.content(c, n, at, &r.meta)
+	}
+	if err != nil {
+		return snap, err
+	}
+	r.meta.version = at
+	return r.snapshot(view), nil
+}
+
+// readHead reads the task without its history and artifacts.
+func (k *codec) readHead(c *conn, n int64) (task runtime.Task, err error) {
+	err = c.query("SELECT wire, head FROM task WHERE n=?", func(v []value) error {
+		task, err = k.readTask(num(v[0]), blob(v[1]))
+		return err
+	}, n)
+	return task, err
+}
+
+// Events implements [store.Store].
+func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int) (records []*store.Record, err error) {
+	if r := s.cache.get(key); r != nil {
+		r.mu.Lock()
+		records, ok, err := r.events(after, max)
+		r.mu.Unlock()
+		if ok || err != nil {
+			return records, err
+		}
+	}
+	err = s.reading(ctx, func(c *conn) error {
+		n, found, err := c.number(key)
+		if err != nil || !found {
+			return orNotFound(err)
+		}
+		records, err = s.codec.events(c, n, after, max)
+		return err
+	})
+	return records, err
+}
+
+// events returns records that are at hand. The caller holds the lock.
+func (r *row) events(after int64, max int) (records []*store.Record, ok bool, err error) {
+	switch {
+	case r.gone:
+		return nil, false, store.ErrNotFound
+	case after >= r.meta.version:
+		return nil, true, nil
+	case after < r.meta.oldest || after < 1:
+		return nil, false, store.ErrTrimmed
+	case len(r.tail) == 0 || after < r.tail[0].Seq-1:
+		return nil, false, nil
+	}
+	records = r.tail[after-r.tail[0].Seq+1:] // they are consecutive
+	if max > 0 && len(records) > max {
+		records = records[:max]
+	}
+	return records[:len(records):len(records)], true, nil
+}
+
+// events reads records. The first event of a task is the task: it is none that a reader could get.
+func (k *codec) events(c *conn, n, after int64, max int) (records []*store.Record, err error) {
+	m, found, err := c.meta(n, 0)
+	switch {
+	case err != nil || !found:
+		return nil, orNotFound(err)
+	case after >= m.version:
+		return nil, nil
+	case after < m.oldest || after < 1:
+		return nil, store.ErrTrimmed
+	}
+	if max <= 0 {
+		max = int(m.version - after)
+	}
+	err = c.query("SELECT seq, kind, state, wire, doc FROM event WHERE task=? AND seq>? ORDER BY seq LIMIT ?", func(v []value) error {
+		rec, err := k.record(num(v[0]), runtime.EventKind(num(v[1])), runtime.State(num(v[2])), num(v[3]), blob(v[4]))
+		records = append(records, rec)
+		return err
+	}, n, after, max)
+	return records, err
+}
+
+// record makes a record of a doc. Its bytes are what readers of the newest version get, unless it is of an older one.
+func (k *codec) record(seq int64, kind runtime.EventKind, state runtime.State, wire int64, doc []byte) (*store.Record, error) {
+	if wire == k.wire {
+		return store.NewRecord(seq, kind, state, doc, k.newest.ReadEvent), nil
+	}
+	e, err := k.read(wire, doc)
+	if err != nil {
+		return nil, err
+	}
+	newest, err := k.append(nil, e)
+	if err != nil {
+		return nil, err
+	}
+	return store.NewRecord(seq, kind, state, newest, k.newest.ReadEvent), nil
+}

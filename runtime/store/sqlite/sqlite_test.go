@@ -1,0 +1,498 @@
+package sqlite
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+var (
+	ctx   = context.Background()
+	start = time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC)
+	proto = a2a.Protocol()
+)
+
+func key(id string) store.Key { return store.Key{Task: id} }
+
+func newTask(id string) store.New {
+	return store.New{Task: proto.NewTask(id, "c", start), Private: store.Private{Skill: "skill"}}
+}
+
+func chunk(id, said string) store.Update {
+	data := runtime.ArtifactData{ID: "a", Parts: []runtime.Part{runtime.Text(said)}, Append: true}
+	return store.Update{Event: proto.NewArtifact(id, "c", data)}
+}
+
+func status(id string, state runtime.State) store.Update {
+	return store.Update{Event: proto.NewStatus(id, "c", state, nil, start)}
+}
+
+func create(t testing.TB, s *Store, id string) {
+	t.Helper()
+	if _, err := s.Create(ctx, key(id), newTask(id), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func apply(t testing.TB, s *Store, id string, expect int64, u store.Update) {
+	t.Helper()
+	if _, err := s.Apply(ctx, key(id), expect, u, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func parts(t testing.TB, s *Store, id string) int {
+	t.Helper()
+	snap, err := s.Get(ctx, key(id), store.Full)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, a := range snap.Task.ArtifactList() {
+		n += len(a.Parts)
+	}
+	return n
+}
+
+// TestMain is also the process that holds a file for another test.
+func TestMain(m *testing.M) {
+	if path := os.Getenv("SQLITE_TEST_HOLD"); path != "" {
+		s, err := Open(path, proto, Options{})
+		if err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		if _, err := s.Create(ctx, key("t"), newTask("t"), nil); err != nil {
+			fmt.Println(err)
+			os.Exit(1)
+		}
+		fmt.Println("holding")
+		select {}
+	}
+	os.Exit(m.Run())
+}
+
+// hold has another process hold a file.
+func hold(t *testing.T, path string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), "SQLITE_TEST_HOLD="+path)
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cmd.Process.Kill(); _ = cmd.Wait() })
+	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "holding\n" {
+		t.Fatalf("the other process says %q", line)
+	}
+	return cmd
+}
+
+func TestASecondProcessIsRefused(t *testing.T) {
+	path := fresh(t)
+	cmd := hold(t, path)
+	_, err := Open(path, proto, Options{})
+	var in *InUse
+	host, _ := os.Hostname()
+	if !errors.As(err, &in) || in.PID != int64(cmd.Process.Pid) || in.Host != host || time.Since(in.Since) > time.Minute {
+		t.Fatalf("a second process gets %v (%+v)", err, in)
+	}
+	if want := fmt.Sprintf("is in use by process %d on %s, since ", in.PID, host); !strings.Contains(err.Error(), want) {
+		t.Errorf("it is told %q, want %q", err, want)
+	}
+	if err := cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	_ = cmd.Wait()
+	s := open(t, path, Options{}) // a lock of the dead is none
+	if h, err := s.Head(ctx, key("t")); err != nil || h.Version != 1 {
+		t.Errorf("what the killed process stored: %+v, %v", h, err)
+	}
+	if _, err := Open(path, proto, Options{}); !errors.As(err, &in) {
+		t.Errorf("a second store in this process: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	open(t, path, Options{})
+	for _, suffix := range []string{"", "-wal", "-shm", lockSuffix} {
+		t.Log(suffix, exists(path+suffix))
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func TestAFileThatIsNotOursIsRefused(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "text.db")
+	if err := os.WriteFile(text, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	foreign := fresh(t)
+	script(t, foreign, "CREATE TABLE mine(x)")
+	newer := fresh(t)
+	_ = open(t, newer, Options{}).Close()
+	script(t, newer, fmt.Sprintf("PRAGMA user_version=%d", len(steps)+1))
+	for path, want := range map[string]string{
+		text:                                   "not a database",
+		foreign:                                "a database of another program",
+		newer:                                  fmt.Sprintf("it has format %d, and this program knows formats up to %d: use the newer program", len(steps)+1, len(steps)),
+		filepath.Join(t.TempDir(), "no", "db"): "unable to open",
+		t.TempDir():                            "unable to open",
+		"x.db?synchronous=off":                 "synchronous=off is no parameter of a store",
+		"":                                     "no path of a store",
+	} {
+		if _, err := Open(path, proto, Options{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %q", path, err, want)
+		}
+	}
+	if c := script(t, newer, "SELECT 1"); c != nil {
+		t.Error(c)
+	}
+}
+
+// script runs SQL on a file that nobody has open.
+func script(t testing.TB, path, sql string) error {
+	t.Helper()
+	c, err := connect(path, "rwc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.close() }()
+	if err := c.script(sql); err != nil {
+		t.Fatal(err)
+	}
+	return nil
+}
+
+// TestAFileOfAnOlderFormatIsBroughtUpToDate: a step that fails leaves the file as it was.
+func TestAFileOfAnOlderFormatIsBroughtUpToDate(t *testing.T) {
+	path := fresh(t)
+	_ = open(t, path, Options{}).Close()
+	c, err := connect(path, "rw")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.close() }()
+	next := append(append([]string{}, steps...), "CREATE TABLE later(x); INSERT INTO later VALUES(7)", "CREATE TABLE last(y)")
+	broken := append(append([]string{}, next[:len(steps)+1]...), "CREATE TABLE half(x); no such statement")
+	if err := migrate(c, broken); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from format %d to %d", len(steps)+1, len(steps)+2)) {
+		t.Errorf("a step that fails: %v", err)
+	}
+	if _, found, _ := c.one("SELECT 1 FROM sqlite_master WHERE name='half'"); found {
+		t.Error("half a step was done")
+	}
+	if err := migrate(c, next); err != nil {
+		t.Fatal(err)
+	}
+	if n, _, err := c.one("SELECT x FROM later"); n != 7 || err != nil {
+		t.Errorf("the new table has %d: %v", n, err)
+	}
+	if format, err := formatOf(c); format != len(next) || err != nil {
+		t.Errorf("the format is %d: %v", format, err)
+	}
+	if _, err := Open(path, proto, Options{}); err == nil {
+		t.Error("the older program opened it")
+	}
+}
+
+func TestTheDiskIsAskedAsWished(t *testing.T) {
+	for path, want := range map[string]int64{"a.db": 1, "b.db?synchronous=full": 2, "c.db?synchronous=normal": 1} {
+		s := open(t, filepath.Join(t.TempDir(), path), Options{})
+		if got, _, err := s.writer.one("PRAGMA synchronous"); got != want || err != nil {
+			t.Errorf("%s: %d, %v", path, got, err)
+		}
+	}
+}
+
+// fails has statements fail that match.
+func (s *Store) fails(match func(sql string) error) {
+	_ = s.write(ctx, func(w *writer) error {
+		w.then(func() { w.before = match })
+		return nil
+	})
+}
+
+// TestAFullDiskIsSaidAndLeavesNothingHalf: a batch is refused as a whole, reads go on, and so does the store when there is
+// space again.
+func TestAFullDiskIsSaidAndLeavesNothingHalf(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	create(t, s, "t")
+	pages, _, err := s.writer.one("PRAGMA page_count")
+	if err != nil {
+		t.Fatal(err)
+	}
+	limit := func(n int64) {
+		t.Helper()
+		if err := s.write(ctx, func(w *writer) error {
+			_, _, err := w.one(fmt.Sprintf("PRAGMA max_page_count=%d", n))
+			return err
+		}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	limit(pages + 20)
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	made := map[string]int{}
+	said := strings.Repeat("x", 3000)
+	for i := range 8 {
+		id := fmt.Sprint("t", i)
+		wg.Go(func() {
+			n := 0
+			_, err := s.Create(ctx, key(id), newTask(id), nil)
+			for ; err == nil; n++ {
+				_, err = s.Apply(ctx, key(id), int64(n)+1, chunk(id, said), nil)
+			}
+			if !errors.Is(err, store.ErrNoSpace) || store.Unsure(err) {
+				t.Errorf("%s: %v", id, err)
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			made[id] = n // the last one failed, or the creation did
+		})
+	}
+	wg.Wait()
+	page, err := s.List(ctx, store.Owner{}, store.Query{Size: 100, View: store.Full})
+	if err != nil || page.Total != len(page.Tasks) {
+		t.Fatalf("listed are %d of %d: %v", len(page.Tasks), page.Total, err)
+	}
+	check := func() {
+		t.Helper()
+		for id, n := range made {
+			if n > 0 && parts(t, s, id) != n-1 {
+				t.Errorf("%s has %d parts, acknowledged were %d", id, parts(t, s, id), n-1)
+			}
+		}
+	}
+	check()
+	s.cache.clear()
+	check() // as it is in the file
+	limit(1 << 30)
+	for id, n := range made {
+		if n > 0 {
+			apply(t, s, id, int64(n), status(id, runtime.StateCompleted))
+		}
+	}
+	integrity(t, s)
+}
+
+// integrity has SQLite check the file, and holds the counts to what is there.
+func integrity(t testing.TB, s *Store) {
+	t.Helper()
+	err := s.reading(ctx, func(c *conn) error {
+		var said string
+		if err := c.query("PRAGMA integrity_check", func(v []value) error { said += text(v[0]); return nil }); err != nil || said != "ok" {
+			t.Errorf("the file: %s, %v", said, err)
+		}
+		for what, sql := range map[string]string{
+			"accounts": `SELECT count(*) FROM account a WHERE n>0 AND (tasks<>(SELECT count(*) FROM task WHERE account=a.n) OR
+				bytes<>(SELECT coalesce(sum(charged),0) FROM task WHERE account=a.n) OR
+				restedtasks<>(SELECT count(*) FROM task WHERE account=a.n AND rest>0) OR
+				restedbytes<>(SELECT coalesce(sum(charged),0) FROM task WHERE account=a.n AND rest>0))`,
+			"the total": `SELECT count(*) FROM account WHERE n=0 AND (tasks<>(SELECT count(*) FROM task) OR
+				bytes<>(SELECT coalesce(sum(charged),0) FROM task))`,
+			"states":  "SELECT count(*) FROM usage u WHERE tasks<>(SELECT count(*) FROM task t WHERE t.owner=u.owner AND t.state=u.state)",
+			"orphans": "SELECT count(*) FROM event WHERE task NOT IN (SELECT n FROM task)",
+			"calls":   "SELECT count(*) FROM task t WHERE calls-done<>(SELECT count(*) FROM call WHERE task=t.n)",
+		} {
+			if n, _, err := c.one(sql); n != 0 || err != nil {
+				t.Errorf("%s: %d are wrong: %v", what, n, err)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAReadOnlyFileIsSaid(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	create(t, s, "t")
+	if err := s.write(ctx, func(w *writer) error { return w.script("PRAGMA query_only=1") }); err != nil {
+		t.Fatal(err)
+	}
+	_, err := s.Apply(ctx, key("t"), 1, chunk("t", "x"), nil)
+	if !errors.Is(err, store.ErrNoSpace) {
+		t.Errorf("an update: %v", err)
+	}
+	if n := parts(t, s, "t"); n != 0 {
+		t.Errorf("the task has %d parts", n)
+	}
+}
+
+// TestAFaultyJobIsNotEverybodys: one whose statement SQLite refuses fails alone; a fault of the file is everybody's, once.
+func TestAFaultyJobIsNotEverybodys(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	const n = 20
+	for i := range n {
+		create(t, s, fmt.Sprint("t", i))
+	}
+	hold, held := make(chan struct{}), make(chan struct{})
+	go func() { _ = s.write(ctx, func(*writer) error { close(held); <-hold; return nil }) }()
+	<-held // the others are one batch now
+	var wg sync.WaitGroup
+	var faulty error
+	wg.Go(func() {
+		faulty = s.write(ctx, func(w *writer) error { _, err := w.exec("INSERT INTO task(n) VALUES(NULL)"); return err })
+	})
+	for i := range n {
+		id := fmt.Sprint("t", i)
+		wg.Go(func() {
+			if _, err := s.Apply(ctx, key(id), 1, chunk(id, "x"), nil); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		})
+	}
+	time.Sleep(20 * time.Millisecond)
+	close(hold)
+	wg.Wait()
+	if !errors.Is(faulty, store.ErrUnavailable) {
+		t.Errorf("the faulty one: %v", faulty)
+	}
+	for i := range n {
+		if got := parts(t, s, fmt.Sprint("t", i)); got != 1 {
+			t.Errorf("t%d has %d parts", i, got)
+		}
+	}
+	integrity(t, s)
+}
+
+// TestWhatFailsBetweenIsUndone: whichever statement of a batch fails, nothing of it is seen, and the same again is made.
+func TestWhatFailsBetweenIsUndone(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	create(t, s, "t")
+	version := int64(1)
+	for fault := 1; ; fault++ {
+		count := 0
+		s.fails(func(string) error {
+			if count++; count == fault {
+				return errors.New("the disk says no")
+			}
+			return nil
+		})
+		u := status("t", runtime.StateWorking)
+		u.Stamp, u.Call = uint64(fault), &store.Call{}
+		if version > 1 {
+			u.Call = nil
+		}
+		_, err := s.Apply(ctx, key("t"), version, u, nil)
+		s.fails(nil)
+		h, herr := s.Head(ctx, key("t"))
+		if err == nil {
+			if h.Version != version+1 {
+				t.Errorf("version %d after %d", h.Version, version)
+			}
+			if fault == 1 {
+				t.Error("no fault was felt")
+			}
+			break
+		}
+		if !store.Unsure(err) || herr != nil || h.Version != version {
+			t.Fatalf("fault %d: %v; then the head is %+v, %v", fault, err, h, herr)
+		}
+	}
+	integrity(t, s)
+}
+
+// TestPlans: what has to be fast on a large file goes by an index.
+func TestPlans(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	page := func(q store.Query, cursor bool) string {
+		from, where, _ := filter(1, q)
+		if cursor {
+			where += " AND at<=? AND (at<? OR id>?)"
+		}
+		return "SELECT n, at, id FROM " + from + " WHERE " + where + " ORDER BY at DESC, id LIMIT ?"
+	}
+	for sql, want := range map[string]string{
+		page(store.Query{}, false):                      "USING COVERING INDEX task_at (owner=?)",
+		page(store.Query{}, true):                       "USING COVERING INDEX task_at (owner=? AND at<?)",
+		page(store.Query{State: 3}, true):               "USING COVERING INDEX task_state (owner=? AND state=? AND at<?)",
+		page(store.Query{Context: "c"}, true):           "USING COVERING INDEX task_context (owner=? AND context=? AND at<?)",
+		page(store.Query{Context: "c", State: 3}, true): "USING INDEX task_context (owner=? AND context=? AND at<?)",
+		page(store.Query{After: start}, false):          "USING COVERING INDEX task_at (owner=? AND at>?)",
+		orphansSQL:                                      "SCAN c",
+		"SELECT n FROM task WHERE owner=? AND id=?":     "sqlite_autoindex_task_1",
+		nextDueSQL:  "push_due",
+		dueSQL:      "push_due (due>? AND due<?)",
+		dueForSweep: "task_rest (rest=? AND rested<?)",
+		"SELECT " + taskColumns + " FROM task WHERE n=?":                                 "SEARCH event USING PRIMARY KEY (task=?)",
+		"SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0": "task_share (account=? AND rest=?)",
+		"UPDATE push SET due=? WHERE task=? AND due IS NULL AND dead IS NULL":            "USING PRIMARY KEY (task=?)",
+	} {
+		var plan strings.Builder
+		err := s.reading(ctx, func(c *conn) error {
+			return c.query("EXPLAIN QUERY PLAN "+sql, func(v []value) error {
+				plan.WriteString(text(v[3]) + "\n")
+				return nil
+			}, make([]any, strings.Count(sql, "?"))...)
+		})
+		got := plan.String()
+		if err != nil || !strings.Contains(got, want) || strings.Contains(got, "TEMP B-TREE") || strings.Contains(got, "SCAN t") {
+			t.Errorf("%s\n%v, want %s:\n%s", sql, err, want, got)
+		}
+	}
+}
+
+// TestAnotherProcessMayPrune: what is deleted in the file meanwhile is gone from what the agent remembers.
+func TestAnotherProcessMayPrune(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	create(t, s, "t")
+	apply(t, s, "t", 1, status("t", runtime.StateCompleted))
+	create(t, s, "u")
+	c, err := connect(s.path, "rw", "busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.close() }()
+	if err := c.script("DELETE FROM event WHERE task=1; DELETE FROM task WHERE n=1"); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, "u", 1, chunk("u", "x"))
+	if _, err := s.Get(ctx, key("t"), store.Full); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("what was deleted: %v", err)
+	}
+}
+
+// TestAWriterThatGivesUpIsTold: before its job was begun nothing happened, after that nobody knows.
+func TestAWriterThatGivesUpIsTold(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	hold, held := make(chan struct{}), make(chan struct{})
+	first, giveUp := context.WithCancel(ctx)
+	gave := make(chan error)
+	go func() {
+		gave <- s.write(first, func(*writer) error { close(held); <-hold; return nil })
+	}()
+	<-held
+	giveUp()
+	if err := <-gave; !errors.Is(err, store.ErrUnknown) || !errors.Is(err, context.Canceled) {
+		t.Errorf("while it is at work: %v", err)
+	}
+	if _, err := s.Create(first, key("t"), newTask("t"), nil); !errors.Is(err, store.ErrUnavailable) {
+		t.Errorf("while it waits: %v", err)
+	}
+	close(hold)
+	create(t, s, "u")
+	if _, err := s.Head(ctx, key("t")); !errors.Is(err, store.ErrNotFound) {
+		t.Errorf("what was given up: %v", err)
+	}
+}

@@ -1,0 +1,106 @@
+package sqlite
+
+import (
+	"context"
+)
+
+// sweepAtOnce is how many tasks a sweep drops in one transaction: other changes wait for it.
+const sweepAtOnce = 100
+
+// dueForSweep finds tasks that have rested for too long.
+const dueForSweep = "SELECT n FROM task INDEXED BY task_rest WHERE rest=? AND rest>0 AND rested<? AND " + idle + " ORDER BY rested LIMIT ?"
+
+// Sweep implements [store.Store].
+func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
+	some := false
+	o, now := &s.options, s.options.Clock()
+	err = s.reading(ctx, func(c *conn) error {
+		for _, sql := range []struct {
+			text string
+			args []any
+		}{
+			{dueForSweep, []any{int64(ended), now.Add(-o.Ended).UnixNano(), 1}},
+			{dueForSweep, []any{int64(parked), now.Add(-o.Parked).UnixNano(), 1}},
+			{"SELECT 1 FROM repeat INDEXED BY repeat_until WHERE until<=? LIMIT 1", []any{now.UnixNano()}},
+			{"SELECT 1 FROM account INDEXED BY account_empty WHERE tasks=0 AND n>0 LIMIT 1", nil},
+		} {
+			_, found, err := c.one(sql.text, sql.args...)
+			if some = some || found; err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil || !some {
+		return 0, false, err
+	}
+	err = s.write(ctx, func(w *writer) (err error) {
+		dropped, err = w.sweep()
+		return err
+	})
+	return dropped, dropped == sweepAtOnce, err
+}
+
+func (w *writer) sweep() (dropped int, err error) {
+	o := &w.s.options
+	for _, due := range []struct {
+		class  rest
+		before int64
+	}{{ended, w.now.Add(-o.Ended).UnixNano()}, {parked, w.now.Add(-o.Parked).UnixNano()}} {
+		n, err := w.dropAll(dueForSweep, int64(due.class), due.before, sweepAtOnce-dropped)
+		if dropped += n; err != nil {
+			return dropped, err
+		}
+	}
+	if _, err := w.exec("DELETE FROM repeat WHERE until<=?", w.now.UnixNano()); err != nil {
+		return dropped, err
+	}
+	return dropped, w.forgetOwners()
+}
+
+// dropAll drops the tasks that a query finds, but not those that the batch has to do with.
+func (w *writer) dropAll(sql string, args ...any) (dropped int, err error) {
+	var tasks []int64
+	err = w.query(sql, func(v []value) error {
+		if _, ok := w.touched[num(v[0])]; !ok {
+			tasks = append(tasks, num(v[0]))
+		}
+		return nil
+	}, args...)
+	for _, n := range tasks {
+		if err != nil {
+			break
+		}
+		err = w.drop(n)
+		dropped++
+	}
+	return dropped, err
+}
+
+// forgetOwners deletes accounts that hold nothing, unless a message of theirs may still be sent again.
+func (w *writer) forgetOwners() error {
+	if err := w.ledger.flush(w); err != nil {
+		return err
+	}
+	const empty = `SELECT a.n FROM account a INDEXED BY account_empty WHERE a.tasks=0 AND a.n>0 AND NOT EXISTS(
+		SELECT 1 FROM owner o JOIN repeat r ON r.owner=o.n WHERE o.account=a.n) LIMIT ?`
+	var list []int64
+	err := w.query(empty, func(v []value) error {
+		list = append(list, num(v[0]))
+		return nil
+	}, sweepAtOnce)
+	for _, n := range list {
+		for _, sql := range []string{
+			"DELETE FROM usage WHERE owner IN (SELECT n FROM owner WHERE account=?)", "DELETE FROM owner WHERE account=?",
+			"DELETE FROM account WHERE n=?",
+		} {
+			if err == nil {
+				_, err = w.exec(sql, n)
+			}
+		}
+	}
+	if len(list) > 0 {
+		w.ledger.forget()
+	}
+	return err
+}

@@ -1,0 +1,194 @@
+package storetest
+
+import (
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Limits and retention.
+
+// taskBytes: a task grows as far as it may, and can always end.
+func taskBytes(s *suite) {
+	in, k := s.Open(s.T, store.MemoryLimits{Bytes: 1 << 20, TaskBytes: 100_000}), key("t")
+	s.create(in, s.task("t"), k)
+	big := strings.Repeat("x", 30_000)
+	var err error
+	version := int64(1)
+	for ; err == nil && version < 100; version++ {
+		_, err = in.Apply(ctx, k, version, s.chunk("t", "a", big), nil)
+	}
+	if !errors.Is(err, store.ErrTooLarge) || version > 6 {
+		s.Fatalf("at version %d: %v", version, err)
+	}
+	version--
+	s.apply(in, k, version, s.whole("t", "a", "x")) // what is replaced counts no more
+	for range 2 {
+		version++
+		s.apply(in, k, version, s.chunk("t", "a", big))
+	}
+	_, err = in.Apply(ctx, k, version+1, s.said("t", runtime.StateCompleted, strings.Repeat("y", 90_000)), nil)
+	s.refused("a long answer", err, store.ErrTooLarge)
+	s.apply(in, k, version+1, s.said("t", runtime.StateFailed, strings.Repeat("y", 1000)))
+	n := s.task("large")
+	n.Private.Input = []byte(strings.Repeat("1", 200_000))
+	_, err = in.Create(ctx, key("large"), n, nil)
+	s.refused("a large task", err, store.ErrTooLarge)
+}
+
+// end ends a task at a time.
+func (s *suite) end(in store.Store, id string, after time.Duration) {
+	s.Helper()
+	s.apply(in, key(id), s.head(in, key(id)).Version, s.status(id, runtime.StateCompleted, after))
+}
+
+func (s *suite) has(in store.Store, id string) bool {
+	s.Helper()
+	_, err := in.Head(ctx, key(id))
+	if err != nil && !errors.Is(err, store.ErrNotFound) {
+		s.Error(err)
+	}
+	return err == nil
+}
+
+// eviction: the longest ended task makes room, then the one that has waited longest, never one that is at work.
+func eviction(s *suite) {
+	in := s.Open(s.T, store.MemoryLimits{Tasks: 4})
+	s.create(in, s.working("works"), key("works"))
+	for i, id := range []string{"ended1", "ended2", "parked"} {
+		s.create(in, s.task(id), key(id))
+		state := runtime.StateCompleted
+		if id == "parked" {
+			state = runtime.StateInputRequired
+		}
+		s.apply(in, key(id), 1, s.status(id, state, time.Duration(i)*time.Second))
+		time.Sleep(time.Millisecond) // the store's own clock counts
+	}
+	for i, goes := range []string{"ended1", "ended2", "parked"} {
+		if !s.has(in, goes) {
+			s.Errorf("%s is gone too early", goes)
+		}
+		s.create(in, s.working(name(i)), key(name(i)))
+		if s.has(in, goes) {
+			s.Errorf("%s is still there", goes)
+		}
+		_, err := in.Get(ctx, key(goes), store.Full)
+		s.refused("what is gone", err, store.ErrNotFound)
+	}
+	_, err := in.Create(ctx, key("more"), s.task("more"), nil)
+	s.refused("a store full of work", err, store.ErrFull)
+	if page := s.list(in, store.Owner{}, store.Query{Size: 10}); page.Total != 4 || len(page.Tasks) != 4 {
+		s.Errorf("listed are %d of %d", len(page.Tasks), page.Total)
+	}
+}
+
+// full: bytes are limited as tasks are, and what is at work can end.
+func full(s *suite) {
+	in := s.Open(s.T, store.MemoryLimits{Bytes: 400_000, TaskBytes: 300_000})
+	said := strings.Repeat("x", 50_000)
+	var err error
+	n := 0
+	for ; err == nil && n < 100; n++ {
+		if _, err = in.Create(ctx, key(name(n)), s.working(name(n)), nil); err == nil {
+			_, err = in.Apply(ctx, key(name(n)), 1, s.said(name(n), runtime.StateWorking, said), nil)
+		}
+	}
+	if !errors.Is(err, store.ErrFull) || n < 3 {
+		s.Fatalf("after %d tasks: %v", n, err)
+	}
+	for i := range n - 1 {
+		s.end(in, name(i), time.Second)
+	}
+	for i := 0; s.has(in, name(0)); i++ {
+		id := name(100 + i)
+		s.create(in, s.working(id), key(id))
+		s.apply(in, key(id), 1, s.said(id, runtime.StateWorking, said))
+	}
+}
+
+// ownerShare: who holds too much loses his own.
+func ownerShare(s *suite) {
+	in := s.Open(s.T, store.MemoryLimits{Tasks: 100, OwnerTasks: 3})
+	greedy, other := store.Owner{Principal: "greedy"}, store.Owner{Principal: "other"}
+	make := func(o store.Owner, id string) error {
+		k := store.Key{Owner: o, Task: id}
+		if _, err := in.Create(ctx, k, s.task(id), nil); err != nil {
+			return err
+		}
+		_, err := in.Apply(ctx, k, 1, s.status(id, runtime.StateCompleted, time.Second), nil)
+		time.Sleep(time.Millisecond)
+		return err
+	}
+	for i := range 3 {
+		if err := make(other, name(i)); err != nil {
+			s.Fatal(err)
+		}
+	}
+	for i := range 6 {
+		o := greedy
+		o.Tenant = []string{"", "t"}[i%2] // a tenant is a name that anybody may choose
+		if err := make(o, name(i)); err != nil {
+			s.Fatal(err)
+		}
+	}
+	count := func(o store.Owner) int { return s.list(in, o, store.Query{Size: 100}).Total }
+	tenant := store.Owner{Tenant: "t", Principal: "greedy"}
+	if got := count(greedy) + count(tenant); got != 3 || count(other) != 3 {
+		s.Errorf("the greedy owner has %d tasks, the other %d", got, count(other))
+	}
+	if _, err := in.Head(ctx, store.Key{Owner: tenant, Task: name(5)}); err != nil {
+		s.Errorf("the newest is gone: %v", err)
+	}
+}
+
+// sweep sweeps until there is no more.
+func (s *suite) sweep(in store.Store) (dropped int) {
+	s.Helper()
+	for {
+		n, more, err := in.Sweep(ctx)
+		if err != nil {
+			s.Fatal(err)
+		}
+		if dropped += n; !more {
+			return dropped
+		}
+	}
+}
+
+// retention: what has rested for too long goes, and nothing else.
+func retention(s *suite) {
+	in := s.Open(s.T, store.MemoryLimits{Ended: time.Millisecond, Parked: time.Hour})
+	long := -48 * time.Hour // memory goes by the time of the status, a file by its own clock
+	now := time.Now().Sub(start)
+	for i := range 250 {
+		s.create(in, s.task(name(i)), key(name(i)))
+		s.apply(in, key(name(i)), 1, s.status(name(i), runtime.StateCompleted, now+long))
+	}
+	s.create(in, s.working("works"), key("works"))
+	s.create(in, s.task("parked"), key("parked"))
+	s.apply(in, key("parked"), 1, s.status("parked", runtime.StateInputRequired, now))
+	time.Sleep(5 * time.Millisecond)
+	if n := s.sweep(in); n != 250 {
+		s.Errorf("%d tasks were dropped", n)
+	}
+	if s.has(in, name(0)) || !s.has(in, "works") || !s.has(in, "parked") {
+		s.Error("the wrong ones were dropped")
+	}
+	if page := s.list(in, store.Owner{}, store.Query{Size: 10}); page.Total != 2 || len(page.Tasks) != 2 {
+		s.Errorf("listed are %d of %d", len(page.Tasks), page.Total)
+	}
+	if n := s.sweep(in); n != 0 {
+		s.Errorf("then %d tasks were dropped", n)
+	}
+	s.create(in, s.task(name(0)), key(name(0))) // its id is free
+	in = s.Open(s.T, store.MemoryLimits{Ended: time.Hour, Parked: time.Millisecond})
+	s.create(in, s.task("parked"), key("parked"))
+	s.apply(in, key("parked"), 1, s.status("parked", runtime.StateAuthRequired, now+long))
+	time.Sleep(5 * time.Millisecond)
+	if n := s.sweep(in); n != 1 {
+		s.Errorf("%d tasks were dropped", n)
+	}
+}
