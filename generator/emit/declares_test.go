@@ -111,3 +111,91 @@ func declaredBy(t *testing.T, files []output.File) (names, methods []string) {
 	slices.Sort(methods)
 	return names, methods
 }
+
+// TestNoFieldHasTheNameOfAMethod gives messages and objects fields that are called like each of their methods.
+func TestNoFieldHasTheNameOfAMethod(t *testing.T) {
+	doc, err := spec.Shipped(spec.Default)
+	if err != nil {
+		t.Fatal(err)
+	}
+	protocol := func() []output.File {
+		p, problems := lower.Protocol([]*spec.Document{doc})
+		if problems.HasErrors() {
+			t.Fatal(problems)
+		}
+		lower.AddWires(p, ir.Proto)
+		files, err := ProtocolPackage(p, clientPaths)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return files
+	}
+	methods, _ := membersOf(t, protocol())
+	for _, m := range doc.Messages {
+		for i, name := range methods[names.Go(m.Name)] {
+			m.Fields = append(m.Fields, &spec.Field{Name: name, JSON: name, Number: int32(5000 + i), Type: spec.Type{Kind: spec.String}})
+		}
+	}
+	object := func(properties ...string) []output.File {
+		typ := &ir.DataType{Kind: ir.DataStruct}
+		for _, name := range properties {
+			typ.Fields = append(typ.Fields, &ir.DataField{Name: name, Type: ir.DataRef{Kind: ir.DataString}})
+		}
+		types := names.Contracts(names.OfSkills(), []names.Contract{{Go: "In", Root: &ir.DataRef{Type: typ}, Types: []*ir.DataType{typ}}})
+		file, err := Data(types, clientPaths.Agent, "agent/types.gen.go")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return []output.File{file}
+	}
+	of, _ := membersOf(t, object())
+	for what, files := range map[string][]output.File{"protocol": protocol(), "skills": object(of["In"]...)} {
+		methods, fields := membersOf(t, files)
+		if len(methods) == 0 {
+			t.Errorf("%s: there are no methods", what)
+		}
+		for typ, list := range methods {
+			for _, name := range list {
+				if slices.Contains(fields[typ], name) {
+					t.Errorf("%s: %s.%s is a field and a method", what, typ, name)
+				}
+			}
+		}
+	}
+}
+
+// membersOf are the exported methods and the fields of the types that files declare.
+func membersOf(t *testing.T, files []output.File) (methods, fields map[string][]string) {
+	t.Helper()
+	methods, fields = map[string][]string{}, map[string][]string{}
+	for _, file := range files {
+		f, err := parser.ParseFile(token.NewFileSet(), file.Path, file.Data, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(f, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.FuncDecl:
+				if n.Recv == nil || !n.Name.IsExported() {
+					return false
+				}
+				recv := n.Recv.List[0].Type
+				if star, ok := recv.(*ast.StarExpr); ok {
+					recv = star.X
+				}
+				typ := recv.(*ast.Ident).Name
+				methods[typ] = append(methods[typ], n.Name.Name)
+			case *ast.TypeSpec:
+				if s, ok := n.Type.(*ast.StructType); ok {
+					for _, field := range s.Fields.List {
+						for _, name := range field.Names {
+							fields[n.Name.Name] = append(fields[n.Name.Name], name.Name)
+						}
+					}
+				}
+			}
+			return true
+		})
+	}
+	return methods, fields
+}
