@@ -18,8 +18,9 @@ test: ## every test that needs only Go: this module, then each example as its us
 build: ## bin/a2agen
 	$(GO) build -o bin/a2agen ./cmd/a2agen
 
-generate: build ## rewrite every generated file in the repository
+generate: ## rewrite every generated file in the repository: package a2a, then what the tool that carries it makes
 	$(GO) generate ./...
+	@$(MAKE) build
 	@for d in $(EXAMPLES); do bin/a2agen update protocol -C $$d || exit 1; done
 
 lint: ## formatting and static analysis

@@ -33,7 +33,7 @@ func hostileNames() []string {
 		"event_info", "task_info", "message_info", "card_info", "apply", "add_message", "status_message", "artifact_list", "artifact_update", "view", "contents", "bind", "text", "at", "String", "Error",
 		"wire", "runtime", "legacy", "rpc", "time", "math", "strconv", "strings", "rand", "iter", "context",
 		"b", "c", "e", "m", "r", "v", "w", "x", "n", "start", "err", "seen", "extra", "key", "ok", "name", "value", "values", "optional", "tag", "entry", "list", "made", "outer", "inner", "req", "data", "item",
-		"Working", "working", "WORKING", "foo_bar", "fooBar", "FooBar", "foo__bar", "Unknown", "unknown", "List", "json_v10", "V10JSON", "V10Proto", "value_v1", "is_part_content",
+		"Working", "working", "WORKING", "foo_bar", "fooBar", "FooBar", "foo__bar", "Unknown", "unknown", "List", "json_v10", "V10JSON", "V10Proto", "JSON", "Proto", "value_v1", "is_part_content",
 		"Protocol", "NewMessage", "Text", "Data", "File", "Link", "Client", "NewClient", "NewClientFromCard", "ErrParse", "ErrTaskNotFound", "Card", "Close", "RPC",
 		"PartText", "PartContent", "UnknownPartContent", "TaskStateWorking", "TaskState2", "Task2", "Message2", "part_text", "members", "decode", "read", "version", "operation",
 	}

@@ -94,7 +94,9 @@ func (b *bound) as(name string, v view) jen.Code {
 	return jen.Func().Id(name).Params(jen.Id("x").Add(ptr(v.t))).Add(rt(v.iface)).Add(oneLine(jen.Return(show(v.t, jen.Id("x"))))).Line()
 }
 
-func versionFunc(v *ir.Version) string { return "version" + jsonWire(v).Suffix }
+func versionFunc(v *ir.Version) string {
+	return "newVersion" + strings.TrimSuffix(jsonWire(v).Suffix, "JSON")
+}
 
 func decodeFunc(w *ir.Wire, t *ir.Type) string { return "decode" + t.Go + w.Suffix }
 

@@ -200,7 +200,7 @@ const (
 // Wire is how the hub types are read and written in one version and encoding: one codec.
 type Wire struct {
 	Name     string    `json:"name"`   // "1.0/json"
-	Suffix   string    `json:"suffix"` // identifier suffix of the codec's functions: "V10JSON"
+	Suffix   string    `json:"suffix"` // identifier suffix of the codec's functions: "V10JSON", "JSON" if there is no other
 	File     string    `json:"file"`   // "codec_v1_0_json"
 	Encoding Encoding  `json:"encoding"`
 	Layouts  []*Layout `json:"layouts"` // by Type.Name, sorted

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
-	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -15,15 +14,12 @@ const protoTable = "-proto"
 // addProtos adds a wire to the versions whose proto has a table: the ProtoJSON that REST peers of an older version send
 // (T31), or protobuf. A hub that has changed what the table speaks of gets none.
 func addProtos(p *ir.Protocol, encoding ir.Encoding) {
-	suffix := map[ir.Encoding]string{ir.ProtoJSON: "ProtoJSON", ir.Proto: "Proto"}[encoding]
 	for _, v := range p.Versions[1:] {
 		a := protoAligner(p, v.Name)
 		if a == nil {
 			continue
 		}
-		a.wire = &ir.Wire{
-			Name: v.Name + "/" + string(encoding), Suffix: strings.TrimSuffix(v.Wires[0].Suffix, "JSON") + suffix, File: names.FileBase("codec_v" + v.Name + "_" + string(encoding)), Encoding: encoding,
-		}
+		a.wire = newWire(v.Name, encoding)
 		if a.layOut(); len(a.errs) == 0 {
 			v.Wires = append(v.Wires, a.wire)
 		}

@@ -29,7 +29,7 @@ type aligner struct {
 // alignedVersion lowers an older definition by its table.
 func (l *protocolLowering) alignedVersion(table *alignment, base, old *spec.Document, hub *ir.Version) *ir.Version {
 	a := &aligner{alignment: table, l: l, base: base, old: old, layouts: map[[2]string]*ir.Layout{}}
-	a.wire = newJSONWire(table.version)
+	a.wire = newWire(table.version, ir.JSON)
 	a.layOut()
 	v := &ir.Version{Name: table.version, Package: old.Package, Wires: []*ir.Wire{a.wire}, Rules: a.rules}
 	v.Operations = a.alignedOperations(hub)

@@ -80,7 +80,7 @@ func operationCalled(doc *spec.Document, rpc string) *spec.Operation {
 // version lowers the draft by its table, which is complete by now.
 func (d *draft) version(l *protocolLowering, hub *ir.Version) *ir.Version {
 	a := &aligner{alignment: d.table, l: l, base: d.base, old: d.doc, layouts: map[[2]string]*ir.Layout{}}
-	a.wire = newJSONWire(d.doc.Version)
+	a.wire = newWire(d.doc.Version, ir.JSON)
 	a.layOut()
 	v := &ir.Version{Name: d.doc.Version, Wires: []*ir.Wire{a.wire}, Rules: a.rules, Operations: a.alignedOperations(hub)}
 	scope := names.NewScope()

@@ -100,7 +100,7 @@ func (l *protocolLowering) goValueName(e *spec.Enum, v *spec.EnumValue) string {
 
 // numberedVersion lowers an older proto definition to a wire of the hub's types.
 func (l *protocolLowering) numberedVersion(old *spec.Document) *ir.Version {
-	w := newJSONWire(old.Version)
+	w := newWire(old.Version, ir.JSON)
 	for _, e := range old.Enums {
 		if t := l.types[e.Name]; t != nil && t.Kind == ir.Enum {
 			w.Layouts = append(w.Layouts, numberedEnum(t, e))

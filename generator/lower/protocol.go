@@ -49,19 +49,9 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 	if l.problems.HasErrors() {
 		return nil, l.problems
 	}
-	distinctSuffixes(p)
+	nameWires(p)
 	names.ClientMethods(p)
 	return p, l.problems
-}
-
-// distinctSuffixes tells the functions of versions apart whose names give one Go name, as 1.11 and 11.1 do.
-func distinctSuffixes(p *ir.Protocol) {
-	scope := names.NewScope()
-	for _, v := range p.Versions {
-		for _, w := range v.Wires {
-			w.Suffix = scope.Take(strings.TrimSuffix(w.Suffix, "JSON")) + "JSON"
-		}
-	}
 }
 
 // older adds the older versions: those with a table by it, protos by the numbers of their fields.

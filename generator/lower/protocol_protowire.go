@@ -2,7 +2,6 @@ package lower
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/spec"
@@ -17,18 +16,26 @@ func AddWires(p *ir.Protocol, encodings ...ir.Encoding) {
 	if slices.Contains(encodings, ir.ProtoJSON) {
 		addProtos(p, ir.ProtoJSON)
 	}
-	if !slices.Contains(encodings, ir.Proto) {
-		return
+	if slices.Contains(encodings, ir.Proto) {
+		addNumbered(p)
+		addProtos(p, ir.Proto)
 	}
+	nameWires(p)
+}
+
+// addNumbered adds the protobuf twins of JSON wires: the same members, known by their numbers. Their JSON names serve in
+// errors.
+func addNumbered(p *ir.Protocol) {
 	for _, v := range p.Versions {
 		for _, w := range v.Wires {
 			if w.Encoding == ir.JSON && numbered(w) {
-				v.Wires = append(v.Wires, protoWire(w))
+				twin := newWire(v.Name, ir.Proto)
+				twin.Layouts = w.Layouts
+				v.Wires = append(v.Wires, twin)
 				break
 			}
 		}
 	}
-	addProtos(p, ir.Proto)
 }
 
 // WithWire are the shipped versions that have wires of an encoding beside JSON, newest first.
@@ -49,14 +56,6 @@ func numbered(w *ir.Wire) bool {
 		}
 	}
 	return true
-}
-
-// protoWire is the protobuf twin of a JSON wire: the same members, known by their numbers. Their JSON names serve in errors.
-func protoWire(w *ir.Wire) *ir.Wire {
-	return &ir.Wire{
-		Name: strings.TrimSuffix(w.Name, "/json") + "/proto", Suffix: strings.TrimSuffix(w.Suffix, "JSON") + "Proto",
-		File: strings.TrimSuffix(w.File, "_json") + "_proto", Encoding: ir.Proto, Layouts: w.Layouts,
-	}
 }
 
 // ProtoLosses is what does not survive a protobuf wire that survives JSON of the same version.

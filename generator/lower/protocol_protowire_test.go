@@ -54,6 +54,9 @@ func TestTheProtobufWireIsTheTwinOfTheJSONWire(t *testing.T) {
 	if w.Name != "1.0/proto" || w.Suffix != "V10Proto" || w.File != "codec_v1_0_proto" || w.Encoding != ir.Proto {
 		t.Errorf("wire %q, suffix %q, file %q, encoding %q", w.Name, w.Suffix, w.File, w.Encoding)
 	}
+	if json := p.Versions[0].Wires[0]; json.Suffix != "V10JSON" {
+		t.Errorf("beside it the functions of JSON end in %q", json.Suffix)
+	}
 	if len(w.Layouts) != len(p.Types) {
 		t.Errorf("%d layouts of %d types", len(w.Layouts), len(p.Types))
 	}

@@ -194,7 +194,7 @@ func TestWireWritesCamelCaseAndReadsTheDefinitionsNamesToo(t *testing.T) {
 	doc := shipped(t)
 	p := lowered(t, func(*spec.Document) {})
 	w := p.Versions[0].Wires[0]
-	if w.Name != "1.0/json" || w.Suffix != "V10JSON" || w.File != "codec_v1_0_json" || len(w.Layouts) != len(p.Types) {
+	if w.Name != "1.0/json" || w.Suffix != "JSON" || w.File != "codec_v1_0_json" || len(w.Layouts) != len(p.Types) {
 		t.Errorf("wire %s %s %s with %d layouts", w.Name, w.Suffix, w.File, len(w.Layouts))
 	}
 	limited := map[string]int{}

@@ -11,17 +11,34 @@ import (
 
 // jsonWire lays the types out as ProtoJSON has them: camel case names, the definition's own names read as well (A2A 1.0 §5.5, §5.7).
 func (l *protocolLowering) jsonWire(types []*ir.Type) *ir.Wire {
-	w := newJSONWire(l.doc.Version)
+	w := newWire(l.doc.Version, ir.JSON)
 	for _, t := range types {
 		w.Layouts = append(w.Layouts, l.layout(t))
 	}
 	return w
 }
 
-// newJSONWire names the JSON wire of a version.
-func newJSONWire(version string) *ir.Wire {
+// newWire is a wire of a version. How its functions are called is decided by [nameWires].
+func newWire(version string, e ir.Encoding) *ir.Wire {
 	return &ir.Wire{
-		Name: version + "/json", Suffix: names.Go("v"+version) + "JSON", File: names.FileBase("codec_v" + version + "_json"), Encoding: ir.JSON,
+		Name: version + "/" + string(e), File: names.FileBase("codec_v" + version + "_" + string(e)), Encoding: e,
+	}
+}
+
+// nameWires decides what the names of each wire's functions end in: the version, unless there is but one wire, and the
+// encoding. Versions whose names give one Go name, as 1.11 and 11.1 do, are told apart.
+func nameWires(p *ir.Protocol) {
+	encodings := map[ir.Encoding]string{ir.JSON: "JSON", ir.ProtoJSON: "ProtoJSON", ir.Proto: "Proto"}
+	only := len(p.Versions) == 1 && len(p.Versions[0].Wires) == 1
+	scope := names.NewScope()
+	for _, v := range p.Versions {
+		version := scope.Take(names.Go("v" + v.Name))
+		if only {
+			version = ""
+		}
+		for _, w := range v.Wires {
+			w.Suffix = version + encodings[w.Encoding]
+		}
 	}
 }
 

@@ -15,7 +15,7 @@ const _ = runtime.SupportsGen1
 
 // Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
-	versions := []*runtime.Version{versionV10JSON(), versionV03JSON(), versionV02JSON(), versionV01JSON()}
+	versions := []*runtime.Version{newVersionV10(), newVersionV03(), newVersionV02(), newVersionV01()}
 	return &runtime.Protocol{
 		Versions:    versions,
 		NewTask:     newTask,
@@ -33,7 +33,7 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
-func versionV10JSON() *runtime.Version {
+func newVersionV10() *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
 		Operations: []*runtime.Operation{
@@ -338,7 +338,7 @@ func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificatio
 	}
 }
 
-func versionV03JSON() *runtime.Version {
+func newVersionV03() *runtime.Version {
 	return &runtime.Version{
 		Name: "0.3",
 		Operations: []*runtime.Operation{
@@ -487,7 +487,7 @@ func parseResultV03JSON(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-func versionV02JSON() *runtime.Version {
+func newVersionV02() *runtime.Version {
 	return &runtime.Version{
 		Name: "0.2",
 		Operations: []*runtime.Operation{
@@ -630,7 +630,7 @@ func parseResultV02JSON(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-func versionV01JSON() *runtime.Version {
+func newVersionV01() *runtime.Version {
 	operations := []*runtime.Operation{
 		{
 			Role:          runtime.RoleSend,

@@ -23,17 +23,17 @@ func (x *APIKeySecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeV10JSON)
+	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeJSON)
 }
 
-var fieldsAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
+var fieldsAPIKeySecuritySchemeJSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
 	{Name: "location", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
 }
 
-func readAPIKeySecuritySchemeV10JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV10JSON.Read(r, x)
+func readAPIKeySecuritySchemeJSON(r *wire.Reader, x *APIKeySecurityScheme) {
+	fieldsAPIKeySecuritySchemeJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -53,18 +53,18 @@ func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentCapabilities) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCapabilitiesV10JSON)
+	return wire.Unmarshal(src, x, readAgentCapabilitiesJSON)
 }
 
-var fieldsAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
+var fieldsAgentCapabilitiesJSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV10JSON) }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionJSON) }},
 	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
 }
 
-func readAgentCapabilitiesV10JSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV10JSON.Read(r, x)
+func readAgentCapabilitiesJSON(r *wire.Reader, x *AgentCapabilities) {
+	fieldsAgentCapabilitiesJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -94,34 +94,30 @@ func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
 
 func (x AgentCard) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *AgentCard) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCardV10JSON)
-}
+func (x *AgentCard) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readAgentCardJSON) }
 
-var fieldsAgentCardV10JSON = wire.Fields[*AgentCard]{
+var fieldsAgentCardJSON = wire.Fields[*AgentCard]{
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
 	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceV10JSON)
+		x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceJSON)
 	}},
-	{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV10JSON) }},
+	{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderJSON) }},
 	{Name: "version", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
 	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-	{Name: "capabilities", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV10JSON) }},
-	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV10JSON)
-	}},
+	{Name: "capabilities", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesJSON) }},
+	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeJSON) }},
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
+		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementJSON)
 	}},
 	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
 	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
-	{Name: "skills", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV10JSON) }},
-	{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV10JSON) }},
+	{Name: "skills", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillJSON) }},
+	{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureJSON) }},
 	{Name: "iconUrl", Aliases: []string{"icon_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
 }
 
-func readAgentCardV10JSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardV10JSON.Read(r, x) }
+func readAgentCardJSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
@@ -139,17 +135,17 @@ func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentCardSignature) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCardSignatureV10JSON)
+	return wire.Unmarshal(src, x, readAgentCardSignatureJSON)
 }
 
-var fieldsAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
+var fieldsAgentCardSignatureJSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
 }
 
-func readAgentCardSignatureV10JSON(r *wire.Reader, x *AgentCardSignature) {
-	fieldsAgentCardSignatureV10JSON.Read(r, x)
+func readAgentCardSignatureJSON(r *wire.Reader, x *AgentCardSignature) {
+	fieldsAgentCardSignatureJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -169,19 +165,17 @@ func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentExtension) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentExtension) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentExtensionV10JSON)
+	return wire.Unmarshal(src, x, readAgentExtensionJSON)
 }
 
-var fieldsAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
+var fieldsAgentExtensionJSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
 }
 
-func readAgentExtensionV10JSON(r *wire.Reader, x *AgentExtension) {
-	fieldsAgentExtensionV10JSON.Read(r, x)
-}
+func readAgentExtensionJSON(r *wire.Reader, x *AgentExtension) { fieldsAgentExtensionJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
@@ -199,19 +193,17 @@ func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentInterface) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentInterface) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentInterfaceV10JSON)
+	return wire.Unmarshal(src, x, readAgentInterfaceJSON)
 }
 
-var fieldsAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
+var fieldsAgentInterfaceJSON = wire.Fields[*AgentInterface]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.URL = r.String() }},
 	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
 	{Name: "tenant", Read: func(r *wire.Reader, x *AgentInterface) { x.Tenant = r.String() }},
 	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
 }
 
-func readAgentInterfaceV10JSON(r *wire.Reader, x *AgentInterface) {
-	fieldsAgentInterfaceV10JSON.Read(r, x)
-}
+func readAgentInterfaceJSON(r *wire.Reader, x *AgentInterface) { fieldsAgentInterfaceJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
@@ -227,17 +219,15 @@ func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentProvider) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentProvider) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentProviderV10JSON)
+	return wire.Unmarshal(src, x, readAgentProviderJSON)
 }
 
-var fieldsAgentProviderV10JSON = wire.Fields[*AgentProvider]{
+var fieldsAgentProviderJSON = wire.Fields[*AgentProvider]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
 	{Name: "organization", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
 }
 
-func readAgentProviderV10JSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV10JSON.Read(r, x)
-}
+func readAgentProviderJSON(r *wire.Reader, x *AgentProvider) { fieldsAgentProviderJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
@@ -266,10 +256,10 @@ func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentSkill) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentSkill) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentSkillV10JSON)
+	return wire.Unmarshal(src, x, readAgentSkillJSON)
 }
 
-var fieldsAgentSkillV10JSON = wire.Fields[*AgentSkill]{
+var fieldsAgentSkillJSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -278,11 +268,11 @@ var fieldsAgentSkillV10JSON = wire.Fields[*AgentSkill]{
 	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
 	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentSkill) {
-		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
+		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementJSON)
 	}},
 }
 
-func readAgentSkillV10JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV10JSON.Read(r, x) }
+func readAgentSkillJSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
@@ -305,20 +295,18 @@ func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
 
 func (x Artifact) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *Artifact) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readArtifactV10JSON)
-}
+func (x *Artifact) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readArtifactJSON) }
 
-var fieldsArtifactV10JSON = wire.Fields[*Artifact]{
+var fieldsArtifactJSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }
 
-func readArtifactV10JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV10JSON.Read(r, x) }
+func readArtifactJSON(r *wire.Reader, x *Artifact) { fieldsArtifactJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
@@ -334,16 +322,16 @@ func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
 func (x AuthenticationInfo) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAuthenticationInfoV10JSON)
+	return wire.Unmarshal(src, x, readAuthenticationInfoJSON)
 }
 
-var fieldsAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
+var fieldsAuthenticationInfoJSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = r.String() }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
 }
 
-func readAuthenticationInfoV10JSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV10JSON.Read(r, x)
+func readAuthenticationInfoJSON(r *wire.Reader, x *AuthenticationInfo) {
+	fieldsAuthenticationInfoJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -363,10 +351,10 @@ func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowV10JSON)
+	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowJSON)
 }
 
-var fieldsAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+var fieldsAuthorizationCodeOAuthFlowJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
@@ -376,8 +364,8 @@ var fieldsAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAut
 	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
 }
 
-func readAuthorizationCodeOAuthFlowV10JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowV10JSON.Read(r, x)
+func readAuthorizationCodeOAuthFlowJSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
+	fieldsAuthorizationCodeOAuthFlowJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -396,17 +384,17 @@ func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x CancelTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readCancelTaskRequestV10JSON)
+	return wire.Unmarshal(src, x, readCancelTaskRequestJSON)
 }
 
-var fieldsCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
+var fieldsCancelTaskRequestJSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
 }
 
-func readCancelTaskRequestV10JSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV10JSON.Read(r, x)
+func readCancelTaskRequestJSON(r *wire.Reader, x *CancelTaskRequest) {
+	fieldsCancelTaskRequestJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -424,10 +412,10 @@ func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowV10JSON)
+	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowJSON)
 }
 
-var fieldsClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var fieldsClientCredentialsOAuthFlowJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
@@ -435,8 +423,8 @@ var fieldsClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAut
 	}},
 }
 
-func readClientCredentialsOAuthFlowV10JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowV10JSON.Read(r, x)
+func readClientCredentialsOAuthFlowJSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
+	fieldsClientCredentialsOAuthFlowJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -456,17 +444,17 @@ func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestV10JSON)
+	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestJSON)
 }
 
-var fieldsDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var fieldsDeleteTaskPushNotificationConfigRequestJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
 }
 
-func readDeleteTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestV10JSON.Read(r, x)
+func readDeleteTaskPushNotificationConfigRequestJSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
+	fieldsDeleteTaskPushNotificationConfigRequestJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -485,10 +473,10 @@ func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowV10JSON)
+	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowJSON)
 }
 
-var fieldsDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
+var fieldsDeviceCodeOAuthFlowJSON = wire.Fields[*DeviceCodeOAuthFlow]{
 	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
@@ -497,8 +485,8 @@ var fieldsDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
 	}},
 }
 
-func readDeviceCodeOAuthFlowV10JSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
-	fieldsDeviceCodeOAuthFlowV10JSON.Read(r, x)
+func readDeviceCodeOAuthFlowJSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
+	fieldsDeviceCodeOAuthFlowJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -514,15 +502,15 @@ func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestV10JSON)
+	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestJSON)
 }
 
-var fieldsGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
+var fieldsGetExtendedAgentCardRequestJSON = wire.Fields[*GetExtendedAgentCardRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetExtendedAgentCardRequest) { x.Tenant = r.String() }},
 }
 
-func readGetExtendedAgentCardRequestV10JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV10JSON.Read(r, x)
+func readGetExtendedAgentCardRequestJSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
+	fieldsGetExtendedAgentCardRequestJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -540,17 +528,17 @@ func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, err
 func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestV10JSON)
+	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestJSON)
 }
 
-var fieldsGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var fieldsGetTaskPushNotificationConfigRequestJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
 }
 
-func readGetTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV10JSON.Read(r, x)
+func readGetTaskPushNotificationConfigRequestJSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
+	fieldsGetTaskPushNotificationConfigRequestJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -568,18 +556,16 @@ func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetTaskRequestV10JSON)
+	return wire.Unmarshal(src, x, readGetTaskRequestJSON)
 }
 
-var fieldsGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
+var fieldsGetTaskRequestJSON = wire.Fields[*GetTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
 }
 
-func readGetTaskRequestV10JSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV10JSON.Read(r, x)
-}
+func readGetTaskRequestJSON(r *wire.Reader, x *GetTaskRequest) { fieldsGetTaskRequestJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -596,17 +582,17 @@ func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeV10JSON)
+	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeJSON)
 }
 
-var fieldsHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var fieldsHTTPAuthSecuritySchemeJSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
 }
 
-func readHTTPAuthSecuritySchemeV10JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV10JSON.Read(r, x)
+func readHTTPAuthSecuritySchemeJSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
+	fieldsHTTPAuthSecuritySchemeJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -626,10 +612,10 @@ func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readImplicitOAuthFlowV10JSON)
+	return wire.Unmarshal(src, x, readImplicitOAuthFlowJSON)
 }
 
-var fieldsImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
+var fieldsImplicitOAuthFlowJSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
@@ -637,8 +623,8 @@ var fieldsImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
 	}},
 }
 
-func readImplicitOAuthFlowV10JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowV10JSON.Read(r, x)
+func readImplicitOAuthFlowJSON(r *wire.Reader, x *ImplicitOAuthFlow) {
+	fieldsImplicitOAuthFlowJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -659,18 +645,18 @@ func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestV10JSON)
+	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestJSON)
 }
 
-var fieldsListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var fieldsListTaskPushNotificationConfigsRequestJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
 	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
 }
 
-func readListTaskPushNotificationConfigsRequestV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestV10JSON.Read(r, x)
+func readListTaskPushNotificationConfigsRequestJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
+	fieldsListTaskPushNotificationConfigsRequestJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -690,18 +676,18 @@ func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseV10JSON)
+	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseJSON)
 }
 
-var fieldsListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+var fieldsListTaskPushNotificationConfigsResponseJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV10JSON)
+		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigJSON)
 	}},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
 }
 
-func readListTaskPushNotificationConfigsResponseV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	fieldsListTaskPushNotificationConfigsResponseV10JSON.Read(r, x)
+func readListTaskPushNotificationConfigsResponseJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
+	fieldsListTaskPushNotificationConfigsResponseJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -713,7 +699,7 @@ func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
 	var err error
 	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b = wire.AppendPlain(b, `,"status":`, x.Status, appendTaskStateV10JSON)
+	b = wire.AppendPlain(b, `,"status":`, x.Status, appendTaskStateJSON)
 	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
 	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
@@ -725,13 +711,13 @@ func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x ListTasksRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTasksRequestV10JSON)
+	return wire.Unmarshal(src, x, readListTasksRequestJSON)
 }
 
-var fieldsListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
+var fieldsListTasksRequestJSON = wire.Fields[*ListTasksRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Tenant = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
-	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV10JSON(r) }},
+	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateJSON(r) }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
 	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
@@ -739,8 +725,8 @@ var fieldsListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
 	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
 }
 
-func readListTasksRequestV10JSON(r *wire.Reader, x *ListTasksRequest) {
-	fieldsListTasksRequestV10JSON.Read(r, x)
+func readListTasksRequestJSON(r *wire.Reader, x *ListTasksRequest) {
+	fieldsListTasksRequestJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -760,18 +746,18 @@ func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
 func (x ListTasksResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTasksResponseV10JSON)
+	return wire.Unmarshal(src, x, readListTasksResponseJSON)
 }
 
-var fieldsListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
-	{Name: "tasks", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskV10JSON) }},
+var fieldsListTasksResponseJSON = wire.Fields[*ListTasksResponse]{
+	{Name: "tasks", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskJSON) }},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
 	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
 }
 
-func readListTasksResponseV10JSON(r *wire.Reader, x *ListTasksResponse) {
-	fieldsListTasksResponseV10JSON.Read(r, x)
+func readListTasksResponseJSON(r *wire.Reader, x *ListTasksResponse) {
+	fieldsListTasksResponseJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -785,7 +771,7 @@ func (x *Message) AppendJSON(b []byte) ([]byte, error) {
 	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
 	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
 	err = wire.Need(err, x.Role != "", "role")
-	b = appendRoleV10JSON(append(b, `,"role":`...), x.Role)
+	b = appendRoleJSON(append(b, `,"role":`...), x.Role)
 	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
 	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
@@ -800,20 +786,20 @@ func (x *Message) AppendJSON(b []byte) ([]byte, error) {
 
 func (x Message) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageV10JSON) }
+func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageJSON) }
 
-var fieldsMessageV10JSON = wire.Fields[*Message]{
+var fieldsMessageJSON = wire.Fields[*Message]{
 	{Name: "messageId", Aliases: []string{"message_id"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Required: true, Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleV10JSON) }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
+	{Name: "role", Required: true, Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleJSON) }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
 }
 
-func readMessageV10JSON(r *wire.Reader, x *Message) { fieldsMessageV10JSON.Read(r, x) }
+func readMessageJSON(r *wire.Reader, x *Message) { fieldsMessageJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -828,15 +814,15 @@ func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeV10JSON)
+	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeJSON)
 }
 
-var fieldsMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
+var fieldsMutualTLSSecuritySchemeJSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
 }
 
-func readMutualTLSSecuritySchemeV10JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV10JSON.Read(r, x)
+func readMutualTLSSecuritySchemeJSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
+	fieldsMutualTLSSecuritySchemeJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -855,17 +841,17 @@ func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeV10JSON)
+	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeJSON)
 }
 
-var fieldsOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
+var fieldsOAuth2SecuritySchemeJSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-	{Name: "flows", Required: true, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV10JSON) }},
+	{Name: "flows", Required: true, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsJSON) }},
 	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
 }
 
-func readOAuth2SecuritySchemeV10JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV10JSON.Read(r, x)
+func readOAuth2SecuritySchemeJSON(r *wire.Reader, x *OAuth2SecurityScheme) {
+	fieldsOAuth2SecuritySchemeJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -897,19 +883,19 @@ func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
 func (x OAuthFlows) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOAuthFlowsV10JSON)
+	return wire.Unmarshal(src, x, readOAuthFlowsJSON)
 }
 
-var fieldsOAuthFlowsV10JSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV10JSON) }},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV10JSON) }},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV10JSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV10JSON) }},
-	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowV10JSON) }},
+var fieldsOAuthFlowsJSON = wire.Fields[*OAuthFlows]{
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowJSON) }},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowJSON) }},
+	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowJSON) }},
+	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowJSON) }},
+	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowJSON) }},
 }
 
-func readOAuthFlowsV10JSON(r *wire.Reader, x *OAuthFlows) {
-	extra := fieldsOAuthFlowsV10JSON.ReadOpen(r, x)
+func readOAuthFlowsJSON(r *wire.Reader, x *OAuthFlows) {
+	extra := fieldsOAuthFlowsJSON.ReadOpen(r, x)
 	if x.Flow == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
@@ -933,16 +919,16 @@ func (x *OpenIDConnectSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeV10JSON)
+	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeJSON)
 }
 
-var fieldsOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var fieldsOpenIDConnectSecuritySchemeJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
 	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
 }
 
-func readOpenIDConnectSecuritySchemeV10JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV10JSON.Read(r, x)
+func readOpenIDConnectSecuritySchemeJSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
+	fieldsOpenIDConnectSecuritySchemeJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -974,9 +960,9 @@ func (x *Part) AppendJSON(b []byte) ([]byte, error) {
 
 func (x Part) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *Part) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readPartV10JSON) }
+func (x *Part) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readPartJSON) }
 
-var fieldsPartV10JSON = wire.Fields[*Part]{
+var fieldsPartJSON = wire.Fields[*Part]{
 	{Name: "text", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartText(r.String()) }},
 	{Name: "raw", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartRaw(r.Bytes()) }},
 	{Name: "url", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartURL(r.String()) }},
@@ -986,8 +972,8 @@ var fieldsPartV10JSON = wire.Fields[*Part]{
 	{Name: "mediaType", Aliases: []string{"media_type"}, Read: func(r *wire.Reader, x *Part) { x.MediaType = r.String() }},
 }
 
-func readPartV10JSON(r *wire.Reader, x *Part) {
-	extra := fieldsPartV10JSON.ReadOpen(r, x)
+func readPartJSON(r *wire.Reader, x *Part) {
+	extra := fieldsPartJSON.ReadOpen(r, x)
 	if x.Content == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Content = &UnknownPartContent{Name: name, Value: value}
@@ -1014,10 +1000,10 @@ func (x *PasswordOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readPasswordOAuthFlowV10JSON)
+	return wire.Unmarshal(src, x, readPasswordOAuthFlowJSON)
 }
 
-var fieldsPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
+var fieldsPasswordOAuthFlowJSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
@@ -1025,19 +1011,19 @@ var fieldsPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
 	}},
 }
 
-func readPasswordOAuthFlowV10JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowV10JSON.Read(r, x)
+func readPasswordOAuthFlowJSON(r *wire.Reader, x *PasswordOAuthFlow) {
+	fieldsPasswordOAuthFlowJSON.Read(r, x)
 }
 
-var valuesRoleV10JSON = wire.Enum[Role]{
+var valuesRoleJSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
 	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
 	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
 }
 
-func appendRoleV10JSON(b []byte, x Role) []byte { return valuesRoleV10JSON.Append(b, x) }
+func appendRoleJSON(b []byte, x Role) []byte { return valuesRoleJSON.Append(b, x) }
 
-func readRoleV10JSON(r *wire.Reader) Role { return valuesRoleV10JSON.Read(r) }
+func readRoleJSON(r *wire.Reader) Role { return valuesRoleJSON.Read(r) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
@@ -1053,15 +1039,15 @@ func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
 func (x SecurityRequirement) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSecurityRequirementV10JSON)
+	return wire.Unmarshal(src, x, readSecurityRequirementJSON)
 }
 
-var fieldsSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
-	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListV10JSON) }},
+var fieldsSecurityRequirementJSON = wire.Fields[*SecurityRequirement]{
+	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListJSON) }},
 }
 
-func readSecurityRequirementV10JSON(r *wire.Reader, x *SecurityRequirement) {
-	fieldsSecurityRequirementV10JSON.Read(r, x)
+func readSecurityRequirementJSON(r *wire.Reader, x *SecurityRequirement) {
+	fieldsSecurityRequirementJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1093,23 +1079,21 @@ func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSecuritySchemeV10JSON)
+	return wire.Unmarshal(src, x, readSecuritySchemeJSON)
 }
 
-var fieldsSecuritySchemeV10JSON = wire.Fields[*SecurityScheme]{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV10JSON) }},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV10JSON) }},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV10JSON) }},
+var fieldsSecuritySchemeJSON = wire.Fields[*SecurityScheme]{
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeJSON) }},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeJSON) }},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeJSON) }},
 	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV10JSON)
+		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeJSON)
 	}},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV10JSON)
-	}},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeJSON) }},
 }
 
-func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
-	extra := fieldsSecuritySchemeV10JSON.ReadOpen(r, x)
+func readSecuritySchemeJSON(r *wire.Reader, x *SecurityScheme) {
+	extra := fieldsSecuritySchemeJSON.ReadOpen(r, x)
 	if x.Scheme == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
@@ -1138,20 +1122,20 @@ func (x *SendMessageConfiguration) AppendJSON(b []byte) ([]byte, error) {
 func (x SendMessageConfiguration) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageConfigurationV10JSON)
+	return wire.Unmarshal(src, x, readSendMessageConfigurationJSON)
 }
 
-var fieldsSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
+var fieldsSendMessageConfigurationJSON = wire.Fields[*SendMessageConfiguration]{
 	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV10JSON)
+		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigJSON)
 	}},
 	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
 }
 
-func readSendMessageConfigurationV10JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationV10JSON.Read(r, x)
+func readSendMessageConfigurationJSON(r *wire.Reader, x *SendMessageConfiguration) {
+	fieldsSendMessageConfigurationJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1171,20 +1155,20 @@ func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x SendMessageRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageRequestV10JSON)
+	return wire.Unmarshal(src, x, readSendMessageRequestJSON)
 }
 
-var fieldsSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
+var fieldsSendMessageRequestJSON = wire.Fields[*SendMessageRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Tenant = r.String() }},
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageJSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV10JSON)
+		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationJSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
 }
 
-func readSendMessageRequestV10JSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV10JSON.Read(r, x)
+func readSendMessageRequestJSON(r *wire.Reader, x *SendMessageRequest) {
+	fieldsSendMessageRequestJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1210,16 +1194,16 @@ func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
 func (x SendMessageResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageResponseV10JSON)
+	return wire.Unmarshal(src, x, readSendMessageResponseJSON)
 }
 
-var fieldsSendMessageResponseV10JSON = wire.Fields[*SendMessageResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
-	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
+var fieldsSendMessageResponseJSON = wire.Fields[*SendMessageResponse]{
+	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskJSON) }},
+	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageJSON) }},
 }
 
-func readSendMessageResponseV10JSON(r *wire.Reader, x *SendMessageResponse) {
-	extra := fieldsSendMessageResponseV10JSON.ReadOpen(r, x)
+func readSendMessageResponseJSON(r *wire.Reader, x *SendMessageResponse) {
+	extra := fieldsSendMessageResponseJSON.ReadOpen(r, x)
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
@@ -1256,20 +1240,18 @@ func (x *StreamResponse) AppendJSON(b []byte) ([]byte, error) {
 func (x StreamResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *StreamResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readStreamResponseV10JSON)
+	return wire.Unmarshal(src, x, readStreamResponseJSON)
 }
 
-var fieldsStreamResponseV10JSON = wire.Fields[*StreamResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
-	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV10JSON) }},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
-		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV10JSON)
-	}},
+var fieldsStreamResponseJSON = wire.Fields[*StreamResponse]{
+	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskJSON) }},
+	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageJSON) }},
+	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventJSON) }},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventJSON) }},
 }
 
-func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
-	extra := fieldsStreamResponseV10JSON.ReadOpen(r, x)
+func readStreamResponseJSON(r *wire.Reader, x *StreamResponse) {
+	extra := fieldsStreamResponseJSON.ReadOpen(r, x)
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
@@ -1294,14 +1276,14 @@ func (x *StringList) AppendJSON(b []byte) ([]byte, error) {
 func (x StringList) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *StringList) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readStringListV10JSON)
+	return wire.Unmarshal(src, x, readStringListJSON)
 }
 
-var fieldsStringListV10JSON = wire.Fields[*StringList]{
+var fieldsStringListJSON = wire.Fields[*StringList]{
 	{Name: "list", Read: func(r *wire.Reader, x *StringList) { x.List = r.Strings() }},
 }
 
-func readStringListV10JSON(r *wire.Reader, x *StringList) {
+func readStringListJSON(r *wire.Reader, x *StringList) {
 	switch r.Kind() {
 	case wire.KindArray:
 		x.List = r.Strings()
@@ -1310,7 +1292,7 @@ func readStringListV10JSON(r *wire.Reader, x *StringList) {
 		r.Null()
 		return
 	}
-	fieldsStringListV10JSON.Read(r, x)
+	fieldsStringListJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1327,16 +1309,16 @@ func (x *SubscribeToTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x SubscribeToTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSubscribeToTaskRequestV10JSON)
+	return wire.Unmarshal(src, x, readSubscribeToTaskRequestJSON)
 }
 
-var fieldsSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
+var fieldsSubscribeToTaskRequestJSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
 }
 
-func readSubscribeToTaskRequestV10JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV10JSON.Read(r, x)
+func readSubscribeToTaskRequestJSON(r *wire.Reader, x *SubscribeToTaskRequest) {
+	fieldsSubscribeToTaskRequestJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1357,18 +1339,18 @@ func (x *Task) AppendJSON(b []byte) ([]byte, error) {
 
 func (x Task) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskV10JSON) }
+func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskJSON) }
 
-var fieldsTaskV10JSON = wire.Fields[*Task]{
+var fieldsTaskJSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
-	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV10JSON) }},
-	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV10JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
+	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactJSON) }},
+	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }
 
-func readTaskV10JSON(r *wire.Reader, x *Task) { fieldsTaskV10JSON.Read(r, x) }
+func readTaskJSON(r *wire.Reader, x *Task) { fieldsTaskJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1389,20 +1371,20 @@ func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
 func (x TaskArtifactUpdateEvent) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventV10JSON)
+	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventJSON)
 }
 
-var fieldsTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var fieldsTaskArtifactUpdateEventJSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV10JSON) }},
+	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactJSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
 }
 
-func readTaskArtifactUpdateEventV10JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV10JSON.Read(r, x)
+func readTaskArtifactUpdateEventJSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
+	fieldsTaskArtifactUpdateEventJSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1424,25 +1406,25 @@ func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
 func (x TaskPushNotificationConfig) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskPushNotificationConfigV10JSON)
+	return wire.Unmarshal(src, x, readTaskPushNotificationConfigJSON)
 }
 
-var fieldsTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
+var fieldsTaskPushNotificationConfigJSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Tenant = r.String() }},
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV10JSON)
+		x.Authentication = wire.ReadNew(r, readAuthenticationInfoJSON)
 	}},
 }
 
-func readTaskPushNotificationConfigV10JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV10JSON.Read(r, x)
+func readTaskPushNotificationConfigJSON(r *wire.Reader, x *TaskPushNotificationConfig) {
+	fieldsTaskPushNotificationConfigJSON.Read(r, x)
 }
 
-var valuesTaskStateV10JSON = wire.Enum[TaskState]{
+var valuesTaskStateJSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
 	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
 	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
@@ -1454,9 +1436,9 @@ var valuesTaskStateV10JSON = wire.Enum[TaskState]{
 	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
 }
 
-func appendTaskStateV10JSON(b []byte, x TaskState) []byte { return valuesTaskStateV10JSON.Append(b, x) }
+func appendTaskStateJSON(b []byte, x TaskState) []byte { return valuesTaskStateJSON.Append(b, x) }
 
-func readTaskStateV10JSON(r *wire.Reader) TaskState { return valuesTaskStateV10JSON.Read(r) }
+func readTaskStateJSON(r *wire.Reader) TaskState { return valuesTaskStateJSON.Read(r) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
@@ -1466,7 +1448,7 @@ func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
 	start := len(b)
 	var err error
 	err = wire.Need(err, x.State != "", "state")
-	b = appendTaskStateV10JSON(append(b, `,"state":`...), x.State)
+	b = appendTaskStateJSON(append(b, `,"state":`...), x.State)
 	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"timestamp":`, x.Timestamp != (time.Time{}), x.Timestamp, wire.AppendTimestamp)
 	return wire.EndObject(b, start), err
@@ -1475,16 +1457,16 @@ func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
 func (x TaskStatus) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *TaskStatus) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskStatusV10JSON)
+	return wire.Unmarshal(src, x, readTaskStatusJSON)
 }
 
-var fieldsTaskStatusV10JSON = wire.Fields[*TaskStatus]{
-	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateV10JSON) }},
-	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
+var fieldsTaskStatusJSON = wire.Fields[*TaskStatus]{
+	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateJSON) }},
+	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageJSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
 }
 
-func readTaskStatusV10JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV10JSON.Read(r, x) }
+func readTaskStatusJSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusJSON.Read(r, x) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1503,16 +1485,16 @@ func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
 func (x TaskStatusUpdateEvent) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskStatusUpdateEventV10JSON)
+	return wire.Unmarshal(src, x, readTaskStatusUpdateEventJSON)
 }
 
-var fieldsTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
+var fieldsTaskStatusUpdateEventJSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
 }
 
-func readTaskStatusUpdateEventV10JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV10JSON.Read(r, x)
+func readTaskStatusUpdateEventJSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
+	fieldsTaskStatusUpdateEventJSON.Read(r, x)
 }

@@ -15,13 +15,13 @@ const _ = runtime.SupportsGen1
 // Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{
-		Versions:       []*runtime.Version{versionV10JSON()},
+		Versions:       []*runtime.Version{newVersion()},
 		NewTask:        newTask,
 		NewMessage:     newMessage,
 		NewStatus:      newStatus,
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
-		DecodeCard:     runtime.ReadCard(readAgentCardV10JSON, asCard),
+		DecodeCard:     runtime.ReadCard(readAgentCardJSON, asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
 		NewPushConfig:  newPushConfig,
@@ -29,7 +29,7 @@ func Protocol() *runtime.Protocol {
 	}
 }
 
-func versionV10JSON() *runtime.Version {
+func newVersion() *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
 		Operations: []*runtime.Operation{
@@ -41,10 +41,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "POST", Path: "/message:send", Body: "*"},
 					{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
 				},
-				Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
-				Append:        encodeResultV10JSON,
+				Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
+				Append:        encodeResultJSON,
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-				Read:          parseResultV10JSON,
+				Read:          parseResultJSON,
 			},
 			{
 				Role: runtime.RoleStream,
@@ -55,10 +55,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
 				},
 				Stream:        true,
-				Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
-				Append:        runtime.AppendItem(encodeEventV10JSON),
+				Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
+				Append:        runtime.AppendItem(encodeEventJSON),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-				Read:          runtime.ReadItem(parseEventV10JSON),
+				Read:          runtime.ReadItem(parseEventJSON),
 			},
 			{
 				Role: runtime.RoleGet,
@@ -68,10 +68,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/tasks/{id=*}"},
 					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
 				},
-				Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
+				Decode:        runtime.RequestOf(readGetTaskRequestJSON, neutralGetTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-				Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+				Read:          runtime.ReadTask(readTaskJSON, asTask),
 			},
 			{
 				Role: runtime.RoleList,
@@ -81,7 +81,7 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/tasks"},
 					{Verb: "GET", Path: "/{tenant}/tasks"},
 				},
-				Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
+				Decode: runtime.RequestOf(readListTasksRequestJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 					if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
 						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 					}
@@ -89,7 +89,7 @@ func versionV10JSON() *runtime.Version {
 				}),
 				Append:        runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-				Read:          runtime.ReadOf(readListTasksResponseV10JSON),
+				Read:          runtime.ReadOf(readListTasksResponseJSON),
 			},
 			{
 				Role: runtime.RoleCancel,
@@ -99,10 +99,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 					{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
 				},
-				Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
+				Decode:        runtime.RequestOf(readCancelTaskRequestJSON, neutralCancelTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-				Read:          runtime.ReadTask(readTaskV10JSON, asTask),
+				Read:          runtime.ReadTask(readTaskJSON, asTask),
 			},
 			{
 				Role: runtime.RoleSubscribe,
@@ -113,10 +113,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
 				},
 				Stream:        true,
-				Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
-				Append:        runtime.AppendItem(encodeEventV10JSON),
+				Decode:        runtime.RequestOf(readSubscribeToTaskRequestJSON, neutralSubscribeToTaskRequest),
+				Append:        runtime.AppendItem(encodeEventJSON),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
-				Read:          runtime.ReadItem(parseEventV10JSON),
+				Read:          runtime.ReadItem(parseEventJSON),
 			},
 			{
 				Role: runtime.RolePushCreate,
@@ -126,10 +126,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 				},
-				Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
+				Decode:        runtime.RequestOf(readTaskPushNotificationConfigJSON, neutralTaskPushNotificationConfig),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+				Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
 			},
 			{
 				Role: runtime.RolePushGet,
@@ -139,10 +139,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 				},
-				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
+				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON, neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
+				Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
 			},
 			{
 				Role: runtime.RolePushList,
@@ -152,10 +152,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
 					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
 				},
-				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
+				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON, neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
+				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseJSON),
 			},
 			{
 				Role: runtime.RoleExtendedCard,
@@ -165,10 +165,10 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "GET", Path: "/extendedAgentCard"},
 					{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
 				},
-				Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
+				Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestJSON),
 				Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-				Read:          runtime.ReadOf(readAgentCardV10JSON),
+				Read:          runtime.ReadOf(readAgentCardJSON),
 			},
 			{
 				Role: runtime.RolePushDelete,
@@ -178,27 +178,27 @@ func versionV10JSON() *runtime.Version {
 					{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 					{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 				},
-				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
+				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON, neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("{}"),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadNothing,
 			},
 		},
-		AppendEvent: encodeEventV10JSON,
-		ReadEvent:   parseEventV10JSON,
+		AppendEvent: encodeEventJSON,
+		ReadEvent:   parseEventJSON,
 		AppendCard:  runtime.AppendCard(wire.AppendMessage[*AgentCard]),
 	}
 }
 
-func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
+func encodeEventJSON(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
 		return (&StreamResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
-func parseEventV10JSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, readStreamResponseV10JSON)
+func parseEventJSON(src []byte) (runtime.Event, error) {
+	x, err := wire.Decode(src, readStreamResponseJSON)
 	if err != nil {
 		return nil, err
 	}
@@ -219,15 +219,15 @@ func parseEventV10JSON(src []byte) (runtime.Event, error) {
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
 
-func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
+func encodeResultJSON(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
 		return (&SendMessageResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
-func parseResultV10JSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, readSendMessageResponseV10JSON)
+func parseResultJSON(src []byte) (any, error) {
+	x, err := wire.Decode(src, readSendMessageResponseJSON)
 	if err != nil {
 		return nil, err
 	}
