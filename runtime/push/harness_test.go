@@ -16,6 +16,7 @@ import (
 	a2a "github.com/a2agen/a2agen/internal/a2aall"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/push"
+	"github.com/a2agen/a2agen/runtime/server"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -178,6 +179,9 @@ func (d *desk) wantStory(t *testing.T, lines ...string) {
 		t.Errorf("heard: %s\n want: %s", got, want)
 	}
 }
+
+// quietAgent keeps what an agent logs out of the tests' output.
+var quietAgent = server.WithLogger(slog.New(slog.DiscardHandler))
 
 // anyEvent has functions called with all events.
 type anyEvent = a2a.StreamResponsePayload

@@ -62,8 +62,8 @@ func Refresh(maxAge, interval time.Duration) Option {
 // New returns a verifier. agent is the agent's base URL as it names itself in its signatures, and audience the URL of the
 // webhook exactly as the agent was given it.
 func New(agent, audience string, opts ...Option) (*Verifier, error) {
-	v := &Verifier{issuer: agent, audience: audience, skew: DefaultSkew, most: DefaultLifetime}
-	v.keys = keySet{url: strings.TrimSuffix(agent, "/") + runtime.PushKeysPath, interval: DefaultInterval, maxAge: DefaultMaxAge}
+	v := &Verifier{issuer: strings.TrimSuffix(agent, "/"), audience: audience, skew: DefaultSkew, most: DefaultLifetime}
+	v.keys = keySet{url: v.issuer + runtime.PushKeysPath, interval: DefaultInterval, maxAge: DefaultMaxAge}
 	for _, o := range opts {
 		o(v)
 	}
