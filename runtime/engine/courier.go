@@ -72,9 +72,12 @@ func (c *courier) look() {
 func (c *courier) claim() {
 	defer c.done.Done()
 	for c.room() {
-		due, next, err := c.e.store.Due(c.ctx, claimAtOnce, claimFor)
-		if err != nil {
+		ctx, cancel := c.soon()
+		due, next, err := c.e.store.Due(ctx, claimAtOnce, claimFor)
+		if cancel(); err != nil && c.ctx.Err() == nil {
 			c.e.logger.Warn("what push notifications are due could not be read, trying again", "error", err)
+		}
+		if err != nil {
 			due, next = nil, lastRetry
 		}
 		now := time.Now()
@@ -88,6 +91,11 @@ func (c *courier) claim() {
 			return
 		}
 	}
+}
+
+// soon is the context of a call of the store, which ends with the courier.
+func (c *courier) soon() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(c.ctx, storeTime)
 }
 
 // room reports whether more can be claimed; if not, the goroutine is to end.
@@ -135,7 +143,13 @@ func (c *courier) lookIn(d time.Duration) {
 
 // take puts a parcel into the queue of its host. The caller holds c.mu.
 func (c *courier) take(p *parcel, now time.Time) {
-	if c.parcels[p.name()] != nil { // the claim ran out; this one will, too
+	switch old := c.parcels[p.name()]; {
+	case old == nil:
+	case old.away:
+		old.next = p
+		return
+	default: // its claim ran out
+		old.Delivery, old.at = p.Delivery, p.at
 		return
 	}
 	name := c.pusher.Host(&p.Push.Config)
@@ -187,6 +201,7 @@ func (c *courier) send(now time.Time) {
 			continue
 		}
 		h.left(now)
+		p.away = true
 		c.active++
 		tried := !h.good
 		if tried {
@@ -211,6 +226,9 @@ func (c *courier) carry(p *parcel, tried bool) {
 		c.trying--
 	}
 	p.host.back(now, answered, now.Sub(begin))
+	if p.next != nil {
+		c.take(p.next, now)
+	}
 	c.send(now)
 	if h := p.host; h.active == 0 && len(h.queue) == 0 && len(c.hosts) > manyHosts {
 		delete(c.hosts, h.name)
@@ -239,8 +257,12 @@ func (c *courier) close(ctx context.Context) {
 	c.stop()
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	last, end := context.WithTimeout(context.Background(), lastGrace)
+	defer end()
 	for _, p := range c.parcels {
-		c.settle(p, store.Outcome{})
+		if c.e.store.Settle(last, p.Delivery, store.Outcome{}) != nil && last.Err() != nil {
+			break // the claims run out
+		}
 	}
 	clear(c.parcels)
 }

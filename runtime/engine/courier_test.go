@@ -106,6 +106,7 @@ func newDesk(t *testing.T, s store.Store, p Pusher) *desk {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = e.Close() })
+	synctest.Wait() // it looks what is due
 	return &desk{Engine: e, t: t, in: s}
 }
 

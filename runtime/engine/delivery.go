@@ -42,12 +42,14 @@ type stretch struct {
 // deliver sends the next notification of a claimed delivery and settles what came of it. It reports whether the receiver
 // answered.
 func (c *courier) deliver(p *parcel) (answered bool) {
-	recs, err := c.e.store.Events(c.ctx, p.Key, p.Next-1, togetherAtMost+1)
+	ctx, cancel := c.soon()
+	defer cancel()
+	recs, err := c.e.store.Events(ctx, p.Key, p.Next-1, togetherAtMost+1)
 	if err == nil && len(recs) == 0 {
 		c.settle(p, store.Outcome{})
 		return true
 	}
-	s, err := c.stretch(p, recs, err)
+	s, err := c.stretch(ctx, p, recs, err)
 	if err != nil {
 		if !errors.Is(err, store.ErrNotFound) { // its claim runs out
 			c.log(p).Warn("push notification could not be read, trying again", "error", err)
@@ -75,9 +77,9 @@ func (c *courier) deliver(p *parcel) (answered bool) {
 }
 
 // stretch is what goes out next.
-func (c *courier) stretch(p *parcel, recs []*store.Record, err error) (*stretch, error) {
+func (c *courier) stretch(ctx context.Context, p *parcel, recs []*store.Record, err error) (*stretch, error) {
 	if errors.Is(err, store.ErrTrimmed) { // a receiver that was away for too long gets the task as it stands
-		return c.snapshot(p)
+		return c.snapshot(ctx, p)
 	}
 	if err != nil {
 		return nil, err
@@ -98,17 +100,17 @@ func (c *courier) stretch(p *parcel, recs []*store.Record, err error) (*stretch,
 	if !p.Push.Tasks {
 		return s, nil
 	}
-	snap, err := c.e.store.Get(c.ctx, p.Key, store.View{Artifacts: true, At: s.last})
+	snap, err := c.e.store.Get(ctx, p.Key, store.View{Artifacts: true, At: s.last})
 	if errors.Is(err, store.ErrTrimmed) {
-		return c.snapshot(p)
+		return c.snapshot(ctx, p)
 	}
 	s.task, s.bytes = snap.Task, int64(snap.Bytes)
 	return s, err
 }
 
 // snapshot is the task as it stands, in place of all events that were not sent.
-func (c *courier) snapshot(p *parcel) (*stretch, error) {
-	snap, err := c.e.store.Get(c.ctx, p.Key, store.Full)
+func (c *courier) snapshot(ctx context.Context, p *parcel) (*stretch, error) {
+	snap, err := c.e.store.Get(ctx, p.Key, store.Full)
 	if err != nil {
 		return nil, err
 	}
@@ -238,7 +240,13 @@ func pauseAfter(tries int) time.Duration {
 
 // settle tells the store. If it cannot be told, the claim runs out and the notification is sent again.
 func (c *courier) settle(p *parcel, o store.Outcome) {
-	err := c.e.store.Settle(context.WithoutCancel(c.ctx), p.Delivery, o)
+	patience := storeTime
+	if c.ctx.Err() != nil {
+		patience = lastGrace
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	err := c.e.store.Settle(ctx, p.Delivery, o)
 	if err != nil && !errors.Is(err, store.ErrLost) {
 		c.log(p).Warn("what came of a push notification could not be stored", "error", err)
 	}

@@ -27,6 +27,8 @@ type parcel struct {
 	store.Delivery
 	at   time.Time // of the claim
 	host *host
+	away bool    // on its way
+	next *parcel // claimed when this one was settled but not yet back
 }
 
 // parcelKey tells parcels apart.
