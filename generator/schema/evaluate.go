@@ -52,7 +52,6 @@ func NewEvaluator(contract []byte) (*Evaluator, error) {
 			return !isText || check.ValidFormat(name, s)
 		}
 	}
-	c.Formats["url"] = c.Formats["uri"]
 	c.RegisterExtension("go", nil, goTypes{})
 	return &Evaluator{compiler: c, contract: doc}, c.AddResource(contractURL, bytes.NewReader(text))
 }

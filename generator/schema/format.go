@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/suggest"
+	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
 // formatInfo is what a format means to the types.
@@ -47,12 +48,21 @@ var formats = map[string]formatInfo{
 	"uri-template": {types: tString}, "relative-json-pointer": {types: tString},
 }
 
+// publishFormat prints the format that is checked.
+func publishFormat(w *bundler, s *schema, k string, v *yaml.Node) {
+	if s.format != nil {
+		v = s.format
+	}
+	w.key(k)
+	w.b = yamlx.AppendJSON(w.b, v)
+}
+
 func readFormat(c *compiler, s *schema, _, v *yaml.Node) {
 	name := c.text(s, v)
 	if name == "" {
 		return
 	}
-	if name == "url" {
+	if name == "url" { // which JSON Schema does not have
 		name = "uri"
 	}
 	info, ok := formats[name]

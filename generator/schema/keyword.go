@@ -132,27 +132,38 @@ func readDefs(c *compiler, s *schema, k, v *yaml.Node) {
 	}
 }
 
-func readCombination(c *compiler, s *schema, k, v *yaml.Node) {
-	items := yamlx.Items(v)
-	if len(items) == 0 {
-		c.failf(s, v, "bad-keyword", "", "%s must be a list of schemas, got %s", k.Value, yamlx.Describe(v))
-		return
-	}
-	var subs []*schema
-	for i, item := range items {
-		if sub := c.read(s.doc, joinIndex(s.ptr, k.Value, i), item); sub != nil {
-			subs = append(subs, sub)
-		}
-	}
-	switch k.Value {
-	case "allOf":
-		s.allOf = subs
-	case "anyOf":
-		s.anyOf = subs
-	default:
-		s.oneOf = subs
+// one reads a keyword whose value is a schema into its place.
+func one(place func(*schema) **schema) reader {
+	return func(c *compiler, s *schema, k, v *yaml.Node) {
+		*place(s) = c.read(s.doc, join(s.ptr, k.Value), v)
 	}
 }
+
+// list reads a keyword whose value is a list of schemas into its place.
+func list(place func(*schema) *[]*schema) reader {
+	return func(c *compiler, s *schema, k, v *yaml.Node) {
+		if len(yamlx.Items(v)) == 0 {
+			c.failf(s, v, "bad-keyword", "", "%s must be a list of schemas, got %s", k.Value, yamlx.Describe(v))
+			return
+		}
+		var subs []*schema
+		for i, item := range v.Content {
+			if sub := c.read(s.doc, joinIndex(s.ptr, k.Value, i), item); sub != nil {
+				subs = append(subs, sub)
+			}
+		}
+		*place(s) = subs
+	}
+}
+
+// The places of schemas in a schema.
+func inItems(s *schema) **schema      { return &s.items }
+func inAdditional(s *schema) **schema { return &s.additional }
+func inNames(s *schema) **schema      { return &s.names }
+func inPrefix(s *schema) *[]*schema   { return &s.prefix }
+func inAllOf(s *schema) *[]*schema    { return &s.allOf }
+func inAnyOf(s *schema) *[]*schema    { return &s.anyOf }
+func inOneOf(s *schema) *[]*schema    { return &s.oneOf }
 
 func readDiscriminator(c *compiler, s *schema, k, v *yaml.Node) {
 	if !c.isMap(s, k, v) {

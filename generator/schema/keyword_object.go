@@ -11,14 +11,6 @@ import (
 
 func readRequired(c *compiler, s *schema, k, v *yaml.Node) { s.required = c.texts(s, k, v) }
 
-func readAdditional(c *compiler, s *schema, k, v *yaml.Node) {
-	s.additional = c.read(s.doc, join(s.ptr, k.Value), v)
-}
-
-func readNames(c *compiler, s *schema, k, v *yaml.Node) {
-	s.names = c.read(s.doc, join(s.ptr, k.Value), v)
-}
-
 func readProperties(c *compiler, s *schema, k, v *yaml.Node) {
 	if !c.isMap(s, k, v) {
 		return

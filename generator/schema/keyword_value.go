@@ -14,15 +14,15 @@ import (
 
 func readItems(c *compiler, s *schema, k, v *yaml.Node) {
 	if v.Kind == yaml.SequenceNode {
-		readPrefix(c, s, k, v)
+		list(inPrefix)(c, s, k, v)
 		return
 	}
-	s.items = c.read(s.doc, join(s.ptr, k.Value), v)
+	one(inItems)(c, s, k, v)
 }
 
 func readAdditionalItems(c *compiler, s *schema, k, v *yaml.Node) {
 	if items := yamlx.Get(s.node, "items"); items != nil && items.Kind == yaml.SequenceNode {
-		s.items = c.read(s.doc, join(s.ptr, k.Value), v)
+		one(inItems)(c, s, k, v)
 	}
 }
 

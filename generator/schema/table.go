@@ -8,8 +8,10 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// keyword is one row of the table: all that is known of a keyword. The passes that read, merge, lower, publish and
-// judge are driven by it.
+// keyword is one row of the table. The passes that read, merge, lower, publish and judge are driven by it. Of a keyword
+// with a limit it is all that there is. Of one that holds schemas, as items, the row has what all passes need but
+// lowering: there each makes something of another kind (a field, an element, a map, an interface), of several keywords
+// at once, so that a column for it would hold the code of one keyword in every row.
 type keyword struct {
 	name string
 	on   typeSet // the types of values that it speaks of; 0: of any
@@ -103,10 +105,10 @@ var generalKeywords = []keyword{
 	{name: "nullable", read: readNullable, publish: unpublished},
 	{name: "enum", read: readEnum, data: true, says: "is not one of the valid values"},
 	{name: "const", read: readConst, data: true, explain: constProblem},
-	{name: "allOf", read: readCombination, publish: publishBranches, holds: holdsList},
-	{name: "anyOf", read: readCombination, publish: publishBranches, holds: holdsList,
+	{name: "allOf", read: list(inAllOf), publish: publishBranches, holds: holdsList},
+	{name: "anyOf", read: list(inAnyOf), publish: publishBranches, holds: holdsList,
 		says: "fits none of the alternatives"},
-	{name: "oneOf", read: readCombination, publish: publishBranches, holds: holdsList,
+	{name: "oneOf", read: list(inOneOf), publish: publishBranches, holds: holdsList,
 		says: "does not fit exactly one of the alternatives"},
 	{name: "discriminator", read: readDiscriminator, publish: publishDiscriminator},
 }
@@ -120,7 +122,7 @@ var stringKeywords = []keyword{
 	{name: "pattern", on: tString,
 		limit: &limit{check: "c.Pattern", form: ir.ArgPattern, arg: pattern, move: matchingText},
 		says:  "must match the pattern %v"},
-	{name: "format", on: tString, read: readFormat,
+	{name: "format", on: tString, read: readFormat, publish: publishFormat,
 		limit: &limit{check: "c.Format", form: ir.ArgText, move: formattedText},
 		says:  "must be a valid %v"},
 	{name: "contentEncoding", read: readEncoding},
@@ -149,7 +151,7 @@ var numberKeywords = []keyword{
 
 // The keywords about arrays.
 var arrayKeywords = []keyword{
-	{name: "prefixItems", on: tArray, read: readPrefix, publish: publishPrefix, holds: holdsList},
+	{name: "prefixItems", on: tArray, read: list(inPrefix), publish: publishPrefix, holds: holdsList},
 	{name: "items", on: tArray, read: readItems, publish: publishItems, holds: holdsOne},
 	{name: "additionalItems", on: tArray, read: readAdditionalItems, publish: publishAdditionalItems, holds: holdsOne,
 		says: "has more items than are described"},
@@ -165,9 +167,9 @@ var arrayKeywords = []keyword{
 var objectKeywords = []keyword{
 	{name: "properties", on: tObject, read: readProperties, publish: publishProperties, holds: holdsByName},
 	{name: "required", on: tObject, read: readRequired, explain: requiredProblem},
-	{name: "additionalProperties", on: tObject, read: readAdditional, publish: publishAdditional, holds: holdsOne,
+	{name: "additionalProperties", on: tObject, read: one(inAdditional), publish: publishAdditional, holds: holdsOne,
 		says: "has a property that is not listed"},
-	{name: "propertyNames", on: tObject, read: readNames, publish: publishNames, holds: holdsOne},
+	{name: "propertyNames", on: tObject, read: one(inNames), publish: publishNames, holds: holdsOne},
 	{name: "minProperties", on: tObject,
 		limit: &limit{check: "Min", form: ir.ArgKeys, arg: count, sign: 1, move: atLeastSo},
 		says:  "must have at least %v properties"},

@@ -3,25 +3,9 @@ package schema
 import (
 	"slices"
 
-	"go.yaml.in/yaml/v4"
-
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
-
-// readPrefix reads prefixItems, and items where it is a list, as drafts before 2020-12 have it.
-func readPrefix(c *compiler, s *schema, k, v *yaml.Node) {
-	if len(yamlx.Items(v)) == 0 {
-		c.failf(s, v, "bad-keyword", "", "%s must be a list of schemas, got %s", k.Value, yamlx.Describe(v))
-		return
-	}
-	s.prefix = nil
-	for i, item := range v.Content {
-		if sub := c.read(s.doc, joinIndex(s.ptr, k.Value, i), item); sub != nil {
-			s.prefix = append(s.prefix, sub)
-		}
-	}
-}
 
 // tuple lowers the elements of a list whose first ones have schemas of their own: the element is one of all of them,
 // and each place is checked.
