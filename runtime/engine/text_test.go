@@ -57,3 +57,14 @@ func TestIDsDifferAndLookLikeUUIDs(t *testing.T) {
 		seen[id] = true
 	}
 }
+
+func TestIDsShareMemory(t *testing.T) {
+	var g ids
+	if n := testing.AllocsPerRun(100, func() {
+		for range idsMade {
+			g.next()
+		}
+	}); n > 1 {
+		t.Errorf("%d ids take %v allocations", idsMade, n)
+	}
+}

@@ -22,6 +22,9 @@ type request struct {
 	params []byte
 }
 
+// noID stands for the id of a request that has none, or that could not be read.
+var noID = []byte("null")
+
 // release lets go of the body, for an answer that may take long. id and params are slices of it.
 func (q *request) release() {
 	if q.body != nil {
@@ -45,7 +48,7 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "A POST is wanted here. "+s.directions(r), http.StatusMethodNotAllowed)
 		return
 	}
-	q := request{exchange: s.exchange(w, r), id: []byte("null")}
+	q := request{exchange: s.exchange(w, r), id: noID}
 	if !jsonContent(r.Header["Content-Type"]) {
 		wrong := runtime.ErrContentTypeNotSupported.With("the content type must be application/json")
 		q.refuse(http.StatusUnsupportedMediaType, wrong)
@@ -211,7 +214,7 @@ func (q *request) unlessParse(err *runtime.Error) *runtime.Error {
 	if len(q.params) == 0 || isJSON(q.params) {
 		return err
 	}
-	q.id = []byte("null")
+	q.id = noID
 	if _, broken := wire.ParseValue(q.params); broken != nil {
 		return runtime.ErrParse.With("%s", engine.InvalidParams(broken).Note)
 	}

@@ -157,19 +157,29 @@ func (r *Reader) Reread(offset int, src []byte, read func(*Reader)) {
 	}
 }
 
-// listSize is the capacity that a list of messages starts with.
+// listSize is the capacity of a list of several messages to start with.
 const listSize = 4
 
-// ReadList reads a list of messages, which are allocated in growing blocks.
+// ReadList reads a list of messages. Most have one, which is allocated with its list; further ones come in growing
+// blocks.
 func ReadList[T any](r *Reader, read func(*Reader, *T)) []*T {
-	var list []*T
+	if !r.Array() {
+		return nil
+	}
+	made := new(struct {
+		first T
+		list  [1]*T
+	})
+	read(r, &made.first)
+	made.list[0] = &made.first
+	list := made.list[:]
 	var block []T
-	for ok := r.Array(); ok; ok = r.Elem() {
+	for r.Elem() {
+		if len(list) == 1 {
+			list = append(make([]*T, 0, listSize), list...)
+		}
 		if len(block) == 0 {
 			block = make([]T, BlockSize(len(list)))
-		}
-		if list == nil {
-			list = make([]*T, 0, listSize)
 		}
 		list = append(list, &block[0])
 		read(r, &block[0])
