@@ -18,6 +18,7 @@ type account struct {
 	ended     queue   // ended tasks, the longest ended first
 	parked    queue   // interrupted tasks, the longest waiting first
 	place     int     // among the heaviest; -1: nothing may be evicted
+	pushes    int     // push notification configurations
 }
 
 // account returns what the principal holds. One that holds nothing yet is not kept before its first task is there.

@@ -157,12 +157,12 @@ func (m *Memory) detach(r *row) {
 }
 
 // sweep evicts at most max tasks from the front of q that have rested since before deadline, and passes over those that
-// somebody is at work on.
+// somebody is at work on, and those whose events are still to be sent.
 func (m *Memory) sweep(q *queue, deadline time.Time, max int) int {
 	n := 0
 	for r := q.front; r != nil && r.at.Before(deadline) && n < max; {
 		next := q.next(r)
-		if m.discard(r) {
+		if !m.outbox.waits(r.pushes) && m.discard(r) {
 			n++
 		}
 		r = next
@@ -170,10 +170,10 @@ func (m *Memory) sweep(q *queue, deadline time.Time, max int) int {
 	return n
 }
 
-// discard evicts r unless somebody is at work on it, or its events are still to be sent. Who still knows the row keeps
-// nothing of the task.
+// discard evicts r, with what is still to be sent of it, unless somebody is at work on it: receivers that are away must
+// not keep the store full. Who still knows the row keeps nothing of the task.
 func (m *Memory) discard(r *row) bool {
-	if m.outbox.waits(r.pushes) || !r.mu.TryLock() {
+	if !r.mu.TryLock() {
 		return false
 	}
 	defer r.mu.Unlock()

@@ -19,7 +19,7 @@ type MemoryLimits struct {
 	OwnerTasks int           // tasks of one owner [half of all, and all for callers without a principal]
 	OwnerBytes int           // tasks of one owner together [half of all, and all for callers without a principal]
 	Events     int           // events that the log of one task keeps at least; older ones are trimmed [10,000]
-	Pushes     int           // push notification configurations of all tasks [10,000]
+	Pushes     int           // push notification configurations of all tasks, and half as many of one owner with a principal [10,000]
 	Logs       int           // ended tasks that keep their logs for readers that come back: the last ones [1,000]
 	Ended      time.Duration // how long an ended task is kept [1 h]
 	Parked     time.Duration // how long a task waits for its client before it is dropped [24 h]

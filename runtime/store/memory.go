@@ -120,7 +120,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 		return Snapshot{}, err
 	}
 	r.account = m.account(key.Owner.Principal)
-	if !m.makeRoom(r.account, nil, holding{1, bytes}) || n.Push != nil && m.outbox.n >= m.limits.Pushes {
+	if !m.makeRoom(r.account, nil, holding{1, bytes}) || n.Push != nil && !m.takesPush(r.account) {
 		return Snapshot{}, ErrFull
 	}
 	m.repeats.add(key, n.Repeat, m.clock())

@@ -67,6 +67,7 @@ func (o *outbox) remove(pushes []*push) {
 	for _, p := range pushes {
 		o.sleep(p)
 		o.n--
+		p.row.account.pushes--
 	}
 }
 
@@ -90,10 +91,19 @@ func (r *row) fits(p *Push) error {
 	m := r.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if old, _ := r.find(p.ID); old == nil && m.outbox.n >= m.limits.Pushes {
+	if old, _ := r.find(p.ID); old == nil && !m.takesPush(r.account) {
 		return ErrFull
 	}
 	return nil
+}
+
+// takesPush reports whether there is room for one more of an owner's. The caller holds the lock of the index.
+func (m *Memory) takesPush(a *account) bool {
+	most := m.limits.Pushes
+	if a.principal != "" {
+		most = max(most/2, 1)
+	}
+	return m.outbox.n < m.limits.Pushes && a.pushes < most
 }
 
 // addPush adds a configuration, or replaces the one with its id. The caller holds both locks, or the row is new.
@@ -105,6 +115,7 @@ func (r *row) addPush(p Push) {
 		added.rebase(r.version)
 		r.pushes = slices.Insert(r.pushes, i, added)
 		o.n++
+		r.account.pushes++
 		return
 	}
 	o.sleep(old)

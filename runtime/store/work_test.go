@@ -299,3 +299,59 @@ func TestATaskIsShownAsItWasAtAnEventThatIsStillToBeSent(t *testing.T) {
 		t.Errorf("a failure forgets what travels together: %+v", due)
 	}
 }
+
+// A task stays for what is still to be sent of it, but not when its room is needed: receivers that are away would keep the
+// store full.
+func TestWhatIsToBeSentKeepsATaskFromTheSweepOnly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.NewMemory(store.MemoryLimits{Tasks: 2, Ended: time.Hour})
+		for _, id := range []string{"a", "b"} {
+			key := store.Key{Task: id}
+			found(t, s, key, nil)
+			if err := s.SetPush(ctx, key, store.Push{ID: "p"}); err != nil {
+				t.Fatal(err)
+			}
+			apply(t, s, key, 1, status(id, runtime.StateCompleted, time.Now()))
+		}
+		time.Sleep(2 * time.Hour)
+		if n, _, err := s.Sweep(ctx); err != nil || n != 0 || s.Len() != 2 {
+			t.Fatalf("%d are swept: %v", n, err)
+		}
+		due, _, err := s.Due(ctx, 2, time.Minute)
+		if err != nil || len(due) != 2 {
+			t.Fatalf("due are %v: %v", due, err)
+		}
+		found(t, s, store.Key{Task: "c"}, nil)
+		if err := s.Settle(ctx, due[0], store.Outcome{Sent: 2}); !errors.Is(err, store.ErrLost) || s.Len() != 2 {
+			t.Errorf("the longest ended one is still there: %v", err)
+		}
+		if err := s.Settle(ctx, due[1], store.Outcome{Sent: 2}); err != nil {
+			t.Fatal(err)
+		}
+		if n, _, err := s.Sweep(ctx); err != nil || n != 1 {
+			t.Errorf("%d are swept when all is sent: %v", n, err)
+		}
+	})
+}
+
+func TestOneOwnerDoesNotTakeAllPushConfigurations(t *testing.T) {
+	s := store.NewMemory(store.MemoryLimits{Pushes: 4})
+	ann, bob := store.Key{Owner: store.Owner{Principal: "ann"}, Task: "t"}, store.Key{Owner: store.Owner{Principal: "bob"}, Task: "t"}
+	found(t, s, ann, nil)
+	found(t, s, bob, nil)
+	set := func(key store.Key, id string) error { return s.SetPush(ctx, key, store.Push{ID: id}) }
+	for i, want := range []error{nil, nil, store.ErrFull} {
+		if err := set(ann, string(rune('a'+i))); !errors.Is(err, want) {
+			t.Errorf("%d of ann's: %v, want %v", i+1, err, want)
+		}
+	}
+	if err := set(bob, "a"); err != nil {
+		t.Errorf("the first of bob's: %v", err)
+	}
+	if err := s.DeletePush(ctx, ann, "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := set(ann, "c"); err != nil {
+		t.Errorf("in place of one that was deleted: %v", err)
+	}
+}
