@@ -121,7 +121,9 @@ func (m *Memory) groupOf(k groupKey) *group {
 // insert takes a new row in, with the bytes that it takes.
 func (m *Memory) insert(r *row, bytes int) {
 	m.rows[r.key] = r
-	m.accounts[r.account.principal] = r.account
+	if r.account.held.tasks == 0 { // nobody knew it, or its last task has just made room
+		m.accounts[r.account.principal] = r.account
+	}
 	m.charge(r, holding{1, bytes})
 	r.groups[0] = m.groupOf(groupKey{r.key.Owner, ""})
 	if r.context != "" {

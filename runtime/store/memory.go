@@ -116,14 +116,14 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 	if old := m.rows[key]; old != nil {
 		return old.again(n.Stamp, view)
 	}
-	if err := m.repeats.find(key, n.Repeat, m.clock()); err != nil {
+	if err := m.repeats.find(key, n.Repeat, m.clock); err != nil {
 		return Snapshot{}, err
 	}
 	r.account = m.account(key.Owner.Principal)
 	if !m.makeRoom(r.account, nil, holding{1, bytes}) || n.Push != nil && !m.takesPush(r.account) {
 		return Snapshot{}, ErrFull
 	}
-	m.repeats.add(key, n.Repeat, m.clock())
+	m.repeats.add(key, n.Repeat, m.clock)
 	m.insert(r, bytes)
 	if n.Call != nil {
 		r.work.number(n.Call)
@@ -243,7 +243,7 @@ func (r *row) repeated(u *Update) error {
 	m := r.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.repeats.find(r.key, u.Repeat, m.clock())
+	return m.repeats.find(r.key, u.Repeat, m.clock)
 }
 
 // told passes on what an update means to others. The caller holds the lock of the row.
@@ -251,7 +251,7 @@ func (r *row) told(by *holder, u *Update) {
 	m := r.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.repeats.add(r.key, u.Repeat, m.clock())
+	m.repeats.add(r.key, u.Repeat, m.clock)
 	m.outbox.due(r.pushes, m.clock())
 	if u.Push != nil {
 		r.addPush(*u.Push)
