@@ -57,7 +57,7 @@ func serveDesk(t *testing.T, p *runtime.Protocol) (*desk, string) {
 	}
 	card, err := p.DecodeCard([]byte(`{"name":"Travel Desk","description":"Answers travellers.","version":"1.2.3",
 		"supportedInterfaces":[` + strings.Join(interfaces, ",") + `],
-		"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],
+		"capabilities":{"streaming":true,"pushNotifications":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],
 		"skills":[{"id":"desk","name":"Desk","description":"Answers.","tags":["travel"]}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -66,7 +66,7 @@ func serveDesk(t *testing.T, p *runtime.Protocol) (*desk, string) {
 	s, err := server.New(server.Config{
 		Protocol: p, Card: card,
 		Skills: []server.Skill{{ID: "desk", Name: "Desk", Description: "Answers.", Tags: []string{"travel"}, Run: d.run}},
-	}, server.WithLogger(slog.New(slog.DiscardHandler)))
+	}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithPushTargets("127.0.0.1"))
 	if err != nil {
 		t.Fatal(err)
 	}

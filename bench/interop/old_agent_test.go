@@ -13,6 +13,7 @@ import (
 	old "github.com/a2aproject/a2a-go/a2a"
 	oldsrv "github.com/a2aproject/a2a-go/a2asrv"
 	"github.com/a2aproject/a2a-go/a2asrv/eventqueue"
+	oldpush "github.com/a2aproject/a2a-go/a2asrv/push"
 
 	"github.com/a2agen/a2agen/internal/a2aall"
 	"github.com/a2agen/a2agen/runtime"
@@ -29,11 +30,12 @@ func callOldDesk(t *testing.T) (*oldDesk, *a2aall.Client, *rpc.Client) {
 	mux := http.NewServeMux()
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
-	mux.Handle("/invoke", oldsrv.NewJSONRPCHandler(oldsrv.NewHandler(d, oldsrv.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))))
+	mux.Handle("/invoke", oldsrv.NewJSONRPCHandler(oldsrv.NewHandler(d,
+		oldsrv.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), oldsrv.WithPushNotifications(oldpush.NewInMemoryStore(), oldpush.NewHTTPPushSender(nil)))))
 	mux.Handle(oldsrv.WellKnownAgentCardPath, oldsrv.NewStaticAgentCardHandler(&old.AgentCard{
 		Name: "Old Desk", Description: "Answers travellers.", Version: "1.0.0", ProtocolVersion: "0.3.0",
 		URL: srv.URL + "/invoke", PreferredTransport: old.TransportProtocolJSONRPC,
-		Capabilities:      old.AgentCapabilities{Streaming: true},
+		Capabilities:      old.AgentCapabilities{Streaming: true, PushNotifications: true},
 		DefaultInputModes: []string{"text/plain"}, DefaultOutputModes: []string{"text/plain"},
 		Skills: []old.AgentSkill{{ID: "desk", Name: "Desk", Description: "Answers.", Tags: []string{"travel"}}},
 	}))

@@ -10,6 +10,7 @@ import (
 
 	peer "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 )
 
@@ -28,13 +29,14 @@ func startPeerDesk(t *testing.T) (*peerDesk, string) {
 	card := &peer.AgentCard{
 		Name: "Peer Desk", Description: "Answers travellers.", Version: "2.0.0",
 		SupportedInterfaces: []*peer.AgentInterface{peer.NewAgentInterface(srv.URL+"/invoke", peer.TransportProtocolJSONRPC)},
-		Capabilities:        peer.AgentCapabilities{Streaming: true},
+		Capabilities:        peer.AgentCapabilities{Streaming: true, PushNotifications: true},
 		DefaultInputModes:   []string{"text/plain"},
 		DefaultOutputModes:  []string{"text/plain"},
 		Skills:              []peer.AgentSkill{{ID: "desk", Name: "Desk", Description: "Answers.", Tags: []string{"travel"}}},
 	}
 	owner := func(context.Context) (string, error) { return "everybody", nil } // the SDK lists tasks for known callers only
-	h := a2asrv.NewHandler(d, a2asrv.WithLogger(slog.New(slog.DiscardHandler)),
+	sender := push.NewHTTPPushSender(&push.HTTPSenderConfig{AllowPrivateNetworks: true})
+	h := a2asrv.NewHandler(d, a2asrv.WithLogger(slog.New(slog.DiscardHandler)), a2asrv.WithPushNotifications(push.NewInMemoryStore(), sender),
 		a2asrv.WithTaskStore(taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: owner})))
 	mux.Handle("/invoke", a2asrv.NewJSONRPCHandler(h))
 	mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card))
