@@ -20,23 +20,11 @@ func (x *APIKeySecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendAPIKeySecuritySchemeV10Proto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAPIKeySecuritySchemeV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAPIKeySecuritySchemeV10Proto)
 }
 
 func decodeAPIKeySecuritySchemeV10Proto(src []byte, x *APIKeySecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAPIKeySecuritySchemeV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAPIKeySecuritySchemeV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAPIKeySecuritySchemeV10Proto, writeAPIKeySecuritySchemeV10Proto)
 }
 
 func writeAPIKeySecuritySchemeV10Proto(w *wire.ProtoWriter, x *APIKeySecurityScheme) error {
@@ -98,23 +86,11 @@ func (x *AgentCapabilities) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentCapabilitiesV10Proto(b []byte, x *AgentCapabilities) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentCapabilitiesV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentCapabilitiesV10Proto)
 }
 
 func decodeAgentCapabilitiesV10Proto(src []byte, x *AgentCapabilities) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentCapabilitiesV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentCapabilitiesV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentCapabilitiesV10Proto, writeAgentCapabilitiesV10Proto)
 }
 
 func writeAgentCapabilitiesV10Proto(w *wire.ProtoWriter, x *AgentCapabilities) error {
@@ -128,11 +104,9 @@ func writeAgentCapabilitiesV10Proto(w *wire.ProtoWriter, x *AgentCapabilities) e
 		w.Bool(16, *x.PushNotifications)
 	}
 	for i, e := range x.Extensions {
-		m := w.Begin(26)
-		if err := writeAgentExtensionV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 26, e, writeAgentExtensionV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "extensions")
 		}
-		w.End(m)
 	}
 	if x.ExtendedAgentCard != nil {
 		w.Bool(32, *x.ExtendedAgentCard)
@@ -149,15 +123,7 @@ func readAgentCapabilitiesV10Proto(r *wire.ProtoReader, x *AgentCapabilities) {
 		case 16:
 			x.PushNotifications = new(r.Bool())
 		case 26:
-			if len(blockExtensions) == 0 {
-				blockExtensions = make([]AgentExtension, wire.BlockSize(len(x.Extensions)))
-			}
-			e := &blockExtensions[0]
-			blockExtensions, x.Extensions = blockExtensions[1:], append(x.Extensions, e)
-			m := r.Enter(2)
-			readAgentExtensionV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Extensions) - 1)
+			x.Extensions = wire.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV10Proto)
 		case 32:
 			x.ExtendedAgentCard = new(r.Bool())
 		default:
@@ -196,23 +162,11 @@ func (x *AgentCard) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentCardV10Proto(b []byte, x *AgentCard) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentCardV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentCardV10Proto)
 }
 
 func decodeAgentCardV10Proto(src []byte, x *AgentCard) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentCardV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentCardV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentCardV10Proto, writeAgentCardV10Proto)
 }
 
 func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
@@ -229,18 +183,14 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 		return wire.In(wire.TooFew(1), "supportedInterfaces")
 	}
 	for i, e := range x.SupportedInterfaces {
-		m := w.Begin(26)
-		if err := writeAgentInterfaceV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 26, e, writeAgentInterfaceV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "supportedInterfaces")
 		}
-		w.End(m)
 	}
 	if x.Provider != nil {
-		m := w.Begin(34)
-		if err := writeAgentProviderV10Proto(w, x.Provider); err != nil {
+		if err := wire.WriteInner(w, 34, x.Provider, writeAgentProviderV10Proto); err != nil {
 			return wire.In(err, "provider")
 		}
-		w.End(m)
 	}
 	if len(x.Version) > 0 {
 		w.String(42, x.Version)
@@ -248,31 +198,23 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	if x.DocumentationURL != nil {
 		w.String(50, *x.DocumentationURL)
 	}
-	{
-		m := w.Begin(58)
-		if err := writeAgentCapabilitiesV10Proto(w, x.Capabilities); err != nil {
-			return wire.In(err, "capabilities")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV10Proto); err != nil {
+		return wire.In(err, "capabilities")
 	}
 	if len(x.SecuritySchemes) > 0 {
 		for _, name := range wire.SortedNames(x.SecuritySchemes) {
 			entry := w.Begin(66)
 			w.String(10, name)
-			m := w.Begin(18)
-			if err := writeSecuritySchemeV10Proto(w, x.SecuritySchemes[name]); err != nil {
+			if err := wire.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV10Proto); err != nil {
 				return wire.In(wire.In(err, name), "securitySchemes")
 			}
-			w.End(m)
 			w.End(entry)
 		}
 	}
 	for i, e := range x.SecurityRequirements {
-		m := w.Begin(74)
-		if err := writeSecurityRequirementV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 74, e, writeSecurityRequirementV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "securityRequirements")
 		}
-		w.End(m)
 	}
 	for _, e := range x.DefaultInputModes {
 		w.String(82, e)
@@ -281,18 +223,14 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 		w.String(90, e)
 	}
 	for i, e := range x.Skills {
-		m := w.Begin(98)
-		if err := writeAgentSkillV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 98, e, writeAgentSkillV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "skills")
 		}
-		w.End(m)
 	}
 	for i, e := range x.Signatures {
-		m := w.Begin(106)
-		if err := writeAgentCardSignatureV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 106, e, writeAgentCardSignatureV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "signatures")
 		}
-		w.End(m)
 	}
 	if x.IconURL != nil {
 		w.String(114, *x.IconURL)
@@ -312,33 +250,15 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 		case 18:
 			x.Description = r.String()
 		case 26:
-			if len(blockSupportedInterfaces) == 0 {
-				blockSupportedInterfaces = make([]AgentInterface, wire.BlockSize(len(x.SupportedInterfaces)))
-			}
-			e := &blockSupportedInterfaces[0]
-			blockSupportedInterfaces, x.SupportedInterfaces = blockSupportedInterfaces[1:], append(x.SupportedInterfaces, e)
-			m := r.Enter(2)
-			readAgentInterfaceV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.SupportedInterfaces) - 1)
+			x.SupportedInterfaces = wire.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces, readAgentInterfaceV10Proto)
 		case 34:
-			if x.Provider == nil {
-				x.Provider = new(AgentProvider)
-			}
-			m := r.Enter(1)
-			readAgentProviderV10Proto(r, x.Provider)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV10Proto)
 		case 42:
 			x.Version = r.String()
 		case 50:
 			x.DocumentationURL = new(r.String())
 		case 58:
-			if x.Capabilities == nil {
-				x.Capabilities = new(AgentCapabilities)
-			}
-			m := r.Enter(1)
-			readAgentCapabilitiesV10Proto(r, x.Capabilities)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV10Proto)
 		case 66:
 			var name string
 			value := new(SecurityScheme)
@@ -350,9 +270,7 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 					name = r.String()
 				case 18:
 					given = true
-					m := r.Enter(1)
-					readSecuritySchemeV10Proto(r, value)
-					r.Leave(m)
+					wire.ReadInner(r, value, readSecuritySchemeV10Proto)
 				default:
 					r.Skip(tag)
 				}
@@ -367,15 +285,7 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 			}
 			x.SecuritySchemes[name] = value
 		case 74:
-			if len(blockSecurityRequirements) == 0 {
-				blockSecurityRequirements = make([]SecurityRequirement, wire.BlockSize(len(x.SecurityRequirements)))
-			}
-			e := &blockSecurityRequirements[0]
-			blockSecurityRequirements, x.SecurityRequirements = blockSecurityRequirements[1:], append(x.SecurityRequirements, e)
-			m := r.Enter(2)
-			readSecurityRequirementV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.SecurityRequirements) - 1)
+			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV10Proto)
 		case 82:
 			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
 			r.Elem(len(x.DefaultInputModes) - 1)
@@ -383,25 +293,9 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 			x.DefaultOutputModes = append(x.DefaultOutputModes, r.String())
 			r.Elem(len(x.DefaultOutputModes) - 1)
 		case 98:
-			if len(blockSkills) == 0 {
-				blockSkills = make([]AgentSkill, wire.BlockSize(len(x.Skills)))
-			}
-			e := &blockSkills[0]
-			blockSkills, x.Skills = blockSkills[1:], append(x.Skills, e)
-			m := r.Enter(2)
-			readAgentSkillV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Skills) - 1)
+			x.Skills = wire.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV10Proto)
 		case 106:
-			if len(blockSignatures) == 0 {
-				blockSignatures = make([]AgentCardSignature, wire.BlockSize(len(x.Signatures)))
-			}
-			e := &blockSignatures[0]
-			blockSignatures, x.Signatures = blockSignatures[1:], append(x.Signatures, e)
-			m := r.Enter(2)
-			readAgentCardSignatureV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Signatures) - 1)
+			x.Signatures = wire.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV10Proto)
 		case 114:
 			x.IconURL = new(r.String())
 		default:
@@ -466,23 +360,11 @@ func (x *AgentCardSignature) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentCardSignatureV10Proto(b []byte, x *AgentCardSignature) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentCardSignatureV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentCardSignatureV10Proto)
 }
 
 func decodeAgentCardSignatureV10Proto(src []byte, x *AgentCardSignature) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentCardSignatureV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentCardSignatureV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentCardSignatureV10Proto, writeAgentCardSignatureV10Proto)
 }
 
 func writeAgentCardSignatureV10Proto(w *wire.ProtoWriter, x *AgentCardSignature) error {
@@ -546,23 +428,11 @@ func (x *AgentExtension) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentExtensionV10Proto(b []byte, x *AgentExtension) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentExtensionV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentExtensionV10Proto)
 }
 
 func decodeAgentExtensionV10Proto(src []byte, x *AgentExtension) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentExtensionV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentExtensionV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentExtensionV10Proto, writeAgentExtensionV10Proto)
 }
 
 func writeAgentExtensionV10Proto(w *wire.ProtoWriter, x *AgentExtension) error {
@@ -633,23 +503,11 @@ func (x *AgentInterface) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentInterfaceV10Proto(b []byte, x *AgentInterface) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentInterfaceV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentInterfaceV10Proto)
 }
 
 func decodeAgentInterfaceV10Proto(src []byte, x *AgentInterface) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentInterfaceV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentInterfaceV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentInterfaceV10Proto, writeAgentInterfaceV10Proto)
 }
 
 func writeAgentInterfaceV10Proto(w *wire.ProtoWriter, x *AgentInterface) error {
@@ -718,23 +576,11 @@ func (x *AgentProvider) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentProviderV10Proto(b []byte, x *AgentProvider) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentProviderV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentProviderV10Proto)
 }
 
 func decodeAgentProviderV10Proto(src []byte, x *AgentProvider) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentProviderV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentProviderV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentProviderV10Proto, writeAgentProviderV10Proto)
 }
 
 func writeAgentProviderV10Proto(w *wire.ProtoWriter, x *AgentProvider) error {
@@ -789,23 +635,11 @@ func (x *AgentSkill) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentSkillV10Proto(b []byte, x *AgentSkill) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentSkillV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentSkillV10Proto)
 }
 
 func decodeAgentSkillV10Proto(src []byte, x *AgentSkill) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentSkillV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentSkillV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentSkillV10Proto, writeAgentSkillV10Proto)
 }
 
 func writeAgentSkillV10Proto(w *wire.ProtoWriter, x *AgentSkill) error {
@@ -834,11 +668,9 @@ func writeAgentSkillV10Proto(w *wire.ProtoWriter, x *AgentSkill) error {
 		w.String(58, e)
 	}
 	for i, e := range x.SecurityRequirements {
-		m := w.Begin(66)
-		if err := writeSecurityRequirementV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 66, e, writeSecurityRequirementV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "securityRequirements")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -866,15 +698,7 @@ func readAgentSkillV10Proto(r *wire.ProtoReader, x *AgentSkill) {
 			x.OutputModes = append(x.OutputModes, r.String())
 			r.Elem(len(x.OutputModes) - 1)
 		case 66:
-			if len(blockSecurityRequirements) == 0 {
-				blockSecurityRequirements = make([]SecurityRequirement, wire.BlockSize(len(x.SecurityRequirements)))
-			}
-			e := &blockSecurityRequirements[0]
-			blockSecurityRequirements, x.SecurityRequirements = blockSecurityRequirements[1:], append(x.SecurityRequirements, e)
-			m := r.Enter(2)
-			readSecurityRequirementV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.SecurityRequirements) - 1)
+			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV10Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -919,23 +743,11 @@ func (x *Artifact) UnmarshalProto(src []byte) error {
 }
 
 func appendArtifactV10Proto(b []byte, x *Artifact) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeArtifactV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeArtifactV10Proto)
 }
 
 func decodeArtifactV10Proto(src []byte, x *Artifact) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readArtifactV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendArtifactV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readArtifactV10Proto, writeArtifactV10Proto)
 }
 
 func writeArtifactV10Proto(w *wire.ProtoWriter, x *Artifact) error {
@@ -955,11 +767,9 @@ func writeArtifactV10Proto(w *wire.ProtoWriter, x *Artifact) error {
 		return wire.In(wire.TooFew(1), "parts")
 	}
 	for i, e := range x.Parts {
-		m := w.Begin(34)
-		if err := writePartV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 34, e, writePartV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "parts")
 		}
-		w.End(m)
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(42, x.Metadata); err != nil {
@@ -983,15 +793,7 @@ func readArtifactV10Proto(r *wire.ProtoReader, x *Artifact) {
 		case 26:
 			x.Description = r.String()
 		case 34:
-			if len(blockParts) == 0 {
-				blockParts = make([]Part, wire.BlockSize(len(x.Parts)))
-			}
-			e := &blockParts[0]
-			blockParts, x.Parts = blockParts[1:], append(x.Parts, e)
-			m := r.Enter(2)
-			readPartV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Parts) - 1)
+			x.Parts = wire.ReadElem(r, x.Parts, &blockParts, readPartV10Proto)
 		case 42:
 			x.Metadata = r.Struct(x.Metadata)
 		case 50:
@@ -1040,23 +842,11 @@ func (x *AuthenticationInfo) UnmarshalProto(src []byte) error {
 }
 
 func appendAuthenticationInfoV10Proto(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAuthenticationInfoV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAuthenticationInfoV10Proto)
 }
 
 func decodeAuthenticationInfoV10Proto(src []byte, x *AuthenticationInfo) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAuthenticationInfoV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAuthenticationInfoV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAuthenticationInfoV10Proto, writeAuthenticationInfoV10Proto)
 }
 
 func writeAuthenticationInfoV10Proto(w *wire.ProtoWriter, x *AuthenticationInfo) error {
@@ -1111,23 +901,11 @@ func (x *AuthorizationCodeOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendAuthorizationCodeOAuthFlowV10Proto(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAuthorizationCodeOAuthFlowV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAuthorizationCodeOAuthFlowV10Proto)
 }
 
 func decodeAuthorizationCodeOAuthFlowV10Proto(src []byte, x *AuthorizationCodeOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAuthorizationCodeOAuthFlowV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAuthorizationCodeOAuthFlowV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAuthorizationCodeOAuthFlowV10Proto, writeAuthorizationCodeOAuthFlowV10Proto)
 }
 
 func writeAuthorizationCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *AuthorizationCodeOAuthFlow) error {
@@ -1226,23 +1004,11 @@ func (x *CancelTaskRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendCancelTaskRequestV10Proto(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeCancelTaskRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeCancelTaskRequestV10Proto)
 }
 
 func decodeCancelTaskRequestV10Proto(src []byte, x *CancelTaskRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readCancelTaskRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendCancelTaskRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readCancelTaskRequestV10Proto, writeCancelTaskRequestV10Proto)
 }
 
 func writeCancelTaskRequestV10Proto(w *wire.ProtoWriter, x *CancelTaskRequest) error {
@@ -1306,23 +1072,11 @@ func (x *ClientCredentialsOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendClientCredentialsOAuthFlowV10Proto(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeClientCredentialsOAuthFlowV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeClientCredentialsOAuthFlowV10Proto)
 }
 
 func decodeClientCredentialsOAuthFlowV10Proto(src []byte, x *ClientCredentialsOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readClientCredentialsOAuthFlowV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendClientCredentialsOAuthFlowV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readClientCredentialsOAuthFlowV10Proto, writeClientCredentialsOAuthFlowV10Proto)
 }
 
 func writeClientCredentialsOAuthFlowV10Proto(w *wire.ProtoWriter, x *ClientCredentialsOAuthFlow) error {
@@ -1407,23 +1161,11 @@ func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) err
 }
 
 func appendDeleteTaskPushNotificationConfigRequestV10Proto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeDeleteTaskPushNotificationConfigRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeDeleteTaskPushNotificationConfigRequestV10Proto)
 }
 
 func decodeDeleteTaskPushNotificationConfigRequestV10Proto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readDeleteTaskPushNotificationConfigRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendDeleteTaskPushNotificationConfigRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readDeleteTaskPushNotificationConfigRequestV10Proto, writeDeleteTaskPushNotificationConfigRequestV10Proto)
 }
 
 func writeDeleteTaskPushNotificationConfigRequestV10Proto(w *wire.ProtoWriter, x *DeleteTaskPushNotificationConfigRequest) error {
@@ -1485,23 +1227,11 @@ func (x *DeviceCodeOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendDeviceCodeOAuthFlowV10Proto(b []byte, x *DeviceCodeOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeDeviceCodeOAuthFlowV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeDeviceCodeOAuthFlowV10Proto)
 }
 
 func decodeDeviceCodeOAuthFlowV10Proto(src []byte, x *DeviceCodeOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readDeviceCodeOAuthFlowV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendDeviceCodeOAuthFlowV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readDeviceCodeOAuthFlowV10Proto, writeDeviceCodeOAuthFlowV10Proto)
 }
 
 func writeDeviceCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *DeviceCodeOAuthFlow) error {
@@ -1593,23 +1323,11 @@ func (x *GetExtendedAgentCardRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendGetExtendedAgentCardRequestV10Proto(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeGetExtendedAgentCardRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeGetExtendedAgentCardRequestV10Proto)
 }
 
 func decodeGetExtendedAgentCardRequestV10Proto(src []byte, x *GetExtendedAgentCardRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readGetExtendedAgentCardRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendGetExtendedAgentCardRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readGetExtendedAgentCardRequestV10Proto, writeGetExtendedAgentCardRequestV10Proto)
 }
 
 func writeGetExtendedAgentCardRequestV10Proto(w *wire.ProtoWriter, x *GetExtendedAgentCardRequest) error {
@@ -1657,23 +1375,11 @@ func (x *GetTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) error 
 }
 
 func appendGetTaskPushNotificationConfigRequestV10Proto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeGetTaskPushNotificationConfigRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeGetTaskPushNotificationConfigRequestV10Proto)
 }
 
 func decodeGetTaskPushNotificationConfigRequestV10Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readGetTaskPushNotificationConfigRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendGetTaskPushNotificationConfigRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readGetTaskPushNotificationConfigRequestV10Proto, writeGetTaskPushNotificationConfigRequestV10Proto)
 }
 
 func writeGetTaskPushNotificationConfigRequestV10Proto(w *wire.ProtoWriter, x *GetTaskPushNotificationConfigRequest) error {
@@ -1735,23 +1441,11 @@ func (x *GetTaskRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendGetTaskRequestV10Proto(b []byte, x *GetTaskRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeGetTaskRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeGetTaskRequestV10Proto)
 }
 
 func decodeGetTaskRequestV10Proto(src []byte, x *GetTaskRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readGetTaskRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendGetTaskRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readGetTaskRequestV10Proto, writeGetTaskRequestV10Proto)
 }
 
 func writeGetTaskRequestV10Proto(w *wire.ProtoWriter, x *GetTaskRequest) error {
@@ -1813,23 +1507,11 @@ func (x *HTTPAuthSecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendHTTPAuthSecuritySchemeV10Proto(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeHTTPAuthSecuritySchemeV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeHTTPAuthSecuritySchemeV10Proto)
 }
 
 func decodeHTTPAuthSecuritySchemeV10Proto(src []byte, x *HTTPAuthSecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readHTTPAuthSecuritySchemeV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendHTTPAuthSecuritySchemeV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readHTTPAuthSecuritySchemeV10Proto, writeHTTPAuthSecuritySchemeV10Proto)
 }
 
 func writeHTTPAuthSecuritySchemeV10Proto(w *wire.ProtoWriter, x *HTTPAuthSecurityScheme) error {
@@ -1891,23 +1573,11 @@ func (x *ImplicitOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendImplicitOAuthFlowV10Proto(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeImplicitOAuthFlowV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeImplicitOAuthFlowV10Proto)
 }
 
 func decodeImplicitOAuthFlowV10Proto(src []byte, x *ImplicitOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readImplicitOAuthFlowV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendImplicitOAuthFlowV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readImplicitOAuthFlowV10Proto, writeImplicitOAuthFlowV10Proto)
 }
 
 func writeImplicitOAuthFlowV10Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) error {
@@ -1992,23 +1662,11 @@ func (x *ListTaskPushNotificationConfigsRequest) UnmarshalProto(src []byte) erro
 }
 
 func appendListTaskPushNotificationConfigsRequestV10Proto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeListTaskPushNotificationConfigsRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsRequestV10Proto)
 }
 
 func decodeListTaskPushNotificationConfigsRequestV10Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readListTaskPushNotificationConfigsRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendListTaskPushNotificationConfigsRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsRequestV10Proto, writeListTaskPushNotificationConfigsRequestV10Proto)
 }
 
 func writeListTaskPushNotificationConfigsRequestV10Proto(w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsRequest) error {
@@ -2077,23 +1735,11 @@ func (x *ListTaskPushNotificationConfigsResponse) UnmarshalProto(src []byte) err
 }
 
 func appendListTaskPushNotificationConfigsResponseV10Proto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeListTaskPushNotificationConfigsResponseV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsResponseV10Proto)
 }
 
 func decodeListTaskPushNotificationConfigsResponseV10Proto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readListTaskPushNotificationConfigsResponseV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendListTaskPushNotificationConfigsResponseV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsResponseV10Proto, writeListTaskPushNotificationConfigsResponseV10Proto)
 }
 
 func writeListTaskPushNotificationConfigsResponseV10Proto(w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsResponse) error {
@@ -2101,11 +1747,9 @@ func writeListTaskPushNotificationConfigsResponseV10Proto(w *wire.ProtoWriter, x
 		return wire.NotSet()
 	}
 	for i, e := range x.Configs {
-		m := w.Begin(10)
-		if err := writeTaskPushNotificationConfigV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 10, e, writeTaskPushNotificationConfigV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "configs")
 		}
-		w.End(m)
 	}
 	if len(x.NextPageToken) > 0 {
 		w.String(18, x.NextPageToken)
@@ -2118,15 +1762,7 @@ func readListTaskPushNotificationConfigsResponseV10Proto(r *wire.ProtoReader, x 
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
-			if len(blockConfigs) == 0 {
-				blockConfigs = make([]TaskPushNotificationConfig, wire.BlockSize(len(x.Configs)))
-			}
-			e := &blockConfigs[0]
-			blockConfigs, x.Configs = blockConfigs[1:], append(x.Configs, e)
-			m := r.Enter(2)
-			readTaskPushNotificationConfigV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Configs) - 1)
+			x.Configs = wire.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV10Proto)
 		case 18:
 			x.NextPageToken = r.String()
 		default:
@@ -2161,23 +1797,11 @@ func (x *ListTasksRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendListTasksRequestV10Proto(b []byte, x *ListTasksRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeListTasksRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeListTasksRequestV10Proto)
 }
 
 func decodeListTasksRequestV10Proto(src []byte, x *ListTasksRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readListTasksRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendListTasksRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readListTasksRequestV10Proto, writeListTasksRequestV10Proto)
 }
 
 func writeListTasksRequestV10Proto(w *wire.ProtoWriter, x *ListTasksRequest) error {
@@ -2280,23 +1904,11 @@ func (x *ListTasksResponse) UnmarshalProto(src []byte) error {
 }
 
 func appendListTasksResponseV10Proto(b []byte, x *ListTasksResponse) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeListTasksResponseV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeListTasksResponseV10Proto)
 }
 
 func decodeListTasksResponseV10Proto(src []byte, x *ListTasksResponse) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readListTasksResponseV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendListTasksResponseV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readListTasksResponseV10Proto, writeListTasksResponseV10Proto)
 }
 
 func writeListTasksResponseV10Proto(w *wire.ProtoWriter, x *ListTasksResponse) error {
@@ -2304,11 +1916,9 @@ func writeListTasksResponseV10Proto(w *wire.ProtoWriter, x *ListTasksResponse) e
 		return wire.NotSet()
 	}
 	for i, e := range x.Tasks {
-		m := w.Begin(10)
-		if err := writeTaskV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 10, e, writeTaskV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "tasks")
 		}
-		w.End(m)
 	}
 	if len(x.NextPageToken) > 0 {
 		w.String(18, x.NextPageToken)
@@ -2327,15 +1937,7 @@ func readListTasksResponseV10Proto(r *wire.ProtoReader, x *ListTasksResponse) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
-			if len(blockTasks) == 0 {
-				blockTasks = make([]Task, wire.BlockSize(len(x.Tasks)))
-			}
-			e := &blockTasks[0]
-			blockTasks, x.Tasks = blockTasks[1:], append(x.Tasks, e)
-			m := r.Enter(2)
-			readTaskV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Tasks) - 1)
+			x.Tasks = wire.ReadElem(r, x.Tasks, &blockTasks, readTaskV10Proto)
 		case 18:
 			x.NextPageToken = r.String()
 		case 24:
@@ -2378,23 +1980,11 @@ func (x *Message) UnmarshalProto(src []byte) error {
 }
 
 func appendMessageV10Proto(b []byte, x *Message) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeMessageV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeMessageV10Proto)
 }
 
 func decodeMessageV10Proto(src []byte, x *Message) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readMessageV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendMessageV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readMessageV10Proto, writeMessageV10Proto)
 }
 
 func writeMessageV10Proto(w *wire.ProtoWriter, x *Message) error {
@@ -2421,11 +2011,9 @@ func writeMessageV10Proto(w *wire.ProtoWriter, x *Message) error {
 		return wire.In(wire.TooFew(1), "parts")
 	}
 	for i, e := range x.Parts {
-		m := w.Begin(42)
-		if err := writePartV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 42, e, writePartV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "parts")
 		}
-		w.End(m)
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(50, x.Metadata); err != nil {
@@ -2454,15 +2042,7 @@ func readMessageV10Proto(r *wire.ProtoReader, x *Message) {
 		case 32:
 			x.Role = nameRoleV10Proto(r.Int32())
 		case 42:
-			if len(blockParts) == 0 {
-				blockParts = make([]Part, wire.BlockSize(len(x.Parts)))
-			}
-			e := &blockParts[0]
-			blockParts, x.Parts = blockParts[1:], append(x.Parts, e)
-			m := r.Enter(2)
-			readPartV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Parts) - 1)
+			x.Parts = wire.ReadElem(r, x.Parts, &blockParts, readPartV10Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		case 58:
@@ -2521,23 +2101,11 @@ func (x *MutualTLSSecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendMutualTLSSecuritySchemeV10Proto(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeMutualTLSSecuritySchemeV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeMutualTLSSecuritySchemeV10Proto)
 }
 
 func decodeMutualTLSSecuritySchemeV10Proto(src []byte, x *MutualTLSSecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readMutualTLSSecuritySchemeV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendMutualTLSSecuritySchemeV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readMutualTLSSecuritySchemeV10Proto, writeMutualTLSSecuritySchemeV10Proto)
 }
 
 func writeMutualTLSSecuritySchemeV10Proto(w *wire.ProtoWriter, x *MutualTLSSecurityScheme) error {
@@ -2585,23 +2153,11 @@ func (x *OAuth2SecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendOAuth2SecuritySchemeV10Proto(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeOAuth2SecuritySchemeV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeOAuth2SecuritySchemeV10Proto)
 }
 
 func decodeOAuth2SecuritySchemeV10Proto(src []byte, x *OAuth2SecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readOAuth2SecuritySchemeV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendOAuth2SecuritySchemeV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readOAuth2SecuritySchemeV10Proto, writeOAuth2SecuritySchemeV10Proto)
 }
 
 func writeOAuth2SecuritySchemeV10Proto(w *wire.ProtoWriter, x *OAuth2SecurityScheme) error {
@@ -2611,12 +2167,8 @@ func writeOAuth2SecuritySchemeV10Proto(w *wire.ProtoWriter, x *OAuth2SecuritySch
 	if len(x.Description) > 0 {
 		w.String(10, x.Description)
 	}
-	{
-		m := w.Begin(18)
-		if err := writeOAuthFlowsV10Proto(w, x.Flows); err != nil {
-			return wire.In(err, "flows")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 18, x.Flows, writeOAuthFlowsV10Proto); err != nil {
+		return wire.In(err, "flows")
 	}
 	if len(x.OAuth2MetadataURL) > 0 {
 		w.String(26, x.OAuth2MetadataURL)
@@ -2630,12 +2182,7 @@ func readOAuth2SecuritySchemeV10Proto(r *wire.ProtoReader, x *OAuth2SecuritySche
 		case 10:
 			x.Description = r.String()
 		case 18:
-			if x.Flows == nil {
-				x.Flows = new(OAuthFlows)
-			}
-			m := r.Enter(1)
-			readOAuthFlowsV10Proto(r, x.Flows)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV10Proto)
 		case 26:
 			x.OAuth2MetadataURL = r.String()
 		default:
@@ -2675,23 +2222,11 @@ func (x *OAuthFlows) UnmarshalProto(src []byte) error {
 }
 
 func appendOAuthFlowsV10Proto(b []byte, x *OAuthFlows) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeOAuthFlowsV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeOAuthFlowsV10Proto)
 }
 
 func decodeOAuthFlowsV10Proto(src []byte, x *OAuthFlows) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readOAuthFlowsV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendOAuthFlowsV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readOAuthFlowsV10Proto, writeOAuthFlowsV10Proto)
 }
 
 func writeOAuthFlowsV10Proto(w *wire.ProtoWriter, x *OAuthFlows) error {
@@ -2700,35 +2235,25 @@ func writeOAuthFlowsV10Proto(w *wire.ProtoWriter, x *OAuthFlows) error {
 	}
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		m := w.Begin(10)
-		if err := writeAuthorizationCodeOAuthFlowV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "authorizationCode")
 		}
-		w.End(m)
 	case *ClientCredentialsOAuthFlow:
-		m := w.Begin(18)
-		if err := writeClientCredentialsOAuthFlowV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "clientCredentials")
 		}
-		w.End(m)
 	case *ImplicitOAuthFlow:
-		m := w.Begin(26)
-		if err := writeImplicitOAuthFlowV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 26, c, writeImplicitOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "implicit")
 		}
-		w.End(m)
 	case *PasswordOAuthFlow:
-		m := w.Begin(34)
-		if err := writePasswordOAuthFlowV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 34, c, writePasswordOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "password")
 		}
-		w.End(m)
 	case *DeviceCodeOAuthFlow:
-		m := w.Begin(42)
-		if err := writeDeviceCodeOAuthFlowV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 42, c, writeDeviceCodeOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "deviceCode")
 		}
-		w.End(m)
 	case *UnknownOAuthFlow:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
@@ -2749,45 +2274,35 @@ func readOAuthFlowsV10Proto(r *wire.ProtoReader, x *OAuthFlows) {
 				v = new(AuthorizationCodeOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readAuthorizationCodeOAuthFlowV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readAuthorizationCodeOAuthFlowV10Proto)
 		case 18:
 			v, _ := x.Flow.(*ClientCredentialsOAuthFlow)
 			if v == nil {
 				v = new(ClientCredentialsOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readClientCredentialsOAuthFlowV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readClientCredentialsOAuthFlowV10Proto)
 		case 26:
 			v, _ := x.Flow.(*ImplicitOAuthFlow)
 			if v == nil {
 				v = new(ImplicitOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readImplicitOAuthFlowV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readImplicitOAuthFlowV10Proto)
 		case 34:
 			v, _ := x.Flow.(*PasswordOAuthFlow)
 			if v == nil {
 				v = new(PasswordOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readPasswordOAuthFlowV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readPasswordOAuthFlowV10Proto)
 		case 42:
 			v, _ := x.Flow.(*DeviceCodeOAuthFlow)
 			if v == nil {
 				v = new(DeviceCodeOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readDeviceCodeOAuthFlowV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readDeviceCodeOAuthFlowV10Proto)
 		default:
 			r.UnknownCase(tag, &extra)
 		}
@@ -2833,23 +2348,11 @@ func (x *OpenIDConnectSecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendOpenIDConnectSecuritySchemeV10Proto(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeOpenIDConnectSecuritySchemeV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeOpenIDConnectSecuritySchemeV10Proto)
 }
 
 func decodeOpenIDConnectSecuritySchemeV10Proto(src []byte, x *OpenIDConnectSecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readOpenIDConnectSecuritySchemeV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendOpenIDConnectSecuritySchemeV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readOpenIDConnectSecuritySchemeV10Proto, writeOpenIDConnectSecuritySchemeV10Proto)
 }
 
 func writeOpenIDConnectSecuritySchemeV10Proto(w *wire.ProtoWriter, x *OpenIDConnectSecurityScheme) error {
@@ -2904,23 +2407,11 @@ func (x *Part) UnmarshalProto(src []byte) error {
 }
 
 func appendPartV10Proto(b []byte, x *Part) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writePartV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writePartV10Proto)
 }
 
 func decodePartV10Proto(src []byte, x *Part) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readPartV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendPartV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readPartV10Proto, writePartV10Proto)
 }
 
 func writePartV10Proto(w *wire.ProtoWriter, x *Part) error {
@@ -3029,23 +2520,11 @@ func (x *PasswordOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendPasswordOAuthFlowV10Proto(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writePasswordOAuthFlowV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writePasswordOAuthFlowV10Proto)
 }
 
 func decodePasswordOAuthFlowV10Proto(src []byte, x *PasswordOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readPasswordOAuthFlowV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendPasswordOAuthFlowV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readPasswordOAuthFlowV10Proto, writePasswordOAuthFlowV10Proto)
 }
 
 func writePasswordOAuthFlowV10Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) error {
@@ -3140,23 +2619,11 @@ func (x *SecurityRequirement) UnmarshalProto(src []byte) error {
 }
 
 func appendSecurityRequirementV10Proto(b []byte, x *SecurityRequirement) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSecurityRequirementV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSecurityRequirementV10Proto)
 }
 
 func decodeSecurityRequirementV10Proto(src []byte, x *SecurityRequirement) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSecurityRequirementV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSecurityRequirementV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSecurityRequirementV10Proto, writeSecurityRequirementV10Proto)
 }
 
 func writeSecurityRequirementV10Proto(w *wire.ProtoWriter, x *SecurityRequirement) error {
@@ -3167,11 +2634,9 @@ func writeSecurityRequirementV10Proto(w *wire.ProtoWriter, x *SecurityRequiremen
 		for _, name := range wire.SortedNames(x.Schemes) {
 			entry := w.Begin(10)
 			w.String(10, name)
-			m := w.Begin(18)
-			if err := writeStringListV10Proto(w, x.Schemes[name]); err != nil {
+			if err := wire.WriteInner(w, 18, x.Schemes[name], writeStringListV10Proto); err != nil {
 				return wire.In(wire.In(err, name), "schemes")
 			}
-			w.End(m)
 			w.End(entry)
 		}
 	}
@@ -3190,9 +2655,7 @@ func readSecurityRequirementV10Proto(r *wire.ProtoReader, x *SecurityRequirement
 				case 10:
 					name = r.String()
 				case 18:
-					m := r.Enter(1)
-					readStringListV10Proto(r, value)
-					r.Leave(m)
+					wire.ReadInner(r, value, readStringListV10Proto)
 				default:
 					r.Skip(tag)
 				}
@@ -3233,23 +2696,11 @@ func (x *SecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendSecuritySchemeV10Proto(b []byte, x *SecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSecuritySchemeV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSecuritySchemeV10Proto)
 }
 
 func decodeSecuritySchemeV10Proto(src []byte, x *SecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSecuritySchemeV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSecuritySchemeV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSecuritySchemeV10Proto, writeSecuritySchemeV10Proto)
 }
 
 func writeSecuritySchemeV10Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
@@ -3258,35 +2709,25 @@ func writeSecuritySchemeV10Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
 	}
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme:
-		m := w.Begin(10)
-		if err := writeAPIKeySecuritySchemeV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "apiKeySecurityScheme")
 		}
-		w.End(m)
 	case *HTTPAuthSecurityScheme:
-		m := w.Begin(18)
-		if err := writeHTTPAuthSecuritySchemeV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "httpAuthSecurityScheme")
 		}
-		w.End(m)
 	case *OAuth2SecurityScheme:
-		m := w.Begin(26)
-		if err := writeOAuth2SecuritySchemeV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "oauth2SecurityScheme")
 		}
-		w.End(m)
 	case *OpenIDConnectSecurityScheme:
-		m := w.Begin(34)
-		if err := writeOpenIDConnectSecuritySchemeV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "openIdConnectSecurityScheme")
 		}
-		w.End(m)
 	case *MutualTLSSecurityScheme:
-		m := w.Begin(42)
-		if err := writeMutualTLSSecuritySchemeV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "mtlsSecurityScheme")
 		}
-		w.End(m)
 	case *UnknownSecuritySchemeKind:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
@@ -3307,45 +2748,35 @@ func readSecuritySchemeV10Proto(r *wire.ProtoReader, x *SecurityScheme) {
 				v = new(APIKeySecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readAPIKeySecuritySchemeV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readAPIKeySecuritySchemeV10Proto)
 		case 18:
 			v, _ := x.Scheme.(*HTTPAuthSecurityScheme)
 			if v == nil {
 				v = new(HTTPAuthSecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readHTTPAuthSecuritySchemeV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readHTTPAuthSecuritySchemeV10Proto)
 		case 26:
 			v, _ := x.Scheme.(*OAuth2SecurityScheme)
 			if v == nil {
 				v = new(OAuth2SecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readOAuth2SecuritySchemeV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readOAuth2SecuritySchemeV10Proto)
 		case 34:
 			v, _ := x.Scheme.(*OpenIDConnectSecurityScheme)
 			if v == nil {
 				v = new(OpenIDConnectSecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readOpenIDConnectSecuritySchemeV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readOpenIDConnectSecuritySchemeV10Proto)
 		case 42:
 			v, _ := x.Scheme.(*MutualTLSSecurityScheme)
 			if v == nil {
 				v = new(MutualTLSSecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readMutualTLSSecuritySchemeV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readMutualTLSSecuritySchemeV10Proto)
 		default:
 			r.UnknownCase(tag, &extra)
 		}
@@ -3391,23 +2822,11 @@ func (x *SendMessageConfiguration) UnmarshalProto(src []byte) error {
 }
 
 func appendSendMessageConfigurationV10Proto(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSendMessageConfigurationV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSendMessageConfigurationV10Proto)
 }
 
 func decodeSendMessageConfigurationV10Proto(src []byte, x *SendMessageConfiguration) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSendMessageConfigurationV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSendMessageConfigurationV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSendMessageConfigurationV10Proto, writeSendMessageConfigurationV10Proto)
 }
 
 func writeSendMessageConfigurationV10Proto(w *wire.ProtoWriter, x *SendMessageConfiguration) error {
@@ -3418,11 +2837,9 @@ func writeSendMessageConfigurationV10Proto(w *wire.ProtoWriter, x *SendMessageCo
 		w.String(10, e)
 	}
 	if x.TaskPushNotificationConfig != nil {
-		m := w.Begin(18)
-		if err := writeTaskPushNotificationConfigV10Proto(w, x.TaskPushNotificationConfig); err != nil {
+		if err := wire.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV10Proto); err != nil {
 			return wire.In(err, "taskPushNotificationConfig")
 		}
-		w.End(m)
 	}
 	if x.HistoryLength != nil {
 		w.Int32(24, *x.HistoryLength)
@@ -3440,12 +2857,7 @@ func readSendMessageConfigurationV10Proto(r *wire.ProtoReader, x *SendMessageCon
 			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
 			r.Elem(len(x.AcceptedOutputModes) - 1)
 		case 18:
-			if x.TaskPushNotificationConfig == nil {
-				x.TaskPushNotificationConfig = new(TaskPushNotificationConfig)
-			}
-			m := r.Enter(1)
-			readTaskPushNotificationConfigV10Proto(r, x.TaskPushNotificationConfig)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV10Proto)
 		case 24:
 			x.HistoryLength = new(r.Int32())
 		case 32:
@@ -3486,23 +2898,11 @@ func (x *SendMessageRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendSendMessageRequestV10Proto(b []byte, x *SendMessageRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSendMessageRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSendMessageRequestV10Proto)
 }
 
 func decodeSendMessageRequestV10Proto(src []byte, x *SendMessageRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSendMessageRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSendMessageRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSendMessageRequestV10Proto, writeSendMessageRequestV10Proto)
 }
 
 func writeSendMessageRequestV10Proto(w *wire.ProtoWriter, x *SendMessageRequest) error {
@@ -3512,19 +2912,13 @@ func writeSendMessageRequestV10Proto(w *wire.ProtoWriter, x *SendMessageRequest)
 	if len(x.Tenant) > 0 {
 		w.String(10, x.Tenant)
 	}
-	{
-		m := w.Begin(18)
-		if err := writeMessageV10Proto(w, x.Message); err != nil {
-			return wire.In(err, "message")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
+		return wire.In(err, "message")
 	}
 	if x.Configuration != nil {
-		m := w.Begin(26)
-		if err := writeSendMessageConfigurationV10Proto(w, x.Configuration); err != nil {
+		if err := wire.WriteInner(w, 26, x.Configuration, writeSendMessageConfigurationV10Proto); err != nil {
 			return wire.In(err, "configuration")
 		}
-		w.End(m)
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(34, x.Metadata); err != nil {
@@ -3540,19 +2934,9 @@ func readSendMessageRequestV10Proto(r *wire.ProtoReader, x *SendMessageRequest) 
 		case 10:
 			x.Tenant = r.String()
 		case 18:
-			if x.Message == nil {
-				x.Message = new(Message)
-			}
-			m := r.Enter(1)
-			readMessageV10Proto(r, x.Message)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Message), readMessageV10Proto)
 		case 26:
-			if x.Configuration == nil {
-				x.Configuration = new(SendMessageConfiguration)
-			}
-			m := r.Enter(1)
-			readSendMessageConfigurationV10Proto(r, x.Configuration)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Configuration), readSendMessageConfigurationV10Proto)
 		case 34:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
@@ -3594,23 +2978,11 @@ func (x *SendMessageResponse) UnmarshalProto(src []byte) error {
 }
 
 func appendSendMessageResponseV10Proto(b []byte, x *SendMessageResponse) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSendMessageResponseV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSendMessageResponseV10Proto)
 }
 
 func decodeSendMessageResponseV10Proto(src []byte, x *SendMessageResponse) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSendMessageResponseV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSendMessageResponseV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSendMessageResponseV10Proto, writeSendMessageResponseV10Proto)
 }
 
 func writeSendMessageResponseV10Proto(w *wire.ProtoWriter, x *SendMessageResponse) error {
@@ -3619,17 +2991,13 @@ func writeSendMessageResponseV10Proto(w *wire.ProtoWriter, x *SendMessageRespons
 	}
 	switch c := x.Payload.(type) {
 	case *Task:
-		m := w.Begin(10)
-		if err := writeTaskV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 10, c, writeTaskV10Proto); err != nil {
 			return wire.In(err, "task")
 		}
-		w.End(m)
 	case *Message:
-		m := w.Begin(18)
-		if err := writeMessageV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 18, c, writeMessageV10Proto); err != nil {
 			return wire.In(err, "message")
 		}
-		w.End(m)
 	case *UnknownSendMessageResponsePayload:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
@@ -3650,18 +3018,14 @@ func readSendMessageResponseV10Proto(r *wire.ProtoReader, x *SendMessageResponse
 				v = new(Task)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readTaskV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readTaskV10Proto)
 		case 18:
 			v, _ := x.Payload.(*Message)
 			if v == nil {
 				v = new(Message)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readMessageV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readMessageV10Proto)
 		default:
 			r.UnknownCase(tag, &extra)
 		}
@@ -3701,23 +3065,11 @@ func (x *StreamResponse) UnmarshalProto(src []byte) error {
 }
 
 func appendStreamResponseV10Proto(b []byte, x *StreamResponse) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeStreamResponseV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeStreamResponseV10Proto)
 }
 
 func decodeStreamResponseV10Proto(src []byte, x *StreamResponse) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readStreamResponseV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendStreamResponseV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readStreamResponseV10Proto, writeStreamResponseV10Proto)
 }
 
 func writeStreamResponseV10Proto(w *wire.ProtoWriter, x *StreamResponse) error {
@@ -3726,29 +3078,21 @@ func writeStreamResponseV10Proto(w *wire.ProtoWriter, x *StreamResponse) error {
 	}
 	switch c := x.Payload.(type) {
 	case *Task:
-		m := w.Begin(10)
-		if err := writeTaskV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 10, c, writeTaskV10Proto); err != nil {
 			return wire.In(err, "task")
 		}
-		w.End(m)
 	case *Message:
-		m := w.Begin(18)
-		if err := writeMessageV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 18, c, writeMessageV10Proto); err != nil {
 			return wire.In(err, "message")
 		}
-		w.End(m)
 	case *TaskStatusUpdateEvent:
-		m := w.Begin(26)
-		if err := writeTaskStatusUpdateEventV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 26, c, writeTaskStatusUpdateEventV10Proto); err != nil {
 			return wire.In(err, "statusUpdate")
 		}
-		w.End(m)
 	case *TaskArtifactUpdateEvent:
-		m := w.Begin(34)
-		if err := writeTaskArtifactUpdateEventV10Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV10Proto); err != nil {
 			return wire.In(err, "artifactUpdate")
 		}
-		w.End(m)
 	case *UnknownStreamResponsePayload:
 		if err := w.Unknown(c.Name, c.Value); err != nil {
 			return err
@@ -3769,36 +3113,28 @@ func readStreamResponseV10Proto(r *wire.ProtoReader, x *StreamResponse) {
 				v = new(Task)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readTaskV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readTaskV10Proto)
 		case 18:
 			v, _ := x.Payload.(*Message)
 			if v == nil {
 				v = new(Message)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readMessageV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readMessageV10Proto)
 		case 26:
 			v, _ := x.Payload.(*TaskStatusUpdateEvent)
 			if v == nil {
 				v = new(TaskStatusUpdateEvent)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readTaskStatusUpdateEventV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readTaskStatusUpdateEventV10Proto)
 		case 34:
 			v, _ := x.Payload.(*TaskArtifactUpdateEvent)
 			if v == nil {
 				v = new(TaskArtifactUpdateEvent)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readTaskArtifactUpdateEventV10Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readTaskArtifactUpdateEventV10Proto)
 		default:
 			r.UnknownCase(tag, &extra)
 		}
@@ -3842,23 +3178,11 @@ func (x *StringList) UnmarshalProto(src []byte) error {
 }
 
 func appendStringListV10Proto(b []byte, x *StringList) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeStringListV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeStringListV10Proto)
 }
 
 func decodeStringListV10Proto(src []byte, x *StringList) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readStringListV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendStringListV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readStringListV10Proto, writeStringListV10Proto)
 }
 
 func writeStringListV10Proto(w *wire.ProtoWriter, x *StringList) error {
@@ -3907,23 +3231,11 @@ func (x *SubscribeToTaskRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendSubscribeToTaskRequestV10Proto(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSubscribeToTaskRequestV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSubscribeToTaskRequestV10Proto)
 }
 
 func decodeSubscribeToTaskRequestV10Proto(src []byte, x *SubscribeToTaskRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSubscribeToTaskRequestV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSubscribeToTaskRequestV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSubscribeToTaskRequestV10Proto, writeSubscribeToTaskRequestV10Proto)
 }
 
 func writeSubscribeToTaskRequestV10Proto(w *wire.ProtoWriter, x *SubscribeToTaskRequest) error {
@@ -3978,23 +3290,11 @@ func (x *Task) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskV10Proto(b []byte, x *Task) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskV10Proto)
 }
 
 func decodeTaskV10Proto(src []byte, x *Task) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskV10Proto, writeTaskV10Proto)
 }
 
 func writeTaskV10Proto(w *wire.ProtoWriter, x *Task) error {
@@ -4007,26 +3307,18 @@ func writeTaskV10Proto(w *wire.ProtoWriter, x *Task) error {
 	if len(x.ContextID) > 0 {
 		w.String(18, x.ContextID)
 	}
-	{
-		m := w.Begin(26)
-		if err := writeTaskStatusV10Proto(w, x.Status); err != nil {
-			return wire.In(err, "status")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
+		return wire.In(err, "status")
 	}
 	for i, e := range x.Artifacts {
-		m := w.Begin(34)
-		if err := writeArtifactV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 34, e, writeArtifactV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "artifacts")
 		}
-		w.End(m)
 	}
 	for i, e := range x.History {
-		m := w.Begin(42)
-		if err := writeMessageV10Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 42, e, writeMessageV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "history")
 		}
-		w.End(m)
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(50, x.Metadata); err != nil {
@@ -4046,32 +3338,11 @@ func readTaskV10Proto(r *wire.ProtoReader, x *Task) {
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			if x.Status == nil {
-				x.Status = new(TaskStatus)
-			}
-			m := r.Enter(1)
-			readTaskStatusV10Proto(r, x.Status)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Status), readTaskStatusV10Proto)
 		case 34:
-			if len(blockArtifacts) == 0 {
-				blockArtifacts = make([]Artifact, wire.BlockSize(len(x.Artifacts)))
-			}
-			e := &blockArtifacts[0]
-			blockArtifacts, x.Artifacts = blockArtifacts[1:], append(x.Artifacts, e)
-			m := r.Enter(2)
-			readArtifactV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Artifacts) - 1)
+			x.Artifacts = wire.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV10Proto)
 		case 42:
-			if len(blockHistory) == 0 {
-				blockHistory = make([]Message, wire.BlockSize(len(x.History)))
-			}
-			e := &blockHistory[0]
-			blockHistory, x.History = blockHistory[1:], append(x.History, e)
-			m := r.Enter(2)
-			readMessageV10Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.History) - 1)
+			x.History = wire.ReadElem(r, x.History, &blockHistory, readMessageV10Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
@@ -4117,23 +3388,11 @@ func (x *TaskArtifactUpdateEvent) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskArtifactUpdateEventV10Proto(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskArtifactUpdateEventV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskArtifactUpdateEventV10Proto)
 }
 
 func decodeTaskArtifactUpdateEventV10Proto(src []byte, x *TaskArtifactUpdateEvent) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskArtifactUpdateEventV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskArtifactUpdateEventV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskArtifactUpdateEventV10Proto, writeTaskArtifactUpdateEventV10Proto)
 }
 
 func writeTaskArtifactUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskArtifactUpdateEvent) error {
@@ -4146,12 +3405,8 @@ func writeTaskArtifactUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskArtifactUp
 	if len(x.ContextID) > 0 {
 		w.String(18, x.ContextID)
 	}
-	{
-		m := w.Begin(26)
-		if err := writeArtifactV10Proto(w, x.Artifact); err != nil {
-			return wire.In(err, "artifact")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 26, x.Artifact, writeArtifactV10Proto); err != nil {
+		return wire.In(err, "artifact")
 	}
 	if x.Append {
 		w.Bool(32, x.Append)
@@ -4175,12 +3430,7 @@ func readTaskArtifactUpdateEventV10Proto(r *wire.ProtoReader, x *TaskArtifactUpd
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			if x.Artifact == nil {
-				x.Artifact = new(Artifact)
-			}
-			m := r.Enter(1)
-			readArtifactV10Proto(r, x.Artifact)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Artifact), readArtifactV10Proto)
 		case 32:
 			x.Append = r.Bool()
 		case 40:
@@ -4230,23 +3480,11 @@ func (x *TaskPushNotificationConfig) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskPushNotificationConfigV10Proto(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskPushNotificationConfigV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV10Proto)
 }
 
 func decodeTaskPushNotificationConfigV10Proto(src []byte, x *TaskPushNotificationConfig) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskPushNotificationConfigV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskPushNotificationConfigV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV10Proto, writeTaskPushNotificationConfigV10Proto)
 }
 
 func writeTaskPushNotificationConfigV10Proto(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
@@ -4269,11 +3507,9 @@ func writeTaskPushNotificationConfigV10Proto(w *wire.ProtoWriter, x *TaskPushNot
 		w.String(42, x.Token)
 	}
 	if x.Authentication != nil {
-		m := w.Begin(50)
-		if err := writeAuthenticationInfoV10Proto(w, x.Authentication); err != nil {
+		if err := wire.WriteInner(w, 50, x.Authentication, writeAuthenticationInfoV10Proto); err != nil {
 			return wire.In(err, "authentication")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -4292,12 +3528,7 @@ func readTaskPushNotificationConfigV10Proto(r *wire.ProtoReader, x *TaskPushNoti
 		case 42:
 			x.Token = r.String()
 		case 50:
-			if x.Authentication == nil {
-				x.Authentication = new(AuthenticationInfo)
-			}
-			m := r.Enter(1)
-			readAuthenticationInfoV10Proto(r, x.Authentication)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV10Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -4354,23 +3585,11 @@ func (x *TaskStatus) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskStatusV10Proto(b []byte, x *TaskStatus) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskStatusV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskStatusV10Proto)
 }
 
 func decodeTaskStatusV10Proto(src []byte, x *TaskStatus) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskStatusV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskStatusV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskStatusV10Proto, writeTaskStatusV10Proto)
 }
 
 func writeTaskStatusV10Proto(w *wire.ProtoWriter, x *TaskStatus) error {
@@ -4385,11 +3604,9 @@ func writeTaskStatusV10Proto(w *wire.ProtoWriter, x *TaskStatus) error {
 		w.Int32(8, n)
 	}
 	if x.Message != nil {
-		m := w.Begin(18)
-		if err := writeMessageV10Proto(w, x.Message); err != nil {
+		if err := wire.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
 			return wire.In(err, "message")
 		}
-		w.End(m)
 	}
 	if x.Timestamp != (time.Time{}) {
 		if err := w.Timestamp(26, x.Timestamp); err != nil {
@@ -4405,12 +3622,7 @@ func readTaskStatusV10Proto(r *wire.ProtoReader, x *TaskStatus) {
 		case 8:
 			x.State = nameTaskStateV10Proto(r.Int32())
 		case 18:
-			if x.Message == nil {
-				x.Message = new(Message)
-			}
-			m := r.Enter(1)
-			readMessageV10Proto(r, x.Message)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Message), readMessageV10Proto)
 		case 26:
 			x.Timestamp = r.Timestamp(x.Timestamp)
 		default:
@@ -4450,23 +3662,11 @@ func (x *TaskStatusUpdateEvent) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskStatusUpdateEventV10Proto(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskStatusUpdateEventV10Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskStatusUpdateEventV10Proto)
 }
 
 func decodeTaskStatusUpdateEventV10Proto(src []byte, x *TaskStatusUpdateEvent) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskStatusUpdateEventV10Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskStatusUpdateEventV10Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskStatusUpdateEventV10Proto, writeTaskStatusUpdateEventV10Proto)
 }
 
 func writeTaskStatusUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskStatusUpdateEvent) error {
@@ -4479,12 +3679,8 @@ func writeTaskStatusUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskStatusUpdate
 	if len(x.ContextID) > 0 {
 		w.String(18, x.ContextID)
 	}
-	{
-		m := w.Begin(26)
-		if err := writeTaskStatusV10Proto(w, x.Status); err != nil {
-			return wire.In(err, "status")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
+		return wire.In(err, "status")
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(34, x.Metadata); err != nil {
@@ -4502,12 +3698,7 @@ func readTaskStatusUpdateEventV10Proto(r *wire.ProtoReader, x *TaskStatusUpdateE
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			if x.Status == nil {
-				x.Status = new(TaskStatus)
-			}
-			m := r.Enter(1)
-			readTaskStatusV10Proto(r, x.Status)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Status), readTaskStatusV10Proto)
 		case 34:
 			x.Metadata = r.Struct(x.Metadata)
 		default:

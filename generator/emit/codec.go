@@ -204,13 +204,13 @@ var scalars = map[ir.Kind]scalar{
 	ir.KindListValue: {"ListValue", "AppendListValue", true, "", wireType("Value")},
 	ir.KindNullValue: {"NullValue", "AppendNullValue", false, "none", wireType("Null")},
 	ir.KindFieldMask: {"FieldMask", "AppendFieldMask", true, "", wireType("FieldMask")},
-	ir.KindAny:       {"Any", "AppendAny", true, "nil", func() *jen.Statement { return jen.Op("*").Qual(wirePath, "Any") }},
+	ir.KindAny:       {"Any", "AppendAny", true, "nil", anyType},
 	ir.KindStruct:    {"Struct", "AppendStruct", true, "", wireType("Object")},
 	ir.KindEmpty:     {"Struct", "AppendStruct", true, "", wireType("Object")},
 	ir.KindValue:     {"Value", "AppendValue", true, "", wireType("Value")},
 }
 
-// wireType is a type of runtime/wire; byteSlice and timeType are other types that several kinds have.
+// wireType is a type of runtime/wire; what follows are other types of kinds.
 func wireType(name string) func() *jen.Statement {
 	return func() *jen.Statement { return jen.Qual(wirePath, name) }
 }
@@ -218,6 +218,8 @@ func wireType(name string) func() *jen.Statement {
 func byteSlice() *jen.Statement { return jen.Index().Byte() }
 
 func timeType() *jen.Statement { return jen.Qual("time", "Time") }
+
+func anyType() *jen.Statement { return jen.Op("*").Qual(wirePath, "Any") }
 
 // isPointer reports whether the Go field is a pointer to say whether it is set.
 func isPointer(f *ir.Field) bool {

@@ -198,8 +198,8 @@ func (c *codec) appendHooked(l *ir.Layout) jen.Code {
 	)...)
 }
 
-// readHooked prints the function that takes a part from its hook. One of a kind that the hook does not know is read again
-// from what the hook kept of it.
+// readHooked prints the function that takes a part from its hook. One of a kind that the hook does not know is read
+// again from what the hook kept of it.
 func (c *codec) readHooked(l *ir.Layout) jen.Code {
 	content := c.hub.Fields["Part.content"]
 	var body []jen.Code

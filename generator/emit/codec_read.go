@@ -317,8 +317,8 @@ func (c *codec) readMap(m *ir.FieldLayout) jen.Code {
 	return fn.Call(jen.Id("r"), jen.Lit(nulls), c.reader(m, elem))
 }
 
-// unionSet prints what happens at the end of a message whose oneof met no known case: an unknown member may be one of an
-// open oneof; none, if given, is what there is to say without a case.
+// unionSet prints what happens at the end of a message whose oneof met no known case: an unknown member may be one of
+// an open oneof; none, if given, is what there is to say without a case.
 func unionSet(f *ir.Field, open bool, none jen.Code) []jen.Code {
 	x := jen.Id("x").Dot(f.Go)
 	switch {

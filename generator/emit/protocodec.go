@@ -11,7 +11,8 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 )
 
-// ProtoCodec prints the functions that read and write the hub types as protobuf. For a message T and the wire's suffix S:
+// ProtoCodec prints the functions that read and write the hub types as protobuf. For a message T and the wire's suffix
+// S:
 //
 //	func appendTS(b []byte, x *T) ([]byte, error) // a whole document
 //	func decodeTS(src []byte, x *T) error         // x has to be empty
@@ -25,7 +26,8 @@ import (
 //
 // For the newest protobuf wire the messages also get AppendProto and UnmarshalProto. What is written equals the
 // deterministic output of google.golang.org/protobuf byte for byte. What a message requires is checked as far as
-// protobuf can tell: messages, enum values, oneofs and lists that must not be empty; an absent scalar is its zero value.
+// protobuf can tell: messages, enum values, oneofs and lists that must not be empty; an absent scalar is its zero
+// value.
 func ProtoCodec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
 	c := &protoCodec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newestProto(p)}
 	if err := c.check(); err != nil {
@@ -146,7 +148,9 @@ var protoScalars = map[ir.Kind]protoScalar{
 
 // protoForms are the scalars in the forms that are not the plain one.
 var protoForms = map[ir.Form]map[ir.Kind]protoScalar{
-	ir.ZigZag: {ir.KindInt32: {method: "Sint32", wireType: varintType}, ir.KindInt64: {method: "Sint64", wireType: varintType}},
+	ir.ZigZag: {
+		ir.KindInt32: {method: "Sint32", wireType: varintType}, ir.KindInt64: {method: "Sint64", wireType: varintType},
+	},
 	ir.Fixed: {
 		ir.KindInt32: {method: "Sfixed32", wireType: fixed32Type}, ir.KindInt64: {method: "Sfixed64", wireType: fixed64Type},
 		ir.KindUint32: {method: "Fixed32", wireType: fixed32Type}, ir.KindUint64: {method: "Fixed64", wireType: fixed64Type},
@@ -202,6 +206,11 @@ func (v protoValue) packable() bool {
 	return v.wireType() != delimitedType && v.wireType() != groupType
 }
 
+// methodOf is a method of the reader or writer of protobuf as a function.
+func methodOf(of, method string) jen.Code {
+	return jen.Parens(jen.Op("*").Qual(wirePath, of)).Dot(method)
+}
+
 // tagOf prints the tag of a field.
 func tagOf(number int32, wireType int) jen.Code { return jen.Lit(int(number)<<3 | wireType) }
 
@@ -218,37 +227,30 @@ func ordered(l *ir.Layout) (fields []*ir.FieldLayout, oneofs []*ir.Field) {
 
 // methods prints what makes a message encode itself as this wire.
 func (c *protoCodec) methods(l *ir.Layout) jen.Code {
-	t := l.Type.Go
-	s := doc("AppendProto appends x as " + c.wire.Name + " to b. The error, a [*wire.Error], says which member cannot be written.").(*jen.Statement)
-	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("AppendProto").Params(jen.Id("b").Index().Byte()).Params(jen.Index().Byte(), jen.Error()).
+	receiver, bytes := jen.Params(jen.Id("x").Add(ptr(l.Type))), jen.Index().Byte()
+	s := jen.Add(doc("AppendProto appends x as " + c.wire.Name +
+		" to b. The error, a [*wire.Error], says which member cannot be written."))
+	s.Func().Add(receiver).Id("AppendProto").Params(jen.Id("b").Add(bytes)).Params(bytes, jen.Error()).
 		Block(jen.Return(jen.Id(c.fn("append", l)).Call(jen.Id("b"), jen.Id("x")))).Line().Line()
-	s.Add(doc("UnmarshalProto replaces x by what src holds, read as " + c.wire.Name + ". The error is a [*wire.Error]; x is then incomplete."))
-	s.Func().Params(jen.Id("x").Op("*").Id(t)).Id("UnmarshalProto").Params(jen.Id("src").Index().Byte()).Error().Block(
-		jen.Op("*").Id("x").Op("=").Id(t).Values(),
+	s.Add(doc("UnmarshalProto replaces x by what src holds, read as " + c.wire.Name +
+		". The error is a [*wire.Error]; x is then incomplete."))
+	s.Func().Add(receiver).Id("UnmarshalProto").Params(jen.Id("src").Add(bytes)).Error().Block(
+		jen.Op("*").Id("x").Op("=").Id(l.Type.Go).Values(),
 		jen.Return(jen.Id(c.fn("decode", l)).Call(jen.Id("src"), jen.Id("x"))),
 	).Line()
 	return s
 }
 
-// document prints the functions for a message that is not inside another. Something required that one piece of a message
-// lacks may be in a later one, so what lacked it is looked at again in the end: whatever can be written is complete.
+// document prints the functions for a message that is not inside another.
 func (c *protoCodec) document(l *ir.Layout) jen.Code {
-	s := jen.Func().Id(c.fn("append", l)).Params(jen.Id("b").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).
-		Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Var().Id("w").Qual(wirePath, "ProtoWriter"),
-		jen.Id("w").Dot("Reset").Call(jen.Id("b")),
-		jen.If(jen.Err().Op(":=").Id(c.fn("write", l)).Call(jen.Op("&").Id("w"), jen.Id("x")), jen.Err().Op("!=").Nil()).
-			Block(jen.Return(jen.Id("b"), jen.Err())),
-		jen.Return(jen.Id("w").Dot("Done").Call()),
-	).Line().Line()
-	return s.Func().Id(c.fn("decode", l)).Params(jen.Id("src").Index().Byte(), jen.Id("x").Op("*").Id(l.Type.Go)).Error().Block(
-		jen.Var().Id("r").Qual(wirePath, "ProtoReader"),
-		jen.Id("r").Dot("Reset").Call(jen.Id("src")),
-		jen.Id(c.fn("read", l)).Call(jen.Op("&").Id("r"), jen.Id("x")),
-		jen.If(jen.Id("r").Dot("Complete").Call()).Block(jen.Return(jen.Id("r").Dot("Done").Call())),
-		jen.List(jen.Id("_"), jen.Err()).Op(":=").Id(c.fn("append", l)).Call(jen.Nil(), jen.Id("x")),
-		jen.Return(jen.Err()),
-	).Line()
+	bytes, x := jen.Index().Byte(), jen.Id("x").Add(ptr(l.Type))
+	write, read := jen.Id(c.fn("write", l)), jen.Id(c.fn("read", l))
+	encode := jen.Qual(wirePath, "AppendProto").Call(jen.Id("b"), jen.Id("x"), write)
+	decode := jen.Qual(wirePath, "DecodeProto").Call(jen.Id("src"), jen.Id("x"), read, write)
+	s := jen.Func().Id(c.fn("append", l)).Params(jen.Id("b").Add(bytes), x).Params(bytes, jen.Error()).
+		Add(oneLine(jen.Return(encode))).Line().Line()
+	return s.Func().Id(c.fn("decode", l)).Params(jen.Id("src").Add(bytes), x).Error().
+		Add(oneLine(jen.Return(decode))).Line()
 }
 
 // memberNames prints the function that names a field in errors, by its tag.

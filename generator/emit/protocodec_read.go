@@ -1,6 +1,8 @@
 package emit
 
 import (
+	"slices"
+
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
@@ -59,7 +61,9 @@ func (c *protoCodec) readFunc(l *ir.Layout, body ...jen.Code) jen.Code {
 // eachTag is a loop over the fields of a message.
 func eachTag(body ...jen.Code) jen.Code {
 	next := jen.Id("r").Dot("Tag").Call()
-	return jen.For(jen.Id("tag").Op(":=").Add(next), jen.Id("tag").Op("!=").Lit(0), jen.Id("tag").Op("=").Add(next)).Block(body...)
+	tag := jen.Id("tag")
+	start, again := jen.Add(tag).Op(":=").Add(next), jen.Add(tag).Op("=").Add(next)
+	return jen.For(start, jen.Add(tag).Op("!=").Lit(0), again).Block(body...)
 }
 
 // blockOf is the element of a list of messages, which come from one block of memory.
@@ -81,7 +85,7 @@ func (c *protoCodec) readMember(m *ir.FieldLayout) []jen.Code {
 		return nil
 	case m.Nested != nil:
 		inner := protoValue{TypeRef: ir.TypeRef{Kind: ir.KindMessage}, layout: m.Nested}
-		return []jen.Code{jen.Case(tagOf(m.Number, delimitedType)).Block(c.enter(inner, m.Number, 1, jen.Id("x"))...)}
+		return []jen.Code{jen.Case(tagOf(m.Number, delimitedType)).Block(c.readInner(inner, m.Number, jen.Id("x")))}
 	case m.Hook != "":
 		return []jen.Code{c.readByHook(m)}
 	}
@@ -98,7 +102,10 @@ func (c *protoCodec) readMember(m *ir.FieldLayout) []jen.Code {
 	case t.Kind == ir.KindMap:
 		return []jen.Code{jen.Case(tagOf(m.Number, delimitedType)).Block(c.readEntry(m, v)...)}
 	case t.Kind == ir.KindMessage:
-		return one(append([]jen.Code{c.create(m)}, c.enter(v, m.Number, 1, x())...)...)
+		if create, ok := c.create(m); ok {
+			return one(create, c.readInner(v, m.Number, x()))
+		}
+		return one(c.readInner(v, m.Number, made(m.Field)))
 	case m.Implicit:
 		return one(target(m).Op("=").Qual(wirePath, "NonZero").Call(c.readScalar(v, nil)))
 	case isPointer(m.Field) && (v.wrapped || protoScalars[t.Kind].merges):
@@ -112,8 +119,9 @@ func (c *protoCodec) readMember(m *ir.FieldLayout) []jen.Code {
 	return one(c.assign(v, m.Number, x(), x()))
 }
 
-// create prints the making of a message that is not there yet, with what absence means for its members.
-func (c *protoCodec) create(m *ir.FieldLayout) jen.Code {
+// create prints the making of a message that is not there yet, with what absence means for its members. It is not ok
+// if that is nothing.
+func (c *protoCodec) create(m *ir.FieldLayout) (code jen.Code, ok bool) {
 	x := jen.Id("x").Dot(m.Field.Go)
 	body := []jen.Code{jen.Add(x).Op("=").New(jen.Id(m.Field.Type.Type.Go))}
 	for _, inner := range c.layout(m, m.Field.Type).Fields {
@@ -121,7 +129,7 @@ func (c *protoCodec) create(m *ir.FieldLayout) jen.Code {
 			body = append(body, jen.Add(x).Dot(inner.Field.Go).Op("=").Add(hook("Absent"+inner.Hook)).Call())
 		}
 	}
-	return jen.If(isNil(x)).Block(body...)
+	return jen.If(isNil(x)).Block(body...), len(body) > 1
 }
 
 // assign prints the reading of a value that is no message of the definition into dst; old is the value so far.
@@ -133,17 +141,13 @@ func (c *protoCodec) assign(v protoValue, number int32, dst, old jen.Code) jen.C
 	return jen.Id("r").Dot("Group").Call(tagOf(number, groupType), jen.Func().Params().Block(read))
 }
 
-// enter prints the reading of a message that is inside this one.
-func (c *protoCodec) enter(t protoValue, number int32, levels int, x jen.Code) []jen.Code {
-	enter := jen.Id("r").Dot("Enter").Call(jen.Lit(levels))
+// readInner prints the reading of a message that is inside this one.
+func (c *protoCodec) readInner(t protoValue, number int32, x jen.Code) jen.Code {
+	read := jen.Id(c.fn("read", t.layout))
 	if t.form == ir.Group {
-		enter = jen.Id("r").Dot("EnterGroup").Call(tagOf(number, groupType), jen.Lit(levels))
+		return jen.Qual(wirePath, "ReadGroup").Call(jen.Id("r"), tagOf(number, groupType), x, read)
 	}
-	return []jen.Code{
-		jen.Id("m").Op(":=").Add(enter),
-		jen.Id(c.fn("read", t.layout)).Call(jen.Id("r"), x),
-		jen.Id("r").Dot("Leave").Call(jen.Id("m")),
-	}
+	return jen.Qual(wirePath, "ReadInner").Call(jen.Id("r"), x, read)
 }
 
 // readScalar is the expression that reads a scalar or an enum; old is the value so far.
@@ -162,7 +166,8 @@ func (c *protoCodec) readScalar(t protoValue, old jen.Code) jen.Code {
 		case old == nil:
 			old = jen.Op("*").New(scalars[t.Kind].convert())
 		}
-		return jen.Qual(wirePath, "ReadWrapped").Call(jen.Id("r"), tagOf(1, s.wireType), old, jen.Parens(jen.Op("*").Qual(wirePath, "ProtoReader")).Dot(s.method))
+		read := methodOf("ProtoReader", s.method)
+		return jen.Qual(wirePath, "ReadWrapped").Call(jen.Id("r"), tagOf(1, s.wireType), old, read)
 	case !s.merges:
 		return jen.Id("r").Dot(s.method).Call()
 	case old != nil:
@@ -206,26 +211,17 @@ func (c *protoCodec) readCase(m *ir.FieldLayout, x func() *jen.Statement) []jen.
 		jen.If(value.Clone().Op("==").Nil()).Block(create),
 		x().Op("=").Id("v"),
 	}
-	return append(code, c.enter(t, m.Number, 1, value)...)
+	return append(code, c.readInner(t, m.Number, value))
 }
 
 // readList prints the reading of an element, or of a packed list, which is read element by element too.
 func (c *protoCodec) readList(m *ir.FieldLayout, elem protoValue) []jen.Code {
-	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
-	index := jen.Id("r").Dot("Elem").Call(jen.Len(x()).Op("-").Lit(1))
 	if elem.Kind == ir.KindMessage {
-		block := func() *jen.Statement { return jen.Id(blockName(m)) }
-		body := []jen.Code{
-			jen.If(jen.Len(block()).Op("==").Lit(0)).Block(
-				block().Op("=").Make(jen.Index().Id(elem.Type.Go), jen.Qual(wirePath, "BlockSize").Call(jen.Len(x()))),
-			),
-			jen.Id("e").Op(":=").Op("&").Add(block()).Index(jen.Lit(0)),
-			jen.List(block(), x()).Op("=").List(block().Index(jen.Lit(1).Op(":")), jen.Append(x(), jen.Id("e"))),
-		}
-		body = append(append(body, c.enter(elem, m.Number, 2, jen.Id("e"))...), index)
-		return []jen.Code{jen.Case(tagOf(m.Number, elem.wireType())).Block(body...)}
+		return []jen.Code{jen.Case(tagOf(m.Number, elem.wireType())).Block(c.readElem(m, elem))}
 	}
-	add := jen.Code(x().Op("=").Append(x(), c.readScalar(elem, nil)))
+	x := jen.Id("x").Dot(m.Field.Go)
+	index := jen.Id("r").Dot("Elem").Call(jen.Len(x).Op("-").Lit(1))
+	add := jen.Code(jen.Add(x).Op("=").Append(x, c.readScalar(elem, nil)))
 	if elem.form == ir.Group {
 		add = jen.Id("r").Dot("Group").Call(tagOf(m.Number, groupType), jen.Func().Params().Block(add))
 	}
@@ -240,66 +236,92 @@ func (c *protoCodec) readList(m *ir.FieldLayout, elem protoValue) []jen.Code {
 	return code
 }
 
-// readEntry prints the reading of a map's entry. What is missing in it is the zero value; a later entry replaces an earlier one.
+// readElem prints the reading of an element that is a message.
+func (c *protoCodec) readElem(m *ir.FieldLayout, elem protoValue) jen.Code {
+	x := jen.Id("x").Dot(m.Field.Go)
+	fn, args := "ReadElem", []jen.Code{jen.Id("r")}
+	if elem.form == ir.Group {
+		fn, args = "ReadGroupElem", append(args, tagOf(m.Number, groupType))
+	}
+	args = append(args, x, jen.Op("&").Id(blockName(m)), jen.Id(c.fn("read", elem.layout)))
+	return jen.Add(x).Op("=").Qual(wirePath, fn).Call(args...)
+}
+
+// readEntry prints the reading of a map's entry. What is missing in it is the zero value; a later entry replaces an
+// earlier one.
 func (c *protoCodec) readEntry(m *ir.FieldLayout, elem protoValue) []jen.Code {
-	x := func() *jen.Statement { return jen.Id("x").Dot(m.Field.Go) }
-	key, keyGo, name := keyOf(m), keyType(m.Field.Type), jen.Id("name")
+	x, key, keyGo, name := jen.Id("x").Dot(m.Field.Go), keyOf(m), keyType(m.Field.Type), jen.Id("name")
 	if m.Field.Type.Key != nil {
 		name = jen.Qual(wirePath, "KeyName").Call(jen.Id("name"))
 	}
 	goType := mapElem(elem.TypeRef)
-	value := jen.Var().Id("value").Add(goType)
-	read := []jen.Code{jen.Id("value").Op("=").Add(c.readScalar(elem, jen.Id("value")))}
-	var after []jen.Code
+	start, read, after := c.entryValue(elem, goType)
+	return slices.Concat(
+		[]jen.Code{jen.Var().Id("name").Add(keyGo)},
+		start,
+		[]jen.Code{
+			jen.Id("entry").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(1)),
+			eachTag(jen.Switch(jen.Id("tag")).Block(
+				jen.Case(tagOf(1, key.wireType())).Block(jen.Id("name").Op("=").Id("r").Dot(key.scalar().method).Call()),
+				jen.Case(tagOf(2, elem.wireType())).Block(read...),
+				jen.Default().Block(jen.Id("r").Dot("Skip").Call(jen.Id("tag"))),
+			)),
+			jen.Id("r").Dot("Leave").Call(jen.Id("entry")),
+			jen.Id("r").Dot("In").Call(name),
+		},
+		after,
+		[]jen.Code{
+			jen.If(isNil(x)).Block(jen.Add(x).Op("=").Map(keyGo).Add(goType).Values()),
+			jen.Add(x).Index(jen.Id("name")).Op("=").Id("value"),
+		},
+	)
+}
+
+// entryValue prints what declares the value of a map's entry, what reads it, and what is done about one that is
+// missing.
+func (c *protoCodec) entryValue(elem protoValue, goType jen.Code) (start, read, after []jen.Code) {
+	value := jen.Id("value")
 	switch elem.Kind {
 	case ir.KindMessage:
-		value = jen.Id("value").Op(":=").New(jen.Id(elem.Type.Go))
-		read = c.enter(elem, 2, 1, jen.Id("value"))
-		if len(c.missing(elem.layout)) > 0 {
-			// Without a value in the entry nothing has looked at what an empty message lacks.
-			after = append(after, jen.If(jen.Op("!").Id("given")).Block(jen.Id("r").Dot("Incomplete").Call()))
+		start = []jen.Code{jen.Id("value").Op(":=").New(jen.Id(elem.Type.Go))}
+		read = []jen.Code{c.readInner(elem, 2, value)}
+		if len(c.missing(elem.layout)) > 0 { // without a value nothing has looked at what an empty message lacks
+			start = append(start, jen.Id("given").Op(":=").False())
+			read = append([]jen.Code{jen.Id("given").Op("=").True()}, read...)
+			after = []jen.Code{jen.If(jen.Op("!").Id("given")).Block(jen.Id("r").Dot("Incomplete").Call())}
 		}
+		return start, read, after
 	case ir.KindEnum:
-		value = jen.Id("value").Op(":=").Id(c.fn("name", elem.layout)).Call(jen.Lit(0))
-	case ir.KindStruct, ir.KindEmpty, ir.KindValue:
-		empty := "{}"
-		if elem.Kind == ir.KindValue {
-			empty = "null"
-		}
-		after = append(after, jen.If(jen.Len(jen.Id("value")).Op("==").Lit(0)).Block(jen.Id("value").Op("=").Add(goType).Call(jen.Lit(empty))))
-	case ir.KindBytes:
-		after = append(after, jen.If(jen.Id("value").Op("==").Nil()).Block(jen.Id("value").Op("=").Add(goType.Clone()).Values()))
+		start = []jen.Code{jen.Id("value").Op(":=").Id(c.fn("name", elem.layout)).Call(jen.Lit(0))}
+	default:
+		start = []jen.Code{jen.Var().Id("value").Add(goType)}
+	}
+	read = []jen.Code{jen.Id("value").Op("=").Add(c.readScalar(elem, value))}
+	if missing, zero := entryZero(elem.Kind, goType); missing != nil {
+		after = []jen.Code{jen.If(missing).Block(jen.Id("value").Op("=").Add(zero))}
+	}
+	return start, read, after
+}
+
+// entryZero is the condition that an entry has no value, and what it then has; nil if that is what Go has.
+func entryZero(kind ir.Kind, goType jen.Code) (missing, zero jen.Code) {
+	value := jen.Id("value")
+	switch kind {
+	case ir.KindStruct, ir.KindEmpty:
+		return jen.Len(value).Op("==").Lit(0), jen.Add(goType).Call(jen.Lit("{}"))
+	case ir.KindValue:
+		return jen.Len(value).Op("==").Lit(0), jen.Add(goType).Call(jen.Lit("null"))
 	case ir.KindListValue:
-		after = append(after, jen.If(jen.Len(jen.Id("value")).Op("==").Lit(0)).Block(jen.Id("value").Op("=").Add(goType.Clone()).Call(jen.Lit("[]"))))
-	case ir.KindFieldMask, ir.KindAny:
-		empty := goType.Clone().Values()
-		if elem.Kind == ir.KindAny {
-			empty = jen.Op("&").Qual(wirePath, "Any").Values()
-		}
-		after = append(after, jen.If(jen.Id("value").Op("==").Nil()).Block(jen.Id("value").Op("=").Add(empty)))
-	case ir.KindTimestamp:
-		// An empty Timestamp is the first moment of 1970, the zero time is not.
-		after = append(after, jen.If(jen.Id("value").Op("==").Parens(jen.Qual("time", "Time").Values())).Block(jen.Id("value").Op("=").Qual("time", "Unix").Call(jen.Lit(0), jen.Lit(0)).Dot("UTC").Call()))
+		return jen.Len(value).Op("==").Lit(0), jen.Add(goType).Call(jen.Lit("[]"))
+	case ir.KindBytes, ir.KindFieldMask:
+		return isNil(value), jen.Add(goType).Values()
+	case ir.KindAny:
+		return isNil(value), jen.Op("&").Qual(wirePath, "Any").Values()
+	case ir.KindTimestamp: // an empty Timestamp is the first moment of 1970, the zero time is not
+		epoch := jen.Qual("time", "Unix").Call(jen.Lit(0), jen.Lit(0)).Dot("UTC").Call()
+		return value.Op("==").Parens(jen.Qual("time", "Time").Values()), epoch
 	}
-	start := []jen.Code{jen.Var().Id("name").Add(keyGo), value}
-	if len(after) > 0 && elem.Kind == ir.KindMessage {
-		start, read = append(start, jen.Id("given").Op(":=").False()), append([]jen.Code{jen.Id("given").Op("=").True()}, read...)
-	}
-	code := append(start,
-		jen.Id("entry").Op(":=").Id("r").Dot("Enter").Call(jen.Lit(1)),
-		eachTag(jen.Switch(jen.Id("tag")).Block(
-			jen.Case(tagOf(1, key.wireType())).Block(jen.Id("name").Op("=").Id("r").Dot(key.scalar().method).Call()),
-			jen.Case(tagOf(2, elem.wireType())).Block(read...),
-			jen.Default().Block(jen.Id("r").Dot("Skip").Call(jen.Id("tag"))),
-		)),
-		jen.Id("r").Dot("Leave").Call(jen.Id("entry")),
-		jen.Id("r").Dot("In").Call(name),
-	)
-	code = append(code, after...)
-	return append(code,
-		jen.If(x().Op("==").Nil()).Block(x().Op("=").Map(keyGo).Add(goType).Values()),
-		x().Index(jen.Id("name")).Op("=").Id("value"),
-	)
+	return nil, nil
 }
 
 // mapElem is the Go type of a map's values.
@@ -335,7 +357,8 @@ func (c *protoCodec) missing(l *ir.Layout) []jen.Code {
 func (c *protoCodec) lacks(m *ir.FieldLayout) []jen.Code {
 	t, x := m.Field.Type, jen.Id("x").Dot(m.Field.Go)
 	if m.Filled {
-		return []jen.Code{c.create(m)}
+		create, _ := c.create(m)
+		return []jen.Code{create}
 	}
 	if zero := c.namedZero(t); zero != nil && !isPointer(m.Field) {
 		return []jen.Code{jen.If(jen.Add(x).Op("==").Lit("")).Block(jen.Add(x).Op("=").Id(zero.Go))}

@@ -32,7 +32,7 @@ func (c *protoCodec) writeMember(m *ir.FieldLayout) jen.Code {
 	fail := func(err jen.Code) jen.Code { return returnIn(err, jen.Lit(m.Name)) }
 	switch {
 	case m.Nested != nil:
-		return jen.Block(c.writeInner(tagOf(m.Number, delimitedType), m.Nested, jen.Id("x"), fail))
+		return c.writeInner(tagOf(m.Number, delimitedType), m.Nested, jen.Id("x"), fail)
 	case m.Hook != "":
 		return c.writeByHook(m)
 	case m.Implicit:
@@ -58,8 +58,10 @@ func (c *protoCodec) writeMember(m *ir.FieldLayout) jen.Code {
 	case t.Kind == ir.KindTimestamp && m.Required:
 		return jen.If(jen.Add(x).Op("==").Parens(jen.Qual("time", "Time").Values())).Add(notSet).Line().Add(write(x))
 	case m.Filled:
-		return jen.Block(write(jen.Qual(wirePath, "OrNew").Call(x)))
-	case m.Always, m.Required && (m.Wrapped || t.Kind == ir.KindMessage || protoScalars[t.Kind].merges || t.Kind == ir.KindEmpty):
+		return write(jen.Qual(wirePath, "OrNew").Call(x))
+	case m.Required && t.Kind == ir.KindMessage:
+		return write(x)
+	case m.Always, m.Required && (m.Wrapped || protoScalars[t.Kind].merges || t.Kind == ir.KindEmpty):
 		return jen.Block(write(x))
 	case f.Presence == ir.Explicit && t.Nilable():
 		return jen.If(notNil(x)).Block(write(x))
@@ -130,7 +132,8 @@ func returnIn(err jen.Code, names ...jen.Code) jen.Code {
 func (c *protoCodec) writeValue(t protoValue, tag, x jen.Code, fail func(jen.Code) jen.Code) jen.Code {
 	if t.wrapped {
 		s := t.scalar()
-		return jen.Qual(wirePath, "WriteWrapped").Call(jen.Id("w"), tag, tagOf(1, s.wireType), c.present(t.TypeRef, jen.Parens(x)), x, jen.Parens(jen.Op("*").Qual(wirePath, "ProtoWriter")).Dot(s.method))
+		return jen.Qual(wirePath, "WriteWrapped").Call(
+			jen.Id("w"), tag, tagOf(1, s.wireType), c.present(t.TypeRef, jen.Parens(x)), x, methodOf("ProtoWriter", s.method))
 	}
 	switch t.Kind {
 	case ir.KindMessage:
@@ -153,9 +156,8 @@ func (c *protoCodec) writeValue(t protoValue, tag, x jen.Code, fail func(jen.Cod
 
 // writeInner prints the writing of a message inside this one.
 func (c *protoCodec) writeInner(tag jen.Code, l *ir.Layout, x jen.Code, fail func(jen.Code) jen.Code) jen.Code {
-	return jen.Id("m").Op(":=").Id("w").Dot("Begin").Call(tag).Line().
-		If(jen.Err().Op(":=").Id(c.fn("write", l)).Call(jen.Id("w"), x), jen.Err().Op("!=").Nil()).Block(fail(jen.Err())).Line().
-		Id("w").Dot("End").Call(jen.Id("m"))
+	write := jen.Qual(wirePath, "WriteInner").Call(jen.Id("w"), tag, x, jen.Id(c.fn("write", l)))
+	return jen.If(jen.Err().Op(":=").Add(write), jen.Err().Op("!=").Nil()).Block(fail(jen.Err()))
 }
 
 // tooFew prints the check of a list's length.
@@ -211,8 +213,8 @@ func (c *protoCodec) writeMap(m *ir.FieldLayout) jen.Code {
 	)
 }
 
-// writeOneof prints the writing of a oneof: the case that is set, whatever its value. A case that an older wire does not
-// have is left out.
+// writeOneof prints the writing of a oneof: the case that is set, whatever its value. A case that an older wire does
+// not have is left out.
 func (c *protoCodec) writeOneof(l *ir.Layout, f *ir.Field) jen.Code {
 	var cases []jen.Code
 	for _, m := range l.Fields {

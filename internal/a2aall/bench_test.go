@@ -20,7 +20,7 @@ func BenchmarkEvents(b *testing.B) {
 		}
 	}
 	for _, c := range []oldCodec{taskCodec("0.3-protojson", protoJSON03), taskCodec("0.3-proto", protobuf03)} {
-		benchDocument(b, c, task)
+		benchDocument(b, c, task.Generated())
 	}
 	for _, v := range p.Versions {
 		get := operationOf(v, runtime.RoleGet)

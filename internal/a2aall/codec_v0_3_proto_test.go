@@ -11,23 +11,11 @@ import (
 )
 
 func appendAPIKeySecuritySchemeV03Proto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAPIKeySecuritySchemeV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAPIKeySecuritySchemeV03Proto)
 }
 
 func decodeAPIKeySecuritySchemeV03Proto(src []byte, x *APIKeySecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAPIKeySecuritySchemeV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAPIKeySecuritySchemeV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAPIKeySecuritySchemeV03Proto, writeAPIKeySecuritySchemeV03Proto)
 }
 
 func writeAPIKeySecuritySchemeV03Proto(w *wire.ProtoWriter, x *APIKeySecurityScheme) error {
@@ -78,23 +66,11 @@ func memberAPIKeySecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendAgentCapabilitiesV03Proto(b []byte, x *AgentCapabilities) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentCapabilitiesV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentCapabilitiesV03Proto)
 }
 
 func decodeAgentCapabilitiesV03Proto(src []byte, x *AgentCapabilities) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentCapabilitiesV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentCapabilitiesV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentCapabilitiesV03Proto, writeAgentCapabilitiesV03Proto)
 }
 
 func writeAgentCapabilitiesV03Proto(w *wire.ProtoWriter, x *AgentCapabilities) error {
@@ -108,11 +84,9 @@ func writeAgentCapabilitiesV03Proto(w *wire.ProtoWriter, x *AgentCapabilities) e
 		w.Bool(16, *v)
 	}
 	for i, e := range x.Extensions {
-		m := w.Begin(26)
-		if err := writeAgentExtensionV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 26, e, writeAgentExtensionV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "extensions")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -126,15 +100,7 @@ func readAgentCapabilitiesV03Proto(r *wire.ProtoReader, x *AgentCapabilities) {
 		case 16:
 			x.PushNotifications = wire.NonZero(r.Bool())
 		case 26:
-			if len(blockExtensions) == 0 {
-				blockExtensions = make([]AgentExtension, wire.BlockSize(len(x.Extensions)))
-			}
-			e := &blockExtensions[0]
-			blockExtensions, x.Extensions = blockExtensions[1:], append(x.Extensions, e)
-			m := r.Enter(2)
-			readAgentExtensionV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Extensions) - 1)
+			x.Extensions = wire.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -158,23 +124,11 @@ func memberAgentCapabilitiesV03Proto(tag uint32) string {
 }
 
 func appendAgentCardV03Proto(b []byte, x *AgentCard) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentCardV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentCardV03Proto)
 }
 
 func decodeAgentCardV03Proto(src []byte, x *AgentCard) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentCardV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentCardV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentCardV03Proto, writeAgentCardV03Proto)
 }
 
 func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
@@ -189,11 +143,9 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	}
 	legacy.PutInterfaces(w, 26, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "url")
 	if x.Provider != nil {
-		m := w.Begin(34)
-		if err := writeAgentProviderV03Proto(w, x.Provider); err != nil {
+		if err := wire.WriteInner(w, 34, x.Provider, writeAgentProviderV03Proto); err != nil {
 			return wire.In(err, "provider")
 		}
-		w.End(m)
 	}
 	if len(x.Version) > 0 {
 		w.String(42, x.Version)
@@ -202,30 +154,24 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 		w.String(50, *v)
 	}
 	if x.Capabilities != nil {
-		m := w.Begin(58)
-		if err := writeAgentCapabilitiesV03Proto(w, x.Capabilities); err != nil {
+		if err := wire.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV03Proto); err != nil {
 			return wire.In(err, "capabilities")
 		}
-		w.End(m)
 	}
 	if len(x.SecuritySchemes) > 0 {
 		for _, name := range wire.SortedNames(x.SecuritySchemes) {
 			entry := w.Begin(66)
 			w.String(10, name)
-			m := w.Begin(18)
-			if err := writeSecuritySchemeV03Proto(w, x.SecuritySchemes[name]); err != nil {
+			if err := wire.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV03Proto); err != nil {
 				return wire.In(wire.In(err, name), "securitySchemes")
 			}
-			w.End(m)
 			w.End(entry)
 		}
 	}
 	for i, e := range x.SecurityRequirements {
-		m := w.Begin(74)
-		if err := writeSecurityRequirementV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 74, e, writeSecurityRequirementV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "security")
 		}
-		w.End(m)
 	}
 	for _, e := range x.DefaultInputModes {
 		w.String(82, e)
@@ -234,11 +180,9 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 		w.String(90, e)
 	}
 	for i, e := range x.Skills {
-		m := w.Begin(98)
-		if err := writeAgentSkillV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 98, e, writeAgentSkillV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "skills")
 		}
-		w.End(m)
 	}
 	if o := x.Capabilities; o != nil {
 		if v := o.ExtendedAgentCard; v != nil && *v {
@@ -249,11 +193,9 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	legacy.PutInterfaces(w, 122, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "additionalInterfaces")
 	legacy.PutInterfaces(w, 130, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "protocolVersion")
 	for i, e := range x.Signatures {
-		m := w.Begin(138)
-		if err := writeAgentCardSignatureV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 138, e, writeAgentCardSignatureV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "signatures")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -278,23 +220,13 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 		case 130:
 			group.Take(r, "protocolVersion")
 		case 34:
-			if x.Provider == nil {
-				x.Provider = new(AgentProvider)
-			}
-			m := r.Enter(1)
-			readAgentProviderV03Proto(r, x.Provider)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV03Proto)
 		case 42:
 			x.Version = r.String()
 		case 50:
 			x.DocumentationURL = wire.NonZero(r.String())
 		case 58:
-			if x.Capabilities == nil {
-				x.Capabilities = new(AgentCapabilities)
-			}
-			m := r.Enter(1)
-			readAgentCapabilitiesV03Proto(r, x.Capabilities)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV03Proto)
 		case 66:
 			var name string
 			value := new(SecurityScheme)
@@ -304,9 +236,7 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 				case 10:
 					name = r.String()
 				case 18:
-					m := r.Enter(1)
-					readSecuritySchemeV03Proto(r, value)
-					r.Leave(m)
+					wire.ReadInner(r, value, readSecuritySchemeV03Proto)
 				default:
 					r.Skip(tag)
 				}
@@ -318,15 +248,7 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 			}
 			x.SecuritySchemes[name] = value
 		case 74:
-			if len(blockSecurityRequirements) == 0 {
-				blockSecurityRequirements = make([]SecurityRequirement, wire.BlockSize(len(x.SecurityRequirements)))
-			}
-			e := &blockSecurityRequirements[0]
-			blockSecurityRequirements, x.SecurityRequirements = blockSecurityRequirements[1:], append(x.SecurityRequirements, e)
-			m := r.Enter(2)
-			readSecurityRequirementV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.SecurityRequirements) - 1)
+			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV03Proto)
 		case 82:
 			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
 			r.Elem(len(x.DefaultInputModes) - 1)
@@ -334,27 +256,11 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 			x.DefaultOutputModes = append(x.DefaultOutputModes, r.String())
 			r.Elem(len(x.DefaultOutputModes) - 1)
 		case 98:
-			if len(blockSkills) == 0 {
-				blockSkills = make([]AgentSkill, wire.BlockSize(len(x.Skills)))
-			}
-			e := &blockSkills[0]
-			blockSkills, x.Skills = blockSkills[1:], append(x.Skills, e)
-			m := r.Enter(2)
-			readAgentSkillV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Skills) - 1)
+			x.Skills = wire.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV03Proto)
 		case 104:
 			wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
 		case 138:
-			if len(blockSignatures) == 0 {
-				blockSignatures = make([]AgentCardSignature, wire.BlockSize(len(x.Signatures)))
-			}
-			e := &blockSignatures[0]
-			blockSignatures, x.Signatures = blockSignatures[1:], append(x.Signatures, e)
-			m := r.Enter(2)
-			readAgentCardSignatureV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Signatures) - 1)
+			x.Signatures = wire.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -407,23 +313,11 @@ func memberAgentCardV03Proto(tag uint32) string {
 }
 
 func appendAgentCardSignatureV03Proto(b []byte, x *AgentCardSignature) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentCardSignatureV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentCardSignatureV03Proto)
 }
 
 func decodeAgentCardSignatureV03Proto(src []byte, x *AgentCardSignature) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentCardSignatureV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentCardSignatureV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentCardSignatureV03Proto, writeAgentCardSignatureV03Proto)
 }
 
 func writeAgentCardSignatureV03Proto(w *wire.ProtoWriter, x *AgentCardSignature) error {
@@ -476,23 +370,11 @@ func memberAgentCardSignatureV03Proto(tag uint32) string {
 }
 
 func appendAgentExtensionV03Proto(b []byte, x *AgentExtension) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentExtensionV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentExtensionV03Proto)
 }
 
 func decodeAgentExtensionV03Proto(src []byte, x *AgentExtension) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentExtensionV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentExtensionV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentExtensionV03Proto, writeAgentExtensionV03Proto)
 }
 
 func writeAgentExtensionV03Proto(w *wire.ProtoWriter, x *AgentExtension) error {
@@ -552,23 +434,11 @@ func memberAgentExtensionV03Proto(tag uint32) string {
 }
 
 func appendAgentProviderV03Proto(b []byte, x *AgentProvider) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentProviderV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentProviderV03Proto)
 }
 
 func decodeAgentProviderV03Proto(src []byte, x *AgentProvider) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentProviderV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentProviderV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentProviderV03Proto, writeAgentProviderV03Proto)
 }
 
 func writeAgentProviderV03Proto(w *wire.ProtoWriter, x *AgentProvider) error {
@@ -612,23 +482,11 @@ func memberAgentProviderV03Proto(tag uint32) string {
 }
 
 func appendAgentSkillV03Proto(b []byte, x *AgentSkill) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAgentSkillV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAgentSkillV03Proto)
 }
 
 func decodeAgentSkillV03Proto(src []byte, x *AgentSkill) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAgentSkillV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAgentSkillV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAgentSkillV03Proto, writeAgentSkillV03Proto)
 }
 
 func writeAgentSkillV03Proto(w *wire.ProtoWriter, x *AgentSkill) error {
@@ -657,11 +515,9 @@ func writeAgentSkillV03Proto(w *wire.ProtoWriter, x *AgentSkill) error {
 		w.String(58, e)
 	}
 	for i, e := range x.SecurityRequirements {
-		m := w.Begin(66)
-		if err := writeSecurityRequirementV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 66, e, writeSecurityRequirementV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "security")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -689,15 +545,7 @@ func readAgentSkillV03Proto(r *wire.ProtoReader, x *AgentSkill) {
 			x.OutputModes = append(x.OutputModes, r.String())
 			r.Elem(len(x.OutputModes) - 1)
 		case 66:
-			if len(blockSecurityRequirements) == 0 {
-				blockSecurityRequirements = make([]SecurityRequirement, wire.BlockSize(len(x.SecurityRequirements)))
-			}
-			e := &blockSecurityRequirements[0]
-			blockSecurityRequirements, x.SecurityRequirements = blockSecurityRequirements[1:], append(x.SecurityRequirements, e)
-			m := r.Enter(2)
-			readSecurityRequirementV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.SecurityRequirements) - 1)
+			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -731,23 +579,11 @@ func memberAgentSkillV03Proto(tag uint32) string {
 }
 
 func appendArtifactV03Proto(b []byte, x *Artifact) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeArtifactV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeArtifactV03Proto)
 }
 
 func decodeArtifactV03Proto(src []byte, x *Artifact) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readArtifactV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendArtifactV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readArtifactV03Proto, writeArtifactV03Proto)
 }
 
 func writeArtifactV03Proto(w *wire.ProtoWriter, x *Artifact) error {
@@ -767,11 +603,9 @@ func writeArtifactV03Proto(w *wire.ProtoWriter, x *Artifact) error {
 		return wire.In(wire.TooFew(1), "parts")
 	}
 	for i, e := range x.Parts {
-		m := w.Begin(42)
-		if err := writePartV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 42, e, writePartV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "parts")
 		}
-		w.End(m)
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(50, x.Metadata); err != nil {
@@ -795,15 +629,7 @@ func readArtifactV03Proto(r *wire.ProtoReader, x *Artifact) {
 		case 34:
 			x.Description = r.String()
 		case 42:
-			if len(blockParts) == 0 {
-				blockParts = make([]Part, wire.BlockSize(len(x.Parts)))
-			}
-			e := &blockParts[0]
-			blockParts, x.Parts = blockParts[1:], append(x.Parts, e)
-			m := r.Enter(2)
-			readPartV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Parts) - 1)
+			x.Parts = wire.ReadElem(r, x.Parts, &blockParts, readPartV03Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		case 58:
@@ -841,23 +667,11 @@ func memberArtifactV03Proto(tag uint32) string {
 }
 
 func appendAuthenticationInfoV03Proto(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAuthenticationInfoV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAuthenticationInfoV03Proto)
 }
 
 func decodeAuthenticationInfoV03Proto(src []byte, x *AuthenticationInfo) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAuthenticationInfoV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAuthenticationInfoV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAuthenticationInfoV03Proto, writeAuthenticationInfoV03Proto)
 }
 
 func writeAuthenticationInfoV03Proto(w *wire.ProtoWriter, x *AuthenticationInfo) error {
@@ -899,23 +713,11 @@ func memberAuthenticationInfoV03Proto(tag uint32) string {
 }
 
 func appendAuthorizationCodeOAuthFlowV03Proto(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeAuthorizationCodeOAuthFlowV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeAuthorizationCodeOAuthFlowV03Proto)
 }
 
 func decodeAuthorizationCodeOAuthFlowV03Proto(src []byte, x *AuthorizationCodeOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readAuthorizationCodeOAuthFlowV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendAuthorizationCodeOAuthFlowV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readAuthorizationCodeOAuthFlowV03Proto, writeAuthorizationCodeOAuthFlowV03Proto)
 }
 
 func writeAuthorizationCodeOAuthFlowV03Proto(w *wire.ProtoWriter, x *AuthorizationCodeOAuthFlow) error {
@@ -996,23 +798,11 @@ func memberAuthorizationCodeOAuthFlowV03Proto(tag uint32) string {
 }
 
 func appendCancelTaskRequestV03Proto(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeCancelTaskRequestV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeCancelTaskRequestV03Proto)
 }
 
 func decodeCancelTaskRequestV03Proto(src []byte, x *CancelTaskRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readCancelTaskRequestV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendCancelTaskRequestV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readCancelTaskRequestV03Proto, writeCancelTaskRequestV03Proto)
 }
 
 func writeCancelTaskRequestV03Proto(w *wire.ProtoWriter, x *CancelTaskRequest) error {
@@ -1047,23 +837,11 @@ func memberCancelTaskRequestV03Proto(tag uint32) string {
 }
 
 func appendClientCredentialsOAuthFlowV03Proto(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeClientCredentialsOAuthFlowV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeClientCredentialsOAuthFlowV03Proto)
 }
 
 func decodeClientCredentialsOAuthFlowV03Proto(src []byte, x *ClientCredentialsOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readClientCredentialsOAuthFlowV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendClientCredentialsOAuthFlowV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readClientCredentialsOAuthFlowV03Proto, writeClientCredentialsOAuthFlowV03Proto)
 }
 
 func writeClientCredentialsOAuthFlowV03Proto(w *wire.ProtoWriter, x *ClientCredentialsOAuthFlow) error {
@@ -1137,23 +915,11 @@ func memberClientCredentialsOAuthFlowV03Proto(tag uint32) string {
 }
 
 func appendDeleteTaskPushNotificationConfigRequestV03Proto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeDeleteTaskPushNotificationConfigRequestV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeDeleteTaskPushNotificationConfigRequestV03Proto)
 }
 
 func decodeDeleteTaskPushNotificationConfigRequestV03Proto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readDeleteTaskPushNotificationConfigRequestV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendDeleteTaskPushNotificationConfigRequestV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readDeleteTaskPushNotificationConfigRequestV03Proto, writeDeleteTaskPushNotificationConfigRequestV03Proto)
 }
 
 func writeDeleteTaskPushNotificationConfigRequestV03Proto(w *wire.ProtoWriter, x *DeleteTaskPushNotificationConfigRequest) error {
@@ -1194,23 +960,11 @@ func memberDeleteTaskPushNotificationConfigRequestV03Proto(tag uint32) string {
 }
 
 func appendGetExtendedAgentCardRequestV03Proto(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeGetExtendedAgentCardRequestV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeGetExtendedAgentCardRequestV03Proto)
 }
 
 func decodeGetExtendedAgentCardRequestV03Proto(src []byte, x *GetExtendedAgentCardRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readGetExtendedAgentCardRequestV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendGetExtendedAgentCardRequestV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readGetExtendedAgentCardRequestV03Proto, writeGetExtendedAgentCardRequestV03Proto)
 }
 
 func writeGetExtendedAgentCardRequestV03Proto(w *wire.ProtoWriter, x *GetExtendedAgentCardRequest) error {
@@ -1227,23 +981,11 @@ func readGetExtendedAgentCardRequestV03Proto(r *wire.ProtoReader, x *GetExtended
 }
 
 func appendGetTaskPushNotificationConfigRequestV03Proto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeGetTaskPushNotificationConfigRequestV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeGetTaskPushNotificationConfigRequestV03Proto)
 }
 
 func decodeGetTaskPushNotificationConfigRequestV03Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readGetTaskPushNotificationConfigRequestV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendGetTaskPushNotificationConfigRequestV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readGetTaskPushNotificationConfigRequestV03Proto, writeGetTaskPushNotificationConfigRequestV03Proto)
 }
 
 func writeGetTaskPushNotificationConfigRequestV03Proto(w *wire.ProtoWriter, x *GetTaskPushNotificationConfigRequest) error {
@@ -1284,23 +1026,11 @@ func memberGetTaskPushNotificationConfigRequestV03Proto(tag uint32) string {
 }
 
 func appendGetTaskRequestV03Proto(b []byte, x *GetTaskRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeGetTaskRequestV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeGetTaskRequestV03Proto)
 }
 
 func decodeGetTaskRequestV03Proto(src []byte, x *GetTaskRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readGetTaskRequestV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendGetTaskRequestV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readGetTaskRequestV03Proto, writeGetTaskRequestV03Proto)
 }
 
 func writeGetTaskRequestV03Proto(w *wire.ProtoWriter, x *GetTaskRequest) error {
@@ -1342,23 +1072,11 @@ func memberGetTaskRequestV03Proto(tag uint32) string {
 }
 
 func appendHTTPAuthSecuritySchemeV03Proto(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeHTTPAuthSecuritySchemeV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeHTTPAuthSecuritySchemeV03Proto)
 }
 
 func decodeHTTPAuthSecuritySchemeV03Proto(src []byte, x *HTTPAuthSecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readHTTPAuthSecuritySchemeV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendHTTPAuthSecuritySchemeV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readHTTPAuthSecuritySchemeV03Proto, writeHTTPAuthSecuritySchemeV03Proto)
 }
 
 func writeHTTPAuthSecuritySchemeV03Proto(w *wire.ProtoWriter, x *HTTPAuthSecurityScheme) error {
@@ -1409,23 +1127,11 @@ func memberHTTPAuthSecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendImplicitOAuthFlowV03Proto(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeImplicitOAuthFlowV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeImplicitOAuthFlowV03Proto)
 }
 
 func decodeImplicitOAuthFlowV03Proto(src []byte, x *ImplicitOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readImplicitOAuthFlowV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendImplicitOAuthFlowV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readImplicitOAuthFlowV03Proto, writeImplicitOAuthFlowV03Proto)
 }
 
 func writeImplicitOAuthFlowV03Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) error {
@@ -1499,23 +1205,11 @@ func memberImplicitOAuthFlowV03Proto(tag uint32) string {
 }
 
 func appendListTaskPushNotificationConfigsRequestV03Proto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeListTaskPushNotificationConfigsRequestV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsRequestV03Proto)
 }
 
 func decodeListTaskPushNotificationConfigsRequestV03Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readListTaskPushNotificationConfigsRequestV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendListTaskPushNotificationConfigsRequestV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsRequestV03Proto, writeListTaskPushNotificationConfigsRequestV03Proto)
 }
 
 func writeListTaskPushNotificationConfigsRequestV03Proto(w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsRequest) error {
@@ -1564,23 +1258,11 @@ func memberListTaskPushNotificationConfigsRequestV03Proto(tag uint32) string {
 }
 
 func appendListTaskPushNotificationConfigsResponseV03Proto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeListTaskPushNotificationConfigsResponseV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsResponseV03Proto)
 }
 
 func decodeListTaskPushNotificationConfigsResponseV03Proto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readListTaskPushNotificationConfigsResponseV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendListTaskPushNotificationConfigsResponseV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsResponseV03Proto, writeListTaskPushNotificationConfigsResponseV03Proto)
 }
 
 func writeListTaskPushNotificationConfigsResponseV03Proto(w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsResponse) error {
@@ -1588,11 +1270,9 @@ func writeListTaskPushNotificationConfigsResponseV03Proto(w *wire.ProtoWriter, x
 		return wire.NotSet()
 	}
 	for i, e := range x.Configs {
-		m := w.Begin(10)
-		if err := writeTaskPushNotificationConfigV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 10, e, writeTaskPushNotificationConfigV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "configs")
 		}
-		w.End(m)
 	}
 	if len(x.NextPageToken) > 0 {
 		w.String(18, x.NextPageToken)
@@ -1605,15 +1285,7 @@ func readListTaskPushNotificationConfigsResponseV03Proto(r *wire.ProtoReader, x 
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
-			if len(blockConfigs) == 0 {
-				blockConfigs = make([]TaskPushNotificationConfig, wire.BlockSize(len(x.Configs)))
-			}
-			e := &blockConfigs[0]
-			blockConfigs, x.Configs = blockConfigs[1:], append(x.Configs, e)
-			m := r.Enter(2)
-			readTaskPushNotificationConfigV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Configs) - 1)
+			x.Configs = wire.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV03Proto)
 		case 18:
 			x.NextPageToken = r.String()
 		default:
@@ -1637,23 +1309,11 @@ func memberListTaskPushNotificationConfigsResponseV03Proto(tag uint32) string {
 }
 
 func appendMessageV03Proto(b []byte, x *Message) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeMessageV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeMessageV03Proto)
 }
 
 func decodeMessageV03Proto(src []byte, x *Message) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readMessageV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendMessageV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readMessageV03Proto, writeMessageV03Proto)
 }
 
 func writeMessageV03Proto(w *wire.ProtoWriter, x *Message) error {
@@ -1680,11 +1340,9 @@ func writeMessageV03Proto(w *wire.ProtoWriter, x *Message) error {
 		return wire.In(wire.TooFew(1), "content")
 	}
 	for i, e := range x.Parts {
-		m := w.Begin(42)
-		if err := writePartV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 42, e, writePartV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "content")
 		}
-		w.End(m)
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(50, x.Metadata); err != nil {
@@ -1710,15 +1368,7 @@ func readMessageV03Proto(r *wire.ProtoReader, x *Message) {
 		case 32:
 			x.Role = nameRoleV03Proto(r.Int32())
 		case 42:
-			if len(blockParts) == 0 {
-				blockParts = make([]Part, wire.BlockSize(len(x.Parts)))
-			}
-			e := &blockParts[0]
-			blockParts, x.Parts = blockParts[1:], append(x.Parts, e)
-			m := r.Enter(2)
-			readPartV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Parts) - 1)
+			x.Parts = wire.ReadElem(r, x.Parts, &blockParts, readPartV03Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		case 58:
@@ -1758,23 +1408,11 @@ func memberMessageV03Proto(tag uint32) string {
 }
 
 func appendMutualTLSSecuritySchemeV03Proto(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeMutualTLSSecuritySchemeV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeMutualTLSSecuritySchemeV03Proto)
 }
 
 func decodeMutualTLSSecuritySchemeV03Proto(src []byte, x *MutualTLSSecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readMutualTLSSecuritySchemeV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendMutualTLSSecuritySchemeV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readMutualTLSSecuritySchemeV03Proto, writeMutualTLSSecuritySchemeV03Proto)
 }
 
 func writeMutualTLSSecuritySchemeV03Proto(w *wire.ProtoWriter, x *MutualTLSSecurityScheme) error {
@@ -1811,23 +1449,11 @@ func memberMutualTLSSecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendOAuth2SecuritySchemeV03Proto(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeOAuth2SecuritySchemeV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeOAuth2SecuritySchemeV03Proto)
 }
 
 func decodeOAuth2SecuritySchemeV03Proto(src []byte, x *OAuth2SecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readOAuth2SecuritySchemeV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendOAuth2SecuritySchemeV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readOAuth2SecuritySchemeV03Proto, writeOAuth2SecuritySchemeV03Proto)
 }
 
 func writeOAuth2SecuritySchemeV03Proto(w *wire.ProtoWriter, x *OAuth2SecurityScheme) error {
@@ -1838,11 +1464,9 @@ func writeOAuth2SecuritySchemeV03Proto(w *wire.ProtoWriter, x *OAuth2SecuritySch
 		w.String(10, x.Description)
 	}
 	if x.Flows != nil {
-		m := w.Begin(18)
-		if err := writeOAuthFlowsV03Proto(w, x.Flows); err != nil {
+		if err := wire.WriteInner(w, 18, x.Flows, writeOAuthFlowsV03Proto); err != nil {
 			return wire.In(err, "flows")
 		}
-		w.End(m)
 	}
 	if len(x.OAuth2MetadataURL) > 0 {
 		w.String(26, x.OAuth2MetadataURL)
@@ -1856,12 +1480,7 @@ func readOAuth2SecuritySchemeV03Proto(r *wire.ProtoReader, x *OAuth2SecuritySche
 		case 10:
 			x.Description = r.String()
 		case 18:
-			if x.Flows == nil {
-				x.Flows = new(OAuthFlows)
-			}
-			m := r.Enter(1)
-			readOAuthFlowsV03Proto(r, x.Flows)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV03Proto)
 		case 26:
 			x.OAuth2MetadataURL = r.String()
 		default:
@@ -1887,23 +1506,11 @@ func memberOAuth2SecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendOAuthFlowsV03Proto(b []byte, x *OAuthFlows) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeOAuthFlowsV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeOAuthFlowsV03Proto)
 }
 
 func decodeOAuthFlowsV03Proto(src []byte, x *OAuthFlows) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readOAuthFlowsV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendOAuthFlowsV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readOAuthFlowsV03Proto, writeOAuthFlowsV03Proto)
 }
 
 func writeOAuthFlowsV03Proto(w *wire.ProtoWriter, x *OAuthFlows) error {
@@ -1912,29 +1519,21 @@ func writeOAuthFlowsV03Proto(w *wire.ProtoWriter, x *OAuthFlows) error {
 	}
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		m := w.Begin(10)
-		if err := writeAuthorizationCodeOAuthFlowV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV03Proto); err != nil {
 			return wire.In(err, "authorizationCode")
 		}
-		w.End(m)
 	case *ClientCredentialsOAuthFlow:
-		m := w.Begin(18)
-		if err := writeClientCredentialsOAuthFlowV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV03Proto); err != nil {
 			return wire.In(err, "clientCredentials")
 		}
-		w.End(m)
 	case *ImplicitOAuthFlow:
-		m := w.Begin(26)
-		if err := writeImplicitOAuthFlowV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 26, c, writeImplicitOAuthFlowV03Proto); err != nil {
 			return wire.In(err, "implicit")
 		}
-		w.End(m)
 	case *PasswordOAuthFlow:
-		m := w.Begin(34)
-		if err := writePasswordOAuthFlowV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 34, c, writePasswordOAuthFlowV03Proto); err != nil {
 			return wire.In(err, "password")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -1948,36 +1547,28 @@ func readOAuthFlowsV03Proto(r *wire.ProtoReader, x *OAuthFlows) {
 				v = new(AuthorizationCodeOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readAuthorizationCodeOAuthFlowV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readAuthorizationCodeOAuthFlowV03Proto)
 		case 18:
 			v, _ := x.Flow.(*ClientCredentialsOAuthFlow)
 			if v == nil {
 				v = new(ClientCredentialsOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readClientCredentialsOAuthFlowV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readClientCredentialsOAuthFlowV03Proto)
 		case 26:
 			v, _ := x.Flow.(*ImplicitOAuthFlow)
 			if v == nil {
 				v = new(ImplicitOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readImplicitOAuthFlowV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readImplicitOAuthFlowV03Proto)
 		case 34:
 			v, _ := x.Flow.(*PasswordOAuthFlow)
 			if v == nil {
 				v = new(PasswordOAuthFlow)
 			}
 			x.Flow = v
-			m := r.Enter(1)
-			readPasswordOAuthFlowV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readPasswordOAuthFlowV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -2003,23 +1594,11 @@ func memberOAuthFlowsV03Proto(tag uint32) string {
 }
 
 func appendOpenIDConnectSecuritySchemeV03Proto(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeOpenIDConnectSecuritySchemeV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeOpenIDConnectSecuritySchemeV03Proto)
 }
 
 func decodeOpenIDConnectSecuritySchemeV03Proto(src []byte, x *OpenIDConnectSecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readOpenIDConnectSecuritySchemeV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendOpenIDConnectSecuritySchemeV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readOpenIDConnectSecuritySchemeV03Proto, writeOpenIDConnectSecuritySchemeV03Proto)
 }
 
 func writeOpenIDConnectSecuritySchemeV03Proto(w *wire.ProtoWriter, x *OpenIDConnectSecurityScheme) error {
@@ -2063,23 +1642,11 @@ func memberOpenIDConnectSecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendPartV03Proto(b []byte, x *Part) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writePartV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writePartV03Proto)
 }
 
 func decodePartV03Proto(src []byte, x *Part) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readPartV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendPartV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readPartV03Proto, writePartV03Proto)
 }
 
 func writePartV03Proto(w *wire.ProtoWriter, x *Part) error {
@@ -2101,23 +1668,11 @@ func readPartV03Proto(r *wire.ProtoReader, x *Part) {
 }
 
 func appendPasswordOAuthFlowV03Proto(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writePasswordOAuthFlowV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writePasswordOAuthFlowV03Proto)
 }
 
 func decodePasswordOAuthFlowV03Proto(src []byte, x *PasswordOAuthFlow) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readPasswordOAuthFlowV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendPasswordOAuthFlowV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readPasswordOAuthFlowV03Proto, writePasswordOAuthFlowV03Proto)
 }
 
 func writePasswordOAuthFlowV03Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) error {
@@ -2201,23 +1756,11 @@ func numberRoleV03Proto(x Role) (int32, error) { return valuesRoleV03Proto.Numbe
 func nameRoleV03Proto(number int32) Role { return valuesRoleV03Proto.Numbered(number) }
 
 func appendSecurityRequirementV03Proto(b []byte, x *SecurityRequirement) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSecurityRequirementV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSecurityRequirementV03Proto)
 }
 
 func decodeSecurityRequirementV03Proto(src []byte, x *SecurityRequirement) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSecurityRequirementV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSecurityRequirementV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSecurityRequirementV03Proto, writeSecurityRequirementV03Proto)
 }
 
 func writeSecurityRequirementV03Proto(w *wire.ProtoWriter, x *SecurityRequirement) error {
@@ -2228,11 +1771,9 @@ func writeSecurityRequirementV03Proto(w *wire.ProtoWriter, x *SecurityRequiremen
 		for _, name := range wire.SortedNames(x.Schemes) {
 			entry := w.Begin(10)
 			w.String(10, name)
-			m := w.Begin(18)
-			if err := writeStringListV03Proto(w, x.Schemes[name]); err != nil {
+			if err := wire.WriteInner(w, 18, x.Schemes[name], writeStringListV03Proto); err != nil {
 				return wire.In(wire.In(err, name), "schemes")
 			}
-			w.End(m)
 			w.End(entry)
 		}
 	}
@@ -2251,9 +1792,7 @@ func readSecurityRequirementV03Proto(r *wire.ProtoReader, x *SecurityRequirement
 				case 10:
 					name = r.String()
 				case 18:
-					m := r.Enter(1)
-					readStringListV03Proto(r, value)
-					r.Leave(m)
+					wire.ReadInner(r, value, readStringListV03Proto)
 				default:
 					r.Skip(tag)
 				}
@@ -2283,23 +1822,11 @@ func memberSecurityRequirementV03Proto(tag uint32) string {
 }
 
 func appendSecuritySchemeV03Proto(b []byte, x *SecurityScheme) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSecuritySchemeV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSecuritySchemeV03Proto)
 }
 
 func decodeSecuritySchemeV03Proto(src []byte, x *SecurityScheme) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSecuritySchemeV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSecuritySchemeV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSecuritySchemeV03Proto, writeSecuritySchemeV03Proto)
 }
 
 func writeSecuritySchemeV03Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
@@ -2308,35 +1835,25 @@ func writeSecuritySchemeV03Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
 	}
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme:
-		m := w.Begin(10)
-		if err := writeAPIKeySecuritySchemeV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "apiKeySecurityScheme")
 		}
-		w.End(m)
 	case *HTTPAuthSecurityScheme:
-		m := w.Begin(18)
-		if err := writeHTTPAuthSecuritySchemeV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "httpAuthSecurityScheme")
 		}
-		w.End(m)
 	case *OAuth2SecurityScheme:
-		m := w.Begin(26)
-		if err := writeOAuth2SecuritySchemeV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "oauth2SecurityScheme")
 		}
-		w.End(m)
 	case *OpenIDConnectSecurityScheme:
-		m := w.Begin(34)
-		if err := writeOpenIDConnectSecuritySchemeV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "openIdConnectSecurityScheme")
 		}
-		w.End(m)
 	case *MutualTLSSecurityScheme:
-		m := w.Begin(42)
-		if err := writeMutualTLSSecuritySchemeV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "mtlsSecurityScheme")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -2350,45 +1867,35 @@ func readSecuritySchemeV03Proto(r *wire.ProtoReader, x *SecurityScheme) {
 				v = new(APIKeySecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readAPIKeySecuritySchemeV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readAPIKeySecuritySchemeV03Proto)
 		case 18:
 			v, _ := x.Scheme.(*HTTPAuthSecurityScheme)
 			if v == nil {
 				v = new(HTTPAuthSecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readHTTPAuthSecuritySchemeV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readHTTPAuthSecuritySchemeV03Proto)
 		case 26:
 			v, _ := x.Scheme.(*OAuth2SecurityScheme)
 			if v == nil {
 				v = new(OAuth2SecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readOAuth2SecuritySchemeV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readOAuth2SecuritySchemeV03Proto)
 		case 34:
 			v, _ := x.Scheme.(*OpenIDConnectSecurityScheme)
 			if v == nil {
 				v = new(OpenIDConnectSecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readOpenIDConnectSecuritySchemeV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readOpenIDConnectSecuritySchemeV03Proto)
 		case 42:
 			v, _ := x.Scheme.(*MutualTLSSecurityScheme)
 			if v == nil {
 				v = new(MutualTLSSecurityScheme)
 			}
 			x.Scheme = v
-			m := r.Enter(1)
-			readMutualTLSSecuritySchemeV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readMutualTLSSecuritySchemeV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -2416,23 +1923,11 @@ func memberSecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendSendMessageConfigurationV03Proto(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSendMessageConfigurationV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSendMessageConfigurationV03Proto)
 }
 
 func decodeSendMessageConfigurationV03Proto(src []byte, x *SendMessageConfiguration) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSendMessageConfigurationV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSendMessageConfigurationV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSendMessageConfigurationV03Proto, writeSendMessageConfigurationV03Proto)
 }
 
 func writeSendMessageConfigurationV03Proto(w *wire.ProtoWriter, x *SendMessageConfiguration) error {
@@ -2443,11 +1938,9 @@ func writeSendMessageConfigurationV03Proto(w *wire.ProtoWriter, x *SendMessageCo
 		w.String(10, e)
 	}
 	if x.TaskPushNotificationConfig != nil {
-		m := w.Begin(18)
-		if err := writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(w, x.TaskPushNotificationConfig); err != nil {
+		if err := wire.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig); err != nil {
 			return wire.In(err, "pushNotification")
 		}
-		w.End(m)
 	}
 	if v := x.HistoryLength; v != nil && *v != 0 {
 		w.Int32(24, *v)
@@ -2463,12 +1956,7 @@ func readSendMessageConfigurationV03Proto(r *wire.ProtoReader, x *SendMessageCon
 			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
 			r.Elem(len(x.AcceptedOutputModes) - 1)
 		case 18:
-			if x.TaskPushNotificationConfig == nil {
-				x.TaskPushNotificationConfig = new(TaskPushNotificationConfig)
-			}
-			m := r.Enter(1)
-			readTaskPushNotificationConfigV03ProtoPushNotificationConfig(r, x.TaskPushNotificationConfig)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 		case 24:
 			x.HistoryLength = wire.NonZero(r.Int32())
 		case 32:
@@ -2498,42 +1986,22 @@ func memberSendMessageConfigurationV03Proto(tag uint32) string {
 }
 
 func appendSendMessageRequestV03Proto(b []byte, x *SendMessageRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSendMessageRequestV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSendMessageRequestV03Proto)
 }
 
 func decodeSendMessageRequestV03Proto(src []byte, x *SendMessageRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSendMessageRequestV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSendMessageRequestV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSendMessageRequestV03Proto, writeSendMessageRequestV03Proto)
 }
 
 func writeSendMessageRequestV03Proto(w *wire.ProtoWriter, x *SendMessageRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	{
-		m := w.Begin(10)
-		if err := writeMessageV03Proto(w, x.Message); err != nil {
-			return wire.In(err, "message")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 10, x.Message, writeMessageV03Proto); err != nil {
+		return wire.In(err, "message")
 	}
-	{
-		m := w.Begin(18)
-		if err := writeSendMessageConfigurationV03Proto(w, wire.OrNew(x.Configuration)); err != nil {
-			return wire.In(err, "configuration")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 18, wire.OrNew(x.Configuration), writeSendMessageConfigurationV03Proto); err != nil {
+		return wire.In(err, "configuration")
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(26, x.Metadata); err != nil {
@@ -2547,20 +2015,13 @@ func readSendMessageRequestV03Proto(r *wire.ProtoReader, x *SendMessageRequest) 
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
-			if x.Message == nil {
-				x.Message = new(Message)
-			}
-			m := r.Enter(1)
-			readMessageV03Proto(r, x.Message)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Message), readMessageV03Proto)
 		case 18:
 			if x.Configuration == nil {
 				x.Configuration = new(SendMessageConfiguration)
 				x.Configuration.ReturnImmediately = legacy.AbsentBlockingFlag()
 			}
-			m := r.Enter(1)
-			readSendMessageConfigurationV03Proto(r, x.Configuration)
-			r.Leave(m)
+			wire.ReadInner(r, x.Configuration, readSendMessageConfigurationV03Proto)
 		case 26:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
@@ -2593,23 +2054,11 @@ func memberSendMessageRequestV03Proto(tag uint32) string {
 }
 
 func appendSendMessageResponseV03Proto(b []byte, x *SendMessageResponse) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSendMessageResponseV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSendMessageResponseV03Proto)
 }
 
 func decodeSendMessageResponseV03Proto(src []byte, x *SendMessageResponse) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSendMessageResponseV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSendMessageResponseV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSendMessageResponseV03Proto, writeSendMessageResponseV03Proto)
 }
 
 func writeSendMessageResponseV03Proto(w *wire.ProtoWriter, x *SendMessageResponse) error {
@@ -2618,17 +2067,13 @@ func writeSendMessageResponseV03Proto(w *wire.ProtoWriter, x *SendMessageRespons
 	}
 	switch c := x.Payload.(type) {
 	case *Task:
-		m := w.Begin(10)
-		if err := writeTaskV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 10, c, writeTaskV03Proto); err != nil {
 			return wire.In(err, "task")
 		}
-		w.End(m)
 	case *Message:
-		m := w.Begin(18)
-		if err := writeMessageV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 18, c, writeMessageV03Proto); err != nil {
 			return wire.In(err, "message")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -2642,18 +2087,14 @@ func readSendMessageResponseV03Proto(r *wire.ProtoReader, x *SendMessageResponse
 				v = new(Task)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readTaskV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readTaskV03Proto)
 		case 18:
 			v, _ := x.Payload.(*Message)
 			if v == nil {
 				v = new(Message)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readMessageV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readMessageV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -2675,23 +2116,11 @@ func memberSendMessageResponseV03Proto(tag uint32) string {
 }
 
 func appendStreamResponseV03Proto(b []byte, x *StreamResponse) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeStreamResponseV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeStreamResponseV03Proto)
 }
 
 func decodeStreamResponseV03Proto(src []byte, x *StreamResponse) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readStreamResponseV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendStreamResponseV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readStreamResponseV03Proto, writeStreamResponseV03Proto)
 }
 
 func writeStreamResponseV03Proto(w *wire.ProtoWriter, x *StreamResponse) error {
@@ -2700,29 +2129,21 @@ func writeStreamResponseV03Proto(w *wire.ProtoWriter, x *StreamResponse) error {
 	}
 	switch c := x.Payload.(type) {
 	case *Task:
-		m := w.Begin(10)
-		if err := writeTaskV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 10, c, writeTaskV03Proto); err != nil {
 			return wire.In(err, "task")
 		}
-		w.End(m)
 	case *Message:
-		m := w.Begin(18)
-		if err := writeMessageV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 18, c, writeMessageV03Proto); err != nil {
 			return wire.In(err, "message")
 		}
-		w.End(m)
 	case *TaskStatusUpdateEvent:
-		m := w.Begin(26)
-		if err := writeTaskStatusUpdateEventV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 26, c, writeTaskStatusUpdateEventV03Proto); err != nil {
 			return wire.In(err, "statusUpdate")
 		}
-		w.End(m)
 	case *TaskArtifactUpdateEvent:
-		m := w.Begin(34)
-		if err := writeTaskArtifactUpdateEventV03Proto(w, c); err != nil {
+		if err := wire.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV03Proto); err != nil {
 			return wire.In(err, "artifactUpdate")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -2736,36 +2157,28 @@ func readStreamResponseV03Proto(r *wire.ProtoReader, x *StreamResponse) {
 				v = new(Task)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readTaskV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readTaskV03Proto)
 		case 18:
 			v, _ := x.Payload.(*Message)
 			if v == nil {
 				v = new(Message)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readMessageV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readMessageV03Proto)
 		case 26:
 			v, _ := x.Payload.(*TaskStatusUpdateEvent)
 			if v == nil {
 				v = new(TaskStatusUpdateEvent)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readTaskStatusUpdateEventV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readTaskStatusUpdateEventV03Proto)
 		case 34:
 			v, _ := x.Payload.(*TaskArtifactUpdateEvent)
 			if v == nil {
 				v = new(TaskArtifactUpdateEvent)
 			}
 			x.Payload = v
-			m := r.Enter(1)
-			readTaskArtifactUpdateEventV03Proto(r, v)
-			r.Leave(m)
+			wire.ReadInner(r, v, readTaskArtifactUpdateEventV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -2791,23 +2204,11 @@ func memberStreamResponseV03Proto(tag uint32) string {
 }
 
 func appendStringListV03Proto(b []byte, x *StringList) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeStringListV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeStringListV03Proto)
 }
 
 func decodeStringListV03Proto(src []byte, x *StringList) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readStringListV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendStringListV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readStringListV03Proto, writeStringListV03Proto)
 }
 
 func writeStringListV03Proto(w *wire.ProtoWriter, x *StringList) error {
@@ -2845,23 +2246,11 @@ func memberStringListV03Proto(tag uint32) string {
 }
 
 func appendSubscribeToTaskRequestV03Proto(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeSubscribeToTaskRequestV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeSubscribeToTaskRequestV03Proto)
 }
 
 func decodeSubscribeToTaskRequestV03Proto(src []byte, x *SubscribeToTaskRequest) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readSubscribeToTaskRequestV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendSubscribeToTaskRequestV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readSubscribeToTaskRequestV03Proto, writeSubscribeToTaskRequestV03Proto)
 }
 
 func writeSubscribeToTaskRequestV03Proto(w *wire.ProtoWriter, x *SubscribeToTaskRequest) error {
@@ -2896,23 +2285,11 @@ func memberSubscribeToTaskRequestV03Proto(tag uint32) string {
 }
 
 func appendTaskV03Proto(b []byte, x *Task) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskV03Proto)
 }
 
 func decodeTaskV03Proto(src []byte, x *Task) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskV03Proto, writeTaskV03Proto)
 }
 
 func writeTaskV03Proto(w *wire.ProtoWriter, x *Task) error {
@@ -2925,26 +2302,18 @@ func writeTaskV03Proto(w *wire.ProtoWriter, x *Task) error {
 	if len(x.ContextID) > 0 {
 		w.String(18, x.ContextID)
 	}
-	{
-		m := w.Begin(26)
-		if err := writeTaskStatusV03Proto(w, x.Status); err != nil {
-			return wire.In(err, "status")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
+		return wire.In(err, "status")
 	}
 	for i, e := range x.Artifacts {
-		m := w.Begin(34)
-		if err := writeArtifactV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 34, e, writeArtifactV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "artifacts")
 		}
-		w.End(m)
 	}
 	for i, e := range x.History {
-		m := w.Begin(42)
-		if err := writeMessageV03Proto(w, e); err != nil {
+		if err := wire.WriteInner(w, 42, e, writeMessageV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "history")
 		}
-		w.End(m)
 	}
 	if len(x.Metadata) > 0 {
 		if err := w.Struct(50, x.Metadata); err != nil {
@@ -2964,32 +2333,11 @@ func readTaskV03Proto(r *wire.ProtoReader, x *Task) {
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			if x.Status == nil {
-				x.Status = new(TaskStatus)
-			}
-			m := r.Enter(1)
-			readTaskStatusV03Proto(r, x.Status)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Status), readTaskStatusV03Proto)
 		case 34:
-			if len(blockArtifacts) == 0 {
-				blockArtifacts = make([]Artifact, wire.BlockSize(len(x.Artifacts)))
-			}
-			e := &blockArtifacts[0]
-			blockArtifacts, x.Artifacts = blockArtifacts[1:], append(x.Artifacts, e)
-			m := r.Enter(2)
-			readArtifactV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.Artifacts) - 1)
+			x.Artifacts = wire.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV03Proto)
 		case 42:
-			if len(blockHistory) == 0 {
-				blockHistory = make([]Message, wire.BlockSize(len(x.History)))
-			}
-			e := &blockHistory[0]
-			blockHistory, x.History = blockHistory[1:], append(x.History, e)
-			m := r.Enter(2)
-			readMessageV03Proto(r, e)
-			r.Leave(m)
-			r.Elem(len(x.History) - 1)
+			x.History = wire.ReadElem(r, x.History, &blockHistory, readMessageV03Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
@@ -3024,23 +2372,11 @@ func memberTaskV03Proto(tag uint32) string {
 }
 
 func appendTaskArtifactUpdateEventV03Proto(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskArtifactUpdateEventV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskArtifactUpdateEventV03Proto)
 }
 
 func decodeTaskArtifactUpdateEventV03Proto(src []byte, x *TaskArtifactUpdateEvent) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskArtifactUpdateEventV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskArtifactUpdateEventV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskArtifactUpdateEventV03Proto, writeTaskArtifactUpdateEventV03Proto)
 }
 
 func writeTaskArtifactUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskArtifactUpdateEvent) error {
@@ -3053,12 +2389,8 @@ func writeTaskArtifactUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskArtifactUp
 	if len(x.ContextID) > 0 {
 		w.String(18, x.ContextID)
 	}
-	{
-		m := w.Begin(26)
-		if err := writeArtifactV03Proto(w, x.Artifact); err != nil {
-			return wire.In(err, "artifact")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 26, x.Artifact, writeArtifactV03Proto); err != nil {
+		return wire.In(err, "artifact")
 	}
 	if x.Append {
 		w.Bool(32, x.Append)
@@ -3082,12 +2414,7 @@ func readTaskArtifactUpdateEventV03Proto(r *wire.ProtoReader, x *TaskArtifactUpd
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			if x.Artifact == nil {
-				x.Artifact = new(Artifact)
-			}
-			m := r.Enter(1)
-			readArtifactV03Proto(r, x.Artifact)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Artifact), readArtifactV03Proto)
 		case 32:
 			x.Append = r.Bool()
 		case 40:
@@ -3126,23 +2453,11 @@ func memberTaskArtifactUpdateEventV03Proto(tag uint32) string {
 }
 
 func appendTaskPushNotificationConfigV03Proto(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskPushNotificationConfigV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03Proto)
 }
 
 func decodeTaskPushNotificationConfigV03Proto(src []byte, x *TaskPushNotificationConfig) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskPushNotificationConfigV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskPushNotificationConfigV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03Proto, writeTaskPushNotificationConfigV03Proto)
 }
 
 func writeTaskPushNotificationConfigV03Proto(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
@@ -3150,12 +2465,8 @@ func writeTaskPushNotificationConfigV03Proto(w *wire.ProtoWriter, x *TaskPushNot
 		return wire.NotSet()
 	}
 	legacy.PutConfigName(w, 10, x.TaskID, x.ID)
-	{
-		m := w.Begin(18)
-		if err := writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(w, x); err != nil {
-			return wire.In(err, "pushNotificationConfig")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 18, x, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig); err != nil {
+		return wire.In(err, "pushNotificationConfig")
 	}
 	return nil
 }
@@ -3172,9 +2483,7 @@ func readTaskPushNotificationConfigV03Proto(r *wire.ProtoReader, x *TaskPushNoti
 				x.ID = w
 			}
 		case 18:
-			m := r.Enter(1)
-			readTaskPushNotificationConfigV03ProtoPushNotificationConfig(r, x)
-			r.Leave(m)
+			wire.ReadInner(r, x, readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 		default:
 			r.Skip(tag)
 		}
@@ -3196,23 +2505,11 @@ func memberTaskPushNotificationConfigV03Proto(tag uint32) string {
 }
 
 func appendTaskPushNotificationConfigV03ProtoPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 }
 
 func decodeTaskPushNotificationConfigV03ProtoPushNotificationConfig(src []byte, x *TaskPushNotificationConfig) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskPushNotificationConfigV03ProtoPushNotificationConfig(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskPushNotificationConfigV03ProtoPushNotificationConfig(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 }
 
 func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
@@ -3229,11 +2526,9 @@ func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(w *wire.Proto
 		w.String(26, x.Token)
 	}
 	if x.Authentication != nil {
-		m := w.Begin(34)
-		if err := writeAuthenticationInfoV03Proto(w, x.Authentication); err != nil {
+		if err := wire.WriteInner(w, 34, x.Authentication, writeAuthenticationInfoV03Proto); err != nil {
 			return wire.In(err, "authentication")
 		}
-		w.End(m)
 	}
 	return nil
 }
@@ -3248,12 +2543,7 @@ func readTaskPushNotificationConfigV03ProtoPushNotificationConfig(r *wire.ProtoR
 		case 26:
 			x.Token = r.String()
 		case 34:
-			if x.Authentication == nil {
-				x.Authentication = new(AuthenticationInfo)
-			}
-			m := r.Enter(1)
-			readAuthenticationInfoV03Proto(r, x.Authentication)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -3279,23 +2569,11 @@ func memberTaskPushNotificationConfigV03ProtoPushNotificationConfig(tag uint32) 
 }
 
 func appendTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest)
 }
 
 func decodeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(src []byte, x *TaskPushNotificationConfig) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest, writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest)
 }
 
 func writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
@@ -3306,12 +2584,8 @@ func writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequ
 	if len(x.ID) > 0 {
 		w.String(18, x.ID)
 	}
-	{
-		m := w.Begin(26)
-		if err := writeTaskPushNotificationConfigV03Proto(w, x); err != nil {
-			return wire.In(err, "config")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 26, x, writeTaskPushNotificationConfigV03Proto); err != nil {
+		return wire.In(err, "config")
 	}
 	return nil
 }
@@ -3324,9 +2598,7 @@ func readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigReque
 		case 18:
 			x.ID = r.String()
 		case 26:
-			m := r.Enter(1)
-			readTaskPushNotificationConfigV03Proto(r, x)
-			r.Leave(m)
+			wire.ReadInner(r, x, readTaskPushNotificationConfigV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -3366,23 +2638,11 @@ func numberTaskStateV03Proto(x TaskState) (int32, error) { return valuesTaskStat
 func nameTaskStateV03Proto(number int32) TaskState { return valuesTaskStateV03Proto.Numbered(number) }
 
 func appendTaskStatusV03Proto(b []byte, x *TaskStatus) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskStatusV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskStatusV03Proto)
 }
 
 func decodeTaskStatusV03Proto(src []byte, x *TaskStatus) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskStatusV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskStatusV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskStatusV03Proto, writeTaskStatusV03Proto)
 }
 
 func writeTaskStatusV03Proto(w *wire.ProtoWriter, x *TaskStatus) error {
@@ -3397,11 +2657,9 @@ func writeTaskStatusV03Proto(w *wire.ProtoWriter, x *TaskStatus) error {
 		}
 	}
 	if x.Message != nil {
-		m := w.Begin(18)
-		if err := writeMessageV03Proto(w, x.Message); err != nil {
+		if err := wire.WriteInner(w, 18, x.Message, writeMessageV03Proto); err != nil {
 			return wire.In(err, "message")
 		}
-		w.End(m)
 	}
 	if x.Timestamp != (time.Time{}) {
 		if err := w.Timestamp(26, x.Timestamp); err != nil {
@@ -3417,12 +2675,7 @@ func readTaskStatusV03Proto(r *wire.ProtoReader, x *TaskStatus) {
 		case 8:
 			x.State = nameTaskStateV03Proto(r.Int32())
 		case 18:
-			if x.Message == nil {
-				x.Message = new(Message)
-			}
-			m := r.Enter(1)
-			readMessageV03Proto(r, x.Message)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Message), readMessageV03Proto)
 		case 26:
 			x.Timestamp = r.Timestamp(x.Timestamp)
 		default:
@@ -3448,23 +2701,11 @@ func memberTaskStatusV03Proto(tag uint32) string {
 }
 
 func appendTaskStatusUpdateEventV03Proto(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	var w wire.ProtoWriter
-	w.Reset(b)
-	if err := writeTaskStatusUpdateEventV03Proto(&w, x); err != nil {
-		return b, err
-	}
-	return w.Done()
+	return wire.AppendProto(b, x, writeTaskStatusUpdateEventV03Proto)
 }
 
 func decodeTaskStatusUpdateEventV03Proto(src []byte, x *TaskStatusUpdateEvent) error {
-	var r wire.ProtoReader
-	r.Reset(src)
-	readTaskStatusUpdateEventV03Proto(&r, x)
-	if r.Complete() {
-		return r.Done()
-	}
-	_, err := appendTaskStatusUpdateEventV03Proto(nil, x)
-	return err
+	return wire.DecodeProto(src, x, readTaskStatusUpdateEventV03Proto, writeTaskStatusUpdateEventV03Proto)
 }
 
 func writeTaskStatusUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskStatusUpdateEvent) error {
@@ -3477,12 +2718,8 @@ func writeTaskStatusUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskStatusUpdate
 	if len(x.ContextID) > 0 {
 		w.String(18, x.ContextID)
 	}
-	{
-		m := w.Begin(26)
-		if err := writeTaskStatusV03Proto(w, x.Status); err != nil {
-			return wire.In(err, "status")
-		}
-		w.End(m)
+	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
+		return wire.In(err, "status")
 	}
 	if legacy.Final(statusState(x.Status)) {
 		w.Bool(32, true)
@@ -3503,12 +2740,7 @@ func readTaskStatusUpdateEventV03Proto(r *wire.ProtoReader, x *TaskStatusUpdateE
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			if x.Status == nil {
-				x.Status = new(TaskStatus)
-			}
-			m := r.Enter(1)
-			readTaskStatusV03Proto(r, x.Status)
-			r.Leave(m)
+			wire.ReadInner(r, wire.Made(&x.Status), readTaskStatusV03Proto)
 		case 42:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
