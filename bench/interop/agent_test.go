@@ -48,8 +48,9 @@ func startDesk(t *testing.T) (*desk, string) {
 	return serveDesk(t, a2a.Protocol())
 }
 
-// serveDesk serves the agent in all versions of the protocol package.
-func serveDesk(t *testing.T, p *runtime.Protocol) (*desk, string) {
+// serveDesk serves the agent in all versions of the protocol package. capabilities are members of the card's beside
+// streaming.
+func serveDesk(t *testing.T, p *runtime.Protocol, capabilities ...string) (*desk, string) {
 	t.Helper()
 	var interfaces []string
 	for _, v := range p.Versions {
@@ -57,7 +58,7 @@ func serveDesk(t *testing.T, p *runtime.Protocol) (*desk, string) {
 	}
 	card, err := p.DecodeCard([]byte(`{"name":"Travel Desk","description":"Answers travellers.","version":"1.2.3",
 		"supportedInterfaces":[` + strings.Join(interfaces, ",") + `],
-		"capabilities":{"streaming":true,"pushNotifications":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],
+		"capabilities":{` + strings.Join(append(capabilities, `"streaming":true`), ",") + `},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],
 		"skills":[{"id":"desk","name":"Desk","description":"Answers.","tags":["travel"]}]}`))
 	if err != nil {
 		t.Fatal(err)

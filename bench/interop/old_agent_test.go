@@ -13,7 +13,6 @@ import (
 	old "github.com/a2aproject/a2a-go/a2a"
 	oldsrv "github.com/a2aproject/a2a-go/a2asrv"
 	"github.com/a2aproject/a2a-go/a2asrv/eventqueue"
-	oldpush "github.com/a2aproject/a2a-go/a2asrv/push"
 
 	"github.com/a2agen/a2agen/internal/a2aall"
 	"github.com/a2agen/a2agen/runtime"
@@ -23,19 +22,20 @@ import (
 // oldDesk is the same agent as [desk], built with the official SDK of 0.3.
 type oldDesk struct{ release chan struct{} }
 
-// callOldDesk makes our clients, of operations and of skills, from the card of the agent of 0.3.
-func callOldDesk(t *testing.T) (*oldDesk, *a2aall.Client, *rpc.Client) {
+// callOldDesk makes our clients, of operations and of skills, from the card of the agent of 0.3. More options are those of
+// push notifications.
+func callOldDesk(t *testing.T, more ...oldsrv.RequestHandlerOption) (*oldDesk, *a2aall.Client, *rpc.Client) {
 	t.Helper()
 	d := &oldDesk{release: make(chan struct{})}
 	mux := http.NewServeMux()
 	srv := httptest.NewServer(mux)
 	t.Cleanup(srv.Close)
 	mux.Handle("/invoke", oldsrv.NewJSONRPCHandler(oldsrv.NewHandler(d,
-		oldsrv.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))), oldsrv.WithPushNotifications(oldpush.NewInMemoryStore(), oldpush.NewHTTPPushSender(nil)))))
+		append(more, oldsrv.WithLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))...)))
 	mux.Handle(oldsrv.WellKnownAgentCardPath, oldsrv.NewStaticAgentCardHandler(&old.AgentCard{
 		Name: "Old Desk", Description: "Answers travellers.", Version: "1.0.0", ProtocolVersion: "0.3.0",
 		URL: srv.URL + "/invoke", PreferredTransport: old.TransportProtocolJSONRPC,
-		Capabilities:      old.AgentCapabilities{Streaming: true, PushNotifications: true},
+		Capabilities:      old.AgentCapabilities{Streaming: true, PushNotifications: len(more) > 0},
 		DefaultInputModes: []string{"text/plain"}, DefaultOutputModes: []string{"text/plain"},
 		Skills: []old.AgentSkill{{ID: "desk", Name: "Desk", Description: "Answers.", Tags: []string{"travel"}}},
 	}))

@@ -9,6 +9,11 @@ import (
 	"strings"
 	"testing"
 
+	oldsrv "github.com/a2aproject/a2a-go/a2asrv"
+	oldpush "github.com/a2aproject/a2a-go/a2asrv/push"
+	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	peerpush "github.com/a2aproject/a2a-go/v2/a2asrv/push"
+
 	"github.com/a2agen/a2agen/internal/a2aall"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -54,10 +59,11 @@ func ourHook(t *testing.T) (*push.Receiver, *hook) {
 
 // TestOurReceiverHearsTheOfficialAgents: those of 1.0 send events, those of 0.3 tasks, with a token and no more.
 func TestOurReceiverHearsTheOfficialAgents(t *testing.T) {
-	_, url := startPeerDesk(t)
+	sender := peerpush.NewHTTPPushSender(&peerpush.HTTPSenderConfig{AllowPrivateNetworks: true})
+	_, url := startPeerDesk(t, a2asrv.WithPushNotifications(peerpush.NewInMemoryStore(), sender))
 	newer := ok[*rpc.Client](t)(rpc.New(t.Context(), a2aall.Protocol(), url))
 	t.Cleanup(newer.Close)
-	_, _, older := callOldDesk(t)
+	_, _, older := callOldDesk(t, oldsrv.WithPushNotifications(oldpush.NewInMemoryStore(), oldpush.NewHTTPPushSender(nil)))
 	for name, tt := range map[string]struct {
 		client *rpc.Client
 		first  []string // what a story begins with

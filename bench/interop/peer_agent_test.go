@@ -10,7 +10,6 @@ import (
 
 	peer "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
-	"github.com/a2aproject/a2a-go/v2/a2asrv/push"
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 )
 
@@ -19,8 +18,8 @@ type peerDesk struct {
 	release chan struct{}
 }
 
-// startPeerDesk serves the peer's agent and returns its URL.
-func startPeerDesk(t *testing.T) (*peerDesk, string) {
+// startPeerDesk serves the peer's agent and returns its URL. More options are those of push notifications.
+func startPeerDesk(t *testing.T, more ...a2asrv.RequestHandlerOption) (*peerDesk, string) {
 	t.Helper()
 	d := &peerDesk{release: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -29,15 +28,14 @@ func startPeerDesk(t *testing.T) (*peerDesk, string) {
 	card := &peer.AgentCard{
 		Name: "Peer Desk", Description: "Answers travellers.", Version: "2.0.0",
 		SupportedInterfaces: []*peer.AgentInterface{peer.NewAgentInterface(srv.URL+"/invoke", peer.TransportProtocolJSONRPC)},
-		Capabilities:        peer.AgentCapabilities{Streaming: true, PushNotifications: true},
+		Capabilities:        peer.AgentCapabilities{Streaming: true, PushNotifications: len(more) > 0},
 		DefaultInputModes:   []string{"text/plain"},
 		DefaultOutputModes:  []string{"text/plain"},
 		Skills:              []peer.AgentSkill{{ID: "desk", Name: "Desk", Description: "Answers.", Tags: []string{"travel"}}},
 	}
 	owner := func(context.Context) (string, error) { return "everybody", nil } // the SDK lists tasks for known callers only
-	sender := push.NewHTTPPushSender(&push.HTTPSenderConfig{AllowPrivateNetworks: true})
-	h := a2asrv.NewHandler(d, a2asrv.WithLogger(slog.New(slog.DiscardHandler)), a2asrv.WithPushNotifications(push.NewInMemoryStore(), sender),
-		a2asrv.WithTaskStore(taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: owner})))
+	h := a2asrv.NewHandler(d, append(more, a2asrv.WithLogger(slog.New(slog.DiscardHandler)),
+		a2asrv.WithTaskStore(taskstore.NewInMemory(&taskstore.InMemoryStoreConfig{Authenticator: owner})))...)
 	mux.Handle("/invoke", a2asrv.NewJSONRPCHandler(h))
 	mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card))
 	return d, srv.URL

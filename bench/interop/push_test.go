@@ -18,6 +18,9 @@ import (
 
 const hookToken = "s3cret"
 
+// pushes is the capability of an agent that sends push notifications.
+const pushes = `"pushNotifications":true`
+
 // hook is a webhook as users of the official SDKs write one: it checks the token and decodes the body with the SDK.
 type hook struct {
 	*httptest.Server
@@ -127,7 +130,7 @@ func hookOf03(t *testing.T) *hook {
 
 // TestOfficialClientIsToldByPush: a client of 1.0 registers its webhook with a message, and later.
 func TestOfficialClientIsToldByPush(t *testing.T) {
-	_, _, c := twoClients(t)
+	_, _, c := twoClients(t, pushes)
 	ctx, h := t.Context(), hookOf10(t)
 	with := func(text string) *peer.SendMessageRequest {
 		req := say(text)
@@ -159,7 +162,7 @@ func TestOfficialClientIsToldByPush(t *testing.T) {
 
 // TestOfficialClientKeepsItsPushConfigurations: a client of 1.0 makes one for a task at work, and has it back.
 func TestOfficialClientKeepsItsPushConfigurations(t *testing.T) {
-	d, _, c := twoClients(t)
+	d, _, c := twoClients(t, pushes)
 	ctx, h := t.Context(), hookOf10(t)
 	task := start(t, c, "wait")
 	for task.Status.State != peer.TaskStateWorking {
@@ -180,7 +183,7 @@ func TestOfficialClientKeepsItsPushConfigurations(t *testing.T) {
 
 // TestOfficial03ClientIsToldByPush is the same with a client of 0.3, whose webhook gets tasks.
 func TestOfficial03ClientIsToldByPush(t *testing.T) {
-	_, c, _ := twoClients(t)
+	_, c, _ := twoClients(t, pushes)
 	ctx, h := t.Context(), hookOf03(t)
 	with := func(text string) *old.MessageSendParams {
 		params := oldSay(text)

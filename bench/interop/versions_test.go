@@ -20,9 +20,9 @@ import (
 )
 
 // twoClients are the official SDKs of 0.3 and of 1.0 at one URL of an agent that speaks all versions. Each takes the card as it finds it.
-func twoClients(t *testing.T) (*desk, *oldclient.Client, *a2aclient.Client) {
+func twoClients(t *testing.T, capabilities ...string) (*desk, *oldclient.Client, *a2aclient.Client) {
 	t.Helper()
-	d, url := serveDesk(t, a2aall.Protocol())
+	d, url := serveDesk(t, a2aall.Protocol(), capabilities...)
 	card := ok[*old.AgentCard](t)(oldcard.DefaultResolver.Resolve(t.Context(), url))
 	equal(t, "protocol of the card", card.ProtocolVersion, "0.3.0")
 	equal(t, "name", card.Name, "Travel Desk")
