@@ -49,7 +49,8 @@ type Skill struct {
 	InputModes, OutputModes []string
 	Input, Output           *schema.Root // nil without a schema
 	Timeout                 time.Duration
-	MaxConcurrent           int // 0: unlimited
+	MaxConcurrent           int  // 0: unlimited
+	Retry                   bool // onCrash is retry
 	Pos                     diag.Pos
 	node                    *yaml.Node
 }
@@ -112,7 +113,7 @@ func fill(c *shape.Checker, root *yaml.Node) *Card {
 func (card *Card) Public() *yaml.Node {
 	n := shape.Ordered(yamlx.Copy(card.Root), agentCard)
 	for _, s := range yamlx.Items(yamlx.Get(n, "skills")) {
-		drop(s, "input", "output", "timeout", "maxConcurrent")
+		drop(s, "input", "output", "timeout", "maxConcurrent", "onCrash")
 	}
 	return n
 }
@@ -130,6 +131,7 @@ func fillSkill(n *yaml.Node, id string) *Skill {
 	}
 	s.Timeout, _ = time.ParseDuration(yamlx.Text(yamlx.Get(n, "timeout")))
 	s.MaxConcurrent = yamlx.Int(yamlx.Get(n, "maxConcurrent"))
+	s.Retry = yamlx.Text(yamlx.Get(n, "onCrash")) == "retry"
 	return s
 }
 

@@ -86,6 +86,7 @@ var skill = &shape.Object{
 		{Key: "output", Type: jsonSchema, Doc: "What comes out: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "text"},
 		{Key: "timeout", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "How long one call may run. Not published.", Default: "the server's"},
 		{Key: "maxConcurrent", Type: &shape.Type{Kind: shape.Int, Min: 1, Max: 1_000_000}, Doc: "How many calls of the skill run at a time. Not published.", Default: "no limit"},
+		{Key: "onCrash", Type: &shape.Type{Kind: shape.Text, Choices: []string{"fail", "retry"}}, Doc: "What becomes of a call that a crash or a shutdown interrupts: the task fails, or the handler is called again. Not published.", Default: "fail"},
 	},
 	Foreign: map[string]string{
 		"security":     "write securityRequirements: [{schemes: {NAME: {list: [SCOPE]}}}]",

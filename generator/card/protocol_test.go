@@ -29,7 +29,7 @@ func TestDeclarationFollowsTheProtocolDefinition(t *testing.T) {
 		more, less []string
 	}{
 		{"AgentCard", agentCard, nil, []string{"signatures"}},
-		{"AgentSkill", skill, []string{"input", "output", "timeout", "maxConcurrent"}, nil},
+		{"AgentSkill", skill, []string{"input", "output", "timeout", "maxConcurrent", "onCrash"}, nil},
 		{"AgentInterface", agentInterface, nil, nil},
 		{"AgentProvider", provider, nil, nil},
 		{"AgentCapabilities", capabilities, nil, nil},

@@ -66,6 +66,7 @@ const skillsComment = `
 #   input, output   JSON Schemas, here or in a file: input: schemas/forecast.json
 #   timeout         how long a call may run: 30s
 #   maxConcurrent   how many calls run at a time: 4
+#   onCrash         what becomes of a call that a crash interrupts: fail or retry
 # Append a skill, run "a2agen generate", and write its handler.
 `
 

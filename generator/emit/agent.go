@@ -236,6 +236,9 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 	if s.MaxConcurrent > 0 {
 		d.set("MaxConcurrent", jen.Lit(s.MaxConcurrent))
 	}
+	if s.Retry {
+		d.set("OnCrash", jen.Qual(serverPath, "CrashRetry"))
+	}
 	d.set("Run", a.run(s))
 	return jen.Func().Id(glueName(s)).Params(jen.Id("s").Id("Skills")).Qual(serverPath, "Skill").Block(
 		jen.Return(jen.Qual(serverPath, "Skill").Values(d.code()...)),

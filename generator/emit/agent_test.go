@@ -25,7 +25,7 @@ func agentModel() *ir.Model {
 					ID: "forecast", Name: "Forecast", Go: "Forecast", Description: "*/ }\n//go:generate rm -rf /\n+build evil", Tags: []string{"weather"},
 					Input: &ir.DataRef{Kind: ir.DataNamed, Name: "ForecastInput"}, Output: &ir.DataRef{Kind: ir.DataNamed, Name: "ForecastOutput"},
 					InputSchema: json.RawMessage(`{"type":"object"}`), OutputSchema: json.RawMessage(`{"type":"object","description":"\u0060"}`),
-					TextField: "city", Timeout: 1500 * time.Millisecond, MaxConcurrent: 4,
+					TextField: "city", Timeout: 1500 * time.Millisecond, MaxConcurrent: 4, Retry: true,
 				},
 				{ID: "chat", Name: "Chat \"quoted\" `back`", Go: "Chat"},
 			},
@@ -70,7 +70,7 @@ func TestAgentPackageHasOneMethodASkillTypedByItsSchemas(t *testing.T) {
 func TestAgentPackageGlueHandsTheRuntimeInputHandlerAndOutput(t *testing.T) {
 	src := emitAgent(t, agentModel())["agent/server.gen.go"]
 	spaced := strings.Join(strings.Fields(src), " ")
-	for _, want := range []string{"MaxConcurrent: 4,", "Timeout: 1500 * time.Millisecond,", `TextField: "city",`, "const _ = runtime.SupportsGen1",
+	for _, want := range []string{"MaxConcurrent: 4,", "OnCrash: server.CrashRetry,", "Timeout: 1500 * time.Millisecond,", `TextField: "city",`, "const _ = runtime.SupportsGen1",
 		"Decode: server.Decode[ForecastInput],",
 		"server.OutputJSON(func(ctx context.Context, t *server.Task, in *ForecastInput) (*ForecastOutput, error) { return s.Forecast(ctx, in, &Task{t}) })"} {
 		if !strings.Contains(spaced, want) {

@@ -54,4 +54,5 @@ type Skill struct {
 	TextField     string        `json:"textField,omitempty"`
 	Timeout       time.Duration `json:"timeout,omitempty"`       // 0: the runtime's default
 	MaxConcurrent int           `json:"maxConcurrent,omitempty"` // 0: unlimited
+	Retry         bool          `json:"retry,omitempty"`         // what a crash interrupts is tried again
 }

@@ -91,6 +91,7 @@ skills:
     output: {type: object, properties: {summary: {type: string}}}
     timeout: 1m30s
     maxConcurrent: 4
+    onCrash: retry
   - id: chat
     description: Talks.
     output: {type: object, properties: {summary: {type: string}}}
@@ -99,7 +100,7 @@ skills:
 		t.Fatal(problems)
 	}
 	s := agent.Skills[0]
-	if s.Timeout != 90*time.Second || s.MaxConcurrent != 4 || s.TextField != "city" || s.Input == nil || s.Output == nil {
+	if s.Timeout != 90*time.Second || s.MaxConcurrent != 4 || !s.Retry || s.TextField != "city" || s.Input == nil || s.Output == nil {
 		t.Errorf("settings: %+v", s)
 	}
 	if diff := cmp.Diff([]string{"text/plain", "application/json"}, s.InputModes); diff != "" {

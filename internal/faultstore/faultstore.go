@@ -139,3 +139,9 @@ func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) e
 	_, err := do(s, Call{Op: "settle", Key: d.Key}, func() (struct{}, error) { return struct{}{}, s.Store.Settle(ctx, d, o) })
 	return err
 }
+
+// Close implements [store.Store].
+func (s *Store) Close() error {
+	_, err := do(s, Call{Op: "close"}, func() (struct{}, error) { return struct{}{}, s.Store.Close() })
+	return err
+}

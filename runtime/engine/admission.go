@@ -61,6 +61,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	a.mu.Unlock()
 	e.beat.stop()
 	e.courier.close(ctx)
+	e.keeper.stop()
 	return err
 }
 
@@ -86,7 +87,7 @@ func (e *Engine) drain(ctx context.Context) error {
 	}
 	a.mu.Lock()
 	for c := range a.running {
-		c.cancel(errShutdown)
+		c.cancel(ErrShutdown)
 	}
 	closeOnce(a.hurry)
 	a.mu.Unlock()
@@ -96,8 +97,29 @@ func (e *Engine) drain(ctx context.Context) error {
 	case <-a.idle:
 	case <-late.Done():
 		e.logger.Warn("handlers ignore their canceled context")
+		e.cutOff()
 	}
 	return context.Cause(ctx)
+}
+
+// cutOff ends the calls whose handlers do not return, so that their clients hear of it; it waits a moment for the store.
+func (e *Engine) cutOff() {
+	a := &e.admission
+	a.mu.Lock()
+	var all sync.WaitGroup
+	for c := range a.running {
+		all.Go(func() { _ = c.returned(nil, ErrShutdown) })
+	}
+	a.mu.Unlock()
+	done := make(chan struct{})
+	go func() {
+		all.Wait()
+		close(done)
+	}()
+	select {
+	case <-done:
+	case <-time.After(lastGrace / 2):
+	}
 }
 
 // admit counts a call in, or refuses it.

@@ -2,10 +2,13 @@ package engine
 
 import (
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -73,6 +76,11 @@ type subject struct {
 	work      store.Call
 	epoch     int64
 	elsewhere bool
+	held      atomic.Bool // by this instance: it must not go on when that is not heard of for too long
+	began     bool        // the handler was called
+	seen      bool        // the task shows that it is being worked on
+	nth       int64       // work.N and
+	attempt   int         // work.Attempt when the call began
 }
 
 // names are the ids of a call's task and conversation, made when they are asked for.
@@ -211,6 +219,19 @@ func (c *Call) Parts() []runtime.Part { return c.parts }
 
 // Resumed reports whether the message continues a task, so that the handler was called before.
 func (c *Call) Resumed() bool { return c.resumed }
+
+// Attempt returns how often a handler was called for this message, this time included. It is more than 1 where the
+// skill's calls are tried again after a crash: then some of the work may have been done. What an earlier attempt said is
+// in the task; the first that this one says of an artifact of its own replaces what was there.
+func (c *Call) Attempt() int { return max(c.attempt, 1) }
+
+// IdempotencyKey returns a text that names the work that this message asks for: the same in all attempts, and no other
+// message has it. It is for what the handler does outside, such as a payment, which is to be done once.
+func (c *Call) IdempotencyKey() string {
+	n := strconv.FormatInt(max(c.nth, 1), 10)
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.owner.Tenant, c.owner.Principal, c.taskID(), n}, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
 
 // Snapshot returns a copy of the task as it stands, nil before it exists.
 func (c *Call) Snapshot() runtime.Task {

@@ -32,6 +32,8 @@ type Skill struct {
 	Timeout time.Duration
 	// MaxConcurrent bounds the handlers running at once; further calls wait. 0 means no bound but [Limits.Running].
 	MaxConcurrent int
+	// OnCrash is what becomes of a call that a crash or a shutdown interrupts, where tasks outlive the process.
+	OnCrash OnCrash
 	// Decode reads and validates an input. An error is a *check.Error or *wire.Error. Nil without an input schema.
 	Decode func(input []byte) (any, error)
 	// Run calls [Call.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an
@@ -39,6 +41,14 @@ type Skill struct {
 	// without Decode it is the input's JSON as []byte, nil for a skill without an input schema.
 	Run func(ctx context.Context, c *Call, in any) (output []byte, err error)
 }
+
+// OnCrash says what becomes of a call that was interrupted.
+type OnCrash uint8
+
+const (
+	CrashFail  OnCrash = iota // its task fails
+	CrashRetry                // the handler is called again, a few times at most: see [Call.Attempt]
+)
 
 // Router picks the skill for a message that nothing else could place. It returns a skill id, or "" when it does not
 // know either.

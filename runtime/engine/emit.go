@@ -80,6 +80,7 @@ func (c *Call) create(first runtime.State) error {
 // created takes note of the task that was made.
 func (c *Call) created(snap store.Snapshot) {
 	c.err, c.epoch = nil, snap.Epoch
+	c.held.Store(true)
 	c.live.version, c.live.run = snap.Version, c
 	c.e.register(c.live)
 	c.e.beat.start()

@@ -37,8 +37,10 @@ type Engine struct {
 	beat    ticker
 	held    holder
 	courier courier // of push notifications
+	keeper  keeper  // of what this instance runs
 	streams atomic.Int64
 	shared  atomic.Bool   // other instances may work on the store's tasks, too
+	durable atomic.Bool   // what is given back to the store is taken up again
 	answers budget.Budget // of what is being written
 }
 
@@ -77,7 +79,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		m.Pack(store.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
 	}
 	e.courier = newCourier(e, o.Pusher)
-	e.beat.e = e
+	e.beat.e, e.keeper.e, e.keeper.turn = e, e, make(chan struct{}, 1)
 	e.beat.now.Store(1)
 	var err error
 	e.catalog, err = newCatalog(cfg.Skills, o.Router)

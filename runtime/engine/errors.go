@@ -16,9 +16,12 @@ var (
 	// ErrCanceled: the client canceled the task.
 	ErrCanceled = errors.New("the client canceled the task")
 	// ErrTimeout: the skill's time is up.
-	ErrTimeout  = errors.New("the skill's time is up")
-	errShutdown = errors.New("the agent is shutting down")
-	errLost     = errors.New("the task is run by somebody else")
+	ErrTimeout = errors.New("the skill's time is up")
+	// ErrShutdown: the agent is shutting down.
+	ErrShutdown = errors.New("the agent is shutting down")
+	// ErrLost: somebody else has the task, since a client canceled it there or this process was not heard of for too long.
+	// Nothing the handler still says counts.
+	ErrLost = errors.New("the task is run by somebody else")
 )
 
 // Errors of a handler's Task.
@@ -126,7 +129,7 @@ func ToError(err error) (e *runtime.Error, known bool) {
 		return ErrBusy.With("somebody else made the task at the same time, try again"), true
 	case errors.Is(err, store.ErrTooLarge):
 		return violation("message", "does not fit: its task would be larger than this agent keeps one"), true
-	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrLost), errors.Is(err, errLost):
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrLost), errors.Is(err, ErrLost):
 		return ErrBusy.With("the task was changed by somebody else, try again"), true
 	case errors.Is(err, store.ErrNoSpace):
 		return ErrBusy.With("the agent has no room to keep anything, try again later"), true

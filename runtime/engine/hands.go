@@ -36,7 +36,7 @@ func causeOf(h store.Head) error {
 	if h.State == runtime.StateCanceled {
 		return ErrCanceled
 	}
-	return errLost
+	return ErrLost
 }
 
 // unseat takes the task from the call at work on it, and leaves those that wait for their turn to whoever has the task.
@@ -123,9 +123,12 @@ func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *Ca
 			return c
 		}
 	}
+	if e.Draining() {
+		return nil // it is given back
+	}
 	c, err := e.revive(l.key, snap)
 	if err != nil {
-		e.log(snap.Private.Skill, l.key.Task).Error("a message cannot be worked on", "error", err)
+		go e.giveUp(l.key, snap, cannotGoOn)
 		return nil
 	}
 	c.promote(snap, state)
@@ -145,7 +148,7 @@ func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*Call, error) {
 	c := &Call{e: e, skill: skill, sender: from}
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)
 	c.live = e.use(key)
-	c.set(key.Task, work.Request.Message.MessageInfo().ContextID)
+	c.set(key.Task, work.Request.Message.MessageInfo().ContextID) // bound to the task, it has that
 	c.have(snap.Private.Saved)
 	c.input.raw, c.resumed = work.Input, work.N > 1
 	e.adopt(c)

@@ -13,24 +13,28 @@ import (
 
 // This file is the life of a [Call]: all that changes its state. A message is read by its sender's goroutine, which
 // admits the call. If it leads to a handler, the call is launched, or queued behind the one that is at work on its
-// task; a call that ends launches the next.
+// task; a call that ends launches the next. The call is in the store, too, from the first write of its task to the end:
+// what the store says comes up next is promoted, whoever has taken it on, and a call that another process or instance
+// has left is revived and taken up.
 //
 //	        launch            turn              returned, expire            leave
 //	arriving ─────► waiting ─────────► running ──────────────────► ending ─────────► over
-//	   │  │            ▲  └────────────────────────────────────────►  │ ▲              ▲
-//	   │  │            │                 returned                     └─┘ persist      │
-//	   │  │ enqueue    │ promote                                                       │
+//	   │  │          ▲ ▲  └────────────────────────────────────────►  │ ▲              ▲
+//	   │  │          │ │                returned                      └─┘ persist      │
+//	   │  │ enqueue  │ │ promote                                                       │
 //	   │  └───► queued ┘                                                               │
-//	   │          │                           abandon                                  │
-//	   │          └───────────────────────────────────────────────────────────────────►│
-//	   └──────────────────────────────────────────────────────────────────────────────►┘
-//	                                    asked, refuse
+//	   │          │  │                      abandon                                    │
+//	   │          └──┼────────────────────────────────────────────────────────────────►│
+//	   └─────────────┼────────────────────────────────────────────────────────────────►┘
+//	                 │                  asked, refuse
+//	   revive ───────┘ takeUp, promote
 //
 // Who does it: the sender admits, launches, queues, asks and refuses. The call's own goroutine, which is the sender's
-// if that waits for the end, has its turn and returns. A timer, or the ticker, lets it expire. The call before it in
-// the task promotes or abandons it. A goroutine of its own persists an end that the store does not take. A client's
-// cancel changes no state: it ends the task, cancels the context and lets the senders go; the handler's return does the
-// rest.
+// if that waits for the end, has its turn and returns. A timer, or the ticker, lets it expire; the shutdown cuts it off
+// in the same way. The call before it in the task promotes or abandons it; the keeper revives and takes up. A goroutine
+// of its own persists an end that the store does not take. A client's cancel changes no state, nor does the loss of the
+// task to somebody else (hands.go): the task is no longer the call's, its context is canceled and the senders go; the
+// handler's return does the rest.
 //
 // The lock of the task's live entry guards the state; until a call is launched or queued only its sender knows it.
 
@@ -108,8 +112,7 @@ func (c *Call) asked(target target) (left bool, err error) {
 		return false, err
 	}
 	c.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing})
-	c.ending.status.done = c.work.N
-	err = c.commit(c.ending.status, c.view())
+	err = c.write()
 	c.first, c.state = c.last, ending
 	if hiccup(err) {
 		c.persist(err)
@@ -212,8 +215,8 @@ func (c *Call) turn() error {
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	c.state = running
-	if c.live.version != 0 && !c.resumed { // it was created while it waited
+	c.state, c.began = running, true
+	if c.live.version != 0 && !c.resumed && !c.seen { // it was created while it waited
 		return c.status(runtime.StateWorking, runtime.MessageData{}, nil)
 	}
 	return nil
@@ -361,6 +364,8 @@ func (c *Call) begins(snap *store.Snapshot) {
 		c.work = *snap.Run
 	}
 	c.epoch, c.private = snap.Epoch, snap.Private
+	c.nth, c.attempt = c.work.N, c.work.Attempt
+	c.held.Store(true)
 	c.have(snap.Private.Saved)
 }
 

@@ -44,6 +44,7 @@ type audience struct {
 type reader struct {
 	wake chan struct{}
 	look *time.Timer // wakes it now and then, since the task may have changed elsewhere; nil: it cannot have
+	gone atomic.Bool // nobody is to be woken any more
 }
 
 func (r *reader) signal() {
@@ -60,10 +61,13 @@ const lookEvery = time.Second
 func (e *Engine) newReader() *reader {
 	r := &reader{wake: make(chan struct{}, 1)}
 	if e.shared.Load() {
-		r.look = time.AfterFunc(jitter(lookEvery), func() {
-			r.signal()
-			r.look.Reset(jitter(lookEvery))
+		r.look = time.AfterFunc(time.Hour, func() {
+			if !r.gone.Load() {
+				r.signal()
+				r.look.Reset(jitter(lookEvery))
+			}
 		})
+		r.look.Reset(jitter(lookEvery)) // not before it is there
 	}
 	return r
 }
@@ -83,6 +87,7 @@ func (a *audience) attach(r *reader) {
 // detach removes a reader.
 func (a *audience) detach(r *reader) {
 	if r.look != nil {
+		r.gone.Store(true)
 		r.look.Stop()
 	}
 	a.seats.Lock()
@@ -143,6 +148,15 @@ func (e *Engine) enter(l *live) {
 			l.wake()
 			e.lookAfter(l)
 		})
+	}
+}
+
+// watchAll watches all tasks: the store is shared, as it turned out.
+func (e *Engine) watchAll() {
+	e.registry.mu.Lock()
+	defer e.registry.mu.Unlock()
+	for _, l := range e.live {
+		e.enter(l)
 	}
 }
 

@@ -32,9 +32,12 @@ func (c *Call) giveUp(err error) {
 		c.e.log(c.skill.ID, "").Warn("skill failed after its answer", "error", err)
 	case errors.Is(cause, ErrCanceled):
 		c.e.log(c.skill.ID, c.named()).Info("task canceled") // it ended then
-	case errors.Is(cause, errLost) || errors.Is(err, store.ErrEnded):
+	case errors.Is(cause, ErrLost):
 		c.e.log(c.skill.ID, c.named()).Info("task goes on elsewhere", "error", err)
-		c.err = err
+		c.err, c.elsewhere = err, true
+	case errors.Is(cause, ErrShutdown) && c.givesBack():
+		c.e.log(c.skill.ID, c.named()).Info("task goes on after the shutdown")
+		c.err, c.elsewhere = ErrBusy.With("the agent is shutting down"), true
 	case errors.As(err, &o):
 		c.end(o.state, o.said)
 	case c.live.version == 0 && errors.As(err, &public):
@@ -44,6 +47,12 @@ func (c *Call) giveUp(err error) {
 	default:
 		c.fail(c.explain(err))
 	}
+}
+
+// givesBack reports whether the task of a call that the shutdown interrupts is left to whoever comes next: the skill's
+// calls may be tried again, or this one was not.
+func (c *Call) givesBack() bool {
+	return c.live.version != 0 && c.e.durable.Load() && (c.skill.OnCrash == CrashRetry || !c.began)
 }
 
 // explain finds the text for the client: nothing of an error that is not meant for it.
@@ -56,7 +65,7 @@ func (c *Call) explain(err error) string {
 	case errors.Is(cause, ErrTimeout):
 		c.e.log(c.skill.ID, c.named()).Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
-	case errors.Is(cause, errShutdown):
+	case errors.Is(cause, ErrShutdown):
 		c.e.log(c.skill.ID, c.named()).Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):

@@ -316,7 +316,7 @@ func (c *Call) takeTurn(version int64) (turn, error) {
 	case err != nil:
 		return noTurn, err
 	case snap.Run != nil:
-		l.unseat(errLost) // it went on here without the store's consent
+		l.unseat(ErrLost) // it went on here without the store's consent
 		l.run = c
 		c.begins(&snap)
 		return atOnce, nil

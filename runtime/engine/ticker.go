@@ -44,6 +44,7 @@ func (t *ticker) start() {
 		t.timer = time.AfterFunc(t.interval(), t.tick)
 		t.swept = time.Now()
 		t.running.Store(true)
+		t.e.Start()
 	}
 }
 

@@ -31,7 +31,7 @@ func (c *Call) write() error {
 	}
 	switch {
 	case errors.Is(err, ErrCanceled): // the task ended then
-	case errors.Is(err, errLost):
+	case errors.Is(err, ErrLost):
 		c.e.log(c.skill.ID, c.named()).Info("task goes on elsewhere", "error", err)
 		c.err = err
 	case c.live.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), c.ending.failed:

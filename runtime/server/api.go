@@ -31,6 +31,16 @@ var (
 	ErrCanceled = engine.ErrCanceled
 	// ErrTimeout: the skill's time is up.
 	ErrTimeout = engine.ErrTimeout
+	// ErrShutdown: the agent is shutting down.
+	ErrShutdown = engine.ErrShutdown
+	// ErrLost: the task is run by somebody else.
+	ErrLost = engine.ErrLost
+)
+
+// What becomes of a call that a crash or a shutdown interrupts.
+const (
+	CrashFail  = engine.CrashFail
+	CrashRetry = engine.CrashRetry
 )
 
 // Errors of a handler's Task.

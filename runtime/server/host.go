@@ -113,6 +113,7 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 		MaxHeaderBytes:    64 << 10,
 		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
 	}
+	s.engine.Start()
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(pacedListener{ln, s.limits.Stall}) }()
 	select {

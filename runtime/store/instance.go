@@ -65,7 +65,7 @@ func (m *Memory) keep(h *holder, r *row) {
 	}
 }
 
-func (m *Memory) unkeep(h *holder, r *row) {
+func (m *Memory) unkeep(h *holder, r *row, by *holder) {
 	if !m.shared {
 		return
 	}
@@ -74,7 +74,9 @@ func (m *Memory) unkeep(h *holder, r *row) {
 	delete(m.given, r)
 	if h != nil {
 		delete(h.runs, r)
-		h.lost = append(h.lost, r.key)
+		if h != by {
+			h.lost = append(h.lost, r.key)
+		}
 	}
 }
 
@@ -121,7 +123,7 @@ func (i *instance) Watch(key Key, wake func()) (stop func()) {
 func (i *instance) Renew(context.Context) (Lease, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	lease := Lease{For: i.lease, Lost: i.life.lost}
+	lease := Lease{For: i.lease, Lost: i.life.lost, Durable: true}
 	if now := i.clock(); now.Before(i.life.until) {
 		i.life.lost, i.life.until = nil, now.Add(i.lease)
 	} else {

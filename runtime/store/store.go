@@ -195,8 +195,9 @@ type Run struct {
 
 // Lease says how long an instance may go on without renewing.
 type Lease struct {
-	For  time.Duration // 0: for ever, nobody else is there
-	Lost []Key         // tasks that this instance ran and no longer does, as far as the store knows
+	For     time.Duration // 0: for ever, nobody else is there
+	Lost    []Key         // tasks that this instance ran and no longer does, as far as the store knows
+	Durable bool          // what this instance gives back is there for another, or for a process to come
 }
 
 // View says which copy of a task to make: at most *History most recent messages (nil: all), whether with artifacts, and

@@ -38,12 +38,12 @@ func (r *row) hand(by *holder, u *Update, state runtime.State) *Call {
 	switch {
 	case state.Terminal():
 		w.done, w.waiting = w.calls, nil
-		r.release()
+		r.release(by)
 		return nil
 	case u.Done != 0 && w.at != nil && w.at.N == u.Done:
 		w.done++
 		if len(w.waiting) == 0 {
-			r.release()
+			r.release(by)
 			return nil
 		}
 		next := w.waiting[0]
@@ -75,9 +75,9 @@ func (r *row) bringUp(c *Call, stamp uint64) *Call {
 }
 
 // release ends the running of a task: nobody holds it any more.
-func (r *row) release() {
+func (r *row) release(by *holder) {
 	w := &r.work
-	r.store.unkeep(w.holder, r)
+	r.store.unkeep(w.holder, r, by)
 	w.epoch++
 	w.holder, w.at, w.given = nil, nil, false
 }

@@ -180,7 +180,7 @@ func (w *writer) takeOver(o orphan, run *store.Run) error {
 }
 
 // Renew implements [store.Store]: the lock of the file is the lease.
-func (s *Store) Renew(context.Context) (store.Lease, error) { return store.Lease{}, nil }
+func (s *Store) Renew(context.Context) (store.Lease, error) { return store.Lease{Durable: true}, nil }
 
 // Watch implements [store.Store]: nobody else changes a task.
 func (s *Store) Watch(store.Key, func()) (stop func()) { return func() {} }
