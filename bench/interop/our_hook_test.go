@@ -81,7 +81,8 @@ func TestOurReceiverHearsTheOfficialAgents(t *testing.T) {
 
 			h.forget()
 			var ask *rpc.InputRequiredError
-			if _, err := skill.Call(t.Context(), tt.client, rpc.Say("book"), with...); !errors.As(err, &ask) {
+			// Without ByPush: the agent of 0.3 sends the question before it takes an answer.
+			if _, err := skill.Call(t.Context(), tt.client, rpc.Say("book"), with[0]); !errors.As(err, &ask) {
 				t.Fatal(err)
 			}
 			booked := ok[*rpc.Result](t)(skill.Answer(t.Context(), tt.client, ask, runtime.Text("Friday")))
