@@ -204,6 +204,22 @@ func ExampleTask_StreamArtifact() {
 	// completed
 }
 
+func ExampleTask_IdempotencyKey() {
+	paid := map[string]int{}
+	pay := func(_ context.Context, amount int, key string) error {
+		paid[key] = amount
+		return nil
+	}
+	talk(func(ctx context.Context, t *server.Task) (string, error) {
+		if err := pay(ctx, 30, t.IdempotencyKey()); err != nil { // once, however often this is called
+			return "", err
+		}
+		return "", t.Complete(runtime.Text(fmt.Sprintf("Paid at attempt %d.", t.Attempt())))
+	}, "pay")
+	// Output:
+	// completed {"parts":[{"text":"Paid at attempt 1."}]}
+}
+
 // The handlers in the docs are those of the examples.
 func TestHandlersInTheDocsAreExamples(t *testing.T) {
 	docs, err := os.ReadFile("../../docs/server.md")
