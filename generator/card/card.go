@@ -6,7 +6,6 @@
 package card
 
 import (
-	_ "embed"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -21,11 +20,8 @@ import (
 // line of a scaffolded agent.yaml names it, so that editors complete the file without a network.
 const SchemaPath = ".a2agen/agent.schema.json"
 
-//go:embed agent.schema.json
-var jsonSchemaFile []byte
-
 // JSONSchema returns the JSON Schema of agent.yaml (draft-07).
-func JSONSchema() []byte { return append([]byte(nil), jsonSchemaFile...) }
+func JSONSchema() []byte { return shape.JSONSchema(agentCard, "agent.yaml") }
 
 // Card is an agent card in 1.0 terms, with the contract of its skills.
 type Card struct {

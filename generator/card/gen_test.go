@@ -9,23 +9,9 @@ import (
 	"github.com/a2agen/a2agen/generator/shape"
 )
 
-var update = flag.Bool("update", false, "rewrite the JSON Schema and the reference tables of the documentation")
+var update = flag.Bool("update", false, "rewrite the reference tables of the documentation")
 
-// TestShippedSchemaIsTheDeclaration holds the file that editors read to the declaration that the reader follows.
-func TestShippedSchemaIsTheDeclaration(t *testing.T) {
-	want := shape.JSONSchema(agentCard, "agent.yaml")
-	if *update {
-		if err := os.WriteFile("agent.schema.json", want, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	if !bytes.Equal(JSONSchema(), want) {
-		t.Error("agent.schema.json differs from the declaration; if the change is meant, run go test ./generator/card -update")
-	}
-}
-
-// TestTheDocumentationHasTheDeclarationsTables does the same for the reference tables.
+// TestTheDocumentationHasTheDeclarationsTables holds the reference tables to the declaration that the reader follows.
 func TestTheDocumentationHasTheDeclarationsTables(t *testing.T) {
 	const path = "../../docs/agent-yaml.md"
 	doc, err := os.ReadFile(path)

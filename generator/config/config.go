@@ -2,7 +2,6 @@
 package config
 
 import (
-	_ "embed"
 	"errors"
 	"io/fs"
 	"path"
@@ -27,11 +26,8 @@ const Misspelt = "a2agen.yml"
 // SchemaPath is where the JSON Schema of a2agen.yaml lies in a project, slash-separated and relative to it.
 const SchemaPath = ".a2agen/a2agen.schema.json"
 
-//go:embed a2agen.schema.json
-var jsonSchemaFile []byte
-
 // JSONSchema returns the JSON Schema of a2agen.yaml (draft-07).
-func JSONSchema() []byte { return append([]byte(nil), jsonSchemaFile...) }
+func JSONSchema() []byte { return shape.JSONSchema(project, "a2agen.yaml") }
 
 // Config is what a2agen.yaml says, with defaults filled in. Paths are slash-separated and relative to the project.
 type Config struct {

@@ -57,15 +57,3 @@ func numbered(w *ir.Wire) bool {
 	}
 	return true
 }
-
-// ProtoLosses is what does not survive a protobuf wire that survives JSON of the same version.
-func ProtoLosses() []Loss {
-	return []Loss{
-		{What: "numbers in metadata, data and parameters become doubles: digits beyond 53 bits and the way a number was written are lost"},
-		{What: "members in metadata, data and parameters are sorted by name"},
-		{What: "an enum value that is known by name only, and an alternative of a oneof that is not known, cannot be written"},
-		{What: "a required text, number or bool that is empty, zero or false is not told from one that is missing"},
-		{Reading: true, What: "unknown fields are dropped, unless one is the only content of a message whose oneof is empty"},
-		{Reading: true, What: "NaN and the infinities in metadata, data and parameters are errors"},
-	}
-}
