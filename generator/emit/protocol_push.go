@@ -89,11 +89,13 @@ func (b *bound) pushOf() jen.Code {
 	}
 	if b.has("PushConfig.authentication") {
 		var set []jen.Code
-		for _, f := range []struct{ member, meaning string }{{"Scheme", "PushAuth.scheme"}, {"Credentials", "PushAuth.credentials"}} {
-			if b.has(f.meaning) {
-				set = append(set, jen.Id("config").Dot(f.member).Op("=").Add(b.get("a", f.meaning)))
+		assign := func(member, meaning string) {
+			if b.has(meaning) {
+				set = append(set, jen.Id("config").Dot(member).Op("=").Add(b.get("a", meaning)))
 			}
 		}
+		assign("Scheme", "PushAuth.scheme")
+		assign("Credentials", "PushAuth.credentials")
 		body = append(body, jen.If(
 			jen.Id("a").Op(":=").Add(b.sel("x", "PushConfig.authentication")), jen.Id("a").Op("!=").Nil(),
 		).Block(set...))
@@ -105,7 +107,7 @@ func (b *bound) pushOf() jen.Code {
 
 // pushFrom prints the way back.
 func (b *bound) pushFrom() jen.Code {
-	from := func(member string) jen.Code { return jen.Id("from").Dot(member) }
+	from := func(member string) *jen.Statement { return jen.Id("from").Dot(member) }
 	config := members()
 	b.into(config, "PushConfig.tenant", jen.Id("tenant"))
 	b.into(config, "PushConfig.id", from("ID"))
@@ -120,17 +122,17 @@ func (b *bound) pushFrom() jen.Code {
 		auth := members()
 		b.into(auth, "PushAuth.scheme", from("Scheme"))
 		b.into(auth, "PushAuth.credentials", from("Credentials"))
-		body = append(body, jen.If(jen.Id("from").Dot("Scheme").Op("!=").Lit("").Op("||").Id("from").Dot("Credentials").Op("!=").Lit("")).
-			Block(b.sel("x", "PushConfig.authentication").Op("=").Add(newOf(b.PushAuth, auth))))
+		set := jen.Add(from("Scheme")).Op("!=").Lit("").Op("||").Add(from("Credentials")).Op("!=").Lit("")
+		body = append(body, jen.If(set).Block(b.sel("x", "PushConfig.authentication").Op("=").Add(newOf(b.PushAuth, auth))))
 	}
 	return jen.Func().Id("pushFrom").
-		Params(jen.List(jen.Id("tenant"), jen.Id("taskID")).String(), jen.Id("from").Op("*").Add(rt("PushConfig"))).Add(ptr(b.PushConfig)).
+		Params(ofTask(), jen.Id("from").Op("*").Add(rt("PushConfig"))).Add(ptr(b.PushConfig)).
 		Block(append(body, jen.Return(jen.Id("x")))...).Line()
 }
 
 func (b *bound) newPushConfig() jen.Code {
 	return jen.Func().Id("newPushConfig").
-		Params(jen.List(jen.Id("tenant"), jen.Id("taskID")).String(), jen.Id("config").Add(rt("PushConfig"))).Any().Block(
+		Params(ofTask(), jen.Id("config").Add(rt("PushConfig"))).Any().Block(
 		jen.Return(jen.Id("pushFrom").Call(jen.Id("tenant"), jen.Id("taskID"), jen.Op("&").Id("config"))),
 	).Line()
 }
@@ -139,13 +141,15 @@ func (b *bound) newPushPage(t *ir.Type) jen.Code {
 	page := members()
 	b.into(page, "pushListResult.configs", jen.Id("list"))
 	b.into(page, "pushListResult.next_page_token", jen.Id("next"))
+	from := jen.Id("pushFrom").Call(jen.Id("tenant"), jen.Id("taskID"), jen.Op("&").Id("configs").Index(jen.Id("i")))
 	return jen.Func().Id("newPushPage").Params(
-		jen.List(jen.Id("tenant"), jen.Id("taskID")).String(), jen.Id("configs").Index().Add(rt("PushConfig")), jen.Id("next").String(),
+		ofTask(), jen.Id("configs").Index().Add(rt("PushConfig")), jen.Id("next").String(),
 	).Any().Block(
 		jen.Id("list").Op(":=").Make(jen.Index().Add(ptr(b.PushConfig)), jen.Len(jen.Id("configs"))),
-		jen.For(jen.Id("i").Op(":=").Range().Id("configs")).Block(
-			jen.Id("list").Index(jen.Id("i")).Op("=").Id("pushFrom").Call(jen.Id("tenant"), jen.Id("taskID"), jen.Op("&").Id("configs").Index(jen.Id("i"))),
-		),
+		jen.For(jen.Id("i").Op(":=").Range().Id("configs")).Block(jen.Id("list").Index(jen.Id("i")).Op("=").Add(from)),
 		jen.Return(newOf(t, page)),
 	).Line()
 }
+
+// ofTask are the parameters that name a task.
+func ofTask() jen.Code { return jen.List(jen.Id("tenant"), jen.Id("taskID")).String() }

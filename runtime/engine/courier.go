@@ -11,8 +11,8 @@ import (
 )
 
 // courier carries the events of tasks to where their clients want to be told. What is due is in the store: the courier
-// claims a little of it at a time, so that its memory does not grow with what waits, and nothing that waits here is lost
-// when the process ends. Each configuration has one notification on its way at most, which keeps them in order.
+// claims a little of it at a time, so that its memory does not grow with what waits, and nothing that waits here is
+// lost when the process ends. Each configuration has one notification on its way at most, which keeps them in order.
 //
 // A host that does not answer must delay nobody else. What waits for it here is put back, which means forgotten: the
 // claim runs out, and it falls due again.

@@ -39,8 +39,8 @@ type stretch struct {
 	bytes       int64
 }
 
-// deliver sends the next notification of a claimed delivery and settles what came of it. It reports whether the receiver
-// answered.
+// deliver sends the next notification of a claimed delivery and settles what came of it. It reports whether the
+// receiver answered.
 func (c *courier) deliver(p *parcel) (answered bool) {
 	ctx, cancel := c.soon()
 	defer cancel()
@@ -114,14 +114,16 @@ func (c *courier) snapshot(ctx context.Context, p *parcel) (*stretch, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &stretch{first: p.Next, last: snap.Version, events: []runtime.Event{snap.Task}, task: snap.Task, bytes: int64(snap.Bytes)}, nil
+	return &stretch{
+		first: p.Next, last: snap.Version, events: []runtime.Event{snap.Task}, task: snap.Task, bytes: int64(snap.Bytes),
+	}, nil
 }
 
 // post writes a notification and has it sent.
 func (c *courier) post(p *parcel, s *stretch) error {
 	v := c.e.Spoken(p.Push.Version)
 	if v == nil {
-		return &runtime.PushFailure{Reason: "version " + p.Push.Version + " of the protocol is not spoken any more", Answered: true}
+		return &runtime.PushFailure{Reason: "version " + p.Push.Version + " is not spoken any more", Answered: true}
 	}
 	waiting, cancel := context.WithTimeout(c.ctx, freshFor/2)
 	defer cancel()
@@ -184,9 +186,8 @@ func (c *courier) together(recs []*store.Record) int64 {
 			break
 		}
 		data := update.ArtifactUpdate()
-		bare := data.Append && data.Name == "" && data.Description == "" && len(data.Metadata) == 0 && len(data.Extensions) == 0
 		bytes += store.SizeOfArtifact(&data).Bytes
-		if i > 0 && (!bare || data.ID != id || bytes > togetherBytes) {
+		if i > 0 && (!bare(&data) || data.ID != id || bytes > togetherBytes) {
 			break
 		}
 		id, last = data.ID, i
@@ -200,6 +201,11 @@ func (c *courier) together(recs []*store.Record) int64 {
 	return recs[last].Seq
 }
 
+// bare reports whether a chunk brings parts and nothing else.
+func bare(a *runtime.ArtifactData) bool {
+	return a.Append && a.Name == "" && a.Description == "" && len(a.Metadata)+len(a.Extensions) == 0
+}
+
 // sequence is the number of the event, or the range of them.
 func (s *stretch) sequence() string {
 	text := strconv.FormatInt(s.first, 10)
@@ -211,7 +217,9 @@ func (s *stretch) sequence() string {
 
 // notificationID is the same on every repeat. It tells a receiver nothing.
 func notificationID(p *parcel, s *stretch) string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %s", p.Key.Owner.Tenant, p.Key.Owner.Principal, p.Key.Task, p.Push.ID, s.sequence()))
+	owner := p.Key.Owner
+	text := fmt.Appendf(nil, "%q %q %q %q %s", owner.Tenant, owner.Principal, p.Key.Task, p.Push.ID, s.sequence())
+	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:16])
 }
 

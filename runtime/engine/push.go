@@ -27,8 +27,8 @@ func (e *Engine) pushes() bool {
 	return e.info.Push && e.courier.pusher != nil && e.protocol.NewPushConfig != nil
 }
 
-// push carries out the operations on push configurations (A2A 1.0 §3.1.7 to §3.1.10). They are their task's owner's: for
-// others there is no such task (R187).
+// push carries out the operations on push configurations (A2A 1.0 §3.1.7 to §3.1.10). They are their task's owner's:
+// for others there is no such task (R187).
 func (r *Request) push(p *runtime.PushRequest) (a Answer, err error) {
 	owner, err := r.owner(p.Tenant)
 	switch {
@@ -128,7 +128,8 @@ func (e *Engine) roomForPush(ctx context.Context, key store.Key, config *store.P
 	}
 	has := func(p store.Push) bool { return p.ID == config.ID }
 	if len(all) >= e.limits.Pushes && !slices.ContainsFunc(all, has) {
-		return runtime.ErrInvalidParams.With("the task has as many push notification configurations as it may have, %d", len(all))
+		const full = "the task has as many push notification configurations as it may have, %d"
+		return runtime.ErrInvalidParams.With(full, len(all))
 	}
 	return nil
 }

@@ -61,7 +61,8 @@ func (s *Sender) checkURL(text string) string {
 	if !secure && len(s.targets.open) == 0 {
 		return "must be https"
 	}
-	if name := strings.ToLower(strings.TrimSuffix(u.Hostname(), ".")); name == "localhost" || strings.HasSuffix(name, ".localhost") {
+	name := "." + strings.ToLower(strings.TrimSuffix(u.Hostname(), "."))
+	if strings.HasSuffix(name, ".localhost") {
 		return s.targets.refusal(netip.AddrFrom4([4]byte{127, 0, 0, 1}), port, secure)
 	}
 	return ""
@@ -130,9 +131,8 @@ func checkCredentials(c *runtime.PushConfig) string {
 
 // isToken reports whether text is a token of HTTP (RFC 9110 §5.6.2), as the names of headers and schemes are.
 func isToken(text string) bool {
-	return text != "" && !strings.ContainsFunc(text, func(r rune) bool {
-		return !('0' <= r && r <= '9' || 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || strings.ContainsRune("!#$%&'*+-.^_`|~", r))
-	})
+	return text != "" && strings.Trim(strings.ToLower(text), "abcdefghijklmnopqrstuvwxyz0123456789!#$%&'*+-.^_`|~") == "" &&
+		printable(text)
 }
 
 // apiKey returns the header that an API key names: credentials "X-Api-Key: secret".
@@ -144,12 +144,18 @@ func apiKey(c *runtime.PushConfig) (name, value string, ok bool) {
 	return http.CanonicalHeaderKey(name), strings.TrimSpace(value), ok && isToken(name)
 }
 
-// reserved reports whether a header is the sender's, or the connection's.
+// Headers that are the sender's or the connection's, and how the names of others of them begin.
+var (
+	own = []string{
+		"Host", "Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "User-Agent", "Cookie",
+	}
+	ownFamilies = []string{"Content-", "Proxy-", "A2a-", "X-A2a-"}
+)
+
+// reserved reports whether a header is none that a configuration may set.
 func reserved(name string) bool {
-	own := []string{"Host", "Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "User-Agent", "Cookie"}
-	return slices.Contains(own, name) || slices.ContainsFunc([]string{"Content-", "Proxy-", "A2a-", "X-A2a-"}, func(p string) bool {
-		return strings.HasPrefix(name, p)
-	})
+	begins := func(family string) bool { return strings.HasPrefix(name, family) }
+	return slices.Contains(own, name) || slices.ContainsFunc(ownFamilies, begins)
 }
 
 // authorize sets what the receiver recognises the sender by (R79, R190). A bearer without credentials is the signature.

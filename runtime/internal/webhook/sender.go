@@ -53,7 +53,8 @@ func New(targets Targets, signer Signer) *Sender {
 // itself, nor at redirects.
 func (s *Sender) transport(secure bool) *http.Transport {
 	return &http.Transport{
-		DialContext: s.dialer(secure).DialContext, TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true,
+		DialContext:     s.dialer(secure).DialContext,
+		TLSClientConfig: &tls.Config{MinVersion: tls.VersionTLS12}, ForceAttemptHTTP2: true,
 		TLSHandshakeTimeout: dialTimeout, IdleConnTimeout: idle, MaxIdleConns: 256, MaxIdleConnsPerHost: 4,
 		MaxResponseHeaderBytes: maxHeader, DisableCompression: true,
 	}
@@ -66,7 +67,7 @@ func (s *Sender) dialer(secure bool) *net.Dialer {
 	}}
 }
 
-// checkDialled refuses an address that is about to be dialled: whatever a name was looked up to, this is where it leads.
+// checkDialled refuses an address that is about to be dialled: whatever a name was looked up to, it leads here.
 func (s *Sender) checkDialled(address string, secure bool) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {

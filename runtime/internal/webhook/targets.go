@@ -31,16 +31,16 @@ func ParseTargets(networks ...string) (Targets, error) {
 	return t, nil
 }
 
-// closed are the networks of IPv4 that are not the public internet, by the registry of special addresses (RFC 6890), and
-// the one public address that a cloud answers within its machines.
+// closed are the networks of IPv4 that are not the public internet, by the registry of special addresses (RFC 6890),
+// and the one public address that a cloud answers within its machines.
 var closed = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
 	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 )
 
-// global is where IPv6 has public addresses, and closed6 what is not public in it: among others what holds an address of
-// IPv4 (6to4, Teredo). What translates to IPv4 (NAT64) or maps it is outside.
+// global is where IPv6 has public addresses, and closed6 what is not public in it: among others what holds an address
+// of IPv4 (6to4, Teredo). What translates to IPv4 (NAT64) or maps it is outside.
 var (
 	global  = netip.MustParsePrefix("2000::/3")
 	closed6 = prefixes("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")

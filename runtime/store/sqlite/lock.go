@@ -56,6 +56,9 @@ func holder(path string) error {
 	return e
 }
 
+// freeDue gives up the deliveries that others had claimed: nobody is there to settle them.
+const freeDue = "UPDATE push INDEXED BY push_due SET holder=0, due=? WHERE due IS NOT NULL AND holder<>0"
+
 // register gives the instance its number: one that no other ever had, so that what the others ran is nobody's.
 func register(c *conn, now time.Time) (me int64, err error) {
 	host, err := os.Hostname()
@@ -72,6 +75,9 @@ func register(c *conn, now time.Time) (me int64, err error) {
 	}
 	if err == nil {
 		_, err = c.exec("DELETE FROM instance WHERE n<?", me)
+	}
+	if err == nil {
+		_, err = c.exec(freeDue, now.UnixNano())
 	}
 	return me, err
 }
