@@ -36,7 +36,7 @@ cross: ## vet for other systems and for small machines, and test the codecs on 3
 	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
 	GOARCH=386 $(GO) test ./runtime/wire ./runtime/check
 
-interop: ## the wire against the official SDKs: Go, and a typed skill called from Python and JavaScript (downloads them)
+interop: ## the wire against the official SDKs: Go, and a typed skill and webhooks in Python and JavaScript (downloads them)
 	cd bench && $(GO) test ./...
 	cd bench && $(GO) run ./cmd/languages
 

@@ -1,6 +1,7 @@
-// Command languages calls a typed skill of examples/weather from Python and JavaScript, through the official SDKs, and prints the
-// forecasts. The SDKs are installed by exact version into a temporary folder. A language that is not on this machine, or whose SDK
-// cannot be fetched, is left out with a line that says so; where CI is true, that is a failure.
+// Command languages calls agents from Python and JavaScript, through the official SDKs of 1.0 and of 0.3: a typed skill of
+// examples/weather, whose forecast it prints, and an agent that tells webhooks made with the SDKs about its tasks. The SDKs are
+// installed by exact version into a temporary folder. A language that is not on this machine, or whose SDK cannot be fetched, is
+// left out with a line that says so; where CI is true, that is a failure.
 package main
 
 import (
@@ -14,6 +15,7 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -21,29 +23,52 @@ import (
 	"time"
 )
 
-// language is a way to call the agent. Its commands run in a folder of its own that holds the script.
+// language is a way to call agents: an SDK. Its commands run in a folder of its own that holds the scripts.
 type language struct {
 	name    string
 	needs   string     // the program that must be there
-	script  string     // in interop/languages
 	install [][]string // what fetches the SDK
-	run     []string   // the URL of the agent is added
+	run     []string   // runs a script; script and URL of the agent are added
+	scripts []script
+}
+
+// script is in interop/languages.
+type script struct {
+	file  string
+	agent string                                  // which agent it calls
+	check func(out []byte) (said string, ok bool) // what it prints
+}
+
+// The agents.
+const (
+	weather = "weather"
+	desk    = "desk"
+)
+
+func python(sdk string, scripts ...script) language {
+	return language{
+		name: "Python " + sdk, needs: "python3", scripts: scripts,
+		install: [][]string{
+			{"python3", "-m", "venv", "sdk"},
+			{"sdk/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "a2a-sdk==" + sdk},
+		},
+		run: []string{"sdk/bin/python"},
+	}
+}
+
+func javaScript(sdk string, scripts ...script) language {
+	return language{
+		name: "JavaScript " + sdk, needs: "node", scripts: scripts,
+		install: [][]string{{"npm", "install", "--no-audit", "--no-fund", "--silent", "@a2a-js/sdk@" + sdk}},
+		run:     []string{"node"},
+	}
 }
 
 var languages = []language{
-	{
-		name: "Python", needs: "python3", script: "forecast.py",
-		install: [][]string{
-			{"python3", "-m", "venv", "sdk"},
-			{"sdk/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "a2a-sdk==1.3.0"},
-		},
-		run: []string{"sdk/bin/python", "forecast.py"},
-	},
-	{
-		name: "JavaScript", needs: "node", script: "forecast.mjs",
-		install: [][]string{{"npm", "install", "--no-audit", "--no-fund", "--silent", "@a2a-js/sdk@1.3.0"}},
-		run:     []string{"node", "forecast.mjs"},
-	},
+	python("1.3.0", script{"forecast.py", weather, isForecast}, script{"push.py", desk, isStory}),
+	python("0.3.26", script{"push03.py", desk, isStory}),
+	javaScript("1.3.0", script{"forecast.mjs", weather, isForecast}, script{"push.mjs", desk, isStory}),
+	javaScript("0.3.14", script{"push03.mjs", desk, isStory}),
 }
 
 func main() {
@@ -69,11 +94,17 @@ func run(ctx context.Context) error {
 	}
 	defer agent.Wait()
 	defer agent.Process.Kill()
+	deskURL, stop, err := startDesk()
+	if err != nil {
+		return fmt.Errorf("the agent that sends push notifications: %w", err)
+	}
+	defer stop()
+	urls := map[string]string{weather: url, desk: deskURL}
 
 	errs := make([]error, len(languages))
 	var all sync.WaitGroup
 	for i, l := range languages {
-		all.Go(func() { errs[i] = l.try(ctx, filepath.Join(dir, l.name), url) })
+		all.Go(func() { errs[i] = l.try(ctx, filepath.Join(dir, l.name), urls) })
 	}
 	all.Wait()
 	return errors.Join(errs...)
@@ -104,8 +135,8 @@ func startAgent(ctx context.Context, dir string) (*exec.Cmd, string, error) {
 	return nil, "", fmt.Errorf("ended at once: %w", cmd.Wait())
 }
 
-// try installs the SDK, runs the script and prints its forecast.
-func (l *language) try(ctx context.Context, dir, url string) error {
+// try installs the SDK, runs the scripts and prints what they say.
+func (l *language) try(ctx context.Context, dir string, urls map[string]string) error {
 	if err := l.prepare(ctx, dir); err != nil {
 		fmt.Printf("%s: not called: %v\n", l.name, err)
 		if os.Getenv("CI") == "true" {
@@ -113,26 +144,55 @@ func (l *language) try(ctx context.Context, dir, url string) error {
 		}
 		return nil
 	}
-	cmd := exec.CommandContext(ctx, l.run[0], append(l.run[1:], url)...)
-	cmd.Dir = dir
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
-	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", l.name, err, &stderr)
+	for _, s := range l.scripts {
+		cmd := exec.CommandContext(ctx, l.run[0], append(l.run[1:], s.file, urls[s.agent])...)
+		cmd.Dir = dir
+		var stderr bytes.Buffer
+		cmd.Stderr = &stderr
+		out, err := cmd.Output()
+		if err != nil {
+			return fmt.Errorf("%s %s: %w\n%s", l.name, s.file, err, &stderr)
+		}
+		said, ok := s.check(out)
+		if !ok {
+			return fmt.Errorf("%s %s: not what it should print: %s", l.name, s.file, out)
+		}
+		fmt.Printf("%s: %s\n", l.name, said)
 	}
+	return nil
+}
+
+// isForecast: three days for London.
+func isForecast(out []byte) (said string, ok bool) {
 	var forecast struct {
 		Location string
 		Days     []json.RawMessage
 	}
-	if err := json.Unmarshal(out, &forecast); err != nil || forecast.Location != "London" || len(forecast.Days) != 3 {
-		return fmt.Errorf("%s: no forecast of three days for London (%v): %s", l.name, err, out)
-	}
-	fmt.Printf("%s: %s\n", l.name, bytes.TrimSpace(out))
-	return nil
+	err := json.Unmarshal(out, &forecast)
+	return string(bytes.TrimSpace(out)), err == nil && forecast.Location == "London" && len(forecast.Days) == 3
 }
 
-// prepare makes a folder with the script and the SDK.
+// isStory: what webhooks have to hear of the tasks of the desk.
+func isStory(out []byte) (said string, ok bool) {
+	type story struct {
+		States []string
+		Text   string
+	}
+	var got map[string]story
+	whole := ""
+	for i := range storyLines {
+		whole += storyLine(i)
+	}
+	want := map[string]story{
+		"tell": {[]string{"working", "completed"}, whole},
+		"book": {[]string{"input_required", "working", "completed"}, "Booked for Friday."},
+		"wait": {[]string{"working", "canceled"}, ""},
+	}
+	err := json.Unmarshal(out, &got)
+	return "its webhooks heard of a streamed, an asking and a canceled task", err == nil && reflect.DeepEqual(got, want)
+}
+
+// prepare makes a folder with the scripts and the SDK.
 func (l *language) prepare(ctx context.Context, dir string) error {
 	if _, err := exec.LookPath(l.needs); err != nil {
 		return fmt.Errorf("%s is not on this machine", l.needs)
@@ -140,12 +200,14 @@ func (l *language) prepare(ctx context.Context, dir string) error {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		return err
 	}
-	script, err := os.ReadFile(filepath.Join("interop/languages", l.script))
-	if err != nil {
-		return err
-	}
-	if err := os.WriteFile(filepath.Join(dir, l.script), script, 0o644); err != nil {
-		return err
+	for _, s := range l.scripts {
+		text, err := os.ReadFile(filepath.Join("interop/languages", s.file))
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, s.file), text, 0o644); err != nil {
+			return err
+		}
 	}
 	for _, c := range l.install {
 		if err := command(ctx, dir, c[0], c[1:]...); err != nil {
