@@ -220,3 +220,47 @@ func BenchmarkProtocolPackageOfAModel(b *testing.B) {
 		}
 	}
 }
+
+// Push configurations of another shape are no reason to refuse a definition: the operations stay what they are, and the
+// runtime does not serve them.
+func TestPushConfigurationsOfAnotherShapeAreLeftAlone(t *testing.T) {
+	for name, change := range map[string]func(*spec.Document){
+		"nested": func(d *spec.Document) {
+			for _, m := range d.Messages {
+				if m.Name == "TaskPushNotificationConfig" {
+					m.Fields = slices.DeleteFunc(m.Fields, func(f *spec.Field) bool { return f.Name == "url" })
+				}
+			}
+		},
+		"listed otherwise": func(d *spec.Document) {
+			for _, m := range d.Messages {
+				if m.Name == "ListTaskPushNotificationConfigsResponse" {
+					m.Fields = slices.DeleteFunc(m.Fields, func(f *spec.Field) bool { return f.Name == "configs" })
+				}
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc, err := spec.Shipped("1.0")
+			if err != nil {
+				t.Fatal(err)
+			}
+			change(doc)
+			p, problems := lower.Protocol([]*spec.Document{doc})
+			if problems.HasErrors() {
+				t.Fatal(problems)
+			}
+			files, err := ProtocolPackage(p, testPaths)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var code string
+			for _, f := range files {
+				code += string(f.Data)
+			}
+			if strings.Contains(code, "NewPushPage") || strings.Contains(code, "NewPushConfig") != (name != "nested") {
+				t.Error("the runtime is promised more than there is")
+			}
+		})
+	}
+}

@@ -50,7 +50,7 @@ func newCourier(e *Engine, p Pusher) courier {
 
 // wake has the courier look what is due.
 func (c *courier) wake() {
-	if c.pusher == nil {
+	if !c.e.pushes() {
 		return
 	}
 	c.mu.Lock()

@@ -83,7 +83,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 	e.beat.now.Store(1)
 	var err error
 	e.catalog, err = newCatalog(cfg.Skills, o.Router)
-	if err == nil && e.pushes() {
+	if err == nil {
 		e.courier.wake() // for what an instance before left
 	}
 	return e, err

@@ -471,3 +471,22 @@ func TestPushTargetsComeFromTheEnvironmentToo(t *testing.T) {
 		t.Error("a name is taken for a network")
 	}
 }
+
+func TestAnEndedTaskHasNothingToSay(t *testing.T) {
+	a, d := start(t, pushCard, []server.Skill{talker("a")}, open), receiver(t)
+	id := str(a.ok("SendMessage", message("go")), "task", "id")
+	a.ok("CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","id":"late","url":"`+d.URL+`"}`)
+	if got := a.ok("ListTaskPushNotificationConfigs", `{"taskId":"`+id+`"}`); str(got, "configs", 0, "id") != "late" {
+		t.Errorf("there are %v", got)
+	}
+	other := receiver(t) // by the time that it has heard of its task, the first would have, too
+	a.ok("SendMessage", with(message("go"), inline(other.URL, "")))
+	for n, all := 1, other.wait(t, 1); !strings.Contains(all[len(all)-1].body, "TASK_STATE_COMPLETED"); n++ {
+		all = other.wait(t, n)
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.got) != 0 {
+		t.Errorf("it gets %v", d.got)
+	}
+}

@@ -130,7 +130,7 @@ func (r *row) addPush(p Push) {
 func (p *push) rebase(version int64) {
 	r := p.row
 	switch {
-	case !p.Tasks:
+	case !p.Tasks, version == r.version && r.state.Terminal(): // there is nothing to show any more
 		p.base = nil
 	case version == r.version:
 		p.base = nil
