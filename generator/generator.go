@@ -203,6 +203,9 @@ func (g *generation) readAgent(out *Output) (*ir.Agent, diag.List) {
 	}
 	agent, problems := lower.Agent(c, out.Config.Versions())
 	list.Add(problems...)
+	if r := out.Config.Repeats; agent != nil && r != (config.Repeats{}) {
+		agent.Repeats = &ir.Repeats{ByMessage: r.ByMessage, Window: r.Window}
+	}
 	return agent, list
 }
 

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
@@ -40,13 +41,21 @@ type Config struct {
 	ProtocolImport string
 	// Encodings are those of the protocol package beside JSON.
 	Encodings []Encoding
-	Clients   []Client
+	// Repeats say how the agent knows messages that come again.
+	Repeats Repeats
+	Clients []Client
 }
 
 // Encoding is how versions are written beside the JSON of their JSON-RPC: "proto" or "protojson".
 type Encoding struct {
 	Name string
 	Pos  diag.Pos
+}
+
+// Repeats are known by their ids, or only by their keys, and for how long (0: as the runtime has it).
+type Repeats struct {
+	ByMessage bool
+	Window    time.Duration
 }
 
 // Protocol is one protocol version to speak.
@@ -187,6 +196,9 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	for _, n := range yamlx.Items(yamlx.Get(root, "encodings")) {
 		cfg.Encodings = append(cfg.Encodings, Encoding{Name: yamlx.Text(n), Pos: yamlx.Pos(c.File, n)})
 	}
+	idempotency := yamlx.Get(root, "idempotency")
+	cfg.Repeats.ByMessage = yamlx.Text(idempotency) != "" || yamlx.Text(yamlx.Get(idempotency, "by")) != ""
+	cfg.Repeats.Window, _ = time.ParseDuration(yamlx.Text(yamlx.Get(idempotency, "window")))
 	packages := yamlx.Get(root, "packages")
 	set(&cfg.Packages.Protocol, yamlx.Get(packages, "protocol"))
 	set(&cfg.Packages.Agent, yamlx.Get(packages, "agent"))

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
@@ -37,6 +38,14 @@ func TestRead(t *testing.T) {
 		{
 			"encodings beside JSON", "protocol: [\"1.0\", \"0.3\"]\nencodings: [protojson, proto]\n",
 			Config{Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Encodings: []Encoding{{Name: "protojson"}, {Name: "proto"}}, Card: "agent.yaml", Packages: usual},
+		},
+		{
+			"messages that come again are known by their ids", "idempotency: messageId\n",
+			Config{Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true}, Card: "agent.yaml", Packages: usual},
+		},
+		{
+			"how long they are known", "idempotency: {by: messageId, window: 1h}\n",
+			Config{Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true, Window: time.Hour}, Card: "agent.yaml", Packages: usual},
 		},
 		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Packages: usual}},
 		{
@@ -117,6 +126,8 @@ func TestMistakes(t *testing.T) {
 		{"a client named like nothing in Go", "clients: [{name: My Client, file: a.json}]\n", `a2agen.yaml:1:18: "name" must be a Go package name, not "My Client"`, false},
 		{"an import path that is none", "protocol_import: a b\n", `a2agen.yaml:1:18: "a b" is not a Go import path`, true},
 		{"an encoding that there is not", "encodings: [xml]\n", `a2agen.yaml:1:13: an element of "encodings" cannot be "xml" (one of proto, protojson)`, false},
+		{"another way to know messages", "idempotency: contextId\n", `a2agen.yaml:1:14: "idempotency" cannot be "contextId" (write messageId)`, false},
+		{"a window that is none", "idempotency: {window: soon}\n", `a2agen.yaml:1:23: "window" must be a positive duration, not "soon" (such as 30s, 1m30s or 2h)`, false},
 		{"an encoding listed twice", "encodings: [proto, proto]\n", "a2agen.yaml:1:20: encoding \"proto\" is listed twice\n\ta2agen.yaml:1:13: first here", true},
 		{"encodings of an imported package", "protocol_import: example.com/a2a\nencodings: [proto]\n", `a2agen.yaml:2:13: "encodings" are those of a package that is generated, and "protocol_import" takes one that is (list it where that package is generated)`, true},
 		{"a URL with credentials", "clients: [{name: a, url: \"https://u:p@a.example.com\"}]\n", `a2agen.yaml:1:26: "url" must be an http or https URL: it holds credentials`, false},

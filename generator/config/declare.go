@@ -37,6 +37,7 @@ var project = &shape.Object{
 		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. " + anyOf(spec.Hubs()) + " or a definition of your own is always one of them.", Default: defaultAlone},
 		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
 		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside JSON: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
+		{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: idempotency}, Doc: "How the agent knows a message that comes again, so that it is not worked on twice; messageId: by its id. A request with an Idempotency-Key is known in any case, for a day.", Default: "not at all"},
 		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
 		{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
 		{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
@@ -45,6 +46,14 @@ var project = &shape.Object{
 		"protocols": "write protocol: " + defaultAlone,
 		"versions":  "write protocol: " + defaultAlone,
 		"module":    "the module path is read from go.mod",
+	},
+}
+
+var idempotency = &shape.Object{
+	Name: "idempotency", Doc: "How messages are known that come again.",
+	Fields: []*shape.Field{
+		{Key: "by", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}}, Doc: "What makes two messages of a caller one; left out, only an Idempotency-Key does.", Default: "Idempotency-Key"},
+		{Key: "window", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "How long messages are known.", Default: "24h"},
 	},
 }
 

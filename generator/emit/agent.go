@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/dave/jennifer/jen"
 
@@ -192,6 +193,9 @@ func (a *agentPackage) server() (output.File, error) {
 	if len(a.agent.Operations) > 0 {
 		config.set("Operations", jen.Id("operations").Call(jen.Id("s")))
 	}
+	if r := a.agent.Repeats; r != nil {
+		config.set("Repeats", jen.Qual(serverPath, "Repeats").Values(repeats(r)...))
+	}
 	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(
 		jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call(),
 		jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("protocol").Dot("DecodeCard").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))),
@@ -202,6 +206,31 @@ func (a *agentPackage) server() (output.File, error) {
 		f.Add(a.glue(s))
 	}
 	return render(f, pkgFile(a.paths.Agent, "server.gen.go"))
+}
+
+// repeats are the fields of what says how messages are known that come again.
+func repeats(r *ir.Repeats) []jen.Code {
+	var fields []jen.Code
+	if r.ByMessage {
+		fields = append(fields, jen.Id("ByMessage").Op(":").True())
+	}
+	if r.Window > 0 {
+		fields = append(fields, jen.Id("Window").Op(":").Add(duration(r.Window)))
+	}
+	return fields
+}
+
+// duration is a duration in its largest whole unit.
+func duration(d time.Duration) jen.Code {
+	for _, u := range []struct {
+		size time.Duration
+		name string
+	}{{time.Hour, "Hour"}, {time.Minute, "Minute"}, {time.Second, "Second"}, {time.Millisecond, "Millisecond"}} {
+		if d%u.size == 0 {
+			return jen.Lit(int(d/u.size)).Op("*").Qual("time", u.name)
+		}
+	}
+	return jen.Lit(int(d)).Op("*").Qual("time", "Nanosecond")
 }
 
 // glueName is the function that describes a skill to the runtime. Emitted types are exported, so it collides with nothing.
@@ -231,7 +260,7 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 		d.set("OutputSchema", jen.Id(schemaName(s.Output)))
 	}
 	if s.Timeout > 0 {
-		d.set("Timeout", jen.Lit(int(s.Timeout.Milliseconds())).Op("*").Qual("time", "Millisecond"))
+		d.set("Timeout", duration(s.Timeout))
 	}
 	if s.MaxConcurrent > 0 {
 		d.set("MaxConcurrent", jen.Lit(s.MaxConcurrent))

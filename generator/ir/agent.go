@@ -15,6 +15,14 @@ type Agent struct {
 	Types []*DataType `json:"types"`
 	// Operations are those of the protocol that the runtime does not know, and that the handlers may implement.
 	Operations []*OwnOperation `json:"operations,omitempty"`
+	// Repeats say how messages are known that come again; nil: as the runtime has it.
+	Repeats *Repeats `json:"repeats,omitempty"`
+}
+
+// Repeats are known by their messages' ids, for a time (0: as the runtime has it).
+type Repeats struct {
+	ByMessage bool          `json:"byMessage"`
+	Window    time.Duration `json:"window"`
 }
 
 // OwnOperation is an operation that the runtime does not know, with the names of what implements it.

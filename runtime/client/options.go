@@ -103,6 +103,11 @@ func InContext(id string) CallOption { return func(c *call) { c.message.ContextI
 // MessageID sets the id of the message, which is random otherwise. Repeat it to let the agent recognise a repeated message.
 func MessageID(id string) CallOption { return func(c *call) { c.message.ID = id } }
 
+// IdempotencyKey lets the call be made again without the work being done twice: with the same key and content the agent
+// answers with the task of the first call, for as long as it remembers (a day, unless it says otherwise). It is a header,
+// which agents of a2agen know.
+func IdempotencyKey(key string) CallOption { return Header("Idempotency-Key", key) }
+
 // References names tasks that the message refers to.
 func References(taskIDs ...string) CallOption {
 	return func(c *call) { c.message.References = append(c.message.References, taskIDs...) }

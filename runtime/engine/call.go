@@ -41,6 +41,8 @@ type sender struct {
 	owner store.Owner
 	base  values // the request's values
 	push  *store.Push
+	// repeat is by what the message is known when it comes again; nil: by nothing.
+	repeat *store.Repeat
 	// decided: it is clear what the call comes to, a task, a message or an error. Armed unless the sender waits for the
 	// end.
 	decided signal

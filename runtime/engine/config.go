@@ -15,6 +15,8 @@ type Config struct {
 	// Operations carry out operations that the runtime does not know ([runtime.RoleOther]), by JSON-RPC method name.
 	// One that is not there answers UnsupportedOperation.
 	Operations map[string]Operation
+	// Repeats say how messages are known that come again.
+	Repeats Repeats
 }
 
 // Skill is one skill of the agent with its handler.

@@ -60,7 +60,7 @@ func (c *Call) create(first runtime.State) error {
 	c.work = store.Call{Input: c.input.raw, Request: c.req}
 	n := store.New{
 		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: newStamp(), Call: &c.work,
-		Push: c.configuration(),
+		Push: c.configuration(), Repeat: c.repeat,
 	}
 	var snap store.Snapshot
 	err := c.retry(func() (err error) {

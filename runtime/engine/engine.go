@@ -5,6 +5,7 @@
 package engine
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -18,11 +19,12 @@ import (
 
 // Engine is an agent without a wire. It starts no goroutines until there is work, and none outlives [Engine.Shutdown].
 type Engine struct {
-	logger *slog.Logger
-	store  store.Store
-	limits Limits
-	now    func() time.Time
-	hooks  Hooks
+	logger  *slog.Logger
+	store   store.Store
+	limits  Limits
+	now     func() time.Time
+	hooks   Hooks
+	repeats Repeats
 
 	terms     // what the card and the protocol say
 	catalog   // the skills
@@ -63,13 +65,14 @@ func New(cfg Config, o Options) (*Engine, error) {
 		return nil, errors.New("the configuration has no protocol or no card")
 	}
 	e := &Engine{
-		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), hooks: o.Hooks,
+		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), hooks: o.Hooks, repeats: cfg.Repeats,
 		now:       func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
 		terms:     newTerms(cfg, o.Strict),
 		admission: newAdmission(),
 		registry:  registry{live: map[store.Key]*live{}},
 		protocol:  cfg.Protocol, operations: cfg.Operations,
 	}
+	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)
 	e.answers.Limit, e.admission.work.Limit = e.limits.Answers, e.limits.Work
 	if e.store == nil {
 		e.store = store.NewMemory(store.MemoryLimits{})

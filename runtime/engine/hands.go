@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -83,33 +82,7 @@ func (e *Engine) lookAfter(l *live) {
 
 // awaitElsewhere waits until the store says that the call is over, whoever has run it.
 func (c *Call) awaitElsewhere(client context.Context) error {
-	e := c.e
-	l := e.use(c.live.key)
-	defer e.drop(l)
-	r := e.newReader()
-	l.attach(r)
-	defer l.detach(r)
-	for {
-		h, err := e.store.Head(e.soon(), l.key)
-		switch {
-		case err == nil && (h.Done >= c.work.N || h.State.Terminal()):
-			return nil
-		case err != nil && !hiccup(err):
-			return err
-		}
-		timer := time.NewTimer(jitter(lookEvery))
-		select {
-		case <-r.wake:
-		case <-timer.C:
-		case <-client.Done():
-			err = context.Cause(client)
-		case <-e.closing:
-			err = ErrBusy.With("the agent is shutting down")
-		}
-		if timer.Stop(); err != nil && !hiccup(err) {
-			return err
-		}
-	}
+	return c.e.awaitCall(client, c.live.key, c.work.N)
 }
 
 // succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. The caller

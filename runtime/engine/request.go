@@ -2,6 +2,7 @@ package engine
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -17,6 +18,7 @@ type Request struct {
 	Op      *runtime.Operation
 	Silent  bool   // nobody wants an answer: a message is taken on, and that is all
 	After   int64  // of a subscription: the last event that its client has seen; 0: none
+	Repeat  string // by what a message is known that comes again; "": by nothing that its frame says
 	Coding  Coding // of events, for operations that are streams
 
 	e    *Engine
@@ -122,14 +124,21 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	repeat, err := r.repeat(p)
+	if err != nil {
+		return Answer{}, err
+	}
 	r.adapt(p)
 	streaming := r.Op.Role == runtime.RoleStream
 	wait := !streaming && !p.ReturnImmediately && !r.Silent
-	how := sending{wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent}
+	how := sending{wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent, repeat: repeat}
 	if how.push, err = r.inline(p.Push); err != nil {
 		return Answer{}, err
 	}
 	c, answer, err := r.e.send(r.Context, owner, p, how)
+	if before := new(store.Repeated); errors.As(err, &before) {
+		return r.again(owner, p, how, before)
+	}
 	if err == nil && wait && c != nil {
 		err = c.await(r.Context)
 	}

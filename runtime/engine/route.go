@@ -132,6 +132,9 @@ func (k *catalog) named(metadata wire.Object) (*skill, error) {
 			named, _ := wire.Object(present).Get("skill")
 			id, _ = stringOf(named)
 		}
+		if id == "" && keyIn(metadata) != "" { // it is there for the key
+			return nil, nil
+		}
 		return k.existing("message.metadata", id)
 	}
 	if id, ok := stringOf(other); ok {

@@ -25,7 +25,8 @@ type sending struct {
 	// stored: the sender is told nothing but that the message was taken on (a notification), so that there has to be a
 	// task first.
 	stored bool
-	push   *store.Push // a configuration for the task; nil: none
+	push   *store.Push   // a configuration for the task; nil: none
+	repeat *store.Repeat // by what the message is known when it comes again; nil: by nothing
 }
 
 // send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer;
@@ -47,7 +48,10 @@ func (e *Engine) send(
 func (e *Engine) take(
 	ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending,
 ) (c *Call, answer runtime.Message, err error) {
-	from := sender{req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source}, push: how.push}
+	from := sender{
+		req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source},
+		push: how.push, repeat: how.repeat,
+	}
 	c = &Call{e: e, sender: from}
 	if !how.wait {
 		c.decided.arm()
@@ -158,7 +162,8 @@ func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer r
 	if answer, called, err = e.place(c, info); !called || err != nil {
 		return answer, err
 	}
-	if how.stored || how.named && c.named() != "" { // the engine's word, or the client's name, is for a task that is there
+	// The engine's word, a client's name and a message that may come again are for a task that is there.
+	if how.stored || how.repeat != nil || how.named && c.named() != "" {
 		if err := c.found(); err != nil {
 			called = false
 			return nil, err
@@ -277,6 +282,9 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 	case info.ContextID != "" && info.ContextID != now.ContextID:
 		return noTurn, violation("message.contextId", "is not the context of the task") // R62
 	case now.State.Terminal():
+		if err := c.cameAgain(snap.Version); err != nil {
+			return noTurn, err
+		}
 		return noTurn, runtime.ErrUnsupportedOperation.
 			With("the task has ended, send a message without a task id").WithMetadata("taskId", now.ID)
 	}
@@ -346,6 +354,7 @@ func (c *Call) addMessage(
 		Input:    &c.private.Input,
 		Asked:    &c.private.Asked,
 		Push:     c.configuration(),
+		Repeat:   c.repeat,
 		Stamp:    newStamp(),
 		Call:     work,
 	}

@@ -21,6 +21,8 @@ type (
 	Operation = engine.Operation
 	// Router picks the skill for a message that nothing else could place.
 	Router = engine.Router
+	// Repeats say how an agent knows messages that come again.
+	Repeats = engine.Repeats
 	// Limits bound what a server takes on.
 	Limits = engine.Limits
 )

@@ -249,7 +249,7 @@ func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	if r.Method == http.MethodOptions {
 		if trusted {
 			w.Header().Set("Access-Control-Allow-Methods", "POST")
-			w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, A2A-Version, A2A-Extensions, Last-Event-ID")
+			w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, A2A-Version, A2A-Extensions, Idempotency-Key, Last-Event-ID")
 		}
 		w.Header().Set("Allow", "POST, OPTIONS")
 		w.WriteHeader(http.StatusNoContent)

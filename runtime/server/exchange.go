@@ -140,6 +140,15 @@ func jsonContent(header []string) bool {
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 
+// repeatKey reads the header of a client that may send its message again; "" without one. Quotes are those of the
+// header's draft standard.
+func repeatKey(r *http.Request) string {
+	if h := r.Header["Idempotency-Key"]; len(h) > 0 {
+		return strings.Trim(h[0], `"`)
+	}
+	return ""
+}
+
 // lastEventID reads the header of a client that reconnects; 0 without one.
 func lastEventID(r *http.Request) int64 {
 	h := r.Header.Get("Last-Event-ID")

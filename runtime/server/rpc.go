@@ -100,6 +100,7 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	if asked == "" {
 		q.recognise()
 	}
+	q.Repeat = repeatKey(q.r)
 	if q.Op.Stream {
 		q.Coding, q.After = q.s.codings[q.Version.Index], lastEventID(q.r)
 	}

@@ -123,7 +123,6 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 	if !m.makeRoom(r.account, nil, holding{1, bytes}) || n.Push != nil && !m.takesPush(r.account) {
 		return Snapshot{}, ErrFull
 	}
-	m.repeats.add(key, n.Repeat, m.clock)
 	m.insert(r, bytes)
 	if n.Call != nil {
 		r.work.number(n.Call)
@@ -132,6 +131,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 			by.runs[r] = struct{}{}
 		}
 	}
+	m.repeats.add(key, n.Repeat, n.Call, m.clock)
 	if n.Push != nil {
 		r.addPush(*n.Push)
 	}
@@ -251,7 +251,7 @@ func (r *row) told(by *holder, u *Update) {
 	m := r.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.repeats.add(r.key, u.Repeat, m.clock)
+	m.repeats.add(r.key, u.Repeat, u.Call, m.clock)
 	m.outbox.due(r.pushes, m.clock())
 	if u.Push != nil {
 		r.addPush(*u.Push)
@@ -374,7 +374,7 @@ func (m *Memory) Sweep(context.Context) (dropped int, more bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock()
-	m.repeats.sweep(now)
+	m.repeats.sweepAll(now)
 	for _, a := range m.accounts {
 		dropped += m.sweep(&a.ended, now.Add(-m.limits.Ended), sweepAtOnce-dropped)
 		dropped += m.sweep(&a.parked, now.Add(-m.limits.Parked), sweepAtOnce-dropped)

@@ -58,6 +58,7 @@ func Unsure(err error) bool {
 // Repeated is the error of a message whose [Repeat] was used before, in its window.
 type Repeated struct {
 	Task string // what the first one made or continued
+	Call int64  // the call of the first one; 0: it had none
 	Same bool   // the request was the same
 }
 

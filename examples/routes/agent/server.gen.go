@@ -43,7 +43,7 @@ func skillRouteOptimizerTraffic(s Skills) server.Skill {
 		InputSchema:   schemaRouteOptimizerTrafficInput,
 		Decode:        server.Decode[RouteOptimizerTrafficInput],
 		OutputSchema:  schemaRouteOptimizerTrafficOutput,
-		Timeout:       30000 * time.Millisecond,
+		Timeout:       30 * time.Second,
 		MaxConcurrent: 8,
 		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *RouteOptimizerTrafficInput) (*RouteOptimizerTrafficOutput, error) {
 			return s.RouteOptimizerTraffic(ctx, in, &Task{t})

@@ -44,7 +44,7 @@ func skillGetCurrentWeather(s Skills) server.Skill {
 		InputSchema:  schemaGetCurrentWeatherInput,
 		Decode:       server.Decode[GetCurrentWeatherInput],
 		OutputSchema: schemaGetCurrentWeatherOutput,
-		Timeout:      5000 * time.Millisecond,
+		Timeout:      5 * time.Second,
 		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *GetCurrentWeatherInput) (*GetCurrentWeatherOutput, error) {
 			return s.GetCurrentWeather(ctx, in, &Task{t})
 		}),

@@ -243,7 +243,7 @@ func (c *change) write(w *writer, o *owner) error {
 		}
 		m.pushed = true
 	}
-	if err := w.addRepeat(o, c.key.Task, u.Repeat); err != nil {
+	if err := w.addRepeat(o, c.key.Task, u.Repeat, u.Call); err != nil {
 		return err
 	}
 	if err := c.compact(w); err != nil {

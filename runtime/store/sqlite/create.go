@@ -126,7 +126,7 @@ func (c *creation) insert(w *writer, o *owner, m meta) error {
 			return err
 		}
 	}
-	if err := w.addRepeat(o, c.key.Task, c.new.Repeat); err != nil {
+	if err := w.addRepeat(o, c.key.Task, c.new.Repeat, c.new.Call); err != nil {
 		return err
 	}
 	w.ledger.move(o, &none, &m)

@@ -62,8 +62,8 @@ CREATE INDEX push_due ON push(due) WHERE due IS NOT NULL;
 CREATE INDEX push_dead ON push(task) WHERE dead IS NOT NULL;
 
 -- Messages that may be sent again.
-CREATE TABLE repeat(owner INTEGER, key TEXT, task TEXT NOT NULL, digest BLOB NOT NULL, until INTEGER NOT NULL,
-  PRIMARY KEY(owner,key)) WITHOUT ROWID;
+CREATE TABLE repeat(owner INTEGER, key TEXT, task TEXT NOT NULL, call INTEGER NOT NULL,
+  digest BLOB NOT NULL, until INTEGER NOT NULL, PRIMARY KEY(owner,key)) WITHOUT ROWID;
 CREATE INDEX repeat_until ON repeat(until);
 
 INSERT INTO account(n, principal) VALUES(0, NULL);

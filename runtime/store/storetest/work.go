@@ -355,22 +355,22 @@ func repeats(s *suite) {
 	n := s.task("t")
 	n.Repeat = repeat("k", 1, time.Hour)
 	s.create(in, n, key("t"))
-	told := func(err error, task string, same bool) {
+	told := func(err error, task string, call int64, same bool) {
 		s.Helper()
 		var r *store.Repeated
-		if !errors.As(err, &r) || r.Task != task || r.Same != same || store.Unsure(err) {
-			s.Errorf("sent again: %v (%+v), want task %s, same %v", err, r, task, same)
+		if !errors.As(err, &r) || r.Task != task || r.Call != call || r.Same != same || store.Unsure(err) {
+			s.Errorf("sent again: %v (call %d), want call %d of task %s, same %v", err, r.Call, call, task, same)
 		}
 	}
 	for digest := byte(1); digest <= 2; digest++ {
 		other := s.task("other")
 		other.Repeat = repeat("k", digest, time.Hour)
 		_, err := in.Create(ctx, key("other"), other, nil)
-		told(err, "t", digest == 1)
+		told(err, "t", 0, digest == 1)
 		u := s.follow("t")
 		u.Repeat = repeat("k", digest, time.Hour)
 		_, err = in.Apply(ctx, key("t"), 1, u, nil)
-		told(err, "t", digest == 1)
+		told(err, "t", 0, digest == 1)
 	}
 	u := s.follow("t")
 	u.Repeat = repeat("k2", 1, time.Hour)
@@ -378,7 +378,7 @@ func repeats(s *suite) {
 	s.apply(in, key("t"), 1, u) // by its stamp
 	u.Stamp = s.stamped()
 	_, err := in.Apply(ctx, key("t"), 2, u, nil)
-	told(err, "t", true)
+	told(err, "t", 1, true)
 	foreign := store.Key{Owner: store.Owner{Principal: "p"}, Task: "t"}
 	n = s.task("t")
 	n.Repeat = repeat("k", 1, time.Nanosecond)
@@ -394,7 +394,7 @@ func repeats(s *suite) {
 		in = s.heir(in)
 		u.Stamp = s.stamped()
 		_, err := in.Apply(ctx, key("t"), 2, u, nil)
-		told(err, "t", true)
+		told(err, "t", 1, true)
 	}
 }
 

@@ -1,0 +1,165 @@
+package engine
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// A message that comes again, because its sender has not heard the answer, is taken on once. Its sender says so with a
+// key, or the agent knows messages by their ids. Who sends it again gets the task that the first one made or continued.
+
+// Repeats say how an agent knows messages that come again. Requests with a key of their own are known in any case.
+type Repeats struct {
+	// ByMessage: a request without a key is known by the id of its message. Clients that use an id for several
+	// messages, as some do, get an error for the second.
+	ByMessage bool
+	Window    time.Duration // how long they are known [24 h]
+}
+
+// defaultWindow is [Repeats.Window] when it is zero.
+const defaultWindow = 24 * time.Hour
+
+// The fields by which a message is known, as errors name them; the kind of a key is its prefix in the store.
+const (
+	keyField, keyKind         = "Idempotency-Key", "key:"
+	messageField, messageKind = "message.messageId", "message:"
+)
+
+// repeat returns by what the request is known when it comes again; nil: by nothing.
+func (r *Request) repeat(p *runtime.SendRequest) (*store.Repeat, error) {
+	if p.Message == nil {
+		return nil, nil
+	}
+	key, info := r.Repeat, p.Message.MessageInfo()
+	if key == "" {
+		key = keyIn(info.Metadata)
+	}
+	switch {
+	case key != "":
+		key = keyKind + key
+	case r.e.repeats.ByMessage && info.ID != "":
+		key = messageKind + info.ID
+	default:
+		return nil, nil
+	}
+	if err := checkName(keyField, key); err != nil {
+		return nil, err
+	}
+	digest, err := r.e.digest(p)
+	return &store.Repeat{Key: key, Digest: digest, For: r.e.repeats.Window}, err
+}
+
+// fieldOf is where a request says what it is known by.
+func fieldOf(r *store.Repeat) string {
+	if strings.HasPrefix(r.Key, messageKind) {
+		return messageField
+	}
+	return keyField
+}
+
+// keyIn is the key in a message's metadata, under our extension, for clients that cannot set headers.
+func keyIn(metadata wire.Object) (key string) {
+	if len(metadata) == 0 {
+		return ""
+	}
+	if ours, ok := metadata.Get(runtime.SkillsExtension); ok && ours.Kind() == wire.KindObject {
+		named, _ := wire.Object(ours).Get("idempotencyKey")
+		key, _ = stringOf(named)
+	}
+	return key
+}
+
+// digest is the same for requests that say the same, over whatever wire they came.
+func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err error) {
+	for _, op := range e.protocol.Versions[0].Operations {
+		if op.Role == runtime.RoleSend {
+			b, err := op.AppendRequest(nil, e.protocol.NewSend(*p))
+			return sha256.Sum256(b), err
+		}
+	}
+	return sum, errors.New("the protocol has no operation that sends a message")
+}
+
+// again answers a message that came before: with the task, when the call of the first one is over if the sender waits
+// for that.
+func (r *Request) again(owner store.Owner, p *runtime.SendRequest, how sending, before *store.Repeated) (Answer, error) {
+	key := store.Key{Owner: owner, Task: before.Task}
+	switch {
+	case !before.Same:
+		return Answer{}, violation(fieldOf(how.repeat), "was used before for another request").
+			WithMetadata("taskId", limit(key.Task, 100))
+	case r.Silent:
+		return Answer{}, nil
+	case r.Op.Stream:
+		return r.rejoin(key)
+	}
+	if how.wait && before.Call > 0 {
+		if err := r.e.awaitCall(r.Context, key, before.Call); err != nil {
+			return Answer{}, notFound(err, key.Task)
+		}
+	}
+	a, err := r.value(r.get(key, store.View{History: p.HistoryLength, Artifacts: true}))
+	return a, notFound(err, key.Task)
+}
+
+// rejoin is the stream of a message that came before: the task as it stands, then its events.
+func (r *Request) rejoin(key store.Key) (Answer, error) {
+	st, err := r.open(key)
+	if err != nil {
+		return Answer{}, err
+	}
+	if st.first, err = r.e.store.Get(r.e.soon(), key, store.Full); err != nil {
+		st.Close()
+		return Answer{}, notFound(err, key.Task)
+	}
+	return Answer{Stream: st}, nil
+}
+
+// cameAgain reports whether a message whose task has ended came before: what ended it may be that message.
+func (c *Call) cameAgain(version int64) error {
+	if c.repeat == nil {
+		return nil
+	}
+	_, err := c.addMessage(version, runtime.StateWorking, nil, nil)
+	if again := new(store.Repeated); errors.As(err, &again) {
+		return again
+	}
+	return nil
+}
+
+// awaitCall waits until the store says that a call of a task is over, whoever runs it.
+func (e *Engine) awaitCall(client context.Context, key store.Key, n int64) error {
+	l := e.use(key)
+	defer e.drop(l)
+	r := e.newReader()
+	l.attach(r)
+	defer l.detach(r)
+	for {
+		h, err := e.store.Head(e.soon(), key)
+		switch {
+		case err == nil && (h.Done >= n || h.State.Terminal()):
+			return nil
+		case err != nil && !hiccup(err):
+			return err
+		}
+		timer := time.NewTimer(jitter(lookEvery))
+		select {
+		case <-r.wake:
+		case <-timer.C:
+		case <-client.Done():
+			err = context.Cause(client)
+		case <-e.closing:
+			err = ErrBusy.With("the agent is shutting down")
+		}
+		if timer.Stop(); err != nil && !hiccup(err) {
+			return err
+		}
+	}
+}

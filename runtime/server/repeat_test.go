@@ -1,0 +1,36 @@
+package server_test
+
+import (
+	"context"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// A client that has not heard the answer sends its request again with the key of the first, and gets the first one's
+// task.
+func TestARequestWithAnIdempotencyKeyIsTakenOnOnce(t *testing.T) {
+	var runs atomic.Int32
+	a := start(t, testCard, []server.Skill{run("count", func(context.Context, *server.Task) (string, error) {
+		runs.Add(1)
+		return "counted", nil
+	})})
+	first, err := a.call("SendMessage", message("hello"), "Idempotency-Key: k")
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := a.call("SendMessage", message("hello"), `Idempotency-Key: "k"`) // as the draft standard quotes it
+	if err != nil || runs.Load() != 1 || again["task"].(map[string]any)["id"] != first["task"].(map[string]any)["id"] {
+		t.Errorf("%v, then %v, %v: %d runs", first, again, err, runs.Load())
+	}
+	_, err = a.call("SendMessage", message("goodbye"), "Idempotency-Key: k")
+	if err == nil || err.Code != runtime.ErrInvalidParams.Code || !strings.Contains(err.Error(), "Idempotency-Key") {
+		t.Errorf("another content: %v", err)
+	}
+	if _, err := a.call("SendMessage", message("hello")); err != nil || runs.Load() != 2 {
+		t.Errorf("without a key: %v, %d runs", err, runs.Load())
+	}
+}
