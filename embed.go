@@ -20,6 +20,15 @@ var Chosen = map[string]string{
 	"runtime/store/sqlite": "modernc.org/sqlite",
 }
 
+// Behind are the modules that a module of [Chosen] needs itself on some system: go.mod of a project has to name
+// them all.
+var Behind = map[string][]string{
+	"modernc.org/sqlite": {
+		"github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime",
+		"github.com/remyoudompheng/bigfft", "golang.org/x/sys", "modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory",
+	},
+}
+
 //go:embed runtime
 var runtimeFiles embed.FS
 
@@ -28,6 +37,12 @@ var protocolFiles embed.FS
 
 //go:embed go.mod
 var goMod []byte
+
+//go:embed go.sum
+var goSum []byte
+
+// GoSum returns this module's go.sum.
+func GoSum() []byte { return goSum }
 
 // GoMod returns this module's go.mod.
 func GoMod() []byte { return goMod }

@@ -102,6 +102,9 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	remotes := later(func() ([]remoteClient, diag.List) { return g.readClients(out.Config) })
 	agent, problems := g.readAgent(&out)
 	list.Add(problems...)
+	if agent != nil && out.Config.Store == config.StoreSQLite {
+		agent.Store = scaffold.Command(agent.Name) + ".db"
+	}
 	p, problems := protocol()
 	list.Add(problems...)
 	list.Add(g.movedPins(p.digests)...)

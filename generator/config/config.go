@@ -2,6 +2,7 @@
 package config
 
 import (
+	"cmp"
 	"errors"
 	"io/fs"
 	"path"
@@ -43,8 +44,16 @@ type Config struct {
 	Encodings []Encoding
 	// Repeats say how the agent knows messages that come again.
 	Repeats Repeats
+	// Store is where the agent keeps its tasks: [StoreMemory] or [StoreSQLite].
+	Store   string
 	Clients []Client
 }
+
+// What a Store may be.
+const (
+	StoreMemory = "memory"
+	StoreSQLite = "sqlite"
+)
 
 // Encoding is how versions are written beside the JSON of their JSON-RPC: "proto" or "protojson".
 type Encoding struct {
@@ -122,7 +131,7 @@ func Supported() []string { return spec.Versions() }
 
 // Default is the configuration of a project without a2agen.yaml.
 func Default() *Config {
-	c := &Config{File: File, Card: "agent.yaml", Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
+	c := &Config{File: File, Card: "agent.yaml", Store: StoreMemory, Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
 	c.Protocol = []Protocol{{Version: spec.Default}}
 	return c
 }
@@ -193,6 +202,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 		cfg.Card, cfg.CardPos = n.Value, yamlx.Pos(c.File, n)
 	}
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
+	set(&cfg.Store, yamlx.Get(root, "store"))
 	for _, n := range yamlx.Items(yamlx.Get(root, "encodings")) {
 		cfg.Encodings = append(cfg.Encodings, Encoding{Name: yamlx.Text(n), Pos: yamlx.Pos(c.File, n)})
 	}
@@ -212,8 +222,8 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 }
 
-// Scaffold renders a fresh, commented a2agen.yaml, with one-line entries.
-func Scaffold() []byte {
+// Scaffold renders a fresh, commented a2agen.yaml, with one-line entries, for an agent with that store.
+func Scaffold(store string) []byte {
 	return []byte(`# yaml-language-server: $schema=` + SchemaPath + `
 # What a2agen generates. Everything left out has the default shown here.
 
@@ -221,6 +231,8 @@ func Scaffold() []byte {
 protocol: ` + defaultAlone + `
 # The agent's card.
 card: agent.yaml
+# Where the agent keeps its tasks: "memory", which ends with the process, or "sqlite", a file.
+store: ` + cmp.Or(store, StoreMemory) + `
 # Folders of the generated packages, and of your handlers.
 packages: {protocol: a2a, agent: agent, client: client, skills: skills}
 `)

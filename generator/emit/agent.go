@@ -196,6 +196,10 @@ func (a *agentPackage) server() (output.File, error) {
 	if r := a.agent.Repeats; r != nil {
 		config.set("Repeats", jen.Qual(serverPath, "Repeats").Values(repeats(r)...))
 	}
+	if a.agent.Store != "" {
+		config.set("StorePath", jen.Lit(a.agent.Store))
+		config.set("OpenStore", jen.Qual(sqlitePath, "OpenStore"))
+	}
 	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(
 		jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call(),
 		jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("protocol").Dot("DecodeCard").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))),

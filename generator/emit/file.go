@@ -26,6 +26,7 @@ const (
 	runtimePath = "github.com/a2agen/a2agen/runtime"
 	wirePath    = runtimePath + "/wire"
 	serverPath  = runtimePath + "/server"
+	sqlitePath  = runtimePath + "/store/sqlite"
 	clientPath  = runtimePath + "/client"
 	checkPath   = runtimePath + "/check"
 )

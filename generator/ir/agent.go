@@ -17,6 +17,8 @@ type Agent struct {
 	Operations []*OwnOperation `json:"operations,omitempty"`
 	// Repeats say how messages are known that come again; nil: as the runtime has it.
 	Repeats *Repeats `json:"repeats,omitempty"`
+	// Store is the file in which tasks are kept unless somebody says another; "" keeps them in memory.
+	Store string `json:"store,omitempty"`
 }
 
 // Repeats are known by their messages' ids, for a time (0: as the runtime has it).

@@ -46,16 +46,20 @@ func Released(info *debug.BuildInfo) (Runtime, bool) {
 }
 
 // files are go.mod and, where it has lines, go.sum, complete: there is nothing to tidy. Unpacked sources are added.
-func (rt Runtime) files(modulePath string) []output.File {
-	fs := []output.File{{Path: "go.mod", Kind: output.Scaffold, Data: rt.goMod(modulePath)}}
-	if rt.Version != "" {
-		fs = append(fs, output.File{Path: "go.sum", Kind: output.Scaffold, Data: rt.goSum()})
+func (rt Runtime) files(modulePath string, ms Modules) []output.File {
+	fs := []output.File{{Path: "go.mod", Kind: output.Scaffold, Data: rt.goMod(modulePath, ms)}}
+	if sums := append(rt.Sums(), ms.Sums()...); len(sums) > 0 {
+		fs = append(fs, output.File{Path: "go.sum", Kind: output.Scaffold, Data: sums})
 	}
 	return fs
 }
 
-func (rt Runtime) goMod(modulePath string) []byte {
-	return fmt.Appendf(nil, "module %s\n\ngo %s\n\n%s", modfile.AutoQuote(modulePath), GoVersion, rt.Requirement())
+func (rt Runtime) goMod(modulePath string, ms Modules) []byte {
+	b := fmt.Appendf(nil, "module %s\n\ngo %s\n\n%s", modfile.AutoQuote(modulePath), GoVersion, rt.Requirement())
+	if len(ms) > 0 {
+		b = append(append(b, '\n'), ms.Requirement()...)
+	}
+	return b
 }
 
 // Unpacks reports whether the source comes along in the project.

@@ -11,6 +11,8 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"golang.org/x/mod/module"
+
 	"github.com/a2agen/a2agen"
 )
 
@@ -27,7 +29,7 @@ func TestGoModNamesTheRuntime(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			f, err := modfile.Parse("go.mod", tt.rt.goMod("example.com/weather"), nil)
+			f, err := modfile.Parse("go.mod", tt.rt.goMod("example.com/weather", nil), nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -40,7 +42,7 @@ func TestGoModNamesTheRuntime(t *testing.T) {
 			if got := len(f.Replace); got != 0 && f.Replace[0].New.Path != tt.replace || (got == 0) != (tt.replace == "") {
 				t.Errorf("replace %+v, want %s", f.Replace, tt.replace)
 			}
-			if UsesUnpacked(tt.rt.goMod("m")) != tt.rt.Unpacks() {
+			if UsesUnpacked(tt.rt.goMod("m", nil)) != tt.rt.Unpacks() {
 				t.Errorf("UsesUnpacked = %v", !tt.rt.Unpacks())
 			}
 		})
@@ -155,5 +157,31 @@ func TestCheckModule(t *testing.T) {
 		if err := CheckModule(path); (err == nil) != ok {
 			t.Errorf("%q: %v", path, err)
 		}
+	}
+}
+
+// TestModulesOfAFileAreAllThatItNeeds: go.mod of a project names every module that its store links on some system, with
+// the hashes of our go.sum, so that there is nothing to tidy.
+func TestModulesOfAFileAreAllThatItNeeds(t *testing.T) {
+	ms := ModulesOf(true)
+	for _, system := range []string{"linux/amd64", "linux/386", "windows/amd64", "darwin/arm64", "freebsd/amd64"} {
+		goos, arch, _ := strings.Cut(system, "/")
+		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", a2agen.Module+"/"+sqliteStore)
+		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+arch, "CGO_ENABLED=0")
+		out, err := cmd.Output()
+		if err != nil {
+			t.Fatalf("%s: %v", system, err)
+		}
+		for _, path := range strings.Fields(string(out)) {
+			if path != a2agen.Module && !slices.ContainsFunc(ms, func(m module.Version) bool { return m.Path == path }) {
+				t.Errorf("on %s it needs %s", system, path)
+			}
+		}
+	}
+	if n := strings.Count(string(ms.Sums()), "\n"); n != 2*len(ms) {
+		t.Errorf("%d modules have %d lines in go.sum", len(ms), n)
+	}
+	if len(ModulesOf(false)) > 0 {
+		t.Error("memory needs modules")
 	}
 }

@@ -56,7 +56,7 @@ func Files(p Project) ([]output.File, error) {
 	} {
 		r.add(f.path, f.template, v)
 	}
-	r.files = append(r.files, p.Runtime.files(p.Module)...)
+	r.files = append(r.files, p.Runtime.files(p.Module, ModulesOf(p.Agent.Store != ""))...)
 	return r.files, r.err
 }
 
@@ -91,6 +91,7 @@ type view struct {
 	Released              bool   // the runtime is a released one
 	Replaced              bool   // the runtime is a folder of this machine
 	Unpacked              string // the runtime is in this folder of the project
+	Store                 string // file in which tasks are kept; "": in memory
 }
 
 func newView(p Project) *view {
@@ -104,6 +105,7 @@ func newView(p Project) *view {
 		Released:  p.Runtime.Version != "",
 		Replaced:  p.Runtime.Checkout != "",
 		Path:      rpcPath(p.Agent),
+		Store:     p.Agent.Store,
 	}
 	if p.Runtime.Unpacks() {
 		v.Unpacked = Unpacked

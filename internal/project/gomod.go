@@ -1,6 +1,7 @@
 package project
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
@@ -12,6 +13,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
@@ -106,8 +108,11 @@ func (m goMod) untouchable() string {
 	return ""
 }
 
-// commands are what to run in the folder of a go.mod to add the runtime.
-func (m goMod) commands(rt scaffold.Runtime) string {
+// commands are what to run in the folder of a go.mod to add the runtime, or only what else is needed.
+func (m goMod) commands(rt scaffold.Runtime, ms scaffold.Modules) string {
+	if m.hasRuntime() {
+		return "go mod edit " + strings.Join(ms.EditFlags(), " ") + " && go mod tidy"
+	}
 	if rt.Unpacks() && m.rel != "" {
 		return "go get " + rt.Module()
 	}
@@ -115,7 +120,10 @@ func (m goMod) commands(rt scaffold.Runtime) string {
 	if version := olderGo(m.data); version != "" {
 		edit += " -go=" + scaffold.GoVersion
 	}
-	edit += " " + strings.Join(rt.EditFlags(), " ")
+	edit += " " + strings.Join(append(rt.EditFlags(), ms.EditFlags()...), " ")
+	if len(ms) > 0 {
+		edit += " && go mod tidy"
+	}
 	if _, err := os.Stat(filepath.Join(m.dir, "vendor", "modules.txt")); err == nil {
 		edit += " && go mod vendor"
 	}
@@ -133,7 +141,7 @@ func olderGo(data []byte) string {
 
 // addRuntime is requireRuntime with the runtime that the tool takes by itself.
 func (p *project) addRuntime() (files []output.File, note string, err error) {
-	if p.goMod.hasRuntime() {
+	if p.goMod.hasRuntime() && len(p.lacking()) == 0 {
 		return nil, "", nil
 	}
 	rt, err := p.tool.runtime(p.goMod.dir)
@@ -147,24 +155,61 @@ func (p *project) addRuntime() (files []output.File, note string, err error) {
 // says on the terminal what that is. Everything else in them stays byte for byte. Where go.mod is not the tool's to
 // touch, it says what to run.
 func (p *project) requireRuntime(rt scaffold.Runtime) (files []output.File, note string, err error) {
-	if p.goMod.hasRuntime() {
+	has, ms := p.goMod.hasRuntime(), p.lacking()
+	if has && len(ms) == 0 {
 		return nil, "", nil
 	}
 	if why := p.goMod.untouchable(); why != "" {
 		file := filepath.Join(p.goMod.dir, "go.mod")
-		return nil, fmt.Sprintf("%s lacks the runtime that generated code needs; it %s, so it stays as it is. Run there:\n  %s", file, why, p.goMod.commands(rt)), nil
+		lacks := "the runtime"
+		if has {
+			lacks = "modules"
+		}
+		return nil, fmt.Sprintf("%s lacks %s that generated code needs; it %s, so it stays as it is. Run there:\n  %s",
+			file, lacks, why, p.goMod.commands(rt, ms)), nil
 	}
-	edited, added, err := splicedGoMod(p.goMod.data, rt)
-	if err != nil {
+	edited, sum, added := p.goMod.data, ms.Sums(), []string(nil)
+	if !has {
+		if edited, added, err = splicedGoMod(edited, rt); err != nil {
+			return nil, "", err
+		}
+		sum = append(rt.Sums(), sum...)
+		p.unpacked = rt.Unpacks()
+	}
+	if edited, err = splicedModules(edited, ms); err != nil {
 		return nil, "", err
 	}
+	for _, m := range ms {
+		added = append(added, m.Path+" "+m.Version)
+	}
 	files = []output.File{{Path: "go.mod", Kind: output.Merged, NoBase: true, Data: edited}}
-	if sum := rt.Sums(); len(sum) > 0 {
+	if len(sum) > 0 {
 		files = append(files, p.goSum(sum))
 		added = append(added, "and its lines in go.sum")
 	}
-	p.unpacked = rt.Unpacks()
 	return files, "go.mod: added what generated code needs: " + strings.Join(added, "; "), nil
+}
+
+// lacking are the modules that go.mod does not name although a2agen.yaml asks for what needs them.
+func (p *project) lacking() scaffold.Modules {
+	store := p.store
+	if src, err := p.ReadFile(config.File); err == nil && store == "" {
+		c, _ := config.Read(config.File, src)
+		store = c.Store
+	}
+	return scaffold.ModulesOf(store == config.StoreSQLite).Lacking(p.goMod.data)
+}
+
+// splicedModules adds requirements to the text of a go.mod.
+func splicedModules(data []byte, ms scaffold.Modules) ([]byte, error) {
+	if len(ms) == 0 {
+		return data, nil
+	}
+	edited := append(bytes.TrimRight(data, "\n"), "\n\n"+ms.Requirement()...)
+	if _, err := modfile.Parse("go.mod", edited, nil); err != nil {
+		return nil, fmt.Errorf("add modules to go.mod: %w", err)
+	}
+	return edited, nil
 }
 
 // goSum is go.sum with the lines that it lacks.
@@ -215,13 +260,17 @@ func splicedGoMod(data []byte, rt scaffold.Runtime) (edited []byte, added []stri
 
 // missingRuntime is the drift of a project whose go.mod lacks the runtime.
 func (p *project) missingRuntime() []Drift {
-	if p.goMod.hasRuntime() {
-		return nil
-	}
+	ms := p.lacking()
 	d := Drift{Path: "go.mod", State: "lacks the runtime", Hint: "run a2agen generate, which adds it"}
+	switch {
+	case p.goMod.hasRuntime() && len(ms) == 0:
+		return nil
+	case p.goMod.hasRuntime():
+		d.State, d.Hint = "lacks modules", "run a2agen generate, which adds them"
+	}
 	if why := p.goMod.untouchable(); why != "" {
 		rt, err := p.tool.runtime(p.goMod.dir)
-		d.Detail, d.Hint = "it "+why, "run there: "+p.goMod.commands(rt)
+		d.Detail, d.Hint = "it "+why, "run there: "+p.goMod.commands(rt, ms)
 		if err != nil {
 			d.Hint = cmp.Or(err.Error(), d.Hint)
 		}

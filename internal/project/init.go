@@ -34,6 +34,7 @@ type InitOptions struct {
 	AllowPrivate bool
 	Runtime      string // checkout of a2agen to build against
 	Vendor       bool   // put the runtime's source into the project
+	Store        string // where tasks are kept: [config.StoreMemory] or [config.StoreSQLite]; in memory
 }
 
 // DefaultSkill is the skill of an agent that was not told any.
@@ -72,6 +73,9 @@ func (o *InitOptions) check() error {
 	}
 	if o.Runtime != "" && o.Vendor {
 		return badArgument("--runtime builds against a checkout and --vendor brings the runtime along: give one of them")
+	}
+	if o.Store != "" && o.Store != config.StoreMemory && o.Store != config.StoreSQLite {
+		return badArgument("--store %.40q: it is %s or %s", o.Store, config.StoreMemory, config.StoreSQLite)
 	}
 	for flag, ids := range map[string][]string{"--skill": o.Skills, "--text": o.Texts} {
 		if slices.Contains(ids, "") {
@@ -184,7 +188,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Report{}, err
 	}
-	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold()}
+	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store)}
 	over := map[string][]byte{}
 	for name, data := range fresh {
 		if _, err := p.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
@@ -193,6 +197,9 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	}
 	pr := &project{Project: p, tool: o.Tool, module: modfile.ModulePath(goData), unpacked: rt.Unpacks()}
 	p.AllowHeaderless(pr.headerless)
+	if _, fresh := over[config.File]; fresh {
+		pr.store = o.Store
+	}
 	var further []output.File
 	r := Report{}
 	if goData != nil {

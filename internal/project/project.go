@@ -32,9 +32,10 @@ type project struct {
 	tool     Tool
 	module   string // import path of the project's folder
 	goMod    goMod
-	unpacked bool // go.mod takes the runtime from the project itself
-	unpinned bool // whatever definition of a protocol the tool has is taken
-	whole    bool // generate the whole model (see [generator.Inputs])
+	unpacked bool   // go.mod takes the runtime from the project itself
+	store    string // of a2agen.yaml, when that is not on the disk yet
+	unpinned bool   // whatever definition of a protocol the tool has is taken
+	whole    bool   // generate the whole model (see [generator.Inputs])
 }
 
 // openProject opens a folder. Its module is that of the go.mod in the folder or above.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // Config is what generated code hands over.
@@ -17,6 +18,10 @@ type Config struct {
 	Operations map[string]Operation
 	// Repeats say how messages are known that come again.
 	Repeats Repeats
+	// OpenStore opens the file in which the agent keeps its tasks, unless its host says otherwise: StorePath, unless
+	// its host says another. Nil for an agent that keeps them in memory.
+	OpenStore func(path string, p *runtime.Protocol) (store.Store, error)
+	StorePath string
 }
 
 // Skill is one skill of the agent with its handler.

@@ -68,9 +68,10 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	}
 	ln, err := net.Listen("tcp", *addr)
 	if err != nil {
-		log.Error("agent cannot listen", "error", err)
+		log.Error("agent cannot listen", "error", errors.Join(err, s.Close()))
 		return exitFailed
 	}
+	s.tasks.announce(log)
 	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.engine.Info().Name)
 	if err := s.Serve(ctx, ln); err != nil {
 		log.Error("agent stopped", "error", err)

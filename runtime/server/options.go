@@ -32,8 +32,14 @@ func defaultOptions() options {
 // WithLogger sets the logger; the default is slog.Default().
 func WithLogger(l *slog.Logger) Option { return func(o *options) { o.core.Logger = l } }
 
-// WithStore sets where tasks are kept; the default is store.NewMemory with its default limits.
+// WithStore sets where tasks are kept, in place of what a2agen.yaml says ("store"). Whoever opened it closes it, after
+// the server.
 func WithStore(s store.Store) Option { return func(o *options) { o.core.Store = s } }
+
+// InMemory keeps tasks in memory, whatever a2agen.yaml says: for tests.
+func InMemory() Option {
+	return func(o *options) { o.core.Store = store.NewMemory(store.MemoryLimits{}) }
+}
 
 // WithLimits sets limits; zero fields keep their defaults.
 func WithLimits(l Limits) Option { return func(o *options) { o.core.Limits = l } }

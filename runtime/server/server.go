@@ -6,6 +6,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -37,6 +38,7 @@ type Server struct {
 	names  map[string]bool // hosts under which the agent is reached on its own machine
 	bodies budget.Budget   // of requests being received
 	sender *webhook.Sender // of push notifications
+	tasks  tasks           // where they are kept
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -46,14 +48,31 @@ func New(cfg Config, opts ...Option) (*Server, error) {
 	for _, o := range opts {
 		o(&s.options)
 	}
-	var err error
-	if s.sender, err = s.newSender(); err != nil {
+	if err := s.start(cfg); err != nil {
+		_ = s.tasks.close()
 		return nil, fmt.Errorf("server: %w", err)
+	}
+	if err := s.init(cfg); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// start makes the engine with what it needs of the world.
+func (s *Server) start(cfg Config) (err error) {
+	if s.sender, err = s.newSender(); err != nil {
+		return err
 	}
 	s.core.Pusher = s.sender
-	if s.engine, err = engine.New(cfg, s.core); err != nil {
-		return nil, fmt.Errorf("server: %w", err)
+	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
+		return err
 	}
+	s.engine, err = engine.New(cfg, s.core)
+	return err
+}
+
+// init makes of the configuration what requests need.
+func (s *Server) init(cfg Config) error {
 	s.logger, s.limits = s.core.Logger, s.engine.Limits()
 	s.bodies.Limit = s.limits.Bodies
 	for _, v := range s.engine.Versions() {
@@ -62,10 +81,10 @@ func New(cfg Config, opts ...Option) (*Server, error) {
 	}
 	for _, o := range s.origins {
 		if err := s.origin.AddTrustedOrigin(o); err != nil {
-			return nil, fmt.Errorf("server: origin: %w", err)
+			return fmt.Errorf("server: origin: %w", err)
 		}
 	}
-	return s, s.readCard(cfg.Card)
+	return s.readCard(cfg.Card)
 }
 
 // readCard takes from the card what the server needs: paths and hosts.
@@ -157,11 +176,13 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 // them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.sender.Close()
-	return s.engine.Shutdown(ctx)
+	err := s.engine.Shutdown(ctx)
+	return errors.Join(err, s.tasks.close())
 }
 
 // Close is Shutdown that waits for no handler: those at work are canceled at once.
 func (s *Server) Close() error {
 	defer s.sender.Close()
-	return s.engine.Close()
+	err := s.engine.Close()
+	return errors.Join(err, s.tasks.close())
 }

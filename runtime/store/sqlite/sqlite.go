@@ -58,6 +58,15 @@ func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 	return s, nil
 }
 
+// OpenStore is Open with the default options, as generated servers call it.
+func OpenStore(path string, p *runtime.Protocol) (store.Store, error) {
+	s, err := Open(path, p, Options{})
+	if err != nil {
+		return nil, err
+	}
+	return s, nil
+}
+
 // parsePath takes the parameter off a path.
 func parsePath(path string, o Options) (string, Options, error) {
 	path, query, _ := strings.Cut(path, "?")

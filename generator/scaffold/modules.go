@@ -1,0 +1,83 @@
+package scaffold
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/mod/modfile"
+	"golang.org/x/mod/module"
+
+	"github.com/a2agen/a2agen"
+)
+
+// Modules are what a project needs beside the runtime, at the versions that the runtime is tested with.
+type Modules []module.Version
+
+// sqliteStore is the package of the runtime that a project links whose tasks are kept in a file.
+const sqliteStore = "runtime/store/sqlite"
+
+// ModulesOf are the modules of a project whose tasks are kept in a file, or in memory.
+func ModulesOf(file bool) (ms Modules) {
+	if !file {
+		return nil
+	}
+	chosen := a2agen.Chosen[sqliteStore]
+	paths := append([]string{chosen}, a2agen.Behind[chosen]...)
+	for _, r := range required(a2agen.GoMod()) {
+		if slices.Contains(paths, r.Path) {
+			ms = append(ms, r)
+		}
+	}
+	slices.SortFunc(ms, func(a, b module.Version) int { return strings.Compare(a.Path, b.Path) })
+	return ms
+}
+
+func required(goMod []byte) (list Modules) {
+	f, err := modfile.ParseLax("go.mod", goMod, nil)
+	if err != nil {
+		return nil
+	}
+	for _, r := range f.Require {
+		list = append(list, r.Mod)
+	}
+	return list
+}
+
+// Lacking are those that a go.mod does not name, in whatever version.
+func (ms Modules) Lacking(goMod []byte) Modules {
+	have := required(goMod)
+	return slices.DeleteFunc(slices.Clone(ms), func(m module.Version) bool {
+		return slices.ContainsFunc(have, func(r module.Version) bool { return r.Path == m.Path })
+	})
+}
+
+// Requirement are their lines of go.mod. All are indirect: it is the runtime that imports the first of them.
+func (ms Modules) Requirement() string {
+	var b strings.Builder
+	b.WriteString("require (\n")
+	for _, m := range ms {
+		fmt.Fprintf(&b, "\t%s %s // indirect\n", m.Path, m.Version)
+	}
+	return b.String() + ")\n"
+}
+
+// Sums are their lines of go.sum.
+func (ms Modules) Sums() (lines []byte) {
+	for line := range strings.Lines(string(a2agen.GoSum())) {
+		path, rest, _ := strings.Cut(line, " ")
+		version, _, _ := strings.Cut(rest, " ")
+		if slices.Contains(ms, module.Version{Path: path, Version: strings.TrimSuffix(version, "/go.mod")}) {
+			lines = append(lines, line...)
+		}
+	}
+	return lines
+}
+
+// EditFlags are the flags of "go mod edit" that add them.
+func (ms Modules) EditFlags() (flags []string) {
+	for _, m := range ms {
+		flags = append(flags, "-require="+m.Path+"@"+m.Version)
+	}
+	return flags
+}

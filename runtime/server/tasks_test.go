@@ -1,0 +1,76 @@
+package server_test
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// filed is a store that knows whether it was closed.
+type filed struct {
+	store.Store
+	path   string
+	closed int
+}
+
+func (f *filed) Close() error { f.closed++; return f.Store.Close() }
+
+// TestTasksAreKeptWhereItIsSaid: an option goes first, then the environment, then what was generated. Who opens closes.
+func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
+	var opened *filed
+	cfg := server.Config{Protocol: a2a.Protocol(), Card: readCard(t, testCard), Skills: []server.Skill{run("s", nil)}}
+	cfg.StorePath = "agent.db"
+	cfg.OpenStore = func(path string, p *runtime.Protocol) (store.Store, error) {
+		if p != cfg.Protocol {
+			t.Error("it is opened for another protocol")
+		}
+		if path == "broken.db" {
+			return nil, errors.New("it is in use by process 7")
+		}
+		opened = &filed{Store: store.NewMemory(store.MemoryLimits{}), path: path}
+		return opened, nil
+	}
+	open := func(env string, opts ...server.Option) (*server.Server, error) {
+		opened = nil
+		t.Setenv(server.EnvStore, env)
+		return server.New(cfg, opts...)
+	}
+	for env, want := range map[string]string{"": "agent.db", "/data/x.db?synchronous=full": "/data/x.db?synchronous=full"} {
+		s, err := open(env)
+		if err != nil || opened == nil || opened.path != want {
+			t.Fatalf("with %q: %v, %+v", env, err, opened)
+		}
+		if opened.closed > 0 {
+			t.Error("it is closed too early")
+		}
+		if err := s.Close(); err != nil || opened.closed != 1 {
+			t.Errorf("closed %d times: %v", opened.closed, err)
+		}
+	}
+	own := &filed{Store: store.NewMemory(store.MemoryLimits{})}
+	for _, opt := range []server.Option{server.WithStore(own), server.InMemory()} {
+		s, err := open("x.db", opt)
+		if err != nil || opened != nil {
+			t.Errorf("beside an option: %v, %+v", err, opened)
+		}
+		if err := s.Close(); err != nil || own.closed != 0 {
+			t.Errorf("somebody else's store was closed: %v", err)
+		}
+	}
+	if _, err := open("broken.db"); err == nil || !strings.Contains(err.Error(), "in use by process 7") {
+		t.Errorf("what cannot be opened: %v", err)
+	}
+	cfg.Skills = append(cfg.Skills, cfg.Skills[0])
+	if _, err := open(""); err == nil || opened == nil || opened.closed != 1 {
+		t.Errorf("a server that cannot work leaves the store open: %v", err)
+	}
+	cfg.OpenStore, cfg.Skills = nil, cfg.Skills[1:]
+	if _, err := open("x.db"); err == nil || !strings.Contains(err.Error(), `write "store: sqlite" in a2agen.yaml`) {
+		t.Errorf("a file for an agent without: %v", err)
+	}
+}
