@@ -250,7 +250,8 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 		case 18:
 			x.Description = r.String()
 		case 26:
-			x.SupportedInterfaces = wire.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces, readAgentInterfaceV10Proto)
+			x.SupportedInterfaces = wire.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces,
+				readAgentInterfaceV10Proto)
 		case 34:
 			wire.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV10Proto)
 		case 42:
@@ -285,7 +286,8 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 			}
 			x.SecuritySchemes[name] = value
 		case 74:
-			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV10Proto)
+			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
+				readSecurityRequirementV10Proto)
 		case 82:
 			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
 			r.Elem(len(x.DefaultInputModes) - 1)
@@ -698,7 +700,8 @@ func readAgentSkillV10Proto(r *wire.ProtoReader, x *AgentSkill) {
 			x.OutputModes = append(x.OutputModes, r.String())
 			r.Elem(len(x.OutputModes) - 1)
 		case 66:
-			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV10Proto)
+			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
+				readSecurityRequirementV10Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -1160,15 +1163,22 @@ func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) err
 	return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, x)
 }
 
-func appendDeleteTaskPushNotificationConfigRequestV10Proto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV10Proto(
+	b []byte, x *DeleteTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeDeleteTaskPushNotificationConfigRequestV10Proto)
 }
 
-func decodeDeleteTaskPushNotificationConfigRequestV10Proto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
-	return wire.DecodeProto(src, x, readDeleteTaskPushNotificationConfigRequestV10Proto, writeDeleteTaskPushNotificationConfigRequestV10Proto)
+func decodeDeleteTaskPushNotificationConfigRequestV10Proto(
+	src []byte, x *DeleteTaskPushNotificationConfigRequest,
+) error {
+	return wire.DecodeProto(src, x, readDeleteTaskPushNotificationConfigRequestV10Proto,
+		writeDeleteTaskPushNotificationConfigRequestV10Proto)
 }
 
-func writeDeleteTaskPushNotificationConfigRequestV10Proto(w *wire.ProtoWriter, x *DeleteTaskPushNotificationConfigRequest) error {
+func writeDeleteTaskPushNotificationConfigRequestV10Proto(
+	w *wire.ProtoWriter, x *DeleteTaskPushNotificationConfigRequest,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1184,7 +1194,9 @@ func writeDeleteTaskPushNotificationConfigRequestV10Proto(w *wire.ProtoWriter, x
 	return nil
 }
 
-func readDeleteTaskPushNotificationConfigRequestV10Proto(r *wire.ProtoReader, x *DeleteTaskPushNotificationConfigRequest) {
+func readDeleteTaskPushNotificationConfigRequestV10Proto(
+	r *wire.ProtoReader, x *DeleteTaskPushNotificationConfigRequest,
+) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1374,15 +1386,20 @@ func (x *GetTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) error 
 	return decodeGetTaskPushNotificationConfigRequestV10Proto(src, x)
 }
 
-func appendGetTaskPushNotificationConfigRequestV10Proto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV10Proto(
+	b []byte, x *GetTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeGetTaskPushNotificationConfigRequestV10Proto)
 }
 
 func decodeGetTaskPushNotificationConfigRequestV10Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return wire.DecodeProto(src, x, readGetTaskPushNotificationConfigRequestV10Proto, writeGetTaskPushNotificationConfigRequestV10Proto)
+	return wire.DecodeProto(src, x, readGetTaskPushNotificationConfigRequestV10Proto,
+		writeGetTaskPushNotificationConfigRequestV10Proto)
 }
 
-func writeGetTaskPushNotificationConfigRequestV10Proto(w *wire.ProtoWriter, x *GetTaskPushNotificationConfigRequest) error {
+func writeGetTaskPushNotificationConfigRequestV10Proto(
+	w *wire.ProtoWriter, x *GetTaskPushNotificationConfigRequest,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1661,15 +1678,20 @@ func (x *ListTaskPushNotificationConfigsRequest) UnmarshalProto(src []byte) erro
 	return decodeListTaskPushNotificationConfigsRequestV10Proto(src, x)
 }
 
-func appendListTaskPushNotificationConfigsRequestV10Proto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV10Proto(
+	b []byte, x *ListTaskPushNotificationConfigsRequest,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsRequestV10Proto)
 }
 
 func decodeListTaskPushNotificationConfigsRequestV10Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsRequestV10Proto, writeListTaskPushNotificationConfigsRequestV10Proto)
+	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsRequestV10Proto,
+		writeListTaskPushNotificationConfigsRequestV10Proto)
 }
 
-func writeListTaskPushNotificationConfigsRequestV10Proto(w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsRequest) error {
+func writeListTaskPushNotificationConfigsRequestV10Proto(
+	w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsRequest,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1688,7 +1710,9 @@ func writeListTaskPushNotificationConfigsRequestV10Proto(w *wire.ProtoWriter, x 
 	return nil
 }
 
-func readListTaskPushNotificationConfigsRequestV10Proto(r *wire.ProtoReader, x *ListTaskPushNotificationConfigsRequest) {
+func readListTaskPushNotificationConfigsRequestV10Proto(
+	r *wire.ProtoReader, x *ListTaskPushNotificationConfigsRequest,
+) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 34:
@@ -1734,15 +1758,22 @@ func (x *ListTaskPushNotificationConfigsResponse) UnmarshalProto(src []byte) err
 	return decodeListTaskPushNotificationConfigsResponseV10Proto(src, x)
 }
 
-func appendListTaskPushNotificationConfigsResponseV10Proto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV10Proto(
+	b []byte, x *ListTaskPushNotificationConfigsResponse,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsResponseV10Proto)
 }
 
-func decodeListTaskPushNotificationConfigsResponseV10Proto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
-	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsResponseV10Proto, writeListTaskPushNotificationConfigsResponseV10Proto)
+func decodeListTaskPushNotificationConfigsResponseV10Proto(
+	src []byte, x *ListTaskPushNotificationConfigsResponse,
+) error {
+	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsResponseV10Proto,
+		writeListTaskPushNotificationConfigsResponseV10Proto)
 }
 
-func writeListTaskPushNotificationConfigsResponseV10Proto(w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsResponse) error {
+func writeListTaskPushNotificationConfigsResponseV10Proto(
+	w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsResponse,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1757,7 +1788,9 @@ func writeListTaskPushNotificationConfigsResponseV10Proto(w *wire.ProtoWriter, x
 	return nil
 }
 
-func readListTaskPushNotificationConfigsResponseV10Proto(r *wire.ProtoReader, x *ListTaskPushNotificationConfigsResponse) {
+func readListTaskPushNotificationConfigsResponseV10Proto(
+	r *wire.ProtoReader, x *ListTaskPushNotificationConfigsResponse,
+) {
 	var blockConfigs []TaskPushNotificationConfig
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -2733,7 +2766,8 @@ func writeSecuritySchemeV10Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
 			return err
 		}
 	default:
-		return wire.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
+		return wire.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme",
+			"openIdConnectSecurityScheme", "mtlsSecurityScheme")
 	}
 	return nil
 }

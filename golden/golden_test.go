@@ -170,6 +170,7 @@ func generate(t *testing.T, g *golden, dir string) bool {
 		if filepath.Ext(f.Path) == ".go" {
 			checkFormat(t, f)
 			checkSurface(t, g.path+": "+f.Path, f.Data)
+			checkWidth(t, g.path+": "+f.Path, f.Data)
 		}
 		write(t, filepath.Join(dir, g.name, f.Path), f.Data)
 		if _, ok := g.file("want/" + f.Path); ok {

@@ -155,10 +155,10 @@ func contracts(s *ir.Skill) []contract {
 func schemaName(ref *ir.DataRef) string { return "schema" + ref.Name }
 
 // stringLiteral is a Go string literal: raw where that shows the text as it is, which a raw string can do unless it holds a
-// backquote, a carriage return, or characters that an editor hides.
+// backquote, a line break ([folded] counts on that), or characters that an editor hides.
 func stringLiteral(s string) jen.Code {
 	hidden := func(r rune) bool {
-		return r == '`' || r == '\uFFFD' || r == '\uFEFF' || r != '\n' && r != '\t' && r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 ||
+		return r == '`' || r == '\uFFFD' || r == '\uFEFF' || r != '\t' && r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 ||
 			r >= 0x200b && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069
 	}
 	if strings.ContainsFunc(s, hidden) {
@@ -204,7 +204,7 @@ func (a *agentPackage) server() (output.File, error) {
 		jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call(),
 		jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("protocol").Dot("DecodeCard").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.code()...), jen.Id("opts").Op("..."))),
+		jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.lines()...), jen.Id("opts").Op("..."))),
 	).Line()
 	for _, s := range a.agent.Skills {
 		f.Add(a.glue(s))
@@ -274,7 +274,7 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 	}
 	d.set("Run", a.run(s))
 	return jen.Func().Id(glueName(s)).Params(jen.Id("s").Id("Skills")).Qual(serverPath, "Skill").Block(
-		jen.Return(jen.Qual(serverPath, "Skill").Values(d.code()...)),
+		jen.Return(jen.Qual(serverPath, "Skill").Values(d.lines()...)),
 	).Line().Line()
 }
 

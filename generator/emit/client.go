@@ -108,7 +108,7 @@ func (k *skillCode) variable() jen.Code {
 		"ID", jen.Lit(k.skill.ID),
 		"In", k.codec("DataInput", "PlainInput", k.skill.Input),
 		"Out", k.codec("DataOutput", "PlainOutput", k.skill.Output),
-	).code()...).Line().Line()
+	).lines()...).Line().Line()
 }
 
 func (k *skillCode) name() string { return "skill" + k.Call }

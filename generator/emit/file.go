@@ -72,6 +72,9 @@ func render(f *jen.File, file string) (output.File, error) {
 		return output.File{}, fmt.Errorf("emit %s: %w", file, numbered(err))
 	}
 	data, err := grouped(b.Bytes())
+	if err == nil {
+		data, err = folded(data)
+	}
 	if err != nil {
 		return output.File{}, fmt.Errorf("emit %s: %w", file, err)
 	}
@@ -152,6 +155,13 @@ func doc(text string) jen.Code {
 	return s.Line()
 }
 
+// directive reports whether a line of a comment begins like one for the compiler or a tool.
+func directive(line string) bool {
+	return slices.ContainsFunc([]string{"go:", "+build", "line ", "export ", "//"}, func(s string) bool {
+		return strings.HasPrefix(line, s)
+	})
+}
+
 // maxDoc caps the length of a comment taken from a card or a definition, in bytes.
 const maxDoc = 4000
 
@@ -180,7 +190,7 @@ func cleanText(text string) string {
 		if line == "" && (len(lines) == 0 || lines[len(lines)-1] == "") {
 			continue // gofmt folds runs of blank lines
 		}
-		if strings.HasPrefix(line, "go:") || strings.HasPrefix(line, "+build") || strings.HasPrefix(line, "line ") || strings.HasPrefix(line, "export ") || strings.HasPrefix(line, "//") {
+		if directive(line) {
 			line = "“" + line + "”"
 		}
 		lines = append(lines, line)

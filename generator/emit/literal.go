@@ -24,13 +24,11 @@ func (l *literal) set(name string, value jen.Code) {
 	*l = append(*l, jen.Id(name).Op(":").Add(value))
 }
 
-// code is what stands in the braces: several members have a line each.
-func (l *literal) code() []jen.Code {
-	if len(*l) < 2 {
-		return *l
-	}
-	return multiline(*l)
-}
+// code is what stands in the braces. Members have a line each where one line is too short for all ([folded]).
+func (l *literal) code() []jen.Code { return *l }
+
+// lines is code with a line for each member, for members that take several lines themselves.
+func (l *literal) lines() []jen.Code { return multiline(*l) }
 
 // multiline puts every value on a line of its own.
 func multiline(values []jen.Code) []jen.Code {

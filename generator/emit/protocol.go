@@ -166,14 +166,14 @@ func (t *versionTable) versionFunc() jen.Code {
 		}))
 	}
 	return jen.Func().Id(versionFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(
-		append(body, jen.Return(jen.Op("&").Add(rt("Version")).Values(version.code()...)))...).Line()
+		append(body, jen.Return(jen.Op("&").Add(rt("Version")).Values(version.lines()...)))...).Line()
 }
 
 // operations is the list of the version's rows.
 func (t *versionTable) operations() *jen.Statement {
 	rows := make([]jen.Code, len(t.v.Operations))
 	for i, op := range t.v.Operations {
-		rows[i] = jen.Values(t.row(op).code()...)
+		rows[i] = jen.Values(t.row(op).lines()...)
 	}
 	return jen.Index().Op("*").Add(rt("Operation")).Values(multiline(rows)...)
 }
@@ -208,7 +208,7 @@ func (t *versionTable) row(op *ir.Operation) *literal {
 		row.set("GRPC", jen.Lit(op.GRPC))
 	}
 	if len(op.HTTP) > 0 {
-		row.set("HTTP", jen.Index().Add(rt("Route")).Values(multiline(routes(op))...))
+		row.set("HTTP", jen.Index().Add(rt("Route")).Values(routes(op)...))
 	}
 	if op.Stream {
 		row.set("Stream", jen.True())

@@ -35,7 +35,7 @@ func (b *bound) views() []view {
 
 // seenTypes prints the types that implement the runtime's interfaces.
 func (b *bound) seenTypes() jen.Code {
-	s := jen.Add(doc("What the runtime sees of the types. It works through methods of these, so that the types themselves have none that only\nthe runtime needs. A pointer converts from one to the other for free."))
+	s := jen.Add(doc("What the runtime sees of the types. It works through methods of these, so that the types themselves have none that only the runtime needs. A pointer converts from one to the other for free."))
 	return s.Type().DefsFunc(func(g *jen.Group) {
 		for _, v := range b.views() {
 			g.Id(seen(v.t)).Id(v.t.Go)

@@ -38,7 +38,7 @@ func (b *bound) newTask() jen.Code {
 		).Values(members(
 			"task", jen.Id(seen(b.Task)).Values(task.code()...),
 			"status", jen.Id(b.TaskStatus.Go).Values(b.status(jen.Id(b.Values["TaskState.submitted"].Go), nil).code()...),
-		).code()...),
+		).lines()...),
 		made("task").Dot(b.Fields["Task.status"].Go).Op("=").Op("&").Add(made("status")),
 		made("task").Dot(b.Fields["Task.history"].Go).Op("=").Add(made("history")).Index(jen.Empty(), jen.Lit(0)),
 		jen.Return(jen.Op("&").Add(made("task"))),
@@ -51,7 +51,7 @@ func (b *bound) together(outer *ir.Type, outside *literal, meaning string, inner
 	return []jen.Code{
 		jen.Id("made").Op(":=").Op("&").Struct(jen.Id("outer").Id(seen(outer)), jen.Id("inner").Id(inner.Go)).Values(members(
 			"outer", jen.Id(seen(outer)).Values(outside.code()...), "inner", jen.Id(inner.Go).Values(inside.code()...),
-		).code()...),
+		).lines()...),
 		jen.Id("made").Dot("outer").Dot(b.Fields[meaning].Go).Op("=").Op("&").Id("made").Dot("inner"),
 		jen.Return(jen.Op("&").Id("made").Dot("outer")),
 	}

@@ -82,5 +82,5 @@ func wireTable(w *ir.Wire) jen.Code {
 			return jen.Return(jen.Id(appendFunc(w, t)).Call(jen.Id("dst"), jen.Id("v")))
 		}, jen.List(jen.Id("dst"), unexpected()))),
 		"Read", jen.Func().Params(jen.Id("src").Index().Byte(), jen.Id("v").Any()).Error().Block(read...),
-	).code()...))).Line()
+	).lines()...))).Line()
 }

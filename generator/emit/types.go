@@ -37,7 +37,7 @@ func packageComment(p *ir.Protocol, pkg string) string {
 	for _, v := range p.Versions {
 		versions = append(versions, v.Name)
 	}
-	text := "Package " + pkg + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) + ", with their codecs, and a client of its operations."
+	text := "Package " + pkg + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) + ", with their codecs,\nand a client of its operations."
 	b := p.Bindings
 	if len(versions) == 0 || b.Values["MessageRole.user"] == nil || b.Fields["send.message"] == nil {
 		return "// " + text

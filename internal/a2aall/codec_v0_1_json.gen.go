@@ -17,11 +17,7 @@ func appendAPIKeySecuritySchemeV01JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAPIKeySecuritySchemeV01JSON = wire.Fields[*APIKeySecurityScheme]{}
-
-func readAPIKeySecuritySchemeV01JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV01JSON.Read(r, x)
-}
+var readAPIKeySecuritySchemeV01JSON = wire.Fields[*APIKeySecurityScheme]{}.Read
 
 func appendAgentCapabilitiesV01JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
@@ -33,14 +29,10 @@ func appendAgentCapabilitiesV01JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAgentCapabilitiesV01JSON = wire.Fields[*AgentCapabilities]{
+var readAgentCapabilitiesV01JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-}
-
-func readAgentCapabilitiesV01JSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV01JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentCardV01JSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x == nil {
@@ -55,9 +47,13 @@ func appendAgentCardV01JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV01JSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"authentication":`, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV01JSON), legacy.WriteAuthentication(appendSecuritySchemeV01JSON))
-	b, err = wire.AppendMember(b, err, `,"defaultInputModes":`, legacy.HasDefaultModes(x.DefaultInputModes), x.DefaultInputModes, legacy.AppendDefaultModes)
-	b, err = wire.AppendMember(b, err, `,"defaultOutputModes":`, legacy.HasDefaultModes(x.DefaultOutputModes), x.DefaultOutputModes, legacy.AppendDefaultModes)
+	b, err = wire.AppendNonEmpty(b, err, `,"authentication":`,
+		legacy.Only(x.SecuritySchemes, writableSecuritySchemeV01JSON),
+		legacy.WriteAuthentication(appendSecuritySchemeV01JSON))
+	b, err = wire.AppendMember(b, err, `,"defaultInputModes":`, legacy.HasDefaultModes(x.DefaultInputModes),
+		x.DefaultInputModes, legacy.AppendDefaultModes)
+	b, err = wire.AppendMember(b, err, `,"defaultOutputModes":`, legacy.HasDefaultModes(x.DefaultOutputModes),
+		x.DefaultOutputModes, legacy.AppendDefaultModes)
 	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV01JSON)
 	return wire.EndObject(b, start), err
 }
@@ -68,15 +64,22 @@ func readAgentCardV01JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
 		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
-		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV01JSON) }},
+		{Name: "provider",
+			Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV01JSON) }},
 		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
 		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV01JSON) }},
+		{Name: "capabilities",
+			Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV01JSON) }},
 		{Name: "authentication", Read: func(r *wire.Reader, x *AgentCard) {
-			r.Reread(r.Offset(), legacy.ReadAuthentication(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV01JSON) })
+			r.Reread(r.Offset(), legacy.ReadAuthentication(r),
+				func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV01JSON) })
 		}},
-		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = legacy.ReadDefaultModes(r) }, Absent: func(x *AgentCard) { x.DefaultInputModes = legacy.AbsentDefaultModes() }},
-		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = legacy.ReadDefaultModes(r) }, Absent: func(x *AgentCard) { x.DefaultOutputModes = legacy.AbsentDefaultModes() }},
+		{Name: "defaultInputModes",
+			Read:   func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = legacy.ReadDefaultModes(r) },
+			Absent: func(x *AgentCard) { x.DefaultInputModes = legacy.AbsentDefaultModes() }},
+		{Name: "defaultOutputModes",
+			Read:   func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = legacy.ReadDefaultModes(r) },
+			Absent: func(x *AgentCard) { x.DefaultOutputModes = legacy.AbsentDefaultModes() }},
 		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV01JSON) }},
 	}
 	fields.Read(r, x)
@@ -93,14 +96,10 @@ func appendAgentProviderV01JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAgentProviderV01JSON = wire.Fields[*AgentProvider]{
+var readAgentProviderV01JSON = wire.Fields[*AgentProvider]{
 	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
 	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-}
-
-func readAgentProviderV01JSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV01JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentSkillV01JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if x == nil {
@@ -118,11 +117,12 @@ func appendAgentSkillV01JSON(b []byte, x *AgentSkill) ([]byte, error) {
 		b = wire.AppendPlainList(append(b, `,"examples":`...), x.Examples, wire.AppendString)
 	}
 	b, err = wire.AppendMember(b, err, `,"inputModes":`, legacy.HasModes(x.InputModes), x.InputModes, legacy.AppendModes)
-	b, err = wire.AppendMember(b, err, `,"outputModes":`, legacy.HasModes(x.OutputModes), x.OutputModes, legacy.AppendModes)
+	b, err = wire.AppendMember(b, err, `,"outputModes":`, legacy.HasModes(x.OutputModes), x.OutputModes,
+		legacy.AppendModes)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentSkillV01JSON = wire.Fields[*AgentSkill]{
+var readAgentSkillV01JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -130,9 +130,7 @@ var fieldsAgentSkillV01JSON = wire.Fields[*AgentSkill]{
 	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
 	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = legacy.ReadModes(r) }},
 	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = legacy.ReadModes(r) }},
-}
-
-func readAgentSkillV01JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV01JSON.Read(r, x) }
+}.Read
 
 func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -149,15 +147,15 @@ func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsArtifactV01JSON = wire.Fields[*Artifact]{
+var readArtifactV01JSON = wire.Fields[*Artifact]{
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
-	{Name: "index", Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = legacy.ReadIndex(r) }, Absent: func(x *Artifact) { x.ArtifactID = legacy.AbsentIndex() }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
+	{Name: "index", Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = legacy.ReadIndex(r) },
+		Absent: func(x *Artifact) { x.ArtifactID = legacy.AbsentIndex() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
-}
-
-func readArtifactV01JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV01JSON.Read(r, x) }
+}.Read
 
 func appendAuthenticationInfoV01JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -170,14 +168,10 @@ func appendAuthenticationInfoV01JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAuthenticationInfoV01JSON = wire.Fields[*AuthenticationInfo]{
+var readAuthenticationInfoV01JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoV01JSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV01JSON.Read(r, x)
-}
+}.Read
 
 func appendCancelTaskRequestV01JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -190,14 +184,10 @@ func appendCancelTaskRequestV01JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	return wire.EndObject(b, start), err
 }
 
-var fieldsCancelTaskRequestV01JSON = wire.Fields[*CancelTaskRequest]{
+var readCancelTaskRequestV01JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}
-
-func readCancelTaskRequestV01JSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV01JSON.Read(r, x)
-}
+}.Read
 
 func appendGetExtendedAgentCardRequestV01JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
 	if x == nil {
@@ -207,13 +197,11 @@ func appendGetExtendedAgentCardRequestV01JSON(b []byte, x *GetExtendedAgentCardR
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetExtendedAgentCardRequestV01JSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+var readGetExtendedAgentCardRequestV01JSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
 
-func readGetExtendedAgentCardRequestV01JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV01JSON.Read(r, x)
-}
-
-func appendGetTaskPushNotificationConfigRequestV01JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV01JSON(
+	b []byte, x *GetTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -222,13 +210,10 @@ func appendGetTaskPushNotificationConfigRequestV01JSON(b []byte, x *GetTaskPushN
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetTaskPushNotificationConfigRequestV01JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-}
-
-func readGetTaskPushNotificationConfigRequestV01JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV01JSON.Read(r, x)
-}
+var readGetTaskPushNotificationConfigRequestV01JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+}.Read
 
 func appendGetTaskRequestV01JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -240,14 +225,10 @@ func appendGetTaskRequestV01JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetTaskRequestV01JSON = wire.Fields[*GetTaskRequest]{
+var readGetTaskRequestV01JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}
-
-func readGetTaskRequestV01JSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV01JSON.Read(r, x)
-}
+}.Read
 
 func appendHTTPAuthSecuritySchemeV01JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -259,13 +240,9 @@ func appendHTTPAuthSecuritySchemeV01JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsHTTPAuthSecuritySchemeV01JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var readHTTPAuthSecuritySchemeV01JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV01JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV01JSON.Read(r, x)
-}
+}.Read
 
 func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -280,13 +257,13 @@ func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsMessageV01JSON = wire.Fields[*Message]{
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV01JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
+var readMessageV01JSON = wire.Fields[*Message]{
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV01JSON(r) },
+		Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
-}
-
-func readMessageV01JSON(r *wire.Reader, x *Message) { fieldsMessageV01JSON.Read(r, x) }
+}.Read
 
 func appendMessageV01JSONAnsweredTask(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -300,15 +277,11 @@ func appendMessageV01JSONAnsweredTask(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsMessageV01JSONAnsweredTask = wire.Fields[*Message]{
+var readMessageV01JSONAnsweredTask = wire.Fields[*Message]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
 	{Name: "sessionId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSONAnsweredStatus(r, x) }},
-}
-
-func readMessageV01JSONAnsweredTask(r *wire.Reader, x *Message) {
-	fieldsMessageV01JSONAnsweredTask.Read(r, x)
-}
+}.Read
 
 func appendMessageV01JSONAnsweredUpdate(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -322,14 +295,10 @@ func appendMessageV01JSONAnsweredUpdate(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsMessageV01JSONAnsweredUpdate = wire.Fields[*Message]{
+var readMessageV01JSONAnsweredUpdate = wire.Fields[*Message]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
 	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSONAnsweredStatus(r, x) }},
-}
-
-func readMessageV01JSONAnsweredUpdate(r *wire.Reader, x *Message) {
-	fieldsMessageV01JSONAnsweredUpdate.Read(r, x)
-}
+}.Read
 
 func appendMessageV01JSONAnsweredStatus(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -342,13 +311,9 @@ func appendMessageV01JSONAnsweredStatus(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsMessageV01JSONAnsweredStatus = wire.Fields[*Message]{
+var readMessageV01JSONAnsweredStatus = wire.Fields[*Message]{
 	{Name: "message", Required: true, Read: func(r *wire.Reader, x *Message) { readMessageV01JSON(r, x) }},
-}
-
-func readMessageV01JSONAnsweredStatus(r *wire.Reader, x *Message) {
-	fieldsMessageV01JSONAnsweredStatus.Read(r, x)
-}
+}.Read
 
 func appendMutualTLSSecuritySchemeV01JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -359,11 +324,7 @@ func appendMutualTLSSecuritySchemeV01JSON(b []byte, x *MutualTLSSecurityScheme) 
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsMutualTLSSecuritySchemeV01JSON = wire.Fields[*MutualTLSSecurityScheme]{}
-
-func readMutualTLSSecuritySchemeV01JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV01JSON.Read(r, x)
-}
+var readMutualTLSSecuritySchemeV01JSON = wire.Fields[*MutualTLSSecurityScheme]{}.Read
 
 func appendOAuth2SecuritySchemeV01JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -374,11 +335,7 @@ func appendOAuth2SecuritySchemeV01JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsOAuth2SecuritySchemeV01JSON = wire.Fields[*OAuth2SecurityScheme]{}
-
-func readOAuth2SecuritySchemeV01JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV01JSON.Read(r, x)
-}
+var readOAuth2SecuritySchemeV01JSON = wire.Fields[*OAuth2SecurityScheme]{}.Read
 
 func appendOpenIDConnectSecuritySchemeV01JSON(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -389,11 +346,7 @@ func appendOpenIDConnectSecuritySchemeV01JSON(b []byte, x *OpenIDConnectSecurity
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsOpenIDConnectSecuritySchemeV01JSON = wire.Fields[*OpenIDConnectSecurityScheme]{}
-
-func readOpenIDConnectSecuritySchemeV01JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV01JSON.Read(r, x)
-}
+var readOpenIDConnectSecuritySchemeV01JSON = wire.Fields[*OpenIDConnectSecurityScheme]{}.Read
 
 func appendPartV01JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -443,7 +396,8 @@ func appendSecuritySchemeV01JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 			return wire.AppendValue(b, c.Value)
 		}
 	}
-	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme", "mtls_security_scheme")
+	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme",
+		"open_id_connect_security_scheme", "mtls_security_scheme")
 }
 
 func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
@@ -451,7 +405,8 @@ func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
 		return false
 	}
 	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme:
+	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme,
+		*MutualTLSSecurityScheme:
 		return true
 	case *UnknownSecuritySchemeKind:
 		return legacy.Tagged(c.Value, "type", c.Name)
@@ -459,7 +414,8 @@ func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV01JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
+var choicesSecuritySchemeV01JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"},
+	{Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
 
 func readSecuritySchemeV01JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV01JSON, "type", "kind")
@@ -491,7 +447,8 @@ func appendSendMessageRequestV01JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	}
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV01JSON)
 	if o := x.Configuration; o != nil {
-		b, err = wire.AppendMember(b, err, `,"pushNotification":`, o.TaskPushNotificationConfig != nil, o.TaskPushNotificationConfig, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
+		b, err = wire.AppendMember(b, err, `,"pushNotification":`, o.TaskPushNotificationConfig != nil,
+			o.TaskPushNotificationConfig, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
 	}
 	if o := x.Configuration; o != nil {
 		b = wire.AppendSet(b, `,"historyLength":`, o.HistoryLength, wire.AppendInt32)
@@ -505,12 +462,15 @@ func appendSendMessageRequestV01JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
+var readSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
 	{Name: "id", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).TaskID = r.String() }},
-	{Name: "sessionId", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).ContextID = r.String() }},
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { readMessageV01JSON(r, wire.Made(&x.Message)) }},
+	{Name: "sessionId",
+		Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).ContextID = r.String() }},
+	{Name: "message", Required: true,
+		Read: func(r *wire.Reader, x *SendMessageRequest) { readMessageV01JSON(r, wire.Made(&x.Message)) }},
 	{Name: "pushNotification", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		wire.Made(&x.Configuration).TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV01JSONPushNotificationConfig)
+		wire.Made(&x.Configuration).TaskPushNotificationConfig = wire.ReadNew(r,
+			readTaskPushNotificationConfigV01JSONPushNotificationConfig)
 	}},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		wire.Made(&x.Configuration).HistoryLength = new(r.Int32())
@@ -519,11 +479,7 @@ var fieldsSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
 		wire.Made(&x.Configuration).AcceptedOutputModes = r.Strings()
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
-
-func readSendMessageRequestV01JSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV01JSON.Read(r, x)
-}
+}.Read
 
 func appendSendMessageResponseV01JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
@@ -577,7 +533,8 @@ func appendStreamResponseV01JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("status_update", "artifact_update", "task", "message")
 }
 
-var choicesStreamResponseV01JSON = []legacy.Choice{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}
+var choicesStreamResponseV01JSON = []legacy.Choice{{Tag: "status-update", Shape: []string{"status", "id"}},
+	{Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}
 
 func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV01JSON, "kind", "type")
@@ -604,13 +561,9 @@ func appendSubscribeToTaskRequestV01JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsSubscribeToTaskRequestV01JSON = wire.Fields[*SubscribeToTaskRequest]{
+var readSubscribeToTaskRequestV01JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}
-
-func readSubscribeToTaskRequestV01JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV01JSON.Read(r, x)
-}
+}.Read
 
 func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -627,16 +580,15 @@ func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskV01JSON = wire.Fields[*Task]{
+var readTaskV01JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "sessionId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV01JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV01JSON(r *wire.Reader, x *Task) { fieldsTaskV01JSON.Read(r, x) }
+}.Read
 
 func appendTaskV01JSONTaskUpdate(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -651,13 +603,12 @@ func appendTaskV01JSONTaskUpdate(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskV01JSONTaskUpdate = wire.Fields[*Task]{
+var readTaskV01JSONTaskUpdate = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV01JSONTaskUpdate(r *wire.Reader, x *Task) { fieldsTaskV01JSONTaskUpdate.Read(r, x) }
+}.Read
 
 func appendTaskArtifactUpdateEventV01JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -671,17 +622,13 @@ func appendTaskArtifactUpdateEventV01JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskArtifactUpdateEventV01JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var readTaskArtifactUpdateEventV01JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
 		readTaskArtifactUpdateEventV01JSONArtifactChunk(r, x)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV01JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV01JSON.Read(r, x)
-}
+}.Read
 
 func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -708,9 +655,10 @@ func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifact
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactUpdateEvent]{
+var readTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "name", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Name = r.String() }},
-	{Name: "description", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Description = r.String() }},
+	{Name: "description",
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
 		wire.Made(&x.Artifact).Parts = wire.ReadSome(r, 1, readPartV01JSON)
 	}},
@@ -719,12 +667,9 @@ var fieldsTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifac
 	}, Absent: func(x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).ArtifactID = legacy.AbsentIndex() }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
-	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV01JSONArtifactChunk(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV01JSONArtifactChunk.Read(r, x)
-}
+	{Name: "metadata",
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Metadata = r.Struct() }},
+}.Read
 
 func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -733,22 +678,21 @@ func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x,
+		appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV01JSON = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV01JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		readTaskPushNotificationConfigV01JSONPushNotificationConfig(r, x)
 	}},
-}
+}.Read
 
-func readTaskPushNotificationConfigV01JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV01JSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
+func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(
+	b []byte, x *TaskPushNotificationConfig,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -756,21 +700,18 @@ func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(b []byte, x *
 	var err error
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV01JSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication,
+		appendAuthenticationInfoV01JSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV01JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV01JSON)
 	}},
-}
-
-func readTaskPushNotificationConfigV01JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV01JSONPushNotificationConfig.Read(r, x)
-}
+}.Read
 
 var valuesTaskStateV01JSON = wire.Enum[TaskState]{
 	{Value: TaskStateSubmitted, Name: "submitted", Aliases: []string{"created"}},
@@ -798,17 +739,16 @@ func appendTaskStatusV01JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	var err error
 	b = appendTaskStateV01JSON(append(b, `,"state":`...), x.State)
 	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV01JSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp,
+		legacy.AppendTimestamp)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskStatusV01JSON = wire.Fields[*TaskStatus]{
+var readTaskStatusV01JSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV01JSON(r) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV01JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
-}
-
-func readTaskStatusV01JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV01JSON.Read(r, x) }
+}.Read
 
 func appendTaskStatusUpdateEventV01JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -823,25 +763,17 @@ func appendTaskStatusUpdateEventV01JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskStatusUpdateEventV01JSON = wire.Fields[*TaskStatusUpdateEvent]{
+var readTaskStatusUpdateEventV01JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV01JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV01JSON.Read(r, x)
-}
+}.Read
 
 func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
+		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
 	}
 	return out
 }
@@ -849,12 +781,7 @@ func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV01JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
+		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
 	}
 	return out
 }

@@ -20,15 +20,11 @@ func appendAPIKeySecuritySchemeV02JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAPIKeySecuritySchemeV02JSON = wire.Fields[*APIKeySecurityScheme]{
+var readAPIKeySecuritySchemeV02JSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "in", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
-}
-
-func readAPIKeySecuritySchemeV02JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV02JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentCapabilitiesV02JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
@@ -38,19 +34,17 @@ func appendAgentCapabilitiesV02JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	var err error
 	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
 	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV02JSON)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions,
+		appendAgentExtensionV02JSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentCapabilitiesV02JSON = wire.Fields[*AgentCapabilities]{
+var readAgentCapabilitiesV02JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV02JSON) }},
-}
-
-func readAgentCapabilitiesV02JSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV02JSON.Read(r, x)
-}
+	{Name: "extensions",
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV02JSON) }},
+}.Read
 
 func appendAgentCardV02JSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x == nil {
@@ -66,8 +60,10 @@ func appendAgentCardV02JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV02JSON)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV02JSON), appendSecuritySchemeV02JSON)
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV02JSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0,
+		legacy.Only(x.SecuritySchemes, writableSecuritySchemeV02JSON), appendSecuritySchemeV02JSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
+		appendSecurityRequirementV02JSON)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
 	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV02JSON)
@@ -86,13 +82,16 @@ func readAgentCardV02JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "preferredTransport", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
 		{Name: "additionalInterfaces", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
 		{Name: "protocolVersion", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
-		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV02JSON) }},
+		{Name: "provider",
+			Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV02JSON) }},
 		{Name: "iconUrl", Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
 		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
 		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV02JSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "capabilities",
+			Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV02JSON(r, wire.Made(&x.Capabilities)) }},
 		{Name: "securitySchemes", Read: func(r *wire.Reader, x *AgentCard) {
-			r.Reread(r.Offset(), legacy.ReadSplitFlows(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV02JSON) })
+			r.Reread(r.Offset(), legacy.ReadSplitFlows(r),
+				func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV02JSON) })
 		}},
 		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
 			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV02JSON)
@@ -100,7 +99,8 @@ func readAgentCardV02JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
 		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
 		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV02JSON) }},
-		{Name: "supportsAuthenticatedExtendedCard", Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
+		{Name: "supportsAuthenticatedExtendedCard",
+			Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
 	}
 	fields.Read(r, x)
 	x.SupportedInterfaces = interfacesFromV02JSON(group.List("0.2"))
@@ -119,16 +119,12 @@ func appendAgentExtensionV02JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentExtensionV02JSON = wire.Fields[*AgentExtension]{
+var readAgentExtensionV02JSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}
-
-func readAgentExtensionV02JSON(r *wire.Reader, x *AgentExtension) {
-	fieldsAgentExtensionV02JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentProviderV02JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	if x == nil {
@@ -140,14 +136,10 @@ func appendAgentProviderV02JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAgentProviderV02JSON = wire.Fields[*AgentProvider]{
+var readAgentProviderV02JSON = wire.Fields[*AgentProvider]{
 	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
 	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-}
-
-func readAgentProviderV02JSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV02JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentSkillV02JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if x == nil {
@@ -170,7 +162,7 @@ func appendAgentSkillV02JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAgentSkillV02JSON = wire.Fields[*AgentSkill]{
+var readAgentSkillV02JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -178,9 +170,7 @@ var fieldsAgentSkillV02JSON = wire.Fields[*AgentSkill]{
 	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
 	{Name: "inputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
 	{Name: "outputModes", Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
-}
-
-func readAgentSkillV02JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV02JSON.Read(r, x) }
+}.Read
 
 func appendArtifactV02JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -200,16 +190,15 @@ func appendArtifactV02JSON(b []byte, x *Artifact) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsArtifactV02JSON = wire.Fields[*Artifact]{
+var readArtifactV02JSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}
-
-func readArtifactV02JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV02JSON.Read(r, x) }
+}.Read
 
 func appendAuthenticationInfoV02JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -222,14 +211,10 @@ func appendAuthenticationInfoV02JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAuthenticationInfoV02JSON = wire.Fields[*AuthenticationInfo]{
+var readAuthenticationInfoV02JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoV02JSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV02JSON.Read(r, x)
-}
+}.Read
 
 func appendAuthorizationCodeOAuthFlowV02JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -243,18 +228,15 @@ func appendAuthorizationCodeOAuthFlowV02JSON(b []byte, x *AuthorizationCodeOAuth
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAuthorizationCodeOAuthFlowV02JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+var readAuthorizationCodeOAuthFlowV02JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl",
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readAuthorizationCodeOAuthFlowV02JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowV02JSON.Read(r, x)
-}
+}.Read
 
 func appendCancelTaskRequestV02JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -267,14 +249,10 @@ func appendCancelTaskRequestV02JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	return wire.EndObject(b, start), err
 }
 
-var fieldsCancelTaskRequestV02JSON = wire.Fields[*CancelTaskRequest]{
+var readCancelTaskRequestV02JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}
-
-func readCancelTaskRequestV02JSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV02JSON.Read(r, x)
-}
+}.Read
 
 func appendClientCredentialsOAuthFlowV02JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -287,19 +265,17 @@ func appendClientCredentialsOAuthFlowV02JSON(b []byte, x *ClientCredentialsOAuth
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsClientCredentialsOAuthFlowV02JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var readClientCredentialsOAuthFlowV02JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
+}.Read
 
-func readClientCredentialsOAuthFlowV02JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowV02JSON.Read(r, x)
-}
-
-func appendDeleteTaskPushNotificationConfigRequestV02JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV02JSON(
+	b []byte, x *DeleteTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -309,16 +285,16 @@ func appendDeleteTaskPushNotificationConfigRequestV02JSON(b []byte, x *DeleteTas
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsDeleteTaskPushNotificationConfigRequestV02JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
+var readDeleteTaskPushNotificationConfigRequestV02JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Required: true,
+		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}.Read
 
-func readDeleteTaskPushNotificationConfigRequestV02JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestV02JSON.Read(r, x)
-}
-
-func appendGetTaskPushNotificationConfigRequestV02JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV02JSON(
+	b []byte, x *GetTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -328,14 +304,12 @@ func appendGetTaskPushNotificationConfigRequestV02JSON(b []byte, x *GetTaskPushN
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetTaskPushNotificationConfigRequestV02JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readGetTaskPushNotificationConfigRequestV02JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV02JSON.Read(r, x)
-}
+var readGetTaskPushNotificationConfigRequestV02JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId",
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}.Read
 
 func appendGetTaskRequestV02JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -347,14 +321,10 @@ func appendGetTaskRequestV02JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetTaskRequestV02JSON = wire.Fields[*GetTaskRequest]{
+var readGetTaskRequestV02JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}
-
-func readGetTaskRequestV02JSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV02JSON.Read(r, x)
-}
+}.Read
 
 func appendHTTPAuthSecuritySchemeV02JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -368,15 +338,11 @@ func appendHTTPAuthSecuritySchemeV02JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsHTTPAuthSecuritySchemeV02JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var readHTTPAuthSecuritySchemeV02JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV02JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV02JSON.Read(r, x)
-}
+}.Read
 
 func appendImplicitOAuthFlowV02JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -389,19 +355,17 @@ func appendImplicitOAuthFlowV02JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsImplicitOAuthFlowV02JSON = wire.Fields[*ImplicitOAuthFlow]{
+var readImplicitOAuthFlowV02JSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
+}.Read
 
-func readImplicitOAuthFlowV02JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowV02JSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsRequestV02JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV02JSON(
+	b []byte, x *ListTaskPushNotificationConfigsRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -410,15 +374,14 @@ func appendListTaskPushNotificationConfigsRequestV02JSON(b []byte, x *ListTaskPu
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsListTaskPushNotificationConfigsRequestV02JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
-}
+var readListTaskPushNotificationConfigsRequestV02JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+}.Read
 
-func readListTaskPushNotificationConfigsRequestV02JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestV02JSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsResponseV02JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV02JSON(
+	b []byte, x *ListTaskPushNotificationConfigsResponse,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -452,18 +415,18 @@ func appendMessageV02JSON(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsMessageV02JSON = wire.Fields[*Message]{
+var readMessageV02JSON = wire.Fields[*Message]{
 	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV02JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV02JSON(r) },
+		Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}
-
-func readMessageV02JSON(r *wire.Reader, x *Message) { fieldsMessageV02JSON.Read(r, x) }
+}.Read
 
 func appendOAuth2SecuritySchemeV02JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -477,14 +440,11 @@ func appendOAuth2SecuritySchemeV02JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	return wire.EndObject(b, start), err
 }
 
-var fieldsOAuth2SecuritySchemeV02JSON = wire.Fields[*OAuth2SecurityScheme]{
-	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV02JSON) }},
+var readOAuth2SecuritySchemeV02JSON = wire.Fields[*OAuth2SecurityScheme]{
+	{Name: "flows",
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV02JSON) }},
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-}
-
-func readOAuth2SecuritySchemeV02JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV02JSON.Read(r, x)
-}
+}.Read
 
 func appendOAuthFlowsV02JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	if x == nil {
@@ -506,10 +466,14 @@ func appendOAuthFlowsV02JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 }
 
 var fieldsOAuthFlowsV02JSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV02JSON) }},
-	{Name: "clientCredentials", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV02JSON) }},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV02JSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV02JSON) }},
+	{Name: "authorizationCode", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV02JSON) }},
+	{Name: "clientCredentials", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV02JSON) }},
+	{Name: "implicit", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV02JSON) }},
+	{Name: "password", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV02JSON) }},
 }
 
 func readOAuthFlowsV02JSON(r *wire.Reader, x *OAuthFlows) {
@@ -532,14 +496,11 @@ func appendOpenIDConnectSecuritySchemeV02JSON(b []byte, x *OpenIDConnectSecurity
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsOpenIDConnectSecuritySchemeV02JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
-	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+var readOpenIDConnectSecuritySchemeV02JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+	{Name: "openIdConnectUrl",
+		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-}
-
-func readOpenIDConnectSecuritySchemeV02JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV02JSON.Read(r, x)
-}
+}.Read
 
 func appendPartV02JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -570,17 +531,13 @@ func appendPasswordOAuthFlowV02JSON(b []byte, x *PasswordOAuthFlow) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsPasswordOAuthFlowV02JSON = wire.Fields[*PasswordOAuthFlow]{
+var readPasswordOAuthFlowV02JSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readPasswordOAuthFlowV02JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowV02JSON.Read(r, x)
-}
+}.Read
 
 var valuesRoleV02JSON = wire.Enum[Role]{
 	{Value: RoleUser, Name: "user"},
@@ -621,7 +578,8 @@ func appendSecuritySchemeV02JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 			return wire.AppendValue(b, c.Value)
 		}
 	}
-	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme")
+	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme",
+		"open_id_connect_security_scheme")
 }
 
 func writableSecuritySchemeV02JSON(x *SecurityScheme) bool {
@@ -637,7 +595,8 @@ func writableSecuritySchemeV02JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV02JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}}
+var choicesSecuritySchemeV02JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"},
+	{Tag: "openIdConnect"}}
 
 func readSecuritySchemeV02JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV02JSON, "type", "kind")
@@ -665,23 +624,24 @@ func appendSendMessageConfigurationV02JSON(b []byte, x *SendMessageConfiguration
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
-	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlocking)
+	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil,
+		x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately,
+		legacy.AppendBlocking)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSendMessageConfigurationV02JSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+var readSendMessageConfigurationV02JSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes",
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV02JSONPushNotificationConfig)
 	}},
-	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
-}
-
-func readSendMessageConfigurationV02JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationV02JSON.Read(r, x)
-}
+	{Name: "blocking",
+		Read:   func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) },
+		Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
+}.Read
 
 func appendSendMessageRequestV02JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
 	if x == nil {
@@ -690,22 +650,20 @@ func appendSendMessageRequestV02JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	start := len(b)
 	var err error
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV02JSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV02JSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration),
+		appendSendMessageConfigurationV02JSON)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSendMessageRequestV02JSON = wire.Fields[*SendMessageRequest]{
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
+var readSendMessageRequestV02JSON = wire.Fields[*SendMessageRequest]{
+	{Name: "message", Required: true,
+		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV02JSON)
 	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
-
-func readSendMessageRequestV02JSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV02JSON.Read(r, x)
-}
+}.Read
 
 func appendSendMessageResponseV02JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
@@ -724,7 +682,8 @@ func appendSendMessageResponseV02JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
+var choicesSendMessageResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}},
+	{Tag: "message", Shape: []string{"parts"}}}
 
 func readSendMessageResponseV02JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV02JSON, "kind", "type")
@@ -759,7 +718,9 @@ func appendStreamResponseV02JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
 }
 
-var choicesStreamResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
+var choicesStreamResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}},
+	{Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}},
+	{Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
 
 func readStreamResponseV02JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV02JSON, "kind", "type")
@@ -795,13 +756,9 @@ func appendSubscribeToTaskRequestV02JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsSubscribeToTaskRequestV02JSON = wire.Fields[*SubscribeToTaskRequest]{
+var readSubscribeToTaskRequestV02JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}
-
-func readSubscribeToTaskRequestV02JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV02JSON.Read(r, x)
-}
+}.Read
 
 func appendTaskV02JSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -819,16 +776,15 @@ func appendTaskV02JSON(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskV02JSON = wire.Fields[*Task]{
+var readTaskV02JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV02JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV02JSON(r *wire.Reader, x *Task) { fieldsTaskV02JSON.Read(r, x) }
+}.Read
 
 func appendTaskArtifactUpdateEventV02JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -846,18 +802,15 @@ func appendTaskArtifactUpdateEventV02JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskArtifactUpdateEventV02JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var readTaskArtifactUpdateEventV02JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV02JSON) }},
+	{Name: "artifact", Required: true,
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV02JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV02JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV02JSON.Read(r, x)
-}
+}.Read
 
 func appendTaskPushNotificationConfigV02JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -866,22 +819,21 @@ func appendTaskPushNotificationConfigV02JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x,
+		appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV02JSON = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV02JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		readTaskPushNotificationConfigV02JSONPushNotificationConfig(r, x)
 	}},
-}
+}.Read
 
-func readTaskPushNotificationConfigV02JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV02JSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
+func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(
+	b []byte, x *TaskPushNotificationConfig,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -890,22 +842,19 @@ func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(b []byte, x *
 	b = wire.AppendText(b, `,"id":`, x.ID)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV02JSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication,
+		appendAuthenticationInfoV02JSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV02JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV02JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV02JSON)
 	}},
-}
-
-func readTaskPushNotificationConfigV02JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV02JSONPushNotificationConfig.Read(r, x)
-}
+}.Read
 
 var valuesTaskStateV02JSON = wire.Enum[TaskState]{
 	{Value: TaskStateSubmitted, Name: "submitted"},
@@ -933,17 +882,16 @@ func appendTaskStatusV02JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	var err error
 	b = appendTaskStateV02JSON(append(b, `,"state":`...), x.State)
 	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV02JSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp,
+		legacy.AppendTimestamp)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskStatusV02JSON = wire.Fields[*TaskStatus]{
+var readTaskStatusV02JSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV02JSON(r) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
-}
-
-func readTaskStatusV02JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV02JSON.Read(r, x) }
+}.Read
 
 func appendTaskStatusUpdateEventV02JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -960,26 +908,18 @@ func appendTaskStatusUpdateEventV02JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskStatusUpdateEventV02JSON = wire.Fields[*TaskStatusUpdateEvent]{
+var readTaskStatusUpdateEventV02JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV02JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV02JSON.Read(r, x)
-}
+}.Read
 
 func interfacesOfV02JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
+		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
 	}
 	return out
 }
@@ -987,12 +927,7 @@ func interfacesOfV02JSON(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV02JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
+		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
 	}
 	return out
 }

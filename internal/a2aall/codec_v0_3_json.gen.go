@@ -20,15 +20,11 @@ func appendAPIKeySecuritySchemeV03JSON(b []byte, x *APIKeySecurityScheme) ([]byt
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAPIKeySecuritySchemeV03JSON = wire.Fields[*APIKeySecurityScheme]{
+var readAPIKeySecuritySchemeV03JSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "in", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
-}
-
-func readAPIKeySecuritySchemeV03JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV03JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
@@ -38,19 +34,17 @@ func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	var err error
 	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
 	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions,
+		appendAgentExtensionV03JSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentCapabilitiesV03JSON = wire.Fields[*AgentCapabilities]{
+var readAgentCapabilitiesV03JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON) }},
-}
-
-func readAgentCapabilitiesV03JSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV03JSON.Read(r, x)
-}
+	{Name: "extensions",
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON) }},
+}.Read
 
 func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x == nil {
@@ -66,15 +60,18 @@ func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV03JSON)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV03JSON), appendSecuritySchemeV03JSON)
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03JSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0,
+		legacy.Only(x.SecuritySchemes, writableSecuritySchemeV03JSON), appendSecuritySchemeV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
+		appendSecurityRequirementV03JSON)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
 	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV03JSON)
 	if o := x.Capabilities; o != nil {
 		b = wire.AppendSet(b, `,"supportsAuthenticatedExtendedCard":`, o.ExtendedAgentCard, wire.AppendBool)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures,
+		appendAgentCardSignatureV03JSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -87,13 +84,16 @@ func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "preferredTransport", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
 		{Name: "additionalInterfaces", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
 		{Name: "protocolVersion", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
-		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03JSON) }},
+		{Name: "provider",
+			Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03JSON) }},
 		{Name: "iconUrl", Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
 		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
 		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03JSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "capabilities",
+			Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03JSON(r, wire.Made(&x.Capabilities)) }},
 		{Name: "securitySchemes", Read: func(r *wire.Reader, x *AgentCard) {
-			r.Reread(r.Offset(), legacy.ReadSplitFlows(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03JSON) })
+			r.Reread(r.Offset(), legacy.ReadSplitFlows(r),
+				func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03JSON) })
 		}},
 		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
 			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
@@ -101,8 +101,10 @@ func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
 		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
 		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03JSON) }},
-		{Name: "supportsAuthenticatedExtendedCard", Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
-		{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV03JSON) }},
+		{Name: "supportsAuthenticatedExtendedCard",
+			Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
+		{Name: "signatures",
+			Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV03JSON) }},
 	}
 	fields.Read(r, x)
 	x.SupportedInterfaces = interfacesFromV03JSON(group.List("0.3"))
@@ -120,15 +122,11 @@ func appendAgentCardSignatureV03JSON(b []byte, x *AgentCardSignature) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentCardSignatureV03JSON = wire.Fields[*AgentCardSignature]{
+var readAgentCardSignatureV03JSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}
-
-func readAgentCardSignatureV03JSON(r *wire.Reader, x *AgentCardSignature) {
-	fieldsAgentCardSignatureV03JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentExtensionV03JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	if x == nil {
@@ -143,16 +141,12 @@ func appendAgentExtensionV03JSON(b []byte, x *AgentExtension) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentExtensionV03JSON = wire.Fields[*AgentExtension]{
+var readAgentExtensionV03JSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}
-
-func readAgentExtensionV03JSON(r *wire.Reader, x *AgentExtension) {
-	fieldsAgentExtensionV03JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentProviderV03JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	if x == nil {
@@ -164,14 +158,10 @@ func appendAgentProviderV03JSON(b []byte, x *AgentProvider) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAgentProviderV03JSON = wire.Fields[*AgentProvider]{
+var readAgentProviderV03JSON = wire.Fields[*AgentProvider]{
 	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
 	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
-}
-
-func readAgentProviderV03JSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV03JSON.Read(r, x)
-}
+}.Read
 
 func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if x == nil {
@@ -192,11 +182,12 @@ func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
+		appendSecurityRequirementV03JSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentSkillV03JSON = wire.Fields[*AgentSkill]{
+var readAgentSkillV03JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -207,9 +198,7 @@ var fieldsAgentSkillV03JSON = wire.Fields[*AgentSkill]{
 	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
 	}},
-}
-
-func readAgentSkillV03JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV03JSON.Read(r, x) }
+}.Read
 
 func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -229,16 +218,15 @@ func appendArtifactV03JSON(b []byte, x *Artifact) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsArtifactV03JSON = wire.Fields[*Artifact]{
+var readArtifactV03JSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}
-
-func readArtifactV03JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV03JSON.Read(r, x) }
+}.Read
 
 func appendAuthenticationInfoV03JSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -251,14 +239,10 @@ func appendAuthenticationInfoV03JSON(b []byte, x *AuthenticationInfo) ([]byte, e
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAuthenticationInfoV03JSON = wire.Fields[*AuthenticationInfo]{
+var readAuthenticationInfoV03JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoV03JSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV03JSON.Read(r, x)
-}
+}.Read
 
 func appendAuthorizationCodeOAuthFlowV03JSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -272,18 +256,15 @@ func appendAuthorizationCodeOAuthFlowV03JSON(b []byte, x *AuthorizationCodeOAuth
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAuthorizationCodeOAuthFlowV03JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+var readAuthorizationCodeOAuthFlowV03JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl",
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readAuthorizationCodeOAuthFlowV03JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowV03JSON.Read(r, x)
-}
+}.Read
 
 func appendCancelTaskRequestV03JSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -296,14 +277,10 @@ func appendCancelTaskRequestV03JSON(b []byte, x *CancelTaskRequest) ([]byte, err
 	return wire.EndObject(b, start), err
 }
 
-var fieldsCancelTaskRequestV03JSON = wire.Fields[*CancelTaskRequest]{
+var readCancelTaskRequestV03JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}
-
-func readCancelTaskRequestV03JSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV03JSON.Read(r, x)
-}
+}.Read
 
 func appendClientCredentialsOAuthFlowV03JSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -316,19 +293,17 @@ func appendClientCredentialsOAuthFlowV03JSON(b []byte, x *ClientCredentialsOAuth
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsClientCredentialsOAuthFlowV03JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var readClientCredentialsOAuthFlowV03JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
+}.Read
 
-func readClientCredentialsOAuthFlowV03JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowV03JSON.Read(r, x)
-}
-
-func appendDeleteTaskPushNotificationConfigRequestV03JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV03JSON(
+	b []byte, x *DeleteTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -338,14 +313,12 @@ func appendDeleteTaskPushNotificationConfigRequestV03JSON(b []byte, x *DeleteTas
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsDeleteTaskPushNotificationConfigRequestV03JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readDeleteTaskPushNotificationConfigRequestV03JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestV03JSON.Read(r, x)
-}
+var readDeleteTaskPushNotificationConfigRequestV03JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Required: true,
+		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}.Read
 
 func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
 	if x == nil {
@@ -355,13 +328,11 @@ func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardR
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetExtendedAgentCardRequestV03JSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+var readGetExtendedAgentCardRequestV03JSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
 
-func readGetExtendedAgentCardRequestV03JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV03JSON.Read(r, x)
-}
-
-func appendGetTaskPushNotificationConfigRequestV03JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV03JSON(
+	b []byte, x *GetTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -371,14 +342,12 @@ func appendGetTaskPushNotificationConfigRequestV03JSON(b []byte, x *GetTaskPushN
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetTaskPushNotificationConfigRequestV03JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readGetTaskPushNotificationConfigRequestV03JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV03JSON.Read(r, x)
-}
+var readGetTaskPushNotificationConfigRequestV03JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId",
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}.Read
 
 func appendGetTaskRequestV03JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -390,14 +359,10 @@ func appendGetTaskRequestV03JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetTaskRequestV03JSON = wire.Fields[*GetTaskRequest]{
+var readGetTaskRequestV03JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}
-
-func readGetTaskRequestV03JSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV03JSON.Read(r, x)
-}
+}.Read
 
 func appendHTTPAuthSecuritySchemeV03JSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -411,15 +376,11 @@ func appendHTTPAuthSecuritySchemeV03JSON(b []byte, x *HTTPAuthSecurityScheme) ([
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsHTTPAuthSecuritySchemeV03JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var readHTTPAuthSecuritySchemeV03JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV03JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV03JSON.Read(r, x)
-}
+}.Read
 
 func appendImplicitOAuthFlowV03JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -432,19 +393,17 @@ func appendImplicitOAuthFlowV03JSON(b []byte, x *ImplicitOAuthFlow) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsImplicitOAuthFlowV03JSON = wire.Fields[*ImplicitOAuthFlow]{
+var readImplicitOAuthFlowV03JSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
+}.Read
 
-func readImplicitOAuthFlowV03JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowV03JSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsRequestV03JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV03JSON(
+	b []byte, x *ListTaskPushNotificationConfigsRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -453,15 +412,14 @@ func appendListTaskPushNotificationConfigsRequestV03JSON(b []byte, x *ListTaskPu
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsListTaskPushNotificationConfigsRequestV03JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
-}
+var readListTaskPushNotificationConfigsRequestV03JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+}.Read
 
-func readListTaskPushNotificationConfigsRequestV03JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestV03JSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsResponseV03JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV03JSON(
+	b []byte, x *ListTaskPushNotificationConfigsResponse,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -495,18 +453,18 @@ func appendMessageV03JSON(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsMessageV03JSON = wire.Fields[*Message]{
+var readMessageV03JSON = wire.Fields[*Message]{
 	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03JSON(r) },
+		Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}
-
-func readMessageV03JSON(r *wire.Reader, x *Message) { fieldsMessageV03JSON.Read(r, x) }
+}.Read
 
 func appendMutualTLSSecuritySchemeV03JSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -518,13 +476,9 @@ func appendMutualTLSSecuritySchemeV03JSON(b []byte, x *MutualTLSSecurityScheme) 
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsMutualTLSSecuritySchemeV03JSON = wire.Fields[*MutualTLSSecurityScheme]{
+var readMutualTLSSecuritySchemeV03JSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}
-
-func readMutualTLSSecuritySchemeV03JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV03JSON.Read(r, x)
-}
+}.Read
 
 func appendOAuth2SecuritySchemeV03JSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -539,15 +493,12 @@ func appendOAuth2SecuritySchemeV03JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 	return wire.EndObject(b, start), err
 }
 
-var fieldsOAuth2SecuritySchemeV03JSON = wire.Fields[*OAuth2SecurityScheme]{
-	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03JSON) }},
+var readOAuth2SecuritySchemeV03JSON = wire.Fields[*OAuth2SecurityScheme]{
+	{Name: "flows",
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03JSON) }},
 	{Name: "oauth2MetadataUrl", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-}
-
-func readOAuth2SecuritySchemeV03JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV03JSON.Read(r, x)
-}
+}.Read
 
 func appendOAuthFlowsV03JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	if x == nil {
@@ -569,10 +520,14 @@ func appendOAuthFlowsV03JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 }
 
 var fieldsOAuthFlowsV03JSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03JSON) }},
-	{Name: "clientCredentials", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03JSON) }},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03JSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03JSON) }},
+	{Name: "authorizationCode", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03JSON) }},
+	{Name: "clientCredentials", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03JSON) }},
+	{Name: "implicit", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03JSON) }},
+	{Name: "password", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03JSON) }},
 }
 
 func readOAuthFlowsV03JSON(r *wire.Reader, x *OAuthFlows) {
@@ -595,14 +550,11 @@ func appendOpenIDConnectSecuritySchemeV03JSON(b []byte, x *OpenIDConnectSecurity
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsOpenIDConnectSecuritySchemeV03JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
-	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+var readOpenIDConnectSecuritySchemeV03JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+	{Name: "openIdConnectUrl",
+		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-}
-
-func readOpenIDConnectSecuritySchemeV03JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV03JSON.Read(r, x)
-}
+}.Read
 
 func appendPartV03JSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -633,17 +585,13 @@ func appendPasswordOAuthFlowV03JSON(b []byte, x *PasswordOAuthFlow) ([]byte, err
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsPasswordOAuthFlowV03JSON = wire.Fields[*PasswordOAuthFlow]{
+var readPasswordOAuthFlowV03JSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readPasswordOAuthFlowV03JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowV03JSON.Read(r, x)
-}
+}.Read
 
 var valuesRoleV03JSON = wire.Enum[Role]{
 	{Value: RoleUser, Name: "user"},
@@ -686,7 +634,8 @@ func appendSecuritySchemeV03JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 			return wire.AppendValue(b, c.Value)
 		}
 	}
-	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme", "mtls_security_scheme")
+	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme",
+		"open_id_connect_security_scheme", "mtls_security_scheme")
 }
 
 func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
@@ -694,7 +643,8 @@ func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
 		return false
 	}
 	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme:
+	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme,
+		*MutualTLSSecurityScheme:
 		return true
 	case *UnknownSecuritySchemeKind:
 		return legacy.Tagged(c.Value, "type", c.Name)
@@ -702,7 +652,8 @@ func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV03JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
+var choicesSecuritySchemeV03JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"},
+	{Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
 
 func readSecuritySchemeV03JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV03JSON, "type", "kind")
@@ -732,23 +683,24 @@ func appendSendMessageConfigurationV03JSON(b []byte, x *SendMessageConfiguration
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
-	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlocking)
+	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil,
+		x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately,
+		legacy.AppendBlocking)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSendMessageConfigurationV03JSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+var readSendMessageConfigurationV03JSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes",
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03JSONPushNotificationConfig)
 	}},
-	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
-}
-
-func readSendMessageConfigurationV03JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationV03JSON.Read(r, x)
-}
+	{Name: "blocking",
+		Read:   func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) },
+		Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
+}.Read
 
 func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
 	if x == nil {
@@ -757,22 +709,20 @@ func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	start := len(b)
 	var err error
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03JSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV03JSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration),
+		appendSendMessageConfigurationV03JSON)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSendMessageRequestV03JSON = wire.Fields[*SendMessageRequest]{
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
+var readSendMessageRequestV03JSON = wire.Fields[*SendMessageRequest]{
+	{Name: "message", Required: true,
+		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03JSON)
 	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
-
-func readSendMessageRequestV03JSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV03JSON.Read(r, x)
-}
+}.Read
 
 func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
@@ -791,7 +741,8 @@ func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
+var choicesSendMessageResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}},
+	{Tag: "message", Shape: []string{"parts"}}}
 
 func readSendMessageResponseV03JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV03JSON, "kind", "type")
@@ -826,7 +777,9 @@ func appendStreamResponseV03JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
 }
 
-var choicesStreamResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
+var choicesStreamResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}},
+	{Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}},
+	{Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
 
 func readStreamResponseV03JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV03JSON, "kind", "type")
@@ -862,13 +815,9 @@ func appendSubscribeToTaskRequestV03JSON(b []byte, x *SubscribeToTaskRequest) ([
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsSubscribeToTaskRequestV03JSON = wire.Fields[*SubscribeToTaskRequest]{
+var readSubscribeToTaskRequestV03JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}
-
-func readSubscribeToTaskRequestV03JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV03JSON.Read(r, x)
-}
+}.Read
 
 func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -886,16 +835,15 @@ func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskV03JSON = wire.Fields[*Task]{
+var readTaskV03JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV03JSON(r *wire.Reader, x *Task) { fieldsTaskV03JSON.Read(r, x) }
+}.Read
 
 func appendTaskArtifactUpdateEventV03JSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -913,18 +861,15 @@ func appendTaskArtifactUpdateEventV03JSON(b []byte, x *TaskArtifactUpdateEvent) 
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskArtifactUpdateEventV03JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var readTaskArtifactUpdateEventV03JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV03JSON) }},
+	{Name: "artifact", Required: true,
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV03JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV03JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV03JSON.Read(r, x)
-}
+}.Read
 
 func appendTaskPushNotificationConfigV03JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -933,22 +878,21 @@ func appendTaskPushNotificationConfigV03JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x,
+		appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV03JSON = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV03JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "pushNotificationConfig", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		readTaskPushNotificationConfigV03JSONPushNotificationConfig(r, x)
 	}},
-}
+}.Read
 
-func readTaskPushNotificationConfigV03JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03JSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
+func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(
+	b []byte, x *TaskPushNotificationConfig,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -957,22 +901,19 @@ func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *
 	b = wire.AppendText(b, `,"id":`, x.ID)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV03JSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication,
+		appendAuthenticationInfoV03JSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV03JSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV03JSON)
 	}},
-}
-
-func readTaskPushNotificationConfigV03JSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03JSONPushNotificationConfig.Read(r, x)
-}
+}.Read
 
 var valuesTaskStateV03JSON = wire.Enum[TaskState]{
 	{Value: TaskStateSubmitted, Name: "submitted"},
@@ -1000,17 +941,16 @@ func appendTaskStatusV03JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	var err error
 	b = appendTaskStateV03JSON(append(b, `,"state":`...), x.State)
 	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV03JSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp,
+		legacy.AppendTimestamp)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskStatusV03JSON = wire.Fields[*TaskStatus]{
+var readTaskStatusV03JSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03JSON(r) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = legacy.ReadTimestamp(r) }},
-}
-
-func readTaskStatusV03JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV03JSON.Read(r, x) }
+}.Read
 
 func appendTaskStatusUpdateEventV03JSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1027,26 +967,18 @@ func appendTaskStatusUpdateEventV03JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskStatusUpdateEventV03JSON = wire.Fields[*TaskStatusUpdateEvent]{
+var readTaskStatusUpdateEventV03JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV03JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV03JSON.Read(r, x)
-}
+}.Read
 
 func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
+		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
 	}
 	return out
 }
@@ -1054,12 +986,7 @@ func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV03JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
+		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
 	}
 	return out
 }

@@ -248,7 +248,8 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 			}
 			x.SecuritySchemes[name] = value
 		case 74:
-			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV03Proto)
+			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
+				readSecurityRequirementV03Proto)
 		case 82:
 			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
 			r.Elem(len(x.DefaultInputModes) - 1)
@@ -545,7 +546,8 @@ func readAgentSkillV03Proto(r *wire.ProtoReader, x *AgentSkill) {
 			x.OutputModes = append(x.OutputModes, r.String())
 			r.Elem(len(x.OutputModes) - 1)
 		case 66:
-			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV03Proto)
+			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
+				readSecurityRequirementV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -914,15 +916,22 @@ func memberClientCredentialsOAuthFlowV03Proto(tag uint32) string {
 	return ""
 }
 
-func appendDeleteTaskPushNotificationConfigRequestV03Proto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV03Proto(
+	b []byte, x *DeleteTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeDeleteTaskPushNotificationConfigRequestV03Proto)
 }
 
-func decodeDeleteTaskPushNotificationConfigRequestV03Proto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
-	return wire.DecodeProto(src, x, readDeleteTaskPushNotificationConfigRequestV03Proto, writeDeleteTaskPushNotificationConfigRequestV03Proto)
+func decodeDeleteTaskPushNotificationConfigRequestV03Proto(
+	src []byte, x *DeleteTaskPushNotificationConfigRequest,
+) error {
+	return wire.DecodeProto(src, x, readDeleteTaskPushNotificationConfigRequestV03Proto,
+		writeDeleteTaskPushNotificationConfigRequestV03Proto)
 }
 
-func writeDeleteTaskPushNotificationConfigRequestV03Proto(w *wire.ProtoWriter, x *DeleteTaskPushNotificationConfigRequest) error {
+func writeDeleteTaskPushNotificationConfigRequestV03Proto(
+	w *wire.ProtoWriter, x *DeleteTaskPushNotificationConfigRequest,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -930,7 +939,9 @@ func writeDeleteTaskPushNotificationConfigRequestV03Proto(w *wire.ProtoWriter, x
 	return nil
 }
 
-func readDeleteTaskPushNotificationConfigRequestV03Proto(r *wire.ProtoReader, x *DeleteTaskPushNotificationConfigRequest) {
+func readDeleteTaskPushNotificationConfigRequestV03Proto(
+	r *wire.ProtoReader, x *DeleteTaskPushNotificationConfigRequest,
+) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -980,15 +991,20 @@ func readGetExtendedAgentCardRequestV03Proto(r *wire.ProtoReader, x *GetExtended
 	}
 }
 
-func appendGetTaskPushNotificationConfigRequestV03Proto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV03Proto(
+	b []byte, x *GetTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeGetTaskPushNotificationConfigRequestV03Proto)
 }
 
 func decodeGetTaskPushNotificationConfigRequestV03Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return wire.DecodeProto(src, x, readGetTaskPushNotificationConfigRequestV03Proto, writeGetTaskPushNotificationConfigRequestV03Proto)
+	return wire.DecodeProto(src, x, readGetTaskPushNotificationConfigRequestV03Proto,
+		writeGetTaskPushNotificationConfigRequestV03Proto)
 }
 
-func writeGetTaskPushNotificationConfigRequestV03Proto(w *wire.ProtoWriter, x *GetTaskPushNotificationConfigRequest) error {
+func writeGetTaskPushNotificationConfigRequestV03Proto(
+	w *wire.ProtoWriter, x *GetTaskPushNotificationConfigRequest,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1204,15 +1220,20 @@ func memberImplicitOAuthFlowV03Proto(tag uint32) string {
 	return ""
 }
 
-func appendListTaskPushNotificationConfigsRequestV03Proto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV03Proto(
+	b []byte, x *ListTaskPushNotificationConfigsRequest,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsRequestV03Proto)
 }
 
 func decodeListTaskPushNotificationConfigsRequestV03Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsRequestV03Proto, writeListTaskPushNotificationConfigsRequestV03Proto)
+	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsRequestV03Proto,
+		writeListTaskPushNotificationConfigsRequestV03Proto)
 }
 
-func writeListTaskPushNotificationConfigsRequestV03Proto(w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsRequest) error {
+func writeListTaskPushNotificationConfigsRequestV03Proto(
+	w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsRequest,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1226,7 +1247,9 @@ func writeListTaskPushNotificationConfigsRequestV03Proto(w *wire.ProtoWriter, x 
 	return nil
 }
 
-func readListTaskPushNotificationConfigsRequestV03Proto(r *wire.ProtoReader, x *ListTaskPushNotificationConfigsRequest) {
+func readListTaskPushNotificationConfigsRequestV03Proto(
+	r *wire.ProtoReader, x *ListTaskPushNotificationConfigsRequest,
+) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1257,15 +1280,22 @@ func memberListTaskPushNotificationConfigsRequestV03Proto(tag uint32) string {
 	return ""
 }
 
-func appendListTaskPushNotificationConfigsResponseV03Proto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV03Proto(
+	b []byte, x *ListTaskPushNotificationConfigsResponse,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsResponseV03Proto)
 }
 
-func decodeListTaskPushNotificationConfigsResponseV03Proto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
-	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsResponseV03Proto, writeListTaskPushNotificationConfigsResponseV03Proto)
+func decodeListTaskPushNotificationConfigsResponseV03Proto(
+	src []byte, x *ListTaskPushNotificationConfigsResponse,
+) error {
+	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsResponseV03Proto,
+		writeListTaskPushNotificationConfigsResponseV03Proto)
 }
 
-func writeListTaskPushNotificationConfigsResponseV03Proto(w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsResponse) error {
+func writeListTaskPushNotificationConfigsResponseV03Proto(
+	w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsResponse,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1280,7 +1310,9 @@ func writeListTaskPushNotificationConfigsResponseV03Proto(w *wire.ProtoWriter, x
 	return nil
 }
 
-func readListTaskPushNotificationConfigsResponseV03Proto(r *wire.ProtoReader, x *ListTaskPushNotificationConfigsResponse) {
+func readListTaskPushNotificationConfigsResponseV03Proto(
+	r *wire.ProtoReader, x *ListTaskPushNotificationConfigsResponse,
+) {
 	var blockConfigs []TaskPushNotificationConfig
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -1938,7 +1970,9 @@ func writeSendMessageConfigurationV03Proto(w *wire.ProtoWriter, x *SendMessageCo
 		w.String(10, e)
 	}
 	if x.TaskPushNotificationConfig != nil {
-		if err := wire.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig); err != nil {
+		if err := wire.WriteInner(
+			w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig,
+		); err != nil {
 			return wire.In(err, "pushNotification")
 		}
 	}
@@ -1956,7 +1990,8 @@ func readSendMessageConfigurationV03Proto(r *wire.ProtoReader, x *SendMessageCon
 			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
 			r.Elem(len(x.AcceptedOutputModes) - 1)
 		case 18:
-			wire.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
+			wire.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig),
+				readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 		case 24:
 			x.HistoryLength = wire.NonZero(r.Int32())
 		case 32:
@@ -2504,15 +2539,20 @@ func memberTaskPushNotificationConfigV03Proto(tag uint32) string {
 	return ""
 }
 
-func appendTaskPushNotificationConfigV03ProtoPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
+func appendTaskPushNotificationConfigV03ProtoPushNotificationConfig(
+	b []byte, x *TaskPushNotificationConfig,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 }
 
 func decodeTaskPushNotificationConfigV03ProtoPushNotificationConfig(src []byte, x *TaskPushNotificationConfig) error {
-	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig)
+	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoPushNotificationConfig,
+		writeTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 }
 
-func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
+func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(
+	w *wire.ProtoWriter, x *TaskPushNotificationConfig,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2568,15 +2608,22 @@ func memberTaskPushNotificationConfigV03ProtoPushNotificationConfig(tag uint32) 
 	return ""
 }
 
-func appendTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
+func appendTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(
+	b []byte, x *TaskPushNotificationConfig,
+) ([]byte, error) {
 	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest)
 }
 
-func decodeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(src []byte, x *TaskPushNotificationConfig) error {
-	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest, writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest)
+func decodeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(
+	src []byte, x *TaskPushNotificationConfig,
+) error {
+	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest,
+		writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest)
 }
 
-func writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
+func writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(
+	w *wire.ProtoWriter, x *TaskPushNotificationConfig,
+) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2590,7 +2637,9 @@ func writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequ
 	return nil
 }
 
-func readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(r *wire.ProtoReader, x *TaskPushNotificationConfig) {
+func readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(
+	r *wire.ProtoReader, x *TaskPushNotificationConfig,
+) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2775,12 +2824,7 @@ func memberTaskStatusUpdateEventV03Proto(tag uint32) string {
 func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
+		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
 	}
 	return out
 }
@@ -2788,12 +2832,7 @@ func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV03Proto(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
+		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
 	}
 	return out
 }

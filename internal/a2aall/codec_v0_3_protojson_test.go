@@ -21,15 +21,11 @@ func appendAPIKeySecuritySchemeV03ProtoJSON(b []byte, x *APIKeySecurityScheme) (
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAPIKeySecuritySchemeV03ProtoJSON = wire.Fields[*APIKeySecurityScheme]{
+var readAPIKeySecuritySchemeV03ProtoJSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
 	{Name: "location", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-}
-
-func readAPIKeySecuritySchemeV03ProtoJSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte, error) {
 	if x == nil {
@@ -43,21 +39,19 @@ func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte
 	if x.PushNotifications != nil && *x.PushNotifications {
 		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions,
+		appendAgentExtensionV03ProtoJSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentCapabilitiesV03ProtoJSON = wire.Fields[*AgentCapabilities]{
+var readAgentCapabilitiesV03ProtoJSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = wire.NonZero(r.Bool()) }},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = wire.NonZero(r.Bool()) }},
+	{Name: "pushNotifications", Aliases: []string{"push_notifications"},
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = wire.NonZero(r.Bool()) }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) {
 		x.Extensions = wire.ReadList(r, readAgentExtensionV03ProtoJSON)
 	}},
-}
-
-func readAgentCapabilitiesV03ProtoJSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x == nil {
@@ -73,9 +67,12 @@ func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x.DocumentationURL != nil && *x.DocumentationURL != "" {
 		b = wire.AppendString(append(b, `,"documentationUrl":`...), *x.DocumentationURL)
 	}
-	b, err = wire.AppendMember(b, err, `,"capabilities":`, x.Capabilities != nil, x.Capabilities, appendAgentCapabilitiesV03ProtoJSON)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes, appendSecuritySchemeV03ProtoJSON)
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"capabilities":`, x.Capabilities != nil, x.Capabilities,
+		appendAgentCapabilitiesV03ProtoJSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes,
+		appendSecuritySchemeV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
+		appendSecurityRequirementV03ProtoJSON)
 	if len(x.DefaultInputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	}
@@ -88,7 +85,8 @@ func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 			b = wire.AppendBool(append(b, `,"supportsAuthenticatedExtendedCard":`...), *o.ExtendedAgentCard)
 		}
 	}
-	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures,
+		appendAgentCardSignatureV03ProtoJSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -98,25 +96,35 @@ func readAgentCardV03ProtoJSON(r *wire.Reader, x *AgentCard) {
 		{Name: "name", Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
 		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
-		{Name: "preferredTransport", Aliases: []string{"preferred_transport"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
-		{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
-		{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
-		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03ProtoJSON) }},
+		{Name: "preferredTransport", Aliases: []string{"preferred_transport"},
+			Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
+		{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"},
+			Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
+		{Name: "protocolVersion", Aliases: []string{"protocol_version"},
+			Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
+		{Name: "provider",
+			Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03ProtoJSON) }},
 		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
-		{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = wire.NonZero(r.String()) }},
-		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03ProtoJSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "documentationUrl", Aliases: []string{"documentation_url"},
+			Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = wire.NonZero(r.String()) }},
+		{Name: "capabilities",
+			Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03ProtoJSON(r, wire.Made(&x.Capabilities)) }},
 		{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
 			x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03ProtoJSON)
 		}},
 		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
 			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
 		}},
-		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
-		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
-		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03ProtoJSON) }},
-		{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"}, Read: func(r *wire.Reader, x *AgentCard) {
-			wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
-		}},
+		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"},
+			Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
+		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"},
+			Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
+		{Name: "skills",
+			Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03ProtoJSON) }},
+		{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"},
+			Read: func(r *wire.Reader, x *AgentCard) {
+				wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
+			}},
 		{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) {
 			x.Signatures = wire.ReadList(r, readAgentCardSignatureV03ProtoJSON)
 		}},
@@ -137,15 +145,11 @@ func appendAgentCardSignatureV03ProtoJSON(b []byte, x *AgentCardSignature) ([]by
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentCardSignatureV03ProtoJSON = wire.Fields[*AgentCardSignature]{
+var readAgentCardSignatureV03ProtoJSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}
-
-func readAgentCardSignatureV03ProtoJSON(r *wire.Reader, x *AgentCardSignature) {
-	fieldsAgentCardSignatureV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendAgentExtensionV03ProtoJSON(b []byte, x *AgentExtension) ([]byte, error) {
 	if x == nil {
@@ -160,16 +164,12 @@ func appendAgentExtensionV03ProtoJSON(b []byte, x *AgentExtension) ([]byte, erro
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentExtensionV03ProtoJSON = wire.Fields[*AgentExtension]{
+var readAgentExtensionV03ProtoJSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}
-
-func readAgentExtensionV03ProtoJSON(r *wire.Reader, x *AgentExtension) {
-	fieldsAgentExtensionV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendAgentProviderV03ProtoJSON(b []byte, x *AgentProvider) ([]byte, error) {
 	if x == nil {
@@ -181,14 +181,10 @@ func appendAgentProviderV03ProtoJSON(b []byte, x *AgentProvider) ([]byte, error)
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAgentProviderV03ProtoJSON = wire.Fields[*AgentProvider]{
+var readAgentProviderV03ProtoJSON = wire.Fields[*AgentProvider]{
 	{Name: "url", Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
 	{Name: "organization", Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-}
-
-func readAgentProviderV03ProtoJSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if x == nil {
@@ -211,26 +207,25 @@ func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
+		appendSecurityRequirementV03ProtoJSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAgentSkillV03ProtoJSON = wire.Fields[*AgentSkill]{
+var readAgentSkillV03ProtoJSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
 	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
 	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
+	{Name: "inputModes", Aliases: []string{"input_modes"},
+		Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
+	{Name: "outputModes", Aliases: []string{"output_modes"},
+		Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
 	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
 	}},
-}
-
-func readAgentSkillV03ProtoJSON(r *wire.Reader, x *AgentSkill) {
-	fieldsAgentSkillV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
 	if x == nil {
@@ -250,16 +245,16 @@ func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsArtifactV03ProtoJSON = wire.Fields[*Artifact]{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
+var readArtifactV03ProtoJSON = wire.Fields[*Artifact]{
+	{Name: "artifactId", Aliases: []string{"artifact_id"},
+		Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}
-
-func readArtifactV03ProtoJSON(r *wire.Reader, x *Artifact) { fieldsArtifactV03ProtoJSON.Read(r, x) }
+}.Read
 
 func appendAuthenticationInfoV03ProtoJSON(b []byte, x *AuthenticationInfo) ([]byte, error) {
 	if x == nil {
@@ -272,14 +267,10 @@ func appendAuthenticationInfoV03ProtoJSON(b []byte, x *AuthenticationInfo) ([]by
 	return wire.EndObject(b, start), err
 }
 
-var fieldsAuthenticationInfoV03ProtoJSON = wire.Fields[*AuthenticationInfo]{
+var readAuthenticationInfoV03ProtoJSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = legacy.ReadSchemes(r) }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoV03ProtoJSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendAuthorizationCodeOAuthFlowV03ProtoJSON(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -295,18 +286,17 @@ func appendAuthorizationCodeOAuthFlowV03ProtoJSON(b []byte, x *AuthorizationCode
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
+var readAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"},
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"},
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readAuthorizationCodeOAuthFlowV03ProtoJSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendCancelTaskRequestV03ProtoJSON(b []byte, x *CancelTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -318,13 +308,9 @@ func appendCancelTaskRequestV03ProtoJSON(b []byte, x *CancelTaskRequest) ([]byte
 	return wire.EndObject(b, start), err
 }
 
-var fieldsCancelTaskRequestV03ProtoJSON = wire.Fields[*CancelTaskRequest]{
+var readCancelTaskRequestV03ProtoJSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-}
-
-func readCancelTaskRequestV03ProtoJSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendClientCredentialsOAuthFlowV03ProtoJSON(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -339,19 +325,19 @@ func appendClientCredentialsOAuthFlowV03ProtoJSON(b []byte, x *ClientCredentials
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsClientCredentialsOAuthFlowV03ProtoJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
+var readClientCredentialsOAuthFlowV03ProtoJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"},
+		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
+}.Read
 
-func readClientCredentialsOAuthFlowV03ProtoJSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowV03ProtoJSON.Read(r, x)
-}
-
-func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(
+	b []byte, x *DeleteTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -362,7 +348,7 @@ func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *Dele
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var readDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
 		v, w := legacy.ReadConfigName(r)
 		if x.TaskID == "" {
@@ -372,11 +358,7 @@ var fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*Del
 			x.ID = w
 		}
 	}},
-}
-
-func readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendGetExtendedAgentCardRequestV03ProtoJSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
 	if x == nil {
@@ -386,13 +368,11 @@ func appendGetExtendedAgentCardRequestV03ProtoJSON(b []byte, x *GetExtendedAgent
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetExtendedAgentCardRequestV03ProtoJSON = wire.Fields[*GetExtendedAgentCardRequest]{}
+var readGetExtendedAgentCardRequestV03ProtoJSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
 
-func readGetExtendedAgentCardRequestV03ProtoJSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(
+	b []byte, x *GetTaskPushNotificationConfigRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -403,7 +383,7 @@ func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *GetTask
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var readGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
 		v, w := legacy.ReadConfigName(r)
 		if x.TaskID == "" {
@@ -413,11 +393,7 @@ var fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON = wire.Fields[*GetTas
 			x.ID = w
 		}
 	}},
-}
-
-func readGetTaskPushNotificationConfigRequestV03ProtoJSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendGetTaskRequestV03ProtoJSON(b []byte, x *GetTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -432,14 +408,11 @@ func appendGetTaskRequestV03ProtoJSON(b []byte, x *GetTaskRequest) ([]byte, erro
 	return wire.EndObject(b, start), err
 }
 
-var fieldsGetTaskRequestV03ProtoJSON = wire.Fields[*GetTaskRequest]{
+var readGetTaskRequestV03ProtoJSON = wire.Fields[*GetTaskRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = wire.NonZero(r.Int32()) }},
-}
-
-func readGetTaskRequestV03ProtoJSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV03ProtoJSON.Read(r, x)
-}
+	{Name: "historyLength", Aliases: []string{"history_length"},
+		Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = wire.NonZero(r.Int32()) }},
+}.Read
 
 func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -452,15 +425,12 @@ func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecuritySchem
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsHTTPAuthSecuritySchemeV03ProtoJSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var readHTTPAuthSecuritySchemeV03ProtoJSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV03ProtoJSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV03ProtoJSON.Read(r, x)
-}
+	{Name: "bearerFormat", Aliases: []string{"bearer_format"},
+		Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
+}.Read
 
 func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
 	if x == nil {
@@ -475,19 +445,19 @@ func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsImplicitOAuthFlowV03ProtoJSON = wire.Fields[*ImplicitOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
+var readImplicitOAuthFlowV03ProtoJSON = wire.Fields[*ImplicitOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"},
+		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
+}.Read
 
-func readImplicitOAuthFlowV03ProtoJSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowV03ProtoJSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(
+	b []byte, x *ListTaskPushNotificationConfigsRequest,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -499,37 +469,36 @@ func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(b []byte, x *ListT
 	return wire.EndObject(b, start), err
 }
 
-var fieldsListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "parent", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = legacy.ReadTaskName(r) }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
-	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
-}
+var readListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+	{Name: "parent",
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = legacy.ReadTaskName(r) }},
+	{Name: "pageSize", Aliases: []string{"page_size"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
+	{Name: "pageToken", Aliases: []string{"page_token"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
+}.Read
 
-func readListTaskPushNotificationConfigsRequestV03ProtoJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestV03ProtoJSON.Read(r, x)
-}
-
-func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(
+	b []byte, x *ListTaskPushNotificationConfigsResponse,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	var err error
-	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs, appendTaskPushNotificationConfigV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs,
+		appendTaskPushNotificationConfigV03ProtoJSON)
 	b = wire.AppendText(b, `,"nextPageToken":`, x.NextPageToken)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+var readListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03ProtoJSON)
 	}},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsResponseV03ProtoJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	fieldsListTaskPushNotificationConfigsResponseV03ProtoJSON.Read(r, x)
-}
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
+}.Read
 
 func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
@@ -550,17 +519,18 @@ func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsMessageV03ProtoJSON = wire.Fields[*Message]{
-	{Name: "messageId", Aliases: []string{"message_id"}, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+var readMessageV03ProtoJSON = wire.Fields[*Message]{
+	{Name: "messageId", Aliases: []string{"message_id"},
+		Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"},
+		Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
 	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03ProtoJSON(r) }},
-	{Name: "content", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
+	{Name: "content", Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
-}
-
-func readMessageV03ProtoJSON(r *wire.Reader, x *Message) { fieldsMessageV03ProtoJSON.Read(r, x) }
+}.Read
 
 func appendMutualTLSSecuritySchemeV03ProtoJSON(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -571,13 +541,9 @@ func appendMutualTLSSecuritySchemeV03ProtoJSON(b []byte, x *MutualTLSSecuritySch
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsMutualTLSSecuritySchemeV03ProtoJSON = wire.Fields[*MutualTLSSecurityScheme]{
+var readMutualTLSSecuritySchemeV03ProtoJSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}
-
-func readMutualTLSSecuritySchemeV03ProtoJSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendOAuth2SecuritySchemeV03ProtoJSON(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -591,15 +557,13 @@ func appendOAuth2SecuritySchemeV03ProtoJSON(b []byte, x *OAuth2SecurityScheme) (
 	return wire.EndObject(b, start), err
 }
 
-var fieldsOAuth2SecuritySchemeV03ProtoJSON = wire.Fields[*OAuth2SecurityScheme]{
+var readOAuth2SecuritySchemeV03ProtoJSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03ProtoJSON) }},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-}
-
-func readOAuth2SecuritySchemeV03ProtoJSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV03ProtoJSON.Read(r, x)
-}
+	{Name: "flows",
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03ProtoJSON) }},
+	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"},
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
+}.Read
 
 func appendOAuthFlowsV03ProtoJSON(b []byte, x *OAuthFlows) ([]byte, error) {
 	if x == nil {
@@ -621,14 +585,18 @@ func appendOAuthFlowsV03ProtoJSON(b []byte, x *OAuthFlows) ([]byte, error) {
 }
 
 var fieldsOAuthFlowsV03ProtoJSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) {
-		x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03ProtoJSON)
-	}},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) {
-		x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03ProtoJSON)
-	}},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03ProtoJSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03ProtoJSON) }},
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) {
+			x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03ProtoJSON)
+		}},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) {
+			x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03ProtoJSON)
+		}},
+	{Name: "implicit", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03ProtoJSON) }},
+	{Name: "password", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03ProtoJSON) }},
 }
 
 func readOAuthFlowsV03ProtoJSON(r *wire.Reader, x *OAuthFlows) {
@@ -650,14 +618,11 @@ func appendOpenIDConnectSecuritySchemeV03ProtoJSON(b []byte, x *OpenIDConnectSec
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var readOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-}
-
-func readOpenIDConnectSecuritySchemeV03ProtoJSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV03ProtoJSON.Read(r, x)
-}
+	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"},
+		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+}.Read
 
 func appendPartV03ProtoJSON(b []byte, x *Part) ([]byte, error) {
 	if x == nil {
@@ -690,17 +655,15 @@ func appendPasswordOAuthFlowV03ProtoJSON(b []byte, x *PasswordOAuthFlow) ([]byte
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsPasswordOAuthFlowV03ProtoJSON = wire.Fields[*PasswordOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
+var readPasswordOAuthFlowV03ProtoJSON = wire.Fields[*PasswordOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"},
+		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readPasswordOAuthFlowV03ProtoJSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 var valuesRoleV03ProtoJSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
@@ -722,15 +685,11 @@ func appendSecurityRequirementV03ProtoJSON(b []byte, x *SecurityRequirement) ([]
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSecurityRequirementV03ProtoJSON = wire.Fields[*SecurityRequirement]{
+var readSecurityRequirementV03ProtoJSON = wire.Fields[*SecurityRequirement]{
 	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) {
 		x.Schemes = wire.ReadMap(r, false, readStringListV03ProtoJSON)
 	}},
-}
-
-func readSecurityRequirementV03ProtoJSON(r *wire.Reader, x *SecurityRequirement) {
-	fieldsSecurityRequirementV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, error) {
 	if x == nil {
@@ -746,7 +705,8 @@ func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, erro
 	case *OAuth2SecurityScheme:
 		b, err = wire.AppendRequired(b, err, `,"oauth2SecurityScheme":`, c, appendOAuth2SecuritySchemeV03ProtoJSON)
 	case *OpenIDConnectSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, appendOpenIDConnectSecuritySchemeV03ProtoJSON)
+		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c,
+			appendOpenIDConnectSecuritySchemeV03ProtoJSON)
 	case *MutualTLSSecurityScheme:
 		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, appendMutualTLSSecuritySchemeV03ProtoJSON)
 	}
@@ -754,21 +714,26 @@ func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, erro
 }
 
 var fieldsSecuritySchemeV03ProtoJSON = wire.Fields[*SecurityScheme]{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03ProtoJSON)
-	}},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV03ProtoJSON)
-	}},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV03ProtoJSON)
-	}},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV03ProtoJSON)
-	}},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV03ProtoJSON)
-	}},
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03ProtoJSON)
+		}},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV03ProtoJSON)
+		}},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV03ProtoJSON)
+		}},
+	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV03ProtoJSON)
+		}},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV03ProtoJSON)
+		}},
 }
 
 func readSecuritySchemeV03ProtoJSON(r *wire.Reader, x *SecurityScheme) {
@@ -789,26 +754,29 @@ func appendSendMessageConfigurationV03ProtoJSON(b []byte, x *SendMessageConfigur
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMember(b, err, `,"pushNotification":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
+	b, err = wire.AppendMember(b, err, `,"pushNotification":`, x.TaskPushNotificationConfig != nil,
+		x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
 	if x.HistoryLength != nil && *x.HistoryLength != 0 {
 		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
 	}
-	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlockingFlag(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlockingFlag)
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlockingFlag(x.ReturnImmediately), x.ReturnImmediately,
+		legacy.AppendBlockingFlag)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSendMessageConfigurationV03ProtoJSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
-	{Name: "pushNotification", Aliases: []string{"push_notification"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
-	}},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = wire.NonZero(r.Int32()) }},
-	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlockingFlag(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlockingFlag() }},
-}
-
-func readSendMessageConfigurationV03ProtoJSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationV03ProtoJSON.Read(r, x)
-}
+var readSendMessageConfigurationV03ProtoJSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "pushNotification", Aliases: []string{"push_notification"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) {
+			x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
+		}},
+	{Name: "historyLength", Aliases: []string{"history_length"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = wire.NonZero(r.Int32()) }},
+	{Name: "blocking",
+		Read:   func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlockingFlag(r) },
+		Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlockingFlag() }},
+}.Read
 
 func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]byte, error) {
 	if x == nil {
@@ -817,24 +785,22 @@ func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]by
 	start := len(b)
 	var err error
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03ProtoJSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV03ProtoJSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration),
+		appendSendMessageConfigurationV03ProtoJSON)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSendMessageRequestV03ProtoJSON = wire.Fields[*SendMessageRequest]{
-	{Name: "message", Aliases: []string{"request"}, Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+var readSendMessageRequestV03ProtoJSON = wire.Fields[*SendMessageRequest]{
+	{Name: "message", Aliases: []string{"request"}, Required: true,
+		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03ProtoJSON)
 	}, Absent: func(x *SendMessageRequest) {
 		x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV03ProtoJSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
-
-func readSendMessageRequestV03ProtoJSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendSendMessageResponseV03ProtoJSON(b []byte, x *SendMessageResponse) ([]byte, error) {
 	if x == nil {
@@ -852,8 +818,10 @@ func appendSendMessageResponseV03ProtoJSON(b []byte, x *SendMessageResponse) ([]
 }
 
 var fieldsSendMessageResponseV03ProtoJSON = wire.Fields[*SendMessageResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
-	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "task", Oneof: 1,
+		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"msg"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 }
 
 func readSendMessageResponseV03ProtoJSON(r *wire.Reader, x *SendMessageResponse) {
@@ -885,14 +853,17 @@ func appendStreamResponseV03ProtoJSON(b []byte, x *StreamResponse) ([]byte, erro
 }
 
 var fieldsStreamResponseV03ProtoJSON = wire.Fields[*StreamResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
-	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "task", Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"msg"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
 		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV03ProtoJSON)
 	}},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
-		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV03ProtoJSON)
-	}},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) {
+			x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV03ProtoJSON)
+		}},
 }
 
 func readStreamResponseV03ProtoJSON(r *wire.Reader, x *StreamResponse) {
@@ -915,13 +886,9 @@ func appendStringListV03ProtoJSON(b []byte, x *StringList) ([]byte, error) {
 	return wire.EndObject(b, start), nil
 }
 
-var fieldsStringListV03ProtoJSON = wire.Fields[*StringList]{
+var readStringListV03ProtoJSON = wire.Fields[*StringList]{
 	{Name: "list", Read: func(r *wire.Reader, x *StringList) { x.List = r.Strings() }},
-}
-
-func readStringListV03ProtoJSON(r *wire.Reader, x *StringList) {
-	fieldsStringListV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendSubscribeToTaskRequestV03ProtoJSON(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
 	if x == nil {
@@ -933,13 +900,9 @@ func appendSubscribeToTaskRequestV03ProtoJSON(b []byte, x *SubscribeToTaskReques
 	return wire.EndObject(b, start), err
 }
 
-var fieldsSubscribeToTaskRequestV03ProtoJSON = wire.Fields[*SubscribeToTaskRequest]{
+var readSubscribeToTaskRequestV03ProtoJSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-}
-
-func readSubscribeToTaskRequestV03ProtoJSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
@@ -956,16 +919,15 @@ func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskV03ProtoJSON = wire.Fields[*Task]{
+var readTaskV03ProtoJSON = wire.Fields[*Task]{
 	{Name: "id", Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03ProtoJSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV03ProtoJSON(r *wire.Reader, x *Task) { fieldsTaskV03ProtoJSON.Read(r, x) }
+}.Read
 
 func appendTaskArtifactUpdateEventV03ProtoJSON(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -982,20 +944,19 @@ func appendTaskArtifactUpdateEventV03ProtoJSON(b []byte, x *TaskArtifactUpdateEv
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskArtifactUpdateEventV03ProtoJSON = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
+var readTaskArtifactUpdateEventV03ProtoJSON = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"},
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"},
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
 		x.Artifact = wire.ReadNew(r, readArtifactV03ProtoJSON)
 	}},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "lastChunk", Aliases: []string{"last_chunk"},
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV03ProtoJSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendTaskPushNotificationConfigV03ProtoJSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
@@ -1006,11 +967,12 @@ func appendTaskPushNotificationConfigV03ProtoJSON(b []byte, x *TaskPushNotificat
 	if legacy.HasConfigName(x.TaskID, x.ID) {
 		b = legacy.AppendConfigName(append(b, `,"name":`...), x.TaskID, x.ID)
 	}
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x,
+		appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "name", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		v, w := legacy.ReadConfigName(r)
 		if x.TaskID == "" {
@@ -1020,16 +982,15 @@ var fieldsTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotifica
 			x.ID = w
 		}
 	}},
-	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x)
-	}},
-}
+	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+			readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x)
+		}},
+}.Read
 
-func readTaskPushNotificationConfigV03ProtoJSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03ProtoJSON.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
+func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(
+	b []byte, x *TaskPushNotificationConfig,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1038,24 +999,23 @@ func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte
 	b = wire.AppendText(b, `,"id":`, x.ID)
 	b = wire.AppendText(b, `,"url":`, x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication,
+		appendAuthenticationInfoV03ProtoJSON)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "url", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV03ProtoJSON)
 	}},
-}
+}.Read
 
-func readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig.Read(r, x)
-}
-
-func appendTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
+func appendTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest(
+	b []byte, x *TaskPushNotificationConfig,
+) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1067,15 +1027,13 @@ func appendTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfi
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "parent", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = legacy.ReadConfigParent(r) }},
-	{Name: "configId", Aliases: []string{"config_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
-	{Name: "config", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { readTaskPushNotificationConfigV03ProtoJSON(r, x) }},
-}
-
-func readTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest.Read(r, x)
-}
+	{Name: "configId", Aliases: []string{"config_id"},
+		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
+	{Name: "config", Required: true,
+		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { readTaskPushNotificationConfigV03ProtoJSON(r, x) }},
+}.Read
 
 var valuesTaskStateV03ProtoJSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
@@ -1107,15 +1065,12 @@ func appendTaskStatusV03ProtoJSON(b []byte, x *TaskStatus) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskStatusV03ProtoJSON = wire.Fields[*TaskStatus]{
+var readTaskStatusV03ProtoJSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03ProtoJSON(r) }},
-	{Name: "message", Aliases: []string{"update"}, Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"update"},
+		Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
-}
-
-func readTaskStatusV03ProtoJSON(r *wire.Reader, x *TaskStatus) {
-	fieldsTaskStatusV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func appendTaskStatusUpdateEventV03ProtoJSON(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
 	if x == nil {
@@ -1131,26 +1086,20 @@ func appendTaskStatusUpdateEventV03ProtoJSON(b []byte, x *TaskStatusUpdateEvent)
 	return wire.EndObject(b, start), err
 }
 
-var fieldsTaskStatusUpdateEventV03ProtoJSON = wire.Fields[*TaskStatusUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
+var readTaskStatusUpdateEventV03ProtoJSON = wire.Fields[*TaskStatusUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"},
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"},
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV03ProtoJSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV03ProtoJSON.Read(r, x)
-}
+}.Read
 
 func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		}
+		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
 	}
 	return out
 }
@@ -1158,12 +1107,7 @@ func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV03ProtoJSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{
-			URL:             i.URL,
-			ProtocolBinding: i.Binding,
-			Tenant:          i.Tenant,
-			ProtocolVersion: i.Version,
-		}
+		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
 	}
 	return out
 }

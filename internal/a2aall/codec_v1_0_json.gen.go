@@ -26,15 +26,11 @@ func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeV10JSON)
 }
 
-var fieldsAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
+var readAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
 	{Name: "location", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-}
-
-func readAPIKeySecuritySchemeV10JSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
@@ -56,16 +52,15 @@ func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCapabilitiesV10JSON)
 }
 
-var fieldsAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
+var readAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV10JSON) }},
-	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
-}
-
-func readAgentCapabilitiesV10JSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesV10JSON.Read(r, x)
-}
+	{Name: "pushNotifications", Aliases: []string{"push_notifications"},
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
+	{Name: "extensions",
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV10JSON) }},
+	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"},
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
@@ -82,8 +77,10 @@ func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, wire.AppendMessage)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes, wire.AppendMessage)
-	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes,
+		wire.AppendMessage)
+	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0,
+		x.SecurityRequirements, wire.AppendMessage)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
 	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, wire.AppendMessage)
@@ -98,30 +95,37 @@ func (x *AgentCard) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCardV10JSON)
 }
 
-var fieldsAgentCardV10JSON = wire.Fields[*AgentCard]{
+var readAgentCardV10JSON = wire.Fields[*AgentCard]{
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
-	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceV10JSON)
-	}},
-	{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV10JSON) }},
+	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true,
+		Read: func(r *wire.Reader, x *AgentCard) {
+			x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceV10JSON)
+		}},
+	{Name: "provider",
+		Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV10JSON) }},
 	{Name: "version", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
-	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-	{Name: "capabilities", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV10JSON) }},
+	{Name: "documentationUrl", Aliases: []string{"documentation_url"},
+		Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
+	{Name: "capabilities", Required: true,
+		Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV10JSON) }},
 	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
 		x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV10JSON)
 	}},
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentCard) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
 	}},
-	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
-	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
-	{Name: "skills", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV10JSON) }},
-	{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV10JSON) }},
-	{Name: "iconUrl", Aliases: []string{"icon_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
-}
-
-func readAgentCardV10JSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardV10JSON.Read(r, x) }
+	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
+	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
+	{Name: "skills", Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV10JSON) }},
+	{Name: "signatures",
+		Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV10JSON) }},
+	{Name: "iconUrl", Aliases: []string{"icon_url"},
+		Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
@@ -142,15 +146,11 @@ func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCardSignatureV10JSON)
 }
 
-var fieldsAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
+var readAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}
-
-func readAgentCardSignatureV10JSON(r *wire.Reader, x *AgentCardSignature) {
-	fieldsAgentCardSignatureV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
@@ -172,16 +172,12 @@ func (x *AgentExtension) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentExtensionV10JSON)
 }
 
-var fieldsAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
+var readAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}
-
-func readAgentExtensionV10JSON(r *wire.Reader, x *AgentExtension) {
-	fieldsAgentExtensionV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
@@ -202,16 +198,14 @@ func (x *AgentInterface) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentInterfaceV10JSON)
 }
 
-var fieldsAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
+var readAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.URL = r.String() }},
-	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
+	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true,
+		Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
 	{Name: "tenant", Read: func(r *wire.Reader, x *AgentInterface) { x.Tenant = r.String() }},
-	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
-}
-
-func readAgentInterfaceV10JSON(r *wire.Reader, x *AgentInterface) {
-	fieldsAgentInterfaceV10JSON.Read(r, x)
-}
+	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true,
+		Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
@@ -230,14 +224,10 @@ func (x *AgentProvider) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentProviderV10JSON)
 }
 
-var fieldsAgentProviderV10JSON = wire.Fields[*AgentProvider]{
+var readAgentProviderV10JSON = wire.Fields[*AgentProvider]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
 	{Name: "organization", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-}
-
-func readAgentProviderV10JSON(r *wire.Reader, x *AgentProvider) {
-	fieldsAgentProviderV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
@@ -259,7 +249,8 @@ func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
+	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0,
+		x.SecurityRequirements, wire.AppendMessage)
 	return wire.EndObject(b, start), err
 }
 
@@ -269,20 +260,21 @@ func (x *AgentSkill) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentSkillV10JSON)
 }
 
-var fieldsAgentSkillV10JSON = wire.Fields[*AgentSkill]{
+var readAgentSkillV10JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
-	{Name: "tags", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
+	{Name: "tags", Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
 	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
+	{Name: "inputModes", Aliases: []string{"input_modes"},
+		Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
+	{Name: "outputModes", Aliases: []string{"output_modes"},
+		Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
 	}},
-}
-
-func readAgentSkillV10JSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillV10JSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
@@ -309,16 +301,16 @@ func (x *Artifact) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readArtifactV10JSON)
 }
 
-var fieldsArtifactV10JSON = wire.Fields[*Artifact]{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
+var readArtifactV10JSON = wire.Fields[*Artifact]{
+	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true,
+		Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}
-
-func readArtifactV10JSON(r *wire.Reader, x *Artifact) { fieldsArtifactV10JSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
@@ -337,14 +329,10 @@ func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAuthenticationInfoV10JSON)
 }
 
-var fieldsAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
+var readAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = r.String() }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoV10JSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -366,19 +354,19 @@ func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowV10JSON)
 }
 
-var fieldsAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
+var readAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true,
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
-}
-
-func readAuthorizationCodeOAuthFlowV10JSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowV10JSON.Read(r, x)
-}
+	{Name: "pkceRequired", Aliases: []string{"pkce_required"},
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -399,15 +387,11 @@ func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readCancelTaskRequestV10JSON)
 }
 
-var fieldsCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
+var readCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}
-
-func readCancelTaskRequestV10JSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -427,17 +411,15 @@ func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowV10JSON)
 }
 
-var fieldsClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
+var readClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
+		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readClientCredentialsOAuthFlowV10JSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -459,15 +441,13 @@ func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) erro
 	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestV10JSON)
 }
 
-var fieldsDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var readDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readDeleteTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestV10JSON.Read(r, x)
-}
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -488,18 +468,17 @@ func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowV10JSON)
 }
 
-var fieldsDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
-	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
+var readDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
+	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true,
+		Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
+		Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readDeviceCodeOAuthFlowV10JSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
-	fieldsDeviceCodeOAuthFlowV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -517,13 +496,9 @@ func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestV10JSON)
 }
 
-var fieldsGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
+var readGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetExtendedAgentCardRequest) { x.Tenant = r.String() }},
-}
-
-func readGetExtendedAgentCardRequestV10JSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -543,15 +518,13 @@ func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestV10JSON)
 }
 
-var fieldsGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var readGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readGetTaskPushNotificationConfigRequestV10JSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestV10JSON.Read(r, x)
-}
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -571,15 +544,12 @@ func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetTaskRequestV10JSON)
 }
 
-var fieldsGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
+var readGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}
-
-func readGetTaskRequestV10JSON(r *wire.Reader, x *GetTaskRequest) {
-	fieldsGetTaskRequestV10JSON.Read(r, x)
-}
+	{Name: "historyLength", Aliases: []string{"history_length"},
+		Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -599,15 +569,12 @@ func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeV10JSON)
 }
 
-var fieldsHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var readHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeV10JSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeV10JSON.Read(r, x)
-}
+	{Name: "bearerFormat", Aliases: []string{"bearer_format"},
+		Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -629,17 +596,15 @@ func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readImplicitOAuthFlowV10JSON)
 }
 
-var fieldsImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
+var readImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"},
+		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readImplicitOAuthFlowV10JSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -662,16 +627,15 @@ func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error
 	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestV10JSON)
 }
 
-var fieldsListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var readListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
-	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsRequestV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestV10JSON.Read(r, x)
-}
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+	{Name: "pageSize", Aliases: []string{"page_size"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
+	{Name: "pageToken", Aliases: []string{"page_token"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -693,16 +657,13 @@ func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) erro
 	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseV10JSON)
 }
 
-var fieldsListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+var readListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV10JSON)
 	}},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsResponseV10JSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	fieldsListTaskPushNotificationConfigsResponseV10JSON.Read(r, x)
-}
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -717,7 +678,8 @@ func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
 	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
 	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}), x.StatusTimestampAfter, wire.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}),
+		x.StatusTimestampAfter, wire.AppendTimestamp)
 	b = wire.AppendSet(b, `,"includeArtifacts":`, x.IncludeArtifacts, wire.AppendBool)
 	return wire.EndObject(b, start), err
 }
@@ -728,20 +690,22 @@ func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readListTasksRequestV10JSON)
 }
 
-var fieldsListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
+var readListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Tenant = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
 	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV10JSON(r) }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
-	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
-	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
-}
-
-func readListTasksRequestV10JSON(r *wire.Reader, x *ListTasksRequest) {
-	fieldsListTasksRequestV10JSON.Read(r, x)
-}
+	{Name: "pageSize", Aliases: []string{"page_size"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
+	{Name: "pageToken", Aliases: []string{"page_token"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
+	{Name: "historyLength", Aliases: []string{"history_length"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
+	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -763,16 +727,16 @@ func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readListTasksResponseV10JSON)
 }
 
-var fieldsListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
-	{Name: "tasks", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskV10JSON) }},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
-	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
-}
-
-func readListTasksResponseV10JSON(r *wire.Reader, x *ListTasksResponse) {
-	fieldsListTasksResponseV10JSON.Read(r, x)
-}
+var readListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
+	{Name: "tasks", Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskV10JSON) }},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true,
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
+	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true,
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
+	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true,
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Message) AppendJSON(b []byte) ([]byte, error) {
@@ -802,18 +766,21 @@ func (x Message) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageV10JSON) }
 
-var fieldsMessageV10JSON = wire.Fields[*Message]{
-	{Name: "messageId", Aliases: []string{"message_id"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+var readMessageV10JSON = wire.Fields[*Message]{
+	{Name: "messageId", Aliases: []string{"message_id"}, Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"},
+		Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Required: true, Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleV10JSON) }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
+	{Name: "role", Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleV10JSON) }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
-	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}
-
-func readMessageV10JSON(r *wire.Reader, x *Message) { fieldsMessageV10JSON.Read(r, x) }
+	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"},
+		Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -831,13 +798,9 @@ func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeV10JSON)
 }
 
-var fieldsMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
+var readMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}
-
-func readMutualTLSSecuritySchemeV10JSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -858,15 +821,13 @@ func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeV10JSON)
 }
 
-var fieldsOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
+var readOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-	{Name: "flows", Required: true, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV10JSON) }},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-}
-
-func readOAuth2SecuritySchemeV10JSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeV10JSON.Read(r, x)
-}
+	{Name: "flows", Required: true,
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV10JSON) }},
+	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"},
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
@@ -901,11 +862,16 @@ func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
 }
 
 var fieldsOAuthFlowsV10JSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV10JSON) }},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV10JSON) }},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV10JSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV10JSON) }},
-	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowV10JSON) }},
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV10JSON) }},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV10JSON) }},
+	{Name: "implicit", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV10JSON) }},
+	{Name: "password", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV10JSON) }},
+	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowV10JSON) }},
 }
 
 func readOAuthFlowsV10JSON(r *wire.Reader, x *OAuthFlows) {
@@ -936,14 +902,11 @@ func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeV10JSON)
 }
 
-var fieldsOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var readOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-}
-
-func readOpenIDConnectSecuritySchemeV10JSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeV10JSON.Read(r, x)
-}
+	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true,
+		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Part) AppendJSON(b []byte) ([]byte, error) {
@@ -980,7 +943,8 @@ var fieldsPartV10JSON = wire.Fields[*Part]{
 	{Name: "text", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartText(r.String()) }},
 	{Name: "raw", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartRaw(r.Bytes()) }},
 	{Name: "url", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartURL(r.String()) }},
-	{Name: "data", Null: wire.NullValue, Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartData(r.Value()) }},
+	{Name: "data", Null: wire.NullValue, Oneof: 1,
+		Read: func(r *wire.Reader, x *Part) { x.Content = PartData(r.Value()) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Part) { x.Metadata = r.Struct() }},
 	{Name: "filename", Read: func(r *wire.Reader, x *Part) { x.Filename = r.String() }},
 	{Name: "mediaType", Aliases: []string{"media_type"}, Read: func(r *wire.Reader, x *Part) { x.MediaType = r.String() }},
@@ -1017,17 +981,15 @@ func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readPasswordOAuthFlowV10JSON)
 }
 
-var fieldsPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
+var readPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"},
+		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readPasswordOAuthFlowV10JSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowV10JSON.Read(r, x)
-}
+}.Read
 
 var valuesRoleV10JSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
@@ -1056,13 +1018,10 @@ func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSecurityRequirementV10JSON)
 }
 
-var fieldsSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
-	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListV10JSON) }},
-}
-
-func readSecurityRequirementV10JSON(r *wire.Reader, x *SecurityRequirement) {
-	fieldsSecurityRequirementV10JSON.Read(r, x)
-}
+var readSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
+	{Name: "schemes",
+		Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListV10JSON) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -1085,7 +1044,8 @@ func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	case *UnknownSecuritySchemeKind:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
-		err = wire.NeedCase(err, "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
+		err = wire.NeedCase(err, "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme",
+			"openIdConnectSecurityScheme", "mtlsSecurityScheme")
 	}
 	return wire.EndObject(b, start), err
 }
@@ -1097,15 +1057,20 @@ func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
 }
 
 var fieldsSecuritySchemeV10JSON = wire.Fields[*SecurityScheme]{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV10JSON) }},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV10JSON) }},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV10JSON) }},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV10JSON)
-	}},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV10JSON)
-	}},
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV10JSON) }},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV10JSON) }},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV10JSON) }},
+	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV10JSON)
+		}},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV10JSON)
+		}},
 }
 
 func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
@@ -1114,7 +1079,8 @@ func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
 		if name, value, ok := extra.Case(); ok {
 			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
 		} else {
-			r.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
+			r.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme",
+				"mtlsSecurityScheme")
 		}
 	}
 }
@@ -1129,7 +1095,8 @@ func (x *SendMessageConfiguration) AppendJSON(b []byte) ([]byte, error) {
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMember(b, err, `,"taskPushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, wire.AppendMessage)
+	b, err = wire.AppendMember(b, err, `,"taskPushNotificationConfig":`, x.TaskPushNotificationConfig != nil,
+		x.TaskPushNotificationConfig, wire.AppendMessage)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
 	b = wire.AppendPlain(b, `,"returnImmediately":`, x.ReturnImmediately, wire.AppendBool)
 	return wire.EndObject(b, start), err
@@ -1141,18 +1108,18 @@ func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSendMessageConfigurationV10JSON)
 }
 
-var fieldsSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
-	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV10JSON)
-	}},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
-}
-
-func readSendMessageConfigurationV10JSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationV10JSON.Read(r, x)
-}
+var readSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) {
+			x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV10JSON)
+		}},
+	{Name: "historyLength", Aliases: []string{"history_length"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "returnImmediately", Aliases: []string{"return_immediately"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -1174,18 +1141,15 @@ func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSendMessageRequestV10JSON)
 }
 
-var fieldsSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
+var readSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Tenant = r.String() }},
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
+	{Name: "message", Required: true,
+		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV10JSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
-
-func readSendMessageRequestV10JSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -1214,8 +1178,10 @@ func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
 }
 
 var fieldsSendMessageResponseV10JSON = wire.Fields[*SendMessageResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
-	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
+	{Name: "task", Oneof: 1,
+		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
+	{Name: "message", Oneof: 1,
+		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
 }
 
 func readSendMessageResponseV10JSON(r *wire.Reader, x *SendMessageResponse) {
@@ -1260,12 +1226,16 @@ func (x *StreamResponse) UnmarshalJSON(src []byte) error {
 }
 
 var fieldsStreamResponseV10JSON = wire.Fields[*StreamResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
-	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV10JSON) }},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
-		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV10JSON)
-	}},
+	{Name: "task", Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
+	{Name: "message", Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
+	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV10JSON) }},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) {
+			x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV10JSON)
+		}},
 }
 
 func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
@@ -1330,14 +1300,10 @@ func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSubscribeToTaskRequestV10JSON)
 }
 
-var fieldsSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
+var readSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}
-
-func readSubscribeToTaskRequestV10JSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Task) AppendJSON(b []byte) ([]byte, error) {
@@ -1359,16 +1325,15 @@ func (x Task) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskV10JSON) }
 
-var fieldsTaskV10JSON = wire.Fields[*Task]{
+var readTaskV10JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV10JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskV10JSON(r *wire.Reader, x *Task) { fieldsTaskV10JSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1392,18 +1357,18 @@ func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventV10JSON)
 }
 
-var fieldsTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV10JSON) }},
+var readTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "artifact", Required: true,
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV10JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "lastChunk", Aliases: []string{"last_chunk"},
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventV10JSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventV10JSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
@@ -1427,20 +1392,17 @@ func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskPushNotificationConfigV10JSON)
 }
 
-var fieldsTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Tenant = r.String() }},
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"},
+		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV10JSON)
 	}},
-}
-
-func readTaskPushNotificationConfigV10JSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigV10JSON.Read(r, x)
-}
+}.Read
 
 var valuesTaskStateV10JSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
@@ -1478,13 +1440,12 @@ func (x *TaskStatus) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskStatusV10JSON)
 }
 
-var fieldsTaskStatusV10JSON = wire.Fields[*TaskStatus]{
-	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateV10JSON) }},
+var readTaskStatusV10JSON = wire.Fields[*TaskStatus]{
+	{Name: "state", Required: true,
+		Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateV10JSON) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
-}
-
-func readTaskStatusV10JSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusV10JSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1506,13 +1467,12 @@ func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskStatusUpdateEventV10JSON)
 }
 
-var fieldsTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
+var readTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventV10JSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventV10JSON.Read(r, x)
-}
+}.Read

@@ -9,8 +9,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// What the runtime sees of the types. It works through methods of these, so that the types themselves have none that only
-// the runtime needs. A pointer converts from one to the other for free.
+// What the runtime sees of the types. It works through methods of these, so that the types themselves have none that
+// only the runtime needs. A pointer converts from one to the other for free.
 type (
 	engineTask                    Task
 	engineMessage                 Message
@@ -35,12 +35,7 @@ func (x *engineAgentCard) Generated() any               { return (*AgentCard)(x)
 
 // EventInfo implements [runtime.Event].
 func (x *engineTask) EventInfo() runtime.EventInfo {
-	return runtime.EventInfo{
-		Kind:      runtime.EventTask,
-		TaskID:    x.ID,
-		ContextID: x.ContextID,
-		State:     statusState(x.Status),
-	}
+	return runtime.EventInfo{Kind: runtime.EventTask, TaskID: x.ID, ContextID: x.ContextID, State: statusState(x.Status)}
 }
 
 // TaskInfo implements [runtime.Task].
@@ -159,11 +154,7 @@ func (x *engineTask) View(history *int, artifacts bool) runtime.Task {
 
 // EventInfo implements [runtime.Event].
 func (x *engineMessage) EventInfo() runtime.EventInfo {
-	return runtime.EventInfo{
-		Kind:      runtime.EventMessage,
-		TaskID:    x.TaskID,
-		ContextID: x.ContextID,
-	}
+	return runtime.EventInfo{Kind: runtime.EventMessage, TaskID: x.TaskID, ContextID: x.ContextID}
 }
 
 // MessageInfo implements [runtime.Message].
@@ -210,11 +201,7 @@ func (x *engineTaskStatusUpdateEvent) StatusMessage() runtime.Message {
 
 // EventInfo implements [runtime.Event].
 func (x *engineTaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
-	return runtime.EventInfo{
-		Kind:      runtime.EventArtifact,
-		TaskID:    x.TaskID,
-		ContextID: x.ContextID,
-	}
+	return runtime.EventInfo{Kind: runtime.EventArtifact, TaskID: x.TaskID, ContextID: x.ContextID}
 }
 
 // ArtifactUpdate implements [runtime.ArtifactUpdate].
@@ -290,11 +277,7 @@ func artifactData(a *Artifact) runtime.ArtifactData {
 }
 
 func setPart(p *Part, from *runtime.Part) {
-	*p = Part{
-		Filename:  from.Filename,
-		MediaType: from.MediaType,
-		Metadata:  from.Metadata,
-	}
+	*p = Part{Filename: from.Filename, MediaType: from.MediaType, Metadata: from.Metadata}
 	switch from.Kind {
 	case runtime.PartText:
 		p.Content = PartText(from.Text)
@@ -307,7 +290,8 @@ func setPart(p *Part, from *runtime.Part) {
 	}
 }
 
-// partsFrom puts the parts into one piece of memory, and a single part, as in the chunks of a stream, into one with its list.
+// partsFrom puts the parts into one piece of memory, and a single part, as in the chunks of a stream, into one with its
+// list.
 func partsFrom(parts []runtime.Part) []*Part {
 	if len(parts) == 1 {
 		made := new(struct {
@@ -330,11 +314,7 @@ func partOf(p *Part) runtime.Part {
 	if p == nil {
 		return runtime.Part{}
 	}
-	part := runtime.Part{
-		Filename:  p.Filename,
-		MediaType: p.MediaType,
-		Metadata:  p.Metadata,
-	}
+	part := runtime.Part{Filename: p.Filename, MediaType: p.MediaType, Metadata: p.Metadata}
 	switch c := p.Content.(type) {
 	case PartText:
 		part.Kind, part.Text = runtime.PartText, string(c)

@@ -30,11 +30,7 @@ var (
 
 // NewMessage makes a message with a random id.
 func NewMessage(role Role, parts ...*Part) *Message {
-	return &Message{
-		MessageID: rand.Text(),
-		Role:      role,
-		Parts:     parts,
-	}
+	return &Message{MessageID: rand.Text(), Role: role, Parts: parts}
 }
 
 // Text makes a text part.
@@ -48,10 +44,7 @@ func Data(v any) (*Part, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Part{
-		Content:   PartData(value),
-		MediaType: runtime.MediaJSON,
-	}, nil
+	return &Part{Content: PartData(value), MediaType: runtime.MediaJSON}, nil
 }
 
 // Text returns the text parts of the message, joined by line breaks.

@@ -16,21 +16,10 @@ const _ = runtime.SupportsGen1
 // Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	versions := []*runtime.Version{newVersionV10(), newVersionV03(), newVersionV02(), newVersionV01()}
-	return &runtime.Protocol{
-		Versions:    versions,
-		NewTask:     newTask,
-		NewMessage:  newMessage,
-		NewStatus:   newStatus,
-		NewArtifact: newArtifact,
-		NewTaskPage: newTaskPage,
-		DecodeCard: func(src []byte) (runtime.Card, error) {
+	return &runtime.Protocol{Versions: versions, NewTask: newTask, NewMessage: newMessage, NewStatus: newStatus,
+		NewArtifact: newArtifact, NewTaskPage: newTaskPage, DecodeCard: func(src []byte) (runtime.Card, error) {
 			return legacy.DecodeCard(src, versions)
-		},
-		NewSend:        newSend,
-		NewTaskRequest: newTaskRequest,
-		NewPushConfig:  newPushConfig,
-		NewPushPage:    newPushPage,
-	}
+		}, NewSend: newSend, NewTaskRequest: newTaskRequest, NewPushConfig: newPushConfig, NewPushPage: newPushPage}
 }
 
 func newVersionV10() *runtime.Version {
@@ -41,10 +30,8 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RoleSend,
 				RPC:  "SendMessage",
 				GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-				HTTP: []runtime.Route{
-					{Verb: "POST", Path: "/message:send", Body: "*"},
-					{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
-				},
+				HTTP: []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
 				Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 				Append:        encodeResultV10JSON,
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
@@ -54,10 +41,8 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RoleStream,
 				RPC:  "SendStreamingMessage",
 				GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-				HTTP: []runtime.Route{
-					{Verb: "POST", Path: "/message:stream", Body: "*"},
-					{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
-				},
+				HTTP: []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
 				Stream:        true,
 				Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 				Append:        runtime.AppendItem(encodeEventV10JSON),
@@ -65,13 +50,10 @@ func newVersionV10() *runtime.Version {
 				Read:          runtime.ReadItem(parseEventV10JSON),
 			},
 			{
-				Role: runtime.RoleGet,
-				RPC:  "GetTask",
-				GRPC: "/lf.a2a.v1.A2AService/GetTask",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks/{id=*}"},
-					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
-				},
+				Role:          runtime.RoleGet,
+				RPC:           "GetTask",
+				GRPC:          "/lf.a2a.v1.A2AService/GetTask",
+				HTTP:          []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
 				Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
@@ -81,10 +63,7 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RoleList,
 				RPC:  "ListTasks",
 				GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks"},
-					{Verb: "GET", Path: "/{tenant}/tasks"},
-				},
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
 				Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 					if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
 						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
@@ -99,10 +78,8 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RoleCancel,
 				RPC:  "CancelTask",
 				GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-				HTTP: []runtime.Route{
-					{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-					{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
-				},
+				HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
 				Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
@@ -112,10 +89,8 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RoleSubscribe,
 				RPC:  "SubscribeToTask",
 				GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
-				},
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
 				Stream:        true,
 				Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
 				Append:        runtime.AppendItem(encodeEventV10JSON),
@@ -126,10 +101,8 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RolePushCreate,
 				RPC:  "CreateTaskPushNotificationConfig",
 				GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				HTTP: []runtime.Route{
-					{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-				},
+				HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
 				Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
@@ -139,11 +112,10 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RolePushGet,
 				RPC:  "GetTaskPushNotificationConfig",
 				GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-				},
-				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON,
+					neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
@@ -152,11 +124,10 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RolePushList,
 				RPC:  "ListTaskPushNotificationConfigs",
 				GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
-				},
-				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
+				Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON,
+					neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
@@ -165,10 +136,8 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RoleExtendedCard,
 				RPC:  "GetExtendedAgentCard",
 				GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/extendedAgentCard"},
-					{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
-				},
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"},
+					{Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
 				Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
 				Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
@@ -178,11 +147,10 @@ func newVersionV10() *runtime.Version {
 				Role: runtime.RolePushDelete,
 				RPC:  "DeleteTaskPushNotificationConfig",
 				GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				HTTP: []runtime.Route{
-					{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-				},
-				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
+				HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON,
+					neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("{}"),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadNothing,
@@ -246,12 +214,7 @@ func parseResultV10JSON(src []byte) (any, error) {
 }
 
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
-	req := &runtime.SendRequest{
-		Tenant:   x.Tenant,
-		Message:  (*engineMessage)(x.Message),
-		Metadata: x.Metadata,
-		Source:   x,
-	}
+	req := &runtime.SendRequest{Tenant: x.Tenant, Message: (*engineMessage)(x.Message), Metadata: x.Metadata, Source: x}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
 		req.HistoryLength = runtime.Int(c.HistoryLength)
@@ -262,12 +225,7 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 }
 
 func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:        x.Tenant,
-		ID:            x.ID,
-		HistoryLength: runtime.Int(x.HistoryLength),
-		Source:        x,
-	}
+	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, HistoryLength: runtime.Int(x.HistoryLength), Source: x}
 }
 
 func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
@@ -285,38 +243,19 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 }
 
 func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:   x.Tenant,
-		ID:       x.ID,
-		Metadata: x.Metadata,
-		Source:   x,
-	}
+	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Metadata: x.Metadata, Source: x}
 }
 
 func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant: x.Tenant,
-		ID:     x.ID,
-		Source: x,
-	}
+	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Source: x}
 }
 
 func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: *pushOf(x),
-		Source: x,
-	}
+	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: *pushOf(x), Source: x}
 }
 
 func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
+	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
 }
 
 func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
@@ -330,12 +269,7 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 }
 
 func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
+	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
 }
 
 func newVersionV03() *runtime.Version {
@@ -393,25 +327,28 @@ func newVersionV03() *runtime.Version {
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
 			},
 			{
-				Role:          runtime.RolePushGet,
-				RPC:           "tasks/pushNotificationConfig/get",
-				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON, neutralGetTaskPushNotificationConfigRequest),
+				Role: runtime.RolePushGet,
+				RPC:  "tasks/pushNotificationConfig/get",
+				Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON,
+					neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
 				AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
 			},
 			{
-				Role:          runtime.RolePushList,
-				RPC:           "tasks/pushNotificationConfig/list",
-				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON, neutralListTaskPushNotificationConfigsRequest),
+				Role: runtime.RolePushList,
+				RPC:  "tasks/pushNotificationConfig/list",
+				Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON,
+					neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
 				AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
 			},
 			{
-				Role:          runtime.RolePushDelete,
-				RPC:           "tasks/pushNotificationConfig/delete",
-				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON, neutralDeleteTaskPushNotificationConfigRequest),
+				Role: runtime.RolePushDelete,
+				RPC:  "tasks/pushNotificationConfig/delete",
+				Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON,
+					neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("null"),
 				AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
 				Read:          runtime.ReadNothing,
@@ -429,11 +366,7 @@ func newVersionV03() *runtime.Version {
 		ReadEvent:   parseEventV03JSON,
 		AppendCard:  runtime.AppendCard(appendAgentCardV03JSON),
 		ReadCard:    runtime.ReadCard(readAgentCardV03JSON, asCard),
-		Rules: runtime.Rules{
-			Final:       true,
-			PushTask:    true,
-			PlainErrors: true,
-		},
+		Rules:       runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
 	}
 }
 
@@ -542,25 +475,28 @@ func newVersionV02() *runtime.Version {
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
 			},
 			{
-				Role:          runtime.RolePushGet,
-				RPC:           "tasks/pushNotificationConfig/get",
-				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV02JSON, neutralGetTaskPushNotificationConfigRequest),
+				Role: runtime.RolePushGet,
+				RPC:  "tasks/pushNotificationConfig/get",
+				Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV02JSON,
+					neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
 				AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV02JSON),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
 			},
 			{
-				Role:          runtime.RolePushList,
-				RPC:           "tasks/pushNotificationConfig/list",
-				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV02JSON, neutralListTaskPushNotificationConfigsRequest),
+				Role: runtime.RolePushList,
+				RPC:  "tasks/pushNotificationConfig/list",
+				Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV02JSON,
+					neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV02JSON),
 				AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV02JSON),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV02JSON),
 			},
 			{
-				Role:          runtime.RolePushDelete,
-				RPC:           "tasks/pushNotificationConfig/delete",
-				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV02JSON, neutralDeleteTaskPushNotificationConfigRequest),
+				Role: runtime.RolePushDelete,
+				RPC:  "tasks/pushNotificationConfig/delete",
+				Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV02JSON,
+					neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("null"),
 				AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV02JSON),
 				Read:          runtime.ReadNothing,
@@ -683,9 +619,10 @@ func newVersionV01() *runtime.Version {
 			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
 		},
 		{
-			Role:          runtime.RolePushGet,
-			RPC:           "tasks/pushNotification/get",
-			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV01JSON, neutralGetTaskPushNotificationConfigRequest),
+			Role: runtime.RolePushGet,
+			RPC:  "tasks/pushNotification/get",
+			Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV01JSON,
+				neutralGetTaskPushNotificationConfigRequest),
 			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
 			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV01JSON),
 			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
@@ -773,21 +710,16 @@ func parseResultV01JSON(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-// newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.
+// newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a
+// question and a status.
 func newTask(id, contextID string, at time.Time) runtime.Task {
 	made := &struct {
 		task    engineTask
 		status  TaskStatus
 		history [2]*Message
 	}{
-		task: engineTask{
-			ID:        id,
-			ContextID: contextID,
-		},
-		status: TaskStatus{
-			State:     TaskStateSubmitted,
-			Timestamp: at,
-		},
+		task:   engineTask{ID: id, ContextID: contextID},
+		status: TaskStatus{State: TaskStateSubmitted, Timestamp: at},
 	}
 	made.task.Status = &made.status
 	made.task.History = made.history[:0]
@@ -817,15 +749,8 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 		outer engineTaskStatusUpdateEvent
 		inner TaskStatus
 	}{
-		outer: engineTaskStatusUpdateEvent{
-			TaskID:    taskID,
-			ContextID: contextID,
-		},
-		inner: TaskStatus{
-			State:     stateFrom(state),
-			Message:   (*Message)(m),
-			Timestamp: at,
-		},
+		outer: engineTaskStatusUpdateEvent{TaskID: taskID, ContextID: contextID},
+		inner: TaskStatus{State: stateFrom(state), Message: (*Message)(m), Timestamp: at},
 	}
 	made.outer.Status = &made.inner
 	return &made.outer
@@ -862,21 +787,12 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 			list = append(list, (*Task)(t))
 		}
 	}
-	return &ListTasksResponse{
-		Tasks:         list,
-		NextPageToken: next,
-		PageSize:      int32(pageSize),
-		TotalSize:     int32(total),
-	}
+	return &ListTasksResponse{Tasks: list, NextPageToken: next, PageSize: int32(pageSize), TotalSize: int32(total)}
 }
 
 func newSend(data runtime.SendRequest) any {
 	m, _ := data.Message.(*engineMessage)
-	req := &SendMessageRequest{
-		Tenant:   data.Tenant,
-		Message:  (*Message)(m),
-		Metadata: data.Metadata,
-	}
+	req := &SendMessageRequest{Tenant: data.Tenant, Message: (*Message)(m), Metadata: data.Metadata}
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
@@ -891,22 +807,11 @@ func newSend(data runtime.SendRequest) any {
 func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 	switch role {
 	case runtime.RoleGet:
-		return &GetTaskRequest{
-			Tenant:        data.Tenant,
-			ID:            data.ID,
-			HistoryLength: runtime.Int32(data.HistoryLength),
-		}
+		return &GetTaskRequest{Tenant: data.Tenant, ID: data.ID, HistoryLength: runtime.Int32(data.HistoryLength)}
 	case runtime.RoleCancel:
-		return &CancelTaskRequest{
-			Tenant:   data.Tenant,
-			ID:       data.ID,
-			Metadata: data.Metadata,
-		}
+		return &CancelTaskRequest{Tenant: data.Tenant, ID: data.ID, Metadata: data.Metadata}
 	case runtime.RoleSubscribe:
-		return &SubscribeToTaskRequest{
-			Tenant: data.Tenant,
-			ID:     data.ID,
-		}
+		return &SubscribeToTaskRequest{Tenant: data.Tenant, ID: data.ID}
 	}
 	return nil
 }
@@ -916,11 +821,7 @@ func pushOf(x *TaskPushNotificationConfig) *runtime.PushConfig {
 	if x == nil {
 		return nil
 	}
-	config := &runtime.PushConfig{
-		ID:    x.ID,
-		URL:   x.URL,
-		Token: x.Token,
-	}
+	config := &runtime.PushConfig{ID: x.ID, URL: x.URL, Token: x.Token}
 	if a := x.Authentication; a != nil {
 		config.Scheme = a.Scheme
 		config.Credentials = a.Credentials
@@ -932,18 +833,9 @@ func pushFrom(tenant, taskID string, from *runtime.PushConfig) *TaskPushNotifica
 	if from == nil {
 		return nil
 	}
-	x := &TaskPushNotificationConfig{
-		Tenant: tenant,
-		ID:     from.ID,
-		TaskID: taskID,
-		URL:    from.URL,
-		Token:  from.Token,
-	}
+	x := &TaskPushNotificationConfig{Tenant: tenant, ID: from.ID, TaskID: taskID, URL: from.URL, Token: from.Token}
 	if from.Scheme != "" || from.Credentials != "" {
-		x.Authentication = &AuthenticationInfo{
-			Scheme:      from.Scheme,
-			Credentials: from.Credentials,
-		}
+		x.Authentication = &AuthenticationInfo{Scheme: from.Scheme, Credentials: from.Credentials}
 	}
 	return x
 }
@@ -957,10 +849,7 @@ func newPushPage(tenant, taskID string, configs []runtime.PushConfig, next strin
 	for i := range configs {
 		list[i] = pushFrom(tenant, taskID, &configs[i])
 	}
-	return &ListTaskPushNotificationConfigsResponse{
-		Configs:       list,
-		NextPageToken: next,
-	}
+	return &ListTaskPushNotificationConfigsResponse{Configs: list, NextPageToken: next}
 }
 
 // CardInfo implements [runtime.Card].
@@ -976,20 +865,12 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 		info.Push = wire.OrZero(has.PushNotifications)
 		info.Extended = wire.OrZero(has.ExtendedAgentCard)
 		for _, e := range has.Extensions {
-			info.Extensions = append(info.Extensions, runtime.Extension{
-				URI:      e.URI,
-				Required: e.Required,
-				Params:   e.Params,
-			})
+			info.Extensions = append(info.Extensions, runtime.Extension{URI: e.URI, Required: e.Required, Params: e.Params})
 		}
 	}
 	for _, i := range x.SupportedInterfaces {
-		info.Interfaces = append(info.Interfaces, runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		})
+		info.Interfaces = append(info.Interfaces,
+			runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
 	}
 	return info
 }

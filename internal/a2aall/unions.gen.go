@@ -4,7 +4,8 @@ package a2aall
 
 import "github.com/a2agen/a2agen/runtime/wire"
 
-// OAuthFlow is one of *AuthorizationCodeOAuthFlow, *ClientCredentialsOAuthFlow, *ImplicitOAuthFlow, *PasswordOAuthFlow, *DeviceCodeOAuthFlow or *UnknownOAuthFlow; nil is none. The flow: exactly one of the members.
+// OAuthFlow is one of *AuthorizationCodeOAuthFlow, *ClientCredentialsOAuthFlow, *ImplicitOAuthFlow, *PasswordOAuthFlow,
+// *DeviceCodeOAuthFlow or *UnknownOAuthFlow; nil is none. The flow: exactly one of the members.
 type OAuthFlow interface {
 	isOAuthFlow()
 }
@@ -22,7 +23,8 @@ func (*PasswordOAuthFlow) isOAuthFlow()          {}
 func (*DeviceCodeOAuthFlow) isOAuthFlow()        {}
 func (*UnknownOAuthFlow) isOAuthFlow()           {}
 
-// PartContent is one of PartText, PartRaw, PartURL, PartData or *UnknownPartContent; nil is none. The content itself: exactly one of the members.
+// PartContent is one of PartText, PartRaw, PartURL, PartData or *UnknownPartContent; nil is none. The content itself:
+// exactly one of the members.
 type PartContent interface {
 	isPartContent()
 }
@@ -51,7 +53,9 @@ func (PartURL) isPartContent()             {}
 func (PartData) isPartContent()            {}
 func (*UnknownPartContent) isPartContent() {}
 
-// SecuritySchemeKind is one of *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme or *UnknownSecuritySchemeKind; nil is none. The scheme: exactly one of the members.
+// SecuritySchemeKind is one of *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme,
+// *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme or *UnknownSecuritySchemeKind; nil is none. The scheme:
+// exactly one of the members.
 type SecuritySchemeKind interface {
 	isSecuritySchemeKind()
 }
@@ -69,7 +73,8 @@ func (*OpenIDConnectSecurityScheme) isSecuritySchemeKind() {}
 func (*MutualTLSSecurityScheme) isSecuritySchemeKind()     {}
 func (*UnknownSecuritySchemeKind) isSecuritySchemeKind()   {}
 
-// SendMessageResponsePayload is one of *Task, *Message or *UnknownSendMessageResponsePayload; nil is none. The answer: exactly one of the members.
+// SendMessageResponsePayload is one of *Task, *Message or *UnknownSendMessageResponsePayload; nil is none. The answer:
+// exactly one of the members.
 type SendMessageResponsePayload interface {
 	isSendMessageResponsePayload()
 }
@@ -84,7 +89,8 @@ func (*Task) isSendMessageResponsePayload()                              {}
 func (*Message) isSendMessageResponsePayload()                           {}
 func (*UnknownSendMessageResponsePayload) isSendMessageResponsePayload() {}
 
-// StreamResponsePayload is one of *Task, *Message, *TaskStatusUpdateEvent, *TaskArtifactUpdateEvent or *UnknownStreamResponsePayload; nil is none. The item: exactly one of the members.
+// StreamResponsePayload is one of *Task, *Message, *TaskStatusUpdateEvent, *TaskArtifactUpdateEvent or
+// *UnknownStreamResponsePayload; nil is none. The item: exactly one of the members.
 type StreamResponsePayload interface {
 	isStreamResponsePayload()
 }

@@ -26,15 +26,11 @@ func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeJSON)
 }
 
-var fieldsAPIKeySecuritySchemeJSON = wire.Fields[*APIKeySecurityScheme]{
+var readAPIKeySecuritySchemeJSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
 	{Name: "location", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
-}
-
-func readAPIKeySecuritySchemeJSON(r *wire.Reader, x *APIKeySecurityScheme) {
-	fieldsAPIKeySecuritySchemeJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
@@ -56,16 +52,15 @@ func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCapabilitiesJSON)
 }
 
-var fieldsAgentCapabilitiesJSON = wire.Fields[*AgentCapabilities]{
+var readAgentCapabilitiesJSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionJSON) }},
-	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
-}
-
-func readAgentCapabilitiesJSON(r *wire.Reader, x *AgentCapabilities) {
-	fieldsAgentCapabilitiesJSON.Read(r, x)
-}
+	{Name: "pushNotifications", Aliases: []string{"push_notifications"},
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
+	{Name: "extensions",
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionJSON) }},
+	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"},
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
@@ -82,8 +77,10 @@ func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, wire.AppendMessage)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes, wire.AppendMessage)
-	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes,
+		wire.AppendMessage)
+	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0,
+		x.SecurityRequirements, wire.AppendMessage)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
 	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, wire.AppendMessage)
@@ -96,28 +93,35 @@ func (x AgentCard) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentCard) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readAgentCardJSON) }
 
-var fieldsAgentCardJSON = wire.Fields[*AgentCard]{
+var readAgentCardJSON = wire.Fields[*AgentCard]{
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
-	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceJSON)
-	}},
+	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true,
+		Read: func(r *wire.Reader, x *AgentCard) {
+			x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceJSON)
+		}},
 	{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderJSON) }},
 	{Name: "version", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
-	{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-	{Name: "capabilities", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesJSON) }},
-	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeJSON) }},
+	{Name: "documentationUrl", Aliases: []string{"documentation_url"},
+		Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
+	{Name: "capabilities", Required: true,
+		Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesJSON) }},
+	{Name: "securitySchemes", Aliases: []string{"security_schemes"},
+		Read: func(r *wire.Reader, x *AgentCard) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeJSON) }},
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentCard) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementJSON)
 	}},
-	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
-	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
-	{Name: "skills", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillJSON) }},
-	{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureJSON) }},
-	{Name: "iconUrl", Aliases: []string{"icon_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
-}
-
-func readAgentCardJSON(r *wire.Reader, x *AgentCard) { fieldsAgentCardJSON.Read(r, x) }
+	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
+	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
+	{Name: "skills", Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillJSON) }},
+	{Name: "signatures",
+		Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureJSON) }},
+	{Name: "iconUrl", Aliases: []string{"icon_url"},
+		Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
@@ -138,15 +142,11 @@ func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentCardSignatureJSON)
 }
 
-var fieldsAgentCardSignatureJSON = wire.Fields[*AgentCardSignature]{
+var readAgentCardSignatureJSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
-}
-
-func readAgentCardSignatureJSON(r *wire.Reader, x *AgentCardSignature) {
-	fieldsAgentCardSignatureJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
@@ -168,14 +168,12 @@ func (x *AgentExtension) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentExtensionJSON)
 }
 
-var fieldsAgentExtensionJSON = wire.Fields[*AgentExtension]{
+var readAgentExtensionJSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
 	{Name: "params", Read: func(r *wire.Reader, x *AgentExtension) { x.Params = r.Struct() }},
-}
-
-func readAgentExtensionJSON(r *wire.Reader, x *AgentExtension) { fieldsAgentExtensionJSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
@@ -196,14 +194,14 @@ func (x *AgentInterface) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentInterfaceJSON)
 }
 
-var fieldsAgentInterfaceJSON = wire.Fields[*AgentInterface]{
+var readAgentInterfaceJSON = wire.Fields[*AgentInterface]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.URL = r.String() }},
-	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
+	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true,
+		Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
 	{Name: "tenant", Read: func(r *wire.Reader, x *AgentInterface) { x.Tenant = r.String() }},
-	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
-}
-
-func readAgentInterfaceJSON(r *wire.Reader, x *AgentInterface) { fieldsAgentInterfaceJSON.Read(r, x) }
+	{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Required: true,
+		Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolVersion = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
@@ -222,12 +220,10 @@ func (x *AgentProvider) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentProviderJSON)
 }
 
-var fieldsAgentProviderJSON = wire.Fields[*AgentProvider]{
+var readAgentProviderJSON = wire.Fields[*AgentProvider]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
 	{Name: "organization", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
-}
-
-func readAgentProviderJSON(r *wire.Reader, x *AgentProvider) { fieldsAgentProviderJSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
@@ -249,7 +245,8 @@ func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, wire.AppendMessage)
+	b, err = wire.AppendMemberList(b, err, `,"securityRequirements":`, len(x.SecurityRequirements) > 0,
+		x.SecurityRequirements, wire.AppendMessage)
 	return wire.EndObject(b, start), err
 }
 
@@ -259,20 +256,21 @@ func (x *AgentSkill) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAgentSkillJSON)
 }
 
-var fieldsAgentSkillJSON = wire.Fields[*AgentSkill]{
+var readAgentSkillJSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
-	{Name: "tags", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
+	{Name: "tags", Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
 	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
-	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
-	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
+	{Name: "inputModes", Aliases: []string{"input_modes"},
+		Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
+	{Name: "outputModes", Aliases: []string{"output_modes"},
+		Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementJSON)
 	}},
-}
-
-func readAgentSkillJSON(r *wire.Reader, x *AgentSkill) { fieldsAgentSkillJSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
@@ -297,16 +295,16 @@ func (x Artifact) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Artifact) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readArtifactJSON) }
 
-var fieldsArtifactJSON = wire.Fields[*Artifact]{
-	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
+var readArtifactJSON = wire.Fields[*Artifact]{
+	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true,
+		Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
-}
-
-func readArtifactJSON(r *wire.Reader, x *Artifact) { fieldsArtifactJSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
@@ -325,14 +323,10 @@ func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAuthenticationInfoJSON)
 }
 
-var fieldsAuthenticationInfoJSON = wire.Fields[*AuthenticationInfo]{
+var readAuthenticationInfoJSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = r.String() }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
-}
-
-func readAuthenticationInfoJSON(r *wire.Reader, x *AuthenticationInfo) {
-	fieldsAuthenticationInfoJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -354,19 +348,19 @@ func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowJSON)
 }
 
-var fieldsAuthorizationCodeOAuthFlowJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
+var readAuthorizationCodeOAuthFlowJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true,
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-	{Name: "pkceRequired", Aliases: []string{"pkce_required"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
-}
-
-func readAuthorizationCodeOAuthFlowJSON(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
-	fieldsAuthorizationCodeOAuthFlowJSON.Read(r, x)
-}
+	{Name: "pkceRequired", Aliases: []string{"pkce_required"},
+		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.PKCERequired = r.Bool() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -387,15 +381,11 @@ func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readCancelTaskRequestJSON)
 }
 
-var fieldsCancelTaskRequestJSON = wire.Fields[*CancelTaskRequest]{
+var readCancelTaskRequestJSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
-}
-
-func readCancelTaskRequestJSON(r *wire.Reader, x *CancelTaskRequest) {
-	fieldsCancelTaskRequestJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -415,17 +405,15 @@ func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowJSON)
 }
 
-var fieldsClientCredentialsOAuthFlowJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
+var readClientCredentialsOAuthFlowJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
+		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readClientCredentialsOAuthFlowJSON(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
-	fieldsClientCredentialsOAuthFlowJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeleteTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -447,15 +435,13 @@ func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) erro
 	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestJSON)
 }
 
-var fieldsDeleteTaskPushNotificationConfigRequestJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var readDeleteTaskPushNotificationConfigRequestJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readDeleteTaskPushNotificationConfigRequestJSON(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) {
-	fieldsDeleteTaskPushNotificationConfigRequestJSON.Read(r, x)
-}
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -476,18 +462,17 @@ func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowJSON)
 }
 
-var fieldsDeviceCodeOAuthFlowJSON = wire.Fields[*DeviceCodeOAuthFlow]{
-	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
+var readDeviceCodeOAuthFlowJSON = wire.Fields[*DeviceCodeOAuthFlow]{
+	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true,
+		Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
+		Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readDeviceCodeOAuthFlowJSON(r *wire.Reader, x *DeviceCodeOAuthFlow) {
-	fieldsDeviceCodeOAuthFlowJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -505,13 +490,9 @@ func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestJSON)
 }
 
-var fieldsGetExtendedAgentCardRequestJSON = wire.Fields[*GetExtendedAgentCardRequest]{
+var readGetExtendedAgentCardRequestJSON = wire.Fields[*GetExtendedAgentCardRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetExtendedAgentCardRequest) { x.Tenant = r.String() }},
-}
-
-func readGetExtendedAgentCardRequestJSON(r *wire.Reader, x *GetExtendedAgentCardRequest) {
-	fieldsGetExtendedAgentCardRequestJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -531,15 +512,13 @@ func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestJSON)
 }
 
-var fieldsGetTaskPushNotificationConfigRequestJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var readGetTaskPushNotificationConfigRequestJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
-}
-
-func readGetTaskPushNotificationConfigRequestJSON(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) {
-	fieldsGetTaskPushNotificationConfigRequestJSON.Read(r, x)
-}
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true,
+		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -559,13 +538,12 @@ func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readGetTaskRequestJSON)
 }
 
-var fieldsGetTaskRequestJSON = wire.Fields[*GetTaskRequest]{
+var readGetTaskRequestJSON = wire.Fields[*GetTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
-}
-
-func readGetTaskRequestJSON(r *wire.Reader, x *GetTaskRequest) { fieldsGetTaskRequestJSON.Read(r, x) }
+	{Name: "historyLength", Aliases: []string{"history_length"},
+		Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = new(r.Int32()) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -585,15 +563,12 @@ func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeJSON)
 }
 
-var fieldsHTTPAuthSecuritySchemeJSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var readHTTPAuthSecuritySchemeJSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
-}
-
-func readHTTPAuthSecuritySchemeJSON(r *wire.Reader, x *HTTPAuthSecurityScheme) {
-	fieldsHTTPAuthSecuritySchemeJSON.Read(r, x)
-}
+	{Name: "bearerFormat", Aliases: []string{"bearer_format"},
+		Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
@@ -615,17 +590,15 @@ func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readImplicitOAuthFlowJSON)
 }
 
-var fieldsImplicitOAuthFlowJSON = wire.Fields[*ImplicitOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
+var readImplicitOAuthFlowJSON = wire.Fields[*ImplicitOAuthFlow]{
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"},
+		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readImplicitOAuthFlowJSON(r *wire.Reader, x *ImplicitOAuthFlow) {
-	fieldsImplicitOAuthFlowJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -648,16 +621,15 @@ func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error
 	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestJSON)
 }
 
-var fieldsListTaskPushNotificationConfigsRequestJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var readListTaskPushNotificationConfigsRequestJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.Tenant = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
-	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsRequestJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) {
-	fieldsListTaskPushNotificationConfigsRequestJSON.Read(r, x)
-}
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+	{Name: "pageSize", Aliases: []string{"page_size"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
+	{Name: "pageToken", Aliases: []string{"page_token"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTaskPushNotificationConfigsResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -679,16 +651,13 @@ func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) erro
 	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseJSON)
 }
 
-var fieldsListTaskPushNotificationConfigsResponseJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+var readListTaskPushNotificationConfigsResponseJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigJSON)
 	}},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
-}
-
-func readListTaskPushNotificationConfigsResponseJSON(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-	fieldsListTaskPushNotificationConfigsResponseJSON.Read(r, x)
-}
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"},
+		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -703,7 +672,8 @@ func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
 	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
 	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}), x.StatusTimestampAfter, wire.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}),
+		x.StatusTimestampAfter, wire.AppendTimestamp)
 	b = wire.AppendSet(b, `,"includeArtifacts":`, x.IncludeArtifacts, wire.AppendBool)
 	return wire.EndObject(b, start), err
 }
@@ -714,20 +684,22 @@ func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readListTasksRequestJSON)
 }
 
-var fieldsListTasksRequestJSON = wire.Fields[*ListTasksRequest]{
+var readListTasksRequestJSON = wire.Fields[*ListTasksRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Tenant = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
 	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateJSON(r) }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
-	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
-	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"}, Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
-}
-
-func readListTasksRequestJSON(r *wire.Reader, x *ListTasksRequest) {
-	fieldsListTasksRequestJSON.Read(r, x)
-}
+	{Name: "pageSize", Aliases: []string{"page_size"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
+	{Name: "pageToken", Aliases: []string{"page_token"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
+	{Name: "historyLength", Aliases: []string{"history_length"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "statusTimestampAfter", Aliases: []string{"status_timestamp_after"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
+	{Name: "includeArtifacts", Aliases: []string{"include_artifacts"},
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -749,16 +721,16 @@ func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readListTasksResponseJSON)
 }
 
-var fieldsListTasksResponseJSON = wire.Fields[*ListTasksResponse]{
-	{Name: "tasks", Required: true, Null: wire.NullEmpty, Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskJSON) }},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
-	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
-	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true, Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
-}
-
-func readListTasksResponseJSON(r *wire.Reader, x *ListTasksResponse) {
-	fieldsListTasksResponseJSON.Read(r, x)
-}
+var readListTasksResponseJSON = wire.Fields[*ListTasksResponse]{
+	{Name: "tasks", Required: true, Null: wire.NullEmpty,
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskJSON) }},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true,
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
+	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true,
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.PageSize = r.Int32() }},
+	{Name: "totalSize", Aliases: []string{"total_size"}, Required: true,
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.TotalSize = r.Int32() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Message) AppendJSON(b []byte) ([]byte, error) {
@@ -788,18 +760,21 @@ func (x Message) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageJSON) }
 
-var fieldsMessageJSON = wire.Fields[*Message]{
-	{Name: "messageId", Aliases: []string{"message_id"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+var readMessageJSON = wire.Fields[*Message]{
+	{Name: "messageId", Aliases: []string{"message_id"}, Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"},
+		Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Required: true, Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleJSON) }},
-	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
+	{Name: "role", Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleJSON) }},
+	{Name: "parts", Required: true,
+		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
-	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"}, Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
-}
-
-func readMessageJSON(r *wire.Reader, x *Message) { fieldsMessageJSON.Read(r, x) }
+	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"},
+		Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -817,13 +792,9 @@ func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeJSON)
 }
 
-var fieldsMutualTLSSecuritySchemeJSON = wire.Fields[*MutualTLSSecurityScheme]{
+var readMutualTLSSecuritySchemeJSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
-}
-
-func readMutualTLSSecuritySchemeJSON(r *wire.Reader, x *MutualTLSSecurityScheme) {
-	fieldsMutualTLSSecuritySchemeJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -844,15 +815,13 @@ func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeJSON)
 }
 
-var fieldsOAuth2SecuritySchemeJSON = wire.Fields[*OAuth2SecurityScheme]{
+var readOAuth2SecuritySchemeJSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-	{Name: "flows", Required: true, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsJSON) }},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
-}
-
-func readOAuth2SecuritySchemeJSON(r *wire.Reader, x *OAuth2SecurityScheme) {
-	fieldsOAuth2SecuritySchemeJSON.Read(r, x)
-}
+	{Name: "flows", Required: true,
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsJSON) }},
+	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"},
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
@@ -887,11 +856,16 @@ func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
 }
 
 var fieldsOAuthFlowsJSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowJSON) }},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowJSON) }},
-	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowJSON) }},
-	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowJSON) }},
-	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowJSON) }},
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowJSON) }},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowJSON) }},
+	{Name: "implicit", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowJSON) }},
+	{Name: "password", Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowJSON) }},
+	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowJSON) }},
 }
 
 func readOAuthFlowsJSON(r *wire.Reader, x *OAuthFlows) {
@@ -922,14 +896,11 @@ func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeJSON)
 }
 
-var fieldsOpenIDConnectSecuritySchemeJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var readOpenIDConnectSecuritySchemeJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
-}
-
-func readOpenIDConnectSecuritySchemeJSON(r *wire.Reader, x *OpenIDConnectSecurityScheme) {
-	fieldsOpenIDConnectSecuritySchemeJSON.Read(r, x)
-}
+	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true,
+		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Part) AppendJSON(b []byte) ([]byte, error) {
@@ -966,7 +937,8 @@ var fieldsPartJSON = wire.Fields[*Part]{
 	{Name: "text", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartText(r.String()) }},
 	{Name: "raw", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartRaw(r.Bytes()) }},
 	{Name: "url", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartURL(r.String()) }},
-	{Name: "data", Null: wire.NullValue, Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartData(r.Value()) }},
+	{Name: "data", Null: wire.NullValue, Oneof: 1,
+		Read: func(r *wire.Reader, x *Part) { x.Content = PartData(r.Value()) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Part) { x.Metadata = r.Struct() }},
 	{Name: "filename", Read: func(r *wire.Reader, x *Part) { x.Filename = r.String() }},
 	{Name: "mediaType", Aliases: []string{"media_type"}, Read: func(r *wire.Reader, x *Part) { x.MediaType = r.String() }},
@@ -1003,17 +975,15 @@ func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readPasswordOAuthFlowJSON)
 }
 
-var fieldsPasswordOAuthFlowJSON = wire.Fields[*PasswordOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
+var readPasswordOAuthFlowJSON = wire.Fields[*PasswordOAuthFlow]{
+	{Name: "tokenUrl", Aliases: []string{"token_url"},
+		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
+		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
-}
-
-func readPasswordOAuthFlowJSON(r *wire.Reader, x *PasswordOAuthFlow) {
-	fieldsPasswordOAuthFlowJSON.Read(r, x)
-}
+}.Read
 
 var valuesRoleJSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
@@ -1042,13 +1012,10 @@ func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSecurityRequirementJSON)
 }
 
-var fieldsSecurityRequirementJSON = wire.Fields[*SecurityRequirement]{
-	{Name: "schemes", Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListJSON) }},
-}
-
-func readSecurityRequirementJSON(r *wire.Reader, x *SecurityRequirement) {
-	fieldsSecurityRequirementJSON.Read(r, x)
-}
+var readSecurityRequirementJSON = wire.Fields[*SecurityRequirement]{
+	{Name: "schemes",
+		Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListJSON) }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
@@ -1071,7 +1038,8 @@ func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 	case *UnknownSecuritySchemeKind:
 		b, err = wire.AppendUnknown(b, err, c.Name, c.Value)
 	default:
-		err = wire.NeedCase(err, "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
+		err = wire.NeedCase(err, "apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme",
+			"openIdConnectSecurityScheme", "mtlsSecurityScheme")
 	}
 	return wire.EndObject(b, start), err
 }
@@ -1083,13 +1051,18 @@ func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
 }
 
 var fieldsSecuritySchemeJSON = wire.Fields[*SecurityScheme]{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeJSON) }},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeJSON) }},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeJSON) }},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
-		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeJSON)
-	}},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeJSON) }},
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeJSON) }},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeJSON) }},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeJSON) }},
+	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeJSON)
+		}},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeJSON) }},
 }
 
 func readSecuritySchemeJSON(r *wire.Reader, x *SecurityScheme) {
@@ -1098,7 +1071,8 @@ func readSecuritySchemeJSON(r *wire.Reader, x *SecurityScheme) {
 		if name, value, ok := extra.Case(); ok {
 			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
 		} else {
-			r.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
+			r.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme",
+				"mtlsSecurityScheme")
 		}
 	}
 }
@@ -1113,7 +1087,8 @@ func (x *SendMessageConfiguration) AppendJSON(b []byte) ([]byte, error) {
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMember(b, err, `,"taskPushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, wire.AppendMessage)
+	b, err = wire.AppendMember(b, err, `,"taskPushNotificationConfig":`, x.TaskPushNotificationConfig != nil,
+		x.TaskPushNotificationConfig, wire.AppendMessage)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
 	b = wire.AppendPlain(b, `,"returnImmediately":`, x.ReturnImmediately, wire.AppendBool)
 	return wire.EndObject(b, start), err
@@ -1125,18 +1100,18 @@ func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSendMessageConfigurationJSON)
 }
 
-var fieldsSendMessageConfigurationJSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
-	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigJSON)
-	}},
-	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "returnImmediately", Aliases: []string{"return_immediately"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
-}
-
-func readSendMessageConfigurationJSON(r *wire.Reader, x *SendMessageConfiguration) {
-	fieldsSendMessageConfigurationJSON.Read(r, x)
-}
+var readSendMessageConfigurationJSON = wire.Fields[*SendMessageConfiguration]{
+	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) {
+			x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigJSON)
+		}},
+	{Name: "historyLength", Aliases: []string{"history_length"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "returnImmediately", Aliases: []string{"return_immediately"},
+		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = r.Bool() }},
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
@@ -1158,18 +1133,15 @@ func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSendMessageRequestJSON)
 }
 
-var fieldsSendMessageRequestJSON = wire.Fields[*SendMessageRequest]{
+var readSendMessageRequestJSON = wire.Fields[*SendMessageRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Tenant = r.String() }},
-	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageJSON) }},
+	{Name: "message", Required: true,
+		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageJSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationJSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
-}
-
-func readSendMessageRequestJSON(r *wire.Reader, x *SendMessageRequest) {
-	fieldsSendMessageRequestJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
@@ -1198,8 +1170,10 @@ func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
 }
 
 var fieldsSendMessageResponseJSON = wire.Fields[*SendMessageResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskJSON) }},
-	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageJSON) }},
+	{Name: "task", Oneof: 1,
+		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskJSON) }},
+	{Name: "message", Oneof: 1,
+		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageJSON) }},
 }
 
 func readSendMessageResponseJSON(r *wire.Reader, x *SendMessageResponse) {
@@ -1245,9 +1219,12 @@ func (x *StreamResponse) UnmarshalJSON(src []byte) error {
 
 var fieldsStreamResponseJSON = wire.Fields[*StreamResponse]{
 	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskJSON) }},
-	{Name: "message", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageJSON) }},
-	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventJSON) }},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventJSON) }},
+	{Name: "message", Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageJSON) }},
+	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventJSON) }},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventJSON) }},
 }
 
 func readStreamResponseJSON(r *wire.Reader, x *StreamResponse) {
@@ -1312,14 +1289,10 @@ func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readSubscribeToTaskRequestJSON)
 }
 
-var fieldsSubscribeToTaskRequestJSON = wire.Fields[*SubscribeToTaskRequest]{
+var readSubscribeToTaskRequestJSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
-}
-
-func readSubscribeToTaskRequestJSON(r *wire.Reader, x *SubscribeToTaskRequest) {
-	fieldsSubscribeToTaskRequestJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *Task) AppendJSON(b []byte) ([]byte, error) {
@@ -1341,16 +1314,15 @@ func (x Task) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskJSON) }
 
-var fieldsTaskJSON = wire.Fields[*Task]{
+var readTaskJSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactJSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
-}
-
-func readTaskJSON(r *wire.Reader, x *Task) { fieldsTaskJSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1374,18 +1346,18 @@ func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventJSON)
 }
 
-var fieldsTaskArtifactUpdateEventJSON = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactJSON) }},
+var readTaskArtifactUpdateEventJSON = wire.Fields[*TaskArtifactUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "artifact", Required: true,
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactJSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "lastChunk", Aliases: []string{"last_chunk"},
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskArtifactUpdateEventJSON(r *wire.Reader, x *TaskArtifactUpdateEvent) {
-	fieldsTaskArtifactUpdateEventJSON.Read(r, x)
-}
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
@@ -1409,20 +1381,17 @@ func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskPushNotificationConfigJSON)
 }
 
-var fieldsTaskPushNotificationConfigJSON = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigJSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Tenant = r.String() }},
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
-	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"},
+		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = r.String() }},
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
 		x.Authentication = wire.ReadNew(r, readAuthenticationInfoJSON)
 	}},
-}
-
-func readTaskPushNotificationConfigJSON(r *wire.Reader, x *TaskPushNotificationConfig) {
-	fieldsTaskPushNotificationConfigJSON.Read(r, x)
-}
+}.Read
 
 var valuesTaskStateJSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
@@ -1460,13 +1429,12 @@ func (x *TaskStatus) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskStatusJSON)
 }
 
-var fieldsTaskStatusJSON = wire.Fields[*TaskStatus]{
-	{Name: "state", Required: true, Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateJSON) }},
+var readTaskStatusJSON = wire.Fields[*TaskStatus]{
+	{Name: "state", Required: true,
+		Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateJSON) }},
 	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageJSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
-}
-
-func readTaskStatusJSON(r *wire.Reader, x *TaskStatus) { fieldsTaskStatusJSON.Read(r, x) }
+}.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
@@ -1488,13 +1456,12 @@ func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
 	return wire.Unmarshal(src, x, readTaskStatusUpdateEventJSON)
 }
 
-var fieldsTaskStatusUpdateEventJSON = wire.Fields[*TaskStatusUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"}, Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
+var readTaskStatusUpdateEventJSON = wire.Fields[*TaskStatusUpdateEvent]{
+	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "status", Required: true,
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
-}
-
-func readTaskStatusUpdateEventJSON(r *wire.Reader, x *TaskStatusUpdateEvent) {
-	fieldsTaskStatusUpdateEventJSON.Read(r, x)
-}
+}.Read

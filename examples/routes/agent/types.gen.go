@@ -39,11 +39,7 @@ func (v Coordinates) MarshalJSON() ([]byte, error) {
 	return check.Append(nil, &v, checkCoordinates, writeCoordinates)
 }
 
-var keysCoordinates = check.Keys{
-	Names:    []string{"lat", "lng"},
-	Required: []bool{true, true},
-	Closed:   true,
-}
+var keysCoordinates = check.Keys{Names: []string{"lat", "lng"}, Required: []bool{true, true}, Closed: true}
 
 func readCoordinates(r *check.Reader) (v Coordinates) {
 	if !r.IsObject() {
@@ -224,7 +220,8 @@ func readCustomMapGeneratorInputStyle(r *check.Reader) CustomMapGeneratorInputSt
 }
 
 func checkCustomMapGeneratorInputStyle(c *check.Checker, v *CustomMapGeneratorInputStyle) {
-	check.OneOf(c, *v, "one of \"streets\", \"terrain\", \"night\"", CustomMapGeneratorInputStyleStreets, CustomMapGeneratorInputStyleTerrain, CustomMapGeneratorInputStyleNight)
+	check.OneOf(c, *v, "one of \"streets\", \"terrain\", \"night\"", CustomMapGeneratorInputStyleStreets,
+		CustomMapGeneratorInputStyleTerrain, CustomMapGeneratorInputStyleNight)
 }
 
 func writeCustomMapGeneratorInputStyle(b []byte, v *CustomMapGeneratorInputStyle) []byte {
@@ -798,7 +795,9 @@ func readRouteOptimizerTrafficInputPreferencesItem(r *check.Reader) RouteOptimiz
 }
 
 func checkRouteOptimizerTrafficInputPreferencesItem(c *check.Checker, v *RouteOptimizerTrafficInputPreferencesItem) {
-	check.OneOf(c, *v, "one of \"avoid_tolls\", \"avoid_ferries\", \"avoid_highways\", \"prefer_highways\"", RouteOptimizerTrafficInputPreferencesItemAvoidTolls, RouteOptimizerTrafficInputPreferencesItemAvoidFerries, RouteOptimizerTrafficInputPreferencesItemAvoidHighways, RouteOptimizerTrafficInputPreferencesItemPreferHighways)
+	check.OneOf(c, *v, "one of \"avoid_tolls\", \"avoid_ferries\", \"avoid_highways\", \"prefer_highways\"",
+		RouteOptimizerTrafficInputPreferencesItemAvoidTolls, RouteOptimizerTrafficInputPreferencesItemAvoidFerries,
+		RouteOptimizerTrafficInputPreferencesItemAvoidHighways, RouteOptimizerTrafficInputPreferencesItemPreferHighways)
 }
 
 func writeRouteOptimizerTrafficInputPreferencesItem(b []byte, v *RouteOptimizerTrafficInputPreferencesItem) []byte {

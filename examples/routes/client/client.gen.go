@@ -13,7 +13,8 @@ import (
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
-// Client calls the skills of the agent "GeoSpatial Route Planner Agent"; the embedded client calls the protocol's operations. It is safe for concurrent use.
+// Client calls the skills of the agent "GeoSpatial Route Planner Agent"; the embedded client calls the protocol's
+// operations. It is safe for concurrent use.
 type Client struct {
 	*a2a.Client
 }
@@ -43,19 +44,27 @@ var skillRouteOptimizerTraffic = rpc.Skill[*agent.RouteOptimizerTrafficInput, *a
 }
 
 // RouteOptimizerTraffic calls the skill "route-optimizer-traffic" and waits for its output.
-//
-// Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).
-func (c *Client) RouteOptimizerTraffic(ctx context.Context, in *agent.RouteOptimizerTrafficInput, opts ...rpc.CallOption) (*agent.RouteOptimizerTrafficOutput, error) {
+// Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions,
+// road closures, and user preferences (e.g., avoid tolls, prefer highways).
+func (c *Client) RouteOptimizerTraffic(
+	ctx context.Context, in *agent.RouteOptimizerTrafficInput, opts ...rpc.CallOption,
+) (*agent.RouteOptimizerTrafficOutput, error) {
 	return skillRouteOptimizerTraffic.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
-// RouteOptimizerTrafficStream calls the skill "route-optimizer-traffic" and yields its steps; the last one has the output.
-func (c *Client) RouteOptimizerTrafficStream(ctx context.Context, in *agent.RouteOptimizerTrafficInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*agent.RouteOptimizerTrafficOutput], error] {
+// RouteOptimizerTrafficStream calls the skill "route-optimizer-traffic" and yields its steps; the last one has the
+// output.
+func (c *Client) RouteOptimizerTrafficStream(
+	ctx context.Context, in *agent.RouteOptimizerTrafficInput, opts ...rpc.CallOption,
+) iter.Seq2[rpc.Event[*agent.RouteOptimizerTrafficOutput], error] {
 	return skillRouteOptimizerTraffic.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
-// RouteOptimizerTrafficAnswer answers what the skill "route-optimizer-traffic" asked in the middle of a task, and waits for its output. Get the question with errors.As.
-func (c *Client) RouteOptimizerTrafficAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*agent.RouteOptimizerTrafficOutput, error) {
+// RouteOptimizerTrafficAnswer answers what the skill "route-optimizer-traffic" asked in the middle of a task, and waits
+// for its output. Get the question with errors.As.
+func (c *Client) RouteOptimizerTrafficAnswer(
+	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
+) (*agent.RouteOptimizerTrafficOutput, error) {
 	return skillRouteOptimizerTraffic.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
@@ -66,19 +75,26 @@ var skillCustomMapGenerator = rpc.Skill[*agent.CustomMapGeneratorInput, *agent.C
 }
 
 // CustomMapGenerator calls the skill "custom-map-generator" and waits for its output.
-//
-// Creates custom map images or interactive map views based on user-defined points of interest, routes, and style preferences. Can overlay data layers.
-func (c *Client) CustomMapGenerator(ctx context.Context, in *agent.CustomMapGeneratorInput, opts ...rpc.CallOption) (*agent.CustomMapGeneratorOutput, error) {
+// Creates custom map images or interactive map views based on user-defined points of interest, routes, and style
+// preferences. Can overlay data layers.
+func (c *Client) CustomMapGenerator(
+	ctx context.Context, in *agent.CustomMapGeneratorInput, opts ...rpc.CallOption,
+) (*agent.CustomMapGeneratorOutput, error) {
 	return skillCustomMapGenerator.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // CustomMapGeneratorStream calls the skill "custom-map-generator" and yields its steps; the last one has the output.
-func (c *Client) CustomMapGeneratorStream(ctx context.Context, in *agent.CustomMapGeneratorInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*agent.CustomMapGeneratorOutput], error] {
+func (c *Client) CustomMapGeneratorStream(
+	ctx context.Context, in *agent.CustomMapGeneratorInput, opts ...rpc.CallOption,
+) iter.Seq2[rpc.Event[*agent.CustomMapGeneratorOutput], error] {
 	return skillCustomMapGenerator.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
-// CustomMapGeneratorAnswer answers what the skill "custom-map-generator" asked in the middle of a task, and waits for its output. Get the question with errors.As.
-func (c *Client) CustomMapGeneratorAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*agent.CustomMapGeneratorOutput, error) {
+// CustomMapGeneratorAnswer answers what the skill "custom-map-generator" asked in the middle of a task, and waits for
+// its output. Get the question with errors.As.
+func (c *Client) CustomMapGeneratorAnswer(
+	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
+) (*agent.CustomMapGeneratorOutput, error) {
 	return skillCustomMapGenerator.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 

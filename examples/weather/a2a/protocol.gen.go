@@ -37,10 +37,8 @@ func newVersion() *runtime.Version {
 				Role: runtime.RoleSend,
 				RPC:  "SendMessage",
 				GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-				HTTP: []runtime.Route{
-					{Verb: "POST", Path: "/message:send", Body: "*"},
-					{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
-				},
+				HTTP: []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
 				Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
 				Append:        encodeResultJSON,
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
@@ -50,10 +48,8 @@ func newVersion() *runtime.Version {
 				Role: runtime.RoleStream,
 				RPC:  "SendStreamingMessage",
 				GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-				HTTP: []runtime.Route{
-					{Verb: "POST", Path: "/message:stream", Body: "*"},
-					{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
-				},
+				HTTP: []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
 				Stream:        true,
 				Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
 				Append:        runtime.AppendItem(encodeEventJSON),
@@ -61,13 +57,10 @@ func newVersion() *runtime.Version {
 				Read:          runtime.ReadItem(parseEventJSON),
 			},
 			{
-				Role: runtime.RoleGet,
-				RPC:  "GetTask",
-				GRPC: "/lf.a2a.v1.A2AService/GetTask",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks/{id=*}"},
-					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
-				},
+				Role:          runtime.RoleGet,
+				RPC:           "GetTask",
+				GRPC:          "/lf.a2a.v1.A2AService/GetTask",
+				HTTP:          []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"}, {Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
 				Decode:        runtime.RequestOf(readGetTaskRequestJSON, neutralGetTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
@@ -77,10 +70,7 @@ func newVersion() *runtime.Version {
 				Role: runtime.RoleList,
 				RPC:  "ListTasks",
 				GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks"},
-					{Verb: "GET", Path: "/{tenant}/tasks"},
-				},
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
 				Decode: runtime.RequestOf(readListTasksRequestJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 					if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
 						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
@@ -95,10 +85,8 @@ func newVersion() *runtime.Version {
 				Role: runtime.RoleCancel,
 				RPC:  "CancelTask",
 				GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-				HTTP: []runtime.Route{
-					{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-					{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
-				},
+				HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
 				Decode:        runtime.RequestOf(readCancelTaskRequestJSON, neutralCancelTaskRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
@@ -108,10 +96,8 @@ func newVersion() *runtime.Version {
 				Role: runtime.RoleSubscribe,
 				RPC:  "SubscribeToTask",
 				GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
-				},
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
 				Stream:        true,
 				Decode:        runtime.RequestOf(readSubscribeToTaskRequestJSON, neutralSubscribeToTaskRequest),
 				Append:        runtime.AppendItem(encodeEventJSON),
@@ -122,10 +108,8 @@ func newVersion() *runtime.Version {
 				Role: runtime.RolePushCreate,
 				RPC:  "CreateTaskPushNotificationConfig",
 				GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-				HTTP: []runtime.Route{
-					{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-				},
+				HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+					{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
 				Decode:        runtime.RequestOf(readTaskPushNotificationConfigJSON, neutralTaskPushNotificationConfig),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
@@ -135,11 +119,10 @@ func newVersion() *runtime.Version {
 				Role: runtime.RolePushGet,
 				RPC:  "GetTaskPushNotificationConfig",
 				GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-				},
-				Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON, neutralGetTaskPushNotificationConfigRequest),
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON,
+					neutralGetTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
@@ -148,11 +131,10 @@ func newVersion() *runtime.Version {
 				Role: runtime.RolePushList,
 				RPC:  "ListTaskPushNotificationConfigs",
 				GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
-				},
-				Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON, neutralListTaskPushNotificationConfigsRequest),
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
+					{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
+				Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON,
+					neutralListTaskPushNotificationConfigsRequest),
 				Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
 				Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseJSON),
@@ -161,10 +143,8 @@ func newVersion() *runtime.Version {
 				Role: runtime.RoleExtendedCard,
 				RPC:  "GetExtendedAgentCard",
 				GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-				HTTP: []runtime.Route{
-					{Verb: "GET", Path: "/extendedAgentCard"},
-					{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
-				},
+				HTTP: []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"},
+					{Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
 				Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestJSON),
 				Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
@@ -174,11 +154,10 @@ func newVersion() *runtime.Version {
 				Role: runtime.RolePushDelete,
 				RPC:  "DeleteTaskPushNotificationConfig",
 				GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-				HTTP: []runtime.Route{
-					{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-					{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-				},
-				Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON, neutralDeleteTaskPushNotificationConfigRequest),
+				HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
+				Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON,
+					neutralDeleteTaskPushNotificationConfigRequest),
 				Append:        runtime.AppendNothing("{}"),
 				AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 				Read:          runtime.ReadNothing,
@@ -241,12 +220,7 @@ func parseResultJSON(src []byte) (any, error) {
 }
 
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
-	req := &runtime.SendRequest{
-		Tenant:   x.Tenant,
-		Message:  (*engineMessage)(x.Message),
-		Metadata: x.Metadata,
-		Source:   x,
-	}
+	req := &runtime.SendRequest{Tenant: x.Tenant, Message: (*engineMessage)(x.Message), Metadata: x.Metadata, Source: x}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
 		req.HistoryLength = runtime.Int(c.HistoryLength)
@@ -257,12 +231,7 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 }
 
 func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:        x.Tenant,
-		ID:            x.ID,
-		HistoryLength: runtime.Int(x.HistoryLength),
-		Source:        x,
-	}
+	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, HistoryLength: runtime.Int(x.HistoryLength), Source: x}
 }
 
 func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
@@ -280,38 +249,19 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 }
 
 func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant:   x.Tenant,
-		ID:       x.ID,
-		Metadata: x.Metadata,
-		Source:   x,
-	}
+	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Metadata: x.Metadata, Source: x}
 }
 
 func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{
-		Tenant: x.Tenant,
-		ID:     x.ID,
-		Source: x,
-	}
+	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Source: x}
 }
 
 func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: *pushOf(x),
-		Source: x,
-	}
+	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: *pushOf(x), Source: x}
 }
 
 func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
+	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
 }
 
 func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
@@ -325,29 +275,19 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 }
 
 func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{
-		Tenant: x.Tenant,
-		TaskID: x.TaskID,
-		Config: runtime.PushConfig{ID: x.ID},
-		Source: x,
-	}
+	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
 }
 
-// newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.
+// newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a
+// question and a status.
 func newTask(id, contextID string, at time.Time) runtime.Task {
 	made := &struct {
 		task    engineTask
 		status  TaskStatus
 		history [2]*Message
 	}{
-		task: engineTask{
-			ID:        id,
-			ContextID: contextID,
-		},
-		status: TaskStatus{
-			State:     TaskStateSubmitted,
-			Timestamp: at,
-		},
+		task:   engineTask{ID: id, ContextID: contextID},
+		status: TaskStatus{State: TaskStateSubmitted, Timestamp: at},
 	}
 	made.task.Status = &made.status
 	made.task.History = made.history[:0]
@@ -377,15 +317,8 @@ func newStatus(taskID, contextID string, state runtime.State, message runtime.Me
 		outer engineTaskStatusUpdateEvent
 		inner TaskStatus
 	}{
-		outer: engineTaskStatusUpdateEvent{
-			TaskID:    taskID,
-			ContextID: contextID,
-		},
-		inner: TaskStatus{
-			State:     stateFrom(state),
-			Message:   (*Message)(m),
-			Timestamp: at,
-		},
+		outer: engineTaskStatusUpdateEvent{TaskID: taskID, ContextID: contextID},
+		inner: TaskStatus{State: stateFrom(state), Message: (*Message)(m), Timestamp: at},
 	}
 	made.outer.Status = &made.inner
 	return &made.outer
@@ -422,21 +355,12 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 			list = append(list, (*Task)(t))
 		}
 	}
-	return &ListTasksResponse{
-		Tasks:         list,
-		NextPageToken: next,
-		PageSize:      int32(pageSize),
-		TotalSize:     int32(total),
-	}
+	return &ListTasksResponse{Tasks: list, NextPageToken: next, PageSize: int32(pageSize), TotalSize: int32(total)}
 }
 
 func newSend(data runtime.SendRequest) any {
 	m, _ := data.Message.(*engineMessage)
-	req := &SendMessageRequest{
-		Tenant:   data.Tenant,
-		Message:  (*Message)(m),
-		Metadata: data.Metadata,
-	}
+	req := &SendMessageRequest{Tenant: data.Tenant, Message: (*Message)(m), Metadata: data.Metadata}
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
@@ -451,22 +375,11 @@ func newSend(data runtime.SendRequest) any {
 func newTaskRequest(role runtime.Role, data runtime.TaskRequest) any {
 	switch role {
 	case runtime.RoleGet:
-		return &GetTaskRequest{
-			Tenant:        data.Tenant,
-			ID:            data.ID,
-			HistoryLength: runtime.Int32(data.HistoryLength),
-		}
+		return &GetTaskRequest{Tenant: data.Tenant, ID: data.ID, HistoryLength: runtime.Int32(data.HistoryLength)}
 	case runtime.RoleCancel:
-		return &CancelTaskRequest{
-			Tenant:   data.Tenant,
-			ID:       data.ID,
-			Metadata: data.Metadata,
-		}
+		return &CancelTaskRequest{Tenant: data.Tenant, ID: data.ID, Metadata: data.Metadata}
 	case runtime.RoleSubscribe:
-		return &SubscribeToTaskRequest{
-			Tenant: data.Tenant,
-			ID:     data.ID,
-		}
+		return &SubscribeToTaskRequest{Tenant: data.Tenant, ID: data.ID}
 	}
 	return nil
 }
@@ -476,11 +389,7 @@ func pushOf(x *TaskPushNotificationConfig) *runtime.PushConfig {
 	if x == nil {
 		return nil
 	}
-	config := &runtime.PushConfig{
-		ID:    x.ID,
-		URL:   x.URL,
-		Token: x.Token,
-	}
+	config := &runtime.PushConfig{ID: x.ID, URL: x.URL, Token: x.Token}
 	if a := x.Authentication; a != nil {
 		config.Scheme = a.Scheme
 		config.Credentials = a.Credentials
@@ -492,18 +401,9 @@ func pushFrom(tenant, taskID string, from *runtime.PushConfig) *TaskPushNotifica
 	if from == nil {
 		return nil
 	}
-	x := &TaskPushNotificationConfig{
-		Tenant: tenant,
-		ID:     from.ID,
-		TaskID: taskID,
-		URL:    from.URL,
-		Token:  from.Token,
-	}
+	x := &TaskPushNotificationConfig{Tenant: tenant, ID: from.ID, TaskID: taskID, URL: from.URL, Token: from.Token}
 	if from.Scheme != "" || from.Credentials != "" {
-		x.Authentication = &AuthenticationInfo{
-			Scheme:      from.Scheme,
-			Credentials: from.Credentials,
-		}
+		x.Authentication = &AuthenticationInfo{Scheme: from.Scheme, Credentials: from.Credentials}
 	}
 	return x
 }
@@ -517,10 +417,7 @@ func newPushPage(tenant, taskID string, configs []runtime.PushConfig, next strin
 	for i := range configs {
 		list[i] = pushFrom(tenant, taskID, &configs[i])
 	}
-	return &ListTaskPushNotificationConfigsResponse{
-		Configs:       list,
-		NextPageToken: next,
-	}
+	return &ListTaskPushNotificationConfigsResponse{Configs: list, NextPageToken: next}
 }
 
 // CardInfo implements [runtime.Card].
@@ -536,20 +433,12 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 		info.Push = wire.OrZero(has.PushNotifications)
 		info.Extended = wire.OrZero(has.ExtendedAgentCard)
 		for _, e := range has.Extensions {
-			info.Extensions = append(info.Extensions, runtime.Extension{
-				URI:      e.URI,
-				Required: e.Required,
-				Params:   e.Params,
-			})
+			info.Extensions = append(info.Extensions, runtime.Extension{URI: e.URI, Required: e.Required, Params: e.Params})
 		}
 	}
 	for _, i := range x.SupportedInterfaces {
-		info.Interfaces = append(info.Interfaces, runtime.Interface{
-			URL:     i.URL,
-			Binding: i.ProtocolBinding,
-			Tenant:  i.Tenant,
-			Version: i.ProtocolVersion,
-		})
+		info.Interfaces = append(info.Interfaces,
+			runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
 	}
 	return info
 }

@@ -29,7 +29,8 @@ func readConditions(r *check.Reader) Conditions {
 }
 
 func checkConditions(c *check.Checker, v *Conditions) {
-	check.OneOf(c, *v, "one of \"sunny\", \"cloudy\", \"rain\", \"snow\"", ConditionsSunny, ConditionsCloudy, ConditionsRain, ConditionsSnow)
+	check.OneOf(c, *v, "one of \"sunny\", \"cloudy\", \"rain\", \"snow\"", ConditionsSunny, ConditionsCloudy,
+		ConditionsRain, ConditionsSnow)
 }
 
 func writeConditions(b []byte, v *Conditions) []byte {
@@ -67,10 +68,7 @@ func (v Day) MarshalJSON() ([]byte, error) {
 	return check.Append(nil, &v, checkDay, writeDay)
 }
 
-var keysDay = check.Keys{
-	Names:    []string{"date", "high", "low", "conditions"},
-	Required: []bool{true, true, true, true},
-}
+var keysDay = check.Keys{Names: []string{"date", "high", "low", "conditions"}, Required: []bool{true, true, true, true}}
 
 func readDay(r *check.Reader) (v Day) {
 	if !r.IsObject() {
@@ -161,10 +159,7 @@ func (v GetCurrentWeatherInput) MarshalJSON() ([]byte, error) {
 	return check.Append(nil, &v, checkGetCurrentWeatherInput, writeGetCurrentWeatherInput)
 }
 
-var keysGetCurrentWeatherInput = check.Keys{
-	Names:    []string{"location", "units"},
-	Required: []bool{true, false},
-}
+var keysGetCurrentWeatherInput = check.Keys{Names: []string{"location", "units"}, Required: []bool{true, false}}
 
 func readGetCurrentWeatherInput(r *check.Reader) (v GetCurrentWeatherInput) {
 	if !r.IsObject() {
@@ -355,10 +350,7 @@ func (v GetForecastInput) MarshalJSON() ([]byte, error) {
 	return check.Append(nil, &v, checkGetForecastInput, writeGetForecastInput)
 }
 
-var keysGetForecastInput = check.Keys{
-	Names:    []string{"location", "days"},
-	Required: []bool{true, false},
-}
+var keysGetForecastInput = check.Keys{Names: []string{"location", "days"}, Required: []bool{true, false}}
 
 func readGetForecastInput(r *check.Reader) (v GetForecastInput) {
 	if !r.IsObject() {
@@ -438,10 +430,7 @@ func (v GetForecastOutput) MarshalJSON() ([]byte, error) {
 	return check.Append(nil, &v, checkGetForecastOutput, writeGetForecastOutput)
 }
 
-var keysGetForecastOutput = check.Keys{
-	Names:    []string{"location", "days"},
-	Required: []bool{true, true},
-}
+var keysGetForecastOutput = check.Keys{Names: []string{"location", "days"}, Required: []bool{true, true}}
 
 func readGetForecastOutput(r *check.Reader) (v GetForecastOutput) {
 	if !r.IsObject() {

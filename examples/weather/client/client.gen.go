@@ -13,7 +13,8 @@ import (
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
-// Client calls the skills of the agent "WeatherBot"; the embedded client calls the protocol's operations. It is safe for concurrent use.
+// Client calls the skills of the agent "WeatherBot"; the embedded client calls the protocol's operations. It is safe
+// for concurrent use.
 type Client struct {
 	*a2a.Client
 }
@@ -43,19 +44,25 @@ var skillGetCurrentWeather = rpc.Skill[*agent.GetCurrentWeatherInput, *agent.Get
 }
 
 // GetCurrentWeather calls the skill "get_current_weather" and waits for its output.
-//
 // Retrieve real-time weather for any location.
-func (c *Client) GetCurrentWeather(ctx context.Context, in *agent.GetCurrentWeatherInput, opts ...rpc.CallOption) (*agent.GetCurrentWeatherOutput, error) {
+func (c *Client) GetCurrentWeather(
+	ctx context.Context, in *agent.GetCurrentWeatherInput, opts ...rpc.CallOption,
+) (*agent.GetCurrentWeatherOutput, error) {
 	return skillGetCurrentWeather.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // GetCurrentWeatherStream calls the skill "get_current_weather" and yields its steps; the last one has the output.
-func (c *Client) GetCurrentWeatherStream(ctx context.Context, in *agent.GetCurrentWeatherInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*agent.GetCurrentWeatherOutput], error] {
+func (c *Client) GetCurrentWeatherStream(
+	ctx context.Context, in *agent.GetCurrentWeatherInput, opts ...rpc.CallOption,
+) iter.Seq2[rpc.Event[*agent.GetCurrentWeatherOutput], error] {
 	return skillGetCurrentWeather.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
-// GetCurrentWeatherAnswer answers what the skill "get_current_weather" asked in the middle of a task, and waits for its output. Get the question with errors.As.
-func (c *Client) GetCurrentWeatherAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*agent.GetCurrentWeatherOutput, error) {
+// GetCurrentWeatherAnswer answers what the skill "get_current_weather" asked in the middle of a task, and waits for its
+// output. Get the question with errors.As.
+func (c *Client) GetCurrentWeatherAnswer(
+	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
+) (*agent.GetCurrentWeatherOutput, error) {
 	return skillGetCurrentWeather.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
@@ -66,19 +73,25 @@ var skillGetForecast = rpc.Skill[*agent.GetForecastInput, *agent.GetForecastOutp
 }
 
 // GetForecast calls the skill "get_forecast" and waits for its output.
-//
 // Get 5-day weather predictions.
-func (c *Client) GetForecast(ctx context.Context, in *agent.GetForecastInput, opts ...rpc.CallOption) (*agent.GetForecastOutput, error) {
+func (c *Client) GetForecast(
+	ctx context.Context, in *agent.GetForecastInput, opts ...rpc.CallOption,
+) (*agent.GetForecastOutput, error) {
 	return skillGetForecast.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // GetForecastStream calls the skill "get_forecast" and yields its steps; the last one has the output.
-func (c *Client) GetForecastStream(ctx context.Context, in *agent.GetForecastInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*agent.GetForecastOutput], error] {
+func (c *Client) GetForecastStream(
+	ctx context.Context, in *agent.GetForecastInput, opts ...rpc.CallOption,
+) iter.Seq2[rpc.Event[*agent.GetForecastOutput], error] {
 	return skillGetForecast.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
-// GetForecastAnswer answers what the skill "get_forecast" asked in the middle of a task, and waits for its output. Get the question with errors.As.
-func (c *Client) GetForecastAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*agent.GetForecastOutput, error) {
+// GetForecastAnswer answers what the skill "get_forecast" asked in the middle of a task, and waits for its output. Get
+// the question with errors.As.
+func (c *Client) GetForecastAnswer(
+	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
+) (*agent.GetForecastOutput, error) {
 	return skillGetForecast.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
