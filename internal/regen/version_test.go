@@ -131,7 +131,9 @@ func TestAVersionIsAFolderAnAlignmentAndAnEntry(t *testing.T) {
 			cmd := exec.Command(tool, "generate")
 			cmd.Dir = dir
 			succeed(t, cmd)
-			succeed(t, gotool.Command(dir, "vet", "./..."))
+			if protocol != "" { // what 1.0 alone is made into is the same as ever
+				succeed(t, gotool.Command(dir, "build", "./..."))
+			}
 			types := repository(dir).read(t, "a2a/types.gen.go")
 			if has, want := strings.Contains(types, "\tPriority "), strings.Contains(protocol, "1.1"); has != want {
 				t.Errorf("a task has a priority: %v, want %v", has, want)
@@ -140,7 +142,8 @@ func TestAVersionIsAFolderAnAlignmentAndAnEntry(t *testing.T) {
 	}
 	t.Run("tests", func(t *testing.T) {
 		r.goTool(t, "test", "-vet=off", "-short", "./spec", "./generator", "./generator/config", "./generator/lower",
-			"./internal/a2aall", "./internal/project", "./internal/talk", "./runtime/server")
-		r.goTool(t, "test", "-vet=off", "./cmd/a2agen", "-run", "TestScripts/(call|spec|usage)$")
+			"./internal/a2aall", "./internal/talk", "./runtime/server")
+		r.goTool(t, "test", "-vet=off", "-short", "./internal/project", "./cmd/a2agen",
+			"-run", "Definition|Encoding|Protocol|Pin|TestScripts/(call|spec|usage)$")
 	})
 }
