@@ -25,6 +25,7 @@ var dataMethods = []string{"Validate", "AppendJSON", "MarshalJSON", "UnmarshalJS
 // Sentinels are the errors of the runtime that the protocol package exports under the same names.
 var Sentinels = []string{
 	"ErrParse", "ErrInvalidRequest", "ErrMethodNotFound", "ErrInvalidParams", "ErrInternal",
-	"ErrTaskNotFound", "ErrTaskNotCancelable", "ErrPushNotificationNotSupported", "ErrUnsupportedOperation", "ErrContentTypeNotSupported",
-	"ErrInvalidAgentResponse", "ErrExtendedAgentCardNotConfigured", "ErrExtensionSupportRequired", "ErrVersionNotSupported",
+	"ErrTaskNotFound", "ErrTaskNotCancelable", "ErrPushNotificationNotSupported", "ErrUnsupportedOperation",
+	"ErrContentTypeNotSupported", "ErrInvalidAgentResponse", "ErrExtendedAgentCardNotConfigured",
+	"ErrExtensionSupportRequired", "ErrVersionNotSupported",
 }

@@ -1,7 +1,7 @@
-// Package names decides what generated code is called. It turns any text into Go identifiers and file names that are safe to
-// emit, and gives names to what an agent's packages declare: its types, methods and files. Lowering calls it; what was
-// read has no Go names before, and emitters take the names as they are. The unexported helpers that they print are called
-// by a word of their own in front of such a name ("readForecastInput"), so that no two can meet.
+// Package names decides what generated code is called. It turns any text into Go identifiers and file names that are
+// safe to emit, and gives names to what an agent's packages declare: its types, methods and files. Lowering calls it;
+// what was read has no Go names before, and emitters take the names as they are. The unexported helpers that they print
+// are called by a word of their own in front of such a name ("readForecastInput"), so that no two can meet.
 //
 // Text comes from protocol definitions and from agent cards, so it may be hostile: whatever goes in, what comes out
 // is a valid identifier or a plain file name of bounded length, and equal text always gives equal names.
