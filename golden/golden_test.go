@@ -171,6 +171,7 @@ func generate(t *testing.T, g *golden, dir string) bool {
 			checkFormat(t, f)
 			checkSurface(t, g.path+": "+f.Path, f.Data)
 			checkWidth(t, g.path+": "+f.Path, f.Data)
+			g.checkExample(t, f)
 		}
 		write(t, filepath.Join(dir, g.name, f.Path), f.Data)
 		if _, ok := g.file("want/" + f.Path); ok {

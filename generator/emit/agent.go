@@ -55,7 +55,9 @@ const SkillsFile = "skills.gen.go"
 // skills is the file of that name: what the user implements and works through.
 func (a *agentPackage) skills() (output.File, error) {
 	f := a.newFile()
-	f.PackageComment("// Package " + pkgName(a.paths.Agent) + " is the agent as generated code: the types of its skills, the interface that the handlers implement, its server and its card.")
+	name := pkgName(a.paths.Agent)
+	f.PackageComment(packageDoc("Package "+name+" is the agent as generated code: the types of its skills, the interface that the handlers implement, its server and its card.",
+		"srv, err := "+name+".NewServer(handlers)", "if err != nil {", "\treturn err", "}", `http.Handle("/", srv)`))
 	methods := make([]jen.Code, 0, 2*len(a.agent.Skills))
 	for _, s := range a.agent.Skills {
 		methods = append(methods, jen.Add(doc(skillDoc(s))).Id(s.Go).Params(

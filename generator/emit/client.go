@@ -20,7 +20,7 @@ func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	f := newFile(paths.Client, pkgName(paths.Client))
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
 	f.ImportName(paths.Agent, pkgName(paths.Agent))
-	f.PackageComment("// Package " + pkgName(paths.Client) + " is the typed client of the agent: one method a skill, in one go and as a stream.")
+	f.PackageComment(clientDoc(pkgName(paths.Client), "is the typed client of the agent: one method a skill, in one go and as a stream.", m.Agent))
 	c := skillClient{agent: m.Agent, protocol: m.Protocol, paths: paths, types: paths.Agent}
 	if card := m.Protocol.Bindings.AgentCard; card != nil {
 		c.card = card.Go
@@ -42,7 +42,7 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	name := pkgName(paths.Client)
 	f := newFile(paths.Client, name)
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
-	f.PackageComment("// Package " + name + " is a typed client of a remote agent, made from its card.")
+	f.PackageComment(clientDoc(name, "is a typed client of a remote agent, made from its card.", a))
 	c := skillClient{agent: a, protocol: p, paths: paths, types: paths.Client, card: "AgentCard"}
 	f.Add(c.declaration())
 	f.Add(c.skills())
@@ -52,6 +52,18 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	}
 	types, err := Data(a.Types, paths.Client, dir+"/types.gen.go")
 	return []output.File{file, types}, err
+}
+
+// clientDoc is the comment of a client's package, with a call of the first skill.
+func clientDoc(pkg, text string, a *ir.Agent) string {
+	var example []string
+	if len(a.Skills) > 0 {
+		example = []string{
+			"c, err := " + pkg + ".New(ctx, url)", "if err != nil {", "\treturn err", "}",
+			"defer c.Close()", "out, err := c." + a.Skills[0].Client.Call + "(ctx, in)",
+		}
+	}
+	return packageDoc("Package "+pkg+" "+text, example...)
 }
 
 // skillClient knows what a client of an agent's skills needs.

@@ -155,6 +155,14 @@ func doc(text string) jen.Code {
 	return s.Line()
 }
 
+// packageDoc is a package's comment with the lines of an example.
+func packageDoc(text string, example ...string) string {
+	if len(example) > 0 {
+		text += "\n\n\t" + strings.Join(example, "\n\t")
+	}
+	return strings.ReplaceAll("// "+strings.ReplaceAll(text, "\n", "\n// "), "// \t", "//\t")
+}
+
 // directive reports whether a line of a comment begins like one for the compiler or a tool.
 func directive(line string) bool {
 	return slices.ContainsFunc([]string{"go:", "+build", "line ", "export ", "//"}, func(s string) bool {

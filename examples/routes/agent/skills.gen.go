@@ -2,6 +2,12 @@
 
 // Package agent is the agent as generated code: the types of its skills, the interface that the handlers implement, its
 // server and its card.
+//
+//	srv, err := agent.NewServer(handlers)
+//	if err != nil {
+//		return err
+//	}
+//	http.Handle("/", srv)
 package agent
 
 import (
