@@ -94,19 +94,21 @@ type settings struct {
 	logger    *slog.Logger
 }
 
-// callback is a function that wants events of one type, and ignores others.
-type callback func(ctx context.Context, generated any, n *Notification) error
+// callback is a function that wants events of one type.
+type callback struct {
+	wants func(generated any) bool
+	call  func(ctx context.Context, generated any, n *Notification) error
+}
 
-// On has f called with every event of type E: *a2a.TaskStatusUpdateEvent, *a2a.TaskArtifactUpdateEvent, *a2a.Task,
-// *a2a.Message, or a2a.StreamResponsePayload for all of them. Functions are called in the order in which they were given,
-// for one event of a task after the other. An error ends the notification, which comes again with the event that f refused.
+// On has f called with every event of type E: *a2a.TaskStatusUpdateEvent, *a2a.TaskArtifactUpdateEvent, *a2a.Message,
+// a2a.StreamResponsePayload for all of them, or with [Whole] *a2a.Task. Functions are called in the order in which they
+// were given, for one event of a task after the other. An error ends the notification, which comes again with the event
+// that f refused.
 func On[E any](f func(ctx context.Context, e E, n *Notification) error) Option {
 	return func(s *settings) {
-		s.callbacks = append(s.callbacks, func(ctx context.Context, generated any, n *Notification) error {
-			if e, ok := generated.(E); ok {
-				return f(ctx, e, n)
-			}
-			return nil
+		s.callbacks = append(s.callbacks, callback{
+			wants: func(generated any) bool { _, ok := generated.(E); return ok },
+			call:  func(ctx context.Context, generated any, n *Notification) error { return f(ctx, generated.(E), n) },
 		})
 	}
 }
@@ -117,7 +119,7 @@ func OnGap(f func(Gap)) Option { return func(s *settings) { s.onGap = f } }
 // Path accepts notifications at this path only. Without it any path will do: say it in the pattern of your mux.
 func Path(path string) Option { return func(s *settings) { s.path = path } }
 
-// Whole hands over a task that came as a whole, as all notifications before 1.0 do, as the *a2a.Task that it is. Without
+// Whole hands over a task that came as a whole, as in all notifications before 1.0, as the *a2a.Task that it is. Without
 // it functions get what is new in the task since its last notification: artifact updates, then a status update.
 func Whole() Option { return func(s *settings) { s.whole = true } }
 
@@ -153,7 +155,19 @@ func NewReceiver(p *runtime.Protocol, opts ...Option) (*Receiver, error) {
 			return nil, s.err
 		}
 	}
-	return r, nil
+	return r, r.checkCallbacks()
+}
+
+// checkCallbacks refuses a function that would never be called.
+func (r *Receiver) checkCallbacks() error {
+	task := r.protocol.NewTask("t", "c", time.Time{}).Generated()
+	update := r.protocol.NewStatus("t", "c", runtime.StateWorking, nil, time.Time{}).Generated()
+	for _, f := range r.callbacks {
+		if !r.whole && f.wants(task) && !f.wants(update) {
+			return errors.New("a function for tasks needs the option Whole: without it they come as status and artifact updates")
+		}
+	}
+	return nil
 }
 
 // Settled tells when a notification says that a task ended or waits for its client: a value comes on the channel. The

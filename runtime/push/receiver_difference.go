@@ -33,11 +33,6 @@ func sameStatus(a, b runtime.Task) bool {
 	return m == nil || m.MessageInfo().ID == n.MessageInfo().ID
 }
 
-// differs reports whether functions get what is new in the task in place of the task.
-func (r *Receiver) differs(n *Notification) bool {
-	return n.task != nil && n.version.Rules.PushTask && !r.whole
-}
-
 // learn notes that the functions took an event of a task that came as a whole, so that a repeat after an error goes on
 // behind it. The lane is at work, so that nobody else looks at its task.
 func (l *lane) learn(p *runtime.Protocol, task runtime.TaskInfo, e runtime.Event) {
@@ -52,11 +47,12 @@ func (l *lane) learn(p *runtime.Protocol, task runtime.TaskInfo, e runtime.Event
 // weigh counts what a lane knows of its task after a notification, and forgets the tasks longest unused when they are too
 // large together. The caller holds mu.
 func (r *Receiver) weigh(l *lane, a *arrival) {
+	weight := int64(a.size)
 	if l.task == nil {
-		return
+		weight = 0
 	}
-	r.known += int64(a.size) - l.weight
-	l.weight = int64(a.size)
+	r.known += weight - l.weight
+	l.weight = weight
 	for e := r.order.Back(); e != nil && r.known > r.limits.Known; e = e.Prev() {
 		if old := e.Value.(*lane); old.busy == nil {
 			r.forget(old)

@@ -26,7 +26,8 @@ func (r *Receiver) hand(ctx context.Context, l *lane, a *arrival) (err error) {
 			r.onGap(*a.gap)
 		}
 	}
-	if !r.differs(a.note) {
+	if a.note.task == nil || r.whole {
+		l.task = nil // it is no longer what is known
 		return r.call(ctx, a.event, a.note)
 	}
 	for _, e := range r.difference(l.task, a.note.task) {
@@ -42,7 +43,11 @@ func (r *Receiver) hand(ctx context.Context, l *lane, a *arrival) (err error) {
 // call calls the functions with one event, and wakes those who wait for the task to settle.
 func (r *Receiver) call(ctx context.Context, e runtime.Event, n *Notification) error {
 	for _, f := range r.callbacks {
-		if err := f(ctx, e.Generated(), n); err != nil {
+		generated := e.Generated()
+		if !f.wants(generated) {
+			continue
+		}
+		if err := f.call(ctx, generated, n); err != nil {
 			return failed(err)
 		}
 	}

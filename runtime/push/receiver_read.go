@@ -23,7 +23,6 @@ type Notification struct {
 	Task              any    // the whole task (*a2a.Task) where that is what came; else nil
 	Late              bool   // it came after those behind it
 	task              runtime.Task
-	version           *runtime.Version
 }
 
 // longest is how long an id in a header may be, in bytes.
@@ -107,7 +106,7 @@ func (r *Receiver) read(h http.Header, body []byte) (*Notification, runtime.Even
 	if info.TaskID != "" {
 		n.TaskID = info.TaskID
 	}
-	n.ContextID, n.Version, n.version = info.ContextID, version.Name, version
+	n.ContextID, n.Version = info.ContextID, version.Name
 	if info.Kind == runtime.EventTask {
 		n.task, _ = e.(runtime.Task)
 		n.Task = e.Generated()

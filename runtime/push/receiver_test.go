@@ -50,6 +50,13 @@ func TestAReceiverWantsToKnowItsSenders(t *testing.T) {
 			t.Errorf("%s: a receiver was made", name)
 		}
 	}
+	onTask := push.On(func(context.Context, *a2a.Task, *push.Notification) error { return nil })
+	if _, err := push.NewReceiver(p, push.Anyone(), onTask); err == nil {
+		t.Error("a receiver with a function that is never called was made")
+	}
+	if _, err := push.NewReceiver(p, push.Anyone(), onTask, push.Whole()); err != nil {
+		t.Error(err)
+	}
 	if _, err := push.NewReceiver(nil, push.Anyone()); err == nil {
 		t.Error("a receiver without a protocol was made")
 	}
@@ -173,7 +180,7 @@ func TestAnEventOfALaterVersionIsSkipped(t *testing.T) {
 func TestForeignSendersAreUnderstood(t *testing.T) {
 	for name, tt := range map[string]struct{ body, want, version string }{
 		"1.0 status":   {status("completed"), "completed", "1.0"},
-		"1.0 task":     {`{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}`, "task completed", "1.0"},
+		"1.0 task":     {`{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_COMPLETED"}}}`, "completed", "1.0"},
 		"1.0 message":  {`{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"x"}]}}`, "message", "1.0"},
 		"0.3 task":     {`{"kind":"task","id":"t","contextId":"c","status":{"state":"completed"},"artifacts":[{"artifactId":"a","parts":[{"kind":"text","text":"x"}]}]}`, "artifact a x, completed", "0.3"},
 		"0.3 status":   {`{"kind":"status-update","taskId":"t","contextId":"c","final":true,"status":{"state":"completed"}}`, "completed", "0.3"},
@@ -237,6 +244,18 @@ func TestBefore10TheNewsOfATaskAreEvents(t *testing.T) {
 		want(t, send(d, note{body: body}), 200)
 	}
 	d.wantStory(t, "working", "working Looking.", "artifact a0 one", "append a0  two", "artifact a1 other", "append a1  three", "completed")
+}
+
+// TestATaskIn10IsNewsToo: an agent of 1.0 sends one at first, or when its log does not reach back far enough.
+func TestATaskIn10IsNewsToo(t *testing.T) {
+	d := newDesk(t)
+	task := func(state, text string) string {
+		return fmt.Sprintf(`{"task":{"id":"t","contextId":"c","status":{"state":"TASK_STATE_%s"},"artifacts":[{"artifactId":"a","parts":[{"text":%q}]}]}}`, state, text)
+	}
+	for _, body := range []string{task("WORKING", "x"), chunk("y", true), task("COMPLETED", "xyz")} {
+		want(t, send(d, note{body: body}), 200)
+	}
+	d.wantStory(t, "artifact a x", "working", "append a y", "artifact a xyz", "completed")
 }
 
 func TestBefore10ARepeatGoesOnBehindWhatWasTaken(t *testing.T) {
