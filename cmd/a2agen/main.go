@@ -92,7 +92,7 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
-	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), inspectCommand(), clientCommand(), callCommand(), schemaCommand(), specCommand(), versionCommand())
+	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), inspectCommand(), clientCommand(), callCommand(), schemaCommand(), specCommand(), tasksCommand(), versionCommand())
 	refuseStrangers(root)
 	return root
 }

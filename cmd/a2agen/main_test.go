@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 			"agent":     agent,
 			"taskID":    taskID,
 			"interrupt": interrupt,
+			"taskFile":  taskFile,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, append(goEnv, "REPO="+repo, "HOME="+e.WorkDir, "GOPROXY=off", "GOFLAGS=-trimpath", "GOWORK=off", "GOTOOLCHAIN=local", "XDG_CACHE_HOME="+e.WorkDir+"/.cache")...)

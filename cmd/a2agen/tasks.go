@@ -1,0 +1,364 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/sqlite"
+)
+
+func tasksCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "tasks",
+		Short: "Look into the file in which an agent keeps its tasks",
+		Long: `tasks works on the file of an agent that has "store: sqlite" in a2agen.yaml, whether the agent runs or not: list and show
+read, prune deletes, deliveries and replay are about push notifications. The agent says at its start where the file is; --store names
+it, else A2A_STORE does.`,
+		Example: `  a2agen tasks list --store weather.db
+  a2agen tasks list --store weather.db --state working --state input-required
+  a2agen tasks show 0f8c1d2e --store weather.db
+  a2agen tasks prune --store weather.db --older 720h --dry-run
+  a2agen tasks deliveries --store weather.db --dead`,
+		Args: none,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(), tasksReplayCommand())
+	return cmd
+}
+
+// onStore makes a command one that works on the file of --store.
+func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, f *sqlite.File, args []string, asJSON bool) error) *cobra.Command {
+	var path string
+	cmd.Flags().StringVar(&path, "store", os.Getenv(server.EnvStore), "the agent's `file`; default: what A2A_STORE names")
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		path, _, _ := strings.Cut(path, "?")
+		if path == "" {
+			return errors.New("--store FILE is missing: the agent says at its start where it keeps its tasks")
+		}
+		f, err := sqlite.OpenFile(path)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		return do(cmd, f, args, *format == formatJSON)
+	}
+	return cmd
+}
+
+// whichFlags are the flags that select tasks.
+type whichFlags struct {
+	context, tenant, principal string
+	states                     []string
+}
+
+func (w *whichFlags) add(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&w.context, "context", "", "only tasks of the conversation `id`")
+	f.StringVar(&w.principal, "principal", "", "only tasks of the caller `name`")
+	f.StringVar(&w.tenant, "tenant", "", "only tasks of the `tenant`")
+	f.StringSliceVar(&w.states, "state", nil, "only tasks in the `state`, such as working or input-required; may be given several times")
+}
+
+func (w *whichFlags) which(cmd *cobra.Command) (which sqlite.Which, err error) {
+	which.Context = w.context
+	if cmd.Flags().Changed("principal") || cmd.Flags().Changed("tenant") {
+		which.Owner = &store.Owner{Tenant: w.tenant, Principal: w.principal}
+	}
+	var all []string
+	for s := runtime.StateSubmitted; s <= runtime.StateAuthRequired; s++ {
+		all = append(all, s.String())
+	}
+	for _, name := range w.states {
+		n := runtime.State(0)
+		for i, known := range all {
+			if name == known {
+				n = runtime.State(i + 1) //nolint:gosec // there are few
+			}
+		}
+		if n == 0 {
+			return which, fmt.Errorf("--state %q: there are %s", name, strings.Join(all, ", "))
+		}
+		which.States = append(which.States, n)
+	}
+	return which, nil
+}
+
+func tasksListCommand() *cobra.Command {
+	var flags whichFlags
+	limit := 50
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List tasks, the most recent status first",
+		Long: `list prints a line for each task: its id, state and skill, when it got the state, how many events it has, and whose it is. A number
+in brackets are messages that are not worked off.`,
+		Example: `  a2agen tasks list --store weather.db
+  a2agen tasks list --store weather.db --state failed --limit 0 --format json`,
+		Args: none,
+	}
+	flags.add(cmd)
+	cmd.Flags().IntVar(&limit, "limit", limit, "at most so many; 0: all")
+	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
+		which, err := flags.which(cmd)
+		if err != nil {
+			return err
+		}
+		which.Limit = limit
+		rows, err := f.Tasks(which)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd, orEmpty(rows))
+		}
+		table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		for _, r := range rows {
+			printTask(table, r)
+		}
+		if err := table.Flush(); err != nil || limit == 0 || len(rows) < limit {
+			return err
+		}
+		fmt.Fprintf(cmd.ErrOrStderr(), "there may be more: --limit 0 lists all\n")
+		return nil
+	})
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
+}
+
+func printTask(w io.Writer, r sqlite.TaskRow) {
+	state := r.State
+	if r.Open > 0 {
+		state += " [" + strconv.FormatInt(r.Open, 10) + "]"
+	}
+	owner := r.Principal
+	if r.Tenant != "" {
+		owner = r.Tenant + "/" + owner
+	}
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d events\t%s\n", plain(r.ID), state, plain(r.Skill), r.At.Format(time.RFC3339), r.Version, plain(owner))
+}
+
+// plain is text of clients that shows what it is on a terminal, and no more.
+func plain(s string) string {
+	return strings.Trim(strconv.Quote(s), `"`)
+}
+
+func tasksShowCommand() *cobra.Command {
+	var flags whichFlags
+	cmd := &cobra.Command{
+		Use:   "show ID",
+		Short: "Show a task with its events, as they are kept",
+		Long: `show prints a task: its status, each event of its log, the messages that are not worked off, and its push notification
+configurations. --format json has all of it, but no secrets of configurations. Several owners may have a task of one id; --principal and --tenant say whose is meant.`,
+		Example: `  a2agen tasks show 0f8c1d2e --store weather.db
+  a2agen tasks show 0f8c1d2e --store weather.db --format json`,
+		Args: exactly(1, "the id of a task"),
+	}
+	flags.add(cmd)
+	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, args []string, asJSON bool) error {
+		which, err := flags.which(cmd)
+		if err != nil {
+			return err
+		}
+		which.ID = args[0]
+		rows, err := f.Tasks(which)
+		if err != nil {
+			return err
+		}
+		if len(rows) == 0 {
+			return fmt.Errorf(`there is no task %q ("a2agen tasks list" lists them)`, args[0])
+		}
+		pages := make([]sqlite.TaskPage, len(rows))
+		for i, r := range rows {
+			if pages[i], err = f.Task(r); err != nil {
+				return err
+			}
+		}
+		if asJSON {
+			return printJSON(cmd, pages)
+		}
+		for _, p := range pages {
+			printTaskPage(cmd.OutOrStdout(), p)
+		}
+		return nil
+	})
+}
+
+// longestDoc is how much of an event a line has.
+const longestDoc = 400
+
+func printTaskPage(out io.Writer, p sqlite.TaskPage) {
+	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	printTask(table, p.TaskRow)
+	_ = table.Flush()
+	fmt.Fprintf(out, "context %s\n", plain(p.Context))
+	if p.Oldest > 0 {
+		fmt.Fprintf(out, "events up to %d are no longer kept\n", p.Oldest)
+	}
+	table = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	for _, e := range p.Events {
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", e.Seq, e.Kind, e.State, cut(string(e.Event)))
+	}
+	_ = table.Flush()
+	for _, c := range p.Calls {
+		fmt.Fprintf(out, "message %d is not worked off, attempt %d: input %s\n", c.N, c.Attempt, cut(string(c.Input)))
+	}
+	for _, d := range p.Pushes {
+		printPush(out, d)
+	}
+}
+
+// cut shortens JSON, which has no control characters.
+func cut(s string) string {
+	if r := []rune(s); len(r) > longestDoc {
+		return string(r[:longestDoc]) + "…"
+	}
+	return s
+}
+
+func tasksPruneCommand() *cobra.Command {
+	var flags whichFlags
+	var older time.Duration
+	var dry bool
+	cmd := &cobra.Command{
+		Use:   "prune",
+		Short: "Delete tasks that have rested for some time",
+		Long: `prune deletes tasks that have ended, or wait for their client, since longer than --older, with their logs. It leaves those that are
+worked on and those whose notifications are on their way. An agent that runs does so by itself, after 7 and 90 days. The space
+is used again; "VACUUM" of the sqlite3 program makes the file smaller, while no agent runs.`,
+		Example: `  a2agen tasks prune --store weather.db --older 720h --dry-run
+  a2agen tasks prune --store weather.db --older 24h --state failed --state canceled`,
+		Args: none,
+	}
+	flags.add(cmd)
+	cmd.Flags().DurationVar(&older, "older", 0, "how long they have rested at least, such as 24h")
+	cmd.Flags().BoolVar(&dry, "dry-run", false, "say how many there are, and delete none")
+	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
+		if !cmd.Flags().Changed("older") || older < 0 {
+			return errors.New("--older is missing: say how long the tasks have rested at least, such as --older 720h; --older 0s means all that rest")
+		}
+		which, err := flags.which(cmd)
+		if err != nil {
+			return err
+		}
+		which.Before = time.Now().Add(-older)
+		n, err := f.Prune(which, dry)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd, map[string]int{"tasks": n})
+		}
+		did := "deleted"
+		if dry {
+			did = "would be deleted"
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s %s\n", count(n, "task"), did)
+		return nil
+	})
+}
+
+// count is a number with its noun.
+func count(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return strconv.Itoa(n) + " " + noun + "s"
+}
+
+func tasksDeliveriesCommand() *cobra.Command {
+	var dead bool
+	cmd := &cobra.Command{
+		Use:   "deliveries",
+		Short: "List push notifications that are to be sent, or were given up",
+		Long: `deliveries prints a line for each push notification configuration that is behind its task: the events that were not sent, since
+when it fails and how often, and why it was given up. "a2agen tasks replay" has those sent again.`,
+		Example: `  a2agen tasks deliveries --store weather.db
+  a2agen tasks deliveries --store weather.db --dead --format json`,
+		Args: none,
+	}
+	cmd.Flags().BoolVar(&dead, "dead", false, "only those that were given up")
+	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
+		rows, err := f.Deliveries(dead)
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd, orEmpty(rows))
+		}
+		for _, d := range rows {
+			printPush(cmd.OutOrStdout(), d)
+		}
+		return nil
+	})
+}
+
+func printPush(out io.Writer, d sqlite.PushRow) {
+	state := "has all"
+	switch {
+	case d.Dead != "":
+		state = fmt.Sprintf("was given up at event %d, %s not sent: %s", d.Next, count(int(d.Behind), "event"), plain(d.Dead))
+	case d.Behind > 0:
+		state = fmt.Sprintf("waits for event %d, %s to be sent", d.Next, count(int(d.Behind), "event"))
+	}
+	fmt.Fprintf(out, "task %s, configuration %s, %s: %s", plain(d.Task), plain(d.ID), plain(d.URL), state)
+	if d.Failed > 0 && d.Since != nil {
+		fmt.Fprintf(out, "; %s failed since %s", count(int(d.Failed), "attempt"), d.Since.Format(time.RFC3339))
+	}
+	fmt.Fprintln(out)
+}
+
+func tasksReplayCommand() *cobra.Command {
+	var all bool
+	cmd := &cobra.Command{
+		Use:   "replay [TASK [CONFIGURATION]]",
+		Short: "Send push notifications again that were given up",
+		Long: `replay has notifications sent that were given up: those of a task, or of one of its configurations, or --all. They go on where they
+failed, in order. An agent that runs begins within some seconds, another one when it starts.`,
+		Example: `  a2agen tasks replay 0f8c1d2e --store weather.db
+  a2agen tasks replay --all --store weather.db`,
+		Args: func(_ *cobra.Command, args []string) error {
+			switch {
+			case len(args) > 2:
+				return fmt.Errorf("%d arguments, want at most a task and a configuration", len(args))
+			case all == (len(args) > 0):
+				return errors.New("name a task, or give --all")
+			}
+			return nil
+		},
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "those of all tasks")
+	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, args []string, asJSON bool) error {
+		args = append(args, "", "")
+		n, err := f.Replay(args[0], args[1])
+		if err != nil {
+			return err
+		}
+		if asJSON {
+			return printJSON(cmd, map[string]int{"configurations": n})
+		}
+		if n == 0 {
+			return errors.New(`nothing of that was given up ("a2agen tasks deliveries --dead" lists what was)`)
+		}
+		fmt.Fprintf(cmd.OutOrStdout(), "%s to be sent to again\n", count(n, "configuration"))
+		return nil
+	})
+}

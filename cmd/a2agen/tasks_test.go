@@ -1,0 +1,49 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/sqlite"
+)
+
+// taskFile FILE makes the file of an agent, which has it open until the script ends: task "ended" of "ada", with a
+// notification that was given up; "parked", which waits for its client, and "busy", which is worked on.
+func taskFile(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: taskFile FILE")
+	}
+	p := a2aall.Protocol()
+	s, err := sqlite.Open(ts.MkAbs(args[0]), p, sqlite.Options{})
+	ts.Check(err)
+	ts.Defer(func() { _ = s.Close() })
+	ctx, at := context.Background(), time.Date(2030, 1, 2, 3, 4, 5, 0, time.UTC)
+	create := func(key store.Key, call *store.Call) {
+		task := p.NewTask(key.Task, "talk", at)
+		task.AddMessage(p.NewMessage(runtime.MessageData{
+			MessageInfo: runtime.MessageInfo{ID: "m", User: true}, Parts: []runtime.Part{runtime.Text("hello")},
+		}))
+		_, err := s.Create(ctx, key, store.New{Task: task, Private: store.Private{Skill: "echo"}, Call: call}, nil)
+		ts.Check(err)
+	}
+	become := func(key store.Key, state runtime.State) {
+		_, err := s.Apply(ctx, key, 1, store.Update{Event: p.NewStatus(key.Task, "talk", state, nil, at)}, nil)
+		ts.Check(err)
+	}
+	ended := store.Key{Owner: store.Owner{Principal: "ada", Tenant: "acme"}, Task: "ended"}
+	create(ended, nil)
+	push := store.Push{ID: "hook", Version: "1.0", Config: runtime.PushConfig{ID: "hook", URL: "https://ada.example.com/x", Token: "secret"}}
+	ts.Check(s.SetPush(ctx, ended, push))
+	become(ended, runtime.StateCompleted)
+	due, _, err := s.Due(ctx, 1, time.Minute)
+	ts.Check(err)
+	ts.Check(s.Settle(ctx, due[0], store.Outcome{Dead: "410 Gone"}))
+	create(store.Key{Task: "parked"}, nil)
+	become(store.Key{Task: "parked"}, runtime.StateInputRequired)
+	create(store.Key{Task: "busy"}, &store.Call{Input: []byte(`{"text":"hello"}`)})
+}
