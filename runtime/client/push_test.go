@@ -86,7 +86,7 @@ const (
 	finished01  = `{"id":"t1","sessionId":"c1","status":{"state":"completed"},"artifacts":[{"index":0,"parts":[{"type":"text","text":"dry"}]}]}`
 )
 
-// TestWithPushIsWrittenAsEachVersionHasIt: the inline configuration of a send.
+// TestWithPushIsWrittenAsEachVersionHasIt: the inline configuration of a send, which names no task (R302).
 func TestWithPushIsWrittenAsEachVersionHasIt(t *testing.T) {
 	config := runtime.PushConfig{ID: "p1", URL: "https://me.example/hook", Token: "tok", Scheme: "Bearer", Credentials: "cred"}
 	for version, tt := range map[string]struct {
@@ -206,7 +206,7 @@ func notify(t *testing.T, r http.Handler, body string) {
 	}
 }
 
-// TestACallWaitsByPush: it returns at once from the agent, and again when a notification says that the task ended.
+// TestACallWaitsByPush: the agent answers at once, and a notification says that the task ended (R117).
 func TestACallWaitsByPush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, c := dialMemory(t, "1.0", map[string][]string{"SendMessage": {working10}, "GetTask": {working10T, finished10T}}, streams+declared)

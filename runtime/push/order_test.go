@@ -134,7 +134,7 @@ func TestConfigurationsAndTasksHaveTheirOwnOrder(t *testing.T) {
 	d.wantStory(t, "append a 1", "append a 1")
 }
 
-// TestARepeatWaitsForTheFirst: a sender that lost its patience sends again while the function still works.
+// TestARepeatWaitsForTheFirst: a sender that lost its patience sends again while the function still works (R81).
 func TestARepeatWaitsForTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t)

@@ -63,6 +63,7 @@ func TestAReceiverWantsToKnowItsSenders(t *testing.T) {
 	want(t, send(deskOf(t, push.Anyone()), note{body: status("working"), header: map[string]string{runtime.PushTokenHeader: ""}}), 200)
 }
 
+// R83
 func TestTheTokenIsChecked(t *testing.T) {
 	d := newDesk(t, push.Token("old", token)) // both must hold
 	for name, tt := range map[string]struct {
@@ -89,6 +90,7 @@ func TestTheTokenIsChecked(t *testing.T) {
 	}
 }
 
+// R82: a token is good for the task that it was made for.
 func TestTheTokenOfATaskIsChecked(t *testing.T) {
 	d := deskOf(t, push.Tokens(func(_ context.Context, taskID, shown string) bool { return shown == "token of "+taskID }))
 	want(t, send(d, note{body: status("working"), header: map[string]string{runtime.PushTokenHeader: "token of t"}}), 200)
@@ -96,6 +98,7 @@ func TestTheTokenOfATaskIsChecked(t *testing.T) {
 	d.wantStory(t, "working")
 }
 
+// R194
 func TestTheAuthorizationIsChecked(t *testing.T) {
 	for _, tt := range []struct {
 		scheme, credentials, header, value string
@@ -153,6 +156,7 @@ func TestOtherJSONTypesAreRead(t *testing.T) {
 	}
 }
 
+// R80: 2xx says that it is done.
 func TestAnErrorOfAFunctionLetsTheNotificationComeAgain(t *testing.T) {
 	d := newDesk(t)
 	d.failing(func(string) error { return errors.New("the database is down") })
@@ -202,7 +206,7 @@ func TestForeignSendersAreUnderstood(t *testing.T) {
 	}
 }
 
-// TestForeignDoublesAreDropped: what comes twice in a row with the same content is one, except a chunk.
+// TestForeignDoublesAreDropped: what comes twice in a row with the same content is one, except a chunk (R81).
 func TestForeignDoublesAreDropped(t *testing.T) {
 	d := newDesk(t)
 	for _, body := range []string{

@@ -200,6 +200,7 @@ func TestASignedNotificationIsTaken(t *testing.T) {
 	})
 }
 
+// R83, R194
 func TestForgedSignaturesAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		key, other := newKey(t), newKey(t)
