@@ -9,6 +9,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"math/big"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -82,9 +83,12 @@ func TestASignatureSaysWhatIsSentAndVerifiesWithThePublishedKey(t *testing.T) {
 	if header.Alg != "ES256" || header.Typ != "JWT" || header.Kid != k.Kid || k.Kty != "EC" || k.Crv != "P-256" || k.Alg != "ES256" || k.Use != "sig" {
 		t.Errorf("header %+v, key %+v", header, k)
 	}
-	public := ecdsa.PublicKey{Curve: elliptic.P256(), X: new(big.Int).SetBytes(raw(t, k.X)), Y: new(big.Int).SetBytes(raw(t, k.Y))}
+	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), slices.Concat([]byte{4}, raw(t, k.X), raw(t, k.Y)))
+	if err != nil {
+		t.Fatal(err)
+	}
 	sum, signature := sha256.Sum256([]byte(parts[0]+"."+parts[1])), raw(t, parts[2])
-	if len(signature) != 64 || !ecdsa.Verify(&public, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
+	if len(signature) != 64 || !ecdsa.Verify(public, sum[:], new(big.Int).SetBytes(signature[:32]), new(big.Int).SetBytes(signature[32:])) {
 		t.Error("the signature does not verify")
 	}
 }

@@ -124,7 +124,7 @@ func TestEveryEventGoesToEveryConfigurationInOrder(t *testing.T) { // R18, R84
 	})
 	a := start(t, pushCard, []server.Skill{skill}, open)
 	one, two := receiver(t), receiver(t)
-	go a.ok("SendMessage", with(message("go"), inline(one.URL, `,"token":"k","id":"p"`)))
+	a.ok("SendMessage", with(message("go"), inline(one.URL, `,"token":"k","id":"p"`))) // does not wait
 	id := <-begun
 	one.wait(t, 1)
 	made := a.ok("CreateTaskPushNotificationConfig", `{"taskId":"`+id+`","url":"`+two.URL+`","authentication":{"scheme":"Bearer","credentials":"c"}}`)
