@@ -31,13 +31,13 @@ func writeAPIKeySecuritySchemeV10Proto(w *wire.ProtoWriter, x *APIKeySecuritySch
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
-	if len(x.Location) > 0 {
+	if x.Location != "" {
 		w.String(18, x.Location)
 	}
-	if len(x.Name) > 0 {
+	if x.Name != "" {
 		w.String(26, x.Name)
 	}
 	return nil
@@ -173,10 +173,10 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Name) > 0 {
+	if x.Name != "" {
 		w.String(10, x.Name)
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(18, x.Description)
 	}
 	if len(x.SupportedInterfaces) < 1 {
@@ -192,7 +192,7 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 			return wire.In(err, "provider")
 		}
 	}
-	if len(x.Version) > 0 {
+	if x.Version != "" {
 		w.String(42, x.Version)
 	}
 	if x.DocumentationURL != nil {
@@ -373,10 +373,10 @@ func writeAgentCardSignatureV10Proto(w *wire.ProtoWriter, x *AgentCardSignature)
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Protected) > 0 {
+	if x.Protected != "" {
 		w.String(10, x.Protected)
 	}
-	if len(x.Signature) > 0 {
+	if x.Signature != "" {
 		w.String(18, x.Signature)
 	}
 	if len(x.Header) > 0 {
@@ -441,10 +441,10 @@ func writeAgentExtensionV10Proto(w *wire.ProtoWriter, x *AgentExtension) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.URI) > 0 {
+	if x.URI != "" {
 		w.String(10, x.URI)
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(18, x.Description)
 	}
 	if x.Required {
@@ -516,16 +516,16 @@ func writeAgentInterfaceV10Proto(w *wire.ProtoWriter, x *AgentInterface) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.URL) > 0 {
+	if x.URL != "" {
 		w.String(10, x.URL)
 	}
-	if len(x.ProtocolBinding) > 0 {
+	if x.ProtocolBinding != "" {
 		w.String(18, x.ProtocolBinding)
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(26, x.Tenant)
 	}
-	if len(x.ProtocolVersion) > 0 {
+	if x.ProtocolVersion != "" {
 		w.String(34, x.ProtocolVersion)
 	}
 	return nil
@@ -589,10 +589,10 @@ func writeAgentProviderV10Proto(w *wire.ProtoWriter, x *AgentProvider) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.URL) > 0 {
+	if x.URL != "" {
 		w.String(10, x.URL)
 	}
-	if len(x.Organization) > 0 {
+	if x.Organization != "" {
 		w.String(18, x.Organization)
 	}
 	return nil
@@ -648,13 +648,13 @@ func writeAgentSkillV10Proto(w *wire.ProtoWriter, x *AgentSkill) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(10, x.ID)
 	}
-	if len(x.Name) > 0 {
+	if x.Name != "" {
 		w.String(18, x.Name)
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(26, x.Description)
 	}
 	for _, e := range x.Tags {
@@ -757,13 +757,13 @@ func writeArtifactV10Proto(w *wire.ProtoWriter, x *Artifact) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.ArtifactID) > 0 {
+	if x.ArtifactID != "" {
 		w.String(10, x.ArtifactID)
 	}
-	if len(x.Name) > 0 {
+	if x.Name != "" {
 		w.String(18, x.Name)
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(26, x.Description)
 	}
 	if len(x.Parts) < 1 {
@@ -856,10 +856,10 @@ func writeAuthenticationInfoV10Proto(w *wire.ProtoWriter, x *AuthenticationInfo)
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Scheme) > 0 {
+	if x.Scheme != "" {
 		w.String(10, x.Scheme)
 	}
-	if len(x.Credentials) > 0 {
+	if x.Credentials != "" {
 		w.String(18, x.Credentials)
 	}
 	return nil
@@ -915,13 +915,13 @@ func writeAuthorizationCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *Authorizati
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.AuthorizationURL) > 0 {
+	if x.AuthorizationURL != "" {
 		w.String(10, x.AuthorizationURL)
 	}
-	if len(x.TokenURL) > 0 {
+	if x.TokenURL != "" {
 		w.String(18, x.TokenURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(26, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -1018,10 +1018,10 @@ func writeCancelTaskRequestV10Proto(w *wire.ProtoWriter, x *CancelTaskRequest) e
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(18, x.ID)
 	}
 	if len(x.Metadata) > 0 {
@@ -1086,10 +1086,10 @@ func writeClientCredentialsOAuthFlowV10Proto(w *wire.ProtoWriter, x *ClientCrede
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TokenURL) > 0 {
+	if x.TokenURL != "" {
 		w.String(10, x.TokenURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -1182,13 +1182,13 @@ func writeDeleteTaskPushNotificationConfigRequestV10Proto(
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(18, x.TaskID)
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(26, x.ID)
 	}
 	return nil
@@ -1250,13 +1250,13 @@ func writeDeviceCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *DeviceCodeOAuthFlo
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.DeviceAuthorizationURL) > 0 {
+	if x.DeviceAuthorizationURL != "" {
 		w.String(10, x.DeviceAuthorizationURL)
 	}
-	if len(x.TokenURL) > 0 {
+	if x.TokenURL != "" {
 		w.String(18, x.TokenURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(26, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -1346,7 +1346,7 @@ func writeGetExtendedAgentCardRequestV10Proto(w *wire.ProtoWriter, x *GetExtende
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
 	return nil
@@ -1403,13 +1403,13 @@ func writeGetTaskPushNotificationConfigRequestV10Proto(
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(18, x.TaskID)
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(26, x.ID)
 	}
 	return nil
@@ -1469,10 +1469,10 @@ func writeGetTaskRequestV10Proto(w *wire.ProtoWriter, x *GetTaskRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(18, x.ID)
 	}
 	if x.HistoryLength != nil {
@@ -1535,13 +1535,13 @@ func writeHTTPAuthSecuritySchemeV10Proto(w *wire.ProtoWriter, x *HTTPAuthSecurit
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
-	if len(x.Scheme) > 0 {
+	if x.Scheme != "" {
 		w.String(18, x.Scheme)
 	}
-	if len(x.BearerFormat) > 0 {
+	if x.BearerFormat != "" {
 		w.String(26, x.BearerFormat)
 	}
 	return nil
@@ -1601,10 +1601,10 @@ func writeImplicitOAuthFlowV10Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) e
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.AuthorizationURL) > 0 {
+	if x.AuthorizationURL != "" {
 		w.String(10, x.AuthorizationURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -1695,16 +1695,16 @@ func writeListTaskPushNotificationConfigsRequestV10Proto(
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(10, x.TaskID)
 	}
 	if x.PageSize != 0 {
 		w.Int32(16, x.PageSize)
 	}
-	if len(x.PageToken) > 0 {
+	if x.PageToken != "" {
 		w.String(26, x.PageToken)
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(34, x.Tenant)
 	}
 	return nil
@@ -1782,7 +1782,7 @@ func writeListTaskPushNotificationConfigsResponseV10Proto(
 			return wire.In(wire.At(err, i), "configs")
 		}
 	}
-	if len(x.NextPageToken) > 0 {
+	if x.NextPageToken != "" {
 		w.String(18, x.NextPageToken)
 	}
 	return nil
@@ -1841,10 +1841,10 @@ func writeListTasksRequestV10Proto(w *wire.ProtoWriter, x *ListTasksRequest) err
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
 	if x.Status != "" {
@@ -1857,7 +1857,7 @@ func writeListTasksRequestV10Proto(w *wire.ProtoWriter, x *ListTasksRequest) err
 	if x.PageSize != nil {
 		w.Int32(32, *x.PageSize)
 	}
-	if len(x.PageToken) > 0 {
+	if x.PageToken != "" {
 		w.String(42, x.PageToken)
 	}
 	if x.HistoryLength != nil {
@@ -1953,7 +1953,7 @@ func writeListTasksResponseV10Proto(w *wire.ProtoWriter, x *ListTasksResponse) e
 			return wire.In(wire.At(err, i), "tasks")
 		}
 	}
-	if len(x.NextPageToken) > 0 {
+	if x.NextPageToken != "" {
 		w.String(18, x.NextPageToken)
 	}
 	if x.PageSize != 0 {
@@ -2024,13 +2024,13 @@ func writeMessageV10Proto(w *wire.ProtoWriter, x *Message) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.MessageID) > 0 {
+	if x.MessageID != "" {
 		w.String(10, x.MessageID)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(26, x.TaskID)
 	}
 	if n, err := numberRoleV10Proto(x.Role); err != nil {
@@ -2145,7 +2145,7 @@ func writeMutualTLSSecuritySchemeV10Proto(w *wire.ProtoWriter, x *MutualTLSSecur
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
 	return nil
@@ -2197,13 +2197,13 @@ func writeOAuth2SecuritySchemeV10Proto(w *wire.ProtoWriter, x *OAuth2SecuritySch
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
 	if err := wire.WriteInner(w, 18, x.Flows, writeOAuthFlowsV10Proto); err != nil {
 		return wire.In(err, "flows")
 	}
-	if len(x.OAuth2MetadataURL) > 0 {
+	if x.OAuth2MetadataURL != "" {
 		w.String(26, x.OAuth2MetadataURL)
 	}
 	return nil
@@ -2392,10 +2392,10 @@ func writeOpenIDConnectSecuritySchemeV10Proto(w *wire.ProtoWriter, x *OpenIDConn
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
-	if len(x.OpenIDConnectURL) > 0 {
+	if x.OpenIDConnectURL != "" {
 		w.String(18, x.OpenIDConnectURL)
 	}
 	return nil
@@ -2456,10 +2456,10 @@ func writePartV10Proto(w *wire.ProtoWriter, x *Part) error {
 			return wire.In(err, "metadata")
 		}
 	}
-	if len(x.Filename) > 0 {
+	if x.Filename != "" {
 		w.String(50, x.Filename)
 	}
-	if len(x.MediaType) > 0 {
+	if x.MediaType != "" {
 		w.String(58, x.MediaType)
 	}
 	switch c := x.Content.(type) {
@@ -2564,10 +2564,10 @@ func writePasswordOAuthFlowV10Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) e
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TokenURL) > 0 {
+	if x.TokenURL != "" {
 		w.String(10, x.TokenURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -2943,7 +2943,7 @@ func writeSendMessageRequestV10Proto(w *wire.ProtoWriter, x *SendMessageRequest)
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
 	if err := wire.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
@@ -3276,10 +3276,10 @@ func writeSubscribeToTaskRequestV10Proto(w *wire.ProtoWriter, x *SubscribeToTask
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(18, x.ID)
 	}
 	return nil
@@ -3335,10 +3335,10 @@ func writeTaskV10Proto(w *wire.ProtoWriter, x *Task) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(10, x.ID)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
 	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
@@ -3433,10 +3433,10 @@ func writeTaskArtifactUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskArtifactUp
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(10, x.TaskID)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
 	if err := wire.WriteInner(w, 26, x.Artifact, writeArtifactV10Proto); err != nil {
@@ -3525,19 +3525,19 @@ func writeTaskPushNotificationConfigV10Proto(w *wire.ProtoWriter, x *TaskPushNot
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Tenant) > 0 {
+	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(18, x.ID)
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(26, x.TaskID)
 	}
-	if len(x.URL) > 0 {
+	if x.URL != "" {
 		w.String(34, x.URL)
 	}
-	if len(x.Token) > 0 {
+	if x.Token != "" {
 		w.String(42, x.Token)
 	}
 	if x.Authentication != nil {
@@ -3707,10 +3707,10 @@ func writeTaskStatusUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskStatusUpdate
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(10, x.TaskID)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
 	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {

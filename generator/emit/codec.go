@@ -181,46 +181,6 @@ func elemOf(t ir.TypeRef) ir.TypeRef {
 	return t
 }
 
-// scalar is how a kind is read and written by the runtime.
-type scalar struct {
-	read, append string
-	fails        bool   // append also returns an error
-	zero         string // Go source of the zero value that implicit presence leaves out; "" means a length of 0
-	convert      func() *jen.Statement
-}
-
-var scalars = map[ir.Kind]scalar{
-	ir.KindString:    {"String", "AppendString", false, `""`, jen.String},
-	ir.KindBool:      {"Bool", "AppendBool", false, "false", jen.Bool},
-	ir.KindInt32:     {"Int32", "AppendInt32", false, "0", jen.Int32},
-	ir.KindInt64:     {"Int64", "AppendInt64", false, "0", jen.Int64},
-	ir.KindUint32:    {"Uint32", "AppendUint32", false, "0", jen.Uint32},
-	ir.KindUint64:    {"Uint64", "AppendUint64", false, "0", jen.Uint64},
-	ir.KindFloat:     {"Float32", "AppendFloat32", false, "0", jen.Float32},
-	ir.KindDouble:    {"Float64", "AppendFloat64", false, "0", jen.Float64},
-	ir.KindBytes:     {"Bytes", "AppendBytes", false, "", byteSlice},
-	ir.KindTimestamp: {"Timestamp", "AppendTimestamp", true, "IsZero", timeType},
-	ir.KindDuration:  {"Duration", "AppendDuration", true, "Duration", wireType("Duration")},
-	ir.KindListValue: {"ListValue", "AppendListValue", true, "", wireType("Value")},
-	ir.KindNullValue: {"NullValue", "AppendNullValue", false, "none", wireType("Null")},
-	ir.KindFieldMask: {"FieldMask", "AppendFieldMask", true, "", wireType("FieldMask")},
-	ir.KindAny:       {"Any", "AppendAny", true, "nil", anyType},
-	ir.KindStruct:    {"Struct", "AppendStruct", true, "", wireType("Object")},
-	ir.KindEmpty:     {"Struct", "AppendStruct", true, "", wireType("Object")},
-	ir.KindValue:     {"Value", "AppendValue", true, "", wireType("Value")},
-}
-
-// wireType is a type of runtime/wire; what follows are other types of kinds.
-func wireType(name string) func() *jen.Statement {
-	return func() *jen.Statement { return jen.Qual(wirePath, name) }
-}
-
-func byteSlice() *jen.Statement { return jen.Index().Byte() }
-
-func timeType() *jen.Statement { return jen.Qual("time", "Time") }
-
-func anyType() *jen.Statement { return jen.Op("*").Qual(wirePath, "Any") }
-
 // isPointer reports whether the Go field is a pointer to say whether it is set.
 func isPointer(f *ir.Field) bool {
 	return f.Presence == ir.Explicit && f.Union == nil && !f.Type.Nilable()

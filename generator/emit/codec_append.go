@@ -17,8 +17,7 @@ func (c *codec) appendMessage(l *ir.Layout) jen.Code {
 		body, result = append(body, jen.Var().Err().Error()), jen.Err()
 	}
 	for _, constant := range l.Consts {
-		member := string(wire.AppendKey(nil, constant.Name)) + constant.Value
-		body = append(body, setB(jen.Append(jen.Id("b"), jen.Add(raw(member)).Op("..."))))
+		body = append(body, appendText(string(wire.AppendKey(nil, constant.Name))+constant.Value))
 	}
 	done := map[*ir.Field]bool{} // unions and groups, which have several members
 	for _, m := range l.Fields {
@@ -143,7 +142,7 @@ func (c *codec) appendValue(m *ir.FieldLayout, x *jen.Statement) jen.Code {
 	case m.Filled:
 		return withError("AppendNonEmpty", key, jen.Qual(wirePath, "OrNew").Call(x), a.fn)
 	case m.Implicit:
-		set := notNil(x).Op("&&").Add(notZero(m, jen.Op("*").Add(x)))
+		set := notNil(x).Op("&&").Add(notZero(t.Kind, jen.Op("*").Add(x)))
 		return jen.If(set).Block(setB(a.call(keyed(key), jen.Op("*").Add(x))))
 	case isPointer(m.Field) && m.Required && !c.strict():
 		x = jen.Qual(wirePath, "OrZero").Call(x)
@@ -183,27 +182,18 @@ func (c *codec) writable(m *ir.FieldLayout, x jen.Code) jen.Code {
 	return x
 }
 
-// notZero is the condition that the value x of an implicit member is written.
-func notZero(m *ir.FieldLayout, x *jen.Statement) *jen.Statement {
-	if m.Field.Type.Kind == ir.KindBool {
-		return x
-	}
-	return x.Op("!=").Id(scalars[m.Field.Type.Kind].zero)
-}
-
 // comparable reports whether the zero value of a field's Go type is what is left out.
 func (c *codec) comparable(f *ir.Field) bool {
-	switch s := scalars[f.Type.Kind]; {
+	switch {
 	case f.Type.Kind == ir.KindEnum:
 		return true
-	case f.Presence == ir.Explicit && f.Type.Nilable(), f.Type.Elem != nil:
+	case f.Type.Kind == ir.KindMessage, f.Type.Elem != nil:
 		return false
-	default:
-		return s.zero == `""` || s.zero == "false" || s.zero == "0"
 	}
+	return scalars[f.Type.Kind].zero <= zeroBool
 }
 
-// keyed is b with a member's key.
+// keyed is b with a member's key, or other constant text.
 func keyed(key jen.Code) jen.Code { return jen.Append(jen.Id("b"), jen.Add(key).Op("...")) }
 
 // plainly is b = wire.fn(b, args).
@@ -218,30 +208,16 @@ func withError(fn string, args ...jen.Code) jen.Code {
 }
 
 // present is the condition under which a member that is not required is written.
-func (c *codec) present(f *ir.Field, x *jen.Statement) jen.Code {
-	x = x.Clone()
+func (c *codec) present(f *ir.Field, x jen.Code) jen.Code {
 	switch {
 	case isPointer(f), f.Type.Kind == ir.KindMessage, f.Presence == ir.Explicit && f.Type.Nilable():
-		return x.Op("!=").Nil()
-	case f.Type.Kind == ir.KindList, f.Type.Kind == ir.KindMap:
+		return notNil(x)
+	case f.Type.Elem != nil:
 		return jen.Len(x).Op(">").Lit(0)
 	case f.Type.Kind == ir.KindEnum:
-		return x.Op("!=").Lit("")
+		return jen.Add(x).Op("!=").Lit("")
 	}
-	switch s := scalars[f.Type.Kind]; s.zero {
-	case "":
-		return jen.Len(x).Op(">").Lit(0)
-	case "false":
-		return x
-	case "IsZero":
-		return x.Op("!=").Parens(jen.Qual("time", "Time").Values())
-	case "Duration":
-		return x.Op("!=").Parens(jen.Qual(wirePath, "Duration").Values())
-	case "nil":
-		return x.Op("!=").Nil()
-	default:
-		return x.Op("!=").Id(s.zero)
-	}
+	return notZero(f.Type.Kind, x)
 }
 
 // appender is the function that appends a value.
@@ -277,11 +253,11 @@ func (c *codec) appender(m *ir.FieldLayout, t ir.TypeRef) appender {
 	case ir.KindAny:
 		return appender{fn: jen.Id("appendAny"), fails: true}
 	}
-	s := scalars[t.Kind]
 	if t.Kind == ir.KindInt64 && !c.strict() && c.wire.Encoding == ir.JSON { // a number, not ProtoJSON's string
-		s.append = "AppendInteger"
+		return appender{fn: jen.Qual(wirePath, "AppendInteger")}
 	}
-	return appender{fn: jen.Qual(wirePath, s.append), fails: s.fails}
+	s := scalars[t.Kind]
+	return appender{fn: jen.Qual(wirePath, "Append"+s.json), fails: s.fails}
 }
 
 // container is the runtime function that appends a list or map, given the one that appends an element.
@@ -351,7 +327,7 @@ func caseNames(l *ir.Layout, f *ir.Field) []jen.Code {
 
 // convert prints the value of a case's defined type as its plain type.
 func convert(t ir.TypeRef, x jen.Code) jen.Code {
-	plain := scalars[t.Kind].convert()
+	plain := scalars[t.Kind].goType()
 	if t.Kind == ir.KindBytes {
 		return jen.Parens(plain).Call(x)
 	}

@@ -253,7 +253,7 @@ func (c *codec) readScalar(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
 	if t.Kind == ir.KindEnum {
 		return jen.Add(c.reader(m, t)).Call(jen.Id("r"))
 	}
-	return jen.Id("r").Dot(scalars[t.Kind].read).Call()
+	return jen.Id("r").Dot(scalars[t.Kind].json).Call()
 }
 
 // reader is the function that reads a message, a scalar or an enum.
@@ -261,7 +261,7 @@ func (c *codec) reader(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
 	if t.Type != nil {
 		return jen.Id(c.fn("read", c.layout(m, t)))
 	}
-	return jen.Parens(jen.Op("*").Qual(wirePath, "Reader")).Dot(scalars[t.Kind].read)
+	return jen.Parens(jen.Op("*").Qual(wirePath, "Reader")).Dot(scalars[t.Kind].json)
 }
 
 // readCase is the expression that reads a oneof's case.

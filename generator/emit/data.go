@@ -68,7 +68,7 @@ type dataScalar struct {
 }
 
 var dataScalars = map[ir.DataKind]dataScalar{
-	ir.DataAny:    {wireType("Value"), "Any", checkPath, "AppendAny"},
+	ir.DataAny:    {inWire("Value"), "Any", checkPath, "AppendAny"},
 	ir.DataBool:   {jen.Bool, "Bool", wirePath, "AppendBool"},
 	ir.DataInt32:  {jen.Int32, "Int32", wirePath, "AppendInt32"},
 	ir.DataInt64:  {jen.Int64, "Int64", wirePath, "AppendInteger"},

@@ -80,7 +80,7 @@ func setB(value jen.Code) jen.Code { return jen.Id("b").Op("=").Add(value) }
 
 // appendText appends constant text to b.
 func appendText(text string) jen.Code {
-	return setB(jen.Append(jen.Id("b"), jen.Lit(text).Op("...")))
+	return setB(keyed(raw(text)))
 }
 
 // writeOrNull writes the value of x, which is nil for null if the reference has null.

@@ -108,44 +108,6 @@ func (c *protoCodec) check() error {
 	return nil
 }
 
-// Wire types of protobuf.
-const (
-	varintType    = 0
-	fixed64Type   = 1
-	delimitedType = 2
-	groupType     = 3
-	fixed32Type   = 5
-)
-
-// protoScalar is how a kind is read and written by the runtime.
-type protoScalar struct {
-	method   string // of the reader and of the writer
-	wireType int
-	fails    bool // writing returns an error
-	merges   bool // reading takes the value so far
-}
-
-var protoScalars = map[ir.Kind]protoScalar{
-	ir.KindString:    {method: "String", wireType: delimitedType},
-	ir.KindBool:      {method: "Bool", wireType: varintType},
-	ir.KindInt32:     {method: "Int32", wireType: varintType},
-	ir.KindInt64:     {method: "Int64", wireType: varintType},
-	ir.KindUint32:    {method: "Uint32", wireType: varintType},
-	ir.KindUint64:    {method: "Uint64", wireType: varintType},
-	ir.KindFloat:     {method: "Float32", wireType: fixed32Type},
-	ir.KindDouble:    {method: "Float64", wireType: fixed64Type},
-	ir.KindBytes:     {method: "Bytes", wireType: delimitedType},
-	ir.KindTimestamp: {method: "Timestamp", wireType: delimitedType, fails: true, merges: true},
-	ir.KindDuration:  {method: "Duration", wireType: delimitedType, fails: true, merges: true},
-	ir.KindListValue: {method: "ListValue", wireType: delimitedType, fails: true, merges: true},
-	ir.KindNullValue: {method: "NullValue", wireType: varintType},
-	ir.KindFieldMask: {method: "FieldMask", wireType: delimitedType, merges: true},
-	ir.KindAny:       {method: "Any", wireType: delimitedType, fails: true, merges: true},
-	ir.KindStruct:    {method: "Struct", wireType: delimitedType, fails: true, merges: true},
-	ir.KindValue:     {method: "Value", wireType: delimitedType, fails: true, merges: true},
-	ir.KindEmpty:     {method: "Empty", wireType: delimitedType, fails: true},
-}
-
 // protoForms are the scalars in the forms that are not the plain one.
 var protoForms = map[ir.Form]map[ir.Kind]protoScalar{
 	ir.ZigZag: {
@@ -185,7 +147,7 @@ func (v protoValue) scalar() protoScalar {
 	if s, ok := protoForms[v.form][v.Kind]; ok {
 		return s
 	}
-	return protoScalars[v.Kind]
+	return scalars[v.Kind].proto
 }
 
 // wireType is the wire type of one value.

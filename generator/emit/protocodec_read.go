@@ -108,9 +108,9 @@ func (c *protoCodec) readMember(m *ir.FieldLayout) []jen.Code {
 		return one(c.readInner(v, m.Number, made(m.Field)))
 	case m.Implicit:
 		return one(target(m).Op("=").Qual(wirePath, "NonZero").Call(c.readScalar(v, nil)))
-	case isPointer(m.Field) && (v.wrapped || protoScalars[t.Kind].merges):
+	case isPointer(m.Field) && (v.wrapped || scalars[t.Kind].proto.merges):
 		return one(
-			jen.If(isNil(x())).Block(x().Op("=").New(scalars[t.Kind].convert())),
+			jen.If(isNil(x())).Block(x().Op("=").New(scalars[t.Kind].goType())),
 			c.assign(v, m.Number, jen.Op("*").Add(x()), jen.Op("*").Add(x())),
 		)
 	case isPointer(m.Field):
@@ -164,7 +164,7 @@ func (c *protoCodec) readScalar(t protoValue, old jen.Code) jen.Code {
 		case t.Kind == ir.KindBytes:
 			old = jen.Append(jen.Index().Byte().Values(), jen.Add(old).Op("..."))
 		case old == nil:
-			old = jen.Op("*").New(scalars[t.Kind].convert())
+			old = jen.Op("*").New(scalars[t.Kind].goType())
 		}
 		read := methodOf("ProtoReader", s.method)
 		return jen.Qual(wirePath, "ReadWrapped").Call(jen.Id("r"), tagOf(1, s.wireType), old, read)
@@ -191,7 +191,7 @@ func (c *protoCodec) readCase(m *ir.FieldLayout, x func() *jen.Statement) []jen.
 		}
 	}
 	if t.Kind != ir.KindMessage {
-		if !t.wrapped && !protoScalars[t.Kind].merges && t.form != ir.Group {
+		if !t.wrapped && !scalars[t.Kind].proto.merges && t.form != ir.Group {
 			return []jen.Code{x().Op("=").Id(m.Case.Go).Call(c.readScalar(t, nil))}
 		}
 		return []jen.Code{
@@ -254,8 +254,8 @@ func (c *protoCodec) readEntry(m *ir.FieldLayout, elem protoValue) []jen.Code {
 	if m.Field.Type.Key != nil {
 		name = jen.Qual(wirePath, "KeyName").Call(jen.Id("name"))
 	}
-	goType := mapElem(elem.TypeRef)
-	start, read, after := c.entryValue(elem, goType)
+	typ := goType(elem.TypeRef)
+	start, read, after := c.entryValue(elem, typ)
 	return slices.Concat(
 		[]jen.Code{jen.Var().Id("name").Add(keyGo)},
 		start,
@@ -271,7 +271,7 @@ func (c *protoCodec) readEntry(m *ir.FieldLayout, elem protoValue) []jen.Code {
 		},
 		after,
 		[]jen.Code{
-			jen.If(isNil(x)).Block(jen.Add(x).Op("=").Map(keyGo).Add(goType).Values()),
+			jen.If(isNil(x)).Block(jen.Add(x).Op("=").Map(keyGo).Add(typ).Values()),
 			jen.Add(x).Index(jen.Id("name")).Op("=").Id("value"),
 		},
 	)
@@ -322,17 +322,6 @@ func entryZero(kind ir.Kind, goType jen.Code) (missing, zero jen.Code) {
 		return value.Op("==").Parens(jen.Qual("time", "Time").Values()), epoch
 	}
 	return nil, nil
-}
-
-// mapElem is the Go type of a map's values.
-func mapElem(t ir.TypeRef) *jen.Statement {
-	switch t.Kind {
-	case ir.KindMessage:
-		return jen.Op("*").Id(t.Type.Go)
-	case ir.KindEnum:
-		return jen.Id(t.Type.Go)
-	}
-	return scalars[t.Kind].convert()
 }
 
 // missing prints what happens at the end of a message that lacks something.

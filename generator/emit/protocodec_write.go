@@ -61,23 +61,23 @@ func (c *protoCodec) writeMember(m *ir.FieldLayout) jen.Code {
 		return write(jen.Qual(wirePath, "OrNew").Call(x))
 	case m.Required && t.Kind == ir.KindMessage:
 		return write(x)
-	case m.Always, m.Required && (m.Wrapped || protoScalars[t.Kind].merges || t.Kind == ir.KindEmpty):
+	case m.Always, m.Required && (m.Wrapped || scalars[t.Kind].proto.merges || t.Kind == ir.KindEmpty):
 		return jen.Block(write(x))
 	case f.Presence == ir.Explicit && t.Nilable():
 		return jen.If(notNil(x)).Block(write(x))
 	}
 	// A required scalar that is zero is not written either: protobuf reads its absence as zero.
-	return jen.If(c.present(t, x.Clone())).Block(write(x))
+	return jen.If(c.present(t, x)).Block(write(x))
 }
 
 // writeImplicit prints the writing of a pointer whose value is written unless it is zero.
 func (c *protoCodec) writeImplicit(m *ir.FieldLayout) jen.Code {
-	scalar, outer := protoScalars[m.Field.Type.Kind], jen.Id("x")
+	scalar, outer := scalars[m.Field.Type.Kind].proto, jen.Id("x")
 	if m.Into != nil {
 		outer = jen.Id("o")
 	}
 	v := jen.Id("v").Op(":=").Add(outer).Dot(m.Field.Go)
-	set := jen.If(v, notNil(jen.Id("v")).Op("&&").Add(notZero(m, jen.Op("*").Id("v")))).Block(
+	set := jen.If(v, notNil(jen.Id("v")).Op("&&").Add(notZero(m.Field.Type.Kind, jen.Op("*").Id("v")))).Block(
 		jen.Id("w").Dot(scalar.method).Call(tagOf(m.Number, scalar.wireType), jen.Op("*").Id("v")))
 	if m.Into == nil {
 		return set
@@ -86,21 +86,14 @@ func (c *protoCodec) writeImplicit(m *ir.FieldLayout) jen.Code {
 }
 
 // present is the condition under which a field that has no presence of its own is written.
-func (c *protoCodec) present(t ir.TypeRef, x *jen.Statement) jen.Code {
-	switch {
-	case t.Kind == ir.KindMessage, t.Kind == ir.KindAny:
-		return x.Op("!=").Nil()
-	case t.Kind == ir.KindTimestamp:
-		return x.Op("!=").Parens(jen.Qual("time", "Time").Values())
-	case t.Kind == ir.KindBool:
-		return x
-	case t.Kind == ir.KindFloat, t.Kind == ir.KindDouble:
-		// Negative zero is not the zero value of protobuf.
+func (c *protoCodec) present(t ir.TypeRef, x jen.Code) jen.Code {
+	switch t.Kind {
+	case ir.KindMessage:
+		return notNil(x)
+	case ir.KindFloat, ir.KindDouble: // negative zero is not the zero value of protobuf
 		return jen.Qual("math", "Float64bits").Call(jen.Float64().Call(x)).Op("!=").Lit(0)
-	case t.Kind == ir.KindString, scalars[t.Kind].zero == "":
-		return jen.Len(x).Op(">").Lit(0)
 	}
-	return x.Op("!=").Lit(0)
+	return notZero(t.Kind, x)
 }
 
 // writeEnumMember prints the writing of an enum field without presence: number zero is left out.
@@ -192,7 +185,7 @@ func (c *protoCodec) writeList(m *ir.FieldLayout) jen.Code {
 }
 
 func (c *protoCodec) fails(t protoValue) bool {
-	return t.Kind == ir.KindMessage || t.Kind == ir.KindEnum || protoScalars[t.Kind].fails
+	return t.Kind == ir.KindMessage || t.Kind == ir.KindEnum || scalars[t.Kind].proto.fails
 }
 
 // writeMap prints the writing of a map: an entry each, sorted by name, with key and value always there.

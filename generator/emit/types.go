@@ -79,37 +79,22 @@ func fieldType(f *ir.Field) jen.Code {
 }
 
 // goType is the Go type of a reference, without presence.
-func goType(t ir.TypeRef) jen.Code {
+func goType(t ir.TypeRef) *jen.Statement {
 	switch t.Kind {
-	case ir.KindFloat:
-		return jen.Float32()
-	case ir.KindDouble:
-		return jen.Float64()
-	case ir.KindBytes:
-		return jen.Index().Byte()
-	case ir.KindTimestamp:
-		return jen.Qual("time", "Time")
-	case ir.KindDuration, ir.KindListValue, ir.KindNullValue, ir.KindFieldMask, ir.KindAny:
-		return scalars[t.Kind].convert()
-	case ir.KindStruct, ir.KindEmpty:
-		return jen.Qual(wirePath, "Object")
-	case ir.KindValue:
-		return jen.Qual(wirePath, "Value")
 	case ir.KindMessage:
-		return jen.Op("*").Id(t.Type.Go)
+		return ptr(t.Type)
 	case ir.KindEnum:
 		return jen.Id(t.Type.Go)
 	case ir.KindList:
 		return jen.Index().Add(goType(*t.Elem))
 	case ir.KindMap:
 		return jen.Map(keyType(t)).Add(goType(*t.Elem))
-	default: // the other kinds are called as in Go
-		return jen.Id(string(t.Kind))
 	}
+	return scalars[t.Kind].goType()
 }
 
 // keyType is the Go type of a map's keys.
-func keyType(t ir.TypeRef) jen.Code {
+func keyType(t ir.TypeRef) *jen.Statement {
 	if t.Key == nil {
 		return jen.String()
 	}

@@ -22,13 +22,13 @@ func writeAPIKeySecuritySchemeV03Proto(w *wire.ProtoWriter, x *APIKeySecuritySch
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
-	if len(x.Location) > 0 {
+	if x.Location != "" {
 		w.String(18, x.Location)
 	}
-	if len(x.Name) > 0 {
+	if x.Name != "" {
 		w.String(26, x.Name)
 	}
 	return nil
@@ -135,10 +135,10 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Name) > 0 {
+	if x.Name != "" {
 		w.String(10, x.Name)
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(18, x.Description)
 	}
 	legacy.PutInterfaces(w, 26, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "url")
@@ -147,7 +147,7 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 			return wire.In(err, "provider")
 		}
 	}
-	if len(x.Version) > 0 {
+	if x.Version != "" {
 		w.String(42, x.Version)
 	}
 	if v := x.DocumentationURL; v != nil && *v != "" {
@@ -325,10 +325,10 @@ func writeAgentCardSignatureV03Proto(w *wire.ProtoWriter, x *AgentCardSignature)
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Protected) > 0 {
+	if x.Protected != "" {
 		w.String(10, x.Protected)
 	}
-	if len(x.Signature) > 0 {
+	if x.Signature != "" {
 		w.String(18, x.Signature)
 	}
 	if len(x.Header) > 0 {
@@ -382,10 +382,10 @@ func writeAgentExtensionV03Proto(w *wire.ProtoWriter, x *AgentExtension) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.URI) > 0 {
+	if x.URI != "" {
 		w.String(10, x.URI)
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(18, x.Description)
 	}
 	if x.Required {
@@ -446,10 +446,10 @@ func writeAgentProviderV03Proto(w *wire.ProtoWriter, x *AgentProvider) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.URL) > 0 {
+	if x.URL != "" {
 		w.String(10, x.URL)
 	}
-	if len(x.Organization) > 0 {
+	if x.Organization != "" {
 		w.String(18, x.Organization)
 	}
 	return nil
@@ -494,13 +494,13 @@ func writeAgentSkillV03Proto(w *wire.ProtoWriter, x *AgentSkill) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(10, x.ID)
 	}
-	if len(x.Name) > 0 {
+	if x.Name != "" {
 		w.String(18, x.Name)
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(26, x.Description)
 	}
 	for _, e := range x.Tags {
@@ -592,13 +592,13 @@ func writeArtifactV03Proto(w *wire.ProtoWriter, x *Artifact) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.ArtifactID) > 0 {
+	if x.ArtifactID != "" {
 		w.String(10, x.ArtifactID)
 	}
-	if len(x.Name) > 0 {
+	if x.Name != "" {
 		w.String(26, x.Name)
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(34, x.Description)
 	}
 	if len(x.Parts) < 1 {
@@ -681,7 +681,7 @@ func writeAuthenticationInfoV03Proto(w *wire.ProtoWriter, x *AuthenticationInfo)
 		return wire.NotSet()
 	}
 	legacy.PutSchemes(w, 10, x.Scheme)
-	if len(x.Credentials) > 0 {
+	if x.Credentials != "" {
 		w.String(18, x.Credentials)
 	}
 	return nil
@@ -726,13 +726,13 @@ func writeAuthorizationCodeOAuthFlowV03Proto(w *wire.ProtoWriter, x *Authorizati
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.AuthorizationURL) > 0 {
+	if x.AuthorizationURL != "" {
 		w.String(10, x.AuthorizationURL)
 	}
-	if len(x.TokenURL) > 0 {
+	if x.TokenURL != "" {
 		w.String(18, x.TokenURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(26, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -850,10 +850,10 @@ func writeClientCredentialsOAuthFlowV03Proto(w *wire.ProtoWriter, x *ClientCrede
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TokenURL) > 0 {
+	if x.TokenURL != "" {
 		w.String(10, x.TokenURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -1099,13 +1099,13 @@ func writeHTTPAuthSecuritySchemeV03Proto(w *wire.ProtoWriter, x *HTTPAuthSecurit
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
-	if len(x.Scheme) > 0 {
+	if x.Scheme != "" {
 		w.String(18, x.Scheme)
 	}
-	if len(x.BearerFormat) > 0 {
+	if x.BearerFormat != "" {
 		w.String(26, x.BearerFormat)
 	}
 	return nil
@@ -1154,10 +1154,10 @@ func writeImplicitOAuthFlowV03Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) e
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.AuthorizationURL) > 0 {
+	if x.AuthorizationURL != "" {
 		w.String(10, x.AuthorizationURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -1241,7 +1241,7 @@ func writeListTaskPushNotificationConfigsRequestV03Proto(
 	if x.PageSize != 0 {
 		w.Int32(16, x.PageSize)
 	}
-	if len(x.PageToken) > 0 {
+	if x.PageToken != "" {
 		w.String(26, x.PageToken)
 	}
 	return nil
@@ -1304,7 +1304,7 @@ func writeListTaskPushNotificationConfigsResponseV03Proto(
 			return wire.In(wire.At(err, i), "configs")
 		}
 	}
-	if len(x.NextPageToken) > 0 {
+	if x.NextPageToken != "" {
 		w.String(18, x.NextPageToken)
 	}
 	return nil
@@ -1352,13 +1352,13 @@ func writeMessageV03Proto(w *wire.ProtoWriter, x *Message) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.MessageID) > 0 {
+	if x.MessageID != "" {
 		w.String(10, x.MessageID)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(26, x.TaskID)
 	}
 	if x.Role != "" {
@@ -1451,7 +1451,7 @@ func writeMutualTLSSecuritySchemeV03Proto(w *wire.ProtoWriter, x *MutualTLSSecur
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
 	return nil
@@ -1492,7 +1492,7 @@ func writeOAuth2SecuritySchemeV03Proto(w *wire.ProtoWriter, x *OAuth2SecuritySch
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
 	if x.Flows != nil {
@@ -1500,7 +1500,7 @@ func writeOAuth2SecuritySchemeV03Proto(w *wire.ProtoWriter, x *OAuth2SecuritySch
 			return wire.In(err, "flows")
 		}
 	}
-	if len(x.OAuth2MetadataURL) > 0 {
+	if x.OAuth2MetadataURL != "" {
 		w.String(26, x.OAuth2MetadataURL)
 	}
 	return nil
@@ -1637,10 +1637,10 @@ func writeOpenIDConnectSecuritySchemeV03Proto(w *wire.ProtoWriter, x *OpenIDConn
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.Description) > 0 {
+	if x.Description != "" {
 		w.String(10, x.Description)
 	}
-	if len(x.OpenIDConnectURL) > 0 {
+	if x.OpenIDConnectURL != "" {
 		w.String(18, x.OpenIDConnectURL)
 	}
 	return nil
@@ -1711,10 +1711,10 @@ func writePasswordOAuthFlowV03Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) e
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TokenURL) > 0 {
+	if x.TokenURL != "" {
 		w.String(10, x.TokenURL)
 	}
-	if len(x.RefreshURL) > 0 {
+	if x.RefreshURL != "" {
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
@@ -2331,10 +2331,10 @@ func writeTaskV03Proto(w *wire.ProtoWriter, x *Task) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(10, x.ID)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
 	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
@@ -2418,10 +2418,10 @@ func writeTaskArtifactUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskArtifactUp
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(10, x.TaskID)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
 	if err := wire.WriteInner(w, 26, x.Artifact, writeArtifactV03Proto); err != nil {
@@ -2556,13 +2556,13 @@ func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(10, x.ID)
 	}
-	if len(x.URL) > 0 {
+	if x.URL != "" {
 		w.String(18, x.URL)
 	}
-	if len(x.Token) > 0 {
+	if x.Token != "" {
 		w.String(26, x.Token)
 	}
 	if x.Authentication != nil {
@@ -2628,7 +2628,7 @@ func writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequ
 		return wire.NotSet()
 	}
 	legacy.PutConfigParent(w, 10, x.TaskID)
-	if len(x.ID) > 0 {
+	if x.ID != "" {
 		w.String(18, x.ID)
 	}
 	if err := wire.WriteInner(w, 26, x, writeTaskPushNotificationConfigV03Proto); err != nil {
@@ -2761,10 +2761,10 @@ func writeTaskStatusUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskStatusUpdate
 	if x == nil {
 		return wire.NotSet()
 	}
-	if len(x.TaskID) > 0 {
+	if x.TaskID != "" {
 		w.String(10, x.TaskID)
 	}
-	if len(x.ContextID) > 0 {
+	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
 	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {

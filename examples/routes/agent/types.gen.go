@@ -81,9 +81,9 @@ func checkCoordinates(c *check.Checker, v *Coordinates) {
 
 func writeCoordinates(b []byte, v *Coordinates) []byte {
 	start := len(b)
-	b = append(b, ",\"lat\":"...)
+	b = append(b, `,"lat":`...)
 	b = wire.AppendFloat64(b, v.Lat)
-	b = append(b, ",\"lng\":"...)
+	b = append(b, `,"lng":`...)
 	b = wire.AppendFloat64(b, v.Lng)
 	return wire.EndObject(b, start)
 }
@@ -181,14 +181,14 @@ func checkCustomMapGeneratorInput(c *check.Checker, v *CustomMapGeneratorInput) 
 
 func writeCustomMapGeneratorInput(b []byte, v *CustomMapGeneratorInput) []byte {
 	start := len(b)
-	b = append(b, ",\"title\":"...)
+	b = append(b, `,"title":`...)
 	b = wire.AppendString(b, v.Title)
 	if v.Style != "" {
-		b = append(b, ",\"style\":"...)
+		b = append(b, `,"style":`...)
 		b = writeCustomMapGeneratorInputStyle(b, &v.Style)
 	}
 	if v.Stops != nil {
-		b = append(b, ",\"stops\":"...)
+		b = append(b, `,"stops":`...)
 		b = append(b, '[')
 		for i0 := range v.Stops {
 			if i0 > 0 {
@@ -306,11 +306,11 @@ func checkCustomMapGeneratorOutput(c *check.Checker, v *CustomMapGeneratorOutput
 
 func writeCustomMapGeneratorOutput(b []byte, v *CustomMapGeneratorOutput) []byte {
 	start := len(b)
-	b = append(b, ",\"title\":"...)
+	b = append(b, `,"title":`...)
 	b = wire.AppendString(b, v.Title)
-	b = append(b, ",\"stops\":"...)
+	b = append(b, `,"stops":`...)
 	b = wire.AppendInteger(b, v.Stops)
-	b = append(b, ",\"bounds\":"...)
+	b = append(b, `,"bounds":`...)
 	b = writeCustomMapGeneratorOutputBounds(b, &v.Bounds)
 	return wire.EndObject(b, start)
 }
@@ -386,9 +386,9 @@ func checkCustomMapGeneratorOutputBounds(c *check.Checker, v *CustomMapGenerator
 
 func writeCustomMapGeneratorOutputBounds(b []byte, v *CustomMapGeneratorOutputBounds) []byte {
 	start := len(b)
-	b = append(b, ",\"southWest\":"...)
+	b = append(b, `,"southWest":`...)
 	b = writeCoordinates(b, &v.SouthWest)
-	b = append(b, ",\"northEast\":"...)
+	b = append(b, `,"northEast":`...)
 	b = writeCoordinates(b, &v.NorthEast)
 	return wire.EndObject(b, start)
 }
@@ -480,14 +480,14 @@ func checkLeg(c *check.Checker, v *Leg) {
 
 func writeLeg(b []byte, v *Leg) []byte {
 	start := len(b)
-	b = append(b, ",\"from\":"...)
+	b = append(b, `,"from":`...)
 	b = writePlace(b, v.From)
-	b = append(b, ",\"to\":"...)
+	b = append(b, `,"to":`...)
 	b = writePlace(b, v.To)
-	b = append(b, ",\"distanceMeters\":"...)
+	b = append(b, `,"distanceMeters":`...)
 	b = wire.AppendInteger(b, v.DistanceMeters)
 	if v.Traffic != nil {
-		b = append(b, ",\"traffic\":"...)
+		b = append(b, `,"traffic":`...)
 		b = writeLegTraffic(b, v.Traffic)
 	}
 	return wire.EndObject(b, start)
@@ -738,12 +738,12 @@ func checkRouteOptimizerTrafficInput(c *check.Checker, v *RouteOptimizerTrafficI
 
 func writeRouteOptimizerTrafficInput(b []byte, v *RouteOptimizerTrafficInput) []byte {
 	start := len(b)
-	b = append(b, ",\"origin\":"...)
+	b = append(b, `,"origin":`...)
 	b = writePlace(b, v.Origin)
-	b = append(b, ",\"destination\":"...)
+	b = append(b, `,"destination":`...)
 	b = writePlace(b, v.Destination)
 	if v.Via != nil {
-		b = append(b, ",\"via\":"...)
+		b = append(b, `,"via":`...)
 		b = append(b, '[')
 		for i0 := range v.Via {
 			if i0 > 0 {
@@ -754,7 +754,7 @@ func writeRouteOptimizerTrafficInput(b []byte, v *RouteOptimizerTrafficInput) []
 		b = append(b, ']')
 	}
 	if v.Preferences != nil {
-		b = append(b, ",\"preferences\":"...)
+		b = append(b, `,"preferences":`...)
 		b = append(b, '[')
 		for i0 := range v.Preferences {
 			if i0 > 0 {
@@ -765,11 +765,11 @@ func writeRouteOptimizerTrafficInput(b []byte, v *RouteOptimizerTrafficInput) []
 		b = append(b, ']')
 	}
 	if !v.Departure.IsZero() {
-		b = append(b, ",\"departure\":"...)
+		b = append(b, `,"departure":`...)
 		b = check.AppendTime(b, v.Departure)
 	}
 	if v.Alternatives != 0 {
-		b = append(b, ",\"alternatives\":"...)
+		b = append(b, `,"alternatives":`...)
 		b = wire.AppendInteger(b, v.Alternatives)
 	}
 	return wire.EndObject(b, start)
@@ -892,13 +892,13 @@ func checkRouteOptimizerTrafficOutput(c *check.Checker, v *RouteOptimizerTraffic
 
 func writeRouteOptimizerTrafficOutput(b []byte, v *RouteOptimizerTrafficOutput) []byte {
 	start := len(b)
-	b = append(b, ",\"distanceMeters\":"...)
+	b = append(b, `,"distanceMeters":`...)
 	b = wire.AppendInteger(b, v.DistanceMeters)
-	b = append(b, ",\"duration\":"...)
+	b = append(b, `,"duration":`...)
 	b = wire.AppendString(b, v.Duration)
-	b = append(b, ",\"tolls\":"...)
+	b = append(b, `,"tolls":`...)
 	b = wire.AppendBool(b, v.Tolls)
-	b = append(b, ",\"legs\":"...)
+	b = append(b, `,"legs":`...)
 	b = append(b, '[')
 	for i0 := range v.Legs {
 		if i0 > 0 {

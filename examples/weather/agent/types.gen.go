@@ -120,13 +120,13 @@ func checkDay(c *check.Checker, v *Day) {
 
 func writeDay(b []byte, v *Day) []byte {
 	start := len(b)
-	b = append(b, ",\"date\":"...)
+	b = append(b, `,"date":`...)
 	b = check.AppendDate(b, v.Date)
-	b = append(b, ",\"high\":"...)
+	b = append(b, `,"high":`...)
 	b = wire.AppendFloat64(b, v.High)
-	b = append(b, ",\"low\":"...)
+	b = append(b, `,"low":`...)
 	b = wire.AppendFloat64(b, v.Low)
-	b = append(b, ",\"conditions\":"...)
+	b = append(b, `,"conditions":`...)
 	b = writeConditions(b, &v.Conditions)
 	return wire.EndObject(b, start)
 }
@@ -203,10 +203,10 @@ func checkGetCurrentWeatherInput(c *check.Checker, v *GetCurrentWeatherInput) {
 
 func writeGetCurrentWeatherInput(b []byte, v *GetCurrentWeatherInput) []byte {
 	start := len(b)
-	b = append(b, ",\"location\":"...)
+	b = append(b, `,"location":`...)
 	b = wire.AppendString(b, v.Location)
 	if v.Units != "" {
-		b = append(b, ",\"units\":"...)
+		b = append(b, `,"units":`...)
 		b = writeUnits(b, &v.Units)
 	}
 	return wire.EndObject(b, start)
@@ -307,16 +307,16 @@ func checkGetCurrentWeatherOutput(c *check.Checker, v *GetCurrentWeatherOutput) 
 
 func writeGetCurrentWeatherOutput(b []byte, v *GetCurrentWeatherOutput) []byte {
 	start := len(b)
-	b = append(b, ",\"location\":"...)
+	b = append(b, `,"location":`...)
 	b = wire.AppendString(b, v.Location)
-	b = append(b, ",\"temperature\":"...)
+	b = append(b, `,"temperature":`...)
 	b = wire.AppendFloat64(b, v.Temperature)
-	b = append(b, ",\"units\":"...)
+	b = append(b, `,"units":`...)
 	b = writeUnits(b, &v.Units)
-	b = append(b, ",\"conditions\":"...)
+	b = append(b, `,"conditions":`...)
 	b = writeConditions(b, &v.Conditions)
 	if v.Humidity != nil {
-		b = append(b, ",\"humidity\":"...)
+		b = append(b, `,"humidity":`...)
 		b = wire.AppendInteger(b, *v.Humidity)
 	}
 	return wire.EndObject(b, start)
@@ -395,10 +395,10 @@ func checkGetForecastInput(c *check.Checker, v *GetForecastInput) {
 
 func writeGetForecastInput(b []byte, v *GetForecastInput) []byte {
 	start := len(b)
-	b = append(b, ",\"location\":"...)
+	b = append(b, `,"location":`...)
 	b = wire.AppendString(b, v.Location)
 	if v.Days != 0 {
-		b = append(b, ",\"days\":"...)
+		b = append(b, `,"days":`...)
 		b = wire.AppendInteger(b, v.Days)
 	}
 	return wire.EndObject(b, start)
@@ -474,9 +474,9 @@ func checkGetForecastOutput(c *check.Checker, v *GetForecastOutput) {
 
 func writeGetForecastOutput(b []byte, v *GetForecastOutput) []byte {
 	start := len(b)
-	b = append(b, ",\"location\":"...)
+	b = append(b, `,"location":`...)
 	b = wire.AppendString(b, v.Location)
-	b = append(b, ",\"days\":"...)
+	b = append(b, `,"days":`...)
 	b = append(b, '[')
 	for i0 := range v.Days {
 		if i0 > 0 {
