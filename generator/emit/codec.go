@@ -76,8 +76,8 @@ func (w layouts) fn(verb string, l *ir.Layout) string {
 }
 
 // strict reports whether what lacks something required is refused, and unknown cases of unions are written, as the
-// newest version has it (A2A 1.0 §5.5–5.7). Older ones are written as good as the types allow.
-func (w layouts) strict() bool { return !w.wire.Shaped }
+// newest version has it (A2A 1.0 §5.5–5.7).
+func (w layouts) strict() bool { return !w.wire.Loose }
 
 // groups prints what members of groups need.
 func (w layouts) groups(hub *bound) []jen.Code {

@@ -204,9 +204,10 @@ type Wire struct {
 	File     string    `json:"file"`   // "codec_v1_0_json"
 	Encoding Encoding  `json:"encoding"`
 	Layouts  []*Layout `json:"layouts"` // by Type.Name, sorted
-	// Shaped: the layouts may use everything that [Layout] and [FieldLayout] offer. Without it a layout is ProtoJSON:
-	// named members, and a union's case wrapped in a member.
-	Shaped bool `json:"shaped,omitempty"`
+	// Loose: the wire has its own idea of what is required, that of an older version which a table aligns. A value that
+	// lacks something is written as good as it goes, and so is a union without a case that the wire has. Without it
+	// both are refused, when written and when read.
+	Loose bool `json:"loose,omitempty"`
 }
 
 // Layout is one type on one wire.

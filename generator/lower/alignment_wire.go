@@ -39,7 +39,7 @@ func (l *protocolLowering) alignedVersion(table *alignment, base, old *spec.Docu
 
 // layOut makes the layouts of all types.
 func (a *aligner) layOut() {
-	a.wire.Shaped = true
+	a.wire.Loose = true
 	for _, t := range a.types {
 		a.begin(t)
 	}
