@@ -40,7 +40,7 @@ func packageComment(p *ir.Protocol, pkg string) string {
 	text := "Package " + pkg + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) + ", with their codecs,\nand a client of its operations."
 	b := p.Bindings
 	if len(versions) == 0 || b.Values["MessageRole.user"] == nil || b.Fields["send.message"] == nil {
-		return "// " + text
+		return "// " + strings.ReplaceAll(text, "\n", "\n// ")
 	}
 	if op := operation(p, ir.RoleSend); op != nil {
 		text += fmt.Sprintf(`
