@@ -308,6 +308,16 @@ func TestAHugeBodyIsRefused(t *testing.T) {
 	}
 }
 
+// TestATaskOfTooManyArtifactsIsRefused: what is new among them takes time that grows with the square of their number.
+func TestATaskOfTooManyArtifactsIsRefused(t *testing.T) {
+	d := newDesk(t)
+	many := task03("completed", noon, "", make([]string, 4097)...)
+	if text := want(t, send(d, note{body: many}), 413); text != "the task has more than 4096 artifacts" {
+		t.Error(text)
+	}
+	want(t, send(d, note{body: task03("completed", noon, "", make([]string, 4096)...)}), 200)
+}
+
 // TestBodiesShareABudget: what is held at the same time has a bound, and all of it is given back.
 func TestBodiesShareABudget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

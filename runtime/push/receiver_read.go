@@ -107,9 +107,11 @@ func (r *Receiver) read(h http.Header, body []byte) (*Notification, runtime.Even
 		n.TaskID = info.TaskID
 	}
 	n.ContextID, n.Version = info.ContextID, version.Name
-	if info.Kind == runtime.EventTask {
-		n.task, _ = e.(runtime.Task)
-		n.Task = e.Generated()
+	if task, ok := e.(runtime.Task); ok {
+		n.task, n.Task = task, task.Generated()
+		if task.TaskInfo().Artifacts > runtime.MaxArtifacts {
+			return nil, nil, refuse(http.StatusRequestEntityTooLarge, "the task has more than %d artifacts", runtime.MaxArtifacts)
+		}
 	}
 	return n, e, nil
 }
