@@ -32,8 +32,8 @@ func defaultOptions() options {
 // WithLogger sets the logger; the default is slog.Default().
 func WithLogger(l *slog.Logger) Option { return func(o *options) { o.core.Logger = l } }
 
-// WithStore sets where tasks are kept, in place of what a2agen.yaml says ("store"). Whoever opened it closes it, after
-// the server.
+// WithStore sets where tasks are kept, in place of what a2agen.yaml says ("store"). The server closes it when it shuts
+// down: what it runs is given back then.
 func WithStore(s store.Store) Option { return func(o *options) { o.core.Store = s } }
 
 // InMemory keeps tasks in memory, whatever a2agen.yaml says: for tests.

@@ -176,13 +176,11 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 // them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.sender.Close()
-	err := s.engine.Shutdown(ctx)
-	return errors.Join(err, s.tasks.close())
+	return s.engine.Shutdown(ctx)
 }
 
 // Close is Shutdown that waits for no handler: those at work are canceled at once.
 func (s *Server) Close() error {
 	defer s.sender.Close()
-	err := s.engine.Close()
-	return errors.Join(err, s.tasks.close())
+	return s.engine.Close()
 }

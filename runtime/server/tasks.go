@@ -16,7 +16,7 @@ const EnvStore = "A2A_STORE"
 // tasks is where tasks are kept.
 type tasks struct {
 	path  string      // "" when it is not the server's own
-	own   store.Store // which the server opened, and closes
+	own   store.Store // which the server opened
 	brief bool        // they end with the process
 }
 
@@ -42,6 +42,7 @@ func openTasks(cfg Config, o *engine.Options) (t tasks, err error) {
 	return t, nil
 }
 
+// close closes what was opened for an engine that did not come to be, which would close it.
 func (t *tasks) close() error {
 	if t.own == nil {
 		return nil

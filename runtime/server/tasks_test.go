@@ -20,7 +20,7 @@ type filed struct {
 
 func (f *filed) Close() error { f.closed++; return f.Store.Close() }
 
-// TestTasksAreKeptWhereItIsSaid: an option goes first, then the environment, then what was generated. Who opens closes.
+// TestTasksAreKeptWhereItIsSaid: an option goes first, then the environment, then what was generated. The server closes it.
 func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
 	var opened *filed
 	cfg := server.Config{Protocol: a2a.Protocol(), Card: readCard(t, testCard), Skills: []server.Skill{run("s", nil)}}
@@ -53,13 +53,13 @@ func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
 		}
 	}
 	own := &filed{Store: store.NewMemory(store.MemoryLimits{})}
-	for _, opt := range []server.Option{server.WithStore(own), server.InMemory()} {
+	for i, opt := range []server.Option{server.InMemory(), server.WithStore(own)} {
 		s, err := open("x.db", opt)
 		if err != nil || opened != nil {
 			t.Errorf("beside an option: %v, %+v", err, opened)
 		}
-		if err := s.Close(); err != nil || own.closed != 0 {
-			t.Errorf("somebody else's store was closed: %v", err)
+		if err := s.Close(); err != nil || own.closed != i {
+			t.Errorf("option %d: closed %d times: %v", i, own.closed, err)
 		}
 	}
 	if _, err := open("broken.db"); err == nil || !strings.Contains(err.Error(), "in use by process 7") {
