@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -132,6 +133,15 @@ func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
 func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error {
 	_, err := do(s, Call{Op: "setpush", Key: key}, func() (struct{}, error) { return struct{}{}, s.Store.SetPush(ctx, key, p) })
 	return err
+}
+
+// Due implements [store.Store].
+func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration, err error) {
+	due, err = do(s, Call{Op: "due"}, func() (due []store.Delivery, err error) {
+		due, next, err = s.Store.Due(ctx, max, hold)
+		return due, err
+	})
+	return due, next, err
 }
 
 // Settle implements [store.Store].

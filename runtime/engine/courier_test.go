@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strconv"
 	"strings"
@@ -513,5 +514,133 @@ func TestNothingIsOnItsWayAfterTheShutdown(t *testing.T) {
 			t.Error("something is sent after that")
 		}
 		p.mu.Unlock()
+	})
+}
+
+// errLostAnswer: the notification arrived, but its sender does not hear of it.
+var errLostAnswer = &runtime.PushFailure{Reason: "the answer was lost"}
+
+// Whatever fails, a receiver that drops what it knows by its id reads the whole story, once and in order: sending, the
+// store before and after it did something, answers, and the process. A seed that fails says so.
+func TestWhateverFailsTheStoryIsToldOnceAndInOrder(t *testing.T) {
+	seeds := 300
+	if testing.Short() {
+		seeds = 30
+	}
+	for seed := range seeds {
+		synctest.Test(t, func(t *testing.T) { stormy(t, rand.New(rand.NewPCG(uint64(seed), 9))) })
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}
+
+func stormy(t *testing.T, r *rand.Rand) {
+	var mu sync.Mutex // guards r
+	draw := func(n int) int {
+		mu.Lock()
+		defer mu.Unlock()
+		return r.IntN(n)
+	}
+	chance := func(percent int) bool { return draw(100) < percent }
+	var calm atomic.Bool
+	s := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+		if calm.Load() || c.Op != "due" && c.Op != "settle" && c.Op != "events" {
+			return faultstore.Fault{}
+		}
+		return faultstore.Fault{Before: chance(10), After: chance(10)}
+	})
+	p := &post{answer: func(ctx context.Context, _ *runtime.Notification) error {
+		switch {
+		case calm.Load():
+			return nil
+		case chance(15):
+			return hang(ctx)
+		case chance(20):
+			return &runtime.PushFailure{Reason: "down", Answered: chance(50)}
+		case chance(20):
+			return errLostAnswer
+		}
+		return nil
+	}}
+	d := newDesk(t, s, p)
+	key := d.task("t", "a", "a", "b")
+	words, told := draw(40), "WORKING"
+	d.says(key, "WORKING")
+	for i := range words {
+		word := "WORKING"
+		if chance(80) {
+			word = fmt.Sprint(i, " ")
+		}
+		told += word
+		d.says(key, word)
+		if chance(30) {
+			time.Sleep(time.Duration(draw(5000)) * time.Millisecond)
+		}
+		if chance(5) {
+			_ = d.Close()
+			d = newDesk(t, s, p)
+		}
+	}
+	d.says(key, "end.", "COMPLETED")
+	time.Sleep(time.Minute)
+	calm.Store(true)
+	time.Sleep(3 * time.Hour)
+	read, known := map[string][]letter{}, map[string]bool{}
+	for _, l := range p.all() {
+		if arrived := l.err == nil || l.err == errLostAnswer; arrived && !known[l.ID] {
+			known[l.ID] = true
+			read[l.Config.ID] = append(read[l.Config.ID], l)
+		}
+	}
+	for _, id := range []string{"0", "1", "2"} {
+		if text := story(t, read[id]); text != told+"end.COMPLETED" {
+			t.Errorf("%s reads %q, want %q", id, text, told+"end.COMPLETED")
+		}
+	}
+}
+
+// Instances that share a store do not get into each other's way, and one goes on with what the other leaves.
+func TestInstancesShareTheWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := store.NewMemory(store.MemoryLimits{})
+		one, two := m.Instance(time.Hour), m.Instance(time.Hour)
+		var sent [2]post
+		var desks [2]*desk
+		for i, s := range []store.Store{one, two} {
+			sent[i].answer = func(ctx context.Context, _ *runtime.Notification) error {
+				select {
+				case <-time.After(time.Second):
+					return nil
+				case <-ctx.Done():
+					return ctx.Err()
+				}
+			}
+			desks[i] = newDesk(t, s, &sent[i])
+		}
+		var keys []store.Key
+		for i := range 200 {
+			keys = append(keys, desks[i%2].task(fmt.Sprint("t", i), fmt.Sprint("host", i)))
+		}
+		for i, key := range keys {
+			desks[i%2].says(key, "WORKING")
+			desks[(i+1)%2].says(key, "a", "b.", "COMPLETED")
+		}
+		time.Sleep(2500 * time.Millisecond)
+		if err := desks[0].Close(); err != nil {
+			t.Error(err)
+		}
+		time.Sleep(time.Minute)
+		all := map[string][]letter{}
+		letters := append(sent[0].arrived(), sent[1].arrived()...)
+		slices.SortStableFunc(letters, func(a, b letter) int { return a.at.Compare(b.at) })
+		for _, l := range letters {
+			all[l.TaskID] = append(all[l.TaskID], l)
+		}
+		for _, key := range keys {
+			if text := story(t, all[key.Task]); text != "WORKINGab.COMPLETED" {
+				t.Errorf("%s is told %q", key.Task, text)
+			}
+		}
 	})
 }
