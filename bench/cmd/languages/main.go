@@ -1,7 +1,8 @@
 // Command languages calls agents from Python and JavaScript, through the official SDKs of 1.0 and of 0.3: a typed skill of
-// examples/weather, whose forecast it prints, and an agent that tells webhooks made with the SDKs about its tasks. The SDKs are
-// installed by exact version into a temporary folder. A language that is not on this machine, or whose SDK cannot be fetched, is
-// left out with a line that says so; where CI is true, that is a failure.
+// examples/weather, whose forecast it prints, and an agent that tells webhooks made with the SDKs about its tasks. What
+// agents made with the SDKs send is received by a webhook of ours. The SDKs are installed by exact version into a temporary
+// folder. A language that is not on this machine, or whose SDK cannot be fetched, is left out with a line that says so;
+// where CI is true, that is a failure.
 package main
 
 import (
@@ -35,14 +36,15 @@ type language struct {
 // script is in interop/languages.
 type script struct {
 	file  string
-	agent string                                  // which agent it calls
-	check func(out []byte) (said string, ok bool) // what it prints
+	to    string                                  // what it calls
+	check func(out []byte) (said string, ok bool) // what it prints, or what our webhook heard of it
 }
 
-// The agents.
+// What scripts call: an agent, or a webhook of ours.
 const (
 	weather = "weather"
 	desk    = "desk"
+	hook    = "hook"
 )
 
 func python(sdk string, scripts ...script) language {
@@ -65,10 +67,10 @@ func javaScript(sdk string, scripts ...script) language {
 }
 
 var languages = []language{
-	python("1.3.0", script{"forecast.py", weather, isForecast}, script{"push.py", desk, isStory}),
-	python("0.3.26", script{"push03.py", desk, isStory}),
-	javaScript("1.3.0", script{"forecast.mjs", weather, isForecast}, script{"push.mjs", desk, isStory}),
-	javaScript("0.3.14", script{"push03.mjs", desk, isStory}),
+	python("1.3.0", script{"forecast.py", weather, isForecast}, script{"push.py", desk, isStory}, script{"notify.py", hook, isHeard}),
+	python("0.3.26", script{"push03.py", desk, isStory}, script{"notify03.py", hook, isHeard}),
+	javaScript("1.3.0", script{"forecast.mjs", weather, isForecast}, script{"push.mjs", desk, isStory}, script{"notify.mjs", hook, isHeard}),
+	javaScript("0.3.14", script{"push03.mjs", desk, isStory}, script{"notify03.mjs", hook, isHeard}),
 }
 
 func main() {
@@ -145,13 +147,9 @@ func (l *language) try(ctx context.Context, dir string, urls map[string]string) 
 		return nil
 	}
 	for _, s := range l.scripts {
-		cmd := exec.CommandContext(ctx, l.run[0], append(l.run[1:], s.file, urls[s.agent])...)
-		cmd.Dir = dir
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
+		out, err := l.execute(ctx, dir, s, urls)
 		if err != nil {
-			return fmt.Errorf("%s %s: %w\n%s", l.name, s.file, err, &stderr)
+			return fmt.Errorf("%s %s: %w", l.name, s.file, err)
 		}
 		said, ok := s.check(out)
 		if !ok {
@@ -160,6 +158,30 @@ func (l *language) try(ctx context.Context, dir string, urls map[string]string) 
 		fmt.Printf("%s: %s\n", l.name, said)
 	}
 	return nil
+}
+
+// execute runs a script and returns what there is to check.
+func (l *language) execute(ctx context.Context, dir string, s script, urls map[string]string) ([]byte, error) {
+	heard, url, stop, err := startHook()
+	if err != nil {
+		return nil, err
+	}
+	defer stop()
+	if s.to != hook {
+		url = urls[s.to]
+	}
+	cmd := exec.CommandContext(ctx, l.run[0], append(l.run[1:], s.file, url)...)
+	cmd.Dir = dir
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%w\n%s", err, &stderr)
+	case s.to == hook:
+		return heard.print(), nil
+	}
+	return out, nil
 }
 
 // isForecast: three days for London.
@@ -174,22 +196,24 @@ func isForecast(out []byte) (said string, ok bool) {
 
 // isStory: what webhooks have to hear of the tasks of the desk.
 func isStory(out []byte) (said string, ok bool) {
-	type story struct {
-		States []string
-		Text   string
-	}
-	var got map[string]story
+	var got map[string]*story
 	whole := ""
 	for i := range storyLines {
 		whole += storyLine(i)
 	}
-	want := map[string]story{
-		"tell": {[]string{"working", "completed"}, whole},
-		"book": {[]string{"input_required", "working", "completed"}, "Booked for Friday."},
-		"wait": {[]string{"working", "canceled"}, ""},
+	want := map[string]*story{
+		"tell": {States: []string{"working", "completed"}, Text: whole},
+		"book": {States: []string{"input_required", "working", "completed"}, Text: "Booked for Friday."},
+		"wait": {States: []string{"working", "canceled"}},
 	}
 	err := json.Unmarshal(out, &got)
 	return "its webhooks heard of a streamed, an asking and a canceled task", err == nil && reflect.DeepEqual(got, want)
+}
+
+// isHeard: what our webhook has to hear of the task that a script tells of.
+func isHeard(out []byte) (said string, ok bool) {
+	want := `{"states":["submitted","working","completed"],"text":"sunny"}`
+	return "our webhook heard of its task", string(out) == want
 }
 
 // prepare makes a folder with the scripts and the SDK.
