@@ -38,6 +38,8 @@ type Store struct {
 	store.Store
 	mu   sync.Mutex
 	plan func(Call) Fault
+	// taken is what was claimed without telling.
+	taken []store.Run
 }
 
 // New wraps s. Without a plan nothing fails.
@@ -121,7 +123,19 @@ func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int)
 
 // Claim implements [store.Store].
 func (s *Store) Claim(ctx context.Context, skills []string, max int) ([]store.Run, error) {
-	return do(s, Call{Op: "claim"}, func() ([]store.Run, error) { return s.Store.Claim(ctx, skills, max) })
+	taken, err := do(s, Call{Op: "claim"}, func() ([]store.Run, error) {
+		runs, err := s.Store.Claim(ctx, skills, max)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.taken = append(s.taken, runs...)
+		return s.taken, err
+	})
+	if err == nil {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.taken = nil
+	}
+	return taken, err
 }
 
 // Renew implements [store.Store].
@@ -151,7 +165,7 @@ func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) e
 }
 
 // Close implements [store.Store].
-func (s *Store) Close() error {
-	_, err := do(s, Call{Op: "close"}, func() (struct{}, error) { return struct{}{}, s.Store.Close() })
+func (s *Store) Close(left ...store.Key) error {
+	_, err := do(s, Call{Op: "close"}, func() (struct{}, error) { return struct{}{}, s.Store.Close(left...) })
 	return err
 }

@@ -20,6 +20,7 @@ type admission struct {
 	mu       sync.Mutex
 	running  map[*Call]int // admitted calls, with the number of goroutines at work on each
 	draining bool
+	lost     []store.Key   // tasks of calls that are over here, but maybe not in the store
 	idle     chan struct{} // closed when draining and nothing runs
 }
 
@@ -178,6 +179,9 @@ func (a *admission) dismiss(c *Call) {
 		return
 	}
 	delete(a.running, c)
+	if c.held.Load() {
+		a.lost = append(a.lost, c.live.key)
+	}
 	if c.weight > 0 {
 		a.work.Release(c.weight)
 	}

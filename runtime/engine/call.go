@@ -73,6 +73,7 @@ type subject struct {
 	bound   bool          // the message knows its task
 	// doubtful: it is not known whether the store has taken the last update.
 	doubtful bool
+	stamp    uint64 // of the creation
 	// work is the call as the store has it, epoch that under which it is run. elsewhere: it is somebody else's, what it
 	// comes to is found in the store.
 	work      store.Call

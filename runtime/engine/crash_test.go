@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -21,12 +22,15 @@ type fleet struct {
 	t      *testing.T
 	shared *store.Memory
 	skills func() []Skill
+	reach  func(*faultstore.Store) store.Store // how an instance reaches the store
+	logger *slog.Logger
 	agents []*agent
 	stores []*faultstore.Store
 }
 
 func newFleet(t *testing.T, n int, skills func() []Skill) *fleet {
 	f := &fleet{t: t, shared: store.NewMemory(store.MemoryLimits{}), skills: skills}
+	f.reach = func(s *faultstore.Store) store.Store { return s }
 	for range n {
 		f.start()
 	}
@@ -37,7 +41,7 @@ func newFleet(t *testing.T, n int, skills func() []Skill) *fleet {
 func (f *fleet) start() *agent {
 	f.t.Helper()
 	s := faultstore.New(f.shared.Instance(lease), nil)
-	a := newAgent(f.t, Options{Store: s}, f.skills()...)
+	a := newAgent(f.t, Options{Store: f.reach(s), Logger: f.logger}, f.skills()...)
 	a.Start()
 	f.agents, f.stores = append(f.agents, a), append(f.stores, s)
 	return a

@@ -57,9 +57,11 @@ func (c *Call) create(first runtime.State) error {
 	if c.private.Saved = nil; saved != nil {
 		c.private.Saved = *saved
 	}
-	c.work = store.Call{Input: c.input.raw, Request: c.req}
+	if c.stamp == 0 { // else an earlier try may have made the task
+		c.stamp, c.work = newStamp(), store.Call{Input: c.input.raw, Request: c.req}
+	}
 	n := store.New{
-		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: newStamp(), Call: &c.work,
+		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: c.stamp, Call: &c.work,
 		Push: c.configuration(), Repeat: c.repeat,
 	}
 	var snap store.Snapshot
@@ -67,25 +69,30 @@ func (c *Call) create(first runtime.State) error {
 		snap, err = c.e.store.Create(c.e.soon(), c.live.key, n, view)
 		return err
 	})
+	if err == nil {
+		c.kept(saved)
+		err = c.created(snap)
+	}
 	if err != nil {
 		c.err = err
 		c.decided.fire()
-		return err
 	}
-	c.kept(saved)
-	c.created(snap)
-	return nil
+	return err
 }
 
-// created takes note of the task that was made.
-func (c *Call) created(snap store.Snapshot) {
-	c.err, c.epoch = nil, snap.Epoch
-	c.held.Store(true)
-	c.live.version, c.live.run = snap.Version, c
+// created takes note of the task that was made. It may be somebody else's by now, if that is known late.
+func (c *Call) created(snap store.Snapshot) error {
+	c.live.version = snap.Version
 	c.e.register(c.live)
 	c.e.beat.start()
 	c.first, c.firstVersion, c.bytes = snap.Task, snap.Version, snap.Bytes
+	if snap.Run == nil {
+		return c.lose()
+	}
+	c.err, c.live.run = nil, c
+	c.begins(&snap)
 	c.decided.fire()
+	return nil
 }
 
 // bind tells the message that brought the task, once, which task that is.

@@ -38,7 +38,9 @@ func newAgent(t *testing.T, o Options, skills ...Skill) *agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.Logger, o.Now = quiet, time.Now
+	if o.Now = time.Now; o.Logger == nil {
+		o.Logger = quiet
+	}
 	e, err := New(Config{Protocol: protocol, Card: c, Skills: skills}, o)
 	if err != nil {
 		t.Fatal(err)
@@ -76,7 +78,12 @@ func (a *agent) request(rpc string) *Request {
 
 // serve serves a request, in whose parameters ' stands for ".
 func (a *agent) serve(rpc, params string) (Answer, error) {
+	return a.serveWithin(a.t.Context(), rpc, params)
+}
+
+func (a *agent) serveWithin(ctx context.Context, rpc, params string) (Answer, error) {
 	r := a.request(rpc)
+	r.Context = ctx
 	decoded, fault := r.Version.Decode(r.Op, []byte(strings.ReplaceAll(params, "'", `"`)))
 	if fault != nil {
 		return Answer{}, fault

@@ -21,7 +21,7 @@ var (
 	ErrShutdown = errors.New("the agent is shutting down")
 	// ErrLost: somebody else has the task, since a client canceled it there or this process was not heard of for too long.
 	// Nothing the handler still says counts.
-	ErrLost = errors.New("the task is run by somebody else")
+	ErrLost = store.ErrLost
 )
 
 // Errors of a handler's Task.
@@ -129,7 +129,7 @@ func ToError(err error) (e *runtime.Error, known bool) {
 		return ErrBusy.With("somebody else made the task at the same time, try again"), true
 	case errors.Is(err, store.ErrTooLarge):
 		return violation("message", "does not fit: its task would be larger than this agent keeps one"), true
-	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrLost), errors.Is(err, ErrLost):
+	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrLost):
 		return ErrBusy.With("the task was changed by somebody else, try again"), true
 	case errors.Is(err, store.ErrNoSpace):
 		return ErrBusy.With("the agent has no room to keep anything, try again later"), true

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -83,6 +84,21 @@ func (e *Engine) lookAfter(l *live) {
 // awaitElsewhere waits until the store says that the call is over, whoever has run it.
 func (c *Call) awaitElsewhere(client context.Context) error {
 	return c.e.awaitCall(client, c.live.key, c.work.N)
+}
+
+// rest waits until the task may have changed, or says why there is no use in waiting.
+func (e *Engine) rest(client context.Context, r *reader) error {
+	timer := time.NewTimer(jitter(lookEvery))
+	defer timer.Stop()
+	select {
+	case <-r.wake:
+	case <-timer.C:
+	case <-client.Done():
+		return context.Cause(client)
+	case <-e.closing:
+		return ErrBusy.With("the agent is shutting down")
+	}
+	return nil
 }
 
 // succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. The caller

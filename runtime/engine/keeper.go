@@ -117,6 +117,10 @@ func (k *keeper) renewed(begin time.Time, lease store.Lease) bool {
 		k.until = time.Now().Add(lease.For)
 		return false
 	}
+	if !k.until.IsZero() { // a new life
+		k.until = time.Time{}
+		k.e.forget()
+	}
 	if k.lease, k.last = lease.For, begin; k.lease == 0 {
 		return true
 	}
@@ -171,9 +175,31 @@ func (k *keeper) stop() {
 	case k.turn <- struct{}{}: // what is being taken over is given back, too
 	case <-time.After(lastGrace):
 	}
-	if err := k.e.store.Close(); err != nil {
+	if err := k.e.store.Close(k.e.unsaid()...); err != nil {
 		k.e.logger.Error("the store could not be closed", "error", err)
 	}
+}
+
+// forget forgets what this instance held before its lease was over.
+func (e *Engine) forget() {
+	a := &e.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lost = nil
+}
+
+// unsaid are the tasks that may be held here still although they are not to be tried again as if nothing had happened:
+// what their calls came to could not be stored.
+func (e *Engine) unsaid() (left []store.Key) {
+	a := &e.admission
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for c := range a.running {
+		if c.held.Load() {
+			left = append(left, c.live.key)
+		}
+	}
+	return append(left, a.lost...)
 }
 
 // takeOver takes over tasks that nobody runs, as many as there are places, and reports whether there may be more.

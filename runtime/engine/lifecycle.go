@@ -321,7 +321,8 @@ func (c *Call) leave() (next *Call) {
 		return nil
 	}
 	defer c.e.drop(l)
-	if l.run != c { // somebody else has the task
+	c.held.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), ErrLost)) // in the store, maybe
+	if l.run != c {                                                                 // somebody else has the task
 		return nil
 	}
 	if l.run = nil; c.next != nil {

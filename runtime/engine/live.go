@@ -18,7 +18,7 @@ type live struct {
 	key  store.Key
 	refs int // guarded by registry.mu; 0: not in the registry
 
-	mu      sync.Mutex
+	mu      lock
 	task    store.Ref // nil until it is needed
 	version int64     // the last that is known of the task; 0: it does not exist yet
 	ended   bool      // as far as is known

@@ -149,16 +149,7 @@ func (e *Engine) awaitCall(client context.Context, key store.Key, n int64) error
 		case err != nil && !hiccup(err):
 			return err
 		}
-		timer := time.NewTimer(jitter(lookEvery))
-		select {
-		case <-r.wake:
-		case <-timer.C:
-		case <-client.Done():
-			err = context.Cause(client)
-		case <-e.closing:
-			err = ErrBusy.With("the agent is shutting down")
-		}
-		if timer.Stop(); err != nil && !hiccup(err) {
+		if err := e.rest(client, r); err != nil {
 			return err
 		}
 	}

@@ -92,7 +92,9 @@ func (c *Call) retry(do func() error) error {
 
 // hiccup reports whether a call of the store failed for a reason that may pass: it can be made again, with the same
 // stamp.
-func hiccup(err error) bool { return store.Unsure(err) || errors.Is(err, store.ErrNoSpace) }
+func hiccup(err error) bool {
+	return (store.Unsure(err) || errors.Is(err, store.ErrNoSpace)) && !errors.Is(err, ErrCanceled)
+}
 
 // retry is Call.retry, for as long as ctx is there. The caller holds l.mu, which is free while it waits.
 func (l *live) retry(e *Engine, ctx context.Context, do func() error) error {

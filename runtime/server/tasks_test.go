@@ -18,7 +18,7 @@ type filed struct {
 	closed int
 }
 
-func (f *filed) Close() error { f.closed++; return f.Store.Close() }
+func (f *filed) Close(left ...store.Key) error { f.closed++; return f.Store.Close(left...) }
 
 // TestTasksAreKeptWhereItIsSaid: an option goes first, then the environment, then what was generated. The server closes it.
 func TestTasksAreKeptWhereItIsSaid(t *testing.T) {

@@ -17,6 +17,7 @@ type sharing struct {
 // holder is one life of an instance: it ends when its lease does, and the instance begins anew.
 type holder struct {
 	until time.Time
+	over  bool // the instance has another
 	runs  map[*row]struct{}
 	lost  []Key
 }
@@ -46,6 +47,9 @@ type instance struct {
 
 // begin starts a new life. The caller holds the lock of the index.
 func (i *instance) begin() {
+	if i.life != nil {
+		i.life.over = true
+	}
 	i.life = &holder{until: i.clock().Add(i.lease), runs: map[*row]struct{}{}}
 	i.holders = append(i.holders, i.life)
 }
@@ -153,7 +157,7 @@ func (i *instance) orphans() []*row {
 	defer i.mu.Unlock()
 	rows := slices.Collect(maps.Keys(i.given))
 	now := i.clock()
-	i.holders = slices.DeleteFunc(i.holders, func(h *holder) bool { return now.After(h.until) && len(h.runs) == 0 })
+	i.holders = slices.DeleteFunc(i.holders, func(h *holder) bool { return h.over && len(h.runs) == 0 })
 	for _, h := range i.holders {
 		if now.After(h.until) {
 			rows = slices.AppendSeq(rows, maps.Keys(h.runs))
@@ -191,10 +195,15 @@ func (i *instance) claim(r *row, skills []string) (Run, bool) {
 	return Run{r.key, snap, w.at}, true
 }
 
-// Close gives back what the instance runs.
-func (i *instance) Close() error {
-	for r := range maps.Clone(i.holder().runs) {
-		i.giveBack(r)
+func (i *instance) Close(left ...Key) error {
+	i.mu.Lock()
+	runs := maps.Clone(i.life.runs)
+	i.life.until = i.clock() // what is left is nobody's
+	i.mu.Unlock()
+	for r := range runs {
+		if !slices.Contains(left, r.key) {
+			i.giveBack(r)
+		}
 	}
 	return nil
 }
@@ -227,4 +236,4 @@ func (m *Memory) Claim(context.Context, []string, int) ([]Run, error) { return n
 func (m *Memory) Renew(context.Context) (Lease, error) { return Lease{}, nil }
 
 // Close implements [Store].
-func (m *Memory) Close() error { return nil }
+func (m *Memory) Close(...Key) error { return nil }

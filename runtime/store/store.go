@@ -287,7 +287,8 @@ type Store interface {
 	// meanwhile.
 	Watch(key Key, wake func()) (stop func())
 	// Claim takes over at most max tasks of the given skills that have work and nobody who does it. An attempt is
-	// counted unless the instance before gave the work back (Close).
+	// counted unless the instance before gave the work back (Close). What a call took over that failed without an answer
+	// is returned by a later one of the same instance.
 	Claim(ctx context.Context, skills []string, max int) ([]Run, error)
 	// Renew says that the instance is there. One that comes too late has lost what it ran.
 	Renew(ctx context.Context) (Lease, error)
@@ -308,6 +309,6 @@ type Store interface {
 	// Sweep drops some of what the retention rules no longer keep, by the store's own clock, and reports whether there
 	// is more of it.
 	Sweep(ctx context.Context) (dropped int, more bool, err error)
-	// Close gives back what this instance runs.
-	Close() error
+	// Close gives back what this instance runs, but for some tasks: whoever takes those over counts an attempt.
+	Close(left ...Key) error
 }

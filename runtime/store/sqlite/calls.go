@@ -104,7 +104,8 @@ func (s *Store) Claim(ctx context.Context, skills []string, max int) (runs []sto
 	if err != nil || !found {
 		return nil, err
 	}
-	err = s.write(ctx, func(w *writer) (err error) {
+	// It is waited for: nobody would know what it took over.
+	err = s.write(context.WithoutCancel(ctx), func(w *writer) (err error) {
 		runs, err = w.claim(string(names), max)
 		return err
 	})
@@ -185,11 +186,16 @@ func (s *Store) Renew(context.Context) (store.Lease, error) { return store.Lease
 // Watch implements [store.Store]: nobody else changes a task.
 func (s *Store) Watch(store.Key, func()) (stop func()) { return func() {} }
 
-// giveBack leaves what this instance runs for the next, which counts no attempt for it.
-func (w *writer) giveBack() error {
+// giveBack leaves what this instance runs for the next, which counts no attempt for it, but for some tasks.
+func (w *writer) giveBack(left []store.Key) error {
 	var running []int64
-	err := w.query("SELECT DISTINCT c.task FROM call c CROSS JOIN task t ON t.n=c.task WHERE t.runner=?", func(v []value) error {
-		running = append(running, num(v[0]))
+	const all = `SELECT DISTINCT c.task, o.tenant, a.principal, t.id FROM call c CROSS JOIN task t ON t.n=c.task
+		CROSS JOIN owner o ON o.n=t.owner CROSS JOIN account a ON a.n=o.account WHERE t.runner=?`
+	err := w.query(all, func(v []value) error {
+		key := store.Key{Owner: store.Owner{Tenant: text(v[1]), Principal: text(v[2])}, Task: text(v[3])}
+		if !slices.Contains(left, key) {
+			running = append(running, num(v[0]))
+		}
 		return nil
 	}, w.s.me)
 	if err != nil {

@@ -128,9 +128,9 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 func (s *Store) Path() string { return s.path }
 
 // Close implements [store.Store]: it gives back what this instance runs, and lets go of the file.
-func (s *Store) Close() error {
+func (s *Store) Close(left ...store.Key) error {
 	s.closing.Do(func() {
-		s.closed = s.write(context.Background(), (*writer).giveBack)
+		s.closed = s.write(context.Background(), func(w *writer) error { return w.giveBack(left) })
 		s.queue.close()
 		<-s.stopped
 		s.release()
