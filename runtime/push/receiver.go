@@ -14,8 +14,8 @@ import (
 )
 
 // Receiver receives push notifications: it checks who sent them, drops what comes twice, puts them in order, and hands
-// their events to the functions given with [On]. It keeps what it needs for that in memory, within limits, and starts no
-// goroutine of its own. It is an [http.Handler], safe for concurrent use.
+// their events to the functions given with [On]. It keeps what it needs for that in memory, within limits, and starts
+// no goroutine of its own. It is an [http.Handler], safe for concurrent use.
 //
 // It answers 200 once the functions have returned without an error, or had done so before. Any other answer lets the
 // agent try again:
@@ -44,7 +44,8 @@ type Receiver struct {
 	watches map[string][]chan struct{} // by task
 }
 
-// Limits of a receiver; in brackets what stands for zero.
+// Limits of a receiver; in brackets what stands for zero. What is too much to remember is forgotten, the longest unused
+// first.
 type Limits struct {
 	Body     int64         // one notification in bytes [16 MiB]
 	Bodies   int64         // all notifications at work or waiting, in bytes; more are put off [256 MiB]
@@ -53,8 +54,8 @@ type Limits struct {
 	Gap      time.Duration // how long a notification waits for those before it [3 s]
 	Waiting  int           // notifications of one task that wait for their turn; more are put off [64]
 	Held     int           // notifications of all tasks that wait for their turn; more are put off [4,096]
-	Tasks    int           // (task, configuration) pairs whose order is known; those longest unused are forgotten [16,384]
-	Known    int64         // tasks that came as a whole, in bytes; those longest unused are forgotten [64 MiB]
+	Tasks    int           // tasks, each with a configuration, whose order is known [16,384]
+	Known    int64         // tasks that came as a whole, in bytes [64 MiB]
 	Seen     int           // ids of notifications that are remembered [65,536]
 	Memory   time.Duration // how long a task and an id are remembered without being used [24 h]
 }
@@ -119,8 +120,8 @@ func OnGap(f func(Gap)) Option { return func(s *settings) { s.onGap = f } }
 // Path accepts notifications at this path only. Without it any path will do: say it in the pattern of your mux.
 func Path(path string) Option { return func(s *settings) { s.path = path } }
 
-// Whole hands over a task that came as a whole, as in all notifications before 1.0, as the *a2a.Task that it is. Without
-// it functions get what is new in the task since its last notification: artifact updates, then a status update.
+// Whole hands over a task that came as a whole, as in all notifications before 1.0, as the *a2a.Task that it is.
+// Without it functions get what is new in the task since its last notification: artifact updates, then a status update.
 func Whole() Option { return func(s *settings) { s.whole = true } }
 
 // WithLimits sets limits; zero fields keep their defaults.
@@ -130,8 +131,9 @@ func WithLimits(l Limits) Option { return func(s *settings) { s.limits = l } }
 // is slog.Default().
 func WithLogger(l *slog.Logger) Option { return func(s *settings) { s.logger = l } }
 
-// NewReceiver makes a receiver of notifications in every version that the protocol package speaks. It has to be told how
-// to know a sender: [Token], [Tokens], [Authorization] or [Verify], of which all that are given must hold, or [Anyone].
+// NewReceiver makes a receiver of notifications in every version that the protocol package speaks. It has to be told
+// how to know a sender: [Token], [Tokens], [Authorization] or [Verify], of which all that are given must hold, or
+// [Anyone].
 func NewReceiver(p *runtime.Protocol, opts ...Option) (*Receiver, error) {
 	r := &Receiver{
 		protocol: p, settings: settings{logger: slog.Default()},
@@ -148,7 +150,8 @@ func NewReceiver(p *runtime.Protocol, opts ...Option) (*Receiver, error) {
 	case p == nil:
 		return nil, errors.New("a receiver of push notifications needs a protocol: a2a.Protocol()")
 	case guarded == r.anyone:
-		return nil, errors.New("a receiver of push notifications needs a Token, Tokens, Authorization or Verify; or Anyone, and none of them")
+		return nil, errors.New("a receiver of push notifications needs a Token, Tokens, Authorization or Verify; " +
+			"or Anyone, and none of them")
 	}
 	for _, s := range r.secrets {
 		if s.err != nil {
@@ -164,7 +167,7 @@ func (r *Receiver) checkCallbacks() error {
 	update := r.protocol.NewStatus("t", "c", runtime.StateWorking, nil, time.Time{}).Generated()
 	for _, f := range r.callbacks {
 		if !r.whole && f.wants(task) && !f.wants(update) {
-			return errors.New("a function for tasks needs the option Whole: without it they come as status and artifact updates")
+			return errors.New("a function for tasks needs the option Whole: without it they come as updates")
 		}
 	}
 	return nil

@@ -23,8 +23,8 @@ type secret struct {
 	err    error
 }
 
-// Token demands that the sender shows this token, which the configuration was made with; of several any will do, such as
-// an old one and a new one.
+// Token demands that the sender shows this token, which the configuration was made with; of several any will do, such
+// as an old one and a new one.
 func Token(tokens ...string) Option {
 	return func(s *settings) {
 		t := secret{of: tokenOf, what: "token"}
@@ -41,15 +41,15 @@ func Token(tokens ...string) Option {
 	}
 }
 
-// Tokens demands that accept holds for the task and the token that the sender shows, "" if none. accept has to compare in
-// constant time, as subtle.ConstantTimeCompare does.
+// Tokens demands that accept holds for the task and the token that the sender shows, "" if none. accept has to compare
+// in constant time, as subtle.ConstantTimeCompare does.
 func Tokens(accept func(ctx context.Context, taskID, token string) bool) Option {
 	return func(s *settings) { s.accept = accept }
 }
 
-// Authorization demands what the configuration's authentication says: the header Authorization with this scheme and these
-// credentials. Those of Basic are "user:password", or its base64; those of ApiKey may be "Header-Name: value", which
-// demands that header.
+// Authorization demands what the configuration's authentication says: the header Authorization with this scheme and
+// these credentials. Those of Basic are "user:password", or its base64; those of ApiKey may be "Header-Name: value",
+// which demands that header.
 func Authorization(scheme, credentials string) Option {
 	a := secret{what: "Authorization", scheme: scheme, of: func(h http.Header) []string {
 		return credentialsOf(h.Values("Authorization"), scheme)
@@ -69,8 +69,8 @@ func Authorization(scheme, credentials string) Option {
 	return func(s *settings) { s.secrets = append(s.secrets, a) }
 }
 
-// credentialsOf returns what the values of a header Authorization show of a scheme. Other schemes show nothing that could
-// be right.
+// credentialsOf returns what the values of a header Authorization show of a scheme. Other schemes show nothing that
+// could be right.
 func credentialsOf(values []string, scheme string) []string {
 	var shown []string
 	for _, v := range values {
@@ -89,7 +89,8 @@ func Anyone() Option { return func(s *settings) { s.anyone = true } }
 // Verify demands a signature that v accepts: see package runtime/push/verify.
 func Verify(v Verifier) Option { return func(s *settings) { s.verifier = v } }
 
-// Verifier checks the signature of a notification, a JWT, over the body. An [*Unavailable] says that it cannot tell now.
+// Verifier checks the signature of a notification, a JWT, over the body. An [*Unavailable] says that it cannot tell
+// now.
 type Verifier interface {
 	Verify(ctx context.Context, token string, body []byte) (Signed, error)
 }
@@ -202,7 +203,7 @@ func unauthorized(scheme, format string, args ...any) *refusal {
 	e := refuse(http.StatusUnauthorized, format, args...)
 	e.challenge = scheme
 	if scheme == "" {
-		e.challenge = runtime.PushTokenHeader // no scheme of HTTP, but the field must say what is wanted (RFC 9110 §11.6.1)
+		e.challenge = runtime.PushTokenHeader // no scheme, but something has to be named (RFC 9110 §11.6.1)
 	}
 	return e
 }

@@ -5,8 +5,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/news"
 )
 
-// difference returns what now has more than known, nil for nothing: its artifacts, then its status, so that the end comes
-// last.
+// difference returns what now has more than known, nil for nothing: its artifacts, then its status, so that the end
+// comes last.
 func (r *Receiver) difference(known, now runtime.Task) []runtime.Event {
 	var had []runtime.ArtifactData
 	if known != nil {
@@ -44,8 +44,8 @@ func (l *lane) learn(p *runtime.Protocol, task runtime.TaskInfo, e runtime.Event
 	}
 }
 
-// weigh counts what a lane knows of its task after a notification, and forgets the tasks longest unused when they are too
-// large together. The caller holds mu.
+// weigh counts what a lane knows of its task after a notification, and forgets the tasks longest unused when they are
+// too large together. The caller holds mu.
 func (r *Receiver) weigh(l *lane, a *arrival) {
 	weight := int64(a.size)
 	if l.task == nil {

@@ -16,12 +16,14 @@ func (r *Receiver) hand(ctx context.Context, l *lane, a *arrival) (err error) {
 	defer cancel()
 	defer func() {
 		if p := recover(); p != nil {
-			r.logger.ErrorContext(ctx, "a function for push notifications panicked", "task", a.note.TaskID, "panic", p, "stack", string(debug.Stack()))
+			r.logger.ErrorContext(ctx, "a function for push notifications panicked",
+				"task", a.note.TaskID, "panic", p, "stack", string(debug.Stack()))
 			err = failed(errPanicked)
 		}
 	}()
 	if a.gap != nil {
-		r.logger.WarnContext(ctx, "push notifications are missing", "task", a.gap.TaskID, "first", a.gap.First, "last", a.gap.Last)
+		r.logger.WarnContext(ctx, "push notifications are missing",
+			"task", a.gap.TaskID, "first", a.gap.First, "last", a.gap.Last)
 		if r.onGap != nil {
 			r.onGap(*a.gap)
 		}

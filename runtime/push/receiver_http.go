@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"mime"
@@ -101,7 +102,7 @@ func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) error {
 
 // checkRequest refuses what is no notification at all.
 func (r *Receiver) checkRequest(req *http.Request) error {
-	contentType := req.Header.Get("Content-Type")
+	contentType, encoding := req.Header.Get("Content-Type"), req.Header.Get("Content-Encoding")
 	switch {
 	case r.path != "" && req.URL.Path != r.path:
 		return refuse(http.StatusNotFound, "push notifications go to another path")
@@ -109,7 +110,7 @@ func (r *Receiver) checkRequest(req *http.Request) error {
 		return refuse(http.StatusMethodNotAllowed, "push notifications are sent by POST")
 	case contentType != "" && !isJSON(contentType):
 		return refuse(http.StatusUnsupportedMediaType, "a push notification is application/json")
-	case len(req.Header.Values("Content-Encoding")) > 0 && !strings.EqualFold(req.Header.Get("Content-Encoding"), "identity"):
+	case encoding != "" && !strings.EqualFold(encoding, "identity"):
 		return refuse(http.StatusUnsupportedMediaType, "compressed push notifications are not read")
 	case req.ContentLength > r.limits.Body:
 		return r.tooLarge()
@@ -118,9 +119,13 @@ func (r *Receiver) checkRequest(req *http.Request) error {
 }
 
 func (r *Receiver) tooLarge() *refusal {
-	e := refuse(http.StatusRequestEntityTooLarge, "the notification is larger than %d bytes", r.limits.Body)
-	e.close = true
-	return e
+	text := fmt.Sprintf("the notification is larger than %d bytes", r.limits.Body)
+	return broken(http.StatusRequestEntityTooLarge, text, nil)
+}
+
+// broken refuses a body that is not read to its end.
+func broken(status int, text string, cause error) *refusal {
+	return &refusal{status: status, text: text, cause: cause, close: true}
 }
 
 // isJSON reports whether a content type is JSON: application/json or any +json, with parameters or not.
@@ -155,9 +160,9 @@ func (r *Receiver) readBody(w http.ResponseWriter, req *http.Request) (body []by
 		case err == io.EOF:
 			return body, counted, nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, counted, &refusal{status: http.StatusRequestTimeout, text: "the notification came too slowly", close: true}
+			return nil, counted, broken(http.StatusRequestTimeout, "the notification came too slowly", nil)
 		case err != nil:
-			return nil, counted, &refusal{status: http.StatusBadRequest, text: "the notification could not be read", cause: err, close: true}
+			return nil, counted, broken(http.StatusBadRequest, "the notification could not be read", err)
 		case len(body) < cap(body):
 			continue
 		}
@@ -174,8 +179,8 @@ func (r *Receiver) readBody(w http.ResponseWriter, req *http.Request) (body []by
 	}
 }
 
-// deadline returns what puts off until when the body has to be there, as it comes: a slow one passes and a drip does not.
-// A server that has a deadline of its own keeps that.
+// deadline returns what puts off until when the body has to be there, as it comes: a slow one passes and a drip does
+// not. A server that has a deadline of its own keeps that.
 func (r *Receiver) deadline(w http.ResponseWriter, req *http.Request) (extend func(received int)) {
 	if h, ok := req.Context().Value(http.ServerContextKey).(*http.Server); !ok || h.ReadTimeout > 0 {
 		return func(int) {}

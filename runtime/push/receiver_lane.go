@@ -73,14 +73,15 @@ func (a *arrival) same(b *arrival) bool {
 	return a.content == b.content && !appends(a.event)
 }
 
-// appends reports whether an event means more when it comes twice: a chunk, which may well have the text of the one before.
+// appends reports whether an event means more when it comes twice: a chunk, which may well have the text of the one
+// before.
 func appends(e runtime.Event) bool {
 	u, ok := e.(runtime.ArtifactUpdate)
 	return ok && u.ArtifactUpdate().Append
 }
 
-// pick returns the place of the waiting notification whose turn it is: of those with nothing missing before them, or that
-// have waited long enough with it, the first by its number. -1: none.
+// pick returns the place of the waiting notification whose turn it is: of those with nothing missing before them, or
+// that have waited long enough with it, the first by its number. -1: none.
 func (l *lane) pick() int {
 	best, overdue := -1, uint64(0)
 	for _, a := range l.waiting {
@@ -149,8 +150,8 @@ func (l *lane) gapOf(n *Notification) int {
 	return -1
 }
 
-// passed reports whether a notification was handed over before, by its number, or from senders that have neither numbers
-// nor ids by its content. It marks one that comes after it was given up as late.
+// passed reports whether a notification was handed over before, by its number, or from senders that have neither
+// numbers nor ids by its content. It marks one that comes after it was given up as late.
 func (l *lane) passed(a *arrival) bool {
 	n := a.note
 	switch {

@@ -35,7 +35,9 @@ func (n *Notification) readHeaders(h http.Header) error {
 		to      *string
 		escaped bool
 	}{
-		{runtime.PushIDHeader, &n.ID, false}, {runtime.PushTaskHeader, &n.TaskID, true}, {runtime.PushConfigHeader, &n.Config, true},
+		{runtime.PushIDHeader, &n.ID, false},
+		{runtime.PushTaskHeader, &n.TaskID, true},
+		{runtime.PushConfigHeader, &n.Config, true},
 	} {
 		values := h.Values(x.name)
 		if len(values) == 0 {
@@ -66,7 +68,8 @@ func (n *Notification) readSequence(values []string) error {
 	n.First, e1 = number(first)
 	n.Last, e2 = number(last)
 	if e1 != nil || e2 != nil || len(values) > 1 || ranged && n.First >= n.Last {
-		return refuse(http.StatusBadRequest, "the header %s is neither a number nor a range of numbers", runtime.PushSequenceHeader)
+		return refuse(http.StatusBadRequest,
+			"the header %s is neither a number nor a range of numbers", runtime.PushSequenceHeader)
 	}
 	n.Numbered = true
 	return nil
@@ -101,7 +104,8 @@ func (r *Receiver) read(h http.Header, body []byte) (*Notification, runtime.Even
 		return nil, nil, refuse(http.StatusBadRequest, "the body is no notification: it names no task")
 	}
 	if n.TaskID != "" && info.TaskID != "" && n.TaskID != info.TaskID {
-		return nil, nil, refuse(http.StatusBadRequest, "the body is of another task than the header %s says", runtime.PushTaskHeader)
+		return nil, nil, refuse(http.StatusBadRequest,
+			"the body is of another task than the header %s says", runtime.PushTaskHeader)
 	}
 	if info.TaskID != "" {
 		n.TaskID = info.TaskID
@@ -110,7 +114,8 @@ func (r *Receiver) read(h http.Header, body []byte) (*Notification, runtime.Even
 	if task, ok := e.(runtime.Task); ok {
 		n.task, n.Task = task, task.Generated()
 		if task.TaskInfo().Artifacts > runtime.MaxArtifacts {
-			return nil, nil, refuse(http.StatusRequestEntityTooLarge, "the task has more than %d artifacts", runtime.MaxArtifacts)
+			return nil, nil, refuse(http.StatusRequestEntityTooLarge,
+				"the task has more than %d artifacts", runtime.MaxArtifacts)
 		}
 	}
 	return n, e, nil

@@ -1,8 +1,8 @@
-// Command languages calls agents from Python and JavaScript, through the official SDKs of 1.0 and of 0.3: a typed skill of
-// examples/weather, whose forecast it prints, and an agent that tells webhooks made with the SDKs about its tasks. What
-// agents made with the SDKs send is received by a webhook of ours. The SDKs are installed by exact version into a temporary
-// folder. A language that is not on this machine, or whose SDK cannot be fetched, is left out with a line that says so;
-// where CI is true, that is a failure.
+// Command languages calls agents from Python and JavaScript, through the official SDKs of 1.0 and of 0.3: a typed skill
+// of examples/weather, whose forecast it prints, and an agent that tells webhooks made with the SDKs about its tasks.
+// What agents made with the SDKs send is received by a webhook of ours. The SDKs are installed by exact version into a
+// temporary folder. A language that is not on this machine, or whose SDK cannot be fetched, is left out with a line
+// that says so; where CI is true, that is a failure.
 package main
 
 import (

@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Artifacts returns, as artifact updates, what now has more than known: artifacts that are new or were replaced as a whole,
-// and the parts that were appended to the others.
+// Artifacts returns, as artifact updates, what now has more than known: artifacts that are new or were replaced as a
+// whole, and the parts that were appended to the others.
 func Artifacts(known, now []runtime.ArtifactData) []runtime.ArtifactData {
 	old := make(map[string][]runtime.Part, len(known))
 	for _, a := range known {
@@ -49,7 +49,8 @@ func newParts(had, now []runtime.Part) (rest []runtime.Part, appended bool) {
 func sameParts(a, b []runtime.Part) bool {
 	for i := range a {
 		x, y := a[i], b[i]
-		if x.Kind != y.Kind || x.Text != y.Text || x.URL != y.URL || !bytes.Equal(x.Raw, y.Raw) || !bytes.Equal(x.Data, y.Data) {
+		if x.Kind != y.Kind || x.Text != y.Text || x.URL != y.URL ||
+			!bytes.Equal(x.Raw, y.Raw) || !bytes.Equal(x.Data, y.Data) {
 			return false
 		}
 	}

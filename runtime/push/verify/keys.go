@@ -99,8 +99,8 @@ func (k *keySet) key(ctx context.Context, kid string) (*ecdsa.PublicKey, error) 
 	}
 }
 
-// look decides with what there is. Neither key nor error: the keys have to be asked for. asked says that they just were.
-// The caller holds mu.
+// look decides with what there is. Neither key nor error: the keys have to be asked for. asked says that they just
+// were. The caller holds mu.
 func (k *keySet) look(kid string, asked bool) (*ecdsa.PublicKey, error) {
 	key, age := k.keys[kid], time.Since(k.fetched)
 	had := !k.fetched.IsZero()

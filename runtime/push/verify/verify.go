@@ -44,7 +44,8 @@ type Option func(*Verifier)
 // Keys fetches the agent's keys from this URL, instead of from /.well-known/jwks.json below the agent's.
 func Keys(url string) Option { return func(v *Verifier) { v.keys.url = url } }
 
-// AllowHTTP lets keys be fetched by http from other hosts than this one. Whoever can change what travels there can sign.
+// AllowHTTP lets keys be fetched by http from other hosts than this one. Whoever can change what travels there can
+// sign.
 func AllowHTTP() Option { return func(v *Verifier) { v.keys.plain = true } }
 
 // HTTPClient fetches the keys with h. It is asked to follow no redirects.
@@ -59,8 +60,8 @@ func Refresh(maxAge, interval time.Duration) Option {
 	return func(v *Verifier) { v.keys.maxAge, v.keys.interval = maxAge, interval }
 }
 
-// New returns a verifier. agent is the agent's base URL as it names itself in its signatures, and audience the URL of the
-// webhook exactly as the agent was given it.
+// New returns a verifier. agent is the agent's base URL as it names itself in its signatures, and audience the URL of
+// the webhook exactly as the agent was given it.
 func New(agent, audience string, opts ...Option) (*Verifier, error) {
 	v := &Verifier{issuer: strings.TrimSuffix(agent, "/"), audience: audience, skew: DefaultSkew, most: DefaultLifetime}
 	v.keys = keySet{url: v.issuer + runtime.PushKeysPath, interval: DefaultInterval, maxAge: DefaultMaxAge}
