@@ -127,7 +127,7 @@ func (c *change) allowed(w *writer, o *owner) error {
 	case (u.Epoch == 0 || c.expect != 0) && m.version != c.expect:
 		return store.ErrConflict
 	case u.Push != nil:
-		return w.roomForPush()
+		return w.roomForAnother(o.account, c.r.n, u.Push.ID)
 	}
 	return nil
 }
@@ -238,7 +238,7 @@ func (c *change) write(w *writer, o *owner) error {
 		}
 	}
 	if u.Push != nil {
-		if err := w.putPush(n, u.Push, c.config, m); err != nil {
+		if err := w.putPush(o.account, n, u.Push, c.config, m); err != nil {
 			return err
 		}
 		m.pushed = true

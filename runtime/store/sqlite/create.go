@@ -75,7 +75,7 @@ func (c *creation) do(w *writer) error {
 		return err
 	}
 	if c.new.Push != nil {
-		if err := w.roomForPush(); err != nil {
+		if err := w.roomForPush(owner.account); err != nil {
 			return err
 		}
 	}
@@ -122,7 +122,7 @@ func (c *creation) insert(w *writer, o *owner, m meta) error {
 		}
 	}
 	if p := c.new.Push; p != nil {
-		if err := w.putPush(n, p, c.config, &m); err != nil {
+		if err := w.putPush(o.account, n, p, c.config, &m); err != nil {
 			return err
 		}
 	}

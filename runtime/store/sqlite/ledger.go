@@ -21,13 +21,14 @@ type ledger struct {
 	all      *account // of everybody
 	changed  map[*account]struct{}
 	moved    map[*owner]struct{}
-	pushes   int64 // push configurations; -1: not counted
 }
 
 // account is what one principal holds, in all tenants.
 type account struct {
 	n            int64
 	held, rested holding
+	pushes       int64 // push configurations
+	named        bool  // it is a principal's, not that of callers without one
 }
 
 // owner counts the tasks of a principal in a tenant by state.
@@ -48,10 +49,10 @@ const emptyTask = 6 << 10
 
 func (a *account) weight() int64 { return a.held.bytes + a.held.tasks*emptyTask }
 
-const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes FROM account "
+const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes, pushes, principal<>'' FROM account "
 
 func (a *account) scan(v []value) error {
-	*a = account{num(v[0]), holding{num(v[1]), num(v[2])}, holding{num(v[3]), num(v[4])}}
+	*a = account{num(v[0]), holding{num(v[1]), num(v[2])}, holding{num(v[3]), num(v[4])}, num(v[5]), num(v[6]) != 0}
 	return nil
 }
 
@@ -62,7 +63,7 @@ func (l *ledger) ready(w *writer) error {
 	}
 	*l = ledger{
 		accounts: map[string]*account{}, owners: map[store.Owner]*owner{},
-		changed: map[*account]struct{}{}, moved: map[*owner]struct{}{}, pushes: -1,
+		changed: map[*account]struct{}{}, moved: map[*owner]struct{}{},
 	}
 	all := new(account)
 	if err := w.query(accountColumns+"WHERE n=0", all.scan); err != nil {
@@ -85,7 +86,7 @@ func (l *ledger) account(w *writer, principal string) (*account, error) {
 		return nil, err
 	}
 	if a.n == 0 {
-		if err := w.query("INSERT INTO account(principal) VALUES(?) RETURNING n, 0, 0, 0, 0", a.scan, principal); err != nil {
+		if err := w.query("INSERT INTO account(principal) VALUES(?) RETURNING n, 0, 0, 0, 0, 0, principal<>''", a.scan, principal); err != nil {
 			return nil, err
 		}
 	}
@@ -153,6 +154,14 @@ func (l *ledger) move(o *owner, from, to *meta) {
 	l.moved[o] = struct{}{}
 }
 
+// addPushes counts push configurations.
+func (l *ledger) addPushes(a *account, n int64) {
+	for _, a := range []*account{a, l.all} {
+		a.pushes += n
+		l.changed[a] = struct{}{}
+	}
+}
+
 // holding is what the account holds for the task.
 func (m *meta) holding() holding {
 	if m.version == 0 {
@@ -164,8 +173,8 @@ func (m *meta) holding() holding {
 // flush writes what has changed.
 func (l *ledger) flush(w *writer) error {
 	for a := range l.changed {
-		if _, err := w.exec("UPDATE account SET tasks=?, bytes=?, restedtasks=?, restedbytes=?, weight=? WHERE n=?",
-			a.held.tasks, a.held.bytes, a.rested.tasks, a.rested.bytes, a.weight(), a.n); err != nil {
+		if _, err := w.exec("UPDATE account SET tasks=?, bytes=?, restedtasks=?, restedbytes=?, pushes=?, weight=? WHERE n=?",
+			a.held.tasks, a.held.bytes, a.rested.tasks, a.rested.bytes, a.pushes, a.weight(), a.n); err != nil {
 			return err
 		}
 	}
@@ -304,13 +313,12 @@ func (w *writer) drop(n int64) error {
 		return err
 	}
 	w.touched[n] = struct{}{}
-	if err := deleteTask(w.conn, n); err != nil {
+	pushes, err := deleteTask(w.conn, n)
+	if err != nil {
 		return err
 	}
 	w.ledger.move(o, &m, &none)
-	if m.pushed {
-		w.ledger.pushes = -1
-	}
+	w.ledger.addPushes(o.account, -pushes)
 	w.then(func() {
 		if r := w.s.cache.get(key); r != nil {
 			w.s.cache.drop(key)
@@ -322,14 +330,12 @@ func (w *writer) drop(n int64) error {
 	return nil
 }
 
-func deleteTask(c *conn, n int64) error {
-	for _, sql := range []string{
-		"DELETE FROM event WHERE task=?", "DELETE FROM body WHERE task=?", "DELETE FROM call WHERE task=?",
-		"DELETE FROM push WHERE task=?", "DELETE FROM task WHERE n=?",
-	} {
-		if _, err := c.exec(sql, n); err != nil {
-			return err
+// deleteTask deletes the rows of a task, and returns how many push configurations it had.
+func deleteTask(c *conn, n int64) (pushes int64, err error) {
+	for _, table := range []string{"event WHERE task", "body WHERE task", "call WHERE task", "task WHERE n", "push WHERE task"} {
+		if pushes, err = c.exec("DELETE FROM "+table+"=?", n); err != nil {
+			return 0, err
 		}
 	}
-	return nil
+	return pushes, nil
 }

@@ -23,34 +23,38 @@ func encodePush(p *store.Push) ([]byte, error) {
 	return b, nil
 }
 
-// roomForPush refuses another configuration when there are too many.
-func (w *writer) roomForPush() error {
-	l := &w.ledger
-	if err := l.ready(w); err != nil {
-		return err
+// roomForPush refuses another configuration when there are too many, in all or of an owner.
+func (w *writer) roomForPush(a *account) error {
+	most := int64(w.s.options.Pushes)
+	share := most
+	if a.named {
+		share = max(most/2, 1)
 	}
-	if l.pushes < 0 {
-		var err error
-		if l.pushes, _, err = w.one("SELECT count(*) FROM push"); err != nil {
-			return err
-		}
-	}
-	if l.pushes >= int64(w.s.options.Pushes) {
+	if w.ledger.all.pushes >= most || a.pushes >= share {
 		return store.ErrFull
 	}
 	return nil
 }
 
+// roomForAnother is roomForPush unless the configuration takes the place of one.
+func (w *writer) roomForAnother(a *account, n int64, id string) error {
+	_, old, err := w.one("SELECT 1 FROM push WHERE task=? AND id=?", n, id)
+	if old || err != nil {
+		return err
+	}
+	return w.roomForPush(a)
+}
+
 // putPush writes a configuration: a new one begins after the version that the task has now, one in the place of another
 // goes on where that was.
-func (w *writer) putPush(n int64, p *store.Push, config []byte, m *meta) error {
+func (w *writer) putPush(a *account, n int64, p *store.Push, config []byte, m *meta) error {
 	next, found, err := w.one("SELECT next FROM push WHERE task=? AND id=?", n, p.ID)
 	if err != nil {
 		return err
 	}
 	if !found {
 		next = m.version + 1
-		w.ledger.pushes++
+		w.ledger.addPushes(a, 1)
 	}
 	var due any
 	if next <= m.version {
@@ -58,7 +62,8 @@ func (w *writer) putPush(n int64, p *store.Push, config []byte, m *meta) error {
 	}
 	_, err = w.exec(`INSERT INTO push(task, id, version, config, tasks, next, until, attempt, since, holder, due, dead)
 		VALUES(?1,?2,?3,?4,?5,?6,0,0,0,0,?7,NULL) ON CONFLICT DO UPDATE SET
-		version=?3, config=?4, tasks=?5, attempt=0, since=0, holder=0, due=?7, dead=NULL`, n, p.ID, p.Version, config, p.Tasks, next, due)
+		version=?3, config=?4, tasks=?5, attempt=0, since=0, holder=0, due=?7, dead=NULL`,
+		n, p.ID, p.Version, config, p.Tasks, next, due)
 	return err
 }
 
@@ -73,18 +78,16 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 		if err != nil {
 			return err
 		}
-		_, old, err := w.one("SELECT next FROM push WHERE task=? AND id=?", r.n, p.ID)
+		o, err := w.ledger.owner(w, key.Owner)
 		if err != nil {
 			return err
 		}
-		if !old {
-			if err := w.roomForPush(); err != nil {
-				return err
-			}
+		if err := w.roomForAnother(o.account, r.n, p.ID); err != nil {
+			return err
 		}
 		next := r.meta
 		next.pushed = true
-		if err := w.putPush(r.n, &p, config, &next); err != nil {
+		if err := w.putPush(o.account, r.n, &p, config, &next); err != nil {
 			return err
 		}
 		w.become(r, next)
@@ -131,11 +134,15 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 		if err != nil {
 			return err
 		}
+		o, err := w.ledger.owner(w, key.Owner)
+		if err != nil {
+			return err
+		}
 		n, err := w.exec("DELETE FROM push WHERE task=? AND id=?", r.n, id)
 		if err != nil || n == 0 {
 			return err
 		}
-		w.ledger.pushes -= min(w.ledger.pushes, 1)
+		w.ledger.addPushes(o.account, -1)
 		_, left, err := w.one("SELECT 1 FROM push WHERE task=?", r.n)
 		next := r.meta
 		next.pushed = left

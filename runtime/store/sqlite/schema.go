@@ -20,7 +20,7 @@ CREATE TABLE instance(n INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER NOT NULL,
 -- What is held: of one principal in all tenants (n 0: of all), and by state, of a principal in a tenant.
 CREATE TABLE account(n INTEGER PRIMARY KEY AUTOINCREMENT, principal TEXT UNIQUE, tasks INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0, restedtasks INTEGER NOT NULL DEFAULT 0, restedbytes INTEGER NOT NULL DEFAULT 0,
-  weight INTEGER NOT NULL DEFAULT 0);
+  pushes INTEGER NOT NULL DEFAULT 0, weight INTEGER NOT NULL DEFAULT 0);
 CREATE INDEX account_weight ON account(weight) WHERE restedtasks>0;
 CREATE INDEX account_empty ON account(n) WHERE tasks=0;
 CREATE TABLE owner(n INTEGER PRIMARY KEY AUTOINCREMENT, account INTEGER NOT NULL, tenant TEXT NOT NULL, UNIQUE(account,tenant));

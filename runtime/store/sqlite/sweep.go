@@ -12,7 +12,7 @@ const dueForSweep = "SELECT n FROM task INDEXED BY task_rest WHERE rest=? AND re
 
 // Sweep implements [store.Store].
 func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
-	some := false
+	some, forgotten := false, 0
 	o, now := &s.options, s.options.Clock()
 	err = s.reading(ctx, func(c *conn) error {
 		for _, sql := range []struct {
@@ -35,13 +35,13 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 		return 0, false, err
 	}
 	err = s.write(ctx, func(w *writer) (err error) {
-		dropped, err = w.sweep()
+		dropped, forgotten, err = w.sweep()
 		return err
 	})
-	return dropped, dropped == sweepAtOnce, err
+	return dropped, dropped == sweepAtOnce || forgotten == sweepAtOnce, err
 }
 
-func (w *writer) sweep() (dropped int, err error) {
+func (w *writer) sweep() (dropped, forgotten int, err error) {
 	o := &w.s.options
 	for _, due := range []struct {
 		class  rest
@@ -49,13 +49,15 @@ func (w *writer) sweep() (dropped int, err error) {
 	}{{ended, w.now.Add(-o.Ended).UnixNano()}, {parked, w.now.Add(-o.Parked).UnixNano()}} {
 		n, err := w.dropAll(dueForSweep, int64(due.class), due.before, sweepAtOnce-dropped)
 		if dropped += n; err != nil {
-			return dropped, err
+			return dropped, 0, err
 		}
 	}
-	if _, err := w.exec("DELETE FROM repeat WHERE until<=?", w.now.UnixNano()); err != nil {
-		return dropped, err
+	n, err := w.exec(`DELETE FROM repeat WHERE (owner, key) IN
+		(SELECT owner, key FROM repeat INDEXED BY repeat_until WHERE until<=? LIMIT ?)`, w.now.UnixNano(), sweepAtOnce)
+	if err != nil {
+		return dropped, 0, err
 	}
-	return dropped, w.forgetOwners()
+	return dropped, int(n), w.forgetOwners()
 }
 
 // dropAll drops the tasks that a query finds, but not those that the batch has to do with.

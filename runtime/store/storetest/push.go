@@ -78,6 +78,17 @@ func pushes(s *suite) {
 		s.Error(err)
 	}
 	s.set(in, k, config("p3"))
+	in = s.Open(s.T, store.MemoryLimits{Pushes: 4})
+	for i, who := range []string{"a", "a", "a", "b", "b", "b"} { // one owner has half of them at most
+		k := store.Key{Owner: store.Owner{Principal: who, Tenant: name(i)}, Task: "t"}
+		s.create(in, s.task("t"), k)
+		err := in.SetPush(ctx, k, config("p1"))
+		if i%3 == 2 {
+			s.refused("more than half", err, store.ErrFull)
+		} else if err != nil {
+			s.Errorf("%s: %v", who, err)
+		}
+	}
 }
 
 // due claims deliveries, and describes them.

@@ -304,6 +304,9 @@ func attempts(s *suite) {
 // giveBack: what an instance gives back when it closes is taken over without an attempt that counts, and what it does
 // not with one.
 func giveBack(s *suite) {
+	if lease, err := s.open().Renew(ctx); err != nil || lease.Durable != s.Durable {
+		s.Errorf("the lease is %+v: %v", lease, err)
+	}
 	if s.Leave == nil {
 		s.Skip("the store knows no other instances")
 	}
