@@ -53,6 +53,9 @@ func (s State) String() string {
 type Protocol struct {
 	// Versions are the spoken versions, newest first.
 	Versions []*Version
+	// Whole is the first version with all that the types have beside what it says: what drafts of older versions brought
+	// along. Nobody speaks it; stores write what they keep in it. Nil when the first version says all.
+	Whole *Version
 	// NewTask makes a submitted task without history or artifacts.
 	NewTask func(id, contextID string, at time.Time) Task
 	// NewMessage makes an agent's message (or a user's, if data.User).

@@ -33,12 +33,14 @@ it, else A2A_STORE does.`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(), tasksReplayCommand())
+	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
+		tasksReplayCommand())
 	return cmd
 }
 
 // onStore makes a command one that works on the file of --store.
-func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, f *sqlite.File, args []string, asJSON bool) error) *cobra.Command {
+func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, f *sqlite.File, args []string,
+	asJSON bool) error) *cobra.Command {
 	var path string
 	cmd.Flags().StringVar(&path, "store", os.Getenv(server.EnvStore), "the agent's `file`; default: what A2A_STORE names")
 	format := formatFlag(cmd)
@@ -71,7 +73,8 @@ func (w *whichFlags) add(cmd *cobra.Command) {
 	f.StringVar(&w.context, "context", "", "only tasks of the conversation `id`")
 	f.StringVar(&w.principal, "principal", "", "only tasks of the caller `name`")
 	f.StringVar(&w.tenant, "tenant", "", "only tasks of the `tenant`")
-	f.StringSliceVar(&w.states, "state", nil, "only tasks in the `state`, such as working or input-required; may be given several times")
+	f.StringSliceVar(&w.states, "state", nil,
+		"only tasks in the `state`, such as working or input-required; may be given several times")
 }
 
 func (w *whichFlags) which(cmd *cobra.Command) (which sqlite.Which, err error) {
@@ -153,7 +156,8 @@ func printTask(w io.Writer, r sqlite.TaskRow) {
 	if r.Tenant != "" {
 		owner = r.Tenant + "/" + owner
 	}
-	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d events\t%s\n", plain(r.ID), state, plain(r.Skill), r.At.Format(time.RFC3339), r.Version, plain(owner))
+	fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%d events\t%s\n", plain(r.ID), state, plain(r.Skill), r.At.Format(time.RFC3339),
+		r.Version, plain(owner))
 }
 
 // plain is text of clients that shows what it is on a terminal, and no more.

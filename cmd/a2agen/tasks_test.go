@@ -37,7 +37,8 @@ func taskFile(ts *testscript.TestScript, neg bool, args []string) {
 	}
 	ended := store.Key{Owner: store.Owner{Principal: "ada", Tenant: "acme"}, Task: "ended"}
 	create(ended, nil)
-	push := store.Push{ID: "hook", Version: "1.0", Config: runtime.PushConfig{ID: "hook", URL: "https://ada.example.com/x", Token: "secret"}}
+	push := store.Push{ID: "hook", Version: "1.0", Config: runtime.PushConfig{ID: "hook", URL: "https://ada.example.com/x",
+		Token: "secret"}}
 	ts.Check(s.SetPush(ctx, ended, push))
 	become(ended, runtime.StateCompleted)
 	due, _, err := s.Due(ctx, 1, time.Minute)

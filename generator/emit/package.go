@@ -19,7 +19,7 @@ func ProtocolPackage(p *ir.Protocol, paths Paths) ([]output.File, error) {
 		one(func() (output.File, error) { return Helpers(p, paths) }),
 		one(func() (output.File, error) { return ProtocolClient(p, paths) }),
 	}
-	for _, v := range p.Versions {
+	for _, v := range p.Written() {
 		for _, w := range v.Wires {
 			codec := Codec
 			if w.Encoding == ir.Proto {

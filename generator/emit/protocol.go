@@ -18,7 +18,7 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	protocol.Add(doc("A runtime that this code does not fit does not declare the constant.")).Const().Id("_").Op("=").Add(rt("SupportsGen1")).Line()
 	protocol.Add(b.protocolFunc(p))
 	neutrals := map[string]bool{} // operations may share a request type, and versions do
-	for _, v := range p.Versions {
+	for _, v := range p.Written() {
 		protocol.Add((&versionTable{bound: b, v: v, wire: jsonWire(v), neutrals: neutrals, several: len(p.Versions) > 1, newest: v == p.Versions[0]}).code())
 		for _, w := range otherWires(v) {
 			protocol.Add(wireTable(w)).Line()
@@ -70,6 +70,9 @@ func (b *bound) protocolFunc(p *ir.Protocol) jen.Code {
 	table.set("DecodeCard", readCard)
 	for _, name := range append([]string{"NewSend", "NewTaskRequest"}, b.pushConstructors(p)...) {
 		table.set(name, jen.Id(unexported(name)))
+	}
+	if p.Whole != nil {
+		table.set("Whole", jen.Id(versionFunc(p.Whole)).Call())
 	}
 	s := jen.Add(doc("Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it."))
 	return s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(append(body, jen.Return(jen.Op("&").Add(rt("Protocol")).Values(table.code()...)))...).Line()

@@ -4,7 +4,10 @@
 // protocol version numbers beyond carrying their names as strings. `a2agen inspect ir` prints it as JSON.
 package ir
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // Model is the whole input of emission.
 type Model struct {
@@ -19,10 +22,21 @@ type Protocol struct {
 	Types []*Type `json:"types"`
 	// Versions are the spoken protocol versions, newest first.
 	Versions []*Version `json:"versions"`
+	// Whole is the first version with all that the types have beside what it says: what drafts of older versions brought
+	// along. Nobody speaks it; tasks are kept in it. Nil when the first version says all.
+	Whole *Version `json:"whole,omitempty"`
 	// Bindings name the Go identifiers that the runtime's small interfaces need, by meaning.
 	Bindings Bindings `json:"bindings"`
 	// ClientMethods are the names of the client's methods: [ClientOwn], then those of the operations.
 	ClientMethods []string `json:"clientMethods"`
+}
+
+// Written are the versions that there is code for: those that are spoken, and [Protocol.Whole].
+func (p *Protocol) Written() []*Version {
+	if p.Whole == nil {
+		return p.Versions
+	}
+	return append(slices.Clone(p.Versions), p.Whole)
 }
 
 // Called are the operations that the client has a method for.

@@ -2,6 +2,7 @@ package lower
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
 )
@@ -15,6 +16,30 @@ type extras struct {
 
 func newExtras() extras {
 	return extras{types: map[string]bool{}, members: map[[2]string]bool{}}
+}
+
+// whole is a version with all that the types have, of which hide takes the extras; nil when there are none.
+func (x extras) whole(v *ir.Version) *ir.Version {
+	if len(x.types)+len(x.members) == 0 {
+		return nil
+	}
+	w := *v
+	w.Name, w.Wires = v.Name+"-whole", nil
+	for _, wire := range v.Wires {
+		if wire.Encoding != ir.JSON {
+			continue
+		}
+		own := *wire
+		own.Name, own.File = w.Name+"/json", strings.TrimSuffix(wire.File, "_json")+"_whole_json"
+		own.Layouts = make([]*ir.Layout, len(wire.Layouts))
+		for i, l := range wire.Layouts {
+			layout := *l
+			layout.Fields, layout.Values = slices.Clone(l.Fields), slices.Clone(l.Values)
+			own.Layouts[i] = &layout
+		}
+		w.Wires = append(w.Wires, &own)
+	}
+	return &w
 }
 
 // hide takes the extras off the wires of the version that is the hub, so that it says what its definition says.

@@ -31,7 +31,7 @@ func nameWires(p *ir.Protocol) {
 	encodings := map[ir.Encoding]string{ir.JSON: "JSON", ir.ProtoJSON: "ProtoJSON", ir.Proto: "Proto"}
 	only := len(p.Versions) == 1 && len(p.Versions[0].Wires) == 1
 	scope := names.NewScope()
-	for _, v := range p.Versions {
+	for _, v := range p.Written() {
 		version := scope.Take(names.Go("v" + v.Name))
 		if only {
 			version = ""

@@ -62,14 +62,19 @@ const draftAsk = `package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http/httptest"
+	"os"
+	"path/filepath"
 
 	"example.com/both/unseen/a2a"
 	"example.com/both/unseen/agent"
 	"example.com/both/unseen/client"
 	"example.com/both/unseen/skills"
 	rtclient "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
 // pausing is the agent with the new operation.
@@ -104,6 +109,20 @@ func ask(unseen *agentUnderTest) {
 	other.call("SENT", draft, "message/send", "{\"message\":{\"kind\":\"message\",\"messageId\":\"m\",\"role\":\"user\",\"parts\":[{\"kind\":\"text\",\"text\":\"talk\"},{\"kind\":\"formula\",\"tex\":\"x\"}]}}")
 	other.call("SPEECHLESS", "1.0", "GetTask", "{\"id\":\"<id 1>\"}")
 	other.call("SPEECHLESS", "0.3", "tasks/get", "{\"id\":\"<id 1>\"}")
+	kept := &agentUnderTest{nil, map[string]string{}}
+	file := filepath.Join(must(os.MkdirTemp("", "")), "tasks.db")
+	for _, now := range []struct{ what, method, params string }{
+		{"SENT", "message/send", "{\"message\":{\"kind\":\"message\",\"messageId\":\"m\",\"role\":\"user\",\"parts\":[{\"kind\":\"text\",\"text\":\"talk\"},{\"kind\":\"formula\",\"tex\":\"a^2\"}],\"language\":\"fy\",\"mood\":[2]}}"},
+		{"KEPT", "tasks/get", "{\"id\":\"<id 1>\"}"},
+	} {
+		st := must(sqlite.Open(file, a2a.Protocol(), sqlite.Options{}))
+		srv := must(agent.NewServer(pausing{}, append(options, server.WithStore(st))...))
+		kept.h = srv
+		kept.call(now.what, draft, now.method, now.params)
+		if err := errors.Join(srv.Close(), st.Close()); err != nil {
+			panic(err)
+		}
+	}
 	able.call("PAUSED", draft, "tasks/pause", "{\"id\":\"t\",\"reason\":\"lunch\"}")
 	able.call("MISSING", draft, "tasks/pause", "{}")
 	able.call("ELSEWHERE", "1.0", "tasks/pause", "{}")
@@ -141,6 +160,7 @@ func TestADraftOfAnOlderVersionIsServedAndLeavesTheOthersAlone(t *testing.T) {
 			`SENT 200 .*"language":"nl"`,
 			`SEEN 200 .*"parts":\[\{"text":"talk"\}\]\}\]\}\}`,
 			`SPEECHLESS 200 \{"jsonrpc":"2.0","id":1,"error":(.*\n)SPEECHLESS 200 \{"jsonrpc":"2.0","id":1,"error":`,
+			`KEPT 200 .*"parts":\[\{"kind":"text","text":"talk"\},\{"kind":"formula","tex":"a\^2"\}\],.*"language":"fy","mood":\[2\]`,
 			`PAUSED 200 \{"jsonrpc":"2.0","id":1,"result":\{"task":\{"kind":"task","id":"t","contextId":"","status":\{"state":"paused"\},"history":\[\{"kind":"message","messageId":"m","role":"user","parts":\[\{"kind":"formula","tex":"x"\}\]\}\],"priority":"high","budget":\{"tokens":9007199254740993,"owner":\{.*\}\},"watchers":\["w"\]\},"left":\{\}\}\}`,
 			`MISSING 200 .*"code":-32602`,
 			`ELSEWHERE 200 .*"code":-32601`,

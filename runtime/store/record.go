@@ -21,14 +21,17 @@ type Record struct {
 }
 
 // NewRecord makes a record of an event that a store keeps as newest, its bytes in the protocol version of index 0: a
-// reader of that version costs no encoding. decode is called by who asks for the event.
+// reader of that version costs no encoding. decode is called by who asks for the event, with newest, which is nil when
+// the store has no such bytes.
 func NewRecord(
 	seq int64, kind runtime.EventKind, state runtime.State, newest []byte, decode func([]byte) (runtime.Event, error),
 ) *Record {
 	r := &Record{Seq: seq, Kind: kind, State: state, decode: decode}
-	all := new(encodings)
-	all[0].Store(&newest)
-	r.encoded.Store(all)
+	if newest != nil {
+		all := new(encodings)
+		all[0].Store(&newest)
+		r.encoded.Store(all)
+	}
 	return r
 }
 

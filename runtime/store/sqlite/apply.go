@@ -12,7 +12,8 @@ import (
 const slack = 64 << 10
 
 // Apply implements [store.Store].
-func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
+func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.Update,
+	view *store.View) (store.Snapshot, error) {
 	c := &change{key: key, expect: expect, u: &u, view: view}
 	if err := c.prepare(s); err != nil {
 		return store.Snapshot{}, err
@@ -233,7 +234,8 @@ func (c *change) write(w *writer, o *owner) error {
 		return err
 	}
 	if from.pushed {
-		if _, err := w.exec("UPDATE push SET due=? WHERE task=? AND due IS NULL AND dead IS NULL", w.now.UnixNano(), n); err != nil {
+		if _, err := w.exec("UPDATE push SET due=? WHERE task=? AND due IS NULL AND dead IS NULL", w.now.UnixNano(),
+			n); err != nil {
 			return err
 		}
 	}
@@ -255,7 +257,8 @@ func (c *change) write(w *writer, o *owner) error {
 // writeTask brings the task's row up to date. The next of many chunks needs nothing but its event.
 func (c *change) writeTask(w *writer) error {
 	from, m, u := &c.r.meta, &c.next, c.u
-	chunk := c.info.Kind != runtime.EventStatus && m.charged == from.charged && m.calls == from.calls && m.done == from.done &&
+	chunk := c.info.Kind != runtime.EventStatus && m.charged == from.charged && m.calls == from.calls &&
+		m.done == from.done &&
 		m.oldest == from.oldest && m.snapshot == from.snapshot && u.Input == nil && u.Saved == nil && u.Asked == nil
 	if chunk {
 		return nil
@@ -284,7 +287,7 @@ func (c *change) writeTask(w *writer) error {
 func (c *change) publish(s *Store) {
 	r, u := c.r, c.u
 	event := u.Event
-	rec := store.NewRecord(c.next.version, c.info.Kind, c.next.state, c.doc, func([]byte) (runtime.Event, error) { return event, nil })
+	rec := s.codec.record(c.next.version, c.next.state, event, c.doc)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if err := r.task.Apply(event); err != nil { // it fitted when it was prepared

@@ -18,7 +18,8 @@ import (
 func fourEvents(b *testing.B, s *Store, id string, took func(time.Duration)) {
 	k := key(id)
 	m := proto.NewMessage(runtime.MessageData{
-		MessageInfo: runtime.MessageInfo{ID: "m" + id, User: true}, Parts: []runtime.Part{runtime.Text("What is the weather like in Berlin?")},
+		MessageInfo: runtime.MessageInfo{ID: "m" + id,
+			User: true}, Parts: []runtime.Part{runtime.Text("What is the weather like in Berlin?")},
 	})
 	task := proto.NewTask(id, "c"+id, time.Now())
 	task.AddMessage(m)
@@ -42,11 +43,13 @@ func fourEvents(b *testing.B, s *Store, id string, took func(time.Duration)) {
 		do(func() (store.Snapshot, error) { return s.Apply(ctx, k, 0, u, view) })
 	}
 	state := func(state runtime.State, text string) store.Update {
-		m := proto.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: "a" + id}, Parts: []runtime.Part{runtime.Text(text)}})
+		m := proto.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: "a" + id},
+			Parts: []runtime.Part{runtime.Text(text)}})
 		return store.Update{Event: proto.NewStatus(id, "c"+id, state, m, time.Now())}
 	}
 	say(state(runtime.StateWorking, "Looking at the sky"), nil)
-	data := runtime.ArtifactData{ID: "artifact-1", Name: "forecast", Parts: []runtime.Part{runtime.Text(strings.Repeat("sunny ", 10))}}
+	data := runtime.ArtifactData{ID: "artifact-1", Name: "forecast",
+		Parts: []runtime.Part{runtime.Text(strings.Repeat("sunny ", 10))}}
 	say(store.Update{Event: proto.NewArtifact(id, "c"+id, data)}, nil)
 	end := state(runtime.StateCompleted, "It is going to be sunny.")
 	end.Done = 1
@@ -73,7 +76,8 @@ func BenchmarkTask(b *testing.B) {
 					wg.Go(func() {
 						var mine []time.Duration
 						for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-							fourEvents(b, s, fmt.Sprintf("task-%08x-%08x", uint32(i)*2654435761, i), func(d time.Duration) { mine = append(mine, d) })
+							fourEvents(b, s, fmt.Sprintf("task-%08x-%08x", uint32(i)*2654435761, i),
+								func(d time.Duration) { mine = append(mine, d) })
 						}
 						mu.Lock()
 						defer mu.Unlock()

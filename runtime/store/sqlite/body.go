@@ -3,7 +3,8 @@ package sqlite
 // leastLog is how many bytes of events come before the first body of a task: less is read from the log as fast.
 const leastLog = 64 << 10
 
-// compact writes the body of a task when the log since the last one is as large as that. So bodies cost about as much as
+// compact writes the body of a task when the log since the last one is as large as that. So bodies cost about as much
+// as
 // the events do, and nobody reads more than twice the task, however long it gets. Then old events can go.
 func (c *change) compact(w *writer) error {
 	m := &c.next
@@ -37,7 +38,8 @@ func (c *change) writeBody(w *writer) error {
 		return nil // the log has it all: there is only more to read
 	}
 	m.snapshot, m.since, m.size.body = m.version, 0, int64(len(doc))
-	if _, err := w.exec("INSERT INTO body(task, version, wire, doc) VALUES(?,?,?,?)", n, m.version, w.s.codec.wire, doc); err != nil {
+	if _, err := w.exec("INSERT INTO body(task, version, wire, doc) VALUES(?,?,?,?)", n, m.version, w.s.codec.wire,
+		doc); err != nil {
 		return err
 	}
 	needed, err := c.needed(w)
@@ -58,7 +60,8 @@ func (c *change) needed(w *writer) (int64, error) {
 	return v, err
 }
 
-// trim drops events up to a version, as far as a body has what they made and no notification of one is still to be sent,
+// trim drops events up to a version, as far as a body has what they made and no notification of one is still to be
+// sent,
 // unless that is fewer than least.
 func (c *change) trim(w *writer, upTo, least int64) error {
 	m, n := &c.next, c.r.n
@@ -70,7 +73,8 @@ func (c *change) trim(w *writer, upTo, least int64) error {
 	if upTo-m.oldest <= least {
 		return nil
 	}
-	gone, _, err := w.one("SELECT sum(?+length(doc)+coalesce(length(messages),0)) FROM event WHERE task=? AND seq<=?", eventBytes, n, upTo)
+	gone, _, err := w.one("SELECT sum(?+length(doc)+coalesce(length(messages),0)) FROM event WHERE task=? AND seq<=?",
+		eventBytes, n, upTo)
 	if err != nil {
 		return err
 	}

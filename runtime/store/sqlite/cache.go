@@ -7,7 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// cache are the tasks that were written last, decoded, so that an update costs what its event does and not what the task
+// cache are the tasks that were written last, decoded, so that an update costs what its event does and not what the
+// task
 // does. Only the writer puts tasks in. What is read of tasks that are not there is not kept: they would be many.
 type cache struct {
 	limit int64

@@ -9,7 +9,8 @@ import (
 )
 
 // Calls are rows until they are done, so that the table has nothing but work that is open. A task with open calls whose
-// runner is another instance has nobody who does them: one process at a time works on the file, and the others are dead.
+// runner is another instance has nobody who does them: one process at a time works on the file, and the others are
+// dead.
 
 // artifacts is how many the task has after the change.
 func (c *change) artifacts() (int, error) {
@@ -36,7 +37,8 @@ func (c *change) writeCalls(w *writer) (err error) {
 		if err != nil {
 			return err
 		}
-		if _, err := w.exec("UPDATE call SET attempt=1, made=?, stamp=? WHERE task=? AND n=?", made, c.u.Stamp, n, m.done+1); err != nil {
+		if _, err := w.exec("UPDATE call SET attempt=1, made=?, stamp=? WHERE task=? AND n=?", made, c.u.Stamp, n,
+			m.done+1); err != nil {
 			return err
 		}
 		c.run, err = w.call(n, m.done+1)
@@ -207,7 +209,8 @@ func (w *writer) giveBack(left []store.Key) error {
 			return err
 		}
 		const tasks = "(SELECT value FROM json_each(?))"
-		if _, err := w.exec("UPDATE call SET attempt=max(attempt-1,0) WHERE attempt>0 AND task IN "+tasks, string(list)); err != nil {
+		if _, err := w.exec("UPDATE call SET attempt=max(attempt-1,0) WHERE attempt>0 AND task IN "+tasks,
+			string(list)); err != nil {
 			return err
 		}
 		if _, err := w.exec("UPDATE task SET runner=NULL WHERE n IN "+tasks, string(list)); err != nil {

@@ -1,9 +1,11 @@
 package sqlite
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -13,23 +15,24 @@ import (
 // the version it is in: the agent may speak a newer one by the time it is read.
 type codec struct {
 	protocol *runtime.Protocol
-	newest   *runtime.Version
+	newest   *runtime.Version // in which all is written
 	wires    map[int64]*runtime.Version
 	wire     int64 // number of newest in the file
 }
 
 // newCodec gives the newest version its number in the file.
 func newCodec(c *conn, p *runtime.Protocol) (*codec, error) {
-	k := &codec{protocol: p, newest: p.Versions[0], wires: map[int64]*runtime.Version{}}
-	if _, err := c.exec("INSERT INTO wire(name) SELECT ?1 WHERE NOT EXISTS(SELECT 1 FROM wire WHERE name=?1)", k.newest.Name); err != nil {
+	k := &codec{protocol: p, newest: cmp.Or(p.Whole, p.Versions[0]), wires: map[int64]*runtime.Version{}}
+	if _, err := c.exec("INSERT INTO wire(name) SELECT ?1 WHERE NOT EXISTS(SELECT 1 FROM wire WHERE name=?1)",
+		k.newest.Name); err != nil {
 		return nil, err
 	}
 	return k, c.query("SELECT n, name FROM wire", func(v []value) error {
 		n := num(v[0])
 		k.wires[n] = k.newest // of a version that is no longer spoken: the newest knows most of it
-		for _, spoken := range p.Versions {
-			if spoken.Name == text(v[1]) {
-				k.wires[n] = spoken
+		for _, known := range append(slices.Clip(p.Versions), k.newest) {
+			if known.Name == text(v[1]) {
+				k.wires[n] = known
 			}
 		}
 		if k.wires[n] == k.newest && text(v[1]) == k.newest.Name {
@@ -48,7 +51,29 @@ func (k *codec) append(dst []byte, e runtime.Event) ([]byte, error) {
 	return b, nil
 }
 
-// appendMessages writes messages as a list of events; nil for none.
+// record makes the record of an event that is at hand, with what was written of it. Those bytes are what readers of the
+// newest version get, unless the agent keeps more than that version says.
+func (k *codec) record(seq int64, state runtime.State, e runtime.Event, doc []byte) *store.Record {
+	if k.newest != k.protocol.Versions[0] {
+		doc = nil
+	}
+	return store.NewRecord(seq, e.EventInfo().Kind, state, doc, func([]byte) (runtime.Event, error) { return e, nil })
+}
+
+// readRecord makes the record of a doc.
+func (k *codec) readRecord(seq int64, kind runtime.EventKind, state runtime.State, wire int64,
+	doc []byte) (*store.Record, error) {
+	if wire == k.wire && k.newest == k.protocol.Versions[0] {
+		return store.NewRecord(seq, kind, state, doc, k.newest.ReadEvent), nil
+	}
+	e, err := k.read(wire, doc)
+	if err != nil {
+		return nil, err
+	}
+	return k.record(seq, state, e, nil), nil
+}
+
+// messages writes messages as a list of events; nil for none.
 func (k *codec) messages(list []runtime.Message) (b []byte, err error) {
 	for i, m := range list {
 		b = append(b, "[,"[min(i, 1)])

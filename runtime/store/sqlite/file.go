@@ -115,7 +115,8 @@ func (f *File) Tasks(w Which) (rows []TaskRow, err error) {
 		func(v []value) error {
 			rows = append(rows, TaskRow{
 				n: num(v[0]), Tenant: text(v[1]), Principal: text(v[2]), ID: text(v[3]), Context: text(v[4]), Skill: text(v[5]),
-				State: runtime.State(num(v[6])).String(), At: time.Unix(0, num(v[7])).UTC(), Open: num(v[8]), Bytes: num(v[9]), //nolint:gosec
+				//nolint:gosec
+				State: runtime.State(num(v[6])).String(), At: time.Unix(0, num(v[7])).UTC(), Open: num(v[8]), Bytes: num(v[9]),
 				Version: num(v[10]),
 			})
 			return nil
@@ -215,7 +216,8 @@ func (f *File) pushes(where string, args ...any) (rows []PushRow, err error) {
 	err = f.c.query(`SELECT t.id, p.id, p.version, p.config, p.next, p.attempt, p.since, p.due, p.dead,
 		max(t.version, coalesce((SELECT max(seq) FROM event WHERE task=t.n), 0)) FROM push p JOIN task t ON t.n=p.task
 		WHERE `+where+" ORDER BY t.id, p.id", func(v []value) error {
-		p := PushRow{Task: text(v[0]), ID: text(v[1]), Version: text(v[2]), Next: num(v[4]), Failed: num(v[5]), Dead: text(v[8])}
+		p := PushRow{Task: text(v[0]), ID: text(v[1]), Version: text(v[2]), Next: num(v[4]), Failed: num(v[5]),
+			Dead: text(v[8])}
 		p.Behind = num(v[9]) - p.Next + 1
 		p.Since, p.Due = timeAt(num(v[6])), timeAt(num(v[7]))
 		var config runtime.PushConfig // without what is secret

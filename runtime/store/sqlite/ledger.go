@@ -86,7 +86,8 @@ func (l *ledger) account(w *writer, principal string) (*account, error) {
 		return nil, err
 	}
 	if a.n == 0 {
-		if err := w.query("INSERT INTO account(principal) VALUES(?) RETURNING n, 0, 0, 0, 0, 0, principal<>''", a.scan, principal); err != nil {
+		if err := w.query("INSERT INTO account(principal) VALUES(?) RETURNING n, 0, 0, 0, 0, 0, principal<>''", a.scan,
+			principal); err != nil {
 			return nil, err
 		}
 	}
@@ -226,14 +227,12 @@ func (w *writer) makeRoom(principal string, from *meta, more holding) (bool, err
 	return true, nil
 }
 
-// idle is the condition of a task that may be dropped: none of its notifications is on the way.
-const idle = "NOT EXISTS(SELECT 1 FROM push WHERE push.task=task.n AND push.due IS NOT NULL)"
-
 // evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
-// passes over tasks that the batch has to do with.
+// passes over tasks that the batch has to do with, but not over those of which something is still to be sent: receivers
+// that are away would keep the store full.
 func (w *writer) evict(a *account) (bool, error) {
 	for _, class := range []rest{ended, parked} {
-		n, err := w.first("SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0 AND "+idle+" ORDER BY rested",
+		n, err := w.first("SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0 ORDER BY rested",
 			a.n, int64(class))
 		if err != nil {
 			return false, err
@@ -332,7 +331,8 @@ func (w *writer) drop(n int64) error {
 
 // deleteTask deletes the rows of a task, and returns how many push configurations it had.
 func deleteTask(c *conn, n int64) (pushes int64, err error) {
-	for _, table := range []string{"event WHERE task", "body WHERE task", "call WHERE task", "task WHERE n", "push WHERE task"} {
+	for _, table := range []string{"event WHERE task", "body WHERE task", "call WHERE task", "task WHERE n",
+		"push WHERE task"} {
 		if pushes, err = c.exec("DELETE FROM "+table+"=?", n); err != nil {
 			return 0, err
 		}

@@ -19,7 +19,8 @@ func scanTask(v []value, me int64) (n int64, m meta) {
 	m = meta{
 		context: text(v[1]), skill: text(v[2]), clientID: num(v[3]) != 0, state: runtime.State(num(v[4])), at: num(v[5]),
 		version: num(v[6]), oldest: num(v[7]), epoch: num(v[8]), runner: num(v[9]), calls: num(v[10]), done: num(v[11]),
-		size:    size{said: num(v[12]), status: num(v[13]), made: num(v[14]), log: num(v[15]), head: num(v[22]), body: num(v[26])},
+		size: size{said: num(v[12]), status: num(v[13]), made: num(v[14]), log: num(v[15]), head: num(v[22]),
+			body: num(v[26])},
 		charged: num(v[16]), rest: rest(num(v[17])), rested: num(v[18]), asked: num(v[19]) != 0, input: blob(v[20]), saved: blob(v[21]),
 		pushed: num(v[24]) != 0, snapshot: num(v[25]),
 	}
@@ -52,11 +53,12 @@ func (c *conn) meta(n, me int64) (m meta, found bool, err error) {
 // taskColumns do not know.
 func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err error) {
 	from := int64(0)
-	err = c.query("SELECT version, wire, doc FROM body WHERE task=? AND version<=? ORDER BY version DESC LIMIT 1", func(v []value) (err error) {
-		from = num(v[0])
-		task, err = k.readTask(num(v[1]), blob(v[2]))
-		return err
-	}, n, at)
+	err = c.query("SELECT version, wire, doc FROM body WHERE task=? AND version<=? ORDER BY version DESC LIMIT 1",
+		func(v []value) (err error) {
+			from = num(v[0])
+			task, err = k.readTask(num(v[1]), blob(v[2]))
+			return err
+		}, n, at)
 	if err != nil {
 		return nil, err
 	}
@@ -69,31 +71,32 @@ func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err e
 		return nil, err
 	}
 	m.since = 0
-	err = c.query("SELECT seq, wire, doc, messages FROM event WHERE task=? AND seq>? AND seq<=? ORDER BY seq", func(v []value) error {
-		doc, messages := blob(v[2]), blob(v[3])
-		bytes := int64(eventBytes + len(doc) + len(messages))
-		m.since += bytes
-		e, err := k.read(num(v[1]), doc)
-		if err == nil && task == nil {
-			first, ok := e.(runtime.Task)
-			if !ok {
-				return fmt.Errorf("the log of task %d begins with a %T", n, e)
+	err = c.query("SELECT seq, wire, doc, messages FROM event WHERE task=? AND seq>? AND seq<=? ORDER BY seq",
+		func(v []value) error {
+			doc, messages := blob(v[2]), blob(v[3])
+			bytes := int64(eventBytes + len(doc) + len(messages))
+			m.since += bytes
+			e, err := k.read(num(v[1]), doc)
+			if err == nil && task == nil {
+				first, ok := e.(runtime.Task)
+				if !ok {
+					return fmt.Errorf("the log of task %d begins with a %T", n, e)
+				}
+				task = first
+				return nil
 			}
-			task = first
-			return nil
-		}
-		if err == nil {
-			err = task.Apply(e)
-		}
-		if err != nil {
-			return fmt.Errorf("event %d of task %d: %w", num(v[0]), n, err)
-		}
-		if num(v[0]) > noted {
-			late.log += bytes
-			late.made += int64(store.SizeOf(e, nil).Bytes)
-		}
-		return k.readMessages(num(v[1]), messages, task.AddMessage)
-	}, n, from, at)
+			if err == nil {
+				err = task.Apply(e)
+			}
+			if err != nil {
+				return fmt.Errorf("event %d of task %d: %w", num(v[0]), n, err)
+			}
+			if num(v[0]) > noted {
+				late.log += bytes
+				late.made += int64(store.SizeOf(e, nil).Bytes)
+			}
+			return k.readMessages(num(v[1]), messages, task.AddMessage)
+		}, n, from, at)
 	if err == nil && task == nil {
 		err = fmt.Errorf("task %d has neither a body nor a log", n)
 	}

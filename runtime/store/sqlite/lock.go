@@ -23,7 +23,8 @@ func (e *InUse) Error() string {
 	if e.PID == 0 {
 		return e.Path + " is in use by another process"
 	}
-	return fmt.Sprintf("%s is in use by process %d on %s, since %s", e.Path, e.PID, e.Host, e.Since.Local().Format("2006-01-02 15:04:05"))
+	return fmt.Sprintf("%s is in use by process %d on %s, since %s", e.Path, e.PID, e.Host,
+		e.Since.Local().Format("2006-01-02 15:04:05"))
 }
 
 // acquire takes the lock of a file, until the connection is closed.

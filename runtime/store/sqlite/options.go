@@ -11,8 +11,7 @@ import (
 //
 // What is full makes room for something new, as the store in memory does: an owner who is over a limit of his own loses
 // his own tasks, and when the store is full, the owner who holds most loses some. It is the longest ended task that
-// goes, else the one that has waited longest for its client, never one that is being worked on or whose notifications
-// are on their way.
+// goes, else the one that has waited longest for its client, never one that is being worked on.
 type Options struct {
 	Tasks      int           // tasks [10,000,000]
 	Bytes      int64         // all tasks together [64 GiB]

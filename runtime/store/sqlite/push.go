@@ -163,7 +163,8 @@ const dueSQL = `SELECT task, id, version, config, tasks, next, until, attempt, s
 const lookAgain = 5 * time.Second
 
 // Due implements [store.Store].
-func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration, err error) {
+func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration,
+	err error) {
 	next, err = s.nextDue(ctx)
 	if err != nil || next != 0 || max <= 0 {
 		return nil, next, err
@@ -217,7 +218,8 @@ func (w *writer) claimDue(max int, hold time.Duration) (due []store.Delivery, er
 		}
 		w.s.claims++ // by the writer alone
 		d.Holder = w.s.me<<32 | w.s.claims
-		if _, err := w.exec("UPDATE push SET holder=?, due=? WHERE task=? AND id=?", d.Holder, w.now.Add(hold).UnixNano(), n, d.Push.ID); err != nil {
+		if _, err := w.exec("UPDATE push SET holder=?, due=? WHERE task=? AND id=?", d.Holder, w.now.Add(hold).UnixNano(), n,
+			d.Push.ID); err != nil {
 			return nil, err
 		}
 	}

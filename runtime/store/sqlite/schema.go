@@ -95,10 +95,12 @@ func migrate(c *conn, steps []string) error {
 		return err
 	}
 	if format > len(steps) {
-		return fmt.Errorf("it has format %d, and this program knows formats up to %d: use the newer program that wrote it", format, len(steps))
+		return fmt.Errorf("it has format %d, and this program knows formats up to %d: use the newer program that wrote it",
+			format, len(steps))
 	}
 	for ; format < len(steps); format++ {
-		script := fmt.Sprintf("BEGIN IMMEDIATE;%s;PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT", steps[format], application, format+1)
+		script := fmt.Sprintf("BEGIN IMMEDIATE;%s;PRAGMA application_id=%d;PRAGMA user_version=%d;COMMIT", steps[format],
+			application, format+1)
 		if err := c.script(script); err != nil {
 			_ = c.script("ROLLBACK")
 			return fmt.Errorf("change it from format %d to %d: %w", format, format+1, err)

@@ -81,7 +81,8 @@ func parsePath(path string, o Options) (string, Options, error) {
 		case name == "synchronous" && value == "normal":
 			o.Full = false
 		default:
-			return "", o, fmt.Errorf("%s=%s is no parameter of a store: synchronous=full is, and synchronous=normal", name, value)
+			return "", o, fmt.Errorf("%s=%s is no parameter of a store: synchronous=full is, and synchronous=normal", name,
+				value)
 		}
 	}
 	return path, o, nil
@@ -328,26 +329,11 @@ func (k *codec) events(c *conn, n, after int64, max int) (records []*store.Recor
 	if max <= 0 {
 		max = int(m.version - after)
 	}
-	err = c.query("SELECT seq, kind, state, wire, doc FROM event WHERE task=? AND seq>? ORDER BY seq LIMIT ?", func(v []value) error {
-		rec, err := k.record(num(v[0]), runtime.EventKind(num(v[1])), runtime.State(num(v[2])), num(v[3]), blob(v[4]))
-		records = append(records, rec)
-		return err
-	}, n, after, max)
+	err = c.query("SELECT seq, kind, state, wire, doc FROM event WHERE task=? AND seq>? ORDER BY seq LIMIT ?",
+		func(v []value) error {
+			rec, err := k.readRecord(num(v[0]), runtime.EventKind(num(v[1])), runtime.State(num(v[2])), num(v[3]), blob(v[4]))
+			records = append(records, rec)
+			return err
+		}, n, after, max)
 	return records, err
-}
-
-// record makes a record of a doc. Its bytes are what readers of the newest version get, unless it is of an older one.
-func (k *codec) record(seq int64, kind runtime.EventKind, state runtime.State, wire int64, doc []byte) (*store.Record, error) {
-	if wire == k.wire {
-		return store.NewRecord(seq, kind, state, doc, k.newest.ReadEvent), nil
-	}
-	e, err := k.read(wire, doc)
-	if err != nil {
-		return nil, err
-	}
-	newest, err := k.append(nil, e)
-	if err != nil {
-		return nil, err
-	}
-	return store.NewRecord(seq, kind, state, newest, k.newest.ReadEvent), nil
 }

@@ -191,9 +191,11 @@ func TestAFileOfAnOlderFormatIsBroughtUpToDate(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer func() { _ = c.close() }()
-	next := append(append([]string{}, steps...), "CREATE TABLE later(x); INSERT INTO later VALUES(7)", "CREATE TABLE last(y)")
+	next := append(append([]string{}, steps...), "CREATE TABLE later(x); INSERT INTO later VALUES(7)",
+		"CREATE TABLE last(y)")
 	broken := append(append([]string{}, next[:len(steps)+1]...), "CREATE TABLE half(x); no such statement")
-	if err := migrate(c, broken); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("from format %d to %d", len(steps)+1, len(steps)+2)) {
+	if err := migrate(c, broken); err == nil || !strings.Contains(err.Error(),
+		fmt.Sprintf("from format %d to %d", len(steps)+1, len(steps)+2)) {
 		t.Errorf("a step that fails: %v", err)
 	}
 	if _, found, _ := c.one("SELECT 1 FROM sqlite_master WHERE name='half'"); found {
@@ -230,7 +232,8 @@ func (s *Store) fails(match func(sql string) error) {
 	})
 }
 
-// TestAFullDiskIsSaidAndLeavesNothingHalf: a batch is refused as a whole, reads go on, and so does the store when there is
+// TestAFullDiskIsSaidAndLeavesNothingHalf: a batch is refused as a whole, reads go on, and so does the store when there
+// is
 // space again.
 func TestAFullDiskIsSaidAndLeavesNothingHalf(t *testing.T) {
 	s := open(t, fresh(t), Options{})
@@ -299,7 +302,8 @@ func integrity(t testing.TB, s *Store) {
 	t.Helper()
 	err := s.reading(ctx, func(c *conn) error {
 		var said string
-		if err := c.query("PRAGMA integrity_check", func(v []value) error { said += text(v[0]); return nil }); err != nil || said != "ok" {
+		if err := c.query("PRAGMA integrity_check", func(v []value) error { said += text(v[0]); return nil }); err != nil ||
+			said != "ok" {
 			t.Errorf("the file: %s, %v", said, err)
 		}
 		for what, sql := range map[string]string{
@@ -339,7 +343,8 @@ func TestAReadOnlyFileIsSaid(t *testing.T) {
 	}
 }
 
-// TestAFaultyJobIsNotEverybodys: one whose statement SQLite refuses fails alone; a fault of the file is everybody's, once.
+// TestAFaultyJobIsNotEverybodys: one whose statement SQLite refuses fails alone; a fault of the file is everybody's,
+// once.
 func TestAFaultyJobIsNotEverybodys(t *testing.T) {
 	s := open(t, fresh(t), Options{})
 	const n = 20
@@ -376,7 +381,8 @@ func TestAFaultyJobIsNotEverybodys(t *testing.T) {
 	integrity(t, s)
 }
 
-// TestWhatFailsBetweenIsUndone: whichever statement of a batch fails, nothing of it is seen, and the same again is made.
+// TestWhatFailsBetweenIsUndone: whichever statement of a batch fails, nothing of it is seen, and the same again is
+// made.
 func TestWhatFailsBetweenIsUndone(t *testing.T) {
 	s := open(t, fresh(t), Options{})
 	create(t, s, "t")
@@ -447,7 +453,8 @@ func TestPlans(t *testing.T) {
 			}, make([]any, strings.Count(sql, "?"))...)
 		})
 		got := plan.String()
-		if err != nil || !strings.Contains(got, want) || strings.Contains(got, "TEMP B-TREE") || strings.Contains(got, "SCAN t") {
+		if err != nil || !strings.Contains(got, want) || strings.Contains(got, "TEMP B-TREE") || strings.Contains(got,
+			"SCAN t") {
 			t.Errorf("%s\n%v, want %s:\n%s", sql, err, want, got)
 		}
 	}

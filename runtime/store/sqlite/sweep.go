@@ -7,8 +7,12 @@ import (
 // sweepAtOnce is how many tasks a sweep drops in one transaction: other changes wait for it.
 const sweepAtOnce = 100
 
+// idle is the condition of a task that a sweep may drop: none of its notifications is on the way.
+const idle = "NOT EXISTS(SELECT 1 FROM push WHERE push.task=task.n AND push.due IS NOT NULL)"
+
 // dueForSweep finds tasks that have rested for too long.
-const dueForSweep = "SELECT n FROM task INDEXED BY task_rest WHERE rest=? AND rest>0 AND rested<? AND " + idle + " ORDER BY rested LIMIT ?"
+const dueForSweep = "SELECT n FROM task INDEXED BY task_rest WHERE rest=? AND rest>0 AND rested<? AND " + idle +
+	" ORDER BY rested LIMIT ?"
 
 // Sweep implements [store.Store].
 func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {

@@ -50,7 +50,8 @@ func instance(t *testing.T, path string) (*Store, *server.Server) {
 	return s, a
 }
 
-// A process that ends in the middle of a delivery, with or without a word, costs a repeat at most: the next one goes on at
+// A process that ends in the middle of a delivery, with or without a word, costs a repeat at most: the next one goes on
+// at
 // once, and tells the rest in order. Before 1.0 it shows the task as it was.
 func TestPushNotificationsGoOnAfterTheProcess(t *testing.T) {
 	for _, version := range []string{"1.0", "0.3"} {

@@ -121,7 +121,8 @@ func (t *story) goesOn(in store.Store, h store.Head) {
 		t.Fatal(err)
 	}
 	if open := !h.State.Terminal() && h.Calls > h.Done; open != (len(runs) == 1) || h.Calls < t.calls {
-		t.Fatalf("%d calls were taken on; of %d are done %d, and %d are to be taken over", t.calls, h.Calls, h.Done, len(runs))
+		t.Fatalf("%d calls were taken on; of %d are done %d, and %d are to be taken over", t.calls, h.Calls, h.Done,
+			len(runs))
 	}
 	for run := runs; len(run) > 0; {
 		u := t.said("t", runtime.StateWorking, "on")

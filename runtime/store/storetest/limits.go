@@ -192,3 +192,33 @@ func retention(s *suite) {
 		s.Errorf("%d tasks were dropped", n)
 	}
 }
+
+// keptToBeSent: a task stays for what is still to be sent of it, but not when its room is needed.
+func keptToBeSent(s *suite) {
+	in := s.Open(s.T, store.MemoryLimits{Tasks: 2, Ended: time.Millisecond})
+	for _, id := range []string{"a", "b"} {
+		s.create(in, s.task(id), key(id))
+		s.set(in, key(id), config("p"))
+		s.end(in, id, time.Now().Add(-time.Hour).Sub(start))
+		time.Sleep(5 * time.Millisecond)
+	}
+	if n := s.sweep(in); n != 0 {
+		s.Fatalf("%d are swept", n)
+	}
+	due, _ := s.due(in, 2, time.Minute)
+	if len(due) != 2 {
+		s.Fatalf("due are %v", due)
+	}
+	s.create(in, s.task("c"), key("c"))
+	if s.has(in, "a") {
+		s.Error("the longest ended one is still there")
+	}
+	for _, d := range due {
+		if d.Key.Task == "b" {
+			s.settle(in, d, store.Outcome{Sent: 2})
+		}
+	}
+	if n := s.sweep(in); n != 1 {
+		s.Errorf("%d are swept when all is sent", n)
+	}
+}

@@ -52,7 +52,8 @@ func (s *suite) fill(in store.Store, owner store.Owner, n int) {
 // pages: all tasks, the most recent status first, those of equal times by id, each once.
 func pages(s *suite) {
 	in := s.open()
-	if page := s.list(in, store.Owner{}, store.Query{Size: 10}); len(page.Tasks) != 0 || page.Total != 0 || page.Next != "" {
+	if page := s.list(in, store.Owner{}, store.Query{Size: 10}); len(page.Tasks) != 0 || page.Total != 0 ||
+		page.Next != "" {
 		s.Errorf("an empty store has %+v", page)
 	}
 	s.fill(in, store.Owner{}, 30)
@@ -133,14 +134,16 @@ func filters(s *suite) {
 	}
 	for _, q := range []store.Query{
 		{}, {Context: "c1"}, {State: runtime.StateWorking}, {State: runtime.StateSubmitted}, {State: runtime.StateFailed},
-		{After: start.Add(10 * time.Second)}, {Context: "c2", State: runtime.StateCompleted}, {Context: "c0", After: start.Add(15 * time.Second)},
+		{After: start.Add(10 * time.Second)}, {Context: "c2", State: runtime.StateCompleted}, {Context: "c0",
+			After: start.Add(15 * time.Second)},
 		{State: runtime.StateCompleted, After: start.Add(4 * time.Second)}, {Context: "none"},
 		{Context: "c1", State: runtime.StateSubmitted, After: start.Add(9 * time.Second)}, {After: start.Add(time.Hour)},
 	} {
 		var want []string
 		for _, id := range s.all(in, store.Owner{}, store.Query{Size: 100}) {
 			info := s.get(in, key(id)).Task.TaskInfo()
-			if (q.Context == "" || q.Context == info.ContextID) && (q.State == 0 || q.State == info.State) && !info.At.Before(q.After) {
+			if (q.Context == "" || q.Context == info.ContextID) && (q.State == 0 || q.State == info.State) &&
+				!info.At.Before(q.After) {
 				want = append(want, id)
 			}
 		}
@@ -205,7 +208,8 @@ func pageBytes(s *suite) {
 	}
 	q.View = store.View{History: new(int)}
 	q.Bytes = 35_000
-	if page := s.list(in, store.Owner{}, q); len(page.Tasks) != 10 || page.Tasks[0].TaskInfo().Artifacts+page.Tasks[0].TaskInfo().History != 0 {
+	if page := s.list(in, store.Owner{}, q); len(page.Tasks) != 10 ||
+		page.Tasks[0].TaskInfo().Artifacts+page.Tasks[0].TaskInfo().History != 0 {
 		s.Errorf("a page without artifacts and history has %d tasks", len(page.Tasks))
 	}
 }
@@ -213,7 +217,8 @@ func pageBytes(s *suite) {
 // owners: nobody sees what is another's, be it by tenant or by principal.
 func owners(s *suite) {
 	in := s.open()
-	all := []store.Owner{{}, {Tenant: "x"}, {Principal: "x"}, {Tenant: "x", Principal: "x"}, {Tenant: "", Principal: "X"}, {Principal: "x "}}
+	all := []store.Owner{{}, {Tenant: "x"}, {Principal: "x"}, {Tenant: "x", Principal: "x"}, {Tenant: "", Principal: "X"},
+		{Principal: "x "}}
 	for i, o := range all {
 		s.fill(in, o, i+1)
 		s.apply(in, store.Key{Owner: o, Task: name(0)}, 1, s.statusIn(name(0), "c0", runtime.StateCompleted, time.Second))
@@ -222,7 +227,8 @@ func owners(s *suite) {
 		if page := s.list(in, o, store.Query{Size: 100}); len(page.Tasks) != i+1 || page.Total != i+1 {
 			s.Errorf("%+v has %d of %d", o, len(page.Tasks), page.Total)
 		}
-		if page := s.list(in, o, store.Query{Size: 100, State: runtime.StateCompleted}); len(page.Tasks) != 1 || page.Total != 1 {
+		if page := s.list(in, o, store.Query{Size: 100, State: runtime.StateCompleted}); len(page.Tasks) != 1 ||
+			page.Total != 1 {
 			s.Errorf("%+v has completed %d of %d", o, len(page.Tasks), page.Total)
 		}
 		for j := range all {
@@ -274,7 +280,8 @@ func manyTasks(s *suite) {
 		}
 		q.Token = got.Next
 	}
-	if got := s.list(in, store.Owner{}, store.Query{Size: 7, Context: "c7"}); got.Total != n/1000 || ids(got.Tasks)[1] != name(n-1000-993) {
+	if got := s.list(in, store.Owner{}, store.Query{Size: 7, Context: "c7"}); got.Total != n/1000 ||
+		ids(got.Tasks)[1] != name(n-1000-993) {
 		s.Errorf("a context has %d tasks, %v", got.Total, ids(got.Tasks))
 	}
 	if snap := s.get(in, key(name(n/2))); snap.Task.TaskInfo().ID != name(n/2) {

@@ -20,7 +20,8 @@ func order(s *suite) {
 	}
 	var want []string
 	for i, u := range []store.Update{
-		s.status("t", runtime.StateWorking, time.Second), s.chunk("t", "a", "one"), s.chunk("t", "a", "two"), s.said("t", runtime.StateWorking, "half"),
+		s.status("t", runtime.StateWorking, time.Second), s.chunk("t", "a", "one"), s.chunk("t", "a", "two"), s.said("t",
+			runtime.StateWorking, "half"),
 		s.whole("t", "b", "three"), s.said("t", runtime.StateCompleted, "done"),
 	} {
 		want = append(want, s.json(u.Event))
@@ -32,14 +33,16 @@ func order(s *suite) {
 	s.same("its end", s.events(in, k, 5), want[4:])
 	s.same("nothing newer", s.events(in, k, 7), nil)
 	some, err := in.Events(ctx, k, 2, 3)
-	if err != nil || len(some) != 3 || some[0].Seq != 3 || some[2].Kind != runtime.EventStatus || some[2].State != runtime.StateWorking {
+	if err != nil || len(some) != 3 || some[0].Seq != 3 || some[2].Kind != runtime.EventStatus ||
+		some[2].State != runtime.StateWorking {
 		s.Errorf("three after the second are %v: %v", some, err)
 	}
 	if b := some[0].Encoded(0); b != nil && string(b) != want[1] {
 		s.Errorf("the bytes of a record are %s", b)
 	}
 	got := s.get(in, k).Task
-	if list := got.ArtifactList(); len(list) != 2 || len(list[0].Parts) != 2 || got.TaskInfo().State != runtime.StateCompleted {
+	if list := got.ArtifactList(); len(list) != 2 || len(list[0].Parts) != 2 ||
+		got.TaskInfo().State != runtime.StateCompleted {
 		s.Errorf("the task is %s", s.json(got))
 	}
 	if n := got.TaskInfo().History; n != 2 {
@@ -106,7 +109,8 @@ func conflicts(s *suite) {
 // ended: a task that has ended changes no more.
 func ended(s *suite) {
 	in := s.open()
-	for _, state := range []runtime.State{runtime.StateCompleted, runtime.StateFailed, runtime.StateCanceled, runtime.StateRejected} {
+	for _, state := range []runtime.State{runtime.StateCompleted, runtime.StateFailed, runtime.StateCanceled,
+		runtime.StateRejected} {
 		k := key(state.String())
 		s.create(in, s.task(k.Task), k)
 		s.apply(in, k, 1, s.status(k.Task, state, time.Second))
@@ -150,7 +154,8 @@ func private(s *suite) {
 		in = s.heir(in)
 	}
 	s.same("read", s.get(in, k).Private, want)
-	if h := s.head(in, k); h.Skill != "skill" || !h.ClientID || h.Version != 3 || h.State != runtime.StateWorking || h.Context != "context-of-t" {
+	if h := s.head(in, k); h.Skill != "skill" || !h.ClientID || h.Version != 3 || h.State != runtime.StateWorking ||
+		h.Context != "context-of-t" {
 		s.Errorf("the head is %+v", h)
 	}
 	p := s.apply(in, k, 3, s.status("t", runtime.StateFailed, time.Second)).Private
@@ -165,15 +170,19 @@ func content(s *suite) {
 	n := s.task("t")
 	s.create(in, n, k)
 	parts := []runtime.Part{
-		runtime.Text("text \u2028 \"quoted\" \\ \x00 \U0001F600"), {Kind: runtime.PartRaw, Raw: []byte{0, 1, 255}, Filename: "f", MediaType: "image/png"},
-		{Kind: runtime.PartURL, URL: "https://example.com/a?b=c"}, {Kind: runtime.PartData, Data: []byte(`{"z":1,"a":[1.50,1e400,null,true]}`)},
+		runtime.Text("text \u2028 \"quoted\" \\ \x00 \U0001F600"), {Kind: runtime.PartRaw, Raw: []byte{0, 1, 255},
+			Filename: "f", MediaType: "image/png"},
+		{Kind: runtime.PartURL, URL: "https://example.com/a?b=c"}, {Kind: runtime.PartData,
+			Data: []byte(`{"z":1,"a":[1.50,1e400,null,true]}`)},
 		{Kind: runtime.PartText, Text: "with", Metadata: []byte(`{"k":{"deep":[]}}`)},
 	}
 	info := runtime.MessageInfo{
 		ID: "m2", User: true, Metadata: []byte(`{"m":1}`), Extensions: []string{"https://example.com/x"}, References: []string{"other"},
 	}
-	u := store.Update{Event: s.Protocol.NewStatus("t", "context-of-t", runtime.StateWorking, nil, start.Add(123456789)), Stamp: s.stamped()}
-	u.Messages = []runtime.Message{s.Protocol.NewMessage(runtime.MessageData{MessageInfo: info, Parts: parts}), s.message("m3", "")}
+	u := store.Update{Event: s.Protocol.NewStatus("t", "context-of-t", runtime.StateWorking, nil, start.Add(123456789)),
+		Stamp: s.stamped()}
+	u.Messages = []runtime.Message{s.Protocol.NewMessage(runtime.MessageData{MessageInfo: info, Parts: parts}),
+		s.message("m3", "")}
 	s.apply(in, k, 1, u)
 	data := runtime.ArtifactData{
 		ID: "a", Name: "name", Description: "description", Parts: parts, Metadata: []byte(`{"x":"y"}`), Extensions: []string{"https://example.com/y"},
@@ -193,7 +202,8 @@ func content(s *suite) {
 	}
 	s.same("the log", s.events(in, k, 1), log)
 	s.apply(in, k, 6, s.said("t", runtime.StateCompleted, "done"))
-	if got := s.get(in, k).Task.TaskInfo(); got.History != 5 || got.Artifacts != 1 || !got.At.Equal(start.Add(time.Second)) {
+	if got := s.get(in, k).Task.TaskInfo(); got.History != 5 || got.Artifacts != 1 ||
+		!got.At.Equal(start.Add(time.Second)) {
 		s.Errorf("the task goes on as %+v", got)
 	}
 }
@@ -216,7 +226,8 @@ func views(s *suite) {
 			s.Fatal(err)
 		}
 		info := snap.Task.TaskInfo()
-		if info.History != test.messages || (info.Artifacts == 1) != test.artifacts || info.State != runtime.StateWorking || snap.Bytes == 0 {
+		if info.History != test.messages || (info.Artifacts == 1) != test.artifacts || info.State != runtime.StateWorking ||
+			snap.Bytes == 0 {
 			s.Errorf("a view has %+v, %d bytes, want %+v", info, snap.Bytes, test)
 		}
 	}

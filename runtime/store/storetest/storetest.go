@@ -49,7 +49,7 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"Private", private}, {"Content", content}, {"Views", views}, {"At", at},
 		{"Pages", pages}, {"PagesUnderWrites", pagesUnderWrites}, {"Filters", filters}, {"Cursors", cursors},
 		{"PageBytes", pageBytes}, {"Owners", owners},
-		{"TaskBytes", taskBytes}, {"Eviction", eviction}, {"Full", full}, {"OwnerShare", ownerShare}, {"Trim", trim},
+		{"TaskBytes", taskBytes}, {"Eviction", eviction}, {"KeptToBeSent", keptToBeSent}, {"Full", full}, {"OwnerShare", ownerShare}, {"Trim", trim},
 		{"Retention", retention}, {"Pushes", pushes}, {"Deliveries", deliveries}, {"FailedDeliveries", failedDeliveries},
 		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"Contexts", contexts}, {"Closed", closed},
 		{"ManyTasks", manyTasks}, {"Crashes", crashes},
@@ -85,7 +85,8 @@ func text(s string) []runtime.Part { return []runtime.Part{runtime.Text(s)} }
 
 // message makes a message of the user's.
 func (s *suite) message(id, said string) runtime.Message {
-	m := s.Protocol.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: id, User: true}, Parts: text(said)})
+	m := s.Protocol.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: id, User: true},
+		Parts: text(said)})
 	return m
 }
 
@@ -95,18 +96,22 @@ func (s *suite) task(id string) store.New {
 	m := s.message("m-"+id, "hello")
 	m.Bind("context-of-"+id, id)
 	task.AddMessage(m)
-	return store.New{Task: task, Private: store.Private{Skill: "skill"}, Size: store.SizeOfMessage(m, m.Contents()), Stamp: s.stamped()}
+	return store.New{Task: task, Private: store.Private{Skill: "skill"}, Size: store.SizeOfMessage(m, m.Contents()),
+		Stamp: s.stamped()}
 }
 
 // status makes an update to a state, at a time after the start.
 func (s *suite) status(id string, state runtime.State, after time.Duration) store.Update {
-	return store.Update{Event: s.Protocol.NewStatus(id, "context-of-"+id, state, nil, start.Add(after)), Stamp: s.stamped()}
+	return store.Update{Event: s.Protocol.NewStatus(id, "context-of-"+id, state, nil, start.Add(after)),
+		Stamp: s.stamped()}
 }
 
 // said is status with a message of the agent's.
 func (s *suite) said(id string, state runtime.State, said string) store.Update {
-	m := s.Protocol.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: "a-" + said[:min(8, len(said))]}, Parts: text(said)})
-	return store.Update{Event: s.Protocol.NewStatus(id, "context-of-"+id, state, m, start.Add(time.Second)), Stamp: s.stamped()}
+	m := s.Protocol.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: "a-" + said[:min(8, len(said))]},
+		Parts: text(said)})
+	return store.Update{Event: s.Protocol.NewStatus(id, "context-of-"+id, state, m, start.Add(time.Second)),
+		Stamp: s.stamped()}
 }
 
 // chunk makes an update that appends text to an artifact.

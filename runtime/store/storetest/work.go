@@ -74,7 +74,8 @@ func epochs(s *suite) {
 	if canceled.Epoch == next.Epoch {
 		s.Error("a cancel leaves the epoch as it was")
 	}
-	if _, err = says(s.chunk("t", "a", "z"), next.Epoch); !errors.Is(err, store.ErrEnded) && !errors.Is(err, store.ErrLost) {
+	if _, err = says(s.chunk("t", "a", "z"), next.Epoch); !errors.Is(err, store.ErrEnded) && !errors.Is(err,
+		store.ErrLost) {
 		s.Errorf("a word after the cancel: %v", err)
 	}
 	if n := len(s.events(in, k, 1)); n != 5 {
@@ -253,7 +254,8 @@ func claim(s *suite) {
 		}
 		seen[id] = true
 		info := r.Task.TaskInfo()
-		if info.ID != id || r.Call == nil || r.Call.N != 1 || r.Call.Attempt != 2 || r.Epoch <= snap.Epoch || string(r.Call.Input) != `"first of `+id+`"` {
+		if info.ID != id || r.Call == nil || r.Call.N != 1 || r.Call.Attempt != 2 || r.Epoch <= snap.Epoch ||
+			string(r.Call.Input) != `"first of `+id+`"` {
 			s.Errorf("claimed is %+v with %+v", r.Snapshot, r.Call)
 		}
 		if got := runtimeText(r.Call.Request.Message); got != "first of "+id {
@@ -337,7 +339,8 @@ func requests(s *suite) {
 	old, k := s.open(), key("t")
 	n, history := s.working("t"), 3
 	n.Call.Request = &runtime.SendRequest{
-		Tenant: "tenant", Message: s.message("r", "please"), AcceptedOutputModes: []string{"text/plain", "image/png"}, HistoryLength: &history,
+		Tenant: "tenant", Message: s.message("r", "please"), AcceptedOutputModes: []string{"text/plain",
+			"image/png"}, HistoryLength: &history,
 		ReturnImmediately: true, Metadata: []byte(`{"k":[1,2]}`),
 	}
 	s.create(old, n, k)
