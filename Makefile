@@ -7,7 +7,7 @@ PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
 .PHONY: demo test build generate lint race cross interop bench fuzz
 
-demo: ## scaffold an agent from a real card, build it, talk to it, stop it
+demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
 
 test: ## every test that needs only Go: this module, then each example as its user would run it

@@ -1,6 +1,6 @@
 // Command demo shows the whole path on this machine: it scaffolds an agent from a published card, gives it contracts and
 // handlers, builds and starts it, talks to it with its typed client, with plain HTTP and with a client made from nothing but its
-// URL, and stops it. It prints the conversation and exits 1 when anything is not as it should be.
+// URL, kills it in the middle of a task, and stops it. It prints the conversation and exits 1 when anything is not as it should be.
 package main
 
 import (
@@ -35,6 +35,7 @@ func run(ctx context.Context) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }() // a leftover temporary folder is no reason to fail
 	d := &demo{root: root, tool: filepath.Join(dir, "a2agen"), agent: filepath.Join(dir, "routes"), caller: filepath.Join(dir, "caller")}
+	defer d.close()
 
 	for _, step := range []struct {
 		title string
@@ -47,11 +48,12 @@ func run(ctx context.Context) error {
 		{"Talk to it through its generated client", d.talk},
 		{"Talk to it with one plain HTTP request, as any other program would", d.plain},
 		{"Make a typed client from nothing but the agent's URL, and call it", d.stranger},
+		{"Watch a task by a webhook that is down, and end the agent with kill -9 in the middle", d.crash},
+		{"Start it again on the same file: the task is tried again, and the webhook hears everything in order", d.recover},
 		{"Stop the agent with SIGTERM", d.stop},
 	} {
 		fmt.Printf("\n## %s\n", step.title)
 		if err := step.do(ctx); err != nil {
-			d.kill()
 			return fmt.Errorf("%s: %w", step.title, err)
 		}
 	}

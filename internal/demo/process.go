@@ -5,11 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
 	"syscall"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/server"
 )
 
 // process is the running agent.
@@ -21,14 +24,22 @@ type process struct {
 
 var listening = regexp.MustCompile(`msg="agent is listening" url=(\S+)`)
 
-// start builds the agent, starts it on a free loopback port and waits until it says that it listens.
+// start builds the agent and starts it on a free loopback port.
 func (d *demo) start(ctx context.Context) error {
-	binary := filepath.Join(filepath.Dir(d.tool), "agent")
-	if err := sh(ctx, d.agent, "go", "build", "-o", binary, "."); err != nil {
+	if err := sh(ctx, d.agent, "go", "build", "-o", d.binary(), "."); err != nil {
 		return err
 	}
-	fmt.Printf("\n  $ agent -addr 127.0.0.1:0\n")
-	cmd := exec.Command(binary, "-addr", "127.0.0.1:0")
+	return d.launch("127.0.0.1:0")
+}
+
+func (d *demo) binary() string { return filepath.Join(filepath.Dir(d.tool), "agent") }
+
+// launch starts the agent and waits until it says that it listens. Its webhooks may be on this machine.
+func (d *demo) launch(address string) error {
+	const targets = server.EnvPushTargets + "=127.0.0.0/8"
+	fmt.Printf("\n  $ %s agent -addr %s\n", targets, address)
+	cmd := exec.Command(d.binary(), "-addr", address)
+	cmd.Dir, cmd.Env = d.agent, append(os.Environ(), targets)
 	stderr, err := cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -75,9 +86,21 @@ func (d *demo) stop(context.Context) error {
 	}
 }
 
-// kill ends an agent that a failed demo leaves behind.
-func (d *demo) kill() {
+// kill ends the agent without a word.
+func (d *demo) kill() error {
+	if err := d.process.cmd.Process.Kill(); err != nil {
+		return err
+	}
+	<-d.process.done
+	return nil
+}
+
+// close ends what a failed demo leaves behind.
+func (d *demo) close() {
 	if d.process != nil {
 		_ = d.process.cmd.Process.Kill() // it may have ended already
+	}
+	if d.webhook != nil {
+		d.webhook.Close()
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+
+	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
 // demo is the state of one run: the folders, and the agent's process while it runs.
@@ -19,6 +21,9 @@ type demo struct {
 	caller string // another project, which calls it
 
 	process *process
+	webhook *webhook
+	search  string                  // the task that a crash interrupts
+	parked  *rpc.InputRequiredError // the task that waits for its client meanwhile
 }
 
 // sh runs a command and prints it with its output, indented.
@@ -46,7 +51,7 @@ func (d *demo) buildTool(ctx context.Context) error {
 
 func (d *demo) scaffold(ctx context.Context) error {
 	card := filepath.Join(d.root, "generator", "card", "testdata", "routeplanner.json")
-	if err := sh(ctx, d.root, d.tool, "init", d.agent, "--card", card, "--module", "example.com/routes", "--yes", "--runtime", d.root); err != nil {
+	if err := sh(ctx, d.root, d.tool, "init", d.agent, "--card", card, "--module", "example.com/routes", "--store", "sqlite", "--yes", "--runtime", d.root); err != nil {
 		return err
 	}
 	return sh(ctx, d.agent, "go", "test", "./...")

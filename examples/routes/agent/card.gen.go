@@ -11,10 +11,9 @@ const CardJSON = `{"name":"GeoSpatial Route Planner Agent","description":"Provid
 	`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
 	`"provider":{"organization":"Example Geo Services Inc.","url":"https://www.examplegeoservices.com"},` +
 	`"documentationUrl":"https://docs.examplegeoservices.com/georoute-agent/api",` +
-	`"iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,` +
-	`"pushNotifications":false,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1",` +
-	`"description":"Skills can be called by id, with typed input and output.",` +
-	`"params":{"skills":{"route-optimizer-traffic":{"input":` +
+	`"iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,"pushNotifications":true,` +
+	`"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1","description":"Skills can be called ` +
+	`by id, with typed input and output.","params":{"skills":{"route-optimizer-traffic":{"input":` +
 	schemaRouteOptimizerTrafficInput + `,"output":` + schemaRouteOptimizerTrafficOutput +
 	`},"custom-map-generator":{"input":` + schemaCustomMapGeneratorInput + `,"output":` + schemaCustomMapGeneratorOutput +
 	`}}}}]},"defaultInputModes":["application/json","text/plain"],"defaultOutputModes":["application/json",` +

@@ -50,6 +50,7 @@ func skillRouteOptimizerTraffic(s Skills) server.Skill {
 		OutputSchema:  schemaRouteOptimizerTrafficOutput,
 		Timeout:       30 * time.Second,
 		MaxConcurrent: 8,
+		OnCrash:       server.CrashRetry,
 		Run: server.OutputJSON(func(
 			ctx context.Context, t *server.Task, in *RouteOptimizerTrafficInput,
 		) (*RouteOptimizerTrafficOutput, error) {
