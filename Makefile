@@ -5,7 +5,7 @@ EXAMPLES := $(wildcard examples/*)
 
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross interop bench fuzz
+.PHONY: demo test build generate lint race cross interop bench seeds fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -42,6 +42,9 @@ interop: ## the wire against the official SDKs: Go, and a typed skill and webhoo
 
 bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh
+
+seeds: ## a minute of random runs of instances that share a store
+	A2A_SEEDS=60s $(GO) test -count=1 -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/engine
 
 fuzz: ## ten seconds for every fuzz target
 	@$(GO) list ./... | while read p; do \

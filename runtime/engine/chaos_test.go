@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
+	"math"
 	"math/rand/v2"
 	"os"
 	goruntime "runtime"
@@ -28,30 +30,52 @@ import (
 // killed, stopped for longer than their lease, cut off, shut down. Everything is drawn from a seed. What the clients
 // have seen has to be true in the end.
 //
-// A seed that fails is printed; A2A_SEED=n runs it alone. A2A_SEEDS=n and A2A_SEEDS=n+m run n seeds, from m on.
+// A seed that fails is printed, with what the engines have logged. A2A_SEED=n runs it alone; the order of goroutines is
+// not drawn from it, so that it may take -count=100 to see the failure again. A2A_SEEDS=n, or n+m, runs n seeds, from m
+// on, and A2A_SEEDS=60s new ones for as long.
 
 const defaultSeeds = 300
 
-func TestNothingIsLostOrDoubled(t *testing.T) {
-	first, n := uint64(0), uint64(defaultSeeds)
+// seeds are the seeds to run.
+func seeds(t *testing.T) iter.Seq[uint64] {
+	first, n, end := uint64(0), uint64(defaultSeeds), time.Time{}
 	if testing.Short() {
 		n /= 10
 	}
+	number := func(s string) (n uint64) {
+		n, err := strconv.ParseUint(s, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
 	if s := os.Getenv("A2A_SEEDS"); s != "" {
-		count, from, _ := strings.Cut(s, "+")
-		n, _ = strconv.ParseUint(count, 10, 64)
-		first, _ = strconv.ParseUint(from, 10, 64)
+		if d, err := time.ParseDuration(s); err == nil {
+			first, n, end = uint64(time.Now().Unix())<<20, math.MaxUint32, time.Now().Add(d)
+		} else if count, from, ok := strings.Cut(s, "+"); ok {
+			first, n = number(from), number(count)
+		} else {
+			n = number(s)
+		}
 	}
 	if s := os.Getenv("A2A_SEED"); s != "" {
-		first, _ = strconv.ParseUint(s, 10, 64)
-		n = 1
-		defer func() { t.Log("what is not drawn from the seed is the order of goroutines: -count repeats it") }()
+		first, n = number(s), 1
 	}
+	return func(yield func(uint64) bool) {
+		for seed := first; seed < first+n && (end.IsZero() || time.Now().Before(end)) && yield(seed); seed++ {
+		}
+	}
+}
+
+func TestNothingIsLostOrDoubled(t *testing.T) {
 	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(1)) // the same seed is nearly the same run
 	var sum tally
-	begin := time.Now()
-	for seed := first; seed < first+n && !t.Failed(); seed++ {
+	n, begin := 0, time.Now()
+	for seed := range seeds(t) {
 		synctest.Test(t, func(t *testing.T) { sum.add(newChaos(t, seed).run()) })
+		if n++; t.Failed() {
+			break
+		}
 	}
 	t.Logf("%d seeds in %s: %+v", n, time.Since(begin).Round(time.Millisecond), sum)
 }
@@ -94,9 +118,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		s.Plan(c.plan)
 		return &unreliable{s, c}
 	}
-	if c.logger = quiet; os.Getenv("A2A_SEED") != "" || os.Getenv("A2A_LOG") != "" {
-		c.logger = slog.New(slog.NewTextHandler(&c.log, nil))
-	}
+	c.logger = slog.New(slog.NewTextHandler(&c.log, nil))
 	for i := range c.there {
 		c.add(i)
 	}
