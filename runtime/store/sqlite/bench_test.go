@@ -1,9 +1,12 @@
 package sqlite
 
 import (
+	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -11,6 +14,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -66,30 +70,9 @@ func BenchmarkTask(b *testing.B) {
 			}
 			b.Run(name, func(b *testing.B) {
 				s := open(b, fresh(b), Options{Full: full})
-				var next atomic.Int64
-				var mu sync.Mutex
-				var all []time.Duration
-				var wg sync.WaitGroup
-				b.ReportAllocs()
-				b.ResetTimer()
-				for range callers {
-					wg.Go(func() {
-						var mine []time.Duration
-						for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
-							fourEvents(b, s, fmt.Sprintf("task-%08x-%08x", uint32(i)*2654435761, i),
-								func(d time.Duration) { mine = append(mine, d) })
-						}
-						mu.Lock()
-						defer mu.Unlock()
-						all = append(all, mine...)
-					})
-				}
-				wg.Wait()
-				b.StopTimer()
-				slices.Sort(all)
-				b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
-				b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
-				b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
+				measure(b, callers, func(i int64, took func(time.Duration)) {
+					fourEvents(b, s, fmt.Sprintf("task-%08x-%08x", uint32(i)*2654435761, i), took)
+				})
 				if err := s.Close(); err != nil {
 					b.Fatal(err)
 				}
@@ -99,6 +82,33 @@ func BenchmarkTask(b *testing.B) {
 			})
 		}
 	}
+}
+
+// measure has so many callers do one task after another.
+func measure(b *testing.B, callers int, task func(i int64, took func(time.Duration))) {
+	var next atomic.Int64
+	var mu sync.Mutex
+	var all []time.Duration
+	var wg sync.WaitGroup
+	b.ReportAllocs()
+	b.ResetTimer()
+	for range callers {
+		wg.Go(func() {
+			var mine []time.Duration
+			for i := next.Add(1); i <= int64(b.N); i = next.Add(1) {
+				task(i, func(d time.Duration) { mine = append(mine, d) })
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			all = append(all, mine...)
+		})
+	}
+	wg.Wait()
+	b.StopTimer()
+	slices.Sort(all)
+	b.ReportMetric(float64(b.N)/b.Elapsed().Seconds(), "tasks/s")
+	b.ReportMetric(float64(all[len(all)/2].Microseconds()), "p50-µs")
+	b.ReportMetric(float64(all[len(all)*99/100].Microseconds()), "p99-µs")
 }
 
 // BenchmarkLongTask is one task of 10,000 events: ns/event is the same for a tenth of them, or it is not linear.
@@ -116,5 +126,147 @@ func BenchmarkLongTask(b *testing.B) {
 			}
 			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*events), "ns/event")
 		})
+	}
+}
+
+// BenchmarkEngine is the same through the engine, with a handler that says something on the way: a request in, an answer out.
+func BenchmarkEngine(b *testing.B) {
+	for _, callers := range []int{1, 16, 64} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			s := open(b, fresh(b), Options{})
+			e := talking(b, s)
+			params := []byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"What is the weather like in Berlin?"}]}}`)
+			measure(b, callers, func(_ int64, took func(time.Duration)) {
+				r := e.NewRequest(ctx)
+				r.Version = e.Versions()[0]
+				r.Coding = engine.Coding{Append: r.Version.AppendEvent}
+				r.Op = send(proto.Versions[0])
+				begin := time.Now()
+				in, err := r.Op.Decode(params)
+				if err != nil {
+					b.Error(err)
+				}
+				answer, err := r.Serve(in)
+				if err == nil {
+					_, err = r.Op.Append(nil, answer.Result)
+				}
+				if err != nil {
+					b.Error(err)
+				}
+				took(time.Since(begin))
+			})
+		})
+	}
+}
+
+const benchCard = `{"name":"Test","description":"for tests","version":"1.0.0",
+	"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
+	"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`
+
+// talking is an engine whose handler says something on the way.
+func talking(b *testing.B, s *Store) *engine.Engine {
+	card, err := proto.DecodeCard([]byte(benchCard))
+	if err != nil {
+		b.Fatal(err)
+	}
+	skill := engine.Skill{ID: "s", Name: "s", Run: func(_ context.Context, c *engine.Call, _ any) ([]byte, error) {
+		return []byte(strings.Repeat("sunny ", 10)), c.Progress("Looking at the sky")
+	}}
+	o := engine.Options{Store: s, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}
+	e, err := engine.New(engine.Config{Protocol: proto, Card: card, Skills: []engine.Skill{skill}}, o)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Cleanup(func() { _ = e.Close() })
+	return e
+}
+
+// BenchmarkManyTasks is what a large file costs: SQLITE_BENCH_TASKS tasks, or 20,000.
+func BenchmarkManyTasks(b *testing.B) {
+	n := 20_000
+	if text := os.Getenv("SQLITE_BENCH_TASKS"); text != "" {
+		n, _ = strconv.Atoi(text)
+	}
+	path := fresh(b)
+	s := open(b, path, Options{})
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	begin := time.Now()
+	for range 64 {
+		wg.Go(func() {
+			for i := int(next.Add(1)); i <= n; i = int(next.Add(1)) {
+				fill(b, s, i, n)
+			}
+		})
+	}
+	wg.Wait()
+	_ = s.Close()
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Logf("%d tasks in %v: %d B each", n, time.Since(begin), info.Size()/int64(n))
+	b.Run("start", func(b *testing.B) {
+		for b.Loop() {
+			s = open(b, path, Options{})
+			if runs, err := s.Claim(ctx, []string{"skill"}, 100); err != nil || len(runs) != min(49, n/1000) && b.N == 1 {
+				b.Fatal(len(runs), err)
+			}
+			b.StopTimer()
+			_ = s.Close()
+			b.StartTimer()
+		}
+	})
+	s = open(b, path, Options{})
+	b.Run("get", func(b *testing.B) {
+		for i := 0; b.Loop(); i++ {
+			if _, err := s.Get(ctx, key(benchID(i*7919%n+1)), store.Full); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	middle := store.Cursor{At: start.Add(time.Duration(n/2) * time.Second), ID: benchID(n / 2)}
+	for name, q := range map[string]store.Query{
+		"page": {}, "page/middle": {Token: middle.Token(store.Owner{}, store.Query{})}, "page/state": {State: runtime.StateCompleted},
+		"page/context": {Context: "c7"},
+	} {
+		b.Run(name, func(b *testing.B) {
+			q.Size, q.View = 50, store.View{History: new(int)}
+			for b.Loop() {
+				if page, err := s.List(ctx, store.Owner{}, q); err != nil || len(page.Tasks) == 0 {
+					b.Fatal(len(page.Tasks), err)
+				}
+			}
+		})
+	}
+	b.Run("sweep of 100", func(b *testing.B) {
+		s.options.Ended = time.Nanosecond
+		for b.Loop() {
+			if _, _, err := s.Sweep(ctx); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+func benchID(i int) string { return fmt.Sprintf("task-%08x-%08x", uint32(i)*2654435761, i) }
+
+// fill makes one of many tasks: all have ended but some that are at work.
+func fill(b *testing.B, s *Store, i, n int) {
+	id := benchID(i)
+	at := start.Add(time.Duration(i) * time.Second)
+	task := store.New{Task: proto.NewTask(id, fmt.Sprint("c", i%max(n/100, 1)), at), Private: store.Private{Skill: "skill"}}
+	if i%1000 == 0 && i <= 49_000 {
+		task.Call = &store.Call{}
+	}
+	if _, err := s.Create(ctx, key(id), task, nil); err != nil {
+		b.Error(err)
+		return
+	}
+	if task.Call == nil {
+		u := store.Update{Event: proto.NewStatus(id, "c", runtime.StateCompleted, nil, at)}
+		if _, err := s.Apply(ctx, key(id), 1, u, nil); err != nil {
+			b.Error(err)
+		}
 	}
 }
