@@ -11,7 +11,6 @@ import (
 	"context"
 	"fmt"
 	"net/url"
-	"os"
 	"strings"
 	"sync"
 
@@ -30,6 +29,7 @@ type Store struct {
 	claims  int64 // deliveries claimed, of the writer
 	lock    *conn
 	readers chan *conn // those that are free
+	lent    int        // how many there are in all
 	stopped chan struct{}
 	writer  *writer
 	closing sync.Once
@@ -121,6 +121,7 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 			return err
 		}
 		s.readers <- c
+		s.lent++
 	}
 	return nil
 }
@@ -141,17 +142,14 @@ func (s *Store) Close(left ...store.Key) error {
 
 // release closes what is open.
 func (s *Store) release() {
-	if s.readers != nil {
-		for range len(s.readers) {
-			_ = (<-s.readers).close()
-		}
+	for range s.lent {
+		_ = (<-s.readers).close() // when its reader is done
 	}
 	if s.writer != nil {
 		_ = s.writer.close()
 	}
 	if s.lock != nil {
-		_ = s.lock.close()
-		_ = os.Remove(s.path + lockSuffix)
+		_ = s.lock.close() // the file stays: somebody may be about to lock it
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	runtimes "runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -130,14 +131,6 @@ func TestASecondProcessIsRefused(t *testing.T) {
 		t.Error(err)
 	}
 	open(t, path, Options{})
-	for _, suffix := range []string{"", "-wal", "-shm", lockSuffix} {
-		t.Log(suffix, exists(path+suffix))
-	}
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 func TestAFileThatIsNotOursIsRefused(t *testing.T) {
@@ -501,5 +494,28 @@ func TestAWriterThatGivesUpIsTold(t *testing.T) {
 	create(t, s, "u")
 	if _, err := s.Head(ctx, key("t")); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("what was given up: %v", err)
+	}
+}
+
+// TestALongTaskCostsWhatItsEventsDo: neither an update nor the bodies in between cost more because the task is long.
+func TestALongTaskCostsWhatItsEventsDo(t *testing.T) {
+	said := strings.Repeat("x", 300)
+	allocated := func(events int) uint64 {
+		s := open(t, fresh(t), Options{})
+		create(t, s, "t")
+		var before, after runtimes.MemStats
+		runtimes.ReadMemStats(&before)
+		for v := range events {
+			apply(t, s, "t", int64(v)+1, chunk("t", said))
+		}
+		runtimes.ReadMemStats(&after)
+		s.cache.clear()
+		if n := parts(t, s, "t"); n != events {
+			t.Errorf("the task has %d parts", n)
+		}
+		return after.TotalAlloc - before.TotalAlloc
+	}
+	if few, many := allocated(500), allocated(4000); many > 24*few {
+		t.Errorf("500 events take %d bytes, 4000 take %d", few, many)
 	}
 }
