@@ -91,11 +91,11 @@ func (b *bench) startBeside(ctx context.Context, binary string) (field, error) {
 	if err != nil {
 		return nil, err
 	}
-	f[colBare] = &load.Target{Process: bare, Dialect: load.Canned}
+	f[colBare] = &load.Target{Process: bare, Name: contestants[colBare].dir, Dialect: load.Canned}
 	agent, err := proc.StartAgent(ctx, binary)
 	if err != nil {
 		return nil, errors.Join(err, f.stop())
 	}
-	f[colA2Agen] = &load.Target{Process: agent, Dialect: load.V1}
+	f[colA2Agen] = &load.Target{Process: agent, Name: contestants[colA2Agen].dir, Dialect: load.V1}
 	return f, nil
 }

@@ -92,3 +92,30 @@ func TestBenchmarkLinesAreRead(t *testing.T) {
 		t.Errorf("match is %q", m)
 	}
 }
+
+func TestARowOfDurableWorkSaysWhatWasReached(t *testing.T) {
+	c := cost{
+		time:  []series{{50_000, 40_000}, {200_000, 120_000}},
+		rate:  []series{{10_000, 12_000}, {4600, 4400}},
+		waits: []series{{1e6, 1e6}, {5e6, 5e6}},
+	}
+	r := (&durable{title: "task", calls: 4}).row(16, c)
+	if len(r.cells) != len(durableColumns) || r.cells[2] != "3.50 (3.00–4.00)" {
+		t.Errorf("cells are %q", r.cells)
+	}
+	if want := "≥ 4500 a second met; p50 of a call (1.25 ms) ≤ 1 ms **missed**"; r.target != want {
+		t.Errorf("target is %q, want %q", r.target, want)
+	}
+}
+
+func TestManyTasksAreMeasured(t *testing.T) {
+	rows, err := manyRows(t.Context(), t.TempDir(), 400)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		if len(r.cells) != len(durableColumns) || r.cells[1] == none {
+			t.Errorf("row is %+v", r)
+		}
+	}
+}

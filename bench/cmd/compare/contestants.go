@@ -35,6 +35,14 @@ const (
 	colA2Agen = 3
 )
 
+// names head the columns.
+func names() (list []string) {
+	for _, c := range contestants {
+		list = append(list, c.name)
+	}
+	return list
+}
+
 // build compiles all contestants, and what measures the tool, into dir.
 func build(ctx context.Context, dir string) error {
 	args := []string{"build", "-o", dir + string(filepath.Separator), "./cmd/measure"}
@@ -60,7 +68,7 @@ func start(ctx context.Context, dir string) (field, error) {
 		if err != nil {
 			return nil, errors.Join(err, f.stop())
 		}
-		f = append(f, &load.Target{Process: p, Dialect: c.dialect})
+		f = append(f, &load.Target{Process: p, Name: c.dir, Dialect: c.dialect})
 	}
 	return f, nil
 }
@@ -90,12 +98,12 @@ func (f field) stop() error {
 // log returns what the contestants wrote to standard error, after they were stopped: nothing, unless something went wrong.
 func (f field) log() error {
 	var errs []error
-	for col, t := range f {
+	for _, t := range f {
 		if t == nil {
 			continue
 		}
 		if text := t.Log(); text != "" {
-			errs = append(errs, fmt.Errorf("%s said: %.2000s", contestants[col].name, text))
+			errs = append(errs, fmt.Errorf("%s said: %.2000s", t.Name, text))
 		}
 	}
 	return errors.Join(errs...)
@@ -110,7 +118,7 @@ func (f field) each(round int, do func(col int, t *load.Target) error) error {
 			continue
 		}
 		if err := do(col, f[col]); err != nil {
-			return fmt.Errorf("%s: %w", contestants[col].name, err)
+			return fmt.Errorf("%s: %w", f[col].Name, err)
 		}
 	}
 	return nil

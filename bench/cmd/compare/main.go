@@ -4,6 +4,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"flag"
 	"fmt"
@@ -22,25 +23,32 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
 	quick := flag.Bool("quick", false, "a rough table in about 50 s")
-	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle codec generate")
+	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle codec generate durable-message durable-task durable-stream")
+	many := flag.Int("many", 0, "also measure a file of so many `tasks`, which takes about three minutes for a million")
 	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
 	flag.Parse()
 	runtime.GOMAXPROCS(1) // the other core is the server's
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	if err := run(ctx, *quick, *only, *profile); err != nil {
+	if err := run(ctx, *quick, *only, *profile, *many); err != nil {
 		stop()
 		log.Fatal(err)
 	}
 }
 
-// section is a part of the table.
+// table is one of those that are printed.
+type table struct {
+	columns  []string
+	sections []section
+}
+
+// section is a part of a table.
 type section struct {
 	name string
 	run  func(context.Context) ([]row, error)
 }
 
-func run(ctx context.Context, quick bool, only, profile string) error {
+func run(ctx context.Context, quick bool, only, profile string, many int) error {
 	pattern, err := regexp.Compile(only)
 	if err != nil {
 		return err
@@ -54,26 +62,42 @@ func run(ctx context.Context, quick bool, only, profile string) error {
 	if err := build(ctx, bin); err != nil {
 		return err
 	}
-	b := &bench{bin: bin, profile: profile, rounds: 25, phase: 120 * time.Millisecond, patient: 25 * time.Second, idle: 2000}
+	b := &bench{bin: bin, profile: profile, rounds: 25, phase: 120 * time.Millisecond, patient: 25 * time.Second, idle: 2000, many: many}
 	if quick {
 		b.rounds, b.phase, b.patient, b.idle = 5, 60*time.Millisecond, 2*time.Second, 500
 	}
-	var rows []row
-	for _, s := range b.sections(quick) {
-		if !pattern.MatchString(s.name) {
+	tables := []table{{names(), b.sections(quick)}, {durableColumns, b.durableSections()}}
+	var out bytes.Buffer
+	for _, t := range tables {
+		rows, err := t.run(ctx, pattern)
+		if err != nil {
+			return err
+		}
+		if len(rows) > 0 {
+			write(&out, t.columns, rows)
+		}
+	}
+	fmt.Printf("%s, %d cores, servers on one core, %d connections; medians of %d interleaved rounds (least–most); %.0f s in all\n",
+		runtime.Version(), runtime.NumCPU(), connections, b.rounds, time.Since(began).Seconds())
+	_, err = out.WriteTo(os.Stdout)
+	return err
+}
+
+// run measures the sections that are asked for.
+func (t *table) run(ctx context.Context, only *regexp.Regexp) (rows []row, err error) {
+	for _, s := range t.sections {
+		if !only.MatchString(s.name) {
 			continue
 		}
 		at := time.Now()
 		more, err := s.run(ctx)
 		if err != nil {
-			return fmt.Errorf("%s: %w", s.name, err)
+			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
 		rows = append(rows, more...)
 		log.Printf("%-9s %5.1f s", s.name, time.Since(at).Seconds())
 	}
-	fmt.Printf("%s, %d cores, servers on one core, %d connections; medians of %d interleaved rounds (least–most); %.0f s in all\n\n",
-		runtime.Version(), runtime.NumCPU(), connections, b.rounds, time.Since(began).Seconds())
-	return write(os.Stdout, rows)
+	return rows, nil
 }
 
 func (b *bench) sections(quick bool) []section {

@@ -25,6 +25,7 @@ type bench struct {
 	phase   time.Duration // wall time of one phase, about
 	patient time.Duration // a single stream that would take longer is left out
 	idle    int           // idle streams
+	many    int           // tasks in a file; 0: that is not measured
 }
 
 // with runs f on a freshly started field.
@@ -39,6 +40,7 @@ func (b *bench) with(ctx context.Context, f func(field) error) (err error) {
 // cost is what units of work took, by column and round.
 type cost struct {
 	time   []series  // CPU time of the server in nanoseconds per unit
+	rate   []series  // requests per second of wall time
 	waits  []series  // nanoseconds from each request to the end of its answer, of all rounds
 	writes []float64 // HTTP chunks per unit, of streams
 }
@@ -54,7 +56,7 @@ func (b *bench) load(ctx context.Context, name string, k work.Kind, n, conns, un
 
 // measure is load for a field that runs.
 func (b *bench) measure(f field, name string, k work.Kind, n, conns, units int) (cost, error) {
-	c := cost{time: make([]series, len(f)), waits: make([]series, len(f)), writes: make([]float64, len(f))}
+	c := cost{time: make([]series, len(f)), rate: make([]series, len(f)), waits: make([]series, len(f)), writes: make([]float64, len(f))}
 	counts, slow := make([]int, len(f)), make([]bool, len(f))
 	if err := f.each(0, func(col int, t *load.Target) (err error) {
 		counts[col], err = b.warmUp(t, k, n, conns)
@@ -70,7 +72,9 @@ func (b *bench) measure(f field, name string, k work.Kind, n, conns, units int) 
 			}
 			p, err := t.Send(k, n, counts[col], conns)
 			slow[col] = p.Wall > 4*b.phase
-			c.add(col, p, counts[col]*units)
+			if err == nil {
+				c.add(col, p, counts[col]*units)
+			}
 			return err
 		}); err != nil {
 			return c, err
@@ -82,6 +86,7 @@ func (b *bench) measure(f field, name string, k work.Kind, n, conns, units int) 
 // add notes a phase that did so many units of work.
 func (c *cost) add(col int, p load.Phase, units int) {
 	c.time[col] = append(c.time[col], float64(p.CPU)/float64(units))
+	c.rate[col] = append(c.rate[col], float64(len(p.Waits))/p.Wall.Seconds())
 	c.writes[col] = float64(p.Writes) / float64(units)
 	for _, w := range p.Waits {
 		c.waits[col] = append(c.waits[col], float64(w))
@@ -116,7 +121,7 @@ func (b *bench) profileAll(f field, name string, k work.Kind, n, conns int, coun
 		if slow[col] || !t.Obeys() {
 			return nil
 		}
-		base := filepath.Join(b.profile, contestants[col].dir+"-"+name)
+		base := filepath.Join(b.profile, t.Name+"-"+name)
 		return t.Profile(base, func() error {
 			_, err := t.Send(k, n, profiled*counts[col], conns)
 			return err

@@ -1,8 +1,8 @@
 package main
 
 import (
+	"bytes"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -35,18 +35,11 @@ func verdict(met bool) string {
 }
 
 // write prints the rows as one Markdown table.
-func write(w io.Writer, rows []row) error {
-	var b strings.Builder
-	b.WriteString("| work |")
-	for _, c := range contestants {
-		b.WriteString(" " + c.name + " |")
-	}
-	b.WriteString(" target |\n|---|" + strings.Repeat("---|", len(contestants)+1) + "\n")
+func write(b *bytes.Buffer, columns []string, rows []row) {
+	b.WriteString("\n| work | " + strings.Join(columns, " | ") + " | target |\n|---|" + strings.Repeat("---|", len(columns)+1) + "\n")
 	for _, r := range rows {
 		b.WriteString("| " + r.work + " | " + strings.Join(r.cells, " | ") + " | " + r.target + " |\n")
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
 }
 
 // ratioRow shows CPU time as a ratio to the bare handler's, median and range over the rounds.

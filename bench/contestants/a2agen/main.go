@@ -1,5 +1,5 @@
-// Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store and
-// its defaults, without logging. It has one skill that takes messages as they are, so that it does what its peers do.
+// Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store, or
+// one in the file that an argument names, and its defaults, without logging. It has one skill that takes messages as they are, so that it does what its peers do.
 package main
 
 import (
@@ -8,10 +8,12 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"os"
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/store/sqlite"
 
 	"github.com/a2agen/a2agen/bench/internal/child"
 	"github.com/a2agen/a2agen/bench/internal/work"
@@ -28,11 +30,19 @@ func newHandler(addr, token string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	options := []server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}
+	if len(os.Args) > 1 {
+		tasks, err := sqlite.OpenStore(os.Args[1], protocol)
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, server.WithStore(tasks))
+	}
 	return server.New(server.Config{
 		Protocol: protocol,
 		Card:     card,
 		Skills:   []server.Skill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}, Run: skill{token}.run}},
-	}, server.WithLogger(slog.New(slog.DiscardHandler)))
+	}, options...)
 }
 
 type skill struct{ token string }

@@ -15,6 +15,7 @@ import (
 // Target is a contestant under load.
 type Target struct {
 	*proc.Process
+	Name    string
 	Dialect *Dialect
 	conns   []*conn
 	sent    int // requests so far, which numbers them

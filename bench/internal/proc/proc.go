@@ -45,8 +45,8 @@ func newProcess(ctx context.Context, binary string, args ...string) *Process {
 
 // Start starts a contestant on one core and checks that whoever answers at its address is this process: the pid it
 // names must be the one that was started, and the card it serves must carry a token that only it was given.
-func Start(ctx context.Context, binary string) (*Process, error) {
-	p := newProcess(ctx, binary)
+func Start(ctx context.Context, binary string, args ...string) (*Process, error) {
+	p := newProcess(ctx, binary, args...)
 	p.cmd.Stderr = p.log
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
