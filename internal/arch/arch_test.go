@@ -83,7 +83,7 @@ var rows = map[string]string{
 	"golden":                 "",
 	"internal/arch":          "",
 	"internal/bundletest":    "spec",
-	"internal/demo":          "",
+	"internal/demo":          "a2a runtime runtime/client runtime/push runtime/server",
 	"internal/faultstore":    "runtime runtime/store",
 	"internal/gotool":        "",
 	"internal/growth":        "",
