@@ -5,7 +5,7 @@ EXAMPLES := $(wildcard examples/*)
 
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross interop bench seeds fuzz
+.PHONY: demo test build generate lint race cross interop bench seeds kill fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -45,6 +45,10 @@ bench: ## the comparison table: bare net/http, the peers, a2agen
 
 seeds: ## a minute of random runs of instances that share a store
 	A2A_SEEDS=60s $(GO) test -count=1 -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/engine
+
+kill: KILLS ?= 1000
+kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told (SEED repeats the choices)
+	KILLS=$(KILLS) $(GO) test -count=1 -v -timeout 2h ./internal/killtest
 
 fuzz: ## ten seconds for every fuzz target
 	@$(GO) list ./... | while read p; do \

@@ -87,6 +87,7 @@ var rows = map[string]string{
 	"internal/faultstore":    "runtime runtime/store",
 	"internal/gotool":        "",
 	"internal/growth":        "",
+	"internal/killtest":      "",
 	"internal/official":      "",
 	"internal/projecttest":   "",
 	"internal/prototest":     "",

@@ -40,7 +40,9 @@ func (d *demo) crash(ctx context.Context) (err error) {
 
 	d.webhook = newWebhook()
 	fmt.Printf("\n  > compare %d routes, and tell %s of every event; it answers 503 for now\n", routes, d.webhook.URL)
-	input := runtime.Data(map[string]any{"origin": "San Francisco", "destination": "San Francisco International Airport", "alternatives": routes})
+	input := runtime.Data(map[string]any{
+		"origin": "San Francisco", "destination": "San Francisco International Airport", "alternatives": routes,
+	})
 	for e, err := range search.Stream(ctx, c, []runtime.Part{input}, rpc.WithPush(d.webhook.URL, token)) {
 		if err != nil {
 			return err
@@ -89,7 +91,8 @@ func (d *demo) recover(ctx context.Context) error {
 	if !slices.Equal(heard, polled) || task.Status.State != a2a.TaskStateCompleted {
 		return fmt.Errorf("the webhook heard %q, but the task is %s with %q", heard, task.Status.State, polled)
 	}
-	fmt.Printf("  %d messages, none missing, none twice: as GetTask shows the task, which is %s\n", len(heard), task.Status.State)
+	fmt.Printf("  %d messages, none missing, none twice: as GetTask shows the task, which is %s\n",
+		len(heard), task.Status.State)
 
 	stops := []map[string]float64{{"lat": 37.422, "lng": -122.084}, {"lat": 37.7749, "lng": -122.4194}}
 	fmt.Printf("\n  > two stops, which answer the question from before the crash\n")
@@ -112,12 +115,14 @@ func (d *demo) list(ctx context.Context) error {
 // shorten prints the beginnings and ends of what was counted up.
 func shorten(heard []string) {
 	for i, s := range heard {
-		edge := i < 2 || i >= len(heard)-1 || strings.HasPrefix(heard[i+1], "compared 1 of") || strings.HasPrefix(s, "compared 1 of")
 		switch {
-		case edge:
+		case i < 2 || i == len(heard)-1 || first(s) || first(heard[i+1]):
 			fmt.Println("  <", s)
-		case i == 2 || strings.HasPrefix(heard[i-1], "compared 1 of"):
+		case i == 2 || first(heard[i-1]):
 			fmt.Println("  < …")
 		}
 	}
 }
+
+// first reports whether an attempt begins with this.
+func first(progress string) bool { return strings.HasPrefix(progress, "compared 1 of") }

@@ -1,0 +1,195 @@
+//go:build unix
+
+package killtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// What tasks say that a crash has ended.
+const (
+	restarted = "The agent was restarted while it worked on this. Please send the message again."
+	tooOften  = "The agent was interrupted each time it worked on this, and does not try it again."
+)
+
+// check holds a promise against what the agent shows now.
+func (c *client) check(ctx context.Context, p *promise) error {
+	n, err := c.count(ctx, p)
+	if err != nil || n == 0 && p.id == "" && !p.keyed {
+		return err // a message without an answer may be lost, but it is not there twice
+	}
+	if n != 1 {
+		return &wrong{fmt.Sprintf("%d tasks in its context", n)}
+	}
+	t, err := c.rested(ctx, p)
+	if err != nil {
+		return err
+	}
+	for _, fault := range []string{p.outcome(t, c.v.kills.Load()-p.kills, c.v.terms.Load()-p.terms), p.history(t)} {
+		if fault != "" {
+			return &wrong{fault}
+		}
+	}
+	p.state = t.Status.State
+	return c.replay(ctx, p)
+}
+
+// count returns how many tasks the message has made, and learns the id of one that was not acknowledged.
+func (c *client) count(ctx context.Context, p *promise) (int, error) {
+	raw, err := c.ask(ctx, "ListTasks", map[string]string{"contextId": "ctx-" + p.token})
+	if err != nil {
+		return 0, err
+	}
+	var list struct {
+		Tasks []task `json:"tasks"`
+	}
+	if err := json.Unmarshal(raw, &list); err != nil {
+		return 0, err
+	}
+	if len(list.Tasks) == 1 && p.id == "" {
+		p.id = list.Tasks[0].ID
+	}
+	return len(list.Tasks), nil
+}
+
+// rested waits until the task has ended, or waits for its client.
+func (c *client) rested(ctx context.Context, p *promise) (*task, error) {
+	for {
+		t, err := c.get(ctx, p.id)
+		if err != nil || t.ended() || t.Status.State == waiting {
+			return t, err
+		}
+		if err := wait(ctx); err != nil {
+			return nil, fmt.Errorf("%w: the task is still %s", err, t.Status.State)
+		}
+	}
+}
+
+// outcome says what is wrong with how a task has ended, or is waiting, after the agent was killed and stopped so often.
+func (p *promise) outcome(t *task, kills, terms int64) string {
+	said := ""
+	if m := t.Status.Message; m != nil && len(m.Parts) > 0 {
+		said = m.Parts[0].Text
+	}
+	state := t.Status.State
+	switch {
+	case p.state != "" && state != p.state:
+		return fmt.Sprintf("it was %s and is %s", p.state, state)
+	case p.parked && state == waiting, state == "TASK_STATE_CANCELED" && p.canceled:
+		return ""
+	case state == "TASK_STATE_COMPLETED" && p.skill != asking && t.said("log") != "01234":
+		return fmt.Sprintf("its log is %q", t.said("log"))
+	case state == "TASK_STATE_COMPLETED" && !p.parked:
+		want := "done " + p.token
+		if p.skill == asking {
+			want += "-answer"
+		}
+		if t.said("result") != want && said != want {
+			return fmt.Sprintf("its result is %q, %q", t.said("result"), said)
+		}
+		return ""
+	case state == "TASK_STATE_FAILED" && said == restarted && p.skill == fragile && kills+terms > 0:
+		return ""
+	case state == "TASK_STATE_FAILED" && said == tooOften && p.skill != fragile && kills >= 3:
+		return ""
+	}
+	return fmt.Sprintf("it is %s after %d kills: %q", state, kills, said)
+}
+
+// history says what is wrong with a task's messages: those acknowledged are there once.
+func (p *promise) history(t *task) string {
+	times := map[string]int{}
+	for _, m := range t.History {
+		times[m.ID]++
+	}
+	if m := t.Status.Message; m != nil {
+		times[m.ID]++
+	}
+	for _, id := range p.messages {
+		if times[id] == 0 {
+			return fmt.Sprintf("the message %s is lost", id)
+		}
+	}
+	for id, n := range times {
+		if n > 1 {
+			return fmt.Sprintf("the message %s is there %d times", id, n)
+		}
+	}
+	return ""
+}
+
+// replay reads the task's log from the beginning: it holds what streams have told, under the same numbers.
+func (c *client) replay(ctx context.Context, p *promise) error {
+	p.log = events{}
+	last, state, err := c.reread(ctx, p)
+	if err != nil {
+		return err
+	}
+	if p.last > 0 && p.last != last {
+		return &wrong{fmt.Sprintf("its last event was %d and is %d", p.last, last)}
+	}
+	if state != "" && state != p.state {
+		return &wrong{fmt.Sprintf("its log ends as %s, it is %s", state, p.state)}
+	}
+	for n, e := range p.seen {
+		if p.log[n] != e {
+			return &wrong{fmt.Sprintf("event %d was %s and is %s", n, e, p.log[n])}
+		}
+	}
+	p.last, p.seen = last, nil
+	return nil
+}
+
+// reread follows the log from its first event. A task whose first event was its last has nothing more.
+func (c *client) reread(ctx context.Context, p *promise) (last int, state string, err error) {
+	over := func(s string) bool { state = s; return ended(s) || s == waiting && p.parked }
+	for {
+		clear(p.log)
+		last, done, err := c.follow(ctx, p.id, 1, p.log, over)
+		if done {
+			return last, state, nil
+		}
+		if refused(err, unsupported) {
+			return 1, "", nil
+		}
+		if isWrong(err) || isRefusal(err) && !busy(err) {
+			return last, "", err
+		}
+		if e := wait(ctx); e != nil {
+			return last, "", fmt.Errorf("%w: %w", e, err)
+		}
+	}
+}
+
+// delivered waits until the webhook has heard everything, and says what is wrong.
+func delivered(h *hook, p *promise, until time.Time) string {
+	for {
+		taken := slices.Clone(h.of(p.id))
+		fault, missing := complain(taken, p.log, p.last)
+		if fault != "" {
+			return fault
+		}
+		if !missing {
+			return ""
+		}
+		if time.Now().After(until) {
+			var numbers []string
+			for _, n := range taken {
+				numbers = append(numbers, fmt.Sprint(n.first, "-", n.last))
+			}
+			return fmt.Sprintf("the webhook has heard of %s of %d events", strings.Join(numbers, " "), p.last)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+func isWrong(err error) bool {
+	var w *wrong
+	return errors.As(err, &w)
+}

@@ -1,0 +1,270 @@
+//go:build unix
+
+package killtest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// promise is what a client was told of a task, to be held against what it shows later.
+type promise struct {
+	skill, token string
+	keyed        bool     // it was sent until there was an answer
+	id           string   // of its task; "" when there was no answer
+	messages     []string // their ids, acknowledged: they are in the history once
+	state        string   // in which it was said to have ended, or ""
+	canceled     bool     // a cancel was sent
+	parked       bool     // it waits for its client for good
+	hooked       bool
+	kills, terms int64 // before it was sent
+	seen         events
+	log          events
+	last         int // number of the last event
+}
+
+// client sends messages, and checks what it was promised.
+type client struct {
+	*caller
+	name     string
+	rnd      *rand.Rand
+	v        *victim
+	hookURL  string
+	n        int
+	promises []*promise
+}
+
+// run works until stop is closed. Promises are checked a while after they were given.
+func (c *client) run(ctx context.Context, stop <-chan struct{}) error {
+	for checked := 0; ; {
+		for range 6 {
+			p, err := c.scenario(ctx)
+			if err != nil {
+				return fmt.Errorf("%s, task %s: %w", p.token, p.id, err)
+			}
+			c.promises = append(c.promises, p)
+		}
+		for ; checked < len(c.promises); checked++ {
+			p := c.promises[checked]
+			if err := c.check(ctx, p); err != nil {
+				return fmt.Errorf("%s %s, task %s: %w", p.skill, p.token, p.id, err)
+			}
+		}
+		select {
+		case <-stop:
+			return nil
+		default:
+		}
+	}
+}
+
+// scenario is one conversation.
+func (c *client) scenario(ctx context.Context) (*promise, error) {
+	c.n++
+	p := &promise{
+		token: fmt.Sprint(c.name, "-", c.n), skill: sturdy, keyed: true, hooked: c.rnd.IntN(2) == 0, seen: events{},
+		kills: c.v.kills.Load(), terms: c.v.terms.Load(),
+	}
+	if c.rnd.IntN(3) == 0 {
+		p.skill = fragile
+	}
+	switch c.rnd.IntN(7) {
+	case 0:
+		return p, c.send(ctx, p, false)
+	case 1:
+		p.keyed = false
+		return p, c.send(ctx, p, c.rnd.IntN(2) == 0)
+	case 2:
+		return p, errors.Join(c.send(ctx, p, true), c.watch(ctx, p))
+	case 3:
+		return p, c.talk(ctx, p)
+	case 4:
+		return p, c.cancel(ctx, p)
+	case 5:
+		return p, c.interject(ctx, p)
+	default:
+		return p, c.twice(ctx, p)
+	}
+}
+
+// params are those of a message to a skill, or to the task of the promise.
+func (c *client) params(p *promise, id string, early bool) any {
+	m := message{ID: id, Role: "ROLE_USER", Context: "ctx-" + p.token, Task: p.id, Parts: []part{{Text: id}}}
+	configuration := map[string]any{"returnImmediately": early}
+	if p.id == "" {
+		m.Metadata = map[string]string{"skillId": p.skill}
+		if p.hooked {
+			configuration["taskPushNotificationConfig"] = map[string]string{"url": c.hookURL, "token": secret}
+		}
+	}
+	return map[string]any{"message": m, "configuration": configuration}
+}
+
+// send sends the first message: until there is an answer, or once.
+func (c *client) send(ctx context.Context, p *promise, early bool) error {
+	params := c.params(p, p.token, early)
+	var raw json.RawMessage
+	var err error
+	if p.keyed {
+		raw, err = c.ask(ctx, "SendMessage", params, "Idempotency-Key", "key-"+p.token)
+	} else if raw, err = c.once(ctx, "SendMessage", params); err != nil && !isRefusal(err) {
+		return nil // nobody knows
+	}
+	var r *refusal
+	if errors.As(err, &r) && r.busy() && !p.keyed {
+		return nil
+	}
+	t, err := taskOf(raw, err)
+	if err != nil {
+		return err
+	}
+	p.id, p.messages = t.ID, append(p.messages, p.token)
+	if t.ended() {
+		p.state = t.Status.State
+	}
+	if !early && !t.ended() && p.skill != asking {
+		return &wrong{"a call that waits was answered with " + t.Status.State}
+	}
+	return nil
+}
+
+func isRefusal(err error) bool {
+	var r *refusal
+	return errors.As(err, &r)
+}
+
+func taskOf(raw json.RawMessage, err error) (*task, error) {
+	if err != nil {
+		return nil, err
+	}
+	var got struct {
+		Task *task `json:"task"`
+	}
+	if err := json.Unmarshal(raw, &got); err != nil || got.Task == nil {
+		return nil, fmt.Errorf("no task: %s (%v)", raw, err)
+	}
+	return got.Task, nil
+}
+
+// watch follows the task to its end, however often the agent dies.
+func (c *client) watch(ctx context.Context, p *promise) (err error) {
+	var last int
+	if last, p.state, err = c.resume(ctx, p.id, -1, p.seen); err == nil && last > 0 {
+		p.last = last
+	}
+	return err
+}
+
+// resume follows a task from a number until it ends or waits, across streams that break.
+func (c *client) resume(ctx context.Context, id string, last int, got events) (at int, state string, err error) {
+	rest := func(s string) bool { state = s; return ended(s) || s == waiting }
+	for {
+		var done bool
+		last, done, err = c.follow(ctx, id, last, got, rest)
+		switch {
+		case done:
+			return last, state, nil
+		case isWrong(err):
+			return last, "", err
+		case refused(err, unsupported) && last < 0: // it has ended before
+			last = 1
+		case isRefusal(err) && !busy(err):
+			return last, "", err
+		}
+		if e := wait(ctx); e != nil {
+			return last, "", fmt.Errorf("%w: %w", e, err)
+		}
+	}
+}
+
+func busy(err error) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.busy()
+}
+
+const waiting = "TASK_STATE_INPUT_REQUIRED"
+
+// talk is asked, and answers some time later, or never.
+func (c *client) talk(ctx context.Context, p *promise) error {
+	p.skill = asking
+	if err := c.send(ctx, p, false); err != nil {
+		return err
+	}
+	if p.parked = c.rnd.IntN(4) == 0; p.parked {
+		return nil
+	}
+	time.Sleep(time.Duration(c.rnd.IntN(300)) * time.Millisecond)
+	answer := p.token + "-answer"
+	raw, err := c.ask(ctx, "SendMessage", c.params(p, answer, false), "Idempotency-Key", "key-"+answer)
+	t, err := taskOf(raw, err)
+	if err != nil {
+		return err
+	}
+	p.messages = append(p.messages, answer)
+	if p.state = t.Status.State; !t.ended() || t.ID != p.id {
+		return &wrong{"the answer was answered with " + t.Status.State + " of " + t.ID}
+	}
+	return nil
+}
+
+// cancel cancels the task at work.
+func (c *client) cancel(ctx context.Context, p *promise) error {
+	if err := c.send(ctx, p, true); err != nil {
+		return err
+	}
+	time.Sleep(time.Duration(c.rnd.IntN(20)) * time.Millisecond)
+	p.canceled = true
+	raw, err := c.ask(ctx, "CancelTask", map[string]string{"id": p.id})
+	if refused(err, notCancel) {
+		return nil // it has ended, or a cancel before was heard
+	}
+	if err != nil {
+		return err
+	}
+	var t task
+	if err := json.Unmarshal(raw, &t); err != nil {
+		return err
+	}
+	if p.state = t.Status.State; p.state != "TASK_STATE_CANCELED" {
+		return &wrong{"a canceled task is " + p.state}
+	}
+	return nil
+}
+
+// interject says more while the task is worked on.
+func (c *client) interject(ctx context.Context, p *promise) error {
+	if err := c.send(ctx, p, true); err != nil {
+		return err
+	}
+	for i := range 3 {
+		more := fmt.Sprint(p.token, "-more", i)
+		_, err := c.ask(ctx, "SendMessage", c.params(p, more, true), "Idempotency-Key", "key-"+more)
+		if refused(err, unsupported) {
+			return nil // it has ended
+		}
+		if err != nil {
+			return err
+		}
+		p.messages = append(p.messages, more)
+	}
+	return nil
+}
+
+// twice sends the message twice at the same moment.
+func (c *client) twice(ctx context.Context, p *promise) error {
+	q := *p
+	var other error
+	var group sync.WaitGroup
+	group.Go(func() { other = c.send(ctx, &q, true) })
+	err := c.send(ctx, p, true)
+	group.Wait()
+	if err = errors.Join(err, other); err == nil && q.id != p.id {
+		err = &wrong{"the message that came twice has two tasks: " + p.id + " and " + q.id}
+	}
+	return err
+}

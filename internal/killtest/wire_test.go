@@ -1,0 +1,269 @@
+//go:build unix
+
+package killtest
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// caller speaks JSON-RPC of A2A 1.0 with nothing in between, so that what is compared is what was sent.
+type caller struct {
+	url  string
+	http *http.Client
+}
+
+func newCaller(address string) *caller {
+	return &caller{url: "http://" + address + "/", http: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 64}}}
+}
+
+type part struct {
+	Text string `json:"text,omitempty"`
+}
+
+type message struct {
+	ID       string            `json:"messageId"`
+	Role     string            `json:"role"`
+	Context  string            `json:"contextId,omitempty"`
+	Task     string            `json:"taskId,omitempty"`
+	Parts    []part            `json:"parts"`
+	Metadata map[string]string `json:"metadata,omitempty"`
+}
+
+type status struct {
+	State   string   `json:"state"`
+	Message *message `json:"message"`
+}
+
+type task struct {
+	ID        string    `json:"id"`
+	Status    status    `json:"status"`
+	History   []message `json:"history"`
+	Artifacts []struct {
+		ID    string `json:"artifactId"`
+		Name  string `json:"name"`
+		Parts []part `json:"parts"`
+	} `json:"artifacts"`
+}
+
+func (t *task) ended() bool { return ended(t.Status.State) }
+
+func ended(state string) bool {
+	switch state {
+	case "TASK_STATE_COMPLETED", "TASK_STATE_FAILED", "TASK_STATE_CANCELED", "TASK_STATE_REJECTED":
+		return true
+	}
+	return false
+}
+
+// said is the text of the artifact of a name, or id.
+func (t *task) said(name string) string {
+	var s strings.Builder
+	for _, a := range t.Artifacts {
+		if a.Name == name || a.ID == name {
+			for _, p := range a.Parts {
+				s.WriteString(p.Text)
+			}
+		}
+	}
+	return s.String()
+}
+
+// refusal is an error that the agent has answered.
+type refusal struct {
+	Code    int    `json:"code"`
+	Message string `json:"message"`
+	Data    []struct {
+		Reason string `json:"reason"`
+	} `json:"data"`
+}
+
+func (r *refusal) Error() string { return fmt.Sprint(r.Code, " ", r.Message) }
+
+func (r *refusal) busy() bool {
+	for _, d := range r.Data {
+		if d.Reason == "RESOURCE_EXHAUSTED" {
+			return true
+		}
+	}
+	return false
+}
+
+const (
+	notFound    = -32001
+	notCancel   = -32002
+	unsupported = -32004
+)
+
+// refused reports whether err is an answer with this code.
+func refused(err error, code int) bool {
+	var r *refusal
+	return errors.As(err, &r) && r.Code == code
+}
+
+// answer is the response to a request, or one event of a stream.
+type answer struct {
+	Result json.RawMessage `json:"result"`
+	Error  *refusal        `json:"error"`
+}
+
+func readAnswer(data []byte) (json.RawMessage, error) {
+	var a answer
+	if err := json.Unmarshal(data, &a); err != nil {
+		return nil, fmt.Errorf("%w: %s", err, data)
+	}
+	if a.Error != nil {
+		return nil, a.Error
+	}
+	return bytes.Clone(a.Result), nil
+}
+
+func (c *caller) post(ctx context.Context, method string, params any, header ...string) (*http.Response, error) {
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, c.url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r.Header.Set("Content-Type", "application/json")
+	r.Header.Set("A2A-Version", "1.0")
+	for i := 0; i < len(header); i += 2 {
+		r.Header.Set(header[i], header[i+1])
+	}
+	return c.http.Do(r)
+}
+
+// once asks one time. An error other than a refusal leaves open whether the agent has heard it.
+func (c *caller) once(ctx context.Context, method string, params any, header ...string) (json.RawMessage, error) {
+	res, err := c.post(ctx, method, params, header...)
+	if err != nil {
+		return nil, err
+	}
+	defer res.Body.Close()
+	data, err := io.ReadAll(res.Body)
+	if err != nil {
+		return nil, err
+	}
+	if res.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("status %d: %s", res.StatusCode, data)
+	}
+	return readAnswer(data)
+}
+
+// ask asks until there is an answer.
+func (c *caller) ask(ctx context.Context, method string, params any, header ...string) (json.RawMessage, error) {
+	for {
+		got, err := c.once(ctx, method, params, header...)
+		var r *refusal
+		if err == nil || errors.As(err, &r) && !r.busy() {
+			return got, err
+		}
+		if wait(ctx) != nil {
+			return nil, fmt.Errorf("%s: %w", method, err)
+		}
+	}
+}
+
+func wait(ctx context.Context) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(10 * time.Millisecond):
+		return nil
+	}
+}
+
+func (c *caller) get(ctx context.Context, id string) (*task, error) {
+	raw, err := c.ask(ctx, "GetTask", map[string]string{"id": id})
+	if err != nil {
+		return nil, err
+	}
+	var t task
+	return &t, json.Unmarshal(raw, &t)
+}
+
+// events are those of a task by their numbers, as they were received.
+type events map[int]string
+
+type update struct {
+	Task   *task `json:"task"`
+	Status *struct {
+		Status status `json:"status"`
+	} `json:"statusUpdate"`
+}
+
+// state is the state that an event of a stream tells, or "".
+func (u *update) state() string {
+	switch {
+	case u.Task != nil:
+		return u.Task.Status.State
+	case u.Status != nil:
+		return u.Status.Status.State
+	}
+	return ""
+}
+
+// follow subscribes to a task after an event, or from where it stands for -1, until over says so or the stream ends. It
+// returns the number of the last event.
+func (c *caller) follow(
+	ctx context.Context, id string, last int, got events, over func(state string) bool,
+) (at int, done bool, err error) {
+	header := []string{"Accept", "text/event-stream"}
+	if last >= 0 {
+		header = append(header, "Last-Event-ID", strconv.Itoa(last))
+	}
+	res, err := c.post(ctx, "SubscribeToTask", map[string]string{"id": id}, header...)
+	if err != nil {
+		return last, false, err
+	}
+	defer res.Body.Close()
+	if res.StatusCode != http.StatusOK {
+		return last, false, fmt.Errorf("status %d", res.StatusCode)
+	}
+	first := true
+	for r := sse.NewReader(res.Body, sse.DefaultMaxEvent); ; {
+		e, err := r.Next()
+		if err != nil || e.Unfinished {
+			return last, false, err
+		}
+		raw, err := readAnswer(e.Data)
+		if err != nil {
+			return last, false, err
+		}
+		n, err := strconv.Atoi(string(e.ID))
+		if err != nil {
+			return last, false, &wrong{fmt.Sprintf("an event without number: %s", e.Data)}
+		}
+		var u update
+		if err := json.Unmarshal(raw, &u); err != nil {
+			return last, false, err
+		}
+		again := u.Task != nil && first && n == last // nothing was missed: the task as it stands
+		if first = false; u.Task != nil != (last < 0) && !again || last >= 0 && n != last+1 && !again {
+			return last, false, &wrong{fmt.Sprintf("event %d of task %s follows %d: %s", n, id, last, raw)}
+		}
+		if last = n; u.Task == nil {
+			got[n] = string(raw)
+		}
+		if over(u.state()) {
+			return last, true, nil
+		}
+	}
+}
+
+// wrong is something that no crash excuses.
+type wrong struct{ what string }
+
+func (w *wrong) Error() string { return w.what }
