@@ -128,7 +128,7 @@ func (c *Call) cameAgain(version int64) error {
 		return nil
 	}
 	_, err := c.addMessage(version, runtime.StateWorking, nil, nil)
-	if again := new(store.Repeated); errors.As(err, &again) {
+	if again, ok := errors.AsType[*store.Repeated](err); ok {
 		return again
 	}
 	return nil

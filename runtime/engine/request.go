@@ -136,7 +136,7 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 		return Answer{}, err
 	}
 	c, answer, err := r.e.send(r.Context, owner, p, how)
-	if before := new(store.Repeated); errors.As(err, &before) {
+	if before, ok := errors.AsType[*store.Repeated](err); ok {
 		return r.again(owner, p, how, before)
 	}
 	if err == nil && wait && c != nil {

@@ -44,7 +44,7 @@ var answers = []error{
 // Unsure reports whether a call failed without an answer: it can be made again, with the same stamp, since it may have
 // happened. That is so for [ErrUnavailable], [ErrUnknown] and every error that is none of this package's.
 func Unsure(err error) bool {
-	if err == nil || errors.As(err, new(*Repeated)) {
+	if _, again := errors.AsType[*Repeated](err); err == nil || again {
 		return false
 	}
 	for _, known := range answers {
