@@ -29,7 +29,7 @@ var (
 	ErrTrimmed  = errors.New("the events are no longer kept")
 	ErrUnfit    = errors.New("the content cannot be stored")     // it has no form in the protocol, or does not fit the task
 	ErrLost     = errors.New("the task is run by somebody else") // another epoch: the handler is to stop
-	ErrNoSpace  = errors.New("the store has no space left")      // full disk, read-only file: nothing happened
+	ErrNoSpace  = errors.New("the store cannot be written")      // full disk, read-only file: nothing happened
 	// ErrUnavailable: nothing happened, the call can be tried again.
 	ErrUnavailable = errors.New("the store cannot be reached")
 	// ErrUnknown: it may have happened. The call is to be made again with the same stamp until there is an answer.

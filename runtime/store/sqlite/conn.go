@@ -182,11 +182,14 @@ const (
 	codeBusy       = 5
 	codeReadOnly   = 8
 	codeFull       = 13
+	codeCannotOpen = 14
 	codeTooBig     = 18
 	codeConstraint = 19
 	codeMismatch   = 20
 	codeMisuse     = 21
 	codeRange      = 25
+
+	codeNotADatabase = 26
 )
 
 // failure is an error of SQLite's as one of a store: whatever it is, nothing was changed.

@@ -20,15 +20,12 @@ type File struct {
 
 // OpenFile opens the file of a store to look at, and to tidy up.
 func OpenFile(path string) (*File, error) {
-	if info, err := os.Stat(path); err != nil || info.IsDir() {
-		if err == nil {
-			err = errors.New("it is a folder")
-		}
-		return nil, fmt.Errorf("open the store %s: %w", path, err)
+	if _, err := os.Stat(path); err != nil {
+		return nil, cannotOpen(path, err)
 	}
 	c, err := connect(path, "rw", "busy_timeout(5000)")
 	if err != nil {
-		return nil, fmt.Errorf("open the store %s: %w", path, err)
+		return nil, cannotOpen(path, err)
 	}
 	f := &File{path, c}
 	format, err := formatOf(c)
@@ -42,7 +39,7 @@ func OpenFile(path string) (*File, error) {
 	}
 	if err != nil {
 		_ = f.Close()
-		return nil, fmt.Errorf("open the store %s: %w", path, err)
+		return nil, cannotOpen(path, err)
 	}
 	return f, nil
 }

@@ -3,12 +3,15 @@ package sqlite
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 )
 
 // lockSuffix names the file beside the store's whose lock says that somebody works on it. It is a lock of the operating
-// system's, by way of a second, empty database: a process that was killed holds none.
+// system's, by way of a second, empty database: a process that was killed holds none. The file stays when nobody holds
+// it: one that is removed could still be locked by somebody who had just opened it, beside another who makes it anew.
 const lockSuffix = "-lock"
 
 // InUse says that another process works on the file.
@@ -29,7 +32,13 @@ func (e *InUse) Error() string {
 
 // acquire takes the lock of a file, until the connection is closed.
 func acquire(path string) (*conn, error) {
-	c, err := connect(path+lockSuffix, "rwc", "busy_timeout(0)")
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real // all names of a file have one lock
+	}
+	if isFolder(path) {
+		return nil, fs.ErrInvalid // which gets no lock beside it
+	}
+	c, err := connect(path+lockSuffix, "rwc", "busy_timeout(0)", "journal_mode(MEMORY)")
 	if err == nil {
 		if err = c.script("BEGIN EXCLUSIVE"); err == nil {
 			return c, nil

@@ -52,7 +52,7 @@ func Open(path string, p *runtime.Protocol, o Options) (*Store, error) {
 	s.queue.wake = make(chan struct{}, 1)
 	if err := s.open(p); err != nil {
 		s.release()
-		return nil, fmt.Errorf("open the store %s: %w", path, err)
+		return nil, cannotOpen(path, err)
 	}
 	go s.writer.run()
 	return s, nil

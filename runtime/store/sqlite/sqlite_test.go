@@ -133,7 +133,62 @@ func TestASecondProcessIsRefused(t *testing.T) {
 	open(t, path, Options{})
 }
 
+// TestTheLockIsOfTheFile checks that the lock of a file stays one and the same, whoever opens it, by what name ever: if
+// it went away with its holder, one who had opened it just before and one who makes it anew would both hold it.
+func TestTheLockIsOfTheFile(t *testing.T) {
+	path := fresh(t)
+	s := open(t, path, Options{})
+	if exists(path + lockSuffix + "-journal") {
+		t.Error("the lock has a journal")
+	}
+	before, err := os.Stat(path + lockSuffix)
+	if err != nil {
+		t.Fatal(err)
+	}
+	link := filepath.Join(t.TempDir(), "link.db")
+	if err := os.Symlink(path, link); err != nil {
+		t.Fatal(err)
+	}
+	var in *InUse
+	if _, err := Open(link, proto, Options{}); !errors.As(err, &in) {
+		t.Errorf("a second store by another name: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.Stat(path + lockSuffix); err != nil || !os.SameFile(before, after) {
+		t.Errorf("the file of the lock is another one: %v", err)
+	}
+	if exists(path+"-wal") || exists(path+"-shm") {
+		t.Error("files of what is written are left")
+	}
+}
+
+// TestWhatCannotBeWritten checks that a file is refused in words which say what has to change.
+func TestWhatCannotBeWritten(t *testing.T) {
+	path := fresh(t)
+	_ = open(t, path, Options{}).Close()
+	c, err := connect(path, "ro")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.close()
+	err = cannotOpen(path, c.script("CREATE TABLE x(y)"))
+	if want := "the file and its folder " + filepath.Dir(path) + " have to be writable: "; !strings.Contains(err.Error(), want) {
+		t.Errorf("a file that cannot be written: %v, want %q", err, want)
+	}
+	if !errors.Is(err, store.ErrNoSpace) || strings.Contains(err.Error(), "space") {
+		t.Errorf("a file that cannot be written is no full disk: %v", err)
+	}
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
 func TestAFileThatIsNotOursIsRefused(t *testing.T) {
+	folder := t.TempDir()
 	text := filepath.Join(t.TempDir(), "text.db")
 	if err := os.WriteFile(text, []byte(strings.Repeat("no database ", 1000)), 0o600); err != nil {
 		t.Fatal(err)
@@ -144,11 +199,11 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 	_ = open(t, newer, Options{}).Close()
 	script(t, newer, fmt.Sprintf("PRAGMA user_version=%d", len(steps)+1))
 	for path, want := range map[string]string{
-		text:                                   "not a database",
+		text:                                   "it is no file of tasks, nor any other database",
 		foreign:                                "a database of another program",
 		newer:                                  fmt.Sprintf("it has format %d, and this program knows formats up to %d: use the newer program", len(steps)+1, len(steps)),
-		filepath.Join(t.TempDir(), "no", "db"): "unable to open",
-		t.TempDir():                            "unable to open",
+		filepath.Join(t.TempDir(), "no", "db"): "/no: make it first",
+		folder:                                 "it is a folder: name a file in it",
 		"x.db?synchronous=off":                 "synchronous=off is no parameter of a store",
 		"":                                     "no path of a store",
 	} {
@@ -158,6 +213,9 @@ func TestAFileThatIsNotOursIsRefused(t *testing.T) {
 	}
 	if c := script(t, newer, "SELECT 1"); c != nil {
 		t.Error(c)
+	}
+	if exists(folder + lockSuffix) {
+		t.Error("a folder has got a lock beside it")
 	}
 }
 
