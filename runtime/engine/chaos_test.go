@@ -94,6 +94,7 @@ type chaos struct {
 
 	mu      sync.Mutex
 	random  *rand.Rand
+	version *runtime.Version
 	there   [2]int // instances
 	now     [2]*agent
 	rate    int // of faults, in a thousand
@@ -122,6 +123,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 	for i := range c.there {
 		c.add(i)
 	}
+	c.version = c.agents[0].protocol.Versions[0]
 	return c
 }
 
@@ -144,6 +146,13 @@ func (c *chaos) draw(n int) int {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.random.IntN(n)
+}
+
+// calm reports whether nothing goes wrong any more.
+func (c *chaos) calm() bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.rate == 0
 }
 
 func (c *chaos) sleep(most time.Duration) { time.Sleep(time.Duration(c.draw(int(most)))) }
@@ -242,7 +251,10 @@ func (c *chaos) work(ctx context.Context, call *Call) (string, error) {
 // run lets everything happen, and looks at what came of it.
 func (c *chaos) run() tally {
 	time.Sleep(time.Second)
-	c.rate = c.draw(200)
+	rate := c.draw(200)
+	c.mu.Lock()
+	c.rate = rate
+	c.mu.Unlock()
 	var clients, readers sync.WaitGroup
 	for i := range 3 {
 		clients.Go(func() { c.client(i, &readers) })
@@ -422,7 +434,7 @@ func (c *chaos) read(id string) {
 		case err == nil:
 			last = c.follow(id, got.Stream, last)
 		}
-		if a.Draining() && c.rate == 0 {
+		if a.Draining() && c.calm() {
 			return
 		}
 		c.sleep(10 * time.Second)
@@ -485,7 +497,7 @@ func (c *chaos) everything(task runtime.Task) string {
 			Status  struct{ Message *message }
 		}
 	}
-	b, err := c.agents[0].protocol.Versions[0].AppendEvent(nil, task)
+	b, err := c.version.AppendEvent(nil, task)
 	if err == nil {
 		err = json.Unmarshal(b, &read)
 	}
@@ -551,7 +563,7 @@ func (c *chaos) checkLog(key store.Key, head store.Head) {
 		c.errorf("task %s: %d events at version %d: %v", key.Task, len(recs), head.Version, err)
 		return
 	}
-	v := c.agents[0].protocol.Versions[0]
+	v := c.version
 	latest := ""
 	for _, rec := range recs {
 		e, err := rec.Event()

@@ -90,7 +90,7 @@ func (c *Call) created(snap store.Snapshot) error {
 		return c.lose()
 	}
 	c.err, c.live.run = nil, c
-	c.begins(&snap)
+	c.holds(&snap)
 	c.decided.fire()
 	return nil
 }

@@ -359,15 +359,20 @@ func (c *Call) promote(snap *store.Snapshot, now runtime.State) {
 	}
 }
 
-// begins takes note of what the store says to who is to begin the call.
+// begins takes note of what the store says to who is to begin the call, before its handler does.
 func (c *Call) begins(snap *store.Snapshot) {
+	c.holds(snap)
+	c.private, c.nth, c.attempt = snap.Private, c.work.N, c.work.Attempt
+	c.have(snap.Private.Saved)
+}
+
+// holds takes note that the call is this instance's. Its handler may be at work already.
+func (c *Call) holds(snap *store.Snapshot) {
 	if snap.Run != &c.work {
 		c.work = *snap.Run
 	}
-	c.epoch, c.private = snap.Epoch, snap.Private
-	c.nth, c.attempt = c.work.N, c.work.Attempt
+	c.epoch = snap.Epoch
 	c.held.Store(true)
-	c.have(snap.Private.Saved)
 }
 
 // cancelTask ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told
