@@ -257,7 +257,7 @@ func manyTasks(s *suite) {
 		s.Skip("a hundred thousand tasks")
 	}
 	const n, workers = 100_000, 16
-	in := s.Open(s.T, store.MemoryLimits{Tasks: 2 * n, Bytes: 4 << 30})
+	in := s.Open(s.T, store.MemoryLimits{Tasks: 2 * n, Bytes: 1 << 30})
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for range workers {
