@@ -90,6 +90,9 @@ A2A protocol, and somebody else's card into a typed Go client.`,
 	}
 	root.SetVersionTemplate("a2agen {{.Version}}\n")
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+			return none(cmd, cmd.Flags().Args()) // a command that there is not, with flags which it might have
+		}
 		return fmt.Errorf("%w (see %s --help)", err, cmd.CommandPath())
 	})
 	root.AddCommand(initCommand(), generateCommand(), checkCommand(), updateCommand(), validateCommand(), inspectCommand(), clientCommand(), callCommand(), schemaCommand(), specCommand(), tasksCommand(), versionCommand())

@@ -14,7 +14,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
@@ -69,18 +68,25 @@ type whichFlags struct {
 }
 
 func (w *whichFlags) add(cmd *cobra.Command) {
+	w.addOwner(cmd)
 	f := cmd.Flags()
 	f.StringVar(&w.context, "context", "", "only tasks of the conversation `id`")
-	f.StringVar(&w.principal, "principal", "", "only tasks of the caller `name`")
-	f.StringVar(&w.tenant, "tenant", "", "only tasks of the `tenant`")
 	f.StringSliceVar(&w.states, "state", nil,
 		"only tasks in the `state`, such as working or input-required; may be given several times")
 }
 
+func (w *whichFlags) addOwner(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&w.principal, "principal", "", "only tasks of the caller `name`")
+	cmd.Flags().StringVar(&w.tenant, "tenant", "", "only tasks of the `tenant`")
+}
+
 func (w *whichFlags) which(cmd *cobra.Command) (which sqlite.Which, err error) {
 	which.Context = w.context
-	if cmd.Flags().Changed("principal") || cmd.Flags().Changed("tenant") {
-		which.Owner = &store.Owner{Tenant: w.tenant, Principal: w.principal}
+	if cmd.Flags().Changed("principal") {
+		which.Principal = &w.principal
+	}
+	if cmd.Flags().Changed("tenant") {
+		which.Tenant = &w.tenant
 	}
 	var all []string
 	for s := runtime.StateSubmitted; s <= runtime.StateAuthRequired; s++ {
@@ -116,6 +122,9 @@ in brackets are messages that are not worked off.`,
 	flags.add(cmd)
 	cmd.Flags().IntVar(&limit, "limit", limit, "at most so many; 0: all")
 	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
+		if limit < 0 {
+			return fmt.Errorf("--limit %d: write 0 for all, or how many at most", limit)
+		}
 		which, err := flags.which(cmd)
 		if err != nil {
 			return err
@@ -171,12 +180,13 @@ func tasksShowCommand() *cobra.Command {
 		Use:   "show ID",
 		Short: "Show a task with its events, as they are kept",
 		Long: `show prints a task: its status, each event of its log, the messages that are not worked off, and its push notification
-configurations. --format json has all of it, but no secrets of configurations. Several owners may have a task of one id; --principal and --tenant say whose is meant.`,
+configurations. --format json has all of it, but no secrets of configurations. Several owners may have a task of one id; --principal
+and --tenant say whose is meant.`,
 		Example: `  a2agen tasks show 0f8c1d2e --store weather.db
   a2agen tasks show 0f8c1d2e --store weather.db --format json`,
 		Args: exactly(1, "the id of a task"),
 	}
-	flags.add(cmd)
+	flags.addOwner(cmd)
 	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, args []string, asJSON bool) error {
 		which, err := flags.which(cmd)
 		if err != nil {
@@ -256,8 +266,11 @@ is used again; "VACUUM" of the sqlite3 program makes the file smaller, while no 
 	cmd.Flags().DurationVar(&older, "older", 0, "how long they have rested at least, such as 24h")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say how many there are, and delete none")
 	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
-		if !cmd.Flags().Changed("older") || older < 0 {
+		switch {
+		case !cmd.Flags().Changed("older"):
 			return errors.New("--older is missing: say how long the tasks have rested at least, such as --older 720h; --older 0s means all that rest")
+		case older < 0:
+			return fmt.Errorf("--older %s: write how long the tasks have rested at least, such as 720h", older)
 		}
 		which, err := flags.which(cmd)
 		if err != nil {
@@ -343,7 +356,9 @@ failed, in order. An agent that runs begins within some seconds, another one whe
 			switch {
 			case len(args) > 2:
 				return fmt.Errorf("%d arguments, want at most a task and a configuration", len(args))
-			case all == (len(args) > 0):
+			case all && len(args) > 0:
+				return fmt.Errorf("--all and the task %q: give one of them", args[0])
+			case !all && len(args) == 0:
 				return errors.New("name a task, or give --all")
 			}
 			return nil

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // File is the file of a store as people look at it: without an agent, or beside one that runs. It needs no protocol:
@@ -49,19 +48,23 @@ func (f *File) Close() error { return f.c.close() }
 
 // Which says which tasks are meant. Zero fields mean all.
 type Which struct {
-	Owner   *store.Owner
-	ID      string
-	Context string
-	States  []runtime.State
-	Before  time.Time // since when it rests, by the clock of the store
-	Limit   int
+	Principal *string
+	Tenant    *string
+	ID        string
+	Context   string
+	States    []runtime.State
+	Before    time.Time // since when it rests, by the clock of the store
+	Limit     int
 }
 
 func (w *Which) filter() (where string, args []any) {
 	where = "1=1"
 	add := func(text string, values ...any) { where, args = where+" AND "+text, append(args, values...) }
-	if w.Owner != nil {
-		add("a.principal=? AND o.tenant=?", w.Owner.Principal, w.Owner.Tenant)
+	if w.Principal != nil {
+		add("a.principal=?", *w.Principal)
+	}
+	if w.Tenant != nil {
+		add("o.tenant=?", *w.Tenant)
 	}
 	if w.ID != "" {
 		add("t.id=?", w.ID)
