@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"strconv"
 	"time"
@@ -235,7 +236,11 @@ func (c *courier) failed(p *parcel, failure *runtime.PushFailure) {
 		log.Warn("push notification was given up")
 		c.settle(p, store.Outcome{Dead: fmt.Sprintf("given up after %d tries: %s", tries, failure.Reason)})
 	default:
-		log.Debug("push notification did not arrive")
+		level := slog.LevelDebug
+		if tries == 1 {
+			level = slog.LevelInfo // once is enough to know
+		}
+		log.Log(c.ctx, level, "push notification did not arrive, it is sent again")
 		c.settle(p, store.Outcome{Again: max(pauseAfter(tries), min(failure.After, longestAfter))})
 	}
 }

@@ -38,7 +38,7 @@ func WithPushSigner(s PushSigner) Option { return func(o *options) { o.signer = 
 func (s *Server) newSender() (*webhook.Sender, error) {
 	targets, err := webhook.ParseTargets(slices.Concat(s.pushTo, strings.Split(os.Getenv(EnvPushTargets), ","))...)
 	if err != nil {
-		return nil, fmt.Errorf("push targets: %w", err)
+		return nil, fmt.Errorf("push targets, of WithPushTargets and %s: %w", EnvPushTargets, err)
 	}
 	if s.signer == nil {
 		return webhook.New(targets, nil), nil

@@ -1,6 +1,7 @@
 package server_test
 
 import (
+	"bytes"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -8,6 +9,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -385,7 +387,8 @@ func TestOlderReceiversGetTheTaskAsItWas(t *testing.T) {
 func TestAReceiverThatIsDownGetsEverythingLater(t *testing.T) { // R84, R192
 	d := receiver(t)
 	d.answer = func(n int, _ *http.Request) int { return []int{503, 500, 200}[min(n-1, 2)] }
-	a := start(t, pushCard, []server.Skill{talker("a", "b")}, open)
+	var out bytes.Buffer
+	a := start(t, pushCard, []server.Skill{talker("a", "b")}, open, server.WithLogger(slog.New(slog.NewTextHandler(&out, nil))))
 	a.ok("SendMessage", with(message("go"), inline(d.URL, "")))
 	all := d.wait(t, 3)
 	for _, g := range all[1:3] {
@@ -395,6 +398,12 @@ func TestAReceiverThatIsDownGetsEverythingLater(t *testing.T) { // R84, R192
 	}
 	for n := 3; !strings.Contains(all[len(all)-1].body, "TASK_STATE_COMPLETED"); n++ {
 		all = d.wait(t, n)
+	}
+	if err := a.Close(); err != nil { // nothing is logged any more
+		t.Fatal(err)
+	}
+	if text := out.String(); strings.Count(text, "did not arrive") != 1 || !strings.Contains(text, "503") {
+		t.Errorf("the first failure, and no repeat of it, is to be logged, not %s", text)
 	}
 }
 
@@ -467,8 +476,8 @@ func TestPushTargetsComeFromTheEnvironmentToo(t *testing.T) {
 	a.ok("SendMessage", with(message("go"), inline(d.URL, "")))
 	d.wait(t, 1)
 	t.Setenv(server.EnvPushTargets, "localhost")
-	if _, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, pushCard)}); err == nil {
-		t.Error("a name is taken for a network")
+	if _, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, pushCard)}); err == nil || !strings.Contains(err.Error(), server.EnvPushTargets) {
+		t.Errorf("a name is taken for a network: %v", err)
 	}
 }
 
