@@ -18,7 +18,11 @@ import (
 // text checks a value that is written as a string.
 func (c *Checker) text(n *yaml.Node, t *Type, label string) {
 	hint := t.NotScalar
-	if n.Kind == yaml.ScalarNode && !yamlx.IsNull(n) {
+	switch {
+	case yamlx.IsNull(n):
+	case hint == "" && len(t.Choices) > 0 && !slices.Contains(t.Choices, n.Value):
+		hint = choiceHint(n.Value, t.Choices) // which no quotes would make of it
+	case n.Kind == yaml.ScalarNode:
 		hint = `put it in quotes: "` + Short(n.Value) + `"`
 	}
 	if t.Kind == Duration {
