@@ -126,43 +126,39 @@ func (p *promise) history(t *task) string {
 
 // replay reads the task's log from the beginning: it holds what streams have told, under the same numbers.
 func (c *client) replay(ctx context.Context, p *promise) error {
-	p.log = events{}
-	last, state, err := c.reread(ctx, p)
+	s, err := c.reread(ctx, p)
 	if err != nil {
 		return err
 	}
-	if p.last > 0 && p.last != last {
-		return &wrong{fmt.Sprintf("its last event was %d and is %d", p.last, last)}
+	if p.last > 0 && p.last != s.last {
+		return &wrong{fmt.Sprintf("its last event was %d and is %d", p.last, s.last)}
 	}
-	if state != "" && state != p.state {
-		return &wrong{fmt.Sprintf("its log ends as %s, it is %s", state, p.state)}
+	if s.state != "" && s.state != p.state {
+		return &wrong{fmt.Sprintf("its log ends as %s, it is %s", s.state, p.state)}
 	}
 	for n, e := range p.seen {
-		if p.log[n] != e {
-			return &wrong{fmt.Sprintf("event %d was %s and is %s", n, e, p.log[n])}
+		if s.got[n] != e {
+			return &wrong{fmt.Sprintf("event %d was %s and is %s", n, e, s.got[n])}
 		}
 	}
-	p.last, p.seen = last, nil
+	p.last, p.log, p.seen = s.last, s.got, nil
 	return nil
 }
 
 // reread follows the log from its first event. A task whose first event was its last has nothing more.
-func (c *client) reread(ctx context.Context, p *promise) (last int, state string, err error) {
-	over := func(s string) bool { state = s; return ended(s) || s == waiting && p.parked }
+func (c *client) reread(ctx context.Context, p *promise) (*stream, error) {
+	over := func(s string) bool { return ended(s) || s == waiting && p.parked }
 	for {
-		clear(p.log)
-		last, done, err := c.follow(ctx, p.id, 1, p.log, over)
-		if done {
-			return last, state, nil
-		}
-		if refused(err, unsupported) {
-			return 1, "", nil
+		s := &stream{task: p.id, last: 1, got: events{}}
+		done, err := c.subscribe(ctx, s, over)
+		if done || refused(err, unsupported) {
+			return s, nil
 		}
 		if isWrong(err) || isRefusal(err) && !busy(err) {
-			return last, "", err
+			return s, err
 		}
 		if e := wait(ctx); e != nil {
-			return last, "", fmt.Errorf("%w: %w", e, err)
+			return s, fmt.Errorf("%w: %w", e, err)
 		}
 	}
 }

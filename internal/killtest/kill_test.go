@@ -96,10 +96,14 @@ func (l *load) failed() bool {
 	return len(l.faults) > 0
 }
 
-// end lets the clients finish what they have begun.
+// end lets the clients finish what they have begun, unless something is wrong already.
 func (l *load) end(cancel func()) []string {
 	close(l.stop)
-	defer time.AfterFunc(time.Minute, cancel).Stop()
+	patience := time.Minute
+	if l.failed() {
+		patience = time.Second
+	}
+	defer time.AfterFunc(patience, cancel).Stop()
 	l.group.Wait()
 	return l.faults
 }

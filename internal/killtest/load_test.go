@@ -73,20 +73,25 @@ func (c *client) scenario(ctx context.Context) (*promise, error) {
 	if c.rnd.IntN(3) == 0 {
 		p.skill = fragile
 	}
-	switch c.rnd.IntN(7) {
+	switch c.rnd.IntN(8) {
 	case 0:
 		return p, c.send(ctx, p, false)
 	case 1:
 		p.keyed = false
 		return p, c.send(ctx, p, c.rnd.IntN(2) == 0)
 	case 2:
-		return p, errors.Join(c.send(ctx, p, true), c.watch(ctx, p))
+		if err := c.send(ctx, p, true); err != nil {
+			return p, err
+		}
+		return p, c.watch(ctx, p)
 	case 3:
 		return p, c.talk(ctx, p)
 	case 4:
 		return p, c.cancel(ctx, p)
 	case 5:
 		return p, c.interject(ctx, p)
+	case 6:
+		return p, c.follow(ctx, p)
 	default:
 		return p, c.twice(ctx, p)
 	}
@@ -152,34 +157,53 @@ func taskOf(raw json.RawMessage, err error) (*task, error) {
 }
 
 // watch follows the task to its end, however often the agent dies.
-func (c *client) watch(ctx context.Context, p *promise) (err error) {
-	var last int
-	if last, p.state, err = c.resume(ctx, p.id, -1, p.seen); err == nil && last > 0 {
-		p.last = last
-	}
-	return err
+func (c *client) watch(ctx context.Context, p *promise) error {
+	return c.resume(ctx, p, &stream{task: p.id, last: -1, got: p.seen})
 }
 
-// resume follows a task from a number until it ends or waits, across streams that break.
-func (c *client) resume(ctx context.Context, id string, last int, got events) (at int, state string, err error) {
-	rest := func(s string) bool { state = s; return ended(s) || s == waiting }
+// resume follows a task until it rests, across connections that break.
+func (c *client) resume(ctx context.Context, p *promise, s *stream) error {
 	for {
-		var done bool
-		last, done, err = c.follow(ctx, id, last, got, rest)
+		done, err := c.subscribe(ctx, s, rests)
 		switch {
 		case done:
-			return last, state, nil
-		case isWrong(err):
-			return last, "", err
-		case refused(err, unsupported) && last < 0: // it has ended before
-			last = 1
-		case isRefusal(err) && !busy(err):
-			return last, "", err
+			p.last, p.state = s.last, s.state
+			return nil
+		case refused(err, unsupported) && s.last < 0: // it has ended before
+			s.last = 1
+		case isWrong(err) || isRefusal(err) && !busy(err):
+			return err
 		}
 		if e := wait(ctx); e != nil {
-			return last, "", fmt.Errorf("%w: %w", e, err)
+			return fmt.Errorf("%w: %w", e, err)
 		}
 	}
+}
+
+func rests(state string) bool { return ended(state) || state == waiting }
+
+// follow sends the first message and follows what comes of it, on one connection as long as it lasts.
+func (c *client) follow(ctx context.Context, p *promise) error {
+	s := &stream{last: -1, got: p.seen}
+	for s.last < 0 {
+		params := c.params(p, p.token, false)
+		done, err := c.stream(ctx, s, rests, "SendStreamingMessage", params, "Idempotency-Key", "key-"+p.token)
+		if isWrong(err) || isRefusal(err) && !busy(err) {
+			return err
+		}
+		if done {
+			break
+		}
+		if e := wait(ctx); e != nil {
+			return fmt.Errorf("%w: %w", e, err)
+		}
+	}
+	p.id, p.messages = s.task, append(p.messages, p.token)
+	if rests(s.state) {
+		p.last, p.state = s.last, s.state
+		return nil
+	}
+	return c.resume(ctx, p, s)
 }
 
 func busy(err error) bool {

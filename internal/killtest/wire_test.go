@@ -215,52 +215,73 @@ func (u *update) state() string {
 	return ""
 }
 
-// follow subscribes to a task after an event, or from where it stands for -1, until over says so or the stream ends. It
-// returns the number of the last event.
-func (c *caller) follow(
-	ctx context.Context, id string, last int, got events, over func(state string) bool,
-) (at int, done bool, err error) {
-	header := []string{"Accept", "text/event-stream"}
-	if last >= 0 {
-		header = append(header, "Last-Event-ID", strconv.Itoa(last))
+// stream is what a client has read of a task, over one connection after the other.
+type stream struct {
+	task  string
+	last  int // number of the last event; -1: none
+	got   events
+	state string // of the task, as far as the events say
+}
+
+// subscribe goes on after the last event until over says so or the connection ends.
+func (c *caller) subscribe(ctx context.Context, s *stream, over func(state string) bool) (done bool, err error) {
+	var after []string
+	if s.last >= 0 {
+		after = []string{"Last-Event-ID", strconv.Itoa(s.last)}
 	}
-	res, err := c.post(ctx, "SubscribeToTask", map[string]string{"id": id}, header...)
+	return c.stream(ctx, s, over, "SubscribeToTask", map[string]string{"id": s.task}, after...)
+}
+
+// stream reads the answer to a request until over says so or the connection ends.
+func (c *caller) stream(
+	ctx context.Context, s *stream, over func(state string) bool, method string, params any, header ...string,
+) (done bool, err error) {
+	res, err := c.post(ctx, method, params, append(header, "Accept", "text/event-stream")...)
 	if err != nil {
-		return last, false, err
+		return false, err
 	}
 	defer res.Body.Close()
 	if res.StatusCode != http.StatusOK {
-		return last, false, fmt.Errorf("status %d", res.StatusCode)
+		return false, fmt.Errorf("status %d", res.StatusCode)
 	}
-	first := true
-	for r := sse.NewReader(res.Body, sse.DefaultMaxEvent); ; {
+	for r, first := sse.NewReader(res.Body, sse.DefaultMaxEvent), true; ; first = false {
 		e, err := r.Next()
 		if err != nil || e.Unfinished {
-			return last, false, err
+			return false, err
 		}
 		raw, err := readAnswer(e.Data)
 		if err != nil {
-			return last, false, err
+			return false, err
 		}
-		n, err := strconv.Atoi(string(e.ID))
-		if err != nil {
-			return last, false, &wrong{fmt.Sprintf("an event without number: %s", e.Data)}
+		if err := s.take(string(e.ID), raw, first); err != nil {
+			return false, err
 		}
-		var u update
-		if err := json.Unmarshal(raw, &u); err != nil {
-			return last, false, err
-		}
-		again := u.Task != nil && first && n == last // nothing was missed: the task as it stands
-		if first = false; u.Task != nil != (last < 0) && !again || last >= 0 && n != last+1 && !again {
-			return last, false, &wrong{fmt.Sprintf("event %d of task %s follows %d: %s", n, id, last, raw)}
-		}
-		if last = n; u.Task == nil {
-			got[n] = string(raw)
-		}
-		if over(u.state()) {
-			return last, true, nil
+		if over(s.state) {
+			return true, nil
 		}
 	}
+}
+
+// take adds an event, which follows the one before. A connection may begin with the task as it stands: the first one,
+// and one before which nothing was missed.
+func (s *stream) take(id string, raw json.RawMessage, first bool) error {
+	var u update
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return err
+	}
+	n, err := strconv.Atoi(id)
+	switch {
+	case err == nil && first && u.Task != nil && (s.last < 0 || n == s.last):
+		s.task, s.last = u.Task.ID, n
+	case err == nil && s.last >= 0 && u.Task == nil && n == s.last+1:
+		s.last, s.got[n] = n, string(raw)
+	default:
+		return &wrong{fmt.Sprintf("event %q of task %s follows %d: %s", id, s.task, s.last, raw)}
+	}
+	if state := u.state(); state != "" {
+		s.state = state
+	}
+	return nil
 }
 
 // wrong is something that no crash excuses.
