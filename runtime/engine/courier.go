@@ -124,7 +124,7 @@ func (c *courier) rest(next time.Duration) bool {
 	}
 	c.claims = false
 	if next >= 0 {
-		c.lookIn(max(next, time.Millisecond))
+		c.lookIn(min(max(next, time.Millisecond), lookAnyway))
 	}
 	return true
 }

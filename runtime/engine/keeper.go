@@ -89,8 +89,11 @@ func (k *keeper) renew() bool {
 		return false
 	}
 	k.e.durable.Store(lease.Durable)
-	if lease.For > 0 && !k.e.shared.Swap(true) {
-		k.e.watchAll()
+	if lease.For > 0 {
+		if !k.e.shared.Swap(true) {
+			k.e.watchAll()
+		}
+		k.e.courier.wake() // what was due elsewhere may have been given back
 	}
 	for _, key := range lease.Lost {
 		if l := k.e.find(key); l != nil {

@@ -18,6 +18,8 @@ const (
 	manyHosts   = 4096
 	claimFor    = 2 * time.Minute
 	claimAtOnce = 32
+	// lookAnyway is how long nobody looks for what another instance gives back before its claim runs out.
+	lookAnyway = 15 * time.Second
 	// freshFor is how old a claim may be when its notification is sent: it has to hold until the answer.
 	freshFor = claimFor - time.Minute
 )
