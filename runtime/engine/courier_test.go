@@ -424,13 +424,15 @@ func TestAReceiverSaysWhenItWantsToHearAgain(t *testing.T) {
 // What a store forgets or cannot be told costs a repeat, never a notification.
 func TestNothingIsLostWhenTheStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n := 0
+		random := rand.New(rand.NewPCG(1, 2)) // a fixed rhythm of faults could hit the same call for ever
+		var mu sync.Mutex
 		s := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
 			if c.Op != "due" && c.Op != "settle" && c.Op != "events" {
 				return faultstore.Fault{}
 			}
-			n++
-			return faultstore.Fault{Before: n%3 == 1, After: n%5 == 2}
+			mu.Lock()
+			defer mu.Unlock()
+			return faultstore.Fault{Before: random.IntN(3) == 0, After: random.IntN(5) == 0}
 		})
 		p := &post{}
 		d := newDesk(t, s, p)
