@@ -219,7 +219,7 @@ func (c *client) talk(ctx context.Context, p *promise) error {
 	if err := c.send(ctx, p, false); err != nil {
 		return err
 	}
-	if p.parked = c.rnd.IntN(4) == 0; p.parked {
+	if p.parked = p.state == "" && c.rnd.IntN(4) == 0; p.parked || p.state != "" {
 		return nil
 	}
 	time.Sleep(time.Duration(c.rnd.IntN(300)) * time.Millisecond)

@@ -143,6 +143,9 @@ func (v *victim) kill() error {
 	<-v.done
 	v.cmd = nil
 	v.kills.Add(1)
+	if said := v.said.String(); strings.Contains(said, "panic") || strings.Contains(said, "level=ERROR") {
+		err = errors.Join(err, errors.New(said))
+	}
 	return err
 }
 

@@ -328,3 +328,51 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 		_ = f.agents[0].send(message(early)) // it is back
 	})
 }
+
+// A reader who comes back while his task ends, between two looks at the store, gets the end.
+func TestAStreamThatIsResumedAtTheEndHasTheEnd(t *testing.T) {
+	release := make(chan struct{})
+	shared := store.NewMemory(store.MemoryLimits{})
+	s := faultstore.New(shared, nil)
+	a := newAgent(t, Options{Store: s}, skillOf("work", func(_ context.Context, c *Call) (string, error) {
+		if err := c.Progress("working"); err != nil {
+			return "", err
+		}
+		<-release
+		return "done", nil
+	}))
+	key := store.Key{Task: a.send(message(early)).TaskInfo().ID}
+	head, err := shared.Head(t.Context(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	s.Plan(faultstore.Times(1, faultstore.Fault{Wait: ended}, func(c faultstore.Call) bool {
+		if c.Op != "get" {
+			return false
+		}
+		close(release)
+		go func() {
+			defer close(ended)
+			for got, err := shared.Get(t.Context(), key, store.Full); err == nil && !got.Task.TaskInfo().State.Terminal(); {
+				time.Sleep(time.Millisecond)
+				got, err = shared.Get(t.Context(), key, store.Full)
+			}
+		}()
+		return true
+	}))
+	r := a.request("SubscribeToTask")
+	r.Context, r.After = t.Context(), head.Version
+	params, fault := r.Version.Decode(r.Op, []byte(`{"id":"`+key.Task+`"}`))
+	if fault != nil {
+		t.Fatal(fault)
+	}
+	got, err := r.Serve(params)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer got.Stream.Close()
+	if step := got.Stream.Next(); step != Events || got.Stream.Seq(0) != head.Version+1 {
+		t.Errorf("the stream goes on with step %d", step)
+	}
+}

@@ -89,21 +89,32 @@ func (r *Request) subscribe(key store.Key) (a Answer, err error) {
 		}
 	}()
 	st.follow = true
-	if r.After > 0 {
-		if recs, err := r.e.store.Events(r.e.soon(), key, r.After, 1); err == nil && len(recs) > 0 {
-			st.seq = r.After
-			return Answer{Stream: st}, nil
-		}
+	if r.After > 0 && st.resume(key) {
+		return Answer{Stream: st}, nil
 	}
 	// The reader is attached: every event after the snapshot's version is read from the log, none is lost.
 	if st.first, err = r.e.store.Get(r.e.soon(), key, store.Full); err != nil {
 		return Answer{}, err
+	}
+	if r.After > 0 && st.first.Version > r.After && st.resume(key) { // there are events since the first look
+		st.first = store.Snapshot{}
+		return Answer{Stream: st}, nil
 	}
 	if state := st.first.Task.TaskInfo().State; state.Terminal() && !r.Version.Rules.Final {
 		return Answer{}, runtime.ErrUnsupportedOperation.With("the task has ended: %s", state).
 			WithMetadata("taskId", key.Task) // R310
 	}
 	return Answer{Stream: st}, nil
+}
+
+// resume has the stream go on after the event that the client names, if there are later ones in the log.
+func (st *Stream) resume(key store.Key) bool {
+	recs, err := st.r.e.store.Events(st.r.e.soon(), key, st.r.After, 1)
+	if err != nil || len(recs) == 0 {
+		return false
+	}
+	st.seq = st.r.After
+	return true
 }
 
 // admitStream counts one more open stream, or refuses one too many. Who is admitted has to count it down again.
