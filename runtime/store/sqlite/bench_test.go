@@ -70,12 +70,21 @@ func BenchmarkTask(b *testing.B) {
 			}
 			b.Run(name, func(b *testing.B) {
 				s := open(b, fresh(b), Options{Full: full})
+				var statements, commits float64
+				s.writer.before = func(sql string) error {
+					if statements++; sql == "COMMIT" {
+						commits++
+					}
+					return nil
+				}
 				measure(b, callers, func(i int64, took func(time.Duration)) {
 					fourEvents(b, s, fmt.Sprintf("task-%08x-%08x", uint32(i)*2654435761, i), took)
 				})
 				if err := s.Close(); err != nil {
 					b.Fatal(err)
 				}
+				b.ReportMetric(statements/float64(b.N), "statements/task")
+				b.ReportMetric(commits/float64(b.N), "commits/task")
 				if info, err := os.Stat(s.path); err == nil {
 					b.ReportMetric(float64(info.Size())/float64(b.N), "file-B/task")
 				}

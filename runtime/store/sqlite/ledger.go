@@ -130,16 +130,9 @@ var none meta
 
 // move notes that a task of an owner has become another; none is before its creation and after its end.
 func (l *ledger) move(o *owner, from, to *meta) {
-	before, after := from.holding(), to.holding()
-	for _, a := range []*account{o.account, l.all} {
-		a.held = a.held.plus(after).minus(before)
-		if from.rest != active {
-			a.rested = a.rested.minus(before)
-		}
-		if to.rest != active {
-			a.rested = a.rested.plus(after)
-		}
-		l.changed[a] = struct{}{}
+	if from.holding() != to.holding() || from.rest != to.rest {
+		l.carry(o.account, from, to)
+		l.carry(l.all, from, to)
 	}
 	if from.state == to.state && from.version != 0 && to.version != 0 {
 		return
@@ -153,6 +146,19 @@ func (l *ledger) move(o *owner, from, to *meta) {
 	count(from, -1)
 	count(to, 1)
 	l.moved[o] = struct{}{}
+}
+
+// carry notes in an account that a task has become another.
+func (l *ledger) carry(a *account, from, to *meta) {
+	before, after := from.holding(), to.holding()
+	a.held = a.held.plus(after).minus(before)
+	if from.rest != active {
+		a.rested = a.rested.minus(before)
+	}
+	if to.rest != active {
+		a.rested = a.rested.plus(after)
+	}
+	l.changed[a] = struct{}{}
 }
 
 // addPushes counts push configurations.

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	runtimes "runtime"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -575,5 +576,21 @@ func TestALongTaskCostsWhatItsEventsDo(t *testing.T) {
 	}
 	if few, many := allocated(500), allocated(4000); many > 24*few {
 		t.Errorf("500 events take %d bytes, 4000 take %d", few, many)
+	}
+}
+
+// The next of many chunks is one row and its transaction: nothing that the task or its account holds is noted anew.
+func TestAChunkIsOneRow(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	create(t, s, "t")
+	apply(t, s, "t", 1, chunk("t", "first"))
+	var ran []string
+	s.writer.before = func(sql string) error {
+		ran = append(ran, strings.Fields(sql)[0])
+		return nil
+	}
+	apply(t, s, "t", 2, chunk("t", "next"))
+	if want := []string{"BEGIN", "PRAGMA", "INSERT", "COMMIT"}; !slices.Equal(ran, want) {
+		t.Errorf("ran %q, want %q", ran, want)
 	}
 }
