@@ -40,6 +40,7 @@ type exchange struct {
 	w       http.ResponseWriter
 	r       *http.Request
 	body    *[]byte // nil: let go
+	params  []byte  // of the operation, as JSON; they may be a slice of the body
 	counted int64   // bytes of the body that are taken from the server's budget
 }
 
@@ -65,7 +66,7 @@ func (x *exchange) drop() {
 		return
 	}
 	putBuffer(x.body)
-	if x.body = nil; x.counted > 0 {
+	if x.body, x.params = nil, nil; x.counted > 0 {
 		x.s.bodies.Release(x.counted)
 		x.counted = 0
 	}
@@ -138,6 +139,14 @@ func jsonContent(header []string) bool {
 	}
 	m := engine.BareMedia(header[0])
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
+}
+
+// takeHeaders reads what else the headers say to the operation.
+func (x *exchange) takeHeaders() {
+	x.Repeat = repeatKey(x.r)
+	if x.Op.Stream {
+		x.Coding, x.After = x.s.codings[x.Version.Index], lastEventID(x.r)
+	}
 }
 
 // repeatKey reads the header of a client that may send its message again; "" without one. Quotes are those of the

@@ -1,14 +1,11 @@
 package server
 
 import (
-	"errors"
-	"fmt"
 	"net/http"
 	"strconv"
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/sse"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -29,32 +26,13 @@ func (q *request) beginFrame(b []byte) []byte {
 
 func (q *request) endFrame(b []byte) []byte { return append(b, '}') }
 
-// reply answers with a result.
-func (q *request) reply(result any) {
-	if card, ok := result.(runtime.Card); ok {
-		result = card.At(q.s.baseOf(q.r))
-	}
-	err := q.Pass(func(b []byte) ([]byte, error) {
-		b, err := q.Op.Append(q.beginFrame(b), result)
-		return q.endFrame(b), err
-	}, func(b []byte) { q.write(http.StatusOK, b) })
-	if err != nil {
-		q.fail(fmt.Errorf("result: %w", err))
-	}
-}
-
 // fail answers with an error. A client of a stream that takes event streams gets it as the only event: some see nothing
 // in a plain body.
 func (q *request) fail(err error) {
-	if u := (*unauthorized)(nil); errors.As(err, &u) {
-		q.s.logger.Info("request refused", "error", err)
-		q.w.Header().Set("WWW-Authenticate", "Bearer")
-		q.refuse(http.StatusUnauthorized, runtime.ErrInvalidRequest.With("the request needs valid credentials"))
+	e, refused := q.told(err)
+	if refused != 0 {
+		q.refuse(refused, e)
 		return
-	}
-	e, known := engine.ToError(err)
-	if !known {
-		q.s.logger.Error("request failed", "method", q.method(), "error", err)
 	}
 	if q.Silent {
 		q.w.WriteHeader(http.StatusNoContent)
@@ -71,28 +49,15 @@ func (q *request) fail(err error) {
 
 // reject answers what is wrong before the operation begins: to a client that gave no id, too, because it may have
 // forgotten it.
-func (q *request) reject(err error) {
+func (q *request) reject(e *runtime.Error) {
 	q.Silent = false
-	q.fail(err)
-}
-
-func (q *request) method() string {
-	if q.Op == nil {
-		return ""
+	if e.Code == runtime.ErrParse.Code {
+		q.id = noID
 	}
-	return q.Op.RPC
+	q.fail(e)
 }
 
-// exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then,
-// and sends nothing by itself.
-func (q *request) exited() {
-	body := q.appendError(nil, runtime.ErrInternal.With("the skill ended unexpectedly"))
-	h := q.w.Header()
-	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	h["Connection"] = closing
-	q.write(http.StatusOK, body)
-	_ = http.NewResponseController(q.w).Flush() // without one the client sees the connection end
-}
+func (q *request) status(*runtime.Error) int { return http.StatusOK }
 
 // refuse answers what is not a JSON-RPC request with an HTTP status, and a JSON-RPC error as the body.
 func (q *request) refuse(status int, e *runtime.Error) {
