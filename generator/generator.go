@@ -110,6 +110,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	list.Add(g.movedPins(p.digests)...)
 	clients, problems := remotes()
 	list.Add(problems...)
+	list.Add(lower.CheckBindings(out.Card, p.protocol)...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
 	g.join(p.protocol, agent, clients)
 	out.Protocols, out.Clients, out.Relations = p.digests, pins(clients), p.relations

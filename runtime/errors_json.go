@@ -29,6 +29,11 @@ const metadataNote = "detail"
 
 // AppendJSON appends the error as the error member of a JSON-RPC response. The data always holds an ErrorInfo (T11).
 func (e *Error) AppendJSON(dst []byte) []byte {
+	return append(dst, encode(rpcError{Code: e.Code, Message: e.Message, Data: e.details()})...)
+}
+
+// details is the list of detail objects.
+func (e *Error) details() json.RawMessage {
 	if e.Note != "" && e.Metadata(metadataNote) != e.Note {
 		e = e.WithMetadata(metadataNote, e.Note)
 	}
@@ -54,7 +59,7 @@ func (e *Error) AppendJSON(dst []byte) []byte {
 		}
 		data = append(data, encode(r))
 	}
-	return append(dst, encode(rpcError{Code: e.Code, Message: e.Message, Data: encode(data)})...)
+	return encode(data)
 }
 
 // ReadError reads the error member of a JSON-RPC response, tolerantly: data may be an array, an object, anything or

@@ -167,6 +167,9 @@ type Operation struct {
 	RPC  string // JSON-RPC method name: "SendMessage"
 	GRPC string // full gRPC method: "/lf.a2a.v1.A2AService/SendMessage"
 	HTTP []Route
+	// Query are the fields that are not written as a JSON string when a request comes in a URL; a codec reads all others
+	// from one.
+	Query []QueryField
 	// Stream: the result is a sequence of events.
 	Stream bool
 	// Decode reads request parameters. By role it returns a *SendRequest (send, stream), *TaskRequest (get, cancel,
@@ -182,8 +185,17 @@ type Operation struct {
 	Read          func(src []byte) (any, error)
 }
 
-// Route is one HTTP binding of an operation.
+// Route is one HTTP binding of an operation: a path template of google.api.http, and which field of the request the
+// body is; "*" is the whole request, "" is none.
 type Route struct{ Verb, Path, Body string }
+
+// QueryField is a field of a request that stands otherwise in JSON than as one text, which is how a query has it. Name
+// is its JSON name, behind those of the fields that it is in: "filter.done".
+type QueryField struct {
+	Name string
+	JSON bool // the text is JSON already: a bool, for example
+	List bool // the name may come several times
+}
 
 // Event is one item of a stream: a status or artifact update, and also a Task or a Message.
 type Event interface {

@@ -213,6 +213,9 @@ func (t *versionTable) row(op *ir.Operation) *literal {
 	if len(op.HTTP) > 0 {
 		row.set("HTTP", jen.Index().Add(rt("Route")).Values(routes(op)...))
 	}
+	if fields := t.queryFields(op); len(fields) > 0 {
+		row.set("Query", jen.Index().Add(rt("QueryField")).Values(fields...))
+	}
 	if op.Stream {
 		row.set("Stream", jen.True())
 	}

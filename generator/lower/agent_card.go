@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/yamlx"
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -58,7 +59,7 @@ func (p *publisher) interfaces(n *yaml.Node) {
 	}
 	list.Content = slices.DeleteFunc(list.Content, func(i *yaml.Node) bool { return !p.served(i) })
 	if len(list.Content) == 0 {
-		p.problems.Errorf(yamlx.Pos(p.card.File, list), "no-interface", "add one with protocolBinding JSONRPC, or leave supportedInterfaces out", "the generated server serves none of the interfaces")
+		p.problems.Errorf(yamlx.Pos(p.card.File, list), "no-interface", "add one with protocolBinding JSONRPC or HTTP+JSON, or leave supportedInterfaces out", "the generated server serves none of the interfaces")
 	}
 }
 
@@ -66,7 +67,7 @@ func (p *publisher) interfaces(n *yaml.Node) {
 func (p *publisher) served(i *yaml.Node) bool {
 	binding, version := yamlx.Get(i, "protocolBinding"), yamlx.Get(i, "protocolVersion")
 	switch {
-	case binding.Value != "JSONRPC":
+	case binding.Value != "JSONRPC" && binding.Value != bindingREST:
 		p.warn(yamlx.Pos(p.card.File, binding), "not-served", "", "the generated server does not serve %q: this interface is not published", binding.Value)
 		return false
 	case !slices.Contains(p.versions, version.Value):
@@ -74,6 +75,28 @@ func (p *publisher) served(i *yaml.Node) bool {
 		return false
 	}
 	return true
+}
+
+// bindingREST is the binding that needs routes.
+const bindingREST = "HTTP+JSON"
+
+// CheckBindings says which interfaces of a card no server can serve, because the definition of their version has no
+// HTTP routes. Either may be nil.
+func CheckBindings(c *card.Card, p *ir.Protocol) (problems diag.List) {
+	if c == nil || p == nil || c.Origin != "" {
+		return nil
+	}
+	for _, i := range yamlx.Items(yamlx.Get(c.Public(), "supportedInterfaces")) {
+		binding, version := yamlx.Get(i, "protocolBinding"), yamlx.Get(i, "protocolVersion")
+		for _, v := range p.Versions {
+			routed := slices.ContainsFunc(v.Operations, func(op *ir.Operation) bool { return len(op.HTTP) > 0 })
+			if binding.Value == bindingREST && v.Name == version.Value && !routed {
+				problems.Errorf(yamlx.Pos(c.File, binding), "no-routes", "take this interface out, or write JSONRPC",
+					"the generated server speaks version %s over JSON-RPC only", v.Name)
+			}
+		}
+	}
+	return problems
 }
 
 // security says that declared schemes are not enforced: a card that demands credentials in front of a server that asks for

@@ -168,9 +168,27 @@ agent.yaml:10:1: warning: the generated server does not check credentials (check
 }
 
 func TestInterfacesOfWhichNoneIsServedAreAnError(t *testing.T) {
-	agent, problems := lowered(t, least+"supportedInterfaces:\n  - {url: \"https://a.example.com\", protocolBinding: HTTP+JSON, protocolVersion: \"1.0\"}\n")
+	agent, problems := lowered(t, least+"supportedInterfaces:\n  - {url: \"https://a.example.com\", protocolBinding: GRPC, protocolVersion: \"1.0\"}\n")
 	if agent != nil || !strings.Contains(problems, "agent.yaml:6:3: the generated server serves none of the interfaces (add one") {
 		t.Errorf("agent %v, problems:\n%s", agent, problems)
+	}
+}
+
+func TestHTTPJSONIsForVersionsWithRoutes(t *testing.T) {
+	c, _ := card.Read("agent.yaml", []byte(least+"supportedInterfaces:\n"+
+		"  - {url: /a, protocolBinding: HTTP+JSON, protocolVersion: \"1.0\"}\n"+
+		"  - {url: /b, protocolBinding: HTTP+JSON, protocolVersion: \"0.3\"}\n"), noFiles)
+	routed := &ir.Operation{HTTP: []ir.Route{{Verb: "GET", Path: "/tasks"}}}
+	problems := lower.CheckBindings(c, &ir.Protocol{Versions: []*ir.Version{
+		{Name: "1.0", Operations: []*ir.Operation{routed}}, {Name: "0.3", Operations: []*ir.Operation{{}}},
+	}})
+	var b strings.Builder
+	if err := problems.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	want := "agent.yaml:7:32: the generated server speaks version 0.3 over JSON-RPC only (take this interface out, or write JSONRPC)\n"
+	if diff := cmp.Diff(want, b.String()); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 

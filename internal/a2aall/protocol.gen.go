@@ -60,10 +60,11 @@ func newVersionV10() *runtime.Version {
 				Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 			},
 			{
-				Role: runtime.RoleList,
-				RPC:  "ListTasks",
-				GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
+				Role:  runtime.RoleList,
+				RPC:   "ListTasks",
+				GRPC:  "/lf.a2a.v1.A2AService/ListTasks",
+				HTTP:  []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
+				Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
 				Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 					if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
 						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")

@@ -231,8 +231,8 @@ func plainPath(p string) bool {
 
 // allowOrigin refuses requests that a web page of another origin has a browser send, unless the origin is trusted, and
 // answers preflights of the trusted ones. Without it any page could use an agent on its reader's own machine.
-func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
-	if r.Method == http.MethodPost && len(r.Header["Sec-Fetch-Site"]) == 0 && len(r.Header["Origin"]) == 0 {
+func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods string) bool {
+	if r.Method != http.MethodOptions && len(r.Header["Sec-Fetch-Site"]) == 0 && len(r.Header["Origin"]) == 0 {
 		return true // not from a browser
 	}
 	origin := r.Header.Get("Origin")
@@ -248,10 +248,10 @@ func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request) bool {
 	}
 	if r.Method == http.MethodOptions {
 		if trusted {
-			w.Header().Set("Access-Control-Allow-Methods", "POST")
+			w.Header().Set("Access-Control-Allow-Methods", methods)
 			w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, A2A-Version, A2A-Extensions, Idempotency-Key, Last-Event-ID")
 		}
-		w.Header().Set("Allow", "POST, OPTIONS")
+		w.Header().Set("Allow", methods+", OPTIONS")
 		w.WriteHeader(http.StatusNoContent)
 		return false
 	}

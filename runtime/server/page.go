@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -90,21 +91,42 @@ func (s *Server) page(card *described, r *http.Request) string {
 
 // directions says in a sentence or two where what is, for somebody who asked for something else.
 func (s *Server) directions(r *http.Request) string {
-	return "This is an agent of the A2A protocol: its card is at " + s.baseOf(r) + CardPath + ", and it is talked to in JSON-RPC, for example:\n\n" + s.curl(r, "hello")
+	return "This is an agent of the A2A protocol: its card is at " + s.baseOf(r) + CardPath + ", and it is talked to like this:\n\n" + s.curl(r, "hello")
 }
 
 // curl is a command that sends a text in the newest version.
 func (s *Server) curl(r *http.Request, text string) string {
 	v, at := s.engine.Versions()[0], s.baseOf(r)
-	for _, i := range s.card.card.At(at).CardInfo().Interfaces {
-		if i.Binding == bindingJSONRPC {
-			at = i.URL
-			break
+	quoted, _ := json.Marshal(text)
+	interfaces := s.card.card.At(at).CardInfo().Interfaces
+	urlOf := func(binding string) string {
+		for _, i := range interfaces {
+			if i.Binding == binding {
+				return i.URL
+			}
+		}
+		return ""
+	}
+	if below := urlOf(bindingREST); below != "" && len(s.paths) == 0 {
+		return curlCall(strings.TrimSuffix(below, "/")+sendPath(v), v, sampleOf(v, string(quoted)))
+	}
+	at = cmp.Or(urlOf(bindingJSONRPC), at)
+	call := `{"jsonrpc":"2.0","id":1,"method":"` + sendMethod(v) + `","params":` + sampleOf(v, string(quoted)) + `}`
+	return curlCall(at, v, call)
+}
+
+func curlCall(at string, v *engine.Version, body string) string {
+	return "curl " + shellQuote(at) + " -H 'Content-Type: application/json' -H 'A2A-Version: " + v.Name + "' -d " + shellQuote(body)
+}
+
+// sendPath is where a message is sent to over HTTP+JSON.
+func sendPath(v *engine.Version) string {
+	for _, op := range v.Operations {
+		if op.Role == runtime.RoleSend && len(op.HTTP) > 0 {
+			return op.HTTP[0].Path
 		}
 	}
-	quoted, _ := json.Marshal(text)
-	call := `{"jsonrpc":"2.0","id":1,"method":"` + sendMethod(v) + `","params":` + sampleOf(v, string(quoted)) + `}`
-	return "curl " + shellQuote(at) + " -H 'Content-Type: application/json' -H 'A2A-Version: " + v.Name + "' -d " + shellQuote(call)
+	return ""
 }
 
 // sendMethod is the name of the method that sends a message.

@@ -28,7 +28,7 @@ func (q *request) release() {
 // serveRPC answers one JSON-RPC request. Errors of the protocol have HTTP status 200; other statuses are for what is
 // not JSON-RPC at all. The order of checks is version, caller, method, parameters (T62).
 func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
-	if !s.allowOrigin(w, r) {
+	if !s.allowOrigin(w, r, http.MethodPost) {
 		return
 	}
 	if wantsPage(r) {

@@ -1,4 +1,4 @@
-// Package server hosts an agent: it answers JSON-RPC and event streams over HTTP, serves the card and a page about the
+// Package server hosts an agent: it answers JSON-RPC, HTTP+JSON and event streams over HTTP, serves the card and a page about the
 // agent, and refuses who must not come in. What requests mean is the engine's to say (package engine).
 //
 // A generated NewServer fills a [Config]; [New] turns it into an [http.Handler]; [Main] hosts it as a process.
@@ -31,6 +31,8 @@ type Server struct {
 
 	paths   map[string]bool                 // where JSON-RPC is served
 	methods []map[string]*runtime.Operation // by version and name
+	bases   []string                        // paths below which HTTP+JSON is served, encoded, the longest first
+	rest    []routes                        // of HTTP+JSON, by version
 	codings []engine.Coding                 // of events as JSON, by version
 
 	card   cards
@@ -77,6 +79,7 @@ func (s *Server) init(cfg Config) error {
 	s.bodies.Limit = s.limits.Bodies
 	for _, v := range s.engine.Versions() {
 		s.methods = append(s.methods, methodsOf(v))
+		s.rest = append(s.rest, routesOf(v))
 		s.codings = append(s.codings, lineCoding(v))
 	}
 	for _, o := range s.origins {
@@ -91,7 +94,7 @@ func (s *Server) init(cfg Config) error {
 func (s *Server) readCard(card runtime.Card) error {
 	var hosts []string
 	for _, i := range s.engine.Info().Interfaces {
-		if i.Binding != bindingJSONRPC {
+		if i.Binding != bindingJSONRPC && i.Binding != bindingREST {
 			continue
 		}
 		u, err := url.Parse(i.URL)
@@ -103,10 +106,17 @@ func (s *Server) readCard(card runtime.Card) error {
 			return fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package "+
 				"does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
 		}
-		s.addPath(u.Path)
+		if v := s.engine.Spoken(i.Version); i.Binding == bindingREST && v != nil && len(s.rest[v.Index]) == 0 {
+			return fmt.Errorf("server: the card offers HTTP+JSON at %q, which version %s has no routes for", i.URL, i.Version)
+		}
+		if i.Binding == bindingREST {
+			s.addBase(u.EscapedPath())
+		} else {
+			s.addPath(u.Path)
+		}
 		hosts = append(hosts, u.Host)
 	}
-	if len(s.paths) == 0 {
+	if len(s.paths)+len(s.bases) == 0 {
 		s.addPath("/")
 	}
 	base, err := s.card.init(s, card)
@@ -121,12 +131,18 @@ func (s *Server) readCard(card runtime.Card) error {
 		for _, p := range slices.Collect(maps.Keys(s.paths)) {
 			s.addPath(base + p) // a proxy may pass the prefix of the public URL on or strip it
 		}
+		for _, p := range slices.Clone(s.bases) {
+			s.addBase((&url.URL{Path: base}).EscapedPath() + p)
+		}
 	}
 	return nil
 }
 
-// bindingJSONRPC is the protocolBinding of JSON-RPC in a card.
-const bindingJSONRPC = "JSONRPC"
+// The protocolBinding of what is served, in a card.
+const (
+	bindingJSONRPC = "JSONRPC"
+	bindingREST    = "HTTP+JSON"
+)
 
 // addPath serves JSON-RPC at the path and at the path + "/".
 func (s *Server) addPath(p string) {
@@ -135,13 +151,36 @@ func (s *Server) addPath(p string) {
 	s.paths[p+"/"] = true
 }
 
+// addBase serves HTTP+JSON below a path, which is encoded.
+func (s *Server) addBase(p string) {
+	if p = strings.TrimRight(p, "/"); slices.Contains(s.bases, p) {
+		return
+	}
+	s.bases = append(s.bases, p)
+	slices.SortFunc(s.bases, func(a, b string) int { return len(b) - len(a) })
+}
+
+// below finds what follows the path of an interface of HTTP+JSON in that of a request, encoded.
+func (s *Server) below(r *http.Request) (path string, ok bool) {
+	if len(s.bases) == 0 {
+		return "", false
+	}
+	whole := r.URL.EscapedPath()
+	for _, base := range s.bases {
+		if path, ok = strings.CutPrefix(whole, base); ok && strings.HasPrefix(path, "/") {
+			return path, true
+		}
+	}
+	return "", false
+}
+
 // Paths of the endpoints beside JSON-RPC (A2A 1.0 §8.2, R246).
 const (
 	CardPath   = "/.well-known/agent-card.json"
 	HealthPath = "/healthz"
 )
 
-// ServeHTTP answers JSON-RPC at the paths of the card's interfaces, the card at [CardPath] and where older spoken
+// ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and where older spoken
 // versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
@@ -157,6 +196,10 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/" && wantsPage(r):
 		s.servePage(w, r)
 	default:
+		if path, ok := s.below(r); ok {
+			s.serveREST(w, r, path)
+			return
+		}
 		http.Error(w, "There is nothing here. "+s.directions(r), http.StatusNotFound)
 	}
 }

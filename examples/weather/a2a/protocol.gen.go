@@ -67,10 +67,11 @@ func newVersion() *runtime.Version {
 				Read:          runtime.ReadTask(readTaskJSON, asTask),
 			},
 			{
-				Role: runtime.RoleList,
-				RPC:  "ListTasks",
-				GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-				HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
+				Role:  runtime.RoleList,
+				RPC:   "ListTasks",
+				GRPC:  "/lf.a2a.v1.A2AService/ListTasks",
+				HTTP:  []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
+				Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
 				Decode: runtime.RequestOf(readListTasksRequestJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 					if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
 						return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")

@@ -1,0 +1,135 @@
+package server
+
+import (
+	"cmp"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+)
+
+// restRequest is one request over HTTP+JSON being answered (A2A 1.0 §11): method and path say which operation is meant,
+// its parameters come from path, query and body.
+type restRequest struct {
+	exchange
+	path  restPath
+	route *route
+}
+
+// restMethods are the methods that web pages of trusted origins may use.
+const restMethods = "GET, POST, PUT, PATCH, DELETE"
+
+// serveREST answers one request over HTTP+JSON. path is what follows that of the interface, encoded. The order of checks
+// is caller, version, operation, parameters, as it is over JSON-RPC (T62).
+func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, path string) {
+	if !s.allowOrigin(w, r, restMethods) {
+		return
+	}
+	q := restRequest{exchange: s.exchange(w, r)}
+	defer q.done()
+	if err := q.identify(); err != nil {
+		q.fail(err)
+		return
+	}
+	w.Header()["Cache-Control"] = noStore
+	var ok bool
+	if q.path, ok = readPath(path); !ok {
+		q.fail(runtime.ErrInvalidRequest.With("the path is not encoded as a URL is"))
+		return
+	}
+	if fault := q.resolve(); fault != nil {
+		q.fail(fault)
+		return
+	}
+	if q.route == nil {
+		return // answered
+	}
+	if status, refusal := q.takeBody(); refusal != nil {
+		q.refuse(status, refusal)
+		return
+	}
+	if fault := q.assemble(); fault != nil {
+		q.reject(fault)
+		return
+	}
+	q.handle(&q)
+}
+
+// resolve finds version and operation, and checks the required extensions. A path that is there under another method is
+// answered with 405.
+func (q *restRequest) resolve() *runtime.Error {
+	has := func(v *engine.Version) bool {
+		found, allowed := q.s.rest[v.Index].find(q.r.Method, q.path)
+		return found != nil || allowed != nil
+	}
+	v, err := q.s.engine.Choose(askedVersion(q.r), has)
+	if err != nil {
+		return err
+	}
+	q.Version = v
+	rs := q.s.rest[v.Index]
+	if len(rs) == 0 && (askedVersion(q.r) != "" || slices.ContainsFunc(q.s.engine.Versions(), has)) {
+		return runtime.ErrVersionNotSupported.With("A2A %s is not spoken over HTTP+JSON here", v.Name)
+	}
+	found, allowed := rs.find(q.r.Method, q.path)
+	switch {
+	case found != nil:
+		q.route, q.Op = found, found.op
+	case allowed != nil:
+		q.w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
+		q.refuse(http.StatusMethodNotAllowed, runtime.ErrMethodNotFound.
+			With("%.20s is not for this path, but %s", q.r.Method, strings.Join(allowed, " and ")))
+		return nil
+	default:
+		return runtime.ErrMethodNotFound.With("there is no %.20s %.100s in A2A %s", q.r.Method,
+			"/"+strings.Join(q.path.segments, "/"), v.Name)
+	}
+	if err := q.activate(); err != nil {
+		return err
+	}
+	q.takeHeaders()
+	return nil
+}
+
+// takeBody reads the body of a route that has one. It returns with which status and error the request is refused, if it
+// is. No body is an empty one.
+func (q *restRequest) takeBody() (status int, refusal *runtime.Error) {
+	if q.route.body == "" || q.r.ContentLength == 0 {
+		return http.StatusOK, nil
+	}
+	if !jsonContent(q.r.Header["Content-Type"]) {
+		return http.StatusUnsupportedMediaType,
+			runtime.ErrContentTypeNotSupported.With("the content type must be application/json or application/a2a+json")
+	}
+	return q.receive()
+}
+
+// Frames of HTTP+JSON have nothing around a value.
+func (q *restRequest) beginFrame(b []byte) []byte { return b }
+
+func (q *restRequest) endFrame(b []byte) []byte { return b }
+
+func (q *restRequest) appendError(dst []byte, e *runtime.Error) []byte {
+	return e.AppendStatus(dst, e.HTTPStatus())
+}
+
+func (q *restRequest) status(e *runtime.Error) int { return e.HTTPStatus() }
+
+// fail answers with an error, which has a status before the first event of a stream, too.
+func (q *restRequest) fail(err error) {
+	e, refused := q.told(err)
+	q.refuse(cmp.Or(refused, e.HTTPStatus()), e)
+}
+
+func (q *restRequest) reject(e *runtime.Error) { q.fail(e) }
+
+func (q *restRequest) refuse(status int, e *runtime.Error) {
+	if status == http.StatusServiceUnavailable {
+		q.w.Header()["Retry-After"] = retryAfter
+	}
+	q.write(status, e.AppendStatus(nil, status))
+}
+
+func (q *restRequest) release() { q.drop() }

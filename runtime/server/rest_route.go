@@ -1,0 +1,192 @@
+package server
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+)
+
+// routes are the routes of a version over HTTP+JSON. net/http's own router cannot have them: it knows no verb behind a
+// colon, and finds /tasks/{id} and /{tenant}/tasks in conflict (T57).
+type routes []*route
+
+// route is one route, its path template taken to pieces.
+type route struct {
+	op       *runtime.Operation
+	method   string
+	body     string   // which field of the request the body is; "*": all of it, "": none
+	segments []string // literal, or one of those below
+	action   string   // what stands behind the last colon: "cancel"
+	vars     []variable
+}
+
+// Segments of a template that are no literals.
+const (
+	anySegment  = "*"
+	anySegments = "**" // the last one
+)
+
+// variable is a field of the request that is part of the path: the segments from one up to another one.
+type variable struct {
+	name     string
+	from, to int // to 0: all that are left
+}
+
+// routesOf are the routes of a version, in the order in which they are tried: those with an action first, then literals
+// before variables, so that "tasks" is never a tenant.
+func routesOf(v *engine.Version) routes {
+	var rs routes
+	for _, op := range v.Operations {
+		for _, r := range op.HTTP {
+			rt := newRoute(op, r)
+			rs = append(rs, rt)
+			if op.Role == runtime.RoleSubscribe {
+				rs = append(rs, rt.otherwise())
+			}
+		}
+	}
+	slices.SortStableFunc(rs, func(a, b *route) int {
+		if d := cmp.Compare(len(b.action), len(a.action)); (a.action == "") != (b.action == "") {
+			return d
+		}
+		return slices.CompareFunc(a.segments, b.segments, func(a, b string) int {
+			return cmp.Compare(freedom(a), freedom(b))
+		})
+	})
+	return rs
+}
+
+// freedom is how much a segment of a template lets in.
+func freedom(segment string) int {
+	switch segment {
+	case anySegments:
+		return 2
+	case anySegment:
+		return 1
+	}
+	return 0
+}
+
+// newRoute reads a path template of google.api.http: "/{tenant}/tasks/{id=*}:cancel".
+func newRoute(op *runtime.Operation, r runtime.Route) *route {
+	rt := &route{op: op, method: r.Verb, body: r.Body}
+	path := strings.TrimPrefix(r.Path, "/")
+	if i := strings.LastIndexByte(path, ':'); i > strings.LastIndexAny(path, "/}") || i > 0 && path[i-1] == '}' {
+		path, rt.action = path[:i], path[i+1:]
+	}
+	for path != "" {
+		if inside, ok := strings.CutPrefix(path, "{"); ok {
+			inside, path, _ = strings.Cut(inside, "}")
+			name, template, _ := strings.Cut(inside, "=")
+			v := variable{name: name, from: len(rt.segments)}
+			rt.segments = append(rt.segments, strings.Split(cmp.Or(template, anySegment), "/")...)
+			if v.to = len(rt.segments); rt.segments[v.to-1] == anySegments {
+				v.to = 0
+			}
+			rt.vars = append(rt.vars, v)
+			path = strings.TrimPrefix(path, "/")
+			continue
+		}
+		var literal string
+		literal, path, _ = strings.Cut(path, "/")
+		rt.segments = append(rt.segments, literal)
+	}
+	return rt
+}
+
+// otherwise is the route under the other verb that clients subscribe with: the definition of 1.0 says GET, its text POST
+// (T2).
+func (rt *route) otherwise() *route {
+	other := *rt
+	if other.method == http.MethodGet {
+		other.method, other.body = http.MethodPost, "*"
+	} else {
+		other.method, other.body = http.MethodGet, ""
+	}
+	return &other
+}
+
+// match reports whether the route's template is that of a path.
+func (rt *route) match(p restPath) bool {
+	if rt.action != "" && rt.action != p.action {
+		return false
+	}
+	segments := p.of(rt)
+	for i, want := range rt.segments {
+		switch {
+		case want == anySegments:
+			return i < len(segments)
+		case i >= len(segments), want != anySegment && want != segments[i], segments[i] == "":
+			return false
+		}
+	}
+	return len(rt.segments) == len(segments)
+}
+
+// find returns the route of a request. Without one, allowed are the methods that its path has.
+func (rs routes) find(method string, p restPath) (found *route, allowed []string) {
+	action := false
+	for _, rt := range rs {
+		if rt.action == "" && action || !rt.match(p) {
+			continue
+		}
+		if rt.method == method {
+			return rt, nil
+		}
+		action = action || rt.action != ""
+		if !slices.Contains(allowed, rt.method) {
+			allowed = append(allowed, rt.method)
+		}
+	}
+	return nil, allowed
+}
+
+// restPath is the path of a request below its interface's.
+type restPath struct {
+	segments []string // decoded
+	last     string   // the last one without its action
+	action   string   // what stands behind its last colon that is not encoded
+}
+
+// readPath takes an encoded path to pieces, so that a slash or colon in a name is none of the path's (T57). It is false
+// for one that cannot be decoded.
+func readPath(encoded string) (p restPath, ok bool) {
+	var err error
+	for part := range strings.SplitSeq(strings.TrimPrefix(encoded, "/"), "/") {
+		last := part
+		p.action = ""
+		if i := strings.LastIndexByte(part, ':'); i >= 0 {
+			last, p.action = part[:i], part[i+1:]
+		}
+		if part, err = url.PathUnescape(part); err != nil {
+			return p, false
+		}
+		if p.last, err = url.PathUnescape(last); err != nil {
+			return p, false
+		}
+		p.segments = append(p.segments, part)
+	}
+	return p, true
+}
+
+// of are the segments as a route counts them: its action is none of the last one's.
+func (p restPath) of(rt *route) []string {
+	if rt.action == "" {
+		return p.segments
+	}
+	return append(p.segments[:len(p.segments)-1:len(p.segments)-1], p.last)
+}
+
+// value is the part of a path that a variable stands for.
+func (p restPath) value(rt *route, v variable) string {
+	segments := p.of(rt)
+	if v.to > 0 {
+		segments = segments[:v.to]
+	}
+	return strings.Join(segments[v.from:], "/")
+}

@@ -1,0 +1,119 @@
+package server
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+)
+
+// routedOperations are those of 1.0, and what other definitions may have.
+func routedOperations() []*runtime.Operation {
+	op := func(rpc, verb, path string) *runtime.Operation {
+		return &runtime.Operation{RPC: rpc, HTTP: []runtime.Route{{Verb: verb, Path: path}}}
+	}
+	return append(a2a.Protocol().Versions[0].Operations,
+		op("Named", "GET", "/v1/{name=tasks/*}"), op("Stopped", "POST", "/v1/{name=tasks/*}:stop"),
+		op("Files", "GET", "/files/{path=**}"), op("Deep", "PUT", "/deep/{a.b}/end"), op("Root", "GET", "/"))
+}
+
+// T57: routes are matched on the escaped path.
+func TestRoutes(t *testing.T) {
+	rs := routesOf(&engine.Version{Version: &runtime.Version{Operations: routedOperations()}})
+	for _, tt := range []struct{ method, path, want string }{
+		{"POST", "/message:send", "SendMessage"},
+		{"POST", "/acme/message:send", "SendMessage tenant=acme"},
+		{"POST", "/message:stream", "SendStreamingMessage"},
+		{"GET", "/tasks", "ListTasks"},
+		{"GET", "/acme/tasks", "ListTasks tenant=acme"},
+		{"GET", "/tasks/a", "GetTask id=a"},
+		{"GET", "/tasks/tasks", "GetTask id=tasks"}, // the un-prefixed route wins
+		{"GET", "/tasks/a%2Fb", "GetTask id=a/b"},
+		{"GET", "/tasks/a%3Acancel", "GetTask id=a:cancel"},
+		{"GET", "/tasks/a:b", "GetTask id=a:b"},
+		{"GET", "/a%20b/tasks/%C3%A9", "GetTask tenant=a b id=é"},
+		{"POST", "/tasks/a:cancel", "CancelTask id=a"},
+		{"POST", "/tasks/a:b:cancel", "CancelTask id=a:b"},
+		{"POST", "/acme/tasks/a:cancel", "CancelTask tenant=acme id=a"},
+		{"GET", "/tasks/a:cancel", "not GET: POST"},
+		{"GET", "/tasks/a:subscribe", "SubscribeToTask id=a"},
+		{"POST", "/tasks/a:subscribe", "SubscribeToTask id=a"},
+		{"POST", "/acme/tasks/a:subscribe", "SubscribeToTask tenant=acme id=a"},
+		{"POST", "/tasks/a/pushNotificationConfigs", "CreateTaskPushNotificationConfig task_id=a"},
+		{"GET", "/tasks/a/pushNotificationConfigs", "ListTaskPushNotificationConfigs task_id=a"},
+		{"DELETE", "/acme/tasks/a/pushNotificationConfigs/b", "DeleteTaskPushNotificationConfig tenant=acme task_id=a id=b"},
+		{"PUT", "/tasks/a/pushNotificationConfigs", "not PUT: POST GET"},
+		{"GET", "/extendedAgentCard", "GetExtendedAgentCard"},
+		{"DELETE", "/tasks/a", "not DELETE: GET"},
+		{"POST", "/tasks/a:nope", "not POST: GET"},
+		{"GET", "/v1/tasks/x", "Named name=tasks/x"},
+		{"POST", "/v1/tasks/x:stop", "Stopped name=tasks/x"},
+		{"GET", "/files/a/b%2Fc", "Files path=a/b/c"},
+		{"PUT", "/deep/x/end", "Deep a.b=x"},
+		{"GET", "/tasks/", "nothing"},
+		{"GET", "/tasks//pushNotificationConfigs", "nothing"},
+		{"POST", "/tasks/:cancel", "not POST: GET"},
+		{"GET", "/message%3Asend", "nothing"},
+		{"GET", "/a/b/c/d/e", "nothing"},
+		{"GET", "/files", "nothing"},
+		{"GET", "/tasks/%zz", "undecodable"},
+		{"GET", "/tasks/%", "undecodable"},
+	} {
+		if got := routed(rs, tt.method, tt.path); got != tt.want {
+			t.Errorf("%s %s is %q, want %q", tt.method, tt.path, got, tt.want)
+		}
+	}
+}
+
+// routed says in words where a request goes.
+func routed(rs routes, method, path string) string {
+	p, ok := readPath(path)
+	if !ok {
+		return "undecodable"
+	}
+	found, allowed := rs.find(method, p)
+	switch {
+	case found != nil:
+		words := []string{found.op.RPC}
+		for _, v := range found.vars {
+			words = append(words, v.name+"="+p.value(found, v))
+		}
+		return strings.Join(words, " ")
+	case allowed != nil:
+		return "not " + method + ": " + strings.Join(allowed, " ")
+	}
+	return "nothing"
+}
+
+// Whatever the path, it goes nowhere or to a route with that method, and a variable is never empty.
+func FuzzRoutes(f *testing.F) {
+	for _, p := range []string{"/tasks/a:cancel", "/%2f/tasks", "//", "/tasks/%zz", "/a/b/c:d:", ":", "/tasks/:subscribe"} {
+		f.Add("POST", p)
+		f.Add("GET", p)
+	}
+	rs := routesOf(&engine.Version{Version: &runtime.Version{Operations: routedOperations()}})
+	f.Fuzz(func(t *testing.T, method, path string) {
+		p, ok := readPath(path)
+		if !ok {
+			return
+		}
+		found, allowed := rs.find(method, p)
+		if found == nil {
+			if slices.Contains(allowed, method) {
+				t.Fatal("allowed and not found")
+			}
+			return
+		}
+		if found.method != method {
+			t.Fatalf("%s goes to a route of %s", method, found.method)
+		}
+		for _, v := range found.vars {
+			if v.to > 0 && p.value(found, v) == "" {
+				t.Fatalf("%s is empty", v.name)
+			}
+		}
+	})
+}

@@ -1,0 +1,322 @@
+package server_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// restCard has both bindings: JSON-RPC at /rpc, HTTP+JSON below /rest.
+const restCard = `{"name":"Test","description":"for tests","version":"1.0.0","supportedInterfaces":[{"url":"http://localhost/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"},
+	{"url":"http://localhost/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],
+	"capabilities":{"streaming":true,"extensions":[{"uri":"https://example.com/x"}]},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`
+
+// rest sends a request over HTTP+JSON with header lines "Name: value", and returns the response with its body unread.
+func (a *agent) rest(method, path, body string, header ...string) *http.Response {
+	a.t.Helper()
+	req, err := http.NewRequestWithContext(a.t.Context(), method, strings.TrimSuffix(strings.TrimSuffix(a.url, "/rpc"), "/")+"/rest"+path, strings.NewReader(body))
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if body != "" {
+		req.Header.Set("Content-Type", "application/a2a+json")
+	}
+	req.Header.Set("A2A-Version", "1.0")
+	for _, h := range header {
+		name, value, _ := strings.Cut(h, ": ")
+		req.Header.Set(name, value)
+		if value == "" {
+			req.Header.Del(name)
+		}
+	}
+	resp, err := a.web.Do(req)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return resp
+}
+
+// answer is rest with the body decoded.
+func (a *agent) answer(method, path, body string, header ...string) (*http.Response, map[string]any) {
+	a.t.Helper()
+	resp := a.rest(method, path, body, header...)
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	if got := resp.Header.Get("Content-Type"); got != "application/json" {
+		a.t.Fatalf("%s %s: %s of type %q: %s", method, path, resp.Status, got, b)
+	}
+	var result map[string]any
+	if err := json.Unmarshal(b, &result); err != nil {
+		a.t.Fatalf("%v in %s", err, b)
+	}
+	return resp, result
+}
+
+// restEvents opens a stream over HTTP+JSON and returns the data of its events, by a function that ends with the stream.
+func (a *agent) restEvents(method, path, body string, header ...string) func() (id string, data map[string]any, ok bool) {
+	a.t.Helper()
+	resp := a.rest(method, path, body, header...)
+	a.t.Cleanup(func() { _ = resp.Body.Close() })
+	if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || got != sse.ContentType {
+		b, _ := io.ReadAll(resp.Body)
+		a.t.Fatalf("%s of type %q: %s", resp.Status, got, b)
+	}
+	r := sse.NewReader(bufio.NewReader(resp.Body), 0)
+	return func() (string, map[string]any, bool) {
+		e, err := r.Next()
+		if err != nil {
+			return "", nil, false
+		}
+		var data map[string]any
+		if err := json.Unmarshal(e.Data, &data); err != nil {
+			a.t.Errorf("%v in %s", err, e.Data)
+		}
+		return string(e.ID), data, true
+	}
+}
+
+// scripted does what a message says: it asks, waits, or answers.
+func scripted(release <-chan struct{}) server.Skill {
+	return run("scripted", func(ctx context.Context, t *server.Task) (string, error) {
+		switch text := t.Text(); text {
+		case "wait":
+			if err := t.Progress("working"); err != nil {
+				return "", err
+			}
+			select {
+			case <-release:
+				return "done", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		case "fail":
+			return "", errors.New("it failed")
+		default:
+			return "you said " + text, nil
+		}
+	})
+}
+
+// TestBothBindingsGiveEqualAnswers asks the same of one agent over both (R162, R165, R166).
+func TestBothBindingsGiveEqualAnswers(t *testing.T) {
+	release := make(chan struct{})
+	a := start(t, restCard, []server.Skill{scripted(release)})
+	defer close(release)
+	done := str(a.ok("SendMessage", message("hi", `"contextId":"c 1"`)), "task", "id")
+	asyncConfig := `{"returnImmediately":true}`
+	running := str(a.ok("SendMessage", with(message("wait"), asyncConfig)), "task", "id")
+	tooMany := `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"taskId":"` + done + `"}}`
+	for _, tt := range []struct{ name, rpc, params, method, path, body string }{
+		{"get", "GetTask", `{"id":"` + done + `"}`, "GET", "/tasks/" + done, ""},
+		{"get without history", "GetTask", `{"id":"` + done + `","historyLength":0}`, "GET", "/tasks/" + done + "?history_length=0", ""},
+		{"get for a tenant", "GetTask", `{"id":"` + done + `","tenant":"t"}`, "GET", "/t/tasks/" + done, ""},
+		{"get for a tenant in the query", "GetTask", `{"id":"` + done + `","tenant":"t"}`, "GET", "/tasks/" + done + "?tenant=t", ""},
+		{"get nothing", "GetTask", `{"id":"none"}`, "GET", "/tasks/none", ""},
+		{"get with a bad length", "GetTask", `{"id":"x","historyLength":-1}`, "GET", "/tasks/x?historyLength=-1", ""},
+		{"get with no length", "GetTask", `{"id":"x","historyLength":"y"}`, "GET", "/tasks/x?historyLength=y", ""},
+		{"list", "ListTasks", `{}`, "GET", "/tasks", ""},
+		{"list with all that there is", "ListTasks", `{"contextId":"c 1","status":"TASK_STATE_COMPLETED","pageSize":7,"historyLength":1,"statusTimestampAfter":"2020-01-02T03:04:05Z","includeArtifacts":true}`,
+			"GET", "/tasks?contextId=c+1&status=TASK_STATE_COMPLETED&page_size=7&historyLength=1&statusTimestampAfter=2020-01-02T03%3A04%3A05Z&includeArtifacts=true", ""},
+		{"list with a number for a state", "ListTasks", `{"status":3}`, "GET", "/tasks?status=TASK_STATE_COMPLETED", ""},
+		{"list of a later time", "ListTasks", `{"statusTimestampAfter":"2099-01-02T03:04:05Z"}`, "GET", "/tasks?statusTimestampAfter=2099-01-02T03:04:05Z", ""},
+		{"list of a later time, in a2a-go's words", "ListTasks", `{"statusTimestampAfter":"2099-01-02T03:04:05Z"}`, "GET", "/tasks?lastUpdatedAfter=2099-01-02T03:04:05Z", ""},
+		{"list with a bad state", "ListTasks", `{"status":"NOPE"}`, "GET", "/tasks?status=NOPE", ""},
+		{"list with a bad bool", "ListTasks", `{"includeArtifacts":"yes"}`, "GET", "/tasks?includeArtifacts=yes", ""},
+		{"list with a member twice", "ListTasks", `{"pageSize":1,"page_size":2}`, "GET", "/tasks?pageSize=1&page_size=2", ""},
+		{"list with a bad token", "ListTasks", `{"pageToken":"x"}`, "GET", "/tasks?pageToken=x", ""},
+		{"list with what is not known", "ListTasks", `{"nope":1}`, "GET", "/tasks?nope=1", ""},
+		{"message to an ended task", "SendMessage", tooMany, "POST", "/message:send", tooMany},
+		{"no message", "SendMessage", `{}`, "POST", "/message:send", `{}`},
+		{"no body", "SendMessage", `{}`, "POST", "/message:send", ""},
+		{"a message without parts", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}`, "POST", "/message:send", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}`},
+		{"stream to an ended task", "SendStreamingMessage", tooMany, "POST", "/message:stream", tooMany},
+		{"subscribe to an ended task", "SubscribeToTask", `{"id":"` + done + `"}`, "GET", "/tasks/" + done + ":subscribe", ""},
+		{"subscribe to nothing", "SubscribeToTask", `{"id":"none"}`, "POST", "/tasks/none:subscribe", ""},
+		{"cancel an ended task", "CancelTask", `{"id":"` + done + `"}`, "POST", "/tasks/" + done + ":cancel", "{}"},
+		{"push", "CreateTaskPushNotificationConfig", `{"taskId":"x","url":"https://example.com"}`, "POST", "/tasks/x/pushNotificationConfigs", `{"url":"https://example.com"}`},
+		{"list of push", "ListTaskPushNotificationConfigs", `{"taskId":"x"}`, "GET", "/tasks/x/pushNotificationConfigs", ""},
+		{"get of push", "GetTaskPushNotificationConfig", `{"taskId":"x","id":"y"}`, "GET", "/tasks/x/pushNotificationConfigs/y", ""},
+		{"delete of push", "DeleteTaskPushNotificationConfig", `{"taskId":"x","id":"y"}`, "DELETE", "/tasks/x/pushNotificationConfigs/y", ""},
+		{"extended card", "GetExtendedAgentCard", `{}`, "GET", "/extendedAgentCard", ""},
+		{"cancel", "GetTask", `{"id":"` + running + `"}`, "POST", "/tasks/" + running + ":cancel", ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			resp, got := a.answer(tt.method, tt.path, tt.body)
+			want, fault := a.call(tt.rpc, tt.params)
+			if fault != nil {
+				same(t, resp, got, fault)
+				return
+			}
+			if diff := cmp.Diff(want, got); diff != "" || resp.StatusCode != http.StatusOK {
+				t.Errorf("%s (-JSON-RPC +HTTP+JSON):\n%s", resp.Status, diff)
+			}
+		})
+	}
+}
+
+// same compares an error over HTTP+JSON with that over JSON-RPC.
+func same(t *testing.T, resp *http.Response, got map[string]any, want *runtime.Error) {
+	t.Helper()
+	status, _ := json.Marshal(at(got, "error", "details"))
+	e, err := runtime.ReadError([]byte(`{"code":0,"message":"` + str(got, "error", "message") + `","data":` + string(status) + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(want, e); diff != "" {
+		t.Errorf("the error (-JSON-RPC +HTTP+JSON):\n%s", diff)
+	}
+	if at(got, "error", "code") != float64(resp.StatusCode) || resp.StatusCode != want.HTTPStatus() {
+		t.Errorf("%s for %v: %v", resp.Status, want, got)
+	}
+}
+
+// TestStreamsOverHTTPJSON have the values alone in their events, ids to come back with, and end with the task (R171, T2).
+func TestStreamsOverHTTPJSON(t *testing.T) {
+	release := make(chan struct{})
+	a := start(t, restCard, []server.Skill{scripted(release)})
+	next := a.restEvents("POST", "/message:stream", message("wait"))
+	id, first, _ := next()
+	task := str(first, "task", "id")
+	if id == "" || task == "" {
+		t.Fatalf("the first event is %q %v", id, first)
+	}
+	for _, again := range []func() (string, map[string]any, bool){
+		a.restEvents("GET", "/tasks/"+task+":subscribe", "", "Last-Event-ID: 0"),
+		a.restEvents("POST", "/tasks/"+task+":subscribe", ""),
+	} {
+		if _, e, _ := again(); str(e, "task", "id") != task {
+			t.Errorf("a subscription begins with %v", e)
+		}
+	}
+	close(release)
+	ids := []string{id}
+	var last map[string]any
+	for {
+		id, e, ok := next()
+		if !ok {
+			break
+		}
+		ids, last = append(ids, id), e
+	}
+	if got := str(last, "statusUpdate", "status", "state"); got != "TASK_STATE_COMPLETED" || len(ids) < 3 {
+		t.Errorf("events %v end with %v", ids, last)
+	}
+}
+
+// TestWhatIsRefusedOverHTTPJSON answers with a status and a google.rpc.Status before anything is carried out (R161, R169,
+// R170, T9).
+func TestWhatIsRefusedOverHTTPJSON(t *testing.T) {
+	identity := server.WithIdentity(func(r *http.Request) (string, error) {
+		if r.Header.Get("Authorization") == "nobody" {
+			return "", errors.New("unknown")
+		}
+		return "somebody", nil
+	})
+	a := start(t, restCard, []server.Skill{scripted(nil)}, identity, server.WithLimits(server.Limits{Body: 4 << 10}))
+	send := message("hi")
+	for _, tt := range []struct {
+		name, method, path, body, header string
+		status                           int
+		name2, reason                    string
+	}{
+		{"unknown path", "GET", "/nowhere/at/all/x", "", "", 404, "NOT_FOUND", "METHOD_NOT_FOUND"},
+		{"a path of another version", "POST", "/v1/x/message:send", send, "", 404, "NOT_FOUND", "METHOD_NOT_FOUND"},
+		{"wrong verb", "DELETE", "/tasks/x", "", "", 405, "UNIMPLEMENTED", "METHOD_NOT_FOUND"},
+		{"bad encoding of a query", "GET", "/tasks?pageToken=%zz", "", "", 400, "INVALID_ARGUMENT", "INVALID_PARAMS"},
+		{"body that is cut", "POST", "/message:send", send[:40], "", 400, "INVALID_ARGUMENT", "PARSE_ERROR"},
+		{"body that is no JSON", "POST", "/t/message:send", "{nope", "", 400, "INVALID_ARGUMENT", "PARSE_ERROR"},
+		{"body that is no object", "POST", "/t/message:send", "[1]", "", 400, "INVALID_ARGUMENT", "INVALID_PARAMS"},
+		{"another tenant in the body", "POST", "/t/message:send", `{"tenant":"u"}`, "", 400, "INVALID_ARGUMENT", "INVALID_PARAMS"},
+		{"body that is too large", "POST", "/message:send", message(strings.Repeat("x", 5<<10)), "", 413, "INVALID_ARGUMENT", "INVALID_REQUEST"},
+		{"wrong content type", "POST", "/message:send", send, "Content-Type: text/plain", 415, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"},
+		{"unknown version", "POST", "/message:send", send, "A2A-Version: 9.0", 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"},
+		{"unknown version in the query", "GET", "/tasks?A2A-Version=9.0", "", "A2A-Version: ", 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"},
+		{"unknown caller", "GET", "/tasks", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "INVALID_REQUEST"},
+		{"unknown caller nowhere", "GET", "/nowhere", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "INVALID_REQUEST"},
+	} {
+		resp, got := a.answer(tt.method, tt.path, tt.body, tt.header)
+		if resp.StatusCode != tt.status || str(got, "error", "status") != tt.name2 || at(got, "error", "code") != float64(tt.status) ||
+			str(got, "error", "details", 0, "reason") != tt.reason {
+			t.Errorf("%s: %s %v", tt.name, resp.Status, got)
+		}
+		if allow := resp.Header.Get("Allow"); (tt.status == 405) != (allow == "GET, OPTIONS") {
+			t.Errorf("%s: Allow is %q", tt.name, allow)
+		}
+	}
+	if resp := a.rest("GET", "/tasks", "", "X: "+strings.Repeat("x", 2<<20)); resp.StatusCode != http.StatusRequestHeaderFieldsTooLarge {
+		t.Errorf("a header over the limit: %s", resp.Status)
+	}
+	if list := a.ok("ListTasks", `{}`); at(list, "totalSize") != float64(0) {
+		t.Errorf("something was carried out: %v", list)
+	}
+}
+
+// TestServiceParametersOverHTTPJSON are those of JSON-RPC: version, extensions, a key by which a message is known again.
+func TestServiceParametersOverHTTPJSON(t *testing.T) {
+	a := start(t, restCard, []server.Skill{scripted(nil)})
+	resp, _ := a.answer("GET", "/tasks", "", "A2A-Version: ", "A2A-Extensions: https://example.com/x, https://example.com/y")
+	if got := resp.Header.Get("A2A-Extensions"); resp.StatusCode != http.StatusOK || got != "https://example.com/x" {
+		t.Errorf("%s, extensions %q", resp.Status, got)
+	}
+	if resp, got := a.answer("GET", "/tasks?A2A-Version=1.0.1", "", "A2A-Version: "); resp.StatusCode != http.StatusOK {
+		t.Errorf("the version in the query: %v", got)
+	}
+	_, first := a.answer("POST", "/message:send", message("hi"), "Idempotency-Key: k")
+	_, again := a.answer("POST", "/message:send", message("hi"), "Idempotency-Key: k")
+	if id := str(first, "task", "id"); id == "" || str(again, "task", "id") != id {
+		t.Errorf("a message that came again: %v, %v", first, again)
+	}
+	if resp := a.rest("OPTIONS", "/tasks", ""); resp.StatusCode != http.StatusNoContent || resp.Header.Get("Allow") == "" {
+		t.Errorf("OPTIONS: %s", resp.Status)
+	}
+	if resp := a.rest("POST", "/message:send", message("hi"), "Sec-Fetch-Site: cross-site"); resp.StatusCode != http.StatusForbidden {
+		t.Errorf("a page of another origin: %s", resp.Status)
+	}
+}
+
+// TestOneAddressForBothBindings: JSON-RPC is at it, HTTP+JSON below it, and the card stays where it is.
+func TestOneAddressForBothBindings(t *testing.T) {
+	a := start(t, strings.NewReplacer("localhost/rpc", "localhost/", "localhost/rest", "localhost/").Replace(restCard), []server.Skill{scripted(nil)})
+	base := strings.TrimSuffix(a.url, "/rpc")
+	for path, want := range map[string]int{"/tasks": 200, "/.well-known/agent-card.json": 200, "/healthz": 200, "/none": 404, "/": 405} {
+		resp, err := a.web.Get(base + path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = resp.Body.Close()
+		if resp.StatusCode != want {
+			t.Errorf("%s: %s", path, resp.Status)
+		}
+	}
+	a.url = base + "/"
+	a.ok("ListTasks", `{}`)
+}
+
+// TestAnAgentOfHTTPJSONAlone shows how it is talked to, and speaks nothing else.
+func TestAnAgentOfHTTPJSONAlone(t *testing.T) {
+	card := `{"name":"Test","description":"d","version":"1","supportedInterfaces":[{"url":"http://localhost/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],
+		"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`
+	a := start(t, card, []server.Skill{scripted(nil)})
+	a.url = strings.TrimSuffix(a.url, "/rpc")
+	resp, body := a.post(rpcBody("ListTasks", "{}"))
+	if resp.StatusCode != http.StatusNotFound || !strings.Contains(body, a.url+"/rest/message:send'") {
+		t.Errorf("%s: %s", resp.Status, body)
+	}
+	if resp, got := a.answer("POST", "/message:send", message("hi")); resp.StatusCode != http.StatusOK {
+		t.Errorf("%v", got)
+	}
+}
