@@ -246,12 +246,3 @@ func (w *writer) rollback(err error) error {
 
 // then has f called when the job at work is in the file.
 func (w *writer) then(f func()) { w.job.then = append(w.job.then, f) }
-
-// touch notes that the batch changes a task, or says that it has done so already.
-func (w *writer) touch(n int64) error {
-	if _, ok := w.touched[n]; ok {
-		return errLater
-	}
-	w.touched[n] = struct{}{}
-	return nil
-}

@@ -19,7 +19,6 @@ type story struct {
 	created bool
 	calls   int64 // taken on
 	pushed  bool
-	gone    bool // the other task was swept
 }
 
 // tell does a bit of everything, and stops at the first call that fails.

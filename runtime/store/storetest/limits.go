@@ -162,7 +162,7 @@ func (s *suite) sweep(in store.Store) (dropped int) {
 func retention(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{Ended: time.Millisecond, Parked: time.Hour})
 	long := -48 * time.Hour // memory goes by the time of the status, a file by its own clock
-	now := time.Now().Sub(start)
+	now := time.Since(start)
 	for i := range 250 {
 		s.create(in, s.task(name(i)), key(name(i)))
 		s.apply(in, key(name(i)), 1, s.status(name(i), runtime.StateCompleted, now+long))
