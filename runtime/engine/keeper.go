@@ -290,10 +290,10 @@ func (c *Call) takeUp(snap *store.Snapshot) (reason string) {
 	c.set(now.ID, now.ContextID)
 	c.begins(snap)
 	switch {
-	case c.attempt > attempts:
-		return tooOften
 	case c.attempt > 1 && c.skill.OnCrash != CrashRetry:
 		return restarted
+	case c.attempt > attempts:
+		return tooOften
 	}
 	c.seen = now.State == runtime.StateWorking
 	c.promote(snap, now.State)
