@@ -212,6 +212,12 @@ func TestStreamsOverHTTPJSON(t *testing.T) {
 		}
 		ids, last = append(ids, id), e
 	}
+	if len(ids) > 2 { // who comes back while the task is kept goes on where it was
+		again := a.restEvents("GET", "/tasks/"+task+":subscribe", "", "Last-Event-ID: "+ids[len(ids)-2])
+		if got, e, _ := again(); got != ids[len(ids)-1] || cmp.Diff(last, e) != "" {
+			t.Errorf("after %s comes %s %v, want %v", ids[len(ids)-2], got, e, last)
+		}
+	}
 	if got := str(last, "statusUpdate", "status", "state"); got != "TASK_STATE_COMPLETED" || len(ids) < 3 {
 		t.Errorf("events %v end with %v", ids, last)
 	}
