@@ -37,11 +37,14 @@ func (r *Request) repeat(p *runtime.SendRequest) (*store.Repeat, error) {
 	if p.Message == nil {
 		return nil, nil
 	}
-	key, info := r.Repeat, p.Message.MessageInfo()
-	if key == "" {
-		key = keyIn(info.Metadata)
+	info := p.Message.MessageInfo()
+	key, err := keyIn(info.Metadata)
+	if r.Repeat != "" {
+		key = r.Repeat
 	}
 	switch {
+	case err != nil:
+		return nil, err
 	case key != "":
 		key = keyKind + key
 	case r.e.repeats.ByMessage && info.ID != "":
@@ -64,16 +67,24 @@ func fieldOf(r *store.Repeat) string {
 	return keyField
 }
 
-// keyIn is the key in a message's metadata, under our extension, for clients that cannot set headers.
-func keyIn(metadata wire.Object) (key string) {
+// keyIn is the key in a message's metadata, under our extension, for clients that cannot set headers. One that is no text
+// is an error: its sender relies on it.
+func keyIn(metadata wire.Object) (key string, err error) {
 	if len(metadata) == 0 {
-		return ""
+		return "", nil
 	}
-	if ours, ok := metadata.Get(runtime.SkillsExtension); ok && ours.Kind() == wire.KindObject {
-		named, _ := wire.Object(ours).Get("idempotencyKey")
-		key, _ = stringOf(named)
+	ours, ok := metadata.Get(runtime.SkillsExtension)
+	if !ok || ours.Kind() != wire.KindObject {
+		return "", nil
 	}
-	return key
+	named, ok := wire.Object(ours).Get("idempotencyKey")
+	if !ok || named.Kind() == wire.KindNull {
+		return "", nil
+	}
+	if key, ok = stringOf(named); !ok || key == "" {
+		return "", violation("message.metadata", "idempotencyKey must be a text that is not empty")
+	}
+	return key, nil
 }
 
 // digest is the same for requests that say the same, over whatever wire they came.

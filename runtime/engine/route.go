@@ -132,7 +132,7 @@ func (k *catalog) named(metadata wire.Object) (*skill, error) {
 			named, _ := wire.Object(present).Get("skill")
 			id, _ = stringOf(named)
 		}
-		if id == "" && keyIn(metadata) != "" { // it is there for the key
+		if key, err := keyIn(metadata); id == "" && (key != "" || err != nil) { // it is there for the key
 			return nil, nil
 		}
 		return k.existing("message.metadata", id)

@@ -34,3 +34,26 @@ func TestARequestWithAnIdempotencyKeyIsTakenOnOnce(t *testing.T) {
 		t.Errorf("without a key: %v, %d runs", err, runs.Load())
 	}
 }
+
+// A sender that names a key relies on it: a key that cannot be one is an error, not a message without a key.
+func TestAnIdempotencyKeyThatIsNoneIsAnError(t *testing.T) {
+	a := start(t, testCard, []server.Skill{run("count", func(context.Context, *server.Task) (string, error) { return "counted", nil })})
+	send := func(key string) error {
+		_, err := a.call("SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello"}],"metadata":{"`+
+			runtime.SkillsExtension+`":{"skill":"count"`+key+`}}}}`)
+		if err == nil {
+			return nil
+		}
+		return err
+	}
+	for _, key := range []string{"3", `""`, "true", "{}", `["k"]`} {
+		if err := send(`,"idempotencyKey":` + key); err == nil || !strings.Contains(err.Error(), "idempotencyKey must be a text") {
+			t.Errorf("the key %s: %v", key, err)
+		}
+	}
+	for _, key := range []string{"", `,"idempotencyKey":null`, `,"idempotencyKey":"k"`} {
+		if err := send(key); err != nil {
+			t.Errorf("%q: %v", key, err)
+		}
+	}
+}
