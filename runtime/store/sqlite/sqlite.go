@@ -11,8 +11,10 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -32,6 +34,8 @@ type Store struct {
 	lent    int        // how many there are in all
 	stopped chan struct{}
 	writer  *writer
+	file    os.FileInfo // as it was opened
+	gone    atomic.Bool // the file is no longer at its path, and that was said
 	closing sync.Once
 	closed  error
 }
@@ -103,6 +107,9 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	}
 	s.writer = &writer{s: s, conn: c, touched: map[int64]struct{}{}}
 	if err := migrate(c, steps); err != nil {
+		return err
+	}
+	if s.file, err = os.Stat(s.path); err != nil {
 		return err
 	}
 	if s.me, err = register(c, s.options.Clock()); err != nil {

@@ -2,9 +2,11 @@ package sqlite
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -593,4 +595,26 @@ func TestAChunkIsOneRow(t *testing.T) {
 	if want := []string{"BEGIN", "PRAGMA", "INSERT", "COMMIT"}; !slices.Equal(ran, want) {
 		t.Errorf("ran %q, want %q", ran, want)
 	}
+}
+
+// TestADeletedFileIsNoticed checks that somebody who deletes the file under an agent is told, once.
+func TestADeletedFileIsNoticed(t *testing.T) {
+	var out bytes.Buffer
+	path := fresh(t)
+	s := open(t, path, Options{Logger: slog.New(slog.NewTextHandler(&out, nil))})
+	sweep := func(want int) {
+		t.Helper()
+		if _, _, err := s.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n := strings.Count(out.String(), "was deleted or replaced"); n != want {
+			t.Errorf("said %d times, want %d: %s", n, want, &out)
+		}
+	}
+	sweep(0)
+	if err := os.Rename(path, path+".moved"); err != nil {
+		t.Fatal(err)
+	}
+	sweep(1)
+	sweep(1)
 }
