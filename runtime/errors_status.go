@@ -1,22 +1,20 @@
 package runtime
 
-import (
-	"encoding/json"
-	"net/http"
-)
+import "encoding/json"
 
 // status is how the bindings that are no JSON-RPC class an error: HTTP's status and the name of the google.rpc.Code.
+// The statuses are numbers here, because who speaks no HTTP does not link net/http.
 type status struct {
 	http int
 	name string
 }
 
 var (
-	invalidArgument    = status{http.StatusBadRequest, "INVALID_ARGUMENT"}
-	failedPrecondition = status{http.StatusBadRequest, "FAILED_PRECONDITION"}
-	notFound           = status{http.StatusNotFound, "NOT_FOUND"}
-	internal           = status{http.StatusInternalServerError, "INTERNAL"}
-	unavailable        = status{http.StatusServiceUnavailable, "UNAVAILABLE"}
+	invalidArgument    = status{400, "INVALID_ARGUMENT"}
+	failedPrecondition = status{400, "FAILED_PRECONDITION"}
+	notFound           = status{404, "NOT_FOUND"}
+	internal           = status{500, "INTERNAL"}
+	unavailable        = status{503, "UNAVAILABLE"}
 )
 
 // statuses is the table of A2A 1.0.1 (§5.4), by the errors' reasons. What is not there is internal.
@@ -40,10 +38,10 @@ var statuses = map[string]status{
 
 // refusals name the statuses of HTTP that no error of A2A has.
 var refusals = map[int]string{
-	http.StatusUnauthorized:     "UNAUTHENTICATED",
-	http.StatusForbidden:        "PERMISSION_DENIED",
-	http.StatusMethodNotAllowed: "UNIMPLEMENTED",
-	http.StatusRequestTimeout:   "DEADLINE_EXCEEDED",
+	401: "UNAUTHENTICATED",
+	403: "PERMISSION_DENIED",
+	405: "UNIMPLEMENTED",
+	408: "DEADLINE_EXCEEDED",
 }
 
 // HTTPStatus is the status that the error has over HTTP+JSON (A2A 1.0.1 §5.4).
