@@ -77,7 +77,7 @@ var rows = map[string]string{
 	"internal/shell": "",
 	"internal/talk":  "generator/yamlx internal/a2aall internal/shell runtime runtime/client runtime/server runtime/wire",
 	"cmd/a2agen": "generator generator/card generator/config generator/diag generator/lower generator/scaffold internal/project " +
-		"internal/project/disk internal/shell internal/talk runtime runtime/server runtime/store runtime/store/sqlite spec",
+		"internal/project/disk internal/shell internal/talk runtime runtime/server runtime/store/sqlite spec",
 
 	// Tools and helpers of this repository alone.
 	"golden":                 "",
