@@ -31,7 +31,10 @@ func TestTheRouteTableIsThatOfTheProtocol(t *testing.T) { // §5.3
 		{Role: runtime.RoleSend, RPC: "SendMessage", HTTP: routes("POST", "/message:send", "*")},
 		{Role: runtime.RoleStream, RPC: "SendStreamingMessage", HTTP: routes("POST", "/message:stream", "*"), Stream: true},
 		{Role: runtime.RoleGet, RPC: "GetTask", HTTP: routes("GET", "/tasks/{id=*}", "")},
-		{Role: runtime.RoleList, RPC: "ListTasks", HTTP: routes("GET", "/tasks", "")},
+		{
+			Role: runtime.RoleList, RPC: "ListTasks", HTTP: routes("GET", "/tasks", ""),
+			Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+		},
 		{Role: runtime.RoleCancel, RPC: "CancelTask", HTTP: routes("POST", "/tasks/{id=*}:cancel", "*")},
 		{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask", HTTP: routes("GET", "/tasks/{id=*}:subscribe", ""), Stream: true},
 		{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig", HTTP: routes("POST", "/tasks/{task_id=*}/pushNotificationConfigs", "*")},
