@@ -161,7 +161,7 @@ func TestABodyIsLetGoBeforeTheHandlerRuns(t *testing.T) {
 // An upload that goes on may take long, a drip may not; also in a server of the user's own, which sets no time limits.
 func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
 	t.Parallel()
-	limits := Limits{Read: 300 * time.Millisecond}
+	limits := Limits{Read: 2 * time.Second}
 	_, own := serve(t, limits)
 	s := hosted(t, func(context.Context, *Task) (string, error) { return "", nil }, limits)
 	plain := &http.Server{Handler: s}
@@ -178,7 +178,7 @@ func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
 			piece := strings.Repeat(" ", bodyPaces)
 			c := dial(t, addr, pieces*bodyPaces+len(listTasks), "")
 			for range pieces {
-				time.Sleep(100 * time.Millisecond)
+				time.Sleep(500 * time.Millisecond)
 				if _, err := io.WriteString(c, piece); err != nil {
 					t.Fatal(err)
 				}
