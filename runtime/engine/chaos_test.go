@@ -176,7 +176,7 @@ func (c *chaos) plan(faultstore.Call) (f faultstore.Fault) {
 	if c.random.IntN(1000) >= c.rate {
 		return f
 	}
-	late := after(time.Duration(c.random.IntN(int(2 * time.Second))))
+	late := after(time.Duration(c.random.IntN(2000)) * time.Millisecond)
 	switch c.random.IntN(5) {
 	case 0:
 		f.Refuse = store.ErrUnavailable
@@ -236,7 +236,7 @@ func (c *chaos) work(ctx context.Context, call *Call) (string, error) {
 		select {
 		case <-ctx.Done():
 			return "", ctx.Err()
-		case <-after(time.Duration(c.draw(int(3 * time.Second)))):
+		case <-after(time.Duration(c.draw(3000)) * time.Millisecond):
 		}
 	}
 	if err := w.Close(); err != nil {
@@ -290,7 +290,7 @@ func (c *chaos) trouble(over <-chan struct{}) {
 		select {
 		case <-over:
 			return
-		case <-after(time.Duration(c.draw(int(15 * time.Second)))):
+		case <-after(time.Duration(c.draw(15000)) * time.Millisecond):
 		}
 		place := c.draw(len(c.there))
 		i := c.there[place]
@@ -301,7 +301,7 @@ func (c *chaos) trouble(over <-chan struct{}) {
 		case 1:
 			_ = c.agents[c.add(place)].Close()
 		case 2: // it is stopped, as far as the store is concerned
-			wake := after(lease/2 + time.Duration(c.draw(int(2*lease))))
+			wake := after(lease/2 + time.Duration(c.draw(int(2*lease/time.Millisecond)))*time.Millisecond)
 			c.stores[i].Plan(func(faultstore.Call) faultstore.Fault { return faultstore.Fault{Wait: wake} })
 			<-wake
 			c.stores[i].Plan(c.plan)
