@@ -82,14 +82,10 @@ type Protocol struct {
 	NewPushPage func(tenant, taskID string, configs []PushConfig, next string) any
 }
 
-// Version is one spoken protocol version with its JSON-RPC dialect.
+// Version is one spoken protocol version. Its own table is that of its JSON-RPC dialect.
 type Version struct {
-	Name       string // "1.0"
-	Operations []*Operation
-	// AppendEvent appends a stream item (task, message, status or artifact update) as a JSON-RPC result.
-	AppendEvent func(dst []byte, e Event) ([]byte, error)
-	// ReadEvent reads a stream item. One of a kind that the package does not know is [ErrUnknownEvent].
-	ReadEvent func(src []byte) (Event, error)
+	Name string // "1.0"
+	Table
 	// AppendCard appends an agent card as JSON.
 	AppendCard func(dst []byte, c Card) ([]byte, error)
 	// ReadCard reads an agent card as this version has it.
@@ -101,14 +97,76 @@ type Version struct {
 	Wires []*Wire
 }
 
+// Table is a version in one encoding: its operations with their codecs, and the codec of events.
+type Table struct {
+	Operations []*Operation
+	// AppendEvent appends a stream item (task, message, status or artifact update): as a JSON-RPC result, for example.
+	AppendEvent func(dst []byte, e Event) ([]byte, error)
+	// ReadEvent reads a stream item. One of a kind that the package does not know is [ErrUnknownEvent].
+	ReadEvent func(src []byte) (Event, error)
+}
+
 // Wire is a version in another encoding: what travels over gRPC, or in JSON that follows the proto where the version's
 // JSON-RPC does not.
 type Wire struct {
-	Encoding string // "proto" or "protojson"
+	Encoding string // EncodingProto or EncodingProtoJSON
+	Table
 	// Append appends a pointer to a generated message, or what the runtime sees of one, as one document.
 	Append func(dst []byte, v any) ([]byte, error)
 	// Read reads one document into a pointer to an empty generated message. A failure of the document is a *wire.Error.
 	Read func(src []byte, v any) error
+	// Descriptor is the definition with what it imports, a google.protobuf.FileDescriptorSet without comments and
+	// options. Only protobuf has it.
+	Descriptor string
+}
+
+// The encodings of wires.
+const (
+	EncodingProto     = "proto"
+	EncodingProtoJSON = "protojson"
+)
+
+// The bindings of A2A, as cards name them (A2A 1.0 §5.8).
+const (
+	BindingJSONRPC = "JSONRPC"
+	BindingHTTP    = "HTTP+JSON"
+	BindingGRPC    = "GRPC"
+)
+
+// Over returns the table with which a binding speaks the version; nil if it cannot, as the package was generated.
+func (v *Version) Over(binding string) *Table {
+	switch binding {
+	case BindingJSONRPC:
+		return &v.Table
+	case BindingGRPC:
+		return v.over(EncodingProto)
+	case BindingHTTP:
+		if t := v.over(EncodingProtoJSON); t != nil {
+			return t
+		}
+		if v.Table.routed() {
+			return &v.Table
+		}
+	}
+	return nil
+}
+
+func (v *Version) over(encoding string) *Table {
+	for _, w := range v.Wires {
+		if w.Encoding == encoding && len(w.Operations) > 0 {
+			return &w.Table
+		}
+	}
+	return nil
+}
+
+func (t *Table) routed() bool {
+	for _, op := range t.Operations {
+		if len(op.HTTP) > 0 {
+			return true
+		}
+	}
+	return false
 }
 
 // Rules are differences of behaviour from 1.0, which has the zero value.

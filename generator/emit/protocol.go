@@ -150,9 +150,7 @@ func (t *versionTable) versionFunc() jen.Code {
 	}
 	version := members(
 		"Name", jen.Lit(t.v.Name),
-		"Operations", operations,
-		"AppendEvent", jen.Id("encodeEvent"+t.wire.Suffix),
-		"ReadEvent", jen.Id("parseEvent"+t.wire.Suffix),
+		"Table", t.table(operations),
 		"AppendCard", rt("AppendCard").Call(t.appendFn(t.AgentCard)),
 	)
 	if t.several {
@@ -170,6 +168,15 @@ func (t *versionTable) versionFunc() jen.Code {
 	}
 	return jen.Func().Id(versionFunc(t.v)).Params().Op("*").Add(rt("Version")).Block(
 		append(body, jen.Return(jen.Op("&").Add(rt("Version")).Values(version.lines()...)))...).Line()
+}
+
+// table is the version in the encoding of the wire.
+func (t *versionTable) table(operations jen.Code) jen.Code {
+	return rt("Table").Values(members(
+		"Operations", operations,
+		"AppendEvent", jen.Id("encodeEvent"+t.wire.Suffix),
+		"ReadEvent", jen.Id("parseEvent"+t.wire.Suffix),
+	).lines()...)
 }
 
 // operations is the list of the version's rows.

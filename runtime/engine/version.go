@@ -15,6 +15,18 @@ import (
 type Version struct {
 	*runtime.Version
 	Index int // among the versions, newest 0
+	wires int // the index of the first of its wires among all codings
+}
+
+// Coding is how streams write events as a table of the version has them: its own JSON or one of its wires.
+func (v *Version) Coding(t *runtime.Table) Coding {
+	c := Coding{Index: v.Index, Append: t.AppendEvent}
+	for i, w := range v.Wires {
+		if t == &w.Table {
+			c.Index = v.wires + i
+		}
+	}
+	return c
 }
 
 // Unnamed reports whether clients of the version do not name it in their requests: before 1.0 there was no A2A-Version
@@ -69,8 +81,10 @@ type terms struct {
 
 func newTerms(cfg Config, strict bool) terms {
 	t := terms{strict: strict, card: cfg.Card, info: cfg.Card.CardInfo(), known: map[string]bool{}}
+	codings := len(cfg.Protocol.Versions)
 	for i, v := range cfg.Protocol.Versions {
-		spoken := &Version{v, i}
+		spoken := &Version{v, i, codings}
+		codings += len(v.Wires)
 		t.versions = append(t.versions, spoken)
 		if t.byClient == nil && v.Rules.ClientIDs {
 			t.byClient = spoken

@@ -189,15 +189,17 @@ func (w *eventWriter) close() {
 }
 
 // lineCoding is how the bindings over HTTP write events: as JSON in one line.
-func lineCoding(v *engine.Version) engine.Coding {
-	return engine.Coding{Index: v.Index, Append: func(dst []byte, e runtime.Event) ([]byte, error) {
+func lineCoding(v *engine.Version, t *runtime.Table) engine.Coding {
+	coding := v.Coding(t)
+	coding.Append = func(dst []byte, e runtime.Event) ([]byte, error) {
 		start := len(dst)
-		dst, err := v.AppendEvent(dst, e)
+		dst, err := t.AppendEvent(dst, e)
 		if err == nil {
 			oneLine(dst[start:])
 		}
 		return dst, err
-	}}
+	}
+	return coding
 }
 
 // oneLine turns line breaks into blanks, in place: in JSON they only stand between tokens, and an event's data is one

@@ -141,11 +141,11 @@ func jsonContent(header []string) bool {
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 
-// takeHeaders reads what else the headers say to the operation.
-func (x *exchange) takeHeaders() {
+// takeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
+func (x *exchange) takeHeaders(events *engine.Coding) {
 	x.Repeat = repeatKey(x.r)
 	if x.Op.Stream {
-		x.Coding, x.After = x.s.codings[x.Version.Index], lastEventID(x.r)
+		x.Coding, x.After = *events, lastEventID(x.r)
 	}
 }
 

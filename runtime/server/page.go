@@ -107,10 +107,10 @@ func (s *Server) curl(r *http.Request, text string) string {
 		}
 		return ""
 	}
-	if below := urlOf(bindingREST); below != "" && len(s.paths) == 0 {
+	if below := urlOf(runtime.BindingHTTP); below != "" && len(s.paths) == 0 {
 		return curlCall(strings.TrimSuffix(below, "/")+sendPath(v), v, sampleOf(v, string(quoted)))
 	}
-	at = cmp.Or(urlOf(bindingJSONRPC), at)
+	at = cmp.Or(urlOf(runtime.BindingJSONRPC), at)
 	call := `{"jsonrpc":"2.0","id":1,"method":"` + sendMethod(v) + `","params":` + sampleOf(v, string(quoted)) + `}`
 	return curlCall(at, v, call)
 }

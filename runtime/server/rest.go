@@ -69,8 +69,8 @@ func (q *restRequest) resolve() *runtime.Error {
 		return err
 	}
 	q.Version = v
-	rs := q.s.rest[v.Index]
-	if len(rs) == 0 && (askedVersion(q.r) != "" || slices.ContainsFunc(q.s.engine.Versions(), has)) {
+	rs := &q.s.rest[v.Index]
+	if len(rs.routes) == 0 && (askedVersion(q.r) != "" || slices.ContainsFunc(q.s.engine.Versions(), has)) {
 		return runtime.ErrVersionNotSupported.With("A2A %s is not spoken over HTTP+JSON here", v.Name)
 	}
 	found, allowed := rs.find(q.r.Method, q.path)
@@ -89,7 +89,7 @@ func (q *restRequest) resolve() *runtime.Error {
 	if err := q.activate(); err != nil {
 		return err
 	}
-	q.takeHeaders()
+	q.takeHeaders(&rs.coding)
 	return nil
 }
 

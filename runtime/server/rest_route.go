@@ -11,6 +11,19 @@ import (
 	"github.com/a2agen/a2agen/runtime/engine"
 )
 
+// restTable is what HTTP+JSON has of a version: nothing, if the version has no routes.
+type restTable struct {
+	routes
+	coding engine.Coding // of events
+}
+
+func newRESTTable(v *engine.Version) (t restTable) {
+	if table := v.Over(runtime.BindingHTTP); table != nil {
+		t.routes, t.coding = routesOf(table), lineCoding(v, table)
+	}
+	return t
+}
+
 // routes are the routes of a version over HTTP+JSON. net/http's own router cannot have them: it knows no verb behind a
 // colon, and finds /tasks/{id} and /{tenant}/tasks in conflict (T57).
 type routes []*route
@@ -37,11 +50,11 @@ type variable struct {
 	from, to int // to 0: all that are left
 }
 
-// routesOf are the routes of a version, in the order in which they are tried: those with an action first, then literals
+// routesOf are the routes of a version in the encoding that HTTP+JSON has, in the order in which they are tried: those with an action first, then literals
 // before variables, so that "tasks" is never a tenant.
-func routesOf(v *engine.Version) routes {
+func routesOf(t *runtime.Table) routes {
 	var rs routes
-	for _, op := range v.Operations {
+	for _, op := range t.Operations {
 		for _, r := range op.HTTP {
 			rt := newRoute(op, r)
 			rs = append(rs, rt)

@@ -7,7 +7,6 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
 )
 
 // routedOperations are those of 1.0, and what other definitions may have.
@@ -22,7 +21,7 @@ func routedOperations() []*runtime.Operation {
 
 // T57: routes are matched on the escaped path.
 func TestRoutes(t *testing.T) {
-	rs := routesOf(&engine.Version{Version: &runtime.Version{Operations: routedOperations()}})
+	rs := routesOf(&runtime.Table{Operations: routedOperations()})
 	for _, tt := range []struct{ method, path, want string }{
 		{"POST", "/message:send", "SendMessage"},
 		{"POST", "/acme/message:send", "SendMessage tenant=acme"},
@@ -94,7 +93,7 @@ func FuzzRoutes(f *testing.F) {
 		f.Add("POST", p)
 		f.Add("GET", p)
 	}
-	rs := routesOf(&engine.Version{Version: &runtime.Version{Operations: routedOperations()}})
+	rs := routesOf(&runtime.Table{Operations: routedOperations()})
 	f.Fuzz(func(t *testing.T, method, path string) {
 		p, ok := readPath(path)
 		if !ok {

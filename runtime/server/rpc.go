@@ -92,7 +92,7 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	if asked == "" {
 		q.recognise()
 	}
-	q.takeHeaders()
+	q.takeHeaders(&q.s.codings[q.Version.Index])
 	return nil
 }
 

@@ -32,8 +32,8 @@ type Server struct {
 	paths   map[string]bool                 // where JSON-RPC is served
 	methods []map[string]*runtime.Operation // by version and name
 	bases   []string                        // paths below which HTTP+JSON is served, encoded, the longest first
-	rest    []routes                        // of HTTP+JSON, by version
-	codings []engine.Coding                 // of events as JSON, by version
+	rest    []restTable                     // what HTTP+JSON has, by version
+	codings []engine.Coding                 // of events over JSON-RPC, by version
 
 	card   cards
 	origin *http.CrossOriginProtection
@@ -79,8 +79,8 @@ func (s *Server) init(cfg Config) error {
 	s.bodies.Limit = s.limits.Bodies
 	for _, v := range s.engine.Versions() {
 		s.methods = append(s.methods, methodsOf(v))
-		s.rest = append(s.rest, routesOf(v))
-		s.codings = append(s.codings, lineCoding(v))
+		s.rest = append(s.rest, newRESTTable(v))
+		s.codings = append(s.codings, lineCoding(v, v.Over(runtime.BindingJSONRPC)))
 	}
 	for _, o := range s.origins {
 		if err := s.origin.AddTrustedOrigin(o); err != nil {
@@ -94,7 +94,7 @@ func (s *Server) init(cfg Config) error {
 func (s *Server) readCard(card runtime.Card) error {
 	var hosts []string
 	for _, i := range s.engine.Info().Interfaces {
-		if i.Binding != bindingJSONRPC && i.Binding != bindingREST {
+		if i.Binding != runtime.BindingJSONRPC && i.Binding != runtime.BindingHTTP {
 			continue
 		}
 		u, err := url.Parse(i.URL)
@@ -106,10 +106,10 @@ func (s *Server) readCard(card runtime.Card) error {
 			return fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package "+
 				"does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
 		}
-		if v := s.engine.Spoken(i.Version); i.Binding == bindingREST && v != nil && len(s.rest[v.Index]) == 0 {
+		if v := s.engine.Spoken(i.Version); i.Binding == runtime.BindingHTTP && v != nil && len(s.rest[v.Index].routes) == 0 {
 			return fmt.Errorf("server: the card offers HTTP+JSON at %q, which version %s has no routes for", i.URL, i.Version)
 		}
-		if i.Binding == bindingREST {
+		if i.Binding == runtime.BindingHTTP {
 			s.addBase(u.EscapedPath())
 		} else {
 			s.addPath(u.Path)
@@ -137,12 +137,6 @@ func (s *Server) readCard(card runtime.Card) error {
 	}
 	return nil
 }
-
-// The protocolBinding of what is served, in a card.
-const (
-	bindingJSONRPC = "JSONRPC"
-	bindingREST    = "HTTP+JSON"
-)
 
 // addPath serves JSON-RPC at the path and at the path + "/".
 func (s *Server) addPath(p string) {
