@@ -41,7 +41,7 @@ func (b *bench) agentRows(ctx context.Context) ([]row, error) {
 		}
 		var c cost
 		if err := f.during(func() (err error) {
-			c, err = b.measure(f, "agent-"+a.name, a.kind, 0, connections, 1)
+			c, err = b.measure(f, job{"agent-" + a.name, a.kind, 0, connections, 1})
 			return err
 		}); err != nil {
 			return nil, err
@@ -86,7 +86,7 @@ func (b *bench) buildAgent(ctx context.Context) (binary string, err error) {
 
 // startBeside starts the agent and the bare handler.
 func (b *bench) startBeside(ctx context.Context, binary string) (field, error) {
-	f := make(field, len(contestants))
+	f := make(field, columns)
 	bare, err := proc.Start(ctx, filepath.Join(b.bin, contestants[colBare].dir))
 	if err != nil {
 		return nil, err

@@ -12,32 +12,44 @@ import (
 	"github.com/a2agen/a2agen/bench/internal/proc"
 )
 
-// contestant is one column of the table.
+// contestant is one column of a table.
 type contestant struct {
 	name    string // heading, with version
-	dir     string // below contestants/
+	dir     string // below contestants/; "": nobody
 	dialect *load.Dialect
 }
 
-// contestants are in the order in which they take turns; the first is the measure.
-var contestants = []contestant{
+// lineup are the contestants of a table, by column, in the order in which they take turns; the first is the measure.
+type lineup []contestant
+
+// contestants speak JSON-RPC.
+var contestants = lineup{
 	{"bare net/http", "bare", load.Canned},
 	{"trpc-a2a-go v0.2.5", "trpc", load.V02},
 	{"a2a-go v2.4.0", "a2ago", load.V1},
 	{"a2agen", "a2agen", load.V1},
 }
 
-// columns of the contestants that are spoken of elsewhere.
+// overREST are those that speak HTTP+JSON, beside the measure of all.
+var overREST = lineup{
+	{"bare net/http, JSON-RPC", "bare", load.Canned},
+	{},
+	{"a2a-go v2.4.0", "a2ago", load.REST},
+	{"a2agen", "a2agen", load.REST},
+}
+
+// columns of the contestants that are spoken of elsewhere, in every table.
 const (
 	colBare   = 0
 	colTRPC   = 1
 	colA2AGo  = 2
 	colA2Agen = 3
+	columns   = 4
 )
 
 // names head the columns.
-func names() (list []string) {
-	for _, c := range contestants {
+func (l lineup) names() (list []string) {
+	for _, c := range l {
 		list = append(list, c.name)
 	}
 	return list
@@ -61,14 +73,17 @@ func build(ctx context.Context, dir string) error {
 type field []*load.Target
 
 // start starts all contestants afresh.
-func start(ctx context.Context, dir string) (field, error) {
-	var f field
-	for _, c := range contestants {
+func (l lineup) start(ctx context.Context, dir string) (field, error) {
+	f := make(field, len(l))
+	for col, c := range l {
+		if c.dir == "" {
+			continue
+		}
 		p, err := proc.Start(ctx, filepath.Join(dir, c.dir))
 		if err != nil {
 			return nil, errors.Join(err, f.stop())
 		}
-		f = append(f, &load.Target{Process: p, Name: c.dir, Dialect: c.dialect})
+		f[col] = &load.Target{Process: p, Name: c.dir, Dialect: c.dialect}
 	}
 	return f, nil
 }

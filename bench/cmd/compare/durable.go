@@ -57,7 +57,7 @@ func (b *bench) durableRows(ctx context.Context, d durable) (rows []row, err err
 	}
 	err = f.during(func() error {
 		for _, n := range callers {
-			c, err := b.measure(f, fmt.Sprintf("%s-%d", d.name, n), d.kind, d.chunks, n, 1)
+			c, err := b.measure(f, job{fmt.Sprintf("%s-%d", d.name, n), d.kind, d.chunks, n, 1})
 			if err != nil {
 				return err
 			}

@@ -23,7 +23,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
 	quick := flag.Bool("quick", false, "a rough table in about 50 s")
-	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle codec generate durable-message durable-task durable-stream")
+	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle codec generate rest-message rest-task rest-stream durable-message durable-task durable-stream")
 	many := flag.Int("many", 0, "also measure a file of so many `tasks`, which takes about three minutes for a million")
 	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
 	flag.Parse()
@@ -66,7 +66,7 @@ func run(ctx context.Context, quick bool, only, profile string, many int) error 
 	if quick {
 		b.rounds, b.phase, b.patient, b.idle = 5, 60*time.Millisecond, 2*time.Second, 500
 	}
-	tables := []table{{names(), b.sections(quick)}, {durableColumns, b.durableSections()}}
+	tables := []table{{contestants.names(), b.sections(quick)}, {overREST.names(), b.bindingSections()}, {durableColumns, b.durableSections()}}
 	var out bytes.Buffer
 	for _, t := range tables {
 		rows, err := t.run(ctx, pattern)
@@ -102,19 +102,19 @@ func (t *table) run(ctx context.Context, only *regexp.Regexp) (rows []row, err e
 
 func (b *bench) sections(quick bool) []section {
 	return []section{
-		{"message", b.ratio("message", "send, answered by a Message", "request", work.Message, 0, connections, 1, 1.3)},
-		{"task", b.ratio("task", "send, answered by a finished Task (4 events)", "request", work.Task, 0, connections, 1, 2)},
+		b.ratio(contestants, "send, answered by a Message", job{"message", work.Message, 0, connections, 1}, 1.3),
+		b.ratio(contestants, "send, answered by a finished Task (4 events)", job{"task", work.Task, 0, connections, 1}, 2),
 		{"agent", b.agentRows},
-		{"stream", b.ratio("stream", "stream of 100 chunks, 8 at a time, handlers yield after each chunk", "event", work.Stream, 100, 8, 103, 1.1)},
-		{"paced", b.ratio("paced", "stream of 100 chunks, 8 at a time, 1 ms between chunks", "event", work.Paced, 100, 8, 103, 1.1)},
-		{"burst", b.ratio("burst", "stream of 100 chunks, 8 at a time, chunks in a burst", "event", work.Burst, 100, 8, 103, 0.5)},
+		b.ratio(contestants, "stream of 100 chunks, 8 at a time, handlers yield after each chunk", job{"stream", work.Stream, 100, 8, 103}, 1.1),
+		b.ratio(contestants, "stream of 100 chunks, 8 at a time, 1 ms between chunks", job{"paced", work.Paced, 100, 8, 103}, 1.1),
+		b.ratio(contestants, "stream of 100 chunks, 8 at a time, chunks in a burst", job{"burst", work.Burst, 100, 8, 103}, 0.5),
 		{"single", b.singleRows},
 		{"first", func(ctx context.Context) ([]row, error) {
-			took, err := b.firstEvent(ctx)
+			took, err := b.firstEvent(ctx, contestants)
 			return []row{timeRow("lone first event", took, 0.15, 0.09)}, err
 		}},
 		{"idle", func(ctx context.Context) ([]row, error) {
-			size, err := b.idleStreams(ctx)
+			size, err := b.idleStreams(ctx, contestants)
 			return []row{sizeRow(fmt.Sprintf("an idle open stream (of %d), resident", b.idle), size, 35)}, err
 		}},
 		{"codec", codecSection(quick)},
@@ -122,21 +122,25 @@ func (b *bench) sections(quick bool) []section {
 	}
 }
 
-// ratio makes a section of one row that compares CPU time.
-func (b *bench) ratio(name, title, unit string, k work.Kind, n, conns, units int, most float64) func(context.Context) ([]row, error) {
-	return func(ctx context.Context) ([]row, error) {
-		c, err := b.load(ctx, name, k, n, conns, units)
+// ratio makes a section of one row that compares CPU time; a target of 0 sets none.
+func (b *bench) ratio(l lineup, title string, j job, most float64) section {
+	unit := "request"
+	if j.units > 1 {
+		unit = "event"
+	}
+	return section{j.name, func(ctx context.Context) ([]row, error) {
+		c, err := b.load(ctx, l, j)
 		if err != nil {
 			return nil, err
 		}
 		return []row{ratioRow(title, unit, c, most)}, nil
-	}
+	}}
 }
 
 // singleRows measures one stream at a time; a target stands for the shortest, the longer ones show how time grows.
 func (b *bench) singleRows(ctx context.Context) ([]row, error) {
 	sizes := []int{1000, 2000, 4000}
-	took, err := b.single(ctx, sizes)
+	took, err := b.single(ctx, contestants, sizes)
 	if err != nil {
 		return nil, err
 	}

@@ -29,8 +29,8 @@ type bench struct {
 }
 
 // with runs f on a freshly started field.
-func (b *bench) with(ctx context.Context, f func(field) error) (err error) {
-	fld, err := start(ctx, b.bin)
+func (b *bench) with(ctx context.Context, l lineup, f func(field) error) (err error) {
+	fld, err := l.start(ctx, b.bin)
 	if err != nil {
 		return err
 	}
@@ -45,21 +45,30 @@ type cost struct {
 	writes []float64 // HTTP chunks per unit, of streams
 }
 
-// load measures one kind of work. units is the number of units in one request: events, or 1.
-func (b *bench) load(ctx context.Context, name string, k work.Kind, n, conns, units int) (c cost, err error) {
-	err = b.with(ctx, func(f field) error {
-		c, err = b.measure(f, name, k, n, conns, units)
+// job is one kind of work.
+type job struct {
+	name   string // of its profiles
+	kind   work.Kind
+	chunks int // of a stream
+	conns  int // how many requests are under way at a time
+	units  int // in one request: events, or 1
+}
+
+// load measures one kind of work.
+func (b *bench) load(ctx context.Context, l lineup, j job) (c cost, err error) {
+	err = b.with(ctx, l, func(f field) error {
+		c, err = b.measure(f, j)
 		return err
 	})
 	return c, err
 }
 
 // measure is load for a field that runs.
-func (b *bench) measure(f field, name string, k work.Kind, n, conns, units int) (cost, error) {
+func (b *bench) measure(f field, j job) (cost, error) {
 	c := cost{time: make([]series, len(f)), rate: make([]series, len(f)), waits: make([]series, len(f)), writes: make([]float64, len(f))}
 	counts, slow := make([]int, len(f)), make([]bool, len(f))
 	if err := f.each(0, func(col int, t *load.Target) (err error) {
-		counts[col], err = b.warmUp(t, k, n, conns)
+		counts[col], err = b.warmUp(t, j)
 		return err
 	}); err != nil {
 		return c, err
@@ -70,17 +79,17 @@ func (b *bench) measure(f field, name string, k work.Kind, n, conns, units int) 
 				c.time[col] = append(c.time[col], math.NaN())
 				return nil
 			}
-			p, err := t.Send(k, n, counts[col], conns)
+			p, err := t.Send(j.kind, j.chunks, counts[col], j.conns)
 			slow[col] = p.Wall > 4*b.phase
 			if err == nil {
-				c.add(col, p, counts[col]*units)
+				c.add(col, p, counts[col]*j.units)
 			}
 			return err
 		}); err != nil {
 			return c, err
 		}
 	}
-	return c, b.profileAll(f, name, k, n, conns, counts, slow)
+	return c, b.profileAll(f, j, counts, slow)
 }
 
 // add notes a phase that did so many units of work.
@@ -94,16 +103,16 @@ func (c *cost) add(col int, p load.Phase, units int) {
 }
 
 // warmUp runs a little of the work and returns how many requests a phase should have.
-func (b *bench) warmUp(t *load.Target, k work.Kind, n, conns int) (int, error) {
-	requests := conns
+func (b *bench) warmUp(t *load.Target, j job) (int, error) {
+	requests := j.conns
 	for {
-		p, err := t.Send(k, n, requests, conns)
+		p, err := t.Send(j.kind, j.chunks, requests, j.conns)
 		if err != nil {
 			return 0, err
 		}
 		if p.Wall > b.phase/4 || requests >= 100_000 {
 			perRequest := p.Wall / time.Duration(requests)
-			return max(conns, int(b.phase/max(perRequest, 1))), nil
+			return max(j.conns, int(b.phase/max(perRequest, 1))), nil
 		}
 		requests *= 2
 	}
@@ -113,7 +122,7 @@ func (b *bench) warmUp(t *load.Target, k work.Kind, n, conns int) (int, error) {
 const profiled = 25
 
 // profileAll runs one more, longer phase of every contestant under the profiler.
-func (b *bench) profileAll(f field, name string, k work.Kind, n, conns int, counts []int, slow []bool) error {
+func (b *bench) profileAll(f field, j job, counts []int, slow []bool) error {
 	if b.profile == "" {
 		return nil
 	}
@@ -121,9 +130,9 @@ func (b *bench) profileAll(f field, name string, k work.Kind, n, conns int, coun
 		if slow[col] || !t.Obeys() {
 			return nil
 		}
-		base := filepath.Join(b.profile, t.Name+"-"+name)
+		base := filepath.Join(b.profile, t.Name+"-"+j.name)
 		return t.Profile(base, func() error {
-			_, err := t.Send(k, n, profiled*counts[col], conns)
+			_, err := t.Send(j.kind, j.chunks, profiled*counts[col], j.conns)
 			return err
 		})
 	})
@@ -131,12 +140,12 @@ func (b *bench) profileAll(f field, name string, k work.Kind, n, conns int, coun
 
 // single measures the wall time of one stream at a time, in nanoseconds, by column, for each number of chunks. A
 // series is empty where it would take too long.
-func (b *bench) single(ctx context.Context, sizes []int) ([][]series, error) {
+func (b *bench) single(ctx context.Context, l lineup, sizes []int) ([][]series, error) {
 	took := make([][]series, len(sizes))
 	for i := range took {
-		took[i] = make([]series, len(contestants))
+		took[i] = make([]series, len(l))
 	}
-	err := b.with(ctx, func(f field) error {
+	err := b.with(ctx, l, func(f field) error {
 		slow := make([]bool, len(f))
 		for i, n := range sizes {
 			for round := range b.rounds {
@@ -162,9 +171,9 @@ func (b *bench) single(ctx context.Context, sizes []int) ([][]series, error) {
 func (b *bench) inTime(took series) bool { return 4*took.median() <= float64(b.patient) }
 
 // firstEvent measures the time to a lone stream's first event, in nanoseconds.
-func (b *bench) firstEvent(ctx context.Context) ([]series, error) {
-	took := make([]series, len(contestants))
-	err := b.with(ctx, func(f field) error {
+func (b *bench) firstEvent(ctx context.Context, l lineup) ([]series, error) {
+	took := make([]series, len(l))
+	err := b.with(ctx, l, func(f field) error {
 		for round := range 2 * b.rounds {
 			if err := f.each(round, func(col int, t *load.Target) error {
 				d, err := t.FirstEvent()
@@ -180,9 +189,9 @@ func (b *bench) firstEvent(ctx context.Context) ([]series, error) {
 }
 
 // idleStreams measures the resident memory of an open stream in bytes.
-func (b *bench) idleStreams(ctx context.Context) ([]float64, error) {
-	size := make([]float64, len(contestants))
-	err := b.with(ctx, func(f field) error {
+func (b *bench) idleStreams(ctx context.Context, l lineup) ([]float64, error) {
+	size := make([]float64, len(l))
+	err := b.with(ctx, l, func(f field) error {
 		return f.each(0, func(col int, t *load.Target) error {
 			n, err := t.Idle(b.idle)
 			size[col] = float64(n)

@@ -19,7 +19,7 @@ type row struct {
 const none = "–"
 
 func newRow(work string) row {
-	return row{work: work, cells: slices.Repeat([]string{none}, len(contestants))}
+	return row{work: work, cells: slices.Repeat([]string{none}, columns)}
 }
 
 // aim sets the row's target: got should not be above most.
@@ -57,7 +57,9 @@ func ratioRow(work, unit string, c cost, most float64) row {
 	if c.writes[colA2Agen] > 0 {
 		r.work += fmt.Sprintf("; writes an event: %s", each(c.writes))
 	}
-	r.aim(c.time[colA2Agen].over(base).median(), most, "")
+	if most > 0 {
+		r.aim(c.time[colA2Agen].over(base).median(), most, "")
+	}
 	return r
 }
 
@@ -122,6 +124,9 @@ func reached(absolute, ratio bool) string {
 func sizeRow(work string, bytes []float64, most float64) row {
 	r := newRow(work)
 	for col, n := range bytes {
+		if n == 0 {
+			continue
+		}
 		r.cells[col] = fmt.Sprintf("%.0f kB", n/1000)
 	}
 	r.aim(bytes[colA2Agen]/1000, most, " kB")

@@ -23,8 +23,9 @@ func main() { child.Main(newHandler) }
 
 func newHandler(addr, token string) (http.Handler, error) {
 	protocol := a2a.Protocol()
-	card, err := protocol.DecodeCard(fmt.Appendf(nil, `{"name":%q,"description":"benchmark","version":"1",`+
-		`"supportedInterfaces":[{"url":"http://%s/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],`+
+	card, err := protocol.DecodeCard(fmt.Appendf(nil, `{"name":%[1]q,"description":"benchmark","version":"1",`+
+		`"supportedInterfaces":[{"url":"http://%[2]s/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},`+
+		`{"url":"http://%[2]s/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],`+
 		`"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
 		`"skills":[{"id":"bench","name":"bench","description":"answers","tags":["bench"]}]}`, work.CardName(token), addr))
 	if err != nil {

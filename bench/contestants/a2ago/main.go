@@ -1,4 +1,4 @@
-// Command a2ago is the contestant built on the official Go SDK, github.com/a2aproject/a2a-go/v2: its JSON-RPC handler
+// Command a2ago is the contestant built on the official Go SDK, github.com/a2aproject/a2a-go/v2: its JSON-RPC and HTTP+JSON handlers
 // with its in-memory task store and its defaults, without logging.
 package main
 
@@ -20,16 +20,20 @@ func main() { child.Main(newHandler) }
 func newHandler(addr, token string) (http.Handler, error) {
 	card := &a2a.AgentCard{
 		Name: work.CardName(token), Description: "benchmark", Version: "1",
-		SupportedInterfaces: []*a2a.AgentInterface{a2a.NewAgentInterface("http://"+addr+"/", a2a.TransportProtocolJSONRPC)},
-		DefaultInputModes:   []string{"text/plain"},
-		DefaultOutputModes:  []string{"text/plain"},
-		Capabilities:        a2a.AgentCapabilities{Streaming: true},
-		Skills:              []a2a.AgentSkill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}}},
+		SupportedInterfaces: []*a2a.AgentInterface{
+			a2a.NewAgentInterface("http://"+addr+"/", a2a.TransportProtocolJSONRPC),
+			a2a.NewAgentInterface("http://"+addr+"/", a2a.TransportProtocolHTTPJSON),
+		},
+		DefaultInputModes:  []string{"text/plain"},
+		DefaultOutputModes: []string{"text/plain"},
+		Capabilities:       a2a.AgentCapabilities{Streaming: true},
+		Skills:             []a2a.AgentSkill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}}},
 	}
 	h := a2asrv.NewHandler(&executor{token: token}, a2asrv.WithLogger(slog.New(slog.DiscardHandler)))
 	mux := http.NewServeMux()
 	mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card))
-	mux.Handle("/", a2asrv.NewJSONRPCHandler(h))
+	mux.Handle("/{$}", a2asrv.NewJSONRPCHandler(h))
+	mux.Handle("/", a2asrv.NewRESTHandler(h))
 	return mux, nil
 }
 

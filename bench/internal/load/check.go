@@ -2,7 +2,6 @@ package load
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -33,21 +32,26 @@ func newChecker(d *Dialect, k work.Kind, n int, token string) *checker {
 
 // answer checks the body of a blocking answer to the request of the given number.
 func (c *checker) answer(body, number []byte) error {
-	if !hasID(body, number) || !bytes.Contains(body, c.reply) {
+	if !c.d.binding.answers(body, number) || !bytes.Contains(body, c.reply) {
 		return fmt.Errorf("not the answer to request %s: %.300s", number, body)
 	}
-	if c.kind == work.Task && !bytes.Contains(body, []byte(c.d.completed)) {
+	if c.kind == work.Task && !c.d.binding.complete(c.d, body) {
 		return fmt.Errorf("the task of request %s is not complete: %.300s", number, body)
 	}
 	if c.seen {
 		return nil
 	}
 	c.seen = true
-	return c.inFull(body)
+	return c.inFull(c.d.send, body)
 }
 
-func (c *checker) inFull(body []byte) error {
-	r, err := c.decode(body)
+// inFull looks at an answer to a method that returns a message or a task.
+func (c *checker) inFull(method string, body []byte) error {
+	src, err := c.d.binding.open(method, body)
+	if err != nil {
+		return err
+	}
+	r, err := c.d.result(src)
 	if err != nil {
 		return err
 	}
@@ -59,37 +63,6 @@ func (c *checker) inFull(body []byte) error {
 	}
 	c.last = r.id
 	return nil
-}
-
-func (c *checker) decode(body []byte) (result, error) {
-	var envelope struct {
-		JSONRPC string
-		Result  json.RawMessage
-		Error   json.RawMessage
-	}
-	if err := json.Unmarshal(body, &envelope); err != nil {
-		return result{}, fmt.Errorf("reading answer: %w", err)
-	}
-	if envelope.JSONRPC != "2.0" || envelope.Error != nil {
-		return result{}, fmt.Errorf("not a JSON-RPC result: %.300s", body)
-	}
-	return c.d.result(envelope.Result)
-}
-
-// hasID finds the request's id at either end of a compact answer (members have no order).
-func hasID(body, number []byte) bool {
-	i := bytes.Index(body, []byte(`"id":"`))
-	for i >= 0 {
-		if bytes.HasPrefix(body[i+6:], number) {
-			return true
-		}
-		j := bytes.Index(body[i+6:], []byte(`"id":"`))
-		if j < 0 {
-			return false
-		}
-		i += 6 + j
-	}
-	return false
 }
 
 // begin prepares for the events of the next stream.
@@ -108,14 +81,14 @@ func (c *checker) event(data, number []byte) error {
 	if c.ended {
 		return fmt.Errorf("an event after the last: %.300s", data)
 	}
-	if !hasID(data, number) {
+	if !c.d.binding.answers(data, number) {
 		return fmt.Errorf("not an event for request %s: %.300s", number, data)
 	}
 	switch {
 	case c.next < c.total && bytes.Contains(data, c.mark):
 		c.next++
 		c.chunkMark()
-	case c.next == c.total && bytes.Contains(data, []byte(c.d.completed)):
+	case c.next == c.total && c.d.binding.complete(c.d, data):
 		c.ended = true
 	case bytes.Contains(data, []byte(" chunk ")) || bytes.Contains(data, []byte(`"error":`)):
 		return fmt.Errorf("chunk %d was due, this came: %.300s", c.next, data)

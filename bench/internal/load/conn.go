@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
 	"strconv"
 	"time"
 )
@@ -23,7 +22,7 @@ type conn struct {
 	body []byte
 }
 
-func dial(addr string) (*conn, error) {
+func dialHTTP(addr string) (line, error) {
 	c, err := net.DialTimeout("tcp", addr, patience)
 	if err != nil {
 		return nil, err
@@ -89,9 +88,9 @@ func (c *conn) line() ([]byte, error) {
 	return bytes.TrimRight(line, "\r\n"), nil
 }
 
-// call sends a request and returns the whole body, which is valid until the next call.
-func (c *conn) call(request []byte) ([]byte, error) {
-	length, err := c.send(request)
+// call implements line.
+func (c *conn) call(r *request) ([]byte, error) {
+	length, err := c.send(r.raw)
 	if err != nil {
 		return nil, err
 	}
@@ -111,10 +110,10 @@ func (c *conn) call(request []byte) ([]byte, error) {
 	return c.body, err
 }
 
-// stream sends a request and hands each event's data to each, until the stream ends or each returns an error.
-// It returns the number of HTTP chunks: net/http makes one of every flush, and of every 2 KB that are not flushed.
-func (c *conn) stream(request []byte, each func(data []byte) error) (writes int, err error) {
-	length, err := c.send(request)
+// stream implements line. Writes are HTTP chunks: net/http makes one of every flush, and of every 2 KB that are not
+// flushed.
+func (c *conn) stream(r *request, each func(data []byte) error) (writes int, err error) {
+	length, err := c.send(r.raw)
 	if err != nil {
 		return 0, err
 	}
@@ -200,13 +199,4 @@ func (r *chunkReader) end() error {
 		err = fmt.Errorf("a chunk ends with %q", line)
 	}
 	return err
-}
-
-// head makes the request line and headers for a JSON-RPC request of the given length.
-func head(addr string, header http.Header, length int) []byte {
-	var b bytes.Buffer
-	fmt.Fprintf(&b, "POST / HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n", addr, length)
-	header.Write(&b)
-	b.WriteString("\r\n")
-	return b.Bytes()
 }

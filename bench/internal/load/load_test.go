@@ -19,7 +19,8 @@ func ask(t *testing.T, d *Dialect, k work.Kind, n int, answer string) error {
 	t.Helper()
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
-		if err != nil || !strings.Contains(string(body), `"id":"000000007"`) || !strings.Contains(string(body), "m-000000007") {
+		named := strings.Contains(string(body), `"id":"000000007"`)
+		if _, isRPC := d.binding.(rpc); err != nil || named != isRPC || !strings.Contains(string(body), "m-000000007") {
 			t.Errorf("request is %q (%v)", body, err)
 		}
 		if strings.HasPrefix(answer, "data:") {
@@ -34,12 +35,12 @@ func ask(t *testing.T, d *Dialect, k work.Kind, n int, answer string) error {
 	}))
 	defer srv.Close()
 	addr := srv.Listener.Addr().String()
-	c, err := dial(addr)
+	l, err := dialHTTP(addr)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	driver := driver{c: c, r: d.newRequest(addr, k, n), check: newChecker(d, k, n, token)}
+	defer l.Close()
+	driver := driver{l: l, r: d.newRequest(addr, k, n), check: newChecker(d, k, n, token)}
 	if err := driver.drive(7, 8, 1); err != nil {
 		return err
 	}
@@ -56,6 +57,10 @@ func TestAnswersAreChecked(t *testing.T) {
 		`"artifacts":[{"artifactId":"a","parts":[{"text":"` + reply + `"}]}]}}}`
 	old := `{"jsonrpc":"2.0","id":"NUMBER","result":{"kind":"task","id":"t","status":{"state":"completed"},` +
 		`"artifacts":[{"artifactId":"a","parts":[{"kind":"text","text":"` + reply + `"}]}]}}`
+	result := func(envelope string) string {
+		_, inside, _ := strings.Cut(envelope, `"result":`)
+		return strings.TrimSuffix(inside, "}")
+	}
 	for name, c := range map[string]struct {
 		d      *Dialect
 		kind   work.Kind
@@ -64,6 +69,10 @@ func TestAnswersAreChecked(t *testing.T) {
 	}{
 		"a message":                      {V1, work.Message, message, ""},
 		"a task":                         {V1, work.Task, task, ""},
+		"a message over HTTP+JSON":       {REST, work.Message, result(message), ""},
+		"a task over HTTP+JSON":          {REST, work.Task, result(task), ""},
+		"of the wrong kind, HTTP+JSON":   {REST, work.Message, result(task), "wrong kind"},
+		"an envelope over HTTP+JSON":     {REST, work.Message, message, "the answer says []"},
 		"a task of 0.2":                  {V02, work.Task, old, ""},
 		"members in another order":       {V1, work.Message, `{"result":{"message":{"parts":[{"text":"` + reply + `"}]}},"jsonrpc":"2.0","id":"NUMBER"}`, ""},
 		"from another process":           {V1, work.Message, strings.ReplaceAll(message, token, "someone"), "not the answer"},
@@ -100,17 +109,22 @@ func TestStreamsAreChecked(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { expect(t, ask(t, V1, work.Stream, 3, c.stream), c.want) })
 	}
+	t.Run("over HTTP+JSON", func(t *testing.T) {
+		bare := strings.NewReplacer(`{"jsonrpc":"2.0","id":"NUMBER","result":`, "", "}}\n", "}\n")
+		expect(t, ask(t, REST, work.Stream, 1, bare.Replace(open+chunk(0)+done)), "")
+		expect(t, ask(t, REST, work.Stream, 1, bare.Replace(open+done)), "after 0 of 1")
+	})
 }
 
 func TestAnErrorStatusIsAnError(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
-	c, err := dial(srv.Listener.Addr().String())
+	l, err := dialHTTP(srv.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer c.Close()
-	_, err = c.call(V1.newRequest("x", work.Message, 0).raw)
+	defer l.Close()
+	_, err = l.call(V1.newRequest("x", work.Message, 0))
 	expect(t, err, "404")
 }
 

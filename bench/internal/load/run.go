@@ -17,26 +17,26 @@ type Target struct {
 	*proc.Process
 	Name    string
 	Dialect *Dialect
-	conns   []*conn
+	lines   []line
 	sent    int // requests so far, which numbers them
 }
 
 // Close closes the connections.
 func (t *Target) Close() {
-	for _, c := range t.conns {
-		c.Close()
+	for _, l := range t.lines {
+		l.Close()
 	}
-	t.conns = nil
+	t.lines = nil
 }
 
-// connect keeps n connections open.
+// connect keeps n lines open.
 func (t *Target) connect(n int) error {
-	for len(t.conns) < n {
-		c, err := dial(t.Addr)
+	for len(t.lines) < n {
+		l, err := t.Dialect.binding.dial(t.Addr)
 		if err != nil {
 			return err
 		}
-		t.conns = append(t.conns, c)
+		t.lines = append(t.lines, l)
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (t *Target) Send(k work.Kind, n, requests, conns int) (Phase, error) {
 	var wg sync.WaitGroup
 	for i := range drivers {
 		d := &drivers[i]
-		*d = driver{c: t.conns[i], r: t.Dialect.newRequest(t.Addr, k, n), check: newChecker(t.Dialect, k, n, t.Token)}
+		*d = driver{l: t.lines[i], r: t.Dialect.newRequest(t.Addr, k, n), check: newChecker(t.Dialect, k, n, t.Token)}
 		wg.Go(func() { d.err = d.drive(first+i, first+requests, conns) })
 	}
 	wg.Wait()
@@ -90,9 +90,10 @@ func (t *Target) Send(k work.Kind, n, requests, conns int) (Phase, error) {
 
 // driver sends requests over one connection, one after another.
 type driver struct {
-	c      *conn
+	l      line
 	r      *request
 	check  *checker
+	body   []byte // of the last answer
 	waits  []time.Duration
 	writes int
 	err    error
@@ -110,21 +111,21 @@ func (d *driver) drive(from, end, step int) error {
 		d.waits = append(d.waits, time.Since(began))
 	}
 	if d.check.kind == work.Task {
-		return d.check.inFull(d.c.body) // the last task, which the store must still have
+		return d.check.inFull(d.r.method, d.body) // the last task, which the store must still have
 	}
 	return nil
 }
 
 func (d *driver) one() error {
 	if d.check.kind == work.Message || d.check.kind == work.Task {
-		body, err := d.c.call(d.r.raw)
-		if err != nil {
+		var err error
+		if d.body, err = d.l.call(d.r); err != nil {
 			return err
 		}
-		return d.check.answer(body, d.r.num)
+		return d.check.answer(d.body, d.r.num)
 	}
 	d.check.begin()
-	writes, err := d.c.stream(d.r.raw, func(data []byte) error { return d.check.event(data, d.r.num) })
+	writes, err := d.l.stream(d.r, func(data []byte) error { return d.check.event(data, d.r.num) })
 	if err != nil {
 		return err
 	}
@@ -134,13 +135,13 @@ func (d *driver) one() error {
 
 // stored checks that a task which was answered can be fetched again, so that no contestant skips the store.
 func (t *Target) stored(d driver) error {
-	if d.check.last == "" || t.Dialect.get == "" {
+	if d.check.last == "" || t.Dialect.get == nil {
 		return nil
 	}
-	r := t.Dialect.newCall(t.Addr, t.Dialect.get, fmt.Sprintf(`{"id":%q}`, d.check.last))
-	body, err := d.c.call(r.raw)
+	method, params := t.Dialect.get(d.check.last)
+	body, err := d.l.call(t.Dialect.binding.request(t.Dialect, t.Addr, method, params))
 	if err == nil {
-		err = d.check.inFull(body)
+		err = d.check.inFull(method, body)
 	}
 	if err != nil {
 		return fmt.Errorf("fetching task %s: %w", d.check.last, err)
@@ -155,34 +156,34 @@ var errEnough = errors.New("enough")
 // stream stays open on the server, which waits for work that does not come.
 func (t *Target) FirstEvent() (time.Duration, error) {
 	t.sent++
-	c, start, err := t.open(t.sent)
+	l, start, err := t.open(t.sent)
 	if err != nil {
 		return 0, err
 	}
 	took := time.Since(start)
-	return took, c.Close()
+	return took, l.Close()
 }
 
 // open opens a stream without an end, as request number i, and reads its first event. It returns when it asked.
-func (t *Target) open(i int) (*conn, time.Time, error) {
-	c, err := dial(t.Addr)
+func (t *Target) open(i int) (line, time.Time, error) {
+	l, err := t.Dialect.binding.dial(t.Addr)
 	if err != nil {
 		return nil, time.Time{}, err
 	}
 	r := t.Dialect.newRequest(t.Addr, work.Hold, 0)
 	r.number(i)
 	start := time.Now()
-	_, err = c.stream(r.raw, func(data []byte) error {
-		if !hasID(data, r.num) {
+	_, err = l.stream(r, func(data []byte) error {
+		if !t.Dialect.binding.answers(data, r.num) {
 			return fmt.Errorf("not an event of request %s: %.300s", r.num, data)
 		}
 		return errEnough
 	})
 	if !errors.Is(err, errEnough) {
-		c.Close()
+		l.Close()
 		return nil, start, fmt.Errorf("opening a stream: %w", err)
 	}
-	return c, start, nil
+	return l, start, nil
 }
 
 // Idle opens n streams that stay open and returns by how many bytes of resident memory the server grew for each.
@@ -212,13 +213,13 @@ func (t *Target) openAll(n int) error {
 	t.sent += n
 	for i := range n {
 		g.Go(func() error {
-			c, _, err := t.open(first + i)
+			l, _, err := t.open(first + i)
 			if err != nil {
 				return err
 			}
 			mu.Lock()
 			defer mu.Unlock()
-			t.conns = append(t.conns, c)
+			t.lines = append(t.lines, l)
 			return nil
 		})
 	}
