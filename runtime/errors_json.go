@@ -3,6 +3,7 @@ package runtime
 import (
 	"bytes"
 	"encoding/json"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -30,6 +31,27 @@ const metadataNote = "detail"
 // AppendJSON appends the error as the error member of a JSON-RPC response. The data always holds an ErrorInfo (T11).
 func (e *Error) AppendJSON(dst []byte) []byte {
 	return append(dst, encode(rpcError{Code: e.Code, Message: e.Message, Data: e.details()})...)
+}
+
+// AppendPlain appends the error as versions before 1.0 have it: without details, which SDKs of 0.3 each want in another
+// form, and with a code that those versions have (0.3 §8).
+func (e *Error) AppendPlain(dst []byte) []byte {
+	code := e.Code
+	if code == ErrExtensionSupportRequired.Code || code == ErrVersionNotSupported.Code {
+		code = ErrInternal.Code
+	}
+	return append(dst, encode(rpcError{Code: code, Message: e.PlainText()})...)
+}
+
+// PlainText is the text of an error without details. Its note has no place but the message: it follows the
+// specification's words, unless they say it all.
+func (e *Error) PlainText() string {
+	switch e.Code {
+	case ErrTaskNotFound.Code, ErrTaskNotCancelable.Code, ErrPushNotificationNotSupported.Code,
+		ErrExtendedAgentCardNotConfigured.Code:
+		return e.Message
+	}
+	return strings.ToValidUTF8(e.Text(), "\uFFFD")
 }
 
 // details is the list of detail objects.

@@ -1,57 +1,94 @@
 package runtime
 
-import "encoding/json"
-
-// status is how the bindings that are no JSON-RPC class an error: HTTP's status and the name of the google.rpc.Code.
-// The statuses are numbers here, because who speaks no HTTP does not link net/http.
-type status struct {
-	http int
-	name string
-}
-
-var (
-	invalidArgument    = status{400, "INVALID_ARGUMENT"}
-	failedPrecondition = status{400, "FAILED_PRECONDITION"}
-	notFound           = status{404, "NOT_FOUND"}
-	internal           = status{500, "INTERNAL"}
-	unavailable        = status{503, "UNAVAILABLE"}
+import (
+	"encoding/json"
+	"strings"
 )
 
-// statuses is the table of A2A 1.0.1 (§5.4), by the errors' reasons. What is not there is internal.
-var statuses = map[string]status{
-	ErrParse.Reason:          invalidArgument,
-	ErrInvalidRequest.Reason: invalidArgument,
-	ErrMethodNotFound.Reason: notFound,
-	ErrInvalidParams.Reason:  invalidArgument,
+// Code is a google.rpc.Code: how gRPC classes an error.
+type Code uint32
 
-	ErrTaskNotFound.Reason:                   notFound,
-	ErrTaskNotCancelable.Reason:              failedPrecondition,
-	ErrPushNotificationNotSupported.Reason:   failedPrecondition,
-	ErrUnsupportedOperation.Reason:           failedPrecondition,
-	ErrContentTypeNotSupported.Reason:        invalidArgument,
-	ErrExtendedAgentCardNotConfigured.Reason: failedPrecondition,
-	ErrExtensionSupportRequired.Reason:       failedPrecondition,
-	ErrVersionNotSupported.Reason:            failedPrecondition,
+// The codes that errors have.
+const (
+	CodeInvalidArgument    Code = 3
+	CodeDeadlineExceeded   Code = 4
+	CodeNotFound           Code = 5
+	CodePermissionDenied   Code = 7
+	CodeResourceExhausted  Code = 8
+	CodeFailedPrecondition Code = 9
+	CodeUnimplemented      Code = 12
+	CodeInternal           Code = 13
+	CodeUnavailable        Code = 14
+	CodeUnauthenticated    Code = 16
+)
 
-	"RESOURCE_EXHAUSTED": unavailable, // the agent is busy: it passes
+var codeNames = map[Code]string{
+	CodeInvalidArgument: "INVALID_ARGUMENT", CodeDeadlineExceeded: "DEADLINE_EXCEEDED", CodeNotFound: "NOT_FOUND",
+	CodePermissionDenied: "PERMISSION_DENIED", CodeResourceExhausted: "RESOURCE_EXHAUSTED",
+	CodeFailedPrecondition: "FAILED_PRECONDITION", CodeUnimplemented: "UNIMPLEMENTED", CodeInternal: "INTERNAL",
+	CodeUnavailable: "UNAVAILABLE", CodeUnauthenticated: "UNAUTHENTICATED",
 }
 
-// refusals name the statuses of HTTP that no error of A2A has.
-var refusals = map[int]string{
-	401: "UNAUTHENTICATED",
-	403: "PERMISSION_DENIED",
-	405: "UNIMPLEMENTED",
-	408: "DEADLINE_EXCEEDED",
-}
-
-// HTTPStatus is the status that the error has over HTTP+JSON (A2A 1.0.1 §5.4).
-func (e *Error) HTTPStatus() int { return e.status().http }
-
-func (e *Error) status() status {
-	if s, ok := statuses[e.Reason]; ok {
-		return s
+// String returns the code's name: "NOT_FOUND".
+func (c Code) String() string {
+	if name, ok := codeNames[c]; ok {
+		return name
 	}
-	return internal
+	return "UNKNOWN"
+}
+
+// Status is how the bindings that are no JSON-RPC class an error. The statuses of HTTP are numbers here, because who
+// speaks no HTTP does not link net/http.
+type Status struct {
+	HTTP int
+	Code Code
+}
+
+// Statuses says by which specification an error is classed: patch levels of 1.0 have different tables (T9).
+type Statuses uint8
+
+// The tables.
+const (
+	Statuses101 Statuses = iota // of A2A 1.0.1 (§5.4)
+	Statuses100                 // of A2A 1.0.0 (§5.4)
+	Statuses03                  // what the official servers of 0.3 do, whose specification has none
+	statusTables
+)
+
+// statuses are the tables, by the errors' reasons: of 1.0.1, 1.0.0 and 0.3. What is not there is internal.
+var statuses = map[string][statusTables]Status{
+	ErrParse.Reason:          {{400, CodeInvalidArgument}, {400, CodeInvalidArgument}, {400, CodeInternal}},
+	ErrInvalidRequest.Reason: {{400, CodeInvalidArgument}, {400, CodeInvalidArgument}, {400, CodeInternal}},
+	ErrMethodNotFound.Reason: {{404, CodeUnimplemented}, {404, CodeUnimplemented}, {404, CodeUnimplemented}},
+	ErrInvalidParams.Reason:  {{400, CodeInvalidArgument}, {400, CodeInvalidArgument}, {422, CodeInvalidArgument}},
+	ErrInternal.Reason:       {{500, CodeInternal}, {500, CodeInternal}, {500, CodeInternal}},
+
+	ErrTaskNotFound.Reason:                   {{404, CodeNotFound}, {404, CodeNotFound}, {404, CodeNotFound}},
+	ErrTaskNotCancelable.Reason:              {{400, CodeFailedPrecondition}, {409, CodeFailedPrecondition}, {409, CodeUnimplemented}},
+	ErrPushNotificationNotSupported.Reason:   {{400, CodeFailedPrecondition}, {400, CodeUnimplemented}, {501, CodeUnimplemented}},
+	ErrUnsupportedOperation.Reason:           {{400, CodeFailedPrecondition}, {400, CodeUnimplemented}, {501, CodeUnimplemented}},
+	ErrContentTypeNotSupported.Reason:        {{400, CodeInvalidArgument}, {415, CodeInvalidArgument}, {415, CodeUnimplemented}},
+	ErrInvalidAgentResponse.Reason:           {{500, CodeInternal}, {502, CodeInternal}, {502, CodeInternal}},
+	ErrExtendedAgentCardNotConfigured.Reason: {{400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}, {404, CodeNotFound}},
+	ErrExtensionSupportRequired.Reason:       {{400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}},
+	ErrVersionNotSupported.Reason:            {{400, CodeFailedPrecondition}, {400, CodeUnimplemented}, {400, CodeUnimplemented}},
+
+	// The agent is busy: it passes.
+	"RESOURCE_EXHAUSTED": {{503, CodeUnavailable}, {503, CodeUnavailable}, {503, CodeUnavailable}},
+}
+
+// refusals are the codes that statuses of HTTP stand for by themselves.
+var refusals = map[int]Code{
+	401: CodeUnauthenticated, 403: CodePermissionDenied, 404: CodeNotFound, 405: CodeUnimplemented, 408: CodeDeadlineExceeded,
+}
+
+// Status is how the error is classed.
+func (e *Error) Status(by Statuses) Status {
+	row, ok := statuses[e.Reason]
+	if !ok {
+		row = statuses[ErrInternal.Reason]
+	}
+	return row[by]
 }
 
 // statusError is the body of an error over HTTP+JSON, a google.rpc.Status in JSON (A2A 1.0 §11.6).
@@ -64,14 +101,36 @@ type statusError struct {
 	} `json:"error"`
 }
 
-// AppendStatus appends the error as the body of an answer of HTTP+JSON, which has the HTTP status code: the error's own
-// or, where HTTP has a better word, another one.
-func (e *Error) AppendStatus(dst []byte, code int) []byte {
-	var s statusError
-	s.Error.Code, s.Error.Status, s.Error.Message = code, e.status().name, e.Message
-	if name, ok := refusals[code]; ok {
-		s.Error.Status = name
+// AppendStatus appends the error as the body of an answer of HTTP+JSON, which has a status: the error's own or, where
+// HTTP has a better word, another one.
+func (e *Error) AppendStatus(dst []byte, status Status) []byte {
+	if code, ok := refusals[status.HTTP]; ok {
+		status.Code = code
 	}
+	var s statusError
+	s.Error.Code, s.Error.Status, s.Error.Message = status.HTTP, status.Code.String(), e.Message
 	s.Error.Details = e.details()
 	return append(dst, encode(s)...)
+}
+
+// oddNames are the names of errors that are not made of their reasons (0.3 §8).
+var oddNames = map[string]string{
+	ErrParse.Reason:                          "JSONParseError",
+	ErrInternal.Reason:                       "InternalError",
+	ErrExtendedAgentCardNotConfigured.Reason: "AuthenticatedExtendedCardNotConfiguredError",
+}
+
+// TypeName is what 0.3 calls the error: "TaskNotFoundError". Peers of 0.3 know an error over gRPC by it, in front of the
+// status's message.
+func (e *Error) TypeName() string {
+	if name, ok := oddNames[e.Reason]; ok {
+		return name
+	}
+	var name strings.Builder
+	for word := range strings.SplitSeq(e.Reason, "_") {
+		if word != "" {
+			name.WriteString(word[:1] + strings.ToLower(word[1:]))
+		}
+	}
+	return name.String() + "Error"
 }

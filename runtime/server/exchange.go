@@ -141,6 +141,20 @@ func jsonContent(header []string) bool {
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 
+// statuses is the table by which the request's errors are classed, over bindings that class them.
+func (x *exchange) statuses() runtime.Statuses { return x.s.statusesOf(x.Version) }
+
+// statusesOf is the table for errors of a version; nil is a request whose version is not known yet.
+func (s *Server) statusesOf(v *engine.Version) runtime.Statuses {
+	switch {
+	case v != nil && v.Rules.PlainErrors:
+		return runtime.Statuses03
+	case s.formerStatuses:
+		return runtime.Statuses100
+	}
+	return runtime.Statuses101
+}
+
 // takeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
 func (x *exchange) takeHeaders(events *engine.Coding) {
 	x.Repeat = repeatKey(x.r)

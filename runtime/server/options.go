@@ -22,6 +22,8 @@ type options struct {
 	cardMaxAge time.Duration
 	pushTo     []string
 	signer     PushSigner
+
+	formerStatuses bool // errors have the statuses of 1.0.0
 }
 
 // defaultOptions are the options before the caller's.
@@ -64,6 +66,11 @@ func WithHosts(names ...string) Option {
 // of 0.3 or older, and refused when no such version is spoken. Without it such a request is served when its method name
 // is one of a spoken version (T27).
 func WithStrictVersion() Option { return func(o *options) { o.core.Strict = true } }
+
+// WithFormerStatuses gives errors the statuses that they had in A2A 1.0.0 over HTTP+JSON and gRPC (409 for a task that
+// cannot be canceled, 415 for a content type, UNIMPLEMENTED for what an agent does not do), for clients and test suites
+// that go by them (T9, T67). Both are version "1.0", and clients had better go by an error's reason.
+func WithFormerStatuses() Option { return func(o *options) { o.formerStatuses = true } }
 
 // WithRouter sets a router that is asked when nothing else says which skill a message is for.
 func WithRouter(r Router) Option { return func(o *options) { o.core.Router = r } }

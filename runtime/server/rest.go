@@ -112,15 +112,24 @@ func (q *restRequest) beginFrame(b []byte) []byte { return b }
 func (q *restRequest) endFrame(b []byte) []byte { return b }
 
 func (q *restRequest) appendError(dst []byte, e *runtime.Error) []byte {
-	return e.AppendStatus(dst, e.HTTPStatus())
+	return q.appendStatus(dst, e, e.Status(q.statuses()))
 }
 
-func (q *restRequest) status(e *runtime.Error) int { return e.HTTPStatus() }
+func (q *restRequest) status(e *runtime.Error) int { return e.Status(q.statuses()).HTTP }
+
+// appendStatus appends an error as the body of an answer with a status. Of 0.3 the Python client reads the message and
+// the JavaScript one the code (T61).
+func (q *restRequest) appendStatus(dst []byte, e *runtime.Error, status runtime.Status) []byte {
+	if q.Version != nil && q.Version.Rules.PlainErrors {
+		return e.AppendPlain(dst)
+	}
+	return e.AppendStatus(dst, status)
+}
 
 // fail answers with an error, which has a status before the first event of a stream, too.
 func (q *restRequest) fail(err error) {
 	e, refused := q.told(err)
-	q.refuse(cmp.Or(refused, e.HTTPStatus()), e)
+	q.refuse(cmp.Or(refused, q.status(e)), e)
 }
 
 func (q *restRequest) reject(e *runtime.Error) { q.fail(e) }
@@ -129,7 +138,7 @@ func (q *restRequest) refuse(status int, e *runtime.Error) {
 	if status == http.StatusServiceUnavailable {
 		q.w.Header()["Retry-After"] = retryAfter
 	}
-	q.write(status, e.AppendStatus(nil, status))
+	q.write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: e.Status(q.statuses()).Code}))
 }
 
 func (q *restRequest) release() { q.drop() }

@@ -179,7 +179,7 @@ func same(t *testing.T, resp *http.Response, got map[string]any, want *runtime.E
 	if diff := cmp.Diff(want, e); diff != "" {
 		t.Errorf("the error (-JSON-RPC +HTTP+JSON):\n%s", diff)
 	}
-	if at(got, "error", "code") != float64(resp.StatusCode) || resp.StatusCode != want.HTTPStatus() {
+	if at(got, "error", "code") != float64(resp.StatusCode) || resp.StatusCode != want.Status(runtime.Statuses101).HTTP {
 		t.Errorf("%s for %v: %v", resp.Status, want, got)
 	}
 }
@@ -324,5 +324,26 @@ func TestAnAgentOfHTTPJSONAlone(t *testing.T) {
 	}
 	if resp, got := a.answer("POST", "/message:send", message("hi")); resp.StatusCode != http.StatusOK {
 		t.Errorf("%v", got)
+	}
+}
+
+// T9, T67: the statuses of 1.0.0 by option.
+func TestTheStatusesOfTheFormerPatchLevel(t *testing.T) {
+	a := start(t, restCard, []server.Skill{scripted(nil)}, server.WithFormerStatuses())
+	done := str(a.ok("SendMessage", message("hi")), "task", "id")
+	for _, tt := range []struct {
+		method, path, body string
+		status             int
+		name               string
+	}{
+		{"POST", "/tasks/" + done + ":cancel", "", 409, "FAILED_PRECONDITION"},
+		{"GET", "/tasks/" + done + ":subscribe", "", 400, "UNIMPLEMENTED"},
+		{"GET", "/tasks/none", "", 404, "NOT_FOUND"},
+		{"GET", "/tasks/x/pushNotificationConfigs", "", 400, "UNIMPLEMENTED"},
+	} {
+		resp, got := a.answer(tt.method, tt.path, tt.body)
+		if resp.StatusCode != tt.status || at(got, "error", "code") != float64(tt.status) || str(got, "error", "status") != tt.name {
+			t.Errorf("%s %s: %s %v", tt.method, tt.path, resp.Status, got)
+		}
 	}
 }

@@ -2,12 +2,10 @@ package server
 
 import (
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/sse"
-	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Pieces of a JSON-RPC response.
@@ -69,24 +67,7 @@ func (q *request) appendError(dst []byte, e *runtime.Error) []byte {
 	dst = append(dst, q.id...)
 	dst = append(dst, responseError...)
 	if q.Version != nil && q.Version.Rules.PlainErrors {
-		return append(appendPlainError(dst, e), '}')
+		return append(e.AppendPlain(dst), '}')
 	}
 	return append(e.AppendJSON(dst), '}')
-}
-
-// appendPlainError appends an error without details, which SDKs of 0.3 each want in another form, and with a code that
-// versions before 1.0 have (0.3 §8). Its note has no place but the message: it follows the specification's words,
-// unless they say it all.
-func appendPlainError(dst []byte, e *runtime.Error) []byte {
-	code, text := e.Code, e.Text()
-	switch code {
-	case runtime.ErrExtensionSupportRequired.Code, runtime.ErrVersionNotSupported.Code:
-		code = runtime.ErrInternal.Code
-	case runtime.ErrTaskNotFound.Code, runtime.ErrTaskNotCancelable.Code, runtime.ErrPushNotificationNotSupported.Code,
-		runtime.ErrExtendedAgentCardNotConfigured.Code:
-		text = e.Message
-	}
-	dst = strconv.AppendInt(append(dst, `{"code":`...), int64(code), 10)
-	dst = wire.AppendString(append(dst, `,"message":`...), strings.ToValidUTF8(text, "\uFFFD"))
-	return append(dst, '}')
 }
