@@ -27,12 +27,17 @@ func (s *sink) Flush()                      { s.events++ }
 
 func (s *sink) SetReadDeadline(time.Time) error { return nil }
 
+// bound is how a message is sent over a binding: the path and the body of the request.
+var bound = map[string]func(params string) (path, body string){
+	"JSON-RPC":  func(params string) (string, string) { return "/rpc", rpcBody("SendMessage", params) },
+	"HTTP+JSON": func(params string) (string, string) { return "/rest/message:send", params },
+}
+
 // ask returns what sends a request to a server with a skill.
-func ask(t testing.TB, method, params string, skill server.Skill) func() {
-	s := newServer(t, testCard, []server.Skill{skill})
+func ask(t testing.TB, path, body string, skill server.Skill) func() {
+	s := newServer(t, restCard, []server.Skill{skill})
 	t.Cleanup(func() { _ = s.Close() })
-	body := rpcBody(method, params)
-	req, err := http.NewRequest(http.MethodPost, "http://localhost/rpc", nil)
+	req, err := http.NewRequest(http.MethodPost, "http://localhost"+path, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,11 +54,20 @@ func ask(t testing.TB, method, params string, skill server.Skill) func() {
 	}
 }
 
-func benchmark(b *testing.B, method, params string, skill server.Skill) {
-	do := ask(b, method, params, skill)
+func benchmark(b *testing.B, path, body string, skill server.Skill) {
+	do := ask(b, path, body, skill)
 	b.ReportAllocs()
 	for b.Loop() {
 		do()
+	}
+}
+
+func benchmarkSend(b *testing.B, skill func() server.Skill) {
+	for name, request := range bound {
+		b.Run(name, func(b *testing.B) {
+			path, body := request(message("hello there, how are you?"))
+			benchmark(b, path, body, skill())
+		})
 	}
 }
 
@@ -74,21 +88,28 @@ func work() server.Skill {
 
 // The work beyond what net/http does for any request (about 11 µs, of which a Message may add 30 % and a task 100 %).
 func BenchmarkSendAnsweredByMessage(b *testing.B) {
-	benchmark(b, "SendMessage", message("hello there, how are you?"), chat())
+	benchmarkSend(b, chat)
 }
 
 func BenchmarkSendAnsweredByTaskOfFourEvents(b *testing.B) {
-	benchmark(b, "SendMessage", message("hello there, how are you?"), work())
+	benchmarkSend(b, work)
 }
 
 // Three allocations of each are of the test itself; the race detector adds some, since it empties pools.
 func TestARequestTakesFewAllocations(t *testing.T) {
 	for name, c := range map[string]struct {
-		skill server.Skill
-		most  float64
-	}{"message": {chat(), 22}, "task": {work(), 39}} {
+		binding string
+		skill   server.Skill
+		most    float64
+	}{
+		"message":                {"JSON-RPC", chat(), 22},
+		"task":                   {"JSON-RPC", work(), 39},
+		"message over HTTP+JSON": {"HTTP+JSON", chat(), 22},
+		"task over HTTP+JSON":    {"HTTP+JSON", work(), 39},
+	} {
 		t.Run(name, func(t *testing.T) {
-			do := ask(t, "SendMessage", message("hello there, how are you?"), c.skill)
+			path, body := bound[c.binding](message("hello there, how are you?"))
+			do := ask(t, path, body, c.skill)
 			least := math.Inf(1)
 			for range 5 { // now and then a pool is empty
 				least = min(least, testing.AllocsPerRun(100, do))
@@ -101,7 +122,7 @@ func TestARequestTakesFewAllocations(t *testing.T) {
 }
 
 func BenchmarkStreamOf100Chunks(b *testing.B) {
-	benchmark(b, "SendStreamingMessage", message("count"), run("count", func(_ context.Context, t *server.Task) (string, error) {
+	benchmark(b, "/rpc", rpcBody("SendStreamingMessage", message("count")), run("count", func(_ context.Context, t *server.Task) (string, error) {
 		w := t.Stream("numbers")
 		for range 100 {
 			if _, err := io.WriteString(w, "a chunk of text "); err != nil {

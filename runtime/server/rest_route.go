@@ -170,7 +170,9 @@ type restPath struct {
 // for one that cannot be decoded.
 func readPath(encoded string) (p restPath, ok bool) {
 	var err error
-	for part := range strings.SplitSeq(strings.TrimPrefix(encoded, "/"), "/") {
+	encoded = strings.TrimPrefix(encoded, "/")
+	p.segments = make([]string, 0, 1+strings.Count(encoded, "/"))
+	for part := range strings.SplitSeq(encoded, "/") {
 		last := part
 		p.action = ""
 		if i := strings.LastIndexByte(part, ':'); i >= 0 {
