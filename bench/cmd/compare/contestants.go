@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 
 	"github.com/a2agen/a2agen/bench/internal/load"
 	"github.com/a2agen/a2agen/bench/internal/proc"
@@ -38,10 +39,28 @@ var overREST = lineup{
 	{"a2agen", "a2agen", load.REST},
 }
 
+// overGRPC are those that speak gRPC, beside the measure of all.
+var overGRPC = lineup{
+	{"bare net/http, JSON-RPC", "bare", load.Canned},
+	{"grpc-go v1.85.0", "grpcgo", load.CannedGRPC},
+	{"a2a-go v2.4.0", "a2ago", load.GRPC},
+	{},
+}
+
+// shared has all that speak gRPC on one connection.
+func (l lineup) shared() lineup {
+	l = slices.Clone(l)
+	for i := range l {
+		l[i].dialect = l[i].dialect.Shared()
+	}
+	return l
+}
+
 // columns of the contestants that are spoken of elsewhere, in every table.
 const (
 	colBare   = 0
 	colTRPC   = 1
+	colGRPC   = 1
 	colA2AGo  = 2
 	colA2Agen = 3
 	columns   = 4
@@ -57,11 +76,7 @@ func (l lineup) names() (list []string) {
 
 // build compiles all contestants, and what measures the tool, into dir.
 func build(ctx context.Context, dir string) error {
-	args := []string{"build", "-o", dir + string(filepath.Separator), "./cmd/measure"}
-	for _, c := range contestants {
-		args = append(args, "./contestants/"+c.dir)
-	}
-	cmd := exec.CommandContext(ctx, "go", args...)
+	cmd := exec.CommandContext(ctx, "go", "build", "-o", dir+string(filepath.Separator), "./cmd/measure", "./contestants/...")
 	cmd.Stderr = os.Stderr
 	if err := cmd.Run(); err != nil {
 		return fmt.Errorf("building the contestants: %w", err)

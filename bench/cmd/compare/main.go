@@ -66,7 +66,7 @@ func run(ctx context.Context, quick bool, only, profile string, many int) error 
 	if quick {
 		b.rounds, b.phase, b.patient, b.idle = 5, 60*time.Millisecond, 2*time.Second, 500
 	}
-	tables := []table{{contestants.names(), b.sections(quick)}, {overREST.names(), b.bindingSections()}, {durableColumns, b.durableSections()}}
+	tables := []table{{contestants.names(), b.sections(quick)}, {overGRPC.names(), b.bindingSections()}, {durableColumns, b.durableSections()}}
 	var out bytes.Buffer
 	for _, t := range tables {
 		rows, err := t.run(ctx, pattern)

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net/http"
 	"os"
 
 	"github.com/a2agen/a2agen/a2a"
@@ -19,9 +18,9 @@ import (
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
-func main() { child.Main(newHandler) }
+func main() { child.Main(newAgent) }
 
-func newHandler(addr, token string) (http.Handler, error) {
+func newAgent(addr, token string) (child.Served, error) {
 	protocol := a2a.Protocol()
 	card, err := protocol.DecodeCard(fmt.Appendf(nil, `{"name":%[1]q,"description":"benchmark","version":"1",`+
 		`"supportedInterfaces":[{"url":"http://%[2]s/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},`+
@@ -29,21 +28,22 @@ func newHandler(addr, token string) (http.Handler, error) {
 		`"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
 		`"skills":[{"id":"bench","name":"bench","description":"answers","tags":["bench"]}]}`, work.CardName(token), addr))
 	if err != nil {
-		return nil, err
+		return child.Served{}, err
 	}
 	options := []server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}
 	if len(os.Args) > 1 {
 		tasks, err := sqlite.OpenStore(os.Args[1], protocol)
 		if err != nil {
-			return nil, err
+			return child.Served{}, err
 		}
 		options = append(options, server.WithStore(tasks))
 	}
-	return server.New(server.Config{
+	s, err := server.New(server.Config{
 		Protocol: protocol,
 		Card:     card,
 		Skills:   []server.Skill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}, Run: skill{token}.run}},
 	}, options...)
+	return child.Served{HTTP: s}, err
 }
 
 type skill struct{ token string }

@@ -1,4 +1,4 @@
-// Command a2ago is the contestant built on the official Go SDK, github.com/a2aproject/a2a-go/v2: its JSON-RPC and HTTP+JSON handlers
+// Command a2ago is the contestant built on the official Go SDK, github.com/a2aproject/a2a-go/v2: its handlers of all three bindings
 // with its in-memory task store and its defaults, without logging.
 package main
 
@@ -9,15 +9,17 @@ import (
 	"net/http"
 
 	"github.com/a2aproject/a2a-go/v2/a2a"
+	a2agrpc "github.com/a2aproject/a2a-go/v2/a2agrpc/v1"
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
+	"google.golang.org/grpc"
 
 	"github.com/a2agen/a2agen/bench/internal/child"
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
-func main() { child.Main(newHandler) }
+func main() { child.Main(newAgent) }
 
-func newHandler(addr, token string) (http.Handler, error) {
+func newAgent(addr, token string) (child.Served, error) {
 	card := &a2a.AgentCard{
 		Name: work.CardName(token), Description: "benchmark", Version: "1",
 		SupportedInterfaces: []*a2a.AgentInterface{
@@ -34,7 +36,9 @@ func newHandler(addr, token string) (http.Handler, error) {
 	mux.Handle(a2asrv.WellKnownAgentCardPath, a2asrv.NewStaticAgentCardHandler(card))
 	mux.Handle("/{$}", a2asrv.NewJSONRPCHandler(h))
 	mux.Handle("/", a2asrv.NewRESTHandler(h))
-	return mux, nil
+	overGRPC := grpc.NewServer()
+	a2agrpc.NewHandler(h).RegisterWith(overGRPC)
+	return child.Served{HTTP: mux, GRPC: overGRPC}, nil
 }
 
 type executor struct{ token string }

@@ -13,7 +13,7 @@ import (
 )
 
 func main() {
-	child.Main(func(_, token string) (http.Handler, error) { return newHandler(token), nil })
+	child.Main(func(_, token string) (child.Served, error) { return child.Served{HTTP: newHandler(token)}, nil })
 }
 
 // The answers are what an A2A 1.0 server would send. The request's id, 9 digits, is put in their place.

@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"trpc.group/trpc-go/trpc-a2a-go/log"
 	"trpc.group/trpc-go/trpc-a2a-go/protocol"
@@ -20,13 +19,13 @@ import (
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
-func main() { child.Main(newHandler) }
+func main() { child.Main(newAgent) }
 
-func newHandler(addr, token string) (http.Handler, error) {
+func newAgent(addr, token string) (child.Served, error) {
 	log.Default = zap.NewNop().Sugar()
 	manager, err := taskmanager.NewMemoryTaskManager(&processor{token: token}, taskmanager.WithTaskSubscriberBlockingSend(true))
 	if err != nil {
-		return nil, err
+		return child.Served{}, err
 	}
 	streaming, version := true, "0.2.6"
 	card := server.AgentCard{
@@ -39,9 +38,9 @@ func newHandler(addr, token string) (http.Handler, error) {
 	}
 	s, err := server.NewA2AServer(card, manager, server.WithCORSEnabled(false))
 	if err != nil {
-		return nil, err
+		return child.Served{}, err
 	}
-	return s.Handler(), nil
+	return child.Served{HTTP: s.Handler()}, nil
 }
 
 type processor struct{ token string }

@@ -25,7 +25,8 @@ import (
 
 // Hello is the first line a contestant prints.
 type Hello struct {
-	Addr  string `json:"addr"` // host:port
+	Addr  string `json:"addr"`           // host:port
+	GRPC  string `json:"grpc,omitempty"` // host:port of gRPC, if it has a port of its own
 	PID   int    `json:"pid"`
 	Procs int    `json:"procs"` // GOMAXPROCS
 }
@@ -37,34 +38,61 @@ type Usage struct {
 	Err string `json:"err,omitempty"`
 }
 
-// Main runs a contestant. build makes its handler from the address it is reached at and the token that its answers
-// have to carry.
-func Main(build func(addr, token string) (http.Handler, error)) {
+// Served is what a contestant serves.
+type Served struct {
+	HTTP http.Handler
+	GRPC interface{ Serve(net.Listener) error } // on a port of its own; nil: none
+	All  interface{ Serve(net.Listener) error } // in place of both, on one port
+}
+
+// httpServer serves a handler with net/http's defaults.
+type httpServer struct{ http.Handler }
+
+func (s httpServer) Serve(ln net.Listener) error { return http.Serve(ln, s.Handler) }
+
+// Main runs a contestant. build makes it from the address it is reached at and the token that its answers have to carry.
+func Main(build func(addr, token string) (Served, error)) {
 	log.SetFlags(0)
 	token := os.Getenv(work.TokenEnv)
 	if token == "" {
 		log.Fatalf("%s is not set: start contestants with cmd/compare", work.TokenEnv)
 	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	hello := Hello{PID: os.Getpid(), Procs: runtime.GOMAXPROCS(0)}
+	ln := listen(&hello.Addr)
+	served, err := build(hello.Addr, token)
 	if err != nil {
 		log.Fatal(err)
 	}
-	h, err := build(ln.Addr().String(), token)
-	if err != nil {
-		log.Fatal(err)
+	all := served.All
+	if all == nil {
+		all = httpServer{served.HTTP}
 	}
-	go func() { log.Fatal(http.Serve(ln, h)) }()
+	go func() { log.Fatal(all.Serve(ln)) }()
+	if served.GRPC != nil {
+		ln := listen(&hello.GRPC)
+		go func() { log.Fatal(served.GRPC.Serve(ln)) }()
+	}
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, syscall.SIGTERM, os.Interrupt)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		obey(Hello{Addr: ln.Addr().String(), PID: os.Getpid(), Procs: runtime.GOMAXPROCS(0)})
+		obey(hello)
 	}()
 	select {
 	case <-stop:
 	case <-done:
 	}
+}
+
+// listen opens a free loopback port.
+func listen(addr *string) net.Listener {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		log.Fatal(err)
+	}
+	*addr = ln.Addr().String()
+	return ln
 }
 
 // obey talks on standard input and output until input ends.

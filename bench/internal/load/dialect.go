@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 
+	"github.com/a2agen/a2agen/bench/internal/proc"
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
@@ -13,6 +14,7 @@ import (
 type Dialect struct {
 	Name         string // "1.0"
 	binding      binding
+	shared       bool // all drivers share one line
 	header       http.Header
 	send, stream string                                  // methods, as the binding names them
 	get          func(id string) (method, params string) // nil: there is nothing to fetch
@@ -24,6 +26,8 @@ type Dialect struct {
 
 // binding is how requests and answers travel.
 type binding interface {
+	// addr is where a process is reached.
+	addr(p *proc.Process) string
 	// dial opens what one driver asks over.
 	dial(addr string) (line, error)
 	// request makes a request of a method with parameters as JSON.

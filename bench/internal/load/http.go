@@ -4,10 +4,14 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+
+	"github.com/a2agen/a2agen/bench/internal/proc"
 )
 
 // overHTTP is what both bindings over HTTP have in common.
 type overHTTP struct{}
+
+func (overHTTP) addr(p *proc.Process) string { return p.Addr }
 
 func (overHTTP) dial(addr string) (line, error) { return dialHTTP(addr) }
 

@@ -32,7 +32,7 @@ func (t *Target) Close() {
 // connect keeps n lines open.
 func (t *Target) connect(n int) error {
 	for len(t.lines) < n {
-		l, err := t.Dialect.binding.dial(t.Addr)
+		l, err := t.line()
 		if err != nil {
 			return err
 		}
@@ -40,6 +40,16 @@ func (t *Target) connect(n int) error {
 	}
 	return nil
 }
+
+// line opens a line, unless there is one to share.
+func (t *Target) line() (line, error) {
+	if t.Dialect.shared && len(t.lines) > 0 {
+		return t.lines[0], nil
+	}
+	return t.Dialect.binding.dial(t.addr())
+}
+
+func (t *Target) addr() string { return t.Dialect.binding.addr(t.Process) }
 
 // Phase is what one phase of load took.
 type Phase struct {
@@ -67,7 +77,7 @@ func (t *Target) Send(k work.Kind, n, requests, conns int) (Phase, error) {
 	var wg sync.WaitGroup
 	for i := range drivers {
 		d := &drivers[i]
-		*d = driver{l: t.lines[i], r: t.Dialect.newRequest(t.Addr, k, n), check: newChecker(t.Dialect, k, n, t.Token)}
+		*d = driver{l: t.lines[i], r: t.Dialect.newRequest(t.addr(), k, n), check: newChecker(t.Dialect, k, n, t.Token)}
 		wg.Go(func() { d.err = d.drive(first+i, first+requests, conns) })
 	}
 	wg.Wait()
@@ -139,7 +149,7 @@ func (t *Target) stored(d driver) error {
 		return nil
 	}
 	method, params := t.Dialect.get(d.check.last)
-	body, err := d.l.call(t.Dialect.binding.request(t.Dialect, t.Addr, method, params))
+	body, err := d.l.call(t.Dialect.binding.request(t.Dialect, t.addr(), method, params))
 	if err == nil {
 		err = d.check.inFull(method, body)
 	}
@@ -166,11 +176,11 @@ func (t *Target) FirstEvent() (time.Duration, error) {
 
 // open opens a stream without an end, as request number i, and reads its first event. It returns when it asked.
 func (t *Target) open(i int) (line, time.Time, error) {
-	l, err := t.Dialect.binding.dial(t.Addr)
+	l, err := t.line()
 	if err != nil {
 		return nil, time.Time{}, err
 	}
-	r := t.Dialect.newRequest(t.Addr, work.Hold, 0)
+	r := t.Dialect.newRequest(t.addr(), work.Hold, 0)
 	r.number(i)
 	start := time.Now()
 	_, err = l.stream(r, func(data []byte) error {
@@ -211,6 +221,11 @@ func (t *Target) openAll(n int) error {
 	g.SetLimit(atATime)
 	first := t.sent
 	t.sent += n
+	if t.Dialect.shared {
+		if err := t.connect(1); err != nil {
+			return err
+		}
+	}
 	for i := range n {
 		g.Go(func() error {
 			l, _, err := t.open(first + i)

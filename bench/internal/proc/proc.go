@@ -25,6 +25,7 @@ import (
 // Process is a running contestant. It is not safe for concurrent use.
 type Process struct {
 	Addr  string // host:port
+	GRPC  string // host:port, if it is not Addr
 	Token string // what its answers carry
 	cmd   *exec.Cmd
 	in    io.WriteCloser
@@ -79,7 +80,7 @@ func (p *Process) handshake(ctx context.Context) error {
 	if hello.PID != p.cmd.Process.Pid || hello.Procs != 1 {
 		return fmt.Errorf("pid %d on %d cores answered, not pid %d on 1", hello.PID, hello.Procs, p.cmd.Process.Pid)
 	}
-	p.Addr = hello.Addr
+	p.Addr, p.GRPC = hello.Addr, hello.GRPC
 	return p.checkCard(ctx)
 }
 
