@@ -197,6 +197,9 @@ type Rules struct {
 	Places bool
 	// CardPath is the well-known path of the card: "/.well-known/agent.json" before 0.3. Empty is 1.0's.
 	CardPath string
+	// ExtendedPath is where an identified caller reads the extended card with GET, beside the agent's interface, in a version
+	// without an operation for it (0.2).
+	ExtendedPath string
 }
 
 // Role is what an operation means, whatever a version calls it.

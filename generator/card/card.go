@@ -6,6 +6,7 @@
 package card
 
 import (
+	"slices"
 	"time"
 
 	"go.yaml.in/yaml/v4"
@@ -36,6 +37,8 @@ type Card struct {
 	Extended bool
 	// Origin is the dialect of an imported card, "0.1" to "1.0"; empty for the user's own.
 	Origin string
+	// Hides: callers who say who they are get a card that says more.
+	Hides bool
 }
 
 // Skill is one skill of a card. InputModes and OutputModes are those in force: the skill's own, else the card's.
@@ -47,6 +50,7 @@ type Skill struct {
 	Timeout                 time.Duration
 	MaxConcurrent           int  // 0: unlimited
 	Retry                   bool // onCrash is retry
+	Hidden                  bool // from callers who do not say who they are
 	Pos                     diag.Pos
 	node                    *yaml.Node
 }
@@ -101,17 +105,52 @@ func fill(c *shape.Checker, root *yaml.Node) *Card {
 		s.OutputModes = modesOr(yamlx.Get(n, "outputModes"), out)
 		card.Skills = append(card.Skills, s)
 	}
+	more := yamlx.Get(root, "extended")
+	card.Hides = more != nil
+	hidden := yamlx.Texts(yamlx.Get(more, "skills"))
+	for _, s := range card.Skills {
+		s.Hidden = slices.Contains(hidden, s.ID)
+	}
 	return card
 }
 
-// Public returns a copy of the card's tree as A2A 1.0 publishes it: keys in a fixed order, without
-// the contracts and settings that agent.yaml adds. Defaults are not filled in. The caller owns the copy.
-func (card *Card) Public() *yaml.Node {
+// Public returns a copy of the card's tree as A2A 1.0 publishes it, with the skills that it lists: keys in a fixed order,
+// without the contracts and settings that agent.yaml adds. Defaults are not filled in. The caller owns the copy.
+func (card *Card) Public() (n *yaml.Node, skills []*Skill) {
+	n, skills = card.whole()
+	yamlx.Take(n, "extended")
+	list := yamlx.Get(n, "skills")
+	if card.Hides && list != nil {
+		nodes, all := list.Content, skills
+		list.Content, skills = nil, nil
+		for i, s := range all {
+			if !s.Hidden {
+				list.Content, skills = append(list.Content, nodes[i]), append(skills, s)
+			}
+		}
+	}
+	return n, skills
+}
+
+// Private is Public for callers who say who they are: with all skills, and with what the card says to them alone.
+func (card *Card) Private() (n *yaml.Node, skills []*Skill) {
+	n, skills = card.whole()
+	_, more := yamlx.Take(n, "extended")
+	for key, v := range yamlx.Pairs(more) {
+		if key.Value != "skills" {
+			yamlx.Set(n, key.Value, v)
+		}
+	}
+	return shape.Ordered(n, agentCard), skills
+}
+
+// whole is a copy of the tree without the contracts and settings of the skills, and the skills.
+func (card *Card) whole() (*yaml.Node, []*Skill) {
 	n := shape.Ordered(yamlx.Copy(card.Root), agentCard)
 	for _, s := range yamlx.Items(yamlx.Get(n, "skills")) {
 		drop(s, "input", "output", "timeout", "maxConcurrent", "onCrash")
 	}
-	return n
+	return n, card.Skills
 }
 
 // Order returns a copy of a tree that [Card.Public] gave, and that has got more keys since, with its keys in the fixed order.

@@ -18,8 +18,11 @@ import (
 func checkCard(c *shape.Checker, root *yaml.Node) {
 	checkSkillIDs(c, root)
 	checkSecurity(c, root)
-	checkCapabilities(c, root)
+	checkExtended(c, root)
 	checkTwice(c, yamlx.Get(root, "supportedInterfaces"), "interface", func(n *yaml.Node) string {
+		if n.Kind != yaml.MappingNode {
+			return ""
+		}
 		return yamlx.Text(yamlx.Get(n, "url")) + " " + yamlx.Text(yamlx.Get(n, "protocolBinding")) + " " + yamlx.Text(yamlx.Get(n, "protocolVersion")) + " " + yamlx.Text(yamlx.Get(n, "tenant"))
 	})
 	checkTwice(c, yamlx.Get(yamlx.Get(root, "capabilities"), "extensions"), "extension", func(n *yaml.Node) string {
@@ -86,21 +89,50 @@ func checkSecurity(c *shape.Checker, root *yaml.Node) {
 	}
 }
 
-// checkCapabilities reports capabilities that the rest of the card makes impossible: an extended card is only for
-// authenticated callers (A2A 1.0 §3.1.11, R22).
-func checkCapabilities(c *shape.Checker, root *yaml.Node) {
-	extended := yamlx.Get(yamlx.Get(root, "capabilities"), "extendedAgentCard")
-	if yamlx.IsTrue(extended) && yamlx.Get(root, "securitySchemes") == nil {
-		c.Errorf(extended, "contradiction", "declare securitySchemes, or write false", "an extended card is for authenticated callers, but the card has no securitySchemes")
+// checkExtended reports what an extended card cannot be: one that the card denies, or promises without having it; one
+// that nobody could ask for, since it is for authenticated callers only (A2A 1.0 §3.1.11, R22); one of skills that are not
+// there.
+func checkExtended(c *shape.Checker, root *yaml.Node) {
+	says := yamlx.Get(yamlx.Get(root, "capabilities"), extendedCapability)
+	key, more := yamlx.Pair(root, "extended")
+	if more == nil {
+		if yamlx.IsTrue(says) {
+			c.Errorf(says, "contradiction", `say under "extended" what it has more than this card, or write false`, "the agent has no extended card")
+		}
+		return
 	}
+	if says != nil && !yamlx.IsTrue(says) {
+		c.Errorf(says, "contradiction", `leave it out, or "extended"`, `the card has "extended" and denies it`)
+	}
+	if yamlx.Get(root, "securitySchemes") == nil {
+		c.Errorf(key, "contradiction", "declare securitySchemes", "an extended card is for authenticated callers, but the card has no securitySchemes")
+	}
+	ids := map[string]bool{}
+	var known []string
+	for _, s := range yamlx.Items(yamlx.Get(root, "skills")) {
+		id := yamlx.Text(yamlx.Get(s, "id"))
+		if ids[id] = true; len(known) < 50 {
+			known = append(known, id)
+		}
+	}
+	list := yamlx.Get(more, "skills")
+	for _, n := range yamlx.Items(list) {
+		if id := yamlx.Text(n); id != "" && !ids[id] && !c.Full() {
+			c.Errorf(n, "unknown-skill", suggest.Key(id, known), "there is no skill %s", quote(id))
+		}
+	}
+	checkTwice(c, list, "skill", yamlx.Text)
 }
+
+// extendedCapability is the capability that says that there is an extended card.
+const extendedCapability = "extendedAgentCard"
 
 // checkTwice reports elements of a list that say the same.
 func checkTwice(c *shape.Checker, list *yaml.Node, what string, key func(*yaml.Node) string) {
 	seen := map[string]*yaml.Node{}
 	for _, n := range yamlx.Items(list) {
 		k := key(n)
-		if n.Kind != yaml.MappingNode || k == "" {
+		if k == "" {
 			continue
 		}
 		if first := seen[k]; first != nil {

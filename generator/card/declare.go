@@ -56,6 +56,7 @@ var agentCard = &shape.Object{
 		{Key: "defaultInputModes", Type: modes, Doc: "Media types that every skill takes unless it says otherwise.", Default: "text/plain, application/json"},
 		{Key: "defaultOutputModes", Type: modes, Doc: "Media types that every skill answers with unless it says otherwise.", Default: "text/plain, application/json"},
 		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: object(skill)}, Required: true, Doc: "What the agent can be asked to do; each becomes one handler."},
+		{Key: "extended", Type: object(extended), Doc: "The card for callers who say who they are, as far as it says more than this one. Not published itself: it sets capabilities.extendedAgentCard.", Default: "there is one card"},
 	},
 	Foreign: map[string]string{
 		"url":                               "write supportedInterfaces: [{url: …, protocolBinding: JSONRPC, protocolVersion: \"1.0\"}], or leave it out",
@@ -65,8 +66,8 @@ var agentCard = &shape.Object{
 		"protocolVersions":                  "list the versions to speak in a2agen.yaml",
 		"security":                          "write securityRequirements: [{schemes: {NAME: {list: [SCOPE]}}}]",
 		"authentication":                    "write securitySchemes and securityRequirements",
-		"supportsAuthenticatedExtendedCard": "write capabilities: {extendedAgentCard: true}",
-		"supportsExtendedAgentCard":         "write capabilities: {extendedAgentCard: true}",
+		"supportsAuthenticatedExtendedCard": "write extended: what only identified callers see",
+		"supportsExtendedAgentCard":         "write extended: what only identified callers see",
 		"signatures":                        "remove it: a signature holds for one published card, and a2agen adds to this one",
 	},
 }
@@ -108,6 +109,23 @@ var agentInterface = &shape.Object{
 	Check:   checkInterface,
 }
 
+// extended declares what only identified callers see (A2A 1.0 §3.1.11).
+var extended = &shape.Object{
+	Name: "extended", Doc: "What the card for identified callers says beside, or in the place of, what all may read.",
+	Fields: []*shape.Field{
+		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: needed}, Doc: "Ids of skills that other callers neither see nor can call."},
+		{Key: "description", Type: description, Doc: "What the agent does, in the place of what all may read."},
+		{Key: "provider", Type: object(provider), Doc: "Who runs the agent."},
+		{Key: "documentationUrl", Type: link, Doc: "Where the agent is documented."},
+		{Key: "iconUrl", Type: link, Doc: "A picture of the agent."},
+	},
+	Check: func(c *shape.Checker, n *yaml.Node) {
+		if len(n.Content) == 0 {
+			c.Errorf(n, "empty", "name skills, or leave it out", "extended says nothing")
+		}
+	},
+}
+
 var provider = &shape.Object{
 	Name: "provider", Doc: "The organization behind the agent.",
 	Fields: []*shape.Field{
@@ -121,12 +139,12 @@ var capabilities = &shape.Object{
 	Fields: []*shape.Field{
 		{Key: "streaming", Type: boolean, Doc: "Progress and results are streamed while a task runs.", Default: "true"},
 		{Key: "pushNotifications", Type: boolean, Doc: "Updates are posted to a caller's webhook.", Default: "false"},
-		{Key: "extendedAgentCard", Type: boolean, Doc: "Authenticated callers get a card that says more.", Default: "false"},
+		{Key: "extendedAgentCard", Type: boolean, Doc: "Identified callers get a card that says more.", Default: "true with extended, else false"},
 		{Key: "extensions", Type: list(extension, 100), Doc: "Extensions of the protocol that the agent supports. The one for skill schemas is added."},
 	},
 	Foreign: map[string]string{
 		"stateTransitionHistory":            "remove it: 1.0 has no such capability",
-		"supportsAuthenticatedExtendedCard": "write extendedAgentCard",
+		"supportsAuthenticatedExtendedCard": "write extended beside capabilities: what only identified callers see",
 	},
 }
 

@@ -63,6 +63,9 @@ func (m *importer) convert() {
 	m.provider()
 	m.skills()
 	m.contracts()
+	if k, _ := yamlx.Take(m.root, "extended"); k != nil {
+		m.note(k, "extended is left out: no published card has it")
+	}
 	if k, _ := yamlx.Take(m.root, "signatures"); k != nil {
 		m.note(k, "the signatures are left out: they hold for the card as it was published")
 	}

@@ -66,7 +66,7 @@ func imported(t *testing.T, src []byte) string {
 		out += "\n"
 	}
 	var b bytes.Buffer
-	if err := json.Indent(&b, yamlx.JSON(card.Public()), "", "  "); err != nil {
+	if err := json.Indent(&b, public(card), "", "  "); err != nil {
 		t.Fatal(err)
 	}
 	return out + b.String() + "\n"
@@ -98,7 +98,15 @@ func TestScaffoldOfRealCardsIsWithoutMistakes(t *testing.T) {
 	}
 }
 
-func skillsOf(c *Card) string { return string(yamlx.JSON(yamlx.Get(c.Public(), "skills"))) }
+func skillsOf(c *Card) string {
+	n, _ := c.Public()
+	return string(yamlx.JSON(yamlx.Get(n, "skills")))
+}
+
+func public(c *Card) []byte {
+	n, _ := c.Public()
+	return yamlx.JSON(n)
+}
 
 func golden(t *testing.T, path string, got []byte) {
 	t.Helper()

@@ -28,7 +28,7 @@ func TestDeclarationFollowsTheProtocolDefinition(t *testing.T) {
 		object     *shape.Object
 		more, less []string
 	}{
-		{"AgentCard", agentCard, nil, []string{"signatures"}},
+		{"AgentCard", agentCard, []string{"extended"}, []string{"signatures"}},
 		{"AgentSkill", skill, []string{"input", "output", "timeout", "maxConcurrent", "onCrash"}, nil},
 		{"AgentInterface", agentInterface, nil, nil},
 		{"AgentProvider", provider, nil, nil},

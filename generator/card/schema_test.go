@@ -90,6 +90,8 @@ func TestTheEditorsSchemaRefusesMistakes(t *testing.T) {
 		"a-requirement-on-an-unknown-scheme-T4":        true,
 		"a-requirement-without-any-scheme-declared":    true,
 		"an-extended-card-needs-a-way-to-authenticate": true,
+		"an-extended-card-that-says-nothing":           true,
+		"an-extended-card-is-there-or-it-is-not":       true,
 	}
 	editor := editorSchema(t)
 	for name, src := range files(t, "testdata/mistakes.txtar") {

@@ -118,19 +118,15 @@ func (a *agentPackage) task() jen.Code {
 // have them too.
 func (a *agentPackage) card() (output.File, error) {
 	f := a.newFile()
-	text, rest := jen.Empty(), string(a.agent.Card)
-	schemas := jen.Empty()
+	f.Add(doc("CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.")).Const().Id("CardJSON").Op("=").Add(a.cardText(a.agent.Card)).Line()
+	if a.agent.Extended != nil {
+		f.Add(doc("ExtendedCardJSON is the card for callers who say who they are.")).Const().Id("ExtendedCardJSON").Op("=").Add(a.cardText(a.agent.Extended)).Line()
+	}
 	for _, s := range a.agent.Skills {
 		for _, c := range contracts(s) {
-			schemas.Add(doc(schemaName(c.ref) + " is the JSON Schema of [" + c.ref.Name + "].")).Const().Id(schemaName(c.ref)).Op("=").Add(stringLiteral(c.schema)).Line().Line()
-			if before, after, found := strings.Cut(rest, c.schema); found {
-				text.Add(stringLiteral(before)).Op("+").Id(schemaName(c.ref)).Op("+")
-				rest = after
-			}
+			f.Add(doc(schemaName(c.ref) + " is the JSON Schema of [" + c.ref.Name + "].")).Const().Id(schemaName(c.ref)).Op("=").Add(stringLiteral(c.schema)).Line()
 		}
 	}
-	f.Add(doc("CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.")).Const().Id("CardJSON").Op("=").Add(text, stringLiteral(rest)).Line()
-	f.Add(schemas)
 	f.Add(doc("Card returns the agent's card.")).Func().Id("Card").Params().Params(a.hub(a.bindings.AgentCard), jen.Error()).Block(
 		jen.Id("card").Op(":=").New(jen.Qual(a.paths.Protocol, a.bindings.AgentCard.Go)),
 		jen.If(jen.Err().Op(":=").Id("card").Dot("UnmarshalJSON").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))), jen.Err().Op("!=").Nil()).Block(
@@ -139,6 +135,20 @@ func (a *agentPackage) card() (output.File, error) {
 		jen.Return(jen.Id("card"), jen.Nil()),
 	)
 	return render(f, pkgFile(a.paths.Agent, "card.gen.go"))
+}
+
+// cardText is a card as a constant, in which constants stand for the schemas.
+func (a *agentPackage) cardText(card []byte) jen.Code {
+	text, rest := jen.Empty(), string(card)
+	for _, s := range a.agent.Skills {
+		for _, c := range contracts(s) {
+			if before, after, found := strings.Cut(rest, c.schema); found {
+				text.Add(stringLiteral(before)).Op("+").Id(schemaName(c.ref)).Op("+")
+				rest = after
+			}
+		}
+	}
+	return text.Add(stringLiteral(rest))
 }
 
 // contract is the input or output of a skill with its schema.
@@ -202,16 +212,26 @@ func (a *agentPackage) server() (output.File, error) {
 		config.set("StorePath", jen.Lit(a.agent.Store))
 		config.set("OpenStore", jen.Qual(sqlitePath, "OpenStore"))
 	}
-	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(
-		jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call(),
-		jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("protocol").Dot("DecodeCard").Call(jen.Index().Byte().Parens(jen.Id("CardJSON"))),
-		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
-		jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.lines()...), jen.Id("opts").Op("..."))),
-	).Line()
+	body := []jen.Code{jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call()}
+	body = append(body, decodeCard("card", "CardJSON")...)
+	if a.agent.Extended != nil {
+		body = append(body, decodeCard("extended", "ExtendedCardJSON")...)
+		config.set("Extended", jen.Id("extended"))
+	}
+	body = append(body, jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.lines()...), jen.Id("opts").Op("..."))))
+	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(body...).Line()
 	for _, s := range a.agent.Skills {
 		f.Add(a.glue(s))
 	}
 	return render(f, pkgFile(a.paths.Agent, "server.gen.go"))
+}
+
+// decodeCard reads a constant that is a card.
+func decodeCard(name, constant string) []jen.Code {
+	return []jen.Code{
+		jen.List(jen.Id(name), jen.Err()).Op(":=").Id("protocol").Dot("DecodeCard").Call(jen.Index().Byte().Parens(jen.Id(constant))),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+	}
 }
 
 // repeats are the fields of what says how messages are known that come again.
@@ -273,6 +293,9 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 	}
 	if s.Retry {
 		d.set("OnCrash", jen.Qual(serverPath, "CrashRetry"))
+	}
+	if s.Hidden {
+		d.set("Hidden", jen.True())
 	}
 	d.set("Run", a.run(s))
 	return jen.Func().Id(glueName(s)).Params(jen.Id("s").Id("Skills")).Qual(serverPath, "Skill").Block(

@@ -9,8 +9,10 @@ import (
 type Agent struct {
 	Name string `json:"name"` // card name, as written
 	// Card is the agent card to embed, as 1.0 JSON, with the skill schemas in the a2agen extension's params.
-	Card   json.RawMessage `json:"card"`
-	Skills []*Skill        `json:"skills"`
+	Card json.RawMessage `json:"card"`
+	// Extended is the card for callers who say who they are; nil: there is none.
+	Extended json.RawMessage `json:"extended,omitempty"`
+	Skills   []*Skill        `json:"skills"`
 	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
 	Types []*DataType `json:"types"`
 	// Operations are those of the protocol that the runtime does not know, and that the handlers may implement.
@@ -65,4 +67,5 @@ type Skill struct {
 	Timeout       time.Duration `json:"timeout,omitempty"`       // 0: the runtime's default
 	MaxConcurrent int           `json:"maxConcurrent,omitempty"` // 0: unlimited
 	Retry         bool          `json:"retry,omitempty"`         // what a crash interrupts is tried again
+	Hidden        bool          `json:"hidden,omitempty"`        // from callers who do not say who they are
 }

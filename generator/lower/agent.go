@@ -17,12 +17,15 @@ import (
 // card, which is published by somebody else and stays as it is. When the list holds an error the agent is nil.
 func Agent(c *card.Card, versions []string) (*ir.Agent, diag.List) {
 	p := publisher{card: c, versions: versions}
-	published := p.publish()
+	agent := &ir.Agent{Name: c.Name, Card: p.publish(c.Public())}
+	if c.Hides {
+		again := publisher{card: c, versions: versions} // its problems are the same
+		agent.Extended = again.publish(c.Private())
+	}
 	p.problems.Sort()
 	if p.problems.HasErrors() {
 		return nil, p.problems
 	}
-	agent := &ir.Agent{Name: c.Name, Card: published}
 	for _, s := range c.Skills {
 		agent.Skills = append(agent.Skills, agentSkill(s))
 	}
@@ -49,7 +52,7 @@ func agentSkill(s *card.Skill) *ir.Skill {
 		ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples,
 		InputModes:  withJSON(s.InputModes, s.Input),
 		OutputModes: withJSON(s.OutputModes, s.Output),
-		Timeout:     s.Timeout, MaxConcurrent: s.MaxConcurrent, Retry: s.Retry,
+		Timeout:     s.Timeout, MaxConcurrent: s.MaxConcurrent, Retry: s.Retry, Hidden: s.Hidden,
 	}
 	if s.Input != nil {
 		out.Input, out.InputSchema, out.TextField = s.Input.Ref, s.Input.Bundle, s.Input.TextField

@@ -16,14 +16,15 @@ import (
 // publisher makes the card that an agent serves of the card that its user wrote.
 type publisher struct {
 	card     *card.Card
+	skills   []*card.Skill // that the card lists
 	versions []string
 	problems diag.List
 }
 
-// publish returns the card as 1.0 JSON: what the user wrote, the defaults of what A2A requires and the user left out, and
+// publish returns the card, whose skills are given, as 1.0 JSON: what the user wrote, the defaults of what A2A requires and the user left out, and
 // the a2agen extension with the schemas of the skills. Nothing is promised that the generated server does not do.
-func (p *publisher) publish() json.RawMessage {
-	n := p.card.Public()
+func (p *publisher) publish(n *yaml.Node, skills []*card.Skill) json.RawMessage {
+	p.skills = skills
 	if yamlx.Get(n, "version") == nil {
 		yamlx.Set(n, "version", yamlx.NewText(n, card.DefaultVersion))
 	}
@@ -37,7 +38,7 @@ func (p *publisher) publish() json.RawMessage {
 			yamlx.Set(n, key, yamlx.NewTexts(n, card.DefaultModes()))
 		}
 	}
-	p.skills(n)
+	p.fillSkills(n)
 	return yamlx.JSON(p.card.Order(n))
 }
 
@@ -86,7 +87,7 @@ func CheckBindings(c *card.Card, p *ir.Protocol) (problems diag.List) {
 	if c == nil || p == nil || c.Origin != "" {
 		return nil
 	}
-	for _, i := range yamlx.Items(yamlx.Get(c.Public(), "supportedInterfaces")) {
+	for _, i := range yamlx.Items(yamlx.Get(c.Root, "supportedInterfaces")) {
 		binding, version := yamlx.Get(i, "protocolBinding"), yamlx.Get(i, "protocolVersion")
 		for _, v := range p.Versions {
 			routed := slices.ContainsFunc(v.Operations, func(op *ir.Operation) bool { return len(op.HTTP) > 0 })
@@ -118,10 +119,8 @@ func (p *publisher) capabilities(n *yaml.Node) {
 		if yamlx.Get(caps, "streaming") == nil {
 			yamlx.Set(caps, "streaming", yamlx.NewBool(caps, true))
 		}
-		const extended = "extendedAgentCard"
-		if k, v := yamlx.Pair(caps, extended); yamlx.IsTrue(v) {
-			p.warn(yamlx.Pos(p.card.File, k), "not-served", "write false", "the generated server does not support %s: the published card says false", extended)
-			yamlx.Set(caps, extended, yamlx.NewBool(v, false))
+		if p.card.Hides {
+			yamlx.Set(caps, "extendedAgentCard", yamlx.NewBool(caps, true))
 		}
 	}
 	if p.card.Extended {
@@ -133,7 +132,7 @@ func (p *publisher) capabilities(n *yaml.Node) {
 // require it.
 func (p *publisher) extension(caps *yaml.Node) {
 	skills := yamlx.NewMap(caps)
-	for _, s := range p.card.Skills {
+	for _, s := range p.skills {
 		contract := yamlx.NewMap(caps)
 		if s.Input != nil {
 			yamlx.Set(contract, "input", yamlx.NewRaw(caps, s.Input.Bundle))
@@ -164,10 +163,10 @@ func (p *publisher) extension(caps *yaml.Node) {
 	list.Content = append(list.Content, ext)
 }
 
-// skills fills in what A2A requires of a skill, and the modes of skills whose schemas add one.
-func (p *publisher) skills(n *yaml.Node) {
+// fillSkills fills in what A2A requires of a skill, and the modes of skills whose schemas add one.
+func (p *publisher) fillSkills(n *yaml.Node) {
 	nodes := yamlx.Items(yamlx.Get(n, "skills"))
-	for i, s := range p.card.Skills {
+	for i, s := range p.skills {
 		node := nodes[i]
 		if yamlx.Get(node, "name") == nil {
 			yamlx.Set(node, "name", yamlx.NewText(node, s.Name))

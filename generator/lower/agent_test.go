@@ -3,6 +3,7 @@ package lower_test
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io/fs"
 	"os"
 	"strings"
@@ -141,7 +142,7 @@ supportedInterfaces:
   - {url: "https://weather.example.com/grpc", protocolBinding: GRPC, protocolVersion: "1.0"}
   - {url: /a2a, protocolBinding: JSONRPC, protocolVersion: "1.0"}
   - {url: /a2a, protocolBinding: JSONRPC, protocolVersion: "0.3"}
-capabilities: {pushNotifications: true, extendedAgentCard: true}
+capabilities: {pushNotifications: true}
 securitySchemes: {bearer: {httpAuthSecurityScheme: {scheme: bearer}}}
 securityRequirements: [{schemes: {bearer: {}}}]
 skills:
@@ -149,7 +150,6 @@ skills:
 `)
 	want := `agent.yaml:5:64: warning: the generated server does not serve "GRPC": this interface is not published
 agent.yaml:7:60: warning: the generated server does not speak version "0.3": this interface is not published (list it under protocol in a2agen.yaml)
-agent.yaml:8:41: warning: the generated server does not support extendedAgentCard: the published card says false (write false)
 agent.yaml:10:1: warning: the generated server does not check credentials (check credentials in front of the server)
 `
 	if diff := cmp.Diff(want, problems); diff != "" {
@@ -162,8 +162,41 @@ agent.yaml:10:1: warning: the generated server does not check credentials (check
 	if len(published.SupportedInterfaces) != 1 || published.SupportedInterfaces[0].URL != "/a2a" {
 		t.Errorf("interfaces: %s", agent.Card)
 	}
-	if c := published.Capabilities; !*c.PushNotifications || *c.ExtendedAgentCard {
+	if c := published.Capabilities; !*c.PushNotifications || c.ExtendedAgentCard != nil {
 		t.Errorf("capabilities: %s", agent.Card)
+	}
+}
+
+// R22: what only identified callers see stands in a card of its own.
+func TestTheExtendedCardSaysMore(t *testing.T) {
+	agent, problems := lowered(t, `
+name: Weather
+description: Says the weather.
+securitySchemes: {bearer: {httpAuthSecurityScheme: {scheme: bearer}}}
+skills:
+  - {id: storm, description: Warns., input: {type: object, properties: {secret: {type: string}}}}
+  - {id: forecast, description: Tomorrow.}
+extended: {skills: [storm], description: Warns of storms., documentationUrl: "https://inside.example.com"}
+`)
+	if problems != "" {
+		t.Fatal(problems)
+	}
+	var public, private a2a.AgentCard
+	if err := errors.Join(json.Unmarshal(agent.Card, &public), json.Unmarshal(agent.Extended, &private)); err != nil {
+		t.Fatal(err)
+	}
+	if len(public.Skills) != 1 || public.Skills[0].ID != "forecast" || public.DocumentationURL != nil || strings.Contains(string(agent.Card), "storm") ||
+		strings.Contains(string(agent.Card), "secret") {
+		t.Errorf("the public card says too much: %s", agent.Card)
+	}
+	if len(private.Skills) != 2 || private.Description != "Warns of storms." || !strings.Contains(string(agent.Extended), "secret") {
+		t.Errorf("the extended card says too little: %s", agent.Extended)
+	}
+	if !*public.Capabilities.ExtendedAgentCard || !*private.Capabilities.ExtendedAgentCard {
+		t.Error("the cards do not say that there is an extended one")
+	}
+	if !agent.Skills[0].Hidden || agent.Skills[1].Hidden {
+		t.Errorf("hidden: %v %v", agent.Skills[0].Hidden, agent.Skills[1].Hidden)
 	}
 }
 

@@ -515,11 +515,12 @@ func newVersionV02() *runtime.Version {
 		AppendCard: runtime.AppendCard(appendAgentCardV02JSON),
 		ReadCard:   runtime.ReadCard(readAgentCardV02JSON, asCard),
 		Rules: runtime.Rules{
-			Final:       true,
-			PushTask:    true,
-			PlainErrors: true,
-			NoHistory:   true,
-			CardPath:    "/.well-known/agent.json",
+			Final:        true,
+			PushTask:     true,
+			PlainErrors:  true,
+			NoHistory:    true,
+			CardPath:     "/.well-known/agent.json",
+			ExtendedPath: "/agent/authenticatedExtendedCard",
 		},
 	}
 }

@@ -26,11 +26,12 @@ type Engine struct {
 	hooks   Hooks
 	repeats Repeats
 
-	terms     // what the card and the protocol say
-	catalog   // the skills
-	admission // the calls that are admitted
-	registry  // the tasks that somebody works on or reads
-	deadlines // of the calls of the store
+	terms             // what the card and the protocol say
+	catalog           // the skills
+	public    catalog // those that are not hidden
+	admission         // the calls that are admitted
+	registry          // the tasks that somebody works on or reads
+	deadlines         // of the calls of the store
 
 	protocol   *runtime.Protocol
 	operations map[string]Operation // those that the runtime does not know
@@ -55,7 +56,9 @@ type Options struct {
 	Strict bool // requests that name no version are none of 1.0 (R73)
 	Now    func() time.Time
 	Hooks  Hooks
-	Pusher Pusher // sends push notifications; nil: there are none, whatever the card says
+	// Identifies: the host finds out who callers are. Without that there is no extended card for anybody.
+	Identifies bool
+	Pusher     Pusher // sends push notifications; nil: there are none, whatever the card says
 }
 
 // New makes an engine. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -67,7 +70,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 	e := &Engine{
 		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), hooks: o.Hooks, repeats: cfg.Repeats,
 		now:       func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
-		terms:     newTerms(cfg, o.Strict),
+		terms:     newTerms(cfg, o),
 		admission: newAdmission(),
 		registry:  registry{live: map[store.Key]*live{}},
 		protocol:  cfg.Protocol, operations: cfg.Operations,
@@ -85,8 +88,8 @@ func New(cfg Config, o Options) (*Engine, error) {
 	e.beat.e, e.keeper.e, e.keeper.turn = e, e, make(chan struct{}, 1)
 	e.beat.now.Store(1)
 	var err error
-	e.catalog, err = newCatalog(cfg.Skills, o.Router)
-	if err == nil {
+	if e.catalog, err = newCatalog(cfg.Skills, o.Router); err == nil {
+		e.public = e.catalog.public()
 		e.courier.wake() // for what an instance before left
 	}
 	return e, err
@@ -168,4 +171,24 @@ func newCatalog(skills []Skill, router Router) (catalog, error) {
 		c.byID[def.ID] = sk
 	}
 	return c, nil
+}
+
+// public are the skills that are not hidden.
+func (k *catalog) public() catalog {
+	c := catalog{byID: map[string]*skill{}, router: k.router}
+	for _, sk := range k.skills {
+		if !sk.Hidden {
+			c.skills = append(c.skills, sk)
+			c.byID[sk.ID] = sk
+		}
+	}
+	return c
+}
+
+// seenBy are the skills that a caller may call, by the name he has; "" is nobody's.
+func (e *Engine) seenBy(principal string) *catalog {
+	if principal == "" {
+		return &e.public
+	}
+	return &e.catalog
 }

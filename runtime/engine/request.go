@@ -55,7 +55,8 @@ func (r *Request) Serve(params any) (Answer, error) {
 		return r.push(p)
 	}
 	if r.Op.Role == runtime.RoleExtendedCard {
-		return Answer{Result: r.e.card}, nil
+		card, err := r.card()
+		return Answer{Result: card}, err
 	}
 	return r.own(params)
 }
@@ -87,7 +88,7 @@ func (r *Request) Allowed() *runtime.Error {
 		}
 		return nil
 	case runtime.RoleExtendedCard:
-		if r.Version.Rules.PublicCard {
+		if r.Version.Rules.PublicCard || r.e.extended != nil {
 			return nil
 		}
 		if r.e.info.Extended || r.Version.Rules.PlainErrors { // 0.3 has this error for both (its §8.2)
@@ -99,6 +100,17 @@ func (r *Request) Allowed() *runtime.Error {
 		return nil
 	}
 	return runtime.ErrUnsupportedOperation
+}
+
+// card carries out the operation that gets the extended card, which is for identified callers.
+func (r *Request) card() (runtime.Card, error) {
+	switch {
+	case r.Version.Rules.PublicCard:
+		return r.e.card, nil
+	case r.Caller == "":
+		return nil, ErrUnidentified
+	}
+	return r.e.extended, nil
 }
 
 // owner names whose tasks the request means.

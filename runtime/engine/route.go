@@ -22,9 +22,9 @@ type target struct {
 // only skill, by words, and at last by the user's router. Naming a skill that there is not is an error; when nothing
 // fits the target is empty.
 func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
-	parts := c.parts
+	parts, k := c.parts, e.seenBy(c.owner.Principal)
 	data := dataOf(parts)
-	sk, err := e.named(info.Metadata)
+	sk, err := k.named(info.Metadata)
 	if err != nil {
 		return target{}, err
 	}
@@ -34,7 +34,7 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 	if len(data) == 0 {
 		seen = jsonText(text)
 	}
-	if call, ok := e.callOf(seen); ok && (sk == nil || sk.ID == call.skill.ID) {
+	if call, ok := k.callOf(seen); ok && (sk == nil || sk.ID == call.skill.ID) {
 		sk = call.skill
 		if len(data) > 0 {
 			data = call.input
@@ -43,15 +43,15 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 		}
 	}
 	if sk == nil {
-		sk, value = e.fitting(parts, seen)
+		sk, value = k.fitting(parts, seen)
 	}
 	if sk == nil && e.router != nil {
 		id, err := e.router(c.ctx, c.req.Message)
 		if err != nil {
 			return target{}, err
 		}
-		if sk = e.byID[id]; sk == nil && id != "" {
-			return target{}, e.noSkill("message", id)
+		if sk = k.byID[id]; sk == nil && id != "" {
+			return target{}, k.noSkill("message", id)
 		}
 	}
 	switch {
@@ -62,7 +62,7 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 		}
 		return target{sk, in, missing}, err
 	case len(data) > 0 || text == "":
-		return target{}, runtime.ErrInvalidParams.With("the message fits no skill: %s", e.listSkills()).
+		return target{}, runtime.ErrInvalidParams.With("the message fits no skill: %s", k.listSkills()).
 			WithViolations(runtime.Violation{Field: "message.parts", Description: "fits no skill"})
 	}
 	return target{}, nil // a person wrote: an answer helps, an error does not

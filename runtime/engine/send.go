@@ -184,7 +184,7 @@ func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Messag
 		return nil, false, err
 	}
 	if target.skill == nil {
-		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(e.help())}}
+		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(e.seenBy(c.owner.Principal).help())}}
 		return c.message(help, c.private.ClientID), false, nil
 	}
 	c.skill = target.skill

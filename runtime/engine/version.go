@@ -73,14 +73,15 @@ type terms struct {
 	strict   bool
 	card     runtime.Card
 	info     runtime.CardInfo
+	extended runtime.Card // for identified callers; nil: there is none, or nobody is identified
 	// tenants are the declared ones; nil when the card declares none: then any tenant is a name space of its own.
 	tenants  map[string]bool
 	required []string        // extensions that a request must declare
 	known    map[string]bool // all declared extensions
 }
 
-func newTerms(cfg Config, strict bool) terms {
-	t := terms{strict: strict, card: cfg.Card, info: cfg.Card.CardInfo(), known: map[string]bool{}}
+func newTerms(cfg Config, o Options) terms {
+	t := terms{strict: o.Strict, card: cfg.Card, info: cfg.Card.CardInfo(), known: map[string]bool{}}
 	codings := len(cfg.Protocol.Versions)
 	for i, v := range cfg.Protocol.Versions {
 		spoken := &Version{v, i, codings}
@@ -89,6 +90,9 @@ func newTerms(cfg Config, strict bool) terms {
 		if t.byClient == nil && v.Rules.ClientIDs {
 			t.byClient = spoken
 		}
+	}
+	if o.Identifies {
+		t.extended = cfg.Extended
 	}
 	for _, x := range t.info.Extensions {
 		t.known[x.URI] = true

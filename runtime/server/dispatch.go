@@ -167,7 +167,7 @@ func (x *exchange) single(f binding, event any) {
 // told is what the peer is told of an error, and the status with which a caller is refused who is not known; 0 for any
 // other error. What is not meant for the peer is logged.
 func (x *exchange) told(err error) (e *runtime.Error, refused int) {
-	if u := (*unauthorized)(nil); errors.As(err, &u) {
+	if u := (*unauthorized)(nil); errors.As(err, &u) || errors.Is(err, engine.ErrUnidentified) {
 		x.s.logger.Info("request refused", "error", err)
 		x.w.Header().Set("WWW-Authenticate", "Bearer")
 		return runtime.ErrInvalidRequest.With("the request needs valid credentials"), http.StatusUnauthorized

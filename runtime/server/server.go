@@ -35,18 +35,19 @@ type Server struct {
 	rest    []restTable                     // what HTTP+JSON has, by version
 	codings []engine.Coding                 // of events over JSON-RPC, by version
 
-	card   cards
-	origin *http.CrossOriginProtection
-	names  map[string]bool // hosts under which the agent is reached on its own machine
-	bodies budget.Budget   // of requests being received
-	sender *webhook.Sender // of push notifications
-	tasks  tasks           // where they are kept
+	card     cards
+	extended map[string]*engine.Version // paths where a version has the extended card
+	origin   *http.CrossOriginProtection
+	names    map[string]bool // hosts under which the agent is reached on its own machine
+	bodies   budget.Budget   // of requests being received
+	sender   *webhook.Sender // of push notifications
+	tasks    tasks           // where they are kept
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
 // the same.
 func New(cfg Config, opts ...Option) (*Server, error) {
-	s := &Server{options: defaultOptions(), paths: map[string]bool{}, origin: http.NewCrossOriginProtection()}
+	s := &Server{options: defaultOptions(), paths: map[string]bool{}, extended: map[string]*engine.Version{}, origin: http.NewCrossOriginProtection()}
 	for _, o := range opts {
 		o(&s.options)
 	}
@@ -65,7 +66,7 @@ func (s *Server) start(cfg Config) (err error) {
 	if s.sender, err = s.newSender(); err != nil {
 		return err
 	}
-	s.core.Pusher = s.sender
+	s.core.Pusher, s.core.Identifies = s.sender, s.identity != nil
 	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
 		return err
 	}
@@ -140,6 +141,7 @@ func (s *Server) readCard(card runtime.Card) error {
 
 // addPath serves JSON-RPC at the path and at the path + "/".
 func (s *Server) addPath(p string) {
+	s.addExtended(p)
 	p = strings.TrimRight(p, "/")
 	s.paths[p] = true
 	s.paths[p+"/"] = true
@@ -185,6 +187,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveRPC(w, r)
 	case s.card.paths[path] != nil:
 		s.serveCard(w, r, s.card.paths[path])
+	case s.extended[path] != nil:
+		s.serveExtended(w, r, s.extended[path])
 	case path == runtime.PushKeysPath && s.signer != nil:
 		s.serveKeys(w, r)
 	case path == "/" && wantsPage(r):
