@@ -52,6 +52,15 @@ func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
 			t.Errorf("closed %d times: %v", opened.closed, err)
 		}
 	}
+	for _, word := range []string{"memory", ":memory:"} {
+		s, err := open(word)
+		if err != nil || opened != nil {
+			t.Fatalf("with %q: %v, %+v", word, err, opened)
+		}
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}
 	own := &filed{Store: store.NewMemory(store.MemoryLimits{})}
 	for i, opt := range []server.Option{server.InMemory(), server.WithStore(own)} {
 		s, err := open("x.db", opt)
@@ -70,6 +79,9 @@ func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
 		t.Errorf("a server that cannot work leaves the store open: %v", err)
 	}
 	cfg.OpenStore, cfg.Skills = nil, cfg.Skills[1:]
+	if s, err := open("memory"); err != nil || s.Close() != nil {
+		t.Errorf("an agent without a file, in memory: %v", err)
+	}
 	if _, err := open("x.db"); err == nil || !strings.Contains(err.Error(), `write "store: sqlite" in a2agen.yaml`) {
 		t.Errorf("a file for an agent without: %v", err)
 	}
