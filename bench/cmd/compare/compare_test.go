@@ -93,6 +93,17 @@ func TestBenchmarkLinesAreRead(t *testing.T) {
 	}
 }
 
+func TestTheFiguresOfPushNotificationsAreRead(t *testing.T) {
+	line := "BenchmarkPush-2   \t       1\t 555446156 ns/op\t        16.13 MB\t     16057 notifications/s\n"
+	rows, err := readPush([]byte(line+line), 2)
+	if err != nil || rows[0].cells[colA2Agen] != "16057 (16057–16057); 16.1 (16.1–16.1) MB" {
+		t.Errorf("rows are %+v (%v)", rows, err)
+	}
+	if _, err := readPush([]byte(line), 2); err == nil {
+		t.Error("a run is missing, and nobody says so")
+	}
+}
+
 func TestARowOfDurableWorkSaysWhatWasReached(t *testing.T) {
 	c := cost{
 		time:  []series{{50_000, 40_000}, {200_000, 120_000}},
