@@ -113,7 +113,7 @@ func (x *exchange) unlessParse(err *runtime.Error) *runtime.Error {
 // reply answers with a result.
 func (x *exchange) reply(f binding, result any) {
 	if card, ok := result.(runtime.Card); ok {
-		result = card.At(x.s.baseOf(x.r))
+		result = x.s.cardAt(card, x.s.baseOf(x.r))
 	}
 	err := x.Pass(func(b []byte) ([]byte, error) {
 		b, err := x.Op.Append(f.beginFrame(b), result)

@@ -20,6 +20,7 @@ type options struct {
 	identity   func(*http.Request) (string, error)
 	origins    []string
 	cardMaxAge time.Duration
+	grpcURL    bool
 	pushTo     []string
 	signer     PushSigner
 
@@ -50,6 +51,10 @@ func WithLimits(l Limits) Option { return func(o *options) { o.core.Limits = l }
 // interfaces get. Without it the environment's A2A_PUBLIC_URL counts, then trusted forwarded headers, then the
 // request's Host.
 func WithURL(base string) Option { return func(o *options) { o.url = base } }
+
+// WithGRPCURL writes the address of gRPC in the card as a URL, "http://host:port", for clients that want a scheme. Without it
+// the address is host:port, as the official clients want it.
+func WithGRPCURL() Option { return func(o *options) { o.grpcURL = true } }
 
 // WithForwarded trusts X-Forwarded-Proto, -Host and -Prefix (and Forwarded) of requests. Only for servers that nobody
 // reaches but through a proxy that sets them. What the Host header says is the proxy's to check then.
