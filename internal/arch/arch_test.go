@@ -39,8 +39,9 @@ var rows = map[string]string{
 	"runtime/push/verify":      "runtime runtime/push runtime/wire",
 
 	// What is generated and kept in this module.
-	"a2a":             "runtime runtime/client runtime/wire",
-	"internal/a2aall": "runtime runtime/client runtime/legacy runtime/wire",
+	"a2a":               "runtime runtime/client runtime/wire",
+	"internal/a2aall":   "runtime runtime/client runtime/legacy runtime/wire",
+	"internal/a2awires": "runtime runtime/client runtime/legacy runtime/wire",
 
 	// Values that every stage of generating speaks in.
 	"generator/diag":    "",
