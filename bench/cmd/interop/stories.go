@@ -13,8 +13,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
-// startDesk starts an agent of all versions in this process that tells webhooks on this machine about its tasks.
-func startDesk() (url string, stop func(), err error) {
+// startStories starts an agent of all versions in this process that tells webhooks on this machine about its tasks.
+func startStories() (url string, stop func(), err error) {
 	p := a2aall.Protocol()
 	var interfaces []string
 	for _, v := range p.Versions {
