@@ -259,7 +259,7 @@ func TestWhatIsRefusedOverHTTPJSON(t *testing.T) {
 			str(got, "error", "details", 0, "reason") != tt.reason {
 			t.Errorf("%s: %s %v", tt.name, resp.Status, got)
 		}
-		if allow := resp.Header.Get("Allow"); (tt.status == 405) != (allow == "GET, OPTIONS") {
+		if allow := resp.Header.Get("Allow"); (tt.status == 405) != (allow == "GET, HEAD, OPTIONS") {
 			t.Errorf("%s: Allow is %q", tt.name, allow)
 		}
 	}
@@ -286,11 +286,34 @@ func TestServiceParametersOverHTTPJSON(t *testing.T) {
 	if id := str(first, "task", "id"); id == "" || str(again, "task", "id") != id {
 		t.Errorf("a message that came again: %v, %v", first, again)
 	}
-	if resp := a.rest("OPTIONS", "/tasks", ""); resp.StatusCode != http.StatusNoContent || resp.Header.Get("Allow") == "" {
-		t.Errorf("OPTIONS: %s", resp.Status)
-	}
 	if resp := a.rest("POST", "/message:send", message("hi"), "Sec-Fetch-Site: cross-site"); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another origin: %s", resp.Status)
+	}
+}
+
+// TestMethodsOfPaths: HEAD is GET without the body, and OPTIONS says what a path has.
+func TestMethodsOfPaths(t *testing.T) {
+	a := start(t, restCard, []server.Skill{scripted(nil)}, server.WithOrigins("https://trusted.example"))
+	for path, want := range map[string]string{
+		"/tasks": "GET, HEAD, OPTIONS", "/acme/tasks/x": "GET, HEAD, OPTIONS", "/tasks/x:cancel": "POST, OPTIONS",
+		"/tasks/x:subscribe": "GET, POST, OPTIONS", "/tasks/x/pushNotificationConfigs/y": "GET, HEAD, DELETE, OPTIONS",
+	} {
+		resp := a.rest("OPTIONS", path, "", "Origin: https://trusted.example", "Access-Control-Request-Method: GET")
+		if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusNoContent || got != want {
+			t.Errorf("OPTIONS %s: %s, Allow %q", path, resp.Status, got)
+		}
+		if got := resp.Header.Get("Access-Control-Allow-Methods"); got+", OPTIONS" != want {
+			t.Errorf("OPTIONS %s: a page may use %q", path, got)
+		}
+	}
+	for path, want := range map[string]int{"/tasks": 200, "/tasks/none": 404, "/tasks/x:subscribe": 405, "/message:send": 405} {
+		resp := a.rest("HEAD", path, "")
+		if b, _ := io.ReadAll(resp.Body); resp.StatusCode != want || len(b) > 0 || resp.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("HEAD %s: %s %s", path, resp.Status, b)
+		}
+	}
+	if resp := a.rest("OPTIONS", "/a/b/c/d", ""); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("OPTIONS of nothing: %s", resp.Status)
 	}
 }
 
