@@ -55,20 +55,23 @@ func (e *Error) PlainText() string {
 	return strings.ToValidUTF8(e.Text(), "\uFFFD")
 }
 
-// details is the list of detail objects.
-func (e *Error) details() json.RawMessage {
+// AllDetails returns the details with the ErrorInfo that Reason and Note stand for: what bindings send.
+func (e *Error) AllDetails() []Detail {
 	if e.Note != "" && e.Metadata(metadataNote) != e.Note {
 		e = e.WithMetadata(metadataNote, e.Note)
 	}
+	for _, d := range e.Details {
+		if d.Type == TypeErrorInfo {
+			return e.Details
+		}
+	}
+	return append([]Detail{{Type: TypeErrorInfo, Reason: e.Reason, Domain: ErrorDomain}}, e.Details...)
+}
+
+// details is the list of detail objects.
+func (e *Error) details() json.RawMessage {
 	var data []json.RawMessage
-	info := false
-	for _, d := range e.Details {
-		info = info || d.Type == TypeErrorInfo
-	}
-	if !info {
-		data = append(data, encode(rpcDetail{Type: TypeErrorInfo, Reason: e.Reason, Domain: ErrorDomain}))
-	}
-	for _, d := range e.Details {
+	for _, d := range e.AllDetails() {
 		if d.Raw != nil {
 			data = append(data, json.RawMessage(d.Raw))
 			continue

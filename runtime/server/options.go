@@ -25,6 +25,7 @@ type options struct {
 	signer     PushSigner
 
 	formerStatuses bool // errors have the statuses of 1.0.0
+	transport      func(*Host) (Transport, error)
 }
 
 // defaultOptions are the options before the caller's.

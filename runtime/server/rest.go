@@ -133,10 +133,10 @@ func (q *restRequest) beginFrame(b []byte) []byte { return b }
 func (q *restRequest) endFrame(b []byte) []byte { return b }
 
 func (q *restRequest) appendError(dst []byte, e *runtime.Error) []byte {
-	return q.appendStatus(dst, e, e.Status(q.statuses()))
+	return q.appendStatus(dst, e, q.Status(e))
 }
 
-func (q *restRequest) status(e *runtime.Error) int { return e.Status(q.statuses()).HTTP }
+func (q *restRequest) status(e *runtime.Error) int { return q.Status(e).HTTP }
 
 // appendStatus appends an error as the body of an answer with a status. Of 0.3 the Python client reads the message and
 // the JavaScript one the code (T61).
@@ -159,7 +159,7 @@ func (q *restRequest) refuse(status int, e *runtime.Error) {
 	if status == http.StatusServiceUnavailable {
 		q.w.Header()["Retry-After"] = retryAfter
 	}
-	q.write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: e.Status(q.statuses()).Code}))
+	q.write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: q.Status(e).Code}))
 }
 
 func (q *restRequest) release() { q.drop() }

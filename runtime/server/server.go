@@ -42,6 +42,8 @@ type Server struct {
 	bodies   budget.Budget   // of requests being received
 	sender   *webhook.Sender // of push notifications
 	tasks    tasks           // where they are kept
+
+	beside Transport // nil: there is none
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -88,7 +90,12 @@ func (s *Server) init(cfg Config) error {
 			return fmt.Errorf("server: origin: %w", err)
 		}
 	}
-	return s.readCard(cfg.Card)
+	if err := s.readCard(cfg.Card); err != nil || s.transport == nil {
+		return err
+	}
+	var err error
+	s.beside, err = s.transport(&Host{s})
+	return err
 }
 
 // readCard takes from the card what the server needs: paths and hosts.
@@ -179,6 +186,12 @@ const (
 // ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and where older spoken
 // versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.beside != nil && s.beside.Calls(r) {
+		if s.allowHost(w, r) {
+			s.beside.ServeHTTP(w, r)
+		}
+		return
+	}
 	switch path := r.URL.Path; {
 	case path == HealthPath:
 		s.serveHealth(w, r)
