@@ -304,6 +304,8 @@ type FieldLayout struct {
 	// Filled: a message that is missing is read as an empty object is, and one that is written as an empty object is
 	// left out.
 	Filled bool `json:"filled,omitempty"`
+	// Written: a message that is missing is written as an empty object.
+	Written bool `json:"written,omitempty"`
 	// Tag is the value of the layout's tag for this case, and Shape are members by which it is known where there is
 	// no tag. A case without a tag is only known by its shape.
 	TagValue string   `json:"tagValue,omitempty"`

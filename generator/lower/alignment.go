@@ -48,7 +48,8 @@ import (
 // A table vX-proto.txt aligns the proto of version X, where that is defined by a schema: members stand by their JSON names,
 // and "must" says what is required, since what the proto requires may be zero.
 //
-// Flags: must (reading refuses its absence), filled (absent reads like {} and {} is left out), as:OLD (by the layout of
+// Flags: must (reading refuses its absence), filled (absent reads like {} and {} is left out),
+// written (what is not set is written as {}, and absent is not {}), as:OLD (by the layout of
 // message OLD, not by the first of its hub type), default:VALUE (of an enum, when absent), absent (the hook says what
 // absence means), informal (the schema does not have it, peers do).
 //
@@ -93,6 +94,7 @@ type alignedLine struct {
 	as, initial  string
 	also, shape  []string
 	must, filled bool
+	written      bool
 	fallback     bool // flag absent
 	informal     bool
 }
@@ -232,6 +234,8 @@ func (l *alignedLine) flags(words []string) []string {
 			l.must = true
 		case "filled":
 			l.filled = true
+		case "written":
+			l.written = true
 		case "absent":
 			l.fallback = true
 		case "informal":
