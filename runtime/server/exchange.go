@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
@@ -35,15 +36,18 @@ const (
 
 // exchange is one HTTP request to a binding being answered: what the bindings over HTTP have in common.
 type exchange struct {
-	Call
-	w      http.ResponseWriter
-	r      *http.Request
-	body   *[]byte // nil: let go
-	params []byte  // of the operation, as JSON; they may be a slice of the body
+	engine.Request
+	s       *Server
+	w       http.ResponseWriter
+	r       *http.Request
+	body    *[]byte     // nil: let go
+	params  []byte      // of the operation, as JSON; they may be a slice of the body
+	counted int64       // bytes of the body that are taken from the server's budget
+	grant   *auth.Grant // nil: nothing was demanded
 }
 
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) exchange {
-	return exchange{Call: s.newCall(r.Context()), w: w, r: r}
+	return exchange{Request: s.engine.NewRequest(r.Context()), s: s, w: w, r: r}
 }
 
 // buffers hold request bodies and the frames of events. Larger ones are not kept.
@@ -64,8 +68,10 @@ func (x *exchange) drop() {
 		return
 	}
 	putBuffer(x.body)
-	x.body, x.params = nil, nil
-	x.giveBack()
+	if x.body, x.params = nil, nil; x.counted > 0 {
+		x.s.bodies.Release(x.counted)
+		x.counted = 0
+	}
 }
 
 // done lets go of what the request holds when the answer is written.
@@ -74,13 +80,18 @@ func (x *exchange) done() {
 	x.Done()
 }
 
-// identify finds the caller.
+// identify finds the caller, before the body is read: of who is not known nothing is. A version that is not spoken
+// comes first among what is wrong.
 func (x *exchange) identify() error {
-	err := x.Identify(askedVersion(x.r), func() *http.Request { return x.r })
-	if err != nil {
-		x.w.Header()["Connection"] = closing // the body is not waited for
+	denial := x.authenticate()
+	if denial == nil {
+		return nil
 	}
-	return err
+	x.w.Header()["Connection"] = closing
+	if asked := askedVersion(x.r); asked != "" && x.s.engine.Spoken(asked) == nil {
+		return x.s.engine.NotSpoken(asked)
+	}
+	return denial
 }
 
 // askedVersion returns the version that a request names, as it stands there; "" if none.
@@ -103,9 +114,9 @@ func (x *exchange) activate() *runtime.Error {
 	if old := x.r.Header[headerExtensionsV0]; len(old) > 0 {
 		lines = append(lines[:len(lines):len(lines)], old...)
 	}
-	active, err := x.Activate(lines)
-	if active != "" {
-		echo := []string{active}
+	active, err := x.s.engine.Activate(lines)
+	if len(active) > 0 {
+		echo := []string{strings.Join(active, ", ")}
 		x.w.Header()[headerExtensions] = echo
 		if x.Version.Unnamed() {
 			x.w.Header()[headerExtensionsV0] = echo
@@ -123,6 +134,20 @@ func jsonContent(header []string) bool {
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 
+// statuses is the table by which the request's errors are classed, over bindings that class them.
+func (x *exchange) statuses() runtime.Statuses { return x.s.statusesOf(x.Version) }
+
+// statusesOf is the table for errors of a version; nil is a request whose version is not known yet.
+func (s *Server) statusesOf(v *engine.Version) runtime.Statuses {
+	switch {
+	case v != nil && v.Rules.PlainErrors:
+		return runtime.Statuses03
+	case s.formerStatuses:
+		return runtime.Statuses100
+	}
+	return runtime.Statuses101
+}
+
 // takeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
 func (x *exchange) takeHeaders(events *engine.Coding) {
 	x.Repeat = repeatKey(x.r)
@@ -131,16 +156,27 @@ func (x *exchange) takeHeaders(events *engine.Coding) {
 	}
 }
 
-// repeatKey reads the header of a client that may send its message again; "" without one.
+// repeatKey reads the header of a client that may send its message again; "" without one. Quotes are those of the
+// header's draft standard.
 func repeatKey(r *http.Request) string {
 	if h := r.Header["Idempotency-Key"]; len(h) > 0 {
-		return RepeatKey(h[0])
+		return strings.Trim(h[0], `"`)
 	}
 	return ""
 }
 
 // lastEventID reads the header of a client that reconnects; 0 without one.
-func lastEventID(r *http.Request) int64 { return EventNumber(r.Header.Get("Last-Event-ID")) }
+func lastEventID(r *http.Request) int64 {
+	h := r.Header.Get("Last-Event-ID")
+	if h == "" {
+		return 0
+	}
+	n, err := strconv.ParseInt(h, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
 
 // inlineLength is up to which size net/http finds the length of a body by itself.
 const inlineLength = 2 << 10

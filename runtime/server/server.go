@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/webhook"
@@ -42,8 +43,8 @@ type Server struct {
 	bodies   budget.Budget   // of requests being received
 	sender   *webhook.Sender // of push notifications
 	tasks    tasks           // where they are kept
-
-	beside Transport // nil: there is none
+	guard    *auth.Guard     // nil: the card's demands are not checked here
+	aboutResource
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -68,7 +69,7 @@ func (s *Server) start(cfg Config) (err error) {
 	if s.sender, err = s.newSender(); err != nil {
 		return err
 	}
-	s.core.Pusher, s.core.Identifies = s.sender, s.identity != nil
+	s.core.Pusher, s.core.Identifies = s.sender, s.access.identifies()
 	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
 		return err
 	}
@@ -90,12 +91,10 @@ func (s *Server) init(cfg Config) error {
 			return fmt.Errorf("server: origin: %w", err)
 		}
 	}
-	if err := s.readCard(cfg.Card); err != nil || s.transport == nil {
+	if err := s.readCard(cfg.Card); err != nil {
 		return err
 	}
-	var err error
-	s.beside, err = s.transport(&Host{s})
-	return err
+	return s.protect(cfg.Extended)
 }
 
 // readCard takes from the card what the server needs: paths and hosts.
@@ -186,12 +185,6 @@ const (
 // ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and where older spoken
 // versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if s.beside != nil && s.beside.Calls(r) {
-		if s.allowHost(w, r) {
-			s.beside.ServeHTTP(w, r)
-		}
-		return
-	}
 	switch path := r.URL.Path; {
 	case path == HealthPath:
 		s.serveHealth(w, r)
@@ -202,6 +195,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveCard(w, r, s.card.paths[path])
 	case s.extended[path] != nil:
 		s.serveExtended(w, r, s.extended[path])
+	case s.aboutResource.at(path):
+		s.serveResource(w, r)
 	case path == runtime.PushKeysPath && s.signer != nil:
 		s.serveKeys(w, r)
 	case path == "/" && wantsPage(r):
