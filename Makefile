@@ -36,9 +36,9 @@ cross: ## vet for other systems and for small machines, and test the codecs on 3
 	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
 	GOARCH=386 $(GO) test ./runtime/wire ./runtime/check
 
-interop: ## the wire against the official SDKs: Go, and a typed skill and webhooks in Python and JavaScript (downloads them)
+interop: ## a2agen and other implementations call each other, over every binding and version they have (downloads them; WRITE=1 writes docs/interop.md)
 	cd bench && $(GO) test ./...
-	cd bench && $(GO) run ./cmd/languages
+	cd bench && $(GO) run ./cmd/interop $(if $(WRITE),-write)
 
 bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh

@@ -16,13 +16,17 @@ const Module = "github.com/a2agen/a2agen"
 // Chosen are the packages of the runtime that need a module of others, with its path. Agents link them by choice; nothing
 // else of this module does.
 var Chosen = map[string]string{
-	"runtime/push/verify":  "github.com/go-jose/go-jose/v4",
-	"runtime/store/sqlite": "modernc.org/sqlite",
+	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
+	"runtime/server/grpcserver": "google.golang.org/grpc",
+	"runtime/store/sqlite":      "modernc.org/sqlite",
 }
 
 // Behind are the modules that a module of [Chosen] needs itself on some system: go.mod of a project has to name
 // them all.
 var Behind = map[string][]string{
+	"google.golang.org/grpc": {
+		"golang.org/x/net", "golang.org/x/sys", "golang.org/x/text", "google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf",
+	},
 	"modernc.org/sqlite": {
 		"github.com/dustin/go-humanize", "github.com/google/uuid", "github.com/mattn/go-isatty", "github.com/ncruces/go-strftime",
 		"github.com/remyoudompheng/bigfft", "golang.org/x/sys", "modernc.org/libc", "modernc.org/mathutil", "modernc.org/memory",

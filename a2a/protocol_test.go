@@ -309,7 +309,7 @@ func TestACardMovesWithoutChangingTheOriginal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := card.At("https://example.com/x").CardInfo().Interfaces[0].URL; got != "https://example.com/x/a2a" {
+	if got := card.At(func(i runtime.Interface) string { return runtime.Rebase("https://example.com/x", i) }).CardInfo().Interfaces[0].URL; got != "https://example.com/x/a2a" {
 		t.Errorf("moved to %s", got)
 	}
 	if got := card.CardInfo().Interfaces[0].URL; got != "http://localhost/a2a" {

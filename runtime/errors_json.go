@@ -2,6 +2,7 @@ package runtime
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -54,20 +55,23 @@ func (e *Error) PlainText() string {
 	return strings.ToValidUTF8(e.Text(), "\uFFFD")
 }
 
-// details is the list of detail objects.
-func (e *Error) details() json.RawMessage {
+// AllDetails returns the details with the ErrorInfo that Reason and Note stand for: what bindings send.
+func (e *Error) AllDetails() []Detail {
 	if e.Note != "" && e.Metadata(metadataNote) != e.Note {
 		e = e.WithMetadata(metadataNote, e.Note)
 	}
+	for _, d := range e.Details {
+		if d.Type == TypeErrorInfo {
+			return e.Details
+		}
+	}
+	return append([]Detail{{Type: TypeErrorInfo, Reason: e.Reason, Domain: ErrorDomain}}, e.Details...)
+}
+
+// details is the list of detail objects.
+func (e *Error) details() json.RawMessage {
 	var data []json.RawMessage
-	info := false
-	for _, d := range e.Details {
-		info = info || d.Type == TypeErrorInfo
-	}
-	if !info {
-		data = append(data, encode(rpcDetail{Type: TypeErrorInfo, Reason: e.Reason, Domain: ErrorDomain}))
-	}
-	for _, d := range e.Details {
+	for _, d := range e.AllDetails() {
 		if d.Raw != nil {
 			data = append(data, json.RawMessage(d.Raw))
 			continue
@@ -93,21 +97,33 @@ func ReadError(src []byte) (*Error, error) {
 		return nil, &wire.Error{Pointer: "/error", Reason: "not a JSON-RPC error object"}
 	}
 	e := &Error{Code: r.Code, Message: r.Message}
+	e.addDetails(r.Data)
+	e.settle()
+	return e, nil
+}
+
+// addDetails keeps the detail objects of a list, or a single one.
+func (e *Error) addDetails(src json.RawMessage) {
 	var list []json.RawMessage
-	if json.Unmarshal(r.Data, &list) != nil && len(r.Data) > 0 {
-		list = []json.RawMessage{r.Data}
+	if json.Unmarshal(src, &list) != nil && len(src) > 0 {
+		list = []json.RawMessage{src}
 	}
 	for _, raw := range list {
 		e.addDetail(raw)
 	}
-	e.Note = e.Metadata(metadataNote)
+	e.Note = cmp.Or(e.Note, e.Metadata(metadataNote))
+}
+
+// settle gives an error that was read the code and reason of the table, by its reason or else by its code. It is false for
+// one that has neither.
+func (e *Error) settle() bool {
 	for _, known := range Errors() {
 		if e.Reason == known.Reason || (e.Reason == "" && e.Code == known.Code) {
 			e.Code, e.Reason = known.Code, known.Reason
-			break
+			return true
 		}
 	}
-	return e, nil
+	return e.Reason != "" || e.Code != 0
 }
 
 // addDetail keeps one detail object. What has no "@type" is not a detail and is dropped.

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
-	"strings"
 )
 
 // What follows is called by generated protocol code, so that logic which does not depend on the protocol is written
@@ -46,30 +44,6 @@ func Mismatch(t Task, e Event) error {
 		return fmt.Errorf("apply to task %s: a %T is not an update", t.TaskInfo().ID, e.Generated())
 	}
 	return fmt.Errorf("apply to task %s: the update is incomplete or belongs to task %q", t.TaskInfo().ID, info.TaskID)
-}
-
-// Rebase puts an interface URL behind base: with base's scheme and host, and base's path before its own. A URL that is
-// neither HTTP nor a path, such as the host:port of a gRPC interface, stays as it is; so does every URL if base is not
-// an HTTP URL.
-func Rebase(base, address string) string {
-	to, err := url.Parse(base)
-	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {
-		return address
-	}
-	from, err := url.Parse(address)
-	switch {
-	case err != nil, from.Opaque != "", from.User != nil:
-		return address
-	case from.Scheme != "" && from.Scheme != "http" && from.Scheme != "https":
-		return address
-	case from.Scheme == "" && address != "" && !strings.HasPrefix(address, "/"):
-		return address
-	}
-	rebased := to.Scheme + "://" + to.Host + strings.TrimSuffix(to.EscapedPath(), "/") + from.EscapedPath()
-	if from.RawQuery != "" {
-		rebased += "?" + from.RawQuery
-	}
-	return rebased
 }
 
 // Int widens a number that may be not set.

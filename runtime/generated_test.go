@@ -38,32 +38,6 @@ func TestCopiesAreIndependent(t *testing.T) {
 	}
 }
 
-func TestRebasePutsInterfacesBehindTheBase(t *testing.T) {
-	for name, test := range map[string]struct{ base, address, want string }{
-		"another host":              {"https://agents.example.com", "http://localhost:8080/a2a", "https://agents.example.com/a2a"},
-		"behind a path":             {"https://example.com/agents/weather/", "http://localhost:8080/a2a", "https://example.com/agents/weather/a2a"},
-		"a bare path":               {"https://example.com", "/a2a", "https://example.com/a2a"},
-		"no path":                   {"https://example.com/x", "http://localhost", "https://example.com/x"},
-		"nothing":                   {"https://example.com", "", "https://example.com"},
-		"a root path":               {"https://example.com", "http://localhost/", "https://example.com/"},
-		"a query is kept":           {"https://example.com", "http://localhost/a?b=c", "https://example.com/a?b=c"},
-		"escapes are kept":          {"https://example.com", "http://localhost/a%2Fb", "https://example.com/a%2Fb"},
-		"an IPv6 base":              {"http://[::1]:8080", "/a", "http://[::1]:8080/a"},
-		"a gRPC target stays":       {"https://example.com", "localhost:50051", "localhost:50051"},
-		"a gRPC IP stays":           {"https://example.com", "10.0.0.1:50051", "10.0.0.1:50051"},
-		"another scheme stays":      {"https://example.com", "dns:///x", "dns:///x"},
-		"credentials stay":          {"https://example.com", "http://u:p@localhost/a", "http://u:p@localhost/a"},
-		"a base that is no URL":     {"::", "http://localhost/a", "http://localhost/a"},
-		"a base that is not HTTP":   {"ftp://example.com", "http://localhost/a", "http://localhost/a"},
-		"a base without a host":     {"/x", "http://localhost/a", "http://localhost/a"},
-		"an address that is no URL": {"https://example.com", "http://[", "http://["},
-	} {
-		if got := Rebase(test.base, test.address); got != test.want {
-			t.Errorf("%s: %q, want %q", name, got, test.want)
-		}
-	}
-}
-
 func TestNumbersKeepNotSet(t *testing.T) {
 	if Int(nil) != nil || Int32(nil) != nil {
 		t.Error("not set became a number")

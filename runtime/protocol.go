@@ -394,8 +394,8 @@ type Part struct {
 type Card interface {
 	Seen
 	CardInfo() CardInfo
-	// At returns a copy whose interface URLs have the scheme and host of base and base's path before their own.
-	At(base string) Card
+	// At returns a copy whose interfaces have the URLs that place gives them; [Rebase] is how.
+	At(place func(Interface) string) Card
 }
 
 // CardInfo is what the runtime needs to know of a card.

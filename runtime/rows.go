@@ -68,16 +68,54 @@ func ParamsOf[T any](read func(*wire.Reader, *T)) func([]byte) (any, error) {
 func RequestOf[T, N any](read func(*wire.Reader, *T), neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
 		x, err := wire.Decode(Params(src), read)
+		return neutralOf(x, err, neutral, guards)
+	}
+}
+
+// ProtoOf is ReadOf for a message of protobuf.
+func ProtoOf[T any](decode func([]byte, *T) error) func([]byte) (any, error) {
+	return func(src []byte) (any, error) { return orNil(DecodeProto(src, decode)) }
+}
+
+// ProtoTask is ReadTask for a message of protobuf.
+func ProtoTask[T any](decode func([]byte, *T) error, show func(*T) Task) func([]byte) (any, error) {
+	return func(src []byte) (any, error) {
+		x, err := DecodeProto(src, decode)
 		if err != nil {
 			return nil, err
 		}
-		for _, guard := range guards {
-			if err := guard(x); err != nil {
-				return nil, err
-			}
-		}
-		return neutral(x), nil
+		return show(x), nil
 	}
+}
+
+// ProtoRequest is RequestOf for a message of protobuf.
+func ProtoRequest[T, N any](decode func([]byte, *T) error, neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
+	return func(src []byte) (any, error) {
+		x, err := DecodeProto(src, decode)
+		return neutralOf(x, err, neutral, guards)
+	}
+}
+
+// DecodeProto reads a new message of protobuf.
+func DecodeProto[T any](src []byte, decode func([]byte, *T) error) (*T, error) {
+	x := new(T)
+	if err := decode(src, x); err != nil {
+		return nil, err
+	}
+	return x, nil
+}
+
+// neutralOf is the neutral form of a request that has been read.
+func neutralOf[T, N any](x *T, err error, neutral func(*T) *N, guards []func(*T) error) (any, error) {
+	if err != nil {
+		return nil, err
+	}
+	for _, guard := range guards {
+		if err := guard(x); err != nil {
+			return nil, err
+		}
+	}
+	return neutral(x), nil
 }
 
 // orNil is x as any, without a typed nil beside an error.

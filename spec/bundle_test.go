@@ -85,7 +85,7 @@ enum ThingMode { MODE_NONE = 0; MODE_A = 1; MODE_B = 2; }`)
 			if len(problems) != 1 || problems[0].Code != "no-operations" || problems.HasErrors() {
 				t.Fatal(problems)
 			}
-			want.Path, want.Files, want.Package = got.Path, got.Files, map[string]string{"older": "acme.v2"}[name]
+			want.Path, want.Files, want.Package, want.Descriptor = got.Path, got.Files, map[string]string{"older": "acme.v2"}[name], nil
 			if diff := cmp.Diff(want, got, ignorePositions); diff != "" {
 				t.Errorf("document differs (-want +got):\n%s", diff)
 			}

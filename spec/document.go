@@ -37,6 +37,8 @@ type Document struct {
 	Choices    []*Choice    `json:"choices,omitempty"` // of a schema
 	Operations []*Operation `json:"operations,omitempty"`
 	Errors     []*ErrorCode `json:"errors,omitempty"` // of a schema
+	// Descriptor is a proto with what it imports, a serialized FileDescriptorSet without comments.
+	Descriptor []byte `json:"-"`
 	// Envelope are the members of JSON-RPC's own messages, of a schema.
 	Envelope []*EnvelopeMember `json:"envelope,omitempty"`
 }

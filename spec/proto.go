@@ -47,7 +47,11 @@ func readProto(name string, content []byte, folder fs.FS) (*Document, diag.List)
 		return nil, problems.sorted()
 	}
 	c := &converter{sources: s, doc: &Document{Syntax: Proto, Path: name, Files: s.paths()}}
-	c.file(files.FindFileByPath(s.base).(linker.Result))
+	root := files.FindFileByPath(s.base).(linker.Result)
+	c.file(root)
+	if c.doc.Descriptor, err = descriptorOf(root); err != nil {
+		problems.add(diag.Pos{File: name}, err)
+	}
 	problems.merge(c.problems)
 	if list := problems.sorted(); list.HasErrors() {
 		return nil, list

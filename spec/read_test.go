@@ -89,6 +89,10 @@ service Things {
 			{Name: "Drop", GRPC: "/acme.v2.Things/Drop", Pos: at(37, 3), Request: Type{Kind: Empty}, Response: Type{Kind: Empty}},
 		},
 	}
+	if len(doc.Descriptor) == 0 {
+		t.Error("there is no descriptor")
+	}
+	doc.Descriptor = nil
 	if diff := cmp.Diff(want, doc); diff != "" {
 		t.Errorf("document differs (-want +got):\n%s", diff)
 	}

@@ -66,7 +66,7 @@ func (c *codec) appendFn(l *ir.Layout) jen.Code {
 func (c *codec) fails(m *ir.FieldLayout) bool {
 	form := hooks[m.Hook].form
 	switch {
-	case m.Nested != nil, m.Case != nil, m.Filled, form == hookValue:
+	case m.Nested != nil, m.Case != nil, m.Filled, m.Written, form == hookValue:
 		return true
 	case form == hookGroup, form == hookDerived, form == hookPair:
 		return false
@@ -139,6 +139,8 @@ func (c *codec) appendValue(m *ir.FieldLayout, x *jen.Statement) jen.Code {
 	switch {
 	case hooks[m.Hook].writes:
 		return withError("AppendNonEmpty", key, c.writable(m, x), hook("Write"+m.Hook).Call(a.elem))
+	case m.Written:
+		return withError("AppendRequired", key, jen.Qual(wirePath, "OrNew").Call(x), a.fn)
 	case m.Filled:
 		return withError("AppendNonEmpty", key, jen.Qual(wirePath, "OrNew").Call(x), a.fn)
 	case m.Implicit:

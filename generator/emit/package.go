@@ -26,6 +26,9 @@ func ProtocolPackage(p *ir.Protocol, paths Paths) ([]output.File, error) {
 				codec = ProtoCodec
 			}
 			jobs = append(jobs, one(func() (output.File, error) { return codec(p, w, paths) }))
+			if len(w.Descriptor) > 0 {
+				jobs = append(jobs, one(func() (output.File, error) { return Descriptor(w, paths) }))
+			}
 		}
 	}
 	files, err := parallel(jobs)

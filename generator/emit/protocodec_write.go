@@ -57,7 +57,7 @@ func (c *protoCodec) writeMember(m *ir.FieldLayout) jen.Code {
 		return c.writeEnumMember(m, notSet, fail)
 	case t.Kind == ir.KindTimestamp && m.Required:
 		return jen.If(jen.Add(x).Op("==").Parens(jen.Qual("time", "Time").Values())).Add(notSet).Line().Add(write(x))
-	case m.Filled:
+	case m.Filled, m.Written:
 		return write(jen.Qual(wirePath, "OrNew").Call(x))
 	case m.Required && t.Kind == ir.KindMessage:
 		return write(x)

@@ -19,9 +19,11 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	protocol.Add(b.protocolFunc(p))
 	neutrals := map[string]bool{} // operations may share a request type, and versions do
 	for _, v := range p.Written() {
-		protocol.Add((&versionTable{bound: b, v: v, wire: jsonWire(v), neutrals: neutrals, several: len(p.Versions) > 1, newest: v == p.Versions[0]}).code())
+		t := versionTable{bound: b, v: v, wire: jsonWire(v), ops: v.Operations, neutrals: neutrals, several: len(p.Versions) > 1, newest: v == p.Versions[0]}
+		protocol.Add(t.code(t.versionFunc()))
 		for _, w := range otherWires(v) {
-			protocol.Add(wireTable(w)).Line()
+			t := versionTable{bound: b, v: v, wire: w, ops: w.Operations, neutrals: neutrals}
+			protocol.Add(t.code(t.wireFunc()))
 		}
 	}
 	addAll(protocol, b.constructors(p)...)
@@ -101,8 +103,6 @@ func versionFunc(v *ir.Version) string {
 	return "newVersion" + strings.TrimSuffix(jsonWire(v).Suffix, "JSON")
 }
 
-func decodeFunc(w *ir.Wire, t *ir.Type) string { return "decode" + t.Go + w.Suffix }
-
 func readFunc(w *ir.Wire, t *ir.Type) string { return "read" + t.Go + w.Suffix }
 
 func appendFunc(w *ir.Wire, t *ir.Type) string { return "append" + t.Go + w.Suffix }
@@ -115,24 +115,56 @@ func (t *versionTable) appendFn(typ *ir.Type) *jen.Statement {
 	return jen.Id(appendFunc(t.wire, typ))
 }
 
-// versionTable prints the table of one version in its JSON encoding.
+// readFn is the function that reads a message of the version: a whole document where the encoding is protobuf.
+func (t *versionTable) readFn(typ *ir.Type) *jen.Statement {
+	return jen.Id(readerOf(t.wire) + typ.Go + t.wire.Suffix)
+}
+
+// readerOf begins the names of the functions that read messages on a wire.
+func readerOf(w *ir.Wire) string {
+	if w.Encoding == ir.Proto {
+		return "decode"
+	}
+	return "read"
+}
+
+// requestFn is a function of an operation's request, which may have another layout than the first one of its type.
+func (t *versionTable) requestFn(verb string, op *ir.Operation) *jen.Statement {
+	name := verb + op.Request.Type.Go + t.wire.Suffix
+	if op.RequestAs != nil {
+		name += op.RequestAs.Variant
+	}
+	return jen.Id(name)
+}
+
+// helper is the function of the runtime that makes a row's function of a codec: protobuf has its own.
+func (t *versionTable) helper(json, proto string) *jen.Statement {
+	if t.wire.Encoding == ir.Proto {
+		return rt(proto)
+	}
+	return rt(json)
+}
+
+// versionTable prints the table of one version in one encoding.
 type versionTable struct {
 	*bound
 	v    *ir.Version
 	wire *ir.Wire
-	// several: it is one of several versions, newest: the first of them.
+	ops  []*ir.Operation
+	// several: it is one of several versions, newest: the first of them, in its JSON encoding.
 	several, newest bool
 	// neutrals are the functions of neutral forms that are printed already.
 	neutrals map[string]bool
 }
 
-func (t *versionTable) code() jen.Code {
-	s := jen.Add(t.versionFunc()).Line()
+// code is the function that makes the table, and what its rows name.
+func (t *versionTable) code(function jen.Code) jen.Code {
+	s := jen.Add(function).Line()
 	s.Add(t.appendEvent()).Line().Add(t.readEvent()).Line()
-	if slices.ContainsFunc(t.v.Operations, func(op *ir.Operation) bool { return op.Role == ir.RoleSend }) {
+	if slices.ContainsFunc(t.ops, func(op *ir.Operation) bool { return op.Role == ir.RoleSend }) {
 		s.Add(t.appendSendResult()).Line().Add(t.readSendResult()).Line()
 	}
-	for _, op := range t.v.Operations {
+	for _, op := range t.ops {
 		if name, code := t.neutral(op); code != nil && !t.neutrals[name] {
 			t.neutrals[name] = true
 			s.Add(code).Line()
@@ -181,8 +213,8 @@ func (t *versionTable) table(operations jen.Code) jen.Code {
 
 // operations is the list of the version's rows.
 func (t *versionTable) operations() *jen.Statement {
-	rows := make([]jen.Code, len(t.v.Operations))
-	for i, op := range t.v.Operations {
+	rows := make([]jen.Code, len(t.ops))
+	for i, op := range t.ops {
 		rows[i] = jen.Values(t.row(op).lines()...)
 	}
 	return jen.Index().Op("*").Add(rt("Operation")).Values(multiline(rows)...)
@@ -190,7 +222,7 @@ func (t *versionTable) operations() *jen.Statement {
 
 // aliases are the rows of other names. They come last, so that a client takes the name proper.
 func (t *versionTable) aliases() (rows []jen.Code) {
-	for i, op := range t.v.Operations {
+	for i, op := range t.ops {
 		for _, rpc := range op.Aliases {
 			rows = append(rows, rt("Alias").Call(jen.Id("operations").Index(jen.Lit(i)), jen.Lit(rpc)))
 		}

@@ -24,11 +24,7 @@ func (b *bound) cardInfo() jen.Code {
 	capabilities = append(capabilities, jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Add(b.sel("has", "Capabilities.extensions"))).Block(
 		jen.Id("info").Dot("Extensions").Op("=").Append(jen.Id("info").Dot("Extensions"), rt("Extension").Values(extension.code()...)),
 	))
-	iface := members()
-	b.from(iface, "URL", "i", "Interface.url")
-	b.from(iface, "Binding", "i", "Interface.protocol_binding")
-	b.from(iface, "Tenant", "i", "Interface.tenant")
-	b.from(iface, "Version", "i", "Interface.protocol_version")
+	iface := b.interfaceOf("i")
 	s := jen.Add(doc("CardInfo implements [runtime.Card]."))
 	return s.Add(method("x", b.AgentCard, "CardInfo")).Params().Add(rt("CardInfo")).Block(
 		jen.Id("info").Op(":=").Add(rt("CardInfo")).Values(info.code()...),
@@ -40,15 +36,26 @@ func (b *bound) cardInfo() jen.Code {
 	).Line()
 }
 
+// interfaceOf is what the runtime knows of an interface.
+func (b *bound) interfaceOf(i string) literal {
+	iface := members()
+	b.from(iface, "URL", i, "Interface.url")
+	b.from(iface, "Binding", i, "Interface.protocol_binding")
+	b.from(iface, "Tenant", i, "Interface.tenant")
+	b.from(iface, "Version", i, "Interface.protocol_version")
+	return *iface
+}
+
 // cardAt prints AgentCard.At.
 func (b *bound) cardAt() jen.Code {
 	interfaces := b.Fields["AgentCard.supported_interfaces"].Go
+	iface := b.interfaceOf("i")
 	s := jen.Add(doc("At implements [runtime.Card]."))
-	return s.Add(method("x", b.AgentCard, "At")).Params(jen.Id("base").String()).Add(rt("Card")).Block(
+	return s.Add(method("x", b.AgentCard, "At")).Params(jen.Id("place").Func().Params(rt("Interface")).String()).Add(rt("Card")).Block(
 		jen.Id("at").Op(":=").Op("*").Id("x"),
 		jen.Id("at").Dot(interfaces).Op("=").Add(rt("Copies")).Call(jen.Id("x").Dot(interfaces)),
 		jen.For(jen.List(jen.Id("_"), jen.Id("i")).Op(":=").Range().Id("at").Dot(interfaces)).Block(
-			b.set("i", "Interface.url", rt("Rebase").Call(jen.Id("base"), b.get("i", "Interface.url"))),
+			b.set("i", "Interface.url", jen.Id("place").Call(rt("Interface").Values(iface.code()...))),
 		),
 		jen.Return(jen.Op("&").Id("at")),
 	).Line()

@@ -63,11 +63,20 @@ func (t *versionTable) shown(u *ir.Union) (cases []jen.Code) {
 // readUnion prints the function that reads a message that is nothing but a union, and returns what is in it by its cases.
 func (t *versionTable) readUnion(name string, result jen.Code, payload string, outer *ir.Type, reason string, cases ...jen.Code) jen.Code {
 	return jen.Func().Id(name+t.wire.Suffix).Params(jen.Id("src").Index().Byte()).Params(result, jen.Error()).Block(
-		jen.List(jen.Id("x"), jen.Err()).Op(":=").Qual(wirePath, "Decode").Call(jen.Id("src"), jen.Id(readFunc(t.wire, outer))),
+		t.decode(outer),
 		failed(),
 		jen.Switch(jen.Id("v").Op(":=").Id("x").Dot(t.Fields[payload].Go).Assert(jen.Type())).Block(cases...),
 		jen.Return(jen.Nil(), refusal(reason)),
 	).Line()
+}
+
+// decode prints the reading of src as x.
+func (t *versionTable) decode(typ *ir.Type) jen.Code {
+	decode := jen.Qual(wirePath, "Decode")
+	if t.wire.Encoding == ir.Proto {
+		decode = rt("DecodeProto")
+	}
+	return jen.List(jen.Id("x"), jen.Err()).Op(":=").Add(decode).Call(jen.Id("src"), t.readFn(typ))
 }
 
 // refusal is the error of a document that says what cannot be.
@@ -85,10 +94,13 @@ func encoder(body ...jen.Code) jen.Code {
 	return jen.Func().Params(jen.Id("dst").Index().Byte(), jen.Id("v").Any()).Params(jen.Index().Byte(), jen.Error()).Block(body...)
 }
 
-// appendNothing appends what stands for nothing.
-func appendNothing(null bool) jen.Code {
+// appendNothing appends what stands for nothing. In protobuf nothing does.
+func (t *versionTable) appendNothing(null bool) jen.Code {
 	nothing := "{}"
-	if null {
+	switch {
+	case t.wire.Encoding == ir.Proto:
+		nothing = ""
+	case null:
 		nothing = "null"
 	}
 	return rt("AppendNothing").Call(jen.Lit(nothing))
@@ -97,7 +109,10 @@ func appendNothing(null bool) jen.Code {
 // appendRequest is the AppendRequest function of a row.
 func (t *versionTable) appendRequest(op *ir.Operation) jen.Code {
 	if op.Request.Type == nil {
-		return appendNothing(false)
+		return t.appendNothing(false)
+	}
+	if op.RequestAs != nil {
+		return rt("AppendOf").Call(t.requestFn("append", op))
 	}
 	return rt("AppendOf").Call(t.appendFn(op.Request.Type))
 }
@@ -106,7 +121,7 @@ func (t *versionTable) appendRequest(op *ir.Operation) jen.Code {
 func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
 	switch {
 	case op.Response.Type == nil:
-		return appendNothing(op.Null)
+		return t.appendNothing(op.Null)
 	case op.Role == ir.RoleSend:
 		return jen.Id("encodeResult" + t.wire.Suffix)
 	case op.Response.Type == t.StreamItem && op.Role != ir.RoleOther:
@@ -126,9 +141,9 @@ func (t *versionTable) readResult(op *ir.Operation) jen.Code {
 	case op.Response.Type == t.StreamItem:
 		return rt("ReadItem").Call(jen.Id("parseEvent" + t.wire.Suffix))
 	case op.Response.Type == t.Task:
-		return rt("ReadTask").Call(jen.Id(readFunc(t.wire, t.Task)), jen.Id(asTask))
+		return t.helper("ReadTask", "ProtoTask").Call(t.readFn(t.Task), jen.Id(asTask))
 	default:
-		return rt("ReadOf").Call(jen.Id(readFunc(t.wire, op.Response.Type)))
+		return t.helper("ReadOf", "ProtoOf").Call(t.readFn(op.Response.Type))
 	}
 }
 
@@ -139,9 +154,10 @@ func (t *versionTable) decodeRequest(op *ir.Operation) jen.Code {
 	case op.Request.Type == nil:
 		return rt("ReadNothing")
 	case name == "":
-		return rt("ParamsOf").Call(jen.Id(readFunc(t.wire, op.Request.Type)))
+		return t.helper("ParamsOf", "ProtoOf").Call(t.requestFn(readerOf(t.wire), op))
 	}
-	return rt("RequestOf").Call(append([]jen.Code{jen.Id(readFunc(t.wire, op.Request.Type)), jen.Id(name)}, t.guards(op)...)...)
+	return t.helper("RequestOf", "ProtoRequest").
+		Call(append([]jen.Code{t.requestFn(readerOf(t.wire), op), jen.Id(name)}, t.guards(op)...)...)
 }
 
 // guards refuse requests that the neutral form cannot express: a message that is not there, a filter by a state that is not known.

@@ -52,35 +52,65 @@ func fullName(pkg, name string) string {
 
 func wireFunc(w *ir.Wire) string { return "wire" + w.Suffix }
 
-// wireTable prints the function that makes a wire: its codecs behind two functions that take any message.
-func wireTable(w *ir.Wire) jen.Code {
-	over := func(v jen.Code, each func(t *ir.Type) jen.Code, otherwise jen.Code) jen.Code {
-		return jen.Switch(jen.Id("v").Op(":=").Add(v).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
-			for _, l := range w.Layouts {
-				if l.Type.Kind == ir.Message && l.Variant == "" {
-					g.Case(ptr(l.Type)).Block(each(l.Type))
-				}
-			}
-			g.Default().Block(jen.Return(otherwise))
-		})
+// wireFunc prints the function that makes a wire: its table, and its codecs behind two functions that take any message.
+func (t *versionTable) wireFunc() jen.Code {
+	wire := members("Encoding", rt(encodingNames[t.wire.Encoding]))
+	if len(t.ops) > 0 {
+		wire.set("Table", t.table(t.operations()))
 	}
-	unexpected := func() *jen.Statement { return rt("Unexpected").Call(jen.Id("v"), jen.Lit("a message of "+w.Name)) }
-	read := []jen.Code{over(jen.Id("v"), func(t *ir.Type) jen.Code {
-		return jen.Return(jen.Id(decodeFunc(w, t)).Call(jen.Id("src"), jen.Id("v")))
-	}, unexpected())}
-	if w.Encoding != ir.Proto {
-		read = []jen.Code{
+	wire.set("Append", t.appendAny())
+	wire.set("Read", t.readAny())
+	if len(t.wire.Descriptor) > 0 {
+		wire.set("Descriptor", jen.Id(descriptorConst(t.wire)))
+	}
+	return jen.Func().Id(wireFunc(t.wire)).Params().Op("*").Add(rt("Wire")).Block(
+		jen.Return(jen.Op("&").Add(rt("Wire")).Values(wire.lines()...))).Line()
+}
+
+// encodingNames are the runtime's constants for the encodings beside JSON.
+var encodingNames = map[ir.Encoding]string{ir.Proto: "EncodingProto", ir.ProtoJSON: "EncodingProtoJSON"}
+
+// appendAny prints the function that appends any message of the wire.
+func (t *versionTable) appendAny() jen.Code {
+	otherwise := jen.List(jen.Id("dst"), t.unexpected())
+	return encoder(t.switchMessage(rt("Generated").Call(jen.Id("v")), otherwise, func(typ *ir.Type) jen.Code {
+		return jen.Return(jen.Id(appendFunc(t.wire, typ)).Call(jen.Id("dst"), jen.Id("v")))
+	}))
+}
+
+// readAny prints the function that reads any message of the wire.
+func (t *versionTable) readAny() jen.Code {
+	var body []jen.Code
+	if t.wire.Encoding == ir.Proto {
+		body = append(body, t.switchMessage(jen.Id("v"), t.unexpected(), func(typ *ir.Type) jen.Code {
+			return jen.Return(t.readFn(typ).Call(jen.Id("src"), jen.Id("v")))
+		}))
+	} else {
+		body = append(body,
 			jen.Var().Id("r").Qual(wirePath, "Reader"),
 			jen.Id("r").Dot("Reset").Call(jen.Id("src")),
-			over(jen.Id("v"), func(t *ir.Type) jen.Code { return jen.Id(readFunc(w, t)).Call(jen.Op("&").Id("r"), jen.Id("v")) }, unexpected()),
+			t.switchMessage(jen.Id("v"), t.unexpected(), func(typ *ir.Type) jen.Code {
+				return t.readFn(typ).Call(jen.Op("&").Id("r"), jen.Id("v"))
+			}),
 			jen.Return(jen.Id("r").Dot("Done").Call()),
-		}
+		)
 	}
-	return jen.Func().Id(wireFunc(w)).Params().Op("*").Add(rt("Wire")).Block(jen.Return(jen.Op("&").Add(rt("Wire")).Values(members(
-		"Encoding", jen.Lit(string(w.Encoding)),
-		"Append", encoder(over(rt("Generated").Call(jen.Id("v")), func(t *ir.Type) jen.Code {
-			return jen.Return(jen.Id(appendFunc(w, t)).Call(jen.Id("dst"), jen.Id("v")))
-		}, jen.List(jen.Id("dst"), unexpected()))),
-		"Read", jen.Func().Params(jen.Id("src").Index().Byte(), jen.Id("v").Any()).Error().Block(read...),
-	).lines()...))).Line()
+	return jen.Func().Params(jen.Id("src").Index().Byte(), jen.Id("v").Any()).Error().Block(body...)
+}
+
+// unexpected is the error of a value that is no message of the wire.
+func (t *versionTable) unexpected() *jen.Statement {
+	return rt("Unexpected").Call(jen.Id("v"), jen.Lit("a message of "+t.wire.Name))
+}
+
+// switchMessage prints a switch over the messages of the wire, with what is returned for anything else.
+func (t *versionTable) switchMessage(v *jen.Statement, otherwise jen.Code, each func(*ir.Type) jen.Code) jen.Code {
+	return jen.Switch(jen.Id("v").Op(":=").Add(v).Assert(jen.Type())).BlockFunc(func(g *jen.Group) {
+		for _, l := range t.wire.Layouts {
+			if l.Type.Kind == ir.Message && l.Variant == "" {
+				g.Case(ptr(l.Type)).Block(each(l.Type))
+			}
+		}
+		g.Default().Block(jen.Return(otherwise))
+	})
 }

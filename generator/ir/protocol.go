@@ -193,6 +193,8 @@ type Version struct {
 	Operations []*Operation `json:"operations"`
 	// Rules are the members of the runtime's rules of a version that are set: "Final" true, "CardPath" "/…".
 	Rules []Rule `json:"rules,omitempty"`
+	// Descriptor is what the version's own definition says, a FileDescriptorSet, if that is a proto.
+	Descriptor []byte `json:"-"`
 }
 
 // Rule is one member of the runtime's rules of a version. Text is empty when the member is a bool that is true.
@@ -218,6 +220,10 @@ type Wire struct {
 	File     string    `json:"file"`   // "codec_v1_0_json"
 	Encoding Encoding  `json:"encoding"`
 	Layouts  []*Layout `json:"layouts"` // by Type.Name, sorted
+	// Operations are those of the version as the definition of this wire has them; the JSON wire's are the version's own.
+	Operations []*Operation `json:"operations,omitempty"`
+	// Descriptor is the definition of a protobuf wire, a FileDescriptorSet.
+	Descriptor []byte `json:"-"`
 	// Loose: the wire has its own idea of what is required, that of an older version which a table aligns. A value that
 	// lacks something is written as good as it goes, and so is a union without a case that the wire has. Without it
 	// both are refused, when written and when read.
@@ -298,6 +304,8 @@ type FieldLayout struct {
 	// Filled: a message that is missing is read as an empty object is, and one that is written as an empty object is
 	// left out.
 	Filled bool `json:"filled,omitempty"`
+	// Written: a message that is missing is written as an empty object.
+	Written bool `json:"written,omitempty"`
 	// Tag is the value of the layout's tag for this case, and Shape are members by which it is known where there is
 	// no tag. A case without a tag is only known by its shape.
 	TagValue string   `json:"tagValue,omitempty"`
@@ -347,6 +355,8 @@ type Operation struct {
 	Request  TypeRef `json:"request"`
 	Response TypeRef `json:"response"`
 	Stream   bool    `json:"stream,omitempty"`
+	// RequestAs is the layout of the request where it is not the first one of its type.
+	RequestAs *Layout `json:"-"`
 	// RequestStream: the request is a sequence. It is listed, and not carried out.
 	RequestStream bool    `json:"requestStream,omitempty"`
 	HTTP          []Route `json:"http,omitempty"`

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // The alignment of an older version with the hub, 1.0, is a table of words, one file a version. Every message, field, enum
@@ -15,6 +16,7 @@ import (
 //	rule NAME [TEXT]                  a member of runtime.Rules
 //	operation RPC HUB [null]          a JSON-RPC method; null: an empty result is null
 //	alias RPC OTHER                   another name for method OTHER
+//	route RPC VERB PATH [BODY]        another route of an operation than its definition has
 //	-operation HUB error              an operation that the older version has not
 //	envelope OLD…                     framing of JSON-RPC, which is the runtime's
 //	open OLD…                         enums whose values are plain strings in the hub
@@ -46,7 +48,8 @@ import (
 // A table vX-proto.txt aligns the proto of version X, where that is defined by a schema: members stand by their JSON names,
 // and "must" says what is required, since what the proto requires may be zero.
 //
-// Flags: must (reading refuses its absence), filled (absent reads like {} and {} is left out), as:OLD (by the layout of
+// Flags: must (reading refuses its absence), filled (absent reads like {} and {} is left out),
+// written (what is not set is written as {}, and absent is not {}), as:OLD (by the layout of
 // message OLD, not by the first of its hub type), default:VALUE (of an enum, when absent), absent (the hook says what
 // absence means), informal (the schema does not have it, peers do).
 //
@@ -69,6 +72,7 @@ type alignedOperation struct {
 	rpc, hub, how string
 	null          bool
 	aliases       []string
+	routes        []spec.Route
 }
 
 // alignedType is a line that begins a type, with the lines below it.
@@ -90,6 +94,7 @@ type alignedLine struct {
 	as, initial  string
 	also, shape  []string
 	must, filled bool
+	written      bool
 	fallback     bool // flag absent
 	informal     bool
 }
@@ -144,12 +149,20 @@ func (a *alignment) entry(words []string) error {
 		a.operations = append(a.operations, &alignedOperation{rpc: arg(0), hub: arg(1), null: arg(2) == "null"})
 	case "-operation":
 		a.operations = append(a.operations, &alignedOperation{hub: arg(0), how: arg(1)})
-	case "alias":
-		i := slices.IndexFunc(a.operations, func(o *alignedOperation) bool { return o.rpc == arg(1) })
-		if i < 0 {
-			return fmt.Errorf("no operation %s", arg(1))
+	case "alias", "route":
+		rpc := arg(1)
+		if words[0] == "route" {
+			rpc = arg(0)
 		}
-		a.operations[i].aliases = append(a.operations[i].aliases, arg(0))
+		i := slices.IndexFunc(a.operations, func(o *alignedOperation) bool { return o.rpc == rpc })
+		if i < 0 {
+			return fmt.Errorf("no operation %s", rpc)
+		}
+		if words[0] == "route" {
+			a.operations[i].routes = append(a.operations[i].routes, spec.Route{Verb: arg(1), Path: arg(2), Body: arg(3)})
+		} else {
+			a.operations[i].aliases = append(a.operations[i].aliases, arg(0))
+		}
 	case "envelope":
 		a.envelopes = append(a.envelopes, rest...)
 	case "open":
@@ -221,6 +234,8 @@ func (l *alignedLine) flags(words []string) []string {
 			l.must = true
 		case "filled":
 			l.filled = true
+		case "written":
+			l.written = true
 		case "absent":
 			l.fallback = true
 		case "informal":

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -20,10 +21,51 @@ func addProtos(p *ir.Protocol, encoding ir.Encoding) {
 			continue
 		}
 		a.wire = newWire(v.Name, encoding)
+		if encoding == ir.Proto {
+			a.wire.Descriptor = a.old.Descriptor
+		}
 		if a.layOut(); len(a.errs) == 0 {
+			a.wire.Operations = a.protoOperations(p.Versions[0], v)
 			v.Wires = append(v.Wires, a.wire)
 		}
 	}
+}
+
+// protoOperations are the operations as the proto has them: the hub's, named for JSON-RPC as the version names them.
+func (a *aligner) protoOperations(hub, v *ir.Version) (ops []*ir.Operation) {
+	for _, o := range a.operations {
+		src := operationOf(a.old, o.rpc)
+		i := slices.IndexFunc(hub.Operations, func(h *ir.Operation) bool { return h.Go == names.Go(o.hub) })
+		if src == nil || i < 0 {
+			continue // the hub has it no more
+		}
+		op := *hub.Operations[i]
+		op.RPC, op.Aliases, op.GRPC, op.HTTP = src.Name, nil, "", nil
+		if i := slices.IndexFunc(v.Operations, func(old *ir.Operation) bool { return old.Go == op.Go }); i >= 0 {
+			op.RPC = v.Operations[i].RPC
+		}
+		if a.wire.Encoding == ir.Proto {
+			op.GRPC = src.GRPC
+		} else {
+			for _, r := range append(src.HTTP, o.routes...) {
+				op.HTTP = append(op.HTTP, ir.Route(r))
+			}
+		}
+		if request := a.layouts[[2]string{src.Request.Name, op.Request.Name}]; request != nil && request.Variant != "" {
+			op.RequestAs = request
+		}
+		ops = append(ops, &op)
+	}
+	return ops
+}
+
+func operationOf(doc *spec.Document, name string) *spec.Operation {
+	for _, o := range doc.Operations {
+		if o.Name == name {
+			return o
+		}
+	}
+	return nil
 }
 
 // protoAligner prepares the table for the proto of a version; nil if there is none.

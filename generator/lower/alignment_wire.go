@@ -210,7 +210,7 @@ func (a *aligner) memberLine(t *alignedType, line *alignedLine, src *spec.Messag
 	if line.class == "same" {
 		path = a.sameName(t.hub, line.name)
 	}
-	m := &ir.FieldLayout{Name: line.name, Hook: line.hook, Arg: line.arg, Derived: line.class == "derive", Lenient: !line.must, Filled: line.filled, Fallback: line.fallback}
+	m := &ir.FieldLayout{Name: line.name, Hook: line.hook, Arg: line.arg, Derived: line.class == "derive", Lenient: !line.must, Filled: line.filled, Written: line.written, Fallback: line.fallback}
 	msg := t.hub
 	if outer, inner, ok := strings.Cut(path, "."); ok {
 		into, c := a.field(t.hub, outer)

@@ -112,7 +112,9 @@ func (l *protocolLowering) numberedVersion(old *spec.Document) *ir.Version {
 		}
 	}
 	slices.SortFunc(w.Layouts, func(a, b *ir.Layout) int { return cmp.Compare(a.Name, b.Name) })
-	return &ir.Version{Name: old.Version, Package: old.Package, Wires: []*ir.Wire{w}, Operations: l.numberedOperations(old)}
+	return &ir.Version{
+		Name: old.Version, Package: old.Package, Wires: []*ir.Wire{w}, Operations: l.numberedOperations(old), Descriptor: old.Descriptor,
+	}
 }
 
 func numberedEnum(t *ir.Type, e *spec.Enum) *ir.Layout {

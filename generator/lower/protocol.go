@@ -97,7 +97,7 @@ func (l *protocolLowering) protocol() *ir.Protocol {
 		l.enum(e)
 	}
 	p := &ir.Protocol{Types: l.sorted()}
-	version := &ir.Version{Name: l.doc.Version, Package: l.doc.Package, Operations: l.operations()}
+	version := &ir.Version{Name: l.doc.Version, Package: l.doc.Package, Operations: l.operations(), Descriptor: l.doc.Descriptor}
 	p.Bindings = l.bind(version.Operations)
 	version.Wires = []*ir.Wire{l.jsonWire(p.Types)}
 	p.Versions = []*ir.Version{version}

@@ -31,11 +31,24 @@ func addNumbered(p *ir.Protocol) {
 			if w.Encoding == ir.JSON && numbered(w) {
 				twin := newWire(v.Name, ir.Proto)
 				twin.Layouts = w.Layouts
+				twin.Operations, twin.Descriptor = overGRPC(v.Operations), v.Descriptor
 				v.Wires = append(v.Wires, twin)
 				break
 			}
 		}
 	}
+}
+
+// overGRPC are operations as gRPC has them, which has no routes.
+func overGRPC(ops []*ir.Operation) (list []*ir.Operation) {
+	for _, o := range ops {
+		if o.GRPC != "" {
+			op := *o
+			op.HTTP, op.Aliases = nil, nil
+			list = append(list, &op)
+		}
+	}
+	return list
 }
 
 // WithWire are the shipped versions that have wires of an encoding beside JSON, newest first.

@@ -134,11 +134,10 @@ func unpackedGoMod() []byte {
 		panic(err) // it is what this was built with
 	}
 	text := fmt.Appendf(nil, "module %s\n\ngo %s\n", a2agen.Module, GoVersion)
+	chosen := slices.Collect(maps.Values(a2agen.Chosen))
 	for _, r := range ours.Require {
-		for _, chosen := range a2agen.Chosen {
-			if chosen == r.Mod.Path {
-				text = fmt.Appendf(text, "\nrequire %s %s\n", r.Mod.Path, r.Mod.Version)
-			}
+		if slices.Contains(chosen, r.Mod.Path) {
+			text = fmt.Appendf(text, "\nrequire %s %s\n", r.Mod.Path, r.Mod.Version)
 		}
 	}
 	return text

@@ -2070,10 +2070,6 @@ func readSendMessageRequestV03Proto(r *wire.ProtoReader, x *SendMessageRequest) 
 	if x.Message == nil {
 		r.Incomplete()
 	}
-	if x.Configuration == nil {
-		x.Configuration = new(SendMessageConfiguration)
-		x.Configuration.ReturnImmediately = legacy.AbsentBlockingFlag()
-	}
 }
 
 func memberSendMessageRequestV03Proto(tag uint32) string {

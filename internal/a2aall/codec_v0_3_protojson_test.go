@@ -785,7 +785,7 @@ func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]by
 	start := len(b)
 	var err error
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03ProtoJSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration),
+	b, err = wire.AppendRequired(b, err, `,"configuration":`, wire.OrNew(x.Configuration),
 		appendSendMessageConfigurationV03ProtoJSON)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
@@ -796,8 +796,6 @@ var readSendMessageRequestV03ProtoJSON = wire.Fields[*SendMessageRequest]{
 		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03ProtoJSON)
-	}, Absent: func(x *SendMessageRequest) {
-		x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV03ProtoJSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
 }.Read

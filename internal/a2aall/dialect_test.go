@@ -33,7 +33,7 @@ var dialect03 = []struct {
 			AcceptedOutputModes: []string{"text/plain"}, HistoryLength: new(int32(2)),
 			TaskPushNotificationConfig: &TaskPushNotificationConfig{ID: "c", URL: "https://example.com/", Authentication: &AuthenticationInfo{Scheme: "Bearer"}},
 		}}},
-	{name: "no configuration", def: "SendMessageRequest", wire: `{"message":{"content":[{"text":"x"}]}}`,
+	{name: "a configuration that does not want to wait", def: "SendMessageRequest", wire: `{"message":{"content":[{"text":"x"}]},"configuration":{}}`,
 		hub: &SendMessageRequest{Message: &Message{Parts: []*Part{{Content: PartText("x")}}}, Configuration: &SendMessageConfiguration{ReturnImmediately: true}}},
 	{name: "wrapped answer", def: "SendMessageResponse", wire: `{"message":{"role":"ROLE_AGENT","content":[{"text":"x"}]}}`,
 		hub: &SendMessageResponse{Payload: &Message{Role: RoleAgent, Parts: []*Part{{Content: PartText("x")}}}}},

@@ -14,7 +14,10 @@ func TestVersionsAreInOrderWithTheirRules(t *testing.T) {
 	want := map[string]runtime.Rules{
 		"1.0": {},
 		"0.3": {Final: true, PushTask: true, PlainErrors: true},
-		"0.2": {Final: true, PushTask: true, PlainErrors: true, NoHistory: true, CardPath: "/.well-known/agent.json"},
+		"0.2": {
+			Final: true, PushTask: true, PlainErrors: true, NoHistory: true, CardPath: "/.well-known/agent.json",
+			ExtendedPath: "/agent/authenticatedExtendedCard",
+		},
 		"0.1": {Final: true, PushTask: true, PlainErrors: true, NoHistory: true, ClientIDs: true, UpdatesOnly: true, PublicCard: true, Places: true, CardPath: "/.well-known/agent.json"},
 	}
 	var names []string

@@ -45,7 +45,7 @@ func run(root string) error {
 		}
 	}
 	var old []string
-	for _, p := range generator.CarriedPackages() {
+	for _, p := range packages() {
 		there, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.Folder), "*.gen.go"))
 		if err != nil {
 			return err
@@ -76,8 +76,26 @@ func generate() ([]output.File, error) {
 	return append(all, ages), err
 }
 
+// protocolPackage is a protocol package of this repository.
+type protocolPackage struct {
+	generator.Carried
+	encodings []ir.Encoding
+}
+
+// packages are those that the tool carries, and one of all versions in all encodings.
+func packages() []protocolPackage {
+	list := []protocolPackage{{
+		Carried:   generator.Carried{Folder: "internal/a2awires", Versions: spec.Versions()},
+		encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto},
+	}}
+	for _, p := range generator.CarriedPackages() {
+		list = append(list, protocolPackage{Carried: p})
+	}
+	return list
+}
+
 // protocol lowers the shipped definitions of some versions.
-func protocol(versions []string) (*ir.Protocol, error) {
+func protocol(versions []string, encodings ...ir.Encoding) (*ir.Protocol, error) {
 	var docs []*spec.Document
 	for _, version := range versions {
 		doc, err := spec.Shipped(version)
@@ -90,12 +108,13 @@ func protocol(versions []string) (*ir.Protocol, error) {
 	if problems.HasErrors() {
 		return nil, fmt.Errorf("lower the definitions: %s", problems[0])
 	}
+	lower.AddWires(p, encodings...)
 	return p, nil
 }
 
 func protocolPackages() (all []output.File, err error) {
-	for _, p := range generator.CarriedPackages() {
-		protocol, err := protocol(p.Versions)
+	for _, p := range packages() {
+		protocol, err := protocol(p.Versions, p.encodings...)
 		if err != nil {
 			return nil, err
 		}

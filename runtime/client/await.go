@@ -106,14 +106,10 @@ func (c *Client) refused(err error) bool {
 
 // task gets a task as it stands.
 func (c *Client) task(ctx context.Context, id string, cl *call) (runtime.Task, error) {
-	op, err := c.operation(Method{Role: runtime.RoleGet})
+	request := c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength})
+	v, err := c.call(ctx, Method{Role: runtime.RoleGet}, request, cl)
 	if err != nil {
 		return nil, err
-	}
-	request := c.protocol.NewTaskRequest(runtime.RoleGet, runtime.TaskRequest{Tenant: c.Tenant(), ID: id, HistoryLength: cl.data.HistoryLength})
-	v, err := c.call(ctx, op, request, cl)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op.RPC, err)
 	}
 	task, ok := v.(runtime.Task)
 	if !ok {

@@ -25,7 +25,7 @@ func FetchCard(ctx context.Context, p *runtime.Protocol, url string, opts ...Opt
 }
 
 func (c *Client) fetchCard(ctx context.Context, base string) (runtime.Card, error) {
-	if err := checkURL(base); err != nil {
+	if _, err := webURL(base); err != nil {
 		return nil, err
 	}
 	var first error
@@ -68,13 +68,14 @@ func (c *Client) fetchCardAt(ctx context.Context, url string) (runtime.Card, int
 	req.Header = c.header.Clone()
 	req.Header.Set("Accept", "application/json")
 	req.Header.Set("A2A-Version", c.protocol.Versions[0].Name)
-	r, err := c.do(req, true)
+	w := web{http: c.guarded(true), idle: c.idle}
+	r, err := w.do(req, true)
 	if err != nil {
 		return nil, 0, err
 	}
 	defer r.close()
 	if status := r.resp.StatusCode; status/100 != 2 {
-		return nil, status, httpError(r.resp, r.start(64<<10))
+		return nil, status, httpError(r.resp, r.start(64<<10), runtime.ReadStatus)
 	}
 	body, err := r.read(maxCard)
 	if err != nil {

@@ -21,6 +21,7 @@ func withInterfaces(list string) string {
 // R125, §15: the first interface whose binding and version are spoken; patch numbers do not count (R74).
 func TestTheFirstSpokenInterfaceIsUsed(t *testing.T) {
 	const (
+		grpc  = `{"url":"a.example:443","protocolBinding":"GRPC","protocolVersion":"1.0"}`
 		rest  = `{"url":"https://a.example/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}`
 		old   = `{"url":"https://a.example/old","protocolBinding":"JSONRPC","protocolVersion":"0.3"}`
 		first = `{"url":"https://a.example/1","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"acme"}`
@@ -29,9 +30,10 @@ func TestTheFirstSpokenInterfaceIsUsed(t *testing.T) {
 	)
 	tests := []struct{ name, interfaces, url, tenant, err string }{
 		{"the only one", first, "https://a.example/1", "acme", ""},
-		{"behind others", rest + "," + old + "," + first + "," + patch, "https://a.example/1", "acme", ""},
+		{"behind others", grpc + "," + old + "," + first + "," + patch, "https://a.example/1", "acme", ""},
+		{"of HTTP+JSON", rest + "," + first, "https://a.example/rest", "", ""},
 		{"in the order of the card", patch + "," + first, "https://a.example/p", "", ""},
-		{"none is spoken", rest + "," + old, "", "", "it offers HTTP+JSON 1.0 at https://a.example/rest, JSONRPC 0.3 at https://a.example/old"},
+		{"none is spoken", grpc + "," + old, "", "", "that this client speaks (JSONRPC 1.0, HTTP+JSON 1.0); it offers GRPC 1.0 at a.example:443, JSONRPC 0.3 at https://a.example/old"},
 		{"its URL cannot be called", bad, "", "", `"ftp://a.example" is not an absolute http or https URL`},
 	}
 	for _, tt := range tests {

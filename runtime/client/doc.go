@@ -1,5 +1,5 @@
-// Package client is what emitted clients link: it calls the operations and the skills of an agent over JSON-RPC and
-// server-sent events (A2A 1.0 §9).
+// Package client is what emitted clients link: it calls the operations and the skills of an agent over JSON-RPC or
+// HTTP+JSON and server-sent events (A2A 1.0 §9, §11), or over any other [Binding] that it is given ([Use]).
 //
 // Nothing here knows a generated type. An emitted protocol package hands over its [runtime.Protocol]; an emitted client
 // describes each skill by a [Skill] value and wraps its calls in typed methods.

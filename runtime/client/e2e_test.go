@@ -31,11 +31,11 @@ type realAgent struct {
 	methods []string
 }
 
-func startReal(t *testing.T) *realAgent {
+func startReal(t *testing.T, binding string) *realAgent {
 	t.Helper()
 	a := &realAgent{next: make(chan struct{})}
 	protocol := a2a.Protocol()
-	card, err := protocol.DecodeCard([]byte(cardJSON("http://localhost/rpc", "", streams+declared)))
+	card, err := protocol.DecodeCard([]byte(strings.Replace(cardJSON("http://localhost/rpc", "", streams+declared), "JSONRPC", binding, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +64,14 @@ func (a *realAgent) note(r *http.Request) {
 	}
 	r.Body = io.NopCloser(strings.NewReader(string(body)))
 	var q struct{ Method string }
-	if json.Unmarshal(body, &q) == nil {
-		a.mu.Lock()
-		a.methods = append(a.methods, q.Method)
-		a.mu.Unlock()
+	if json.Unmarshal(body, &q) != nil || q.Method == "" {
+		if q.Method, _ = operationAt(r.Method, strings.TrimPrefix(r.URL.EscapedPath(), "/rpc")); q.Method == "" {
+			return
+		}
 	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.methods = append(a.methods, q.Method)
 }
 
 func (a *realAgent) called() []string {
@@ -142,146 +145,156 @@ func (a *realAgent) dial(t *testing.T, opts ...rpc.Option) *a2a.Client {
 }
 
 func TestCallAgainstOurServer(t *testing.T) {
-	a := startReal(t)
-	c := a.dial(t)
-	go func() {
-		for range 5 {
-			a.next <- struct{}{}
+	over(t, func(t *testing.T, binding string) {
+		a := startReal(t, binding)
+		c := a.dial(t)
+		go func() {
+			for range 5 {
+				a.next <- struct{}{}
+			}
+		}()
+		out, err := forecast.Call(t.Context(), c.RPC(), &input{"Rome"})
+		if err != nil || out.Sky != "blue" {
+			t.Fatalf("got %+v, %v", out, err)
 		}
-	}()
-	out, err := forecast.Call(t.Context(), c.RPC(), &input{"Rome"})
-	if err != nil || out.Sky != "blue" {
-		t.Fatalf("got %+v, %v", out, err)
-	}
-	r, err := chat.Call(t.Context(), c.RPC(), rpc.Say("you"))
-	if err != nil || r.Text() != "hello you" || r.State != runtime.StateCompleted {
-		t.Errorf("got %+v, %v", r, err)
-	}
-	r, err = chat.Call(t.Context(), c.RPC(), rpc.Say("message"))
-	if err != nil || r.Text() != "just words" || r.Task != nil {
-		t.Errorf("got %+v, %v", r, err)
-	}
-	var refused *rpc.TaskError
-	if _, err = chat.Call(t.Context(), c.RPC(), rpc.Say("reject")); !errors.As(err, &refused) || refused.State != runtime.StateRejected || refused.Message != "not mine" {
-		t.Errorf("got %v", err)
-	}
-	if _, err = c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "none"}); !errors.Is(err, a2a.ErrTaskNotFound) {
-		t.Errorf("got %v", err)
-	}
-	plain := rpc.Skill[[]runtime.Part, *rpc.Result]{ID: "forecast", In: rpc.PlainInput, Out: rpc.PlainOutput}
-	if _, err = plain.Call(t.Context(), c.RPC(), []runtime.Part{runtime.Data(map[string]int{"city": 1})}); !errors.Is(err, a2a.ErrInvalidParams) {
-		t.Errorf("an input that the server refuses gives %v", err)
-	}
+		r, err := chat.Call(t.Context(), c.RPC(), rpc.Say("you"))
+		if err != nil || r.Text() != "hello you" || r.State != runtime.StateCompleted {
+			t.Errorf("got %+v, %v", r, err)
+		}
+		r, err = chat.Call(t.Context(), c.RPC(), rpc.Say("message"))
+		if err != nil || r.Text() != "just words" || r.Task != nil {
+			t.Errorf("got %+v, %v", r, err)
+		}
+		var refused *rpc.TaskError
+		if _, err = chat.Call(t.Context(), c.RPC(), rpc.Say("reject")); !errors.As(err, &refused) || refused.State != runtime.StateRejected || refused.Message != "not mine" {
+			t.Errorf("got %v", err)
+		}
+		if _, err = c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "none"}); !errors.Is(err, a2a.ErrTaskNotFound) {
+			t.Errorf("got %v", err)
+		}
+		plain := rpc.Skill[[]runtime.Part, *rpc.Result]{ID: "forecast", In: rpc.PlainInput, Out: rpc.PlainOutput}
+		if _, err = plain.Call(t.Context(), c.RPC(), []runtime.Part{runtime.Data(map[string]int{"city": 1})}); !errors.Is(err, a2a.ErrInvalidParams) {
+			t.Errorf("an input that the server refuses gives %v", err)
+		}
+	})
 }
 
 func TestQuestionsAgainstOurServer(t *testing.T) {
-	c := startReal(t).dial(t)
-	_, err := chat.Call(t.Context(), c.RPC(), rpc.Say("ask"))
-	var ask *rpc.InputRequiredError
-	if !errors.As(err, &ask) || ask.Prompt != "which one?" || string(ask.Data) != `["a","b"]` || ask.Auth {
-		t.Fatalf("got %v", err)
-	}
-	r, err := chat.Answer(t.Context(), c.RPC(), ask, runtime.Text("b"))
-	if err != nil || r.Text() != "you said b" || r.TaskID != ask.TaskID || r.ContextID != ask.ContextID {
-		t.Errorf("got %+v, %v", r, err)
-	}
-	if _, err = chat.Call(t.Context(), c.RPC(), rpc.Say("auth")); !errors.As(err, &ask) || !ask.Auth || ask.Prompt != "log in" {
-		t.Errorf("got %v", err)
-	}
-	_, _, err = steps(chat.Stream(t.Context(), c.RPC(), rpc.Say("ask")))
-	if !errors.As(err, &ask) || ask.Prompt != "which one?" {
-		t.Errorf("a question on a stream gives %v", err)
-	}
+	over(t, func(t *testing.T, binding string) {
+		c := startReal(t, binding).dial(t)
+		_, err := chat.Call(t.Context(), c.RPC(), rpc.Say("ask"))
+		var ask *rpc.InputRequiredError
+		if !errors.As(err, &ask) || ask.Prompt != "which one?" || string(ask.Data) != `["a","b"]` || ask.Auth {
+			t.Fatalf("got %v", err)
+		}
+		r, err := chat.Answer(t.Context(), c.RPC(), ask, runtime.Text("b"))
+		if err != nil || r.Text() != "you said b" || r.TaskID != ask.TaskID || r.ContextID != ask.ContextID {
+			t.Errorf("got %+v, %v", r, err)
+		}
+		if _, err = chat.Call(t.Context(), c.RPC(), rpc.Say("auth")); !errors.As(err, &ask) || !ask.Auth || ask.Prompt != "log in" {
+			t.Errorf("got %v", err)
+		}
+		_, _, err = steps(chat.Stream(t.Context(), c.RPC(), rpc.Say("ask")))
+		if !errors.As(err, &ask) || ask.Prompt != "which one?" {
+			t.Errorf("a question on a stream gives %v", err)
+		}
+	})
 }
 
 // A connection that breaks twice in the middle loses no event, doubles none, and the work runs once.
 func TestABrokenStreamLosesNothingAgainstOurServer(t *testing.T) {
-	t.Parallel()
-	a := startReal(t)
-	c := a.dial(t)
-	var list []string
-	var last rpc.Event[*output]
-	within(t, func() {
-		for e, err := range forecast.Stream(t.Context(), c.RPC(), &input{"Rome"}) {
-			if err != nil {
-				t.Errorf("after %v: %v", list, err)
-				return
+	over(t, func(t *testing.T, binding string) {
+		t.Parallel()
+		a := startReal(t, binding)
+		c := a.dial(t)
+		var list []string
+		var last rpc.Event[*output]
+		within(t, func() {
+			for e, err := range forecast.Stream(t.Context(), c.RPC(), &input{"Rome"}) {
+				if err != nil {
+					t.Errorf("after %v: %v", list, err)
+					return
+				}
+				last = e
+				switch {
+				case e.Done:
+					list = append(list, "done")
+				case e.Text() != "":
+					list = append(list, e.Text())
+				}
+				if e.Text() == "1" || e.Text() == "3" {
+					a.web.CloseClientConnections()
+				}
+				if e.Progress != "" || e.Artifact != nil && len(e.Text()) == 1 && e.Text() != "4" {
+					a.next <- struct{}{}
+				}
 			}
-			last = e
-			switch {
-			case e.Done:
-				list = append(list, "done")
-			case e.Text() != "":
-				list = append(list, e.Text())
-			}
-			if e.Text() == "1" || e.Text() == "3" {
-				a.web.CloseClientConnections()
-			}
-			if e.Progress != "" || e.Artifact != nil && len(e.Text()) == 1 && e.Text() != "4" {
-				a.next <- struct{}{}
-			}
+		})
+		if diff := cmp.Diff([]string{"looking at Rome", "0", "1", "2", "3", "4", "done"}, list); diff != "" {
+			t.Errorf("steps (-want +got):\n%s", diff)
+		}
+		if last.Output == nil || last.Output.Sky != "blue" {
+			t.Errorf("last step %+v", last)
+		}
+		if got, want := strings.Join(a.called(), " "), "SendStreamingMessage SubscribeToTask SubscribeToTask"; got != want {
+			t.Errorf("calls %q, want %q", got, want)
 		}
 	})
-	if diff := cmp.Diff([]string{"looking at Rome", "0", "1", "2", "3", "4", "done"}, list); diff != "" {
-		t.Errorf("steps (-want +got):\n%s", diff)
-	}
-	if last.Output == nil || last.Output.Sky != "blue" {
-		t.Errorf("last step %+v", last)
-	}
-	if got, want := strings.Join(a.called(), " "), "SendStreamingMessage SubscribeToTask SubscribeToTask"; got != want {
-		t.Errorf("calls %q, want %q", got, want)
-	}
 }
 
 func TestCancelAgainstOurServer(t *testing.T) {
-	a := startReal(t)
-	c := a.dial(t)
-	var err error
-	within(t, func() {
-		var e rpc.Event[*output]
-		for e, err = range forecast.Stream(t.Context(), c.RPC(), &input{"Rome"}) {
-			if e.Progress != "" && err == nil {
-				if _, cancelErr := c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: e.TaskID}); cancelErr != nil {
-					t.Errorf("cancel: %v", cancelErr)
+	over(t, func(t *testing.T, binding string) {
+		a := startReal(t, binding)
+		c := a.dial(t)
+		var err error
+		within(t, func() {
+			var e rpc.Event[*output]
+			for e, err = range forecast.Stream(t.Context(), c.RPC(), &input{"Rome"}) {
+				if e.Progress != "" && err == nil {
+					if _, cancelErr := c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: e.TaskID}); cancelErr != nil {
+						t.Errorf("cancel: %v", cancelErr)
+					}
 				}
 			}
+		})
+		var ended *rpc.TaskError
+		if !errors.As(err, &ended) || ended.State != runtime.StateCanceled {
+			t.Fatalf("got %v", err)
+		}
+		if _, err := c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: ended.TaskID}); !errors.Is(err, a2a.ErrTaskNotCancelable) {
+			t.Errorf("canceling again gives %v", err)
+		}
+		if _, err := collect(c.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: ended.TaskID})); !errors.Is(err, a2a.ErrUnsupportedOperation) {
+			t.Errorf("subscribing to a task that ended gives %v", err)
+		}
+		page, err := c.ListTasks(t.Context(), nil)
+		if err != nil || len(page.Tasks) != 1 || page.Tasks[0].ID != ended.TaskID || page.Tasks[0].Status.State != a2a.TaskStateCanceled {
+			t.Errorf("the list is %+v, %v", page, err)
 		}
 	})
-	var ended *rpc.TaskError
-	if !errors.As(err, &ended) || ended.State != runtime.StateCanceled {
-		t.Fatalf("got %v", err)
-	}
-	if _, err := c.CancelTask(t.Context(), &a2a.CancelTaskRequest{ID: ended.TaskID}); !errors.Is(err, a2a.ErrTaskNotCancelable) {
-		t.Errorf("canceling again gives %v", err)
-	}
-	if _, err := collect(c.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: ended.TaskID})); !errors.Is(err, a2a.ErrUnsupportedOperation) {
-		t.Errorf("subscribing to a task that ended gives %v", err)
-	}
-	page, err := c.ListTasks(t.Context(), nil)
-	if err != nil || len(page.Tasks) != 1 || page.Tasks[0].ID != ended.TaskID || page.Tasks[0].Status.State != a2a.TaskStateCanceled {
-		t.Errorf("the list is %+v, %v", page, err)
-	}
 }
 
 func TestAwaitAgainstOurServer(t *testing.T) {
-	a := startReal(t)
-	c := a.dial(t)
-	_, err := forecast.Call(t.Context(), c.RPC(), &input{"Rome"}, rpc.ReturnImmediately())
-	var pending *rpc.PendingError
-	if !errors.As(err, &pending) {
-		t.Fatalf("got %v", err)
-	}
-	go func() {
-		for range 5 {
-			a.next <- struct{}{}
+	over(t, func(t *testing.T, binding string) {
+		a := startReal(t, binding)
+		c := a.dial(t)
+		_, err := forecast.Call(t.Context(), c.RPC(), &input{"Rome"}, rpc.ReturnImmediately())
+		var pending *rpc.PendingError
+		if !errors.As(err, &pending) {
+			t.Fatalf("got %v", err)
 		}
-	}()
-	within(t, func() {
-		r, err := c.RPC().Await(t.Context(), pending.TaskID)
-		var data output
-		if err != nil || r.Data(&data) != nil || data.Sky != "blue" || !strings.Contains(text(r), "01234") {
-			t.Errorf("got %+v, %v", r, err)
-		}
+		go func() {
+			for range 5 {
+				a.next <- struct{}{}
+			}
+		}()
+		within(t, func() {
+			r, err := c.RPC().Await(t.Context(), pending.TaskID)
+			var data output
+			if err != nil || r.Data(&data) != nil || data.Sky != "blue" || !strings.Contains(text(r), "01234") {
+				t.Errorf("got %+v, %v", r, err)
+			}
+		})
 	})
 }
 

@@ -23,7 +23,7 @@ func tooLarge(limit int, unit string) error {
 	return fmt.Errorf("%w: over %d %s", ErrTooLarge, limit, unit)
 }
 
-// HTTPError is an answer whose HTTP status is not 2xx. When its body was a JSON-RPC error nevertheless, Err is that error.
+// HTTPError is an answer whose HTTP status is not 2xx. When its body was an A2A error, Err is that error.
 type HTTPError struct {
 	Status     int
 	Body       string        // start of the body as printable text, at most 500 characters
@@ -53,22 +53,32 @@ func (e *HTTPError) Error() string {
 // Unwrap returns the A2A error in the body, if there was one.
 func (e *HTTPError) Unwrap() error { return e.Err }
 
-// temporary reports whether the same request may succeed later.
-func (e *HTTPError) temporary() bool {
-	return e.Status >= 500 && e.Status != http.StatusNotImplemented || e.Status == http.StatusTooManyRequests || e.Status == http.StatusRequestTimeout
+// TryLater reports whether the same request may succeed later. An error that the agent names is final, unless its status says otherwise.
+func (e *HTTPError) TryLater() bool {
+	switch e.Status {
+	case http.StatusTooManyRequests, http.StatusRequestTimeout, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return true
+	}
+	return e.Err == nil && e.Status >= 500 && e.Status != http.StatusNotImplemented
+}
+
+// missing reports whether the agent has no such method at this place.
+func (e *HTTPError) missing() bool {
+	switch e.Status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		return e.Err == nil || errors.Is(e.Err, runtime.ErrMethodNotFound)
+	}
+	return false
 }
 
 // temporary reports whether a request that failed with err may succeed later. An agent's own error is no such.
 func temporary(err error) bool {
+	var says interface{ TryLater() bool }
 	var rpc *runtime.Error
-	var status *HTTPError
-	switch {
-	case errors.As(err, &rpc):
-		return false
-	case errors.As(err, &status):
-		return status.temporary()
+	if errors.As(err, &says) {
+		return says.TryLater()
 	}
-	return true
+	return !errors.As(err, &rpc)
 }
 
 // StreamError is a stream that broke and could not be taken up again. The task may still be running.
@@ -140,15 +150,13 @@ type PendingError struct {
 func (e *PendingError) Error() string { return fmt.Sprintf("task %s goes on (%s)", e.TaskID, e.State) }
 
 // httpError makes the error of a response whose status is not 2xx.
-func httpError(resp *http.Response, body []byte) *HTTPError {
+func httpError(resp *http.Response, body []byte, fault func(body []byte) *runtime.Error) *HTTPError {
 	e := &HTTPError{Status: resp.StatusCode, Body: printable(body), RetryAfter: retryAfter(resp.Header.Get("Retry-After"), time.Now())}
 	if resp.StatusCode == http.StatusUnauthorized {
 		e.Challenge = printable([]byte(resp.Header.Get("WWW-Authenticate")))
 	}
-	if r, err := readResponse(body); err == nil && r.fault != nil {
-		if rpc, err := runtime.ReadError(r.fault); err == nil {
-			e.Err = rpc
-		}
+	if rpc := fault(body); rpc != nil {
+		e.Err = rpc
 	}
 	return e
 }

@@ -41,15 +41,20 @@ type reply func(w http.ResponseWriter, r *http.Request, q request)
 // fake is an agent that answers hand-written bytes: by method, one reply after the other, the last one for ever.
 type fake struct {
 	t       *testing.T
+	binding string
 	url     string
 	mu      sync.Mutex
 	replies map[string][]reply
 	got     []request
 }
 
-func newFake(t *testing.T, replies map[string][]reply) *fake {
-	f := &fake{t: t, replies: replies}
-	srv := httptest.NewServer(f)
+func newFake(t *testing.T, binding string, replies map[string][]reply) *fake {
+	f := &fake{t: t, binding: binding, replies: replies}
+	var agent http.Handler = f
+	if binding == runtime.BindingHTTP {
+		agent = restGateway{t, f}
+	}
+	srv := httptest.NewServer(agent)
 	t.Cleanup(srv.Close)
 	f.url = srv.URL
 	return f
@@ -192,9 +197,14 @@ func (f *fake) dial(opts ...rpc.Option) *rpc.Client {
 	return f.dialCard(cardJSON(f.url, "", streams+declared), opts...)
 }
 
+// card is a card with the binding of the agent.
+func (f *fake) card(text string) string {
+	return strings.ReplaceAll(text, `"protocolBinding":"JSONRPC"`, `"protocolBinding":"`+f.binding+`"`)
+}
+
 func (f *fake) dialCard(card string, opts ...rpc.Option) *rpc.Client {
 	f.t.Helper()
-	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(f.t, card), opts...)
+	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(f.t, f.card(card)), opts...)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -205,7 +215,7 @@ func (f *fake) dialCard(card string, opts ...rpc.Option) *rpc.Client {
 // typed returns the emitted client.
 func (f *fake) typed(opts ...rpc.Option) *a2a.Client {
 	f.t.Helper()
-	card := decodeCard(f.t, cardJSON(f.url, "", streams+declared)).Generated().(*a2a.AgentCard)
+	card := decodeCard(f.t, f.card(cardJSON(f.url, "", streams+declared))).Generated().(*a2a.AgentCard)
 	c, err := a2a.NewClientFromCard(card, opts...)
 	if err != nil {
 		f.t.Fatal(err)

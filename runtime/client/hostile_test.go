@@ -141,154 +141,171 @@ func allocated(f func()) uint64 {
 
 // TestAHostileAgentIsSurvived: whatever an agent answers, a call ends soon, with an error, and memory follows the limits.
 func TestAHostileAgentIsSurvived(t *testing.T) {
-	calls := map[string]func(ctx context.Context, c *rpc.Client) error{
-		"call": func(ctx context.Context, c *rpc.Client) error {
-			_, err := chat.Call(ctx, c, rpc.Say("hi"))
-			return err
-		},
-		"stream": func(ctx context.Context, c *rpc.Client) error {
-			_, _, err := steps(chat.Stream(ctx, c, rpc.Say("hi")))
-			return err
-		},
-		"await": func(ctx context.Context, c *rpc.Client) error {
-			_, err := c.Await(ctx, "t1")
-			return err
-		},
-	}
-	for name, attack := range attacks {
-		for how, call := range calls {
-			t.Run(how+"/"+name, func(t *testing.T) {
-				f := newFake(t, map[string][]reply{"SendMessage": {attack}, "SendStreamingMessage": {attack}, "SubscribeToTask": {attack}, "GetTask": {attack}})
-				c := f.dial(limits...)
-				var err error
-				used := allocated(func() { within(t, func() { err = call(t.Context(), c) }) })
-				if err == nil {
-					t.Error("taken for a result")
-				}
-				if used > 100<<20 {
-					t.Errorf("%d MB were allocated", used>>20)
-				}
-			})
+	over(t, func(t *testing.T, binding string) {
+		calls := map[string]func(ctx context.Context, c *rpc.Client) error{
+			"call": func(ctx context.Context, c *rpc.Client) error {
+				_, err := chat.Call(ctx, c, rpc.Say("hi"))
+				return err
+			},
+			"stream": func(ctx context.Context, c *rpc.Client) error {
+				_, _, err := steps(chat.Stream(ctx, c, rpc.Say("hi")))
+				return err
+			},
+			"await": func(ctx context.Context, c *rpc.Client) error {
+				_, err := c.Await(ctx, "t1")
+				return err
+			},
 		}
-	}
+		for name, attack := range attacks {
+			if binding != a2art.BindingJSONRPC && strings.Contains(name, "wrong id") {
+				continue // only JSON-RPC has ids
+			}
+			for how, call := range calls {
+				t.Run(how+"/"+name, func(t *testing.T) {
+					f := newFake(t, binding, map[string][]reply{"SendMessage": {attack}, "SendStreamingMessage": {attack}, "SubscribeToTask": {attack}, "GetTask": {attack}})
+					c := f.dial(limits...)
+					var err error
+					used := allocated(func() { within(t, func() { err = call(t.Context(), c) }) })
+					if err == nil {
+						t.Error("taken for a result")
+					}
+					if used > 100<<20 {
+						t.Errorf("%d MB were allocated", used>>20)
+					}
+				})
+			}
+		}
+	})
 }
 
 func TestWhatAStreamedCallPutsTogetherIsLimited(t *testing.T) {
-	t.Parallel()
-	for name, tt := range map[string]struct {
-		attack string
-		limit  rpc.Option
-		want   string
-	}{
-		"in bytes":     {"floods with chunks", rpc.MaxResponse(1 << 20), "over 1048576 bytes"},
-		"in events":    {"floods with progress", rpc.MaxEvents(2000), "over 2000 events"},
-		"in artifacts": {"floods with artifacts", rpc.MaxEvents(1 << 30), "over 4096 artifacts"},
-	} {
-		t.Run(name, func(t *testing.T) {
-			f := newFake(t, map[string][]reply{"SendStreamingMessage": {attacks[tt.attack]}, "SubscribeToTask": {attacks[tt.attack]}})
-			c := f.dial(tt.limit)
-			if _, _, err := steps(chat.Stream(t.Context(), c, rpc.Say("hi"))); !errors.Is(err, rpc.ErrTooLarge) || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("stream: %v", err)
-			}
-			if _, err := c.Await(t.Context(), "t1"); !errors.Is(err, rpc.ErrTooLarge) {
-				t.Errorf("await: %v", err)
-			}
-			n := 0
-			for _, err := range c.Stream(t.Context(), rpc.Method{Role: a2art.RoleStream}, hello()) {
-				if n++; err != nil || n > 5000 {
-					break
+	over(t, func(t *testing.T, binding string) {
+		t.Parallel()
+		for name, tt := range map[string]struct {
+			attack string
+			limit  rpc.Option
+			want   string
+		}{
+			"in bytes":     {"floods with chunks", rpc.MaxResponse(1 << 20), "over 1048576 bytes"},
+			"in events":    {"floods with progress", rpc.MaxEvents(2000), "over 2000 events"},
+			"in artifacts": {"floods with artifacts", rpc.MaxEvents(1 << 30), "over 4096 artifacts"},
+		} {
+			t.Run(name, func(t *testing.T) {
+				f := newFake(t, binding, map[string][]reply{"SendStreamingMessage": {attacks[tt.attack]}, "SubscribeToTask": {attacks[tt.attack]}})
+				c := f.dial(tt.limit)
+				if _, _, err := steps(chat.Stream(t.Context(), c, rpc.Say("hi"))); !errors.Is(err, rpc.ErrTooLarge) || !strings.Contains(err.Error(), tt.want) {
+					t.Errorf("stream: %v", err)
 				}
-			}
-			if n <= 5000 {
-				t.Errorf("a stream that nobody puts together ended after %d events", n)
-			}
-		})
-	}
+				if _, err := c.Await(t.Context(), "t1"); !errors.Is(err, rpc.ErrTooLarge) {
+					t.Errorf("await: %v", err)
+				}
+				n := 0
+				for _, err := range c.Stream(t.Context(), rpc.Method{Role: a2art.RoleStream}, hello()) {
+					if n++; err != nil || n > 5000 {
+						break
+					}
+				}
+				if n <= 5000 {
+					t.Errorf("a stream that nobody puts together ended after %d events", n)
+				}
+			})
+		}
+	})
 }
 
 // TestNothingCrossesHosts: a redirect to another host gets neither the message nor a header of the client.
 func TestNothingCrossesHosts(t *testing.T) {
-	var reached atomic.Int32
-	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { reached.Add(1) }))
-	defer elsewhere.Close()
-	for _, status := range []int{301, 302, 303, 307, 308} {
-		f := newFake(t, map[string][]reply{"SendMessage": {redirect(status, elsewhere.URL)}, "SendStreamingMessage": {redirect(status, elsewhere.URL)}})
-		for name, opts := range map[string][]rpc.Option{"own": nil, "the user's": {rpc.HTTPClient(&http.Client{Transport: http.DefaultTransport})}} {
-			c := f.dial(append(opts, rpc.DefaultHeader("X-Key", "secret"))...)
-			if _, err := chat.Call(t.Context(), c, rpc.Say("hi")); err == nil {
-				t.Errorf("call, %d, %s: no error", status, name)
+	over(t, func(t *testing.T, binding string) {
+		var reached atomic.Int32
+		elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { reached.Add(1) }))
+		defer elsewhere.Close()
+		for _, status := range []int{301, 302, 303, 307, 308} {
+			f := newFake(t, binding, map[string][]reply{"SendMessage": {redirect(status, elsewhere.URL)}, "SendStreamingMessage": {redirect(status, elsewhere.URL)}})
+			for name, opts := range map[string][]rpc.Option{"own": nil, "the user's": {rpc.HTTPClient(&http.Client{Transport: http.DefaultTransport})}} {
+				c := f.dial(append(opts, rpc.DefaultHeader("X-Key", "secret"))...)
+				if _, err := chat.Call(t.Context(), c, rpc.Say("hi")); err == nil {
+					t.Errorf("call, %d, %s: no error", status, name)
+				}
+				if _, _, err := steps(chat.Stream(t.Context(), c, rpc.Say("hi"))); err == nil {
+					t.Errorf("stream, %d, %s: no error", status, name)
+				}
 			}
-			if _, _, err := steps(chat.Stream(t.Context(), c, rpc.Say("hi"))); err == nil {
-				t.Errorf("stream, %d, %s: no error", status, name)
+			web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) }))
+			_, err := rpc.FetchCard(t.Context(), a2a.Protocol(), web.URL, rpc.DefaultHeader("X-Key", "secret"))
+			if err == nil || !strings.Contains(err.Error(), "use "+elsewhere.URL) {
+				t.Errorf("card, %d: %v", status, err)
 			}
+			web.Close()
 		}
-		web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, elsewhere.URL, status) }))
-		_, err := rpc.FetchCard(t.Context(), a2a.Protocol(), web.URL, rpc.DefaultHeader("X-Key", "secret"))
-		if err == nil || !strings.Contains(err.Error(), "use "+elsewhere.URL) {
-			t.Errorf("card, %d: %v", status, err)
+		http.DefaultTransport.(*http.Transport).CloseIdleConnections()
+		if n := reached.Load(); n > 0 {
+			t.Errorf("the other host was asked %d times", n)
 		}
-		web.Close()
-	}
-	http.DefaultTransport.(*http.Transport).CloseIdleConnections()
-	if n := reached.Load(); n > 0 {
-		t.Errorf("the other host was asked %d times", n)
-	}
+	})
 }
 
 func TestRedirectsWithinTheHostAreFollowed(t *testing.T) {
-	moved := redirect(307, "/moved")
-	f := newFake(t, map[string][]reply{"SendMessage": {moved, result(`{"task":` + taskT1 + `}`)}})
-	if _, err := chat.Call(t.Context(), f.dial(rpc.DefaultHeader("X-Key", "k")), rpc.Say("hi")); err != nil {
-		t.Fatal(err)
-	}
-	if q := f.call(1); q.Header.Get("X-Key") != "k" || !strings.Contains(string(q.Params), "hi") {
-		t.Errorf("the moved request has %v, %s", q.Header, q.Params)
-	}
+	over(t, func(t *testing.T, binding string) {
+		moved := func(w http.ResponseWriter, r *http.Request, _ request) {
+			http.Redirect(w, r, r.URL.Path+"?moved=1", 307)
+		}
+		f := newFake(t, binding, map[string][]reply{"SendMessage": {moved, result(`{"task":` + taskT1 + `}`)}})
+		if _, err := chat.Call(t.Context(), f.dial(rpc.DefaultHeader("X-Key", "k")), rpc.Say("hi")); err != nil {
+			t.Fatal(err)
+		}
+		if q := f.call(1); q.Header.Get("X-Key") != "k" || !strings.Contains(string(q.Params), "hi") {
+			t.Errorf("the moved request has %v, %s", q.Header, q.Params)
+		}
+	})
 }
 
 // TestACardIsFetchedInTime: the fetch of a card meets the same agents.
 func TestACardIsFetchedInTime(t *testing.T) {
-	t.Parallel()
-	for _, name := range []string{"drips an answer", "drips an error", "begins an answer and waits", "never ends an answer", "redirects in circles", "cuts an answer", "nests", "announces 1 TB", "announces more than it says"} {
-		t.Run(name, func(t *testing.T) {
-			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { attacks[name](w, r, request{id: "1"}) }))
-			defer srv.Close()
-			within(t, func() {
-				if _, err := rpc.FetchCard(t.Context(), a2a.Protocol(), srv.URL, limits...); err == nil {
-					t.Error("taken for a card")
-				}
+	over(t, func(t *testing.T, binding string) {
+		t.Parallel()
+		for _, name := range []string{"drips an answer", "drips an error", "begins an answer and waits", "never ends an answer", "redirects in circles", "cuts an answer", "nests", "announces 1 TB", "announces more than it says"} {
+			t.Run(name, func(t *testing.T) {
+				srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { attacks[name](w, r, request{id: "1"}) }))
+				defer srv.Close()
+				within(t, func() {
+					if _, err := rpc.FetchCard(t.Context(), a2a.Protocol(), srv.URL, limits...); err == nil {
+						t.Error("taken for a card")
+					}
+				})
 			})
-		})
-	}
+		}
+	})
 }
 
 // TestALongStreamCostsWhatItWeighs: eight times the events cost about eight times the memory, whatever they are.
 func TestALongStreamCostsWhatItWeighs(t *testing.T) {
-	items := map[string]func(i int) string{
-		"chunks":       func(int) string { return chunk2 },
-		"artifacts":    func(i int) string { return strings.Replace(chunk1, `"a"`, fmt.Sprintf(`"a%d"`, i), 1) },
-		"progress":     func(i int) string { return strings.Replace(working, `"m1"`, fmt.Sprintf(`"m%d"`, i), 1) },
-		"tasks":        func(int) string { return taskWorking },
-		"other events": func(int) string { return `{"future":{}}` },
-	}
-	for name, item := range items {
-		t.Run(name, func(t *testing.T) {
-			cost := func(n int) uint64 {
-				all := make([]string, 0, n+2)
-				for i := range n {
-					all = append(all, item(i))
-				}
-				f := newFake(t, map[string][]reply{"SendStreamingMessage": {events(append(all, completed)...)}})
-				return allocated(func() {
-					if _, _, err := steps(chat.Stream(t.Context(), f.dial(), rpc.Say("hi"))); err != nil {
-						t.Fatal(err)
+	over(t, func(t *testing.T, binding string) {
+		items := map[string]func(i int) string{
+			"chunks":       func(int) string { return chunk2 },
+			"artifacts":    func(i int) string { return strings.Replace(chunk1, `"a"`, fmt.Sprintf(`"a%d"`, i), 1) },
+			"progress":     func(i int) string { return strings.Replace(working, `"m1"`, fmt.Sprintf(`"m%d"`, i), 1) },
+			"tasks":        func(int) string { return taskWorking },
+			"other events": func(int) string { return `{"future":{}}` },
+		}
+		for name, item := range items {
+			t.Run(name, func(t *testing.T) {
+				cost := func(n int) uint64 {
+					all := make([]string, 0, n+2)
+					for i := range n {
+						all = append(all, item(i))
 					}
-				})
-			}
-			cost(10)
-			if few, many := cost(250), cost(2000); many > 24*few || many > 60<<20 {
-				t.Errorf("250 events cost %d kB, 2000 events %d kB", few>>10, many>>10)
-			}
-		})
-	}
+					f := newFake(t, binding, map[string][]reply{"SendStreamingMessage": {events(append(all, completed)...)}})
+					return allocated(func() {
+						if _, _, err := steps(chat.Stream(t.Context(), f.dial(), rpc.Say("hi"))); err != nil {
+							t.Fatal(err)
+						}
+					})
+				}
+				cost(10)
+				if few, many := cost(250), cost(2000); many > 24*few || many > 60<<20 {
+					t.Errorf("250 events cost %d kB, 2000 events %d kB", few>>10, many>>10)
+				}
+			})
+		}
+	})
 }

@@ -3,6 +3,7 @@ package client
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -54,6 +55,18 @@ func MaxEvents(n int) Option { return func(c *Client) { c.maxEvents = n } }
 // know where it is deployed. Version and tenant stay those of the declared interface.
 func Endpoint(url string) Option { return func(c *Client) { c.endpoint = url } }
 
+// Use lets the client speak a binding that it does not have in itself: that of package grpcclient, for one.
+func Use(b Binding) Option {
+	return func(c *Client) {
+		c.bindings = slices.DeleteFunc(c.bindings, func(old Binding) bool { return strings.EqualFold(old.Name(), b.Name()) })
+		c.bindings = append(c.bindings, b)
+	}
+}
+
+// Prefer says which bindings to use, the best first, by their names on cards: "GRPC", "JSONRPC", "HTTP+JSON". Without it
+// all that the client speaks are used, in the order of the card. A newer protocol version comes first in any case.
+func Prefer(bindings ...string) Option { return func(c *Client) { c.prefer = bindings } }
+
 // CallOption configures one call. Options that shape the message (InTask to ReturnImmediately) concern calls of skills; a call
 // of a protocol operation takes its message as it is.
 type CallOption func(*call)
@@ -63,6 +76,7 @@ type call struct {
 	header      http.Header
 	extensions  []string
 	lastEventID string
+	lastLink    *link // from which lastEventID is; nil: the caller's
 	reattach    int
 	whole       bool   // the events of the stream are put together, within the limits of an answer
 	taskID      string // of the task that the stream has to be of; "" is that of its first event

@@ -147,7 +147,7 @@ func same(t *testing.T, got, want string) {
 }
 
 func TestWithPushIsRefusedWhereTheCardHasNone(t *testing.T) {
-	f := newFake(t, nil)
+	f := newFake(t, runtime.BindingJSONRPC, nil)
 	_, err := chat.Call(t.Context(), f.dial(), rpc.Say("hi"), rpc.WithPush("https://me.example/hook", "tok"))
 	if !errors.Is(err, runtime.ErrPushNotificationNotSupported) || f.methods() != "" {
 		t.Errorf("%v after calls of %q", err, f.methods())

@@ -10,11 +10,12 @@ import (
 // maxRedirects is how many redirects of one request are followed.
 const maxRedirects = 5
 
-// guarded returns h with our rules for redirects before its own.
-func (c *Client) guarded(h *http.Client) *http.Client {
+// guarded returns the HTTP client with our rules for redirects before its own: for calls, or for the fetch of a card.
+func (c *Client) guarded(card bool) *http.Client {
+	h := c.http
 	g := *h
 	g.CheckRedirect = func(req *http.Request, via []*http.Request) error {
-		if err := c.checkRedirect(req, via); err != nil || h.CheckRedirect == nil {
+		if err := c.checkRedirect(req, via, card); err != nil || h.CheckRedirect == nil {
 			return err
 		}
 		return h.CheckRedirect(req, via)
@@ -24,14 +25,14 @@ func (c *Client) guarded(h *http.Client) *http.Client {
 
 // checkRedirect refuses redirects to another host, because what was meant for one (the message, credentials in headers) is not for the
 // other. Only a card may be fetched by https instead of http, and then without the headers of [DefaultHeader].
-func (c *Client) checkRedirect(req *http.Request, via []*http.Request) error {
+func (c *Client) checkRedirect(req *http.Request, via []*http.Request, card bool) error {
 	first, last := via[0], via[len(via)-1]
 	switch {
 	case len(via) > maxRedirects:
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	case first.Method != req.Method:
 		return fmt.Errorf("a redirect to %s would turn %s into %s", req.URL.Redacted(), first.Method, req.Method)
-	case !sameOrigin(last.URL, req.URL) && (req.Method != http.MethodGet || !upgrade(last.URL, req.URL)):
+	case !sameOrigin(last.URL, req.URL) && (!card || !upgrade(last.URL, req.URL)):
 		return fmt.Errorf("a redirect to another host is not followed: if it is right, use %s", printable([]byte(req.URL.Redacted())))
 	case sameOrigin(first.URL, req.URL):
 		return nil

@@ -3,9 +3,14 @@ package client
 import (
 	"bytes"
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptrace"
+	"sync/atomic"
 	"time"
 )
 
@@ -15,30 +20,64 @@ const linger = time.Second
 // reply is the answer to one HTTP request. Every wait for its bytes is watched, so that it ends with the context or the idle time.
 type reply struct {
 	resp   *http.Response // whose body is read through body
-	id     int64          // of the JSON-RPC request
 	body   *watched
 	watch  *watchdog
 	cancel context.CancelCauseFunc
 }
 
+// web sends HTTP requests and watches over their answers.
+type web struct {
+	http *http.Client
+	idle time.Duration
+}
+
 // do sends a request. The wait for the head of the answer is watched too if the answer should come at once.
-func (c *Client) do(req *http.Request, atOnce bool) (*reply, error) {
+func (c *web) do(req *http.Request, atOnce bool) (*reply, error) {
 	ctx, cancel := context.WithCancelCause(req.Context())
 	w := &watchdog{idle: c.idle, left: c.idle, cancel: cancel}
 	if atOnce {
 		w.start()
 	}
-	resp, err := c.http.Do(req.WithContext(ctx))
+	var connected atomic.Bool
+	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
+	resp, err := c.http.Do(req.WithContext(httptrace.WithClientTrace(ctx, trace)))
 	w.stop()
 	if err != nil {
 		if context.Cause(ctx) == ErrIdle {
 			err = fmt.Errorf("no answer to the request: %w", ErrIdle)
 		}
+		unsent := !connected.Load() && dialed(err) && ctx.Err() == nil
 		cancel(nil)
+		if unsent {
+			err = &LinkError{Unsent: true, Err: err}
+		}
 		return nil, err
 	}
 	w.left = c.idle
 	return &reply{resp: resp, body: &watched{ctx: ctx, src: resp.Body, watch: w}, watch: w, cancel: cancel}, nil
+}
+
+// dialed reports whether err says that no connection could be made.
+func dialed(err error) bool {
+	var op *net.OpError
+	return errors.As(err, &op) && op.Op == "dial"
+}
+
+// result reads what a whole answer holds. It names the type of a body that is no JSON at all, such as the login page of a proxy.
+func (r *reply) result(f frame, limit int) ([]byte, error) {
+	body, err := r.read(limit)
+	if err != nil {
+		return nil, err
+	}
+	result, err := f.result(body)
+	ct := r.resp.Header.Get("Content-Type")
+	if ct == "" || isJSON(ct) || err == nil && json.Valid(body) {
+		return result, err
+	}
+	if err == nil {
+		err = invalid("response", errors.New("no JSON"))
+	}
+	return nil, fmt.Errorf("%w (the answer is %s: %s)", err, printable([]byte(ct)), printable(body))
 }
 
 // read reads a whole body of at most limit bytes.

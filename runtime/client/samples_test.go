@@ -33,19 +33,21 @@ func sample(t *testing.T, name string) (raw string, events []json.RawMessage) {
 
 // A2A 1.0 §9.5: the two errors that the specification prints. Their ids, 1 and 2, are those of a client's first two requests.
 func TestErrorsOfTheSpecificationAreTyped(t *testing.T) {
-	invalid, _ := sample(t, "9.5-01-rpcerr-error-handling.json")
-	missing, _ := sample(t, "9.5-02-rpcerr-error-handling.json")
-	f := newFake(t, map[string][]reply{"GetTask": {body(200, "application/json", invalid), body(200, "application/json", missing)}})
-	c := f.typed()
-	_, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "x"})
-	var e *runtime.Error
-	if !errors.Is(err, a2a.ErrInvalidParams) || !errors.As(err, &e) || len(e.Violations()) == 0 || e.Violations()[0].Field == "" {
-		t.Errorf("got %v, want InvalidParams with the violations of\n%s", err, invalid)
-	}
-	_, err = c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "x"})
-	if !errors.Is(err, a2a.ErrTaskNotFound) || !errors.As(err, &e) || e.Reason != "TASK_NOT_FOUND" || e.Metadata("taskId") == "" {
-		t.Errorf("got %v, want TaskNotFound with its metadata", err)
-	}
+	over(t, func(t *testing.T, binding string) {
+		invalid, _ := sample(t, "9.5-01-rpcerr-error-handling.json")
+		missing, _ := sample(t, "9.5-02-rpcerr-error-handling.json")
+		f := newFake(t, binding, map[string][]reply{"GetTask": {body(200, "application/json", invalid), body(200, "application/json", missing)}})
+		c := f.typed()
+		_, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "x"})
+		var e *runtime.Error
+		if !errors.Is(err, a2a.ErrInvalidParams) || !errors.As(err, &e) || len(e.Violations()) == 0 || e.Violations()[0].Field == "" {
+			t.Errorf("got %v, want InvalidParams with the violations of\n%s", err, invalid)
+		}
+		_, err = c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "x"})
+		if !errors.Is(err, a2a.ErrTaskNotFound) || !errors.As(err, &e) || e.Reason != "TASK_NOT_FOUND" || e.Metadata("taskId") == "" {
+			t.Errorf("got %v, want TaskNotFound with its metadata", err)
+		}
+	}, runtime.BindingJSONRPC)
 }
 
 // A2A 1.0 §6.2: the printed stream has the printed events.

@@ -129,17 +129,13 @@ func (s *Skill[In, Out]) output(r *Result) (Out, error) {
 
 // send calls a skill by message and waits until its task settles.
 func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, cl *call) (*Result, error) {
-	request, err := c.request(skill, parts, cl)
+	request, err := c.sendRequest(skill, parts, cl)
 	if err != nil {
 		return nil, err
 	}
-	op, err := c.operation(Method{Role: runtime.RoleSend})
+	v, err := c.call(ctx, Method{Role: runtime.RoleSend}, request, cl)
 	if err != nil {
 		return nil, err
-	}
-	v, err := c.call(ctx, op, request, cl)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", op.RPC, err)
 	}
 	r, err := outcome(v)
 	if err != nil || settled(r.State) || cl.data.ReturnImmediately {
@@ -152,9 +148,9 @@ func (c *Client) send(ctx context.Context, skill string, parts []runtime.Part, c
 	return taskResult(task), nil
 }
 
-// request makes the generated request that calls a skill. With an agent that declares the skills extension the skill is named by
+// sendRequest makes the generated request that calls a skill. With an agent that declares the skills extension the skill is named by
 // it (message metadata, message.extensions, A2A-Extensions: R152), else by the widespread metadata member skillId.
-func (c *Client) request(skill string, parts []runtime.Part, cl *call) (any, error) {
+func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any, error) {
 	for _, p := range parts {
 		if p.Kind == runtime.PartUnknown {
 			return nil, fmt.Errorf("a part of the message cannot be sent: %s", p.Text)

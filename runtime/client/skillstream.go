@@ -80,7 +80,7 @@ func (r *streaming[In, Out]) steps(ctx context.Context, parts []runtime.Part, cl
 	if !r.client.info.Streaming {
 		return r.client.send(ctx, r.skill.ID, parts, cl)
 	}
-	request, err := r.client.request(r.skill.ID, parts, cl)
+	request, err := r.client.sendRequest(r.skill.ID, parts, cl)
 	if err != nil {
 		return nil, err
 	}

@@ -39,14 +39,9 @@ func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...Call
 
 func (c *Client) stream(ctx context.Context, m Method, request any, cl *call) iter.Seq2[runtime.Event, error] {
 	return func(yield func(runtime.Event, error) bool) {
-		op, err := c.operation(m)
-		if err != nil {
-			yield(nil, err)
-			return
-		}
-		s := &stream{client: c, op: op, call: cl, yield: yield, taskID: cl.taskID, lastID: cl.lastEventID}
+		s := &stream{client: c, method: m, call: cl, yield: yield, taskID: cl.taskID, lastID: cl.lastEventID}
 		if err := s.run(ctx, request); err != nil && err != errStopped {
-			yield(nil, fmt.Errorf("%s: %w", op.RPC, err))
+			yield(nil, fmt.Errorf("%s: %w", c.name(m), err))
 		}
 	}
 }
@@ -57,12 +52,13 @@ var errStopped = errors.New("stopped")
 // stream is one iteration of a stream, over any number of connections.
 type stream struct {
 	client *Client
-	op     *runtime.Operation
+	method Method
 	call   *call
 	yield  func(runtime.Event, error) bool
 
 	taskID, lastID string
-	bytes, events  int // of what a whole answer consists of
+	lastLink       *link // that lastID is from
+	bytes, events  int   // of what a whole answer consists of
 	state          runtime.State
 	ended          bool          // nothing may follow: a Message, or a terminal state
 	attempts       int           // in a row without progress
@@ -70,25 +66,25 @@ type stream struct {
 }
 
 func (s *stream) run(ctx context.Context, request any) error {
-	conn, err := s.client.open(ctx, s.op, request, s.call)
+	conn, err := s.client.open(ctx, s.method, request, s.call)
 	if err != nil {
 		return err
 	}
 	var cause error // of the break that conn is to mend
 	for {
 		err := s.pump(ctx, conn)
-		var broken *breakError
+		var broken *LinkError
 		switch {
 		case cause != nil && conn.items == 0 && s.client.refused(err):
 			return s.finish(ctx, cause)
 		case err != nil && !errors.As(err, &broken):
 			return err
-		case s.ended || s.state.Interrupted() || s.op.Role == runtime.RoleOther && err == nil:
+		case s.ended || s.state.Interrupted() || s.method.Role == runtime.RoleOther && err == nil:
 			return nil
 		case err == nil:
 			cause = io.ErrUnexpectedEOF // the agent ended the stream although the task goes on
 		default:
-			cause = broken.err
+			cause = broken.Err
 		}
 		if conn, err = s.resume(ctx, cause); err != nil || conn == nil {
 			return err
@@ -96,17 +92,18 @@ func (s *stream) run(ctx context.Context, request any) error {
 	}
 }
 
-// pump passes on the events of one connection. It returns nil at the end of the stream and a *breakError when it broke.
+// pump passes on the events of one connection. It returns nil at the end of the stream and a *LinkError when it broke.
 func (s *stream) pump(ctx context.Context, conn *conn) error {
-	defer conn.close()
+	defer conn.Close()
 	for {
-		e, err := conn.next(ctx)
+		e, err := conn.next()
 		if err == io.EOF {
 			return s.after(conn, nil)
 		}
 		if err != nil {
 			return s.after(conn, err)
 		}
+		s.lastLink = conn.link
 		if err := s.note(e); err != nil {
 			return err
 		}
@@ -114,7 +111,7 @@ func (s *stream) pump(ctx context.Context, conn *conn) error {
 			return errStopped
 		}
 		if s.ended {
-			conn.drain()
+			conn.Drain()
 			return nil
 		}
 	}
@@ -122,9 +119,7 @@ func (s *stream) pump(ctx context.Context, conn *conn) error {
 
 // after looks back at a connection that ended.
 func (s *stream) after(conn *conn, err error) error {
-	if conn.events != nil {
-		s.pause = conn.events.Retry()
-	}
+	s.pause = conn.Retry()
 	if time.Since(conn.opened) > healthy {
 		s.attempts = 0
 	}
@@ -171,8 +166,7 @@ func (s *stream) count(size int, kind runtime.EventKind) error {
 
 // resume takes up the stream after cause. It returns neither connection nor error when the task turned out to be over.
 func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
-	subscribe, err := s.client.operation(Method{Role: runtime.RoleSubscribe})
-	if s.taskID == "" || err != nil || s.op.Role == runtime.RoleOther {
+	if s.taskID == "" || s.method.Role == runtime.RoleOther {
 		return nil, s.broken(cause)
 	}
 	request := s.client.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: s.client.Tenant(), ID: s.taskID})
@@ -181,8 +175,8 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 		if err := s.wait(ctx); err != nil {
 			return nil, err
 		}
-		s.call.lastEventID = s.lastID
-		conn, err := s.client.open(ctx, subscribe, request, s.call)
+		s.call.lastEventID, s.call.lastLink = s.lastID, s.lastLink
+		conn, err := s.client.open(ctx, Method{Role: runtime.RoleSubscribe}, request, s.call)
 		switch {
 		case err == nil:
 			return conn, nil

@@ -17,10 +17,10 @@ import (
 )
 
 // polyglot serves an agent of all versions, and returns its URL and the header of the last request.
-func polyglot(t *testing.T) (url string, last *http.Header) {
+func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 	t.Helper()
 	p := a2aall.Protocol()
-	card, err := p.DecodeCard([]byte(cardJSON("/rpc", "", streams+declared)))
+	card, err := p.DecodeCard([]byte(strings.Replace(cardJSON("/rpc", "", streams+declared), "JSONRPC", binding, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,11 +59,12 @@ func polyglot(t *testing.T) (url string, last *http.Header) {
 }
 
 // speak makes a client that has to speak a version, from a card as that version has it.
-func speak(t *testing.T, url, version string) *rpc.Client {
+func speak(t *testing.T, url, version, binding string) *rpc.Client {
 	t.Helper()
 	p := a2aall.Protocol()
 	i := slices.IndexFunc(p.Versions, func(v *runtime.Version) bool { return v.Name == version })
-	newest, err := p.DecodeCard([]byte(strings.ReplaceAll(cardJSON(url, "", streams+declared), `"protocolVersion":"1.0"`, `"protocolVersion":"`+version+`"`)))
+	newest, err := p.DecodeCard([]byte(strings.NewReplacer(`"protocolVersion":"1.0"`, `"protocolVersion":"`+version+`"`, "JSONRPC", binding).
+		Replace(cardJSON(url, "", streams+declared))))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -89,40 +90,46 @@ func speak(t *testing.T, url, version string) *rpc.Client {
 // TestTheClientSpeaksEveryVersion calls one agent in the words of each (R71, R245).
 func TestTheClientSpeaksEveryVersion(t *testing.T) {
 	chat := rpc.Skill[[]runtime.Part, *rpc.Result]{ID: "chat", In: rpc.PlainInput, Out: rpc.PlainOutput}
-	for _, version := range []string{"1.0", "0.3", "0.2", "0.1"} {
-		t.Run(version, func(t *testing.T) {
-			url, last := polyglot(t)
-			c, ctx := speak(t, url, version), t.Context()
-			r, err := chat.Call(ctx, c, rpc.Say("forecast"))
-			if err != nil || r.Text() != "dry" {
-				t.Fatalf("call: %v %v", r, err)
+	over(t, func(t *testing.T, binding string) {
+		for _, v := range a2aall.Protocol().Versions {
+			version := v.Name
+			if v.Over(binding) == nil {
+				continue
 			}
-			if got := last.Get("A2A-Version"); got != version {
-				t.Errorf("the request says version %q", got)
-			}
-			if got, old := last.Get("X-A2A-Extensions") != "", version == "0.3" || version == "0.2"; got != old {
-				t.Errorf("the old name of the extensions header: %v", got)
-			}
-			if r, err := c.Await(ctx, r.TaskID); err != nil || r.Text() != "dry" {
-				t.Errorf("await an ended task: %v %v", r, err)
-			}
-			if r, err := chat.Call(ctx, c, rpc.Say("reply")); err != nil || r.Text() != "at once" {
-				t.Errorf("reply: %v %v", r, err)
-			}
-			var ask *rpc.InputRequiredError
-			if _, err := chat.Call(ctx, c, rpc.Say("ask")); !errors.As(err, &ask) {
-				t.Fatalf("ask: %v", err)
-			}
-			if r, err := chat.Answer(ctx, c, ask, runtime.Text("Friday")); err != nil || r.Text() != "for Friday" {
-				t.Errorf("answer: %v %v", r, err)
-			}
-			var failed *rpc.TaskError
-			if _, err := chat.Call(ctx, c, rpc.Say("fail")); !errors.As(err, &failed) {
-				t.Errorf("fail: %v", err)
-			}
-			if _, err := c.Await(ctx, "nobody"); !errors.Is(err, runtime.ErrTaskNotFound) {
-				t.Errorf("await an unknown task: %v", err)
-			}
-		})
-	}
+			t.Run(version, func(t *testing.T) {
+				url, last := polyglot(t, binding)
+				c, ctx := speak(t, url, version, binding), t.Context()
+				r, err := chat.Call(ctx, c, rpc.Say("forecast"))
+				if err != nil || r.Text() != "dry" {
+					t.Fatalf("call: %v %v", r, err)
+				}
+				if got := last.Get("A2A-Version"); got != version {
+					t.Errorf("the request says version %q", got)
+				}
+				if got, old := last.Get("X-A2A-Extensions") != "", version == "0.3" || version == "0.2"; got != old {
+					t.Errorf("the old name of the extensions header: %v", got)
+				}
+				if r, err := c.Await(ctx, r.TaskID); err != nil || r.Text() != "dry" {
+					t.Errorf("await an ended task: %v %v", r, err)
+				}
+				if r, err := chat.Call(ctx, c, rpc.Say("reply")); err != nil || r.Text() != "at once" {
+					t.Errorf("reply: %v %v", r, err)
+				}
+				var ask *rpc.InputRequiredError
+				if _, err := chat.Call(ctx, c, rpc.Say("ask")); !errors.As(err, &ask) {
+					t.Fatalf("ask: %v", err)
+				}
+				if r, err := chat.Answer(ctx, c, ask, runtime.Text("Friday")); err != nil || r.Text() != "for Friday" {
+					t.Errorf("answer: %v %v", r, err)
+				}
+				var failed *rpc.TaskError
+				if _, err := chat.Call(ctx, c, rpc.Say("fail")); !errors.As(err, &failed) {
+					t.Errorf("fail: %v", err)
+				}
+				if _, err := c.Await(ctx, "nobody"); !errors.Is(err, runtime.ErrTaskNotFound) {
+					t.Errorf("await an unknown task: %v", err)
+				}
+			})
+		}
+	})
 }

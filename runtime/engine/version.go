@@ -33,15 +33,17 @@ func (v *Version) Coding(t *runtime.Table) Coding {
 // (R73).
 func (v *Version) Unnamed() bool { return v.Rules.PlainErrors }
 
-// Decode reads parameters that came as JSON. It corrects what the operation's own Decode cannot know: without a word
-// about blocking the answer of an older version may come early (0.3 §7.1.2), but clients count on what the official
-// servers do, which is to wait: a2a-go 0.3.15 leaves the word out for that.
-func (v *Version) Decode(op *runtime.Operation, params wire.Value) (any, *runtime.Error) {
+// Decode reads the parameters of an operation of one of the version's tables. It corrects what the operation's own
+// Decode cannot know: without a word about blocking the answer of an older version may come early (0.3 §7.1.2), but
+// clients count on what the official servers do, which is to wait: a2a-go 0.3.15 leaves the word out for that. In the
+// version's other encodings the word is never left out where there is a configuration.
+func (v *Version) Decode(op *runtime.Operation, params []byte) (any, *runtime.Error) {
 	request, err := op.Decode(params)
 	if err != nil {
 		return nil, InvalidParams(err)
 	}
-	if p, ok := request.(*runtime.SendRequest); ok && p.ReturnImmediately && v.Unnamed() {
+	p, ok := request.(*runtime.SendRequest)
+	if ok && p.ReturnImmediately && v.Unnamed() && slices.Contains(v.Operations, op) {
 		p.ReturnImmediately = says(params, "configuration", "blocking")
 	}
 	return request, nil

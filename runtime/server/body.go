@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
 )
 
 // freeBody is up to which size a body is not counted, in bytes: a connection costs as much anyway.
@@ -27,9 +26,6 @@ var (
 	errLarge   = errors.New("the body is too large")
 	errCrowded = errors.New("the bodies of all requests are too large")
 )
-
-// errTooMany refuses a body that there is no room for.
-var errTooMany = engine.ErrBusy.With("too many large requests are being received, try again later")
 
 // receive reads the body. It returns with which status and error the request is refused, if it is.
 func (x *exchange) receive() (status int, refusal *runtime.Error) {
@@ -106,27 +102,9 @@ func (x *exchange) grow(most int) bool {
 	return true
 }
 
-// objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
-const objectWeight = 256
-
-// weigh takes what reading the parameters is going to need from the budget of all bodies: small objects need many times
-// the bytes that they came in. What stands in texts counts too, which only makes them heavier. It returns with which
-// status and error the request is refused, if it is.
-func (x *exchange) weigh(params []byte) (status int, refusal *runtime.Error) {
-	if len(params) <= freeBody {
-		return http.StatusOK, nil
-	}
-	n := objectWeight * int64(bytes.Count(params, []byte("{")))
-	switch {
-	case n > x.s.limits.Bodies/2:
-		return http.StatusRequestEntityTooLarge, runtime.ErrInvalidRequest.With("the request has too many objects")
-	case !x.s.bodies.Try(n):
-		x.w.Header()["Retry-After"] = retryAfter
-		return http.StatusServiceUnavailable, errTooMany
-	}
-	x.counted += n
-	return http.StatusOK, nil
-}
+// objectsIn counts the objects in parameters that are JSON. What stands in texts counts too, which only makes them
+// heavier.
+func objectsIn(params []byte) int { return bytes.Count(params, []byte("{")) }
 
 // deadline is until when a body has to be there: it is put off as the body comes, so that a slow upload passes and a
 // drip does not.

@@ -85,15 +85,27 @@ func (c *cards) init(s *Server, card runtime.Card) (base string, err error) {
 	return c.base, c.try(s, c.fixed)
 }
 
+// cardAt is a card whose interfaces are those of the agent under a base URL.
+func (s *Server) cardAt(card runtime.Card, base string) runtime.Card {
+	return card.At(func(i runtime.Interface) string {
+		at := runtime.Rebase(base, i)
+		if s.grpcURL && i.Binding == runtime.BindingGRPC && !strings.Contains(at, "://") && at != i.URL {
+			scheme, _, _ := strings.Cut(base, "://")
+			at = scheme + "://" + at
+		}
+		return at
+	})
+}
+
 // under returns the card in a shape for a base URL.
-func (c *cards) under(shape *cardShape, base string) (*cardBytes, error) {
+func (c *cards) under(s *Server, shape *cardShape, base string) (*cardBytes, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := cardKey{shape, base}
 	if b := c.byBase[key]; b != nil {
 		return b, nil
 	}
-	body, err := shape.write(c.card.At(base))
+	body, err := shape.write(s.cardAt(c.card, base))
 	if err != nil {
 		return nil, fmt.Errorf("server: card: %w", err)
 	}
@@ -126,7 +138,7 @@ func (s *Server) serveCard(w http.ResponseWriter, r *http.Request, shape *cardSh
 	if v := s.engine.Spoken(askedVersion(r)); v != nil {
 		shape = s.card.shapes[v.Index]
 	}
-	b, err := s.card.under(shape, s.baseOf(r))
+	b, err := s.card.under(s, shape, s.baseOf(r))
 	if err != nil {
 		s.logger.Error("card could not be encoded", "error", err)
 		http.Error(w, "the card is not available", http.StatusInternalServerError)

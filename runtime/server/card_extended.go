@@ -73,5 +73,5 @@ func (x *exchange) extendedCard() ([]byte, error) {
 	if !ok {
 		return nil, runtime.Unexpected(a.Result, "a card")
 	}
-	return x.Version.AppendCard(nil, card.At(x.s.baseOf(x.r)))
+	return x.Version.AppendCard(nil, x.s.cardAt(card, x.s.baseOf(x.r)))
 }

@@ -43,12 +43,12 @@ const OldCardPath = "/.well-known/agent.json"
 // try writes the card in all its shapes, so that a card that cannot be written is known at the start.
 func (c *cards) try(s *Server, base string) error {
 	for _, shape := range c.shapes {
-		if _, err := c.under(shape, base); err != nil {
+		if _, err := c.under(s, shape, base); err != nil {
 			return err
 		}
 	}
 	for _, shape := range c.paths {
-		if _, err := c.under(shape, base); err != nil {
+		if _, err := c.under(s, shape, base); err != nil {
 			return err
 		}
 	}

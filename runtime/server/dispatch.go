@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"runtime/debug"
 	"strconv"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/sse"
 	"github.com/a2agen/a2agen/runtime/wire"
@@ -33,57 +31,27 @@ type binding interface {
 	release()
 }
 
-// handle carries the operation out, contains panics of user code that runs here (a router, say) and logs at debug
-// level.
+// handle carries the operation out, and logs at debug level.
 func (x *exchange) handle(b binding) {
-	done := false
-	defer func() {
-		p := recover()
-		switch {
-		case p == nil && !done:
-			x.exited(b)
-			return
-		case p == nil:
-			return
-		case p == http.ErrAbortHandler:
-			panic(p)
-		}
-		x.s.logger.Error("request panicked", "method", x.Op.RPC, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
-		b.fail(runtime.ErrInternal)
-	}()
 	if ctx := x.r.Context(); x.s.logger.Enabled(ctx, slog.LevelDebug) {
 		begin := time.Now()
 		defer func() { x.s.logger.DebugContext(ctx, "request", "method", x.Op.RPC, "took", time.Since(begin)) }()
 	}
-	defer x.limitStream()()
-	x.dispatch(b)
-	done = true
+	if err := x.Contain(func() { x.dispatch(b) }, func() { x.exited(b) }); err != nil {
+		b.fail(err)
+	}
 }
 
-// dispatch has the operation carried out and answers. Capabilities are checked before parameters (§3.3.4).
+// dispatch has the operation carried out and answers.
 func (x *exchange) dispatch(b binding) {
-	if err := x.Allowed(); err != nil {
-		b.reject(x.unlessParse(err))
-		return
-	}
-	if status, refusal := x.weigh(x.params); refusal != nil {
-		b.refuse(status, refusal)
-		return
-	}
-	params, fault := x.Version.Decode(x.Op, x.params)
-	if fault != nil {
-		b.reject(x.unlessParse(fault))
-		return
-	}
-	if x.counted > 0 {
-		b.release() // the handler may take long
-	}
-	a, err := x.Serve(params)
+	a, err := x.Run(x.params, objectsIn, func() {
+		if x.counted > 0 {
+			b.release() // the handler may take long
+		}
+	})
 	switch {
-	case err != nil && x.Silent && x.sends() && engine.Passing(err):
-		x.w.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
 	case err != nil:
-		b.fail(err)
+		x.failed(b, err)
 	case a.Stream != nil:
 		x.follow(b, a.Stream)
 	case a.Sequence != nil:
@@ -94,6 +62,23 @@ func (x *exchange) dispatch(b binding) {
 		x.single(b, a.Result)
 	default:
 		x.reply(b, a.Result)
+	}
+}
+
+// failed answers with an error.
+func (x *exchange) failed(b binding, err error) {
+	switch early, ok := errors.AsType[*rejection](err); {
+	case ok && early.status == http.StatusServiceUnavailable:
+		x.w.Header()["Retry-After"] = retryAfter
+		fallthrough
+	case ok && early.status != 0:
+		b.refuse(early.status, early.cause)
+	case ok:
+		b.reject(x.unlessParse(early.cause))
+	case x.Silent && x.sends() && engine.Passing(err):
+		x.w.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
+	default:
+		b.fail(err)
 	}
 }
 
@@ -114,9 +99,7 @@ func (x *exchange) unlessParse(err *runtime.Error) *runtime.Error {
 
 // reply answers with a result.
 func (x *exchange) reply(f binding, result any) {
-	if card, ok := result.(runtime.Card); ok {
-		result = card.At(x.s.baseOf(x.r))
-	}
+	result = x.Located(result, func() *http.Request { return x.r })
 	err := x.Pass(func(b []byte) ([]byte, error) {
 		b, err := x.Op.Append(f.beginFrame(b), result)
 		return f.endFrame(b), err
@@ -166,32 +149,15 @@ func (x *exchange) single(f binding, event any) {
 	}
 }
 
-// told is what the peer is told of an error, and the status with which a caller is refused who may not come in; 0 for
-// any other error. What is not meant for the peer is logged.
+// told is what the peer is told of an error, and the status with which a caller is refused who is not known; 0 for any
+// other error.
 func (x *exchange) told(err error) (e *runtime.Error, refused int) {
-	if errors.Is(err, engine.ErrUnidentified) {
-		err = x.s.unidentified(err)
+	e, anonymous := x.Told(err)
+	if !anonymous {
+		return e, 0
 	}
-	if d := (*auth.Denial)(nil); errors.As(err, &d) {
-		x.s.logger.Info("request refused", "status", d.Status, "method", x.method(), "error", d)
-		d.SetHeader(x.w.Header())
-		return d.Told(), d.Status
-	}
-	e, known := engine.ToError(err)
-	switch {
-	case !known:
-		x.s.logger.Error("request failed", "method", x.method(), "error", err)
-	case e.Is(runtime.ErrPermissionDenied), e.Is(runtime.ErrUnauthenticated):
-		return e, e.Status(runtime.Statuses101).HTTP
-	}
-	return e, 0
-}
-
-func (x *exchange) method() string {
-	if x.Op == nil {
-		return ""
-	}
-	return x.Op.RPC
+	x.w.Header().Set("WWW-Authenticate", "Bearer")
+	return e, http.StatusUnauthorized
 }
 
 // exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then,

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
@@ -36,18 +35,15 @@ const (
 
 // exchange is one HTTP request to a binding being answered: what the bindings over HTTP have in common.
 type exchange struct {
-	engine.Request
-	s       *Server
-	w       http.ResponseWriter
-	r       *http.Request
-	body    *[]byte     // nil: let go
-	params  []byte      // of the operation, as JSON; they may be a slice of the body
-	counted int64       // bytes of the body that are taken from the server's budget
-	grant   *auth.Grant // nil: nothing was demanded
+	Call
+	w      http.ResponseWriter
+	r      *http.Request
+	body   *[]byte // nil: let go
+	params []byte  // of the operation, as JSON; they may be a slice of the body
 }
 
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) exchange {
-	return exchange{Request: s.engine.NewRequest(r.Context()), s: s, w: w, r: r}
+	return exchange{Call: s.newCall(r.Context()), w: w, r: r}
 }
 
 // buffers hold request bodies and the frames of events. Larger ones are not kept.
@@ -68,10 +64,8 @@ func (x *exchange) drop() {
 		return
 	}
 	putBuffer(x.body)
-	if x.body, x.params = nil, nil; x.counted > 0 {
-		x.s.bodies.Release(x.counted)
-		x.counted = 0
-	}
+	x.body, x.params = nil, nil
+	x.giveBack()
 }
 
 // done lets go of what the request holds when the answer is written.
@@ -80,18 +74,13 @@ func (x *exchange) done() {
 	x.Done()
 }
 
-// identify finds the caller, before the body is read: of who is not known nothing is. A version that is not spoken
-// comes first among what is wrong.
+// identify finds the caller.
 func (x *exchange) identify() error {
-	denial := x.authenticate()
-	if denial == nil {
-		return nil
+	err := x.Identify(askedVersion(x.r), func() *http.Request { return x.r })
+	if err != nil {
+		x.w.Header()["Connection"] = closing // the body is not waited for
 	}
-	x.w.Header()["Connection"] = closing
-	if asked := askedVersion(x.r); asked != "" && x.s.engine.Spoken(asked) == nil {
-		return x.s.engine.NotSpoken(asked)
-	}
-	return denial
+	return err
 }
 
 // askedVersion returns the version that a request names, as it stands there; "" if none.
@@ -114,9 +103,9 @@ func (x *exchange) activate() *runtime.Error {
 	if old := x.r.Header[headerExtensionsV0]; len(old) > 0 {
 		lines = append(lines[:len(lines):len(lines)], old...)
 	}
-	active, err := x.s.engine.Activate(lines)
-	if len(active) > 0 {
-		echo := []string{strings.Join(active, ", ")}
+	active, err := x.Activate(lines)
+	if active != "" {
+		echo := []string{active}
 		x.w.Header()[headerExtensions] = echo
 		if x.Version.Unnamed() {
 			x.w.Header()[headerExtensionsV0] = echo
@@ -134,20 +123,6 @@ func jsonContent(header []string) bool {
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 
-// statuses is the table by which the request's errors are classed, over bindings that class them.
-func (x *exchange) statuses() runtime.Statuses { return x.s.statusesOf(x.Version) }
-
-// statusesOf is the table for errors of a version; nil is a request whose version is not known yet.
-func (s *Server) statusesOf(v *engine.Version) runtime.Statuses {
-	switch {
-	case v != nil && v.Rules.PlainErrors:
-		return runtime.Statuses03
-	case s.formerStatuses:
-		return runtime.Statuses100
-	}
-	return runtime.Statuses101
-}
-
 // takeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
 func (x *exchange) takeHeaders(events *engine.Coding) {
 	x.Repeat = repeatKey(x.r)
@@ -156,27 +131,16 @@ func (x *exchange) takeHeaders(events *engine.Coding) {
 	}
 }
 
-// repeatKey reads the header of a client that may send its message again; "" without one. Quotes are those of the
-// header's draft standard.
+// repeatKey reads the header of a client that may send its message again; "" without one.
 func repeatKey(r *http.Request) string {
 	if h := r.Header["Idempotency-Key"]; len(h) > 0 {
-		return strings.Trim(h[0], `"`)
+		return RepeatKey(h[0])
 	}
 	return ""
 }
 
 // lastEventID reads the header of a client that reconnects; 0 without one.
-func lastEventID(r *http.Request) int64 {
-	h := r.Header.Get("Last-Event-ID")
-	if h == "" {
-		return 0
-	}
-	n, err := strconv.ParseInt(h, 10, 64)
-	if err != nil {
-		return 0
-	}
-	return n
-}
+func lastEventID(r *http.Request) int64 { return EventNumber(r.Header.Get("Last-Event-ID")) }
 
 // inlineLength is up to which size net/http finds the length of a body by itself.
 const inlineLength = 2 << 10

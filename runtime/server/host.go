@@ -8,12 +8,9 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/http"
 	"os"
 	"os/signal"
 	"syscall"
-
-	"github.com/a2agen/a2agen/runtime/engine"
 )
 
 // DefaultAddr is where [Main] listens unless told otherwise: on the loopback interface.
@@ -72,8 +69,8 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		return exitFailed
 	}
 	s.tasks.announce(log)
-	if s.engine.Info().Extended && !s.access.identifies() {
-		log.Warn("nobody gets the extended card: server.WithAuth or server.WithProxyIdentity says who callers are")
+	if s.engine.Info().Extended && s.identity == nil {
+		log.Warn("nobody gets the extended card: server.WithIdentity says who callers are")
 	}
 	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.engine.Info().Name)
 	if err := s.Serve(ctx, ln); err != nil {
@@ -104,40 +101,4 @@ func (s *Server) urlAt(a net.Addr) string {
 		return fmt.Sprintf("http://localhost:%d", tcp.Port)
 	}
 	return "http://" + a.String()
-}
-
-// Serve serves on ln until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels
-// those that do not, and ends the open streams. It returns nil after such a shutdown and closes ln in any case.
-func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	h := &http.Server{
-		Handler:           s,
-		ReadHeaderTimeout: s.limits.Header,
-		ReadTimeout:       s.limits.Read,
-		IdleTimeout:       s.limits.Idle, // no WriteTimeout: it would cut streams (T58)
-		MaxHeaderBytes:    64 << 10,
-		ErrorLog:          slog.NewLogLogger(s.logger.Handler(), slog.LevelDebug),
-	}
-	s.engine.Start()
-	failed := make(chan error, 1)
-	go func() { failed <- h.Serve(pacedListener{ln, s.limits.Stall}) }()
-	select {
-	case err := <-failed:
-		return errors.Join(fmt.Errorf("serve: %w", err), s.Close())
-	case <-ctx.Done():
-	}
-	closed := make(chan error, 1)
-	grace, cancel := context.WithTimeout(context.Background(), s.limits.Grace+engine.LongestShutdown)
-	defer cancel()
-	go func() { closed <- h.Shutdown(grace) }() // stops accepting at once, then waits for the requests that Shutdown below ends
-	patience, stop := context.WithTimeout(context.Background(), s.limits.Grace)
-	defer stop()
-	if err := s.Shutdown(patience); err != nil {
-		s.logger.Warn("handlers were canceled by the shutdown", "error", err)
-	}
-	if err := <-closed; err != nil {
-		s.logger.Warn("connections were cut by the shutdown", "error", err)
-		return h.Close()
-	}
-	<-failed
-	return nil
 }

@@ -93,7 +93,7 @@ func FuzzHostAndForwarded(f *testing.F) {
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" || u.String() != base {
 			t.Fatalf("the base URL is %q: %v", base, err)
 		}
-		if at := s.card.card.At(base).CardInfo().Interfaces[0].URL; !strings.HasPrefix(at, base) {
+		if at := s.cardAt(s.card.card, base).CardInfo().Interfaces[0].URL; !strings.HasPrefix(at, base) {
 			t.Fatalf("the card's URL is %q, of %q", at, base)
 		}
 		name, ok := hostName(host)

@@ -2,6 +2,7 @@ package server
 
 import (
 	"log/slog"
+	"net/http"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/engine"
@@ -16,21 +17,20 @@ type options struct {
 	url        string
 	forwarded  bool
 	hosts      []string
-	access     access
+	identity   func(*http.Request) (string, error)
 	origins    []string
 	cardMaxAge time.Duration
+	grpcURL    bool
 	pushTo     []string
 	signer     PushSigner
 
 	formerStatuses bool // errors have the statuses of 1.0.0
+	transport      func(*Host) (Transport, error)
 }
 
 // defaultOptions are the options before the caller's.
 func defaultOptions() options {
-	return options{
-		core:   engine.Options{Logger: slog.Default(), Now: time.Now},
-		access: access{grace: time.Minute}, cardMaxAge: 5 * time.Minute,
-	}
+	return options{core: engine.Options{Logger: slog.Default(), Now: time.Now}, cardMaxAge: 5 * time.Minute}
 }
 
 // WithLogger sets the logger; the default is slog.Default().
@@ -52,6 +52,10 @@ func WithLimits(l Limits) Option { return func(o *options) { o.core.Limits = l }
 // interfaces get. Without it the environment's A2A_PUBLIC_URL counts, then trusted forwarded headers, then the
 // request's Host.
 func WithURL(base string) Option { return func(o *options) { o.url = base } }
+
+// WithGRPCURL writes the address of gRPC in the card as a URL, "http://host:port", for clients that want a scheme. Without it
+// the address is host:port, as the official clients want it.
+func WithGRPCURL() Option { return func(o *options) { o.grpcURL = true } }
 
 // WithForwarded trusts X-Forwarded-Proto, -Host and -Prefix (and Forwarded) of requests. Only for servers that nobody
 // reaches but through a proxy that sets them. What the Host header says is the proxy's to check then.
@@ -76,6 +80,12 @@ func WithFormerStatuses() Option { return func(o *options) { o.formerStatuses = 
 
 // WithRouter sets a router that is asked when nothing else says which skill a message is for.
 func WithRouter(r Router) Option { return func(o *options) { o.core.Router = r } }
+
+// WithIdentity sets how a request's caller is found. Tasks of one principal do not exist for another. An error answers
+// 401 with the error's text hidden. f is asked before the body is read, which it has to leave alone.
+func WithIdentity(f func(*http.Request) (principal string, err error)) Option {
+	return func(o *options) { o.identity = f }
+}
 
 // WithOrigins lets web pages of these origins ("https://inspector.example.com") call the agent from a browser. Others
 // are refused.

@@ -38,7 +38,7 @@ type described struct {
 
 // servePage shows in words what the agent is and how to talk to it.
 func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
-	b, err := s.card.under(s.card.shapes[0], s.baseOf(r))
+	b, err := s.card.under(s, s.card.shapes[0], s.baseOf(r))
 	var card described
 	if err == nil {
 		err = json.Unmarshal(b.body, &card)
@@ -98,7 +98,7 @@ func (s *Server) directions(r *http.Request) string {
 func (s *Server) curl(r *http.Request, text string) string {
 	v, at := s.engine.Versions()[0], s.baseOf(r)
 	quoted, _ := json.Marshal(text)
-	interfaces := s.card.card.At(at).CardInfo().Interfaces
+	interfaces := s.cardAt(s.card.card, at).CardInfo().Interfaces
 	urlOf := func(binding string) string {
 		for _, i := range interfaces {
 			if i.Binding == binding {

@@ -18,13 +18,14 @@ type restRequest struct {
 	route *route
 }
 
-// restMethods are the methods that web pages of trusted origins may use.
-const restMethods = "GET, POST, PUT, PATCH, DELETE"
-
 // serveREST answers one request over HTTP+JSON. path is what follows that of the interface, encoded. The order of checks
 // is caller, version, operation, parameters, as it is over JSON-RPC (T62).
 func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, path string) {
-	if !s.allowOrigin(w, r, restMethods) {
+	if r.Method == http.MethodOptions {
+		s.restOptions(w, r, path)
+		return
+	}
+	if !s.allowOrigin(w, r, "") {
 		return
 	}
 	q := restRequest{exchange: s.exchange(w, r)}
@@ -57,6 +58,25 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, path string) 
 	q.handle(&q)
 }
 
+// restOptions says which methods a path has, in all versions that are spoken.
+func (s *Server) restOptions(w http.ResponseWriter, r *http.Request, path string) {
+	var methods []string
+	if p, ok := readPath(path); ok {
+		for i := range s.rest {
+			for _, m := range s.rest[i].allowed(p) {
+				if !slices.Contains(methods, m) {
+					methods = append(methods, m)
+				}
+			}
+		}
+	}
+	if methods == nil {
+		http.Error(w, "There is nothing here. "+s.directions(r), http.StatusNotFound)
+		return
+	}
+	s.allowOrigin(w, r, strings.Join(methods, ", "))
+}
+
 // resolve finds version and operation, and checks the required extensions. A path that is there under another method is
 // answered with 405.
 func (q *restRequest) resolve() *runtime.Error {
@@ -78,9 +98,10 @@ func (q *restRequest) resolve() *runtime.Error {
 	case found != nil:
 		q.route, q.Op = found, found.op
 	case allowed != nil:
-		q.w.Header().Set("Allow", strings.Join(append(allowed, http.MethodOptions), ", "))
-		q.refuse(http.StatusMethodNotAllowed, runtime.ErrMethodNotFound.
-			With("%.20s is not for this path, but %s", q.r.Method, strings.Join(allowed, " and ")))
+		methods := strings.Join(allowed, ", ")
+		q.w.Header().Set("Allow", methods+", "+http.MethodOptions)
+		q.refuse(http.StatusMethodNotAllowed,
+			runtime.ErrMethodNotFound.With("%.20s is not for this path, but %s", q.r.Method, methods))
 		return nil
 	default:
 		return runtime.ErrMethodNotFound.With("there is no %.20s %.100s in A2A %s", q.r.Method,
@@ -112,10 +133,10 @@ func (q *restRequest) beginFrame(b []byte) []byte { return b }
 func (q *restRequest) endFrame(b []byte) []byte { return b }
 
 func (q *restRequest) appendError(dst []byte, e *runtime.Error) []byte {
-	return q.appendStatus(dst, e, e.Status(q.statuses()))
+	return q.appendStatus(dst, e, q.Status(e))
 }
 
-func (q *restRequest) status(e *runtime.Error) int { return e.Status(q.statuses()).HTTP }
+func (q *restRequest) status(e *runtime.Error) int { return q.Status(e).HTTP }
 
 // appendStatus appends an error as the body of an answer with a status. Of 0.3 the Python client reads the message and
 // the JavaScript one the code (T61).
@@ -135,10 +156,10 @@ func (q *restRequest) fail(err error) {
 func (q *restRequest) reject(e *runtime.Error) { q.fail(e) }
 
 func (q *restRequest) refuse(status int, e *runtime.Error) {
-	if h := q.w.Header(); status == http.StatusServiceUnavailable && len(h["Retry-After"]) == 0 {
-		h["Retry-After"] = retryAfter
+	if status == http.StatusServiceUnavailable {
+		q.w.Header()["Retry-After"] = retryAfter
 	}
-	q.write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: e.Status(q.statuses()).Code}))
+	q.write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: q.Status(e).Code}))
 }
 
 func (q *restRequest) release() { q.drop() }

@@ -54,6 +54,7 @@ type urlField struct {
 	values [][]byte // as JSON
 	list   bool
 	path   bool // the path says it
+	again  bool // the body says it, too
 	within urlFields
 }
 
@@ -69,7 +70,7 @@ func (m *urlFields) addPath(name, text string) *runtime.Error {
 	return nil
 }
 
-// addQuery adds the fields of a query. One without a value says nothing.
+// addQuery adds the fields of a query. One without a value says nothing, unless it is one of several of a list.
 func (m *urlFields) addQuery(op *runtime.Operation, query string) *runtime.Error {
 	for pair := range strings.SplitSeq(query, "&") {
 		key, text, _ := strings.Cut(pair, "=")
@@ -77,13 +78,13 @@ func (m *urlFields) addQuery(op *runtime.Operation, query string) *runtime.Error
 		if err != nil || !utf8.ValidString(name) {
 			return wrongField("", "the query is not encoded as a URL is")
 		}
-		if text == "" || strings.EqualFold(name, queryVersion) {
-			continue
-		}
 		if op.Role == runtime.RoleList && name == goAfter {
 			name = "statusTimestampAfter"
 		}
 		how := queryField(op, name)
+		if text == "" && !how.List || strings.EqualFold(name, queryVersion) {
+			continue
+		}
 		texts := []string{text}
 		if how.List {
 			texts = strings.Split(text, ",") // one that is encoded is no separator
@@ -122,21 +123,30 @@ func (m *urlFields) add(name, text string, how runtime.QueryField) *runtime.Erro
 		return wrongField("", "a name in the query has too many dots")
 	}
 	field := m.field(name)
+	if field == nil {
+		return wrongField("", "the query has too many names")
+	}
 	field.list = how.List
 	field.values = append(field.values, value)
 	return nil
 }
 
-// maxNesting bounds the dots in the name of a query's field.
-const maxNesting = 16
+// Bounds of what a URL says: the dots in the name of a field, and the fields of one message. Each field is looked for
+// among all of its message.
+const (
+	maxNesting = 16
+	maxFields  = 100
+)
 
-// field finds the member of a dotted name, or adds it.
+// field finds the member of a dotted name, or adds it; nil if there are too many.
 func (m *urlFields) field(name string) *urlField {
 	for {
 		first, rest, nested := strings.Cut(name, ".")
 		i := slices.IndexFunc(*m, func(x *urlField) bool { return x.name == first })
 		if i < 0 {
-			i = len(*m)
+			if i = len(*m); i == maxFields {
+				return nil
+			}
 			*m = append(*m, &urlField{name: first})
 		}
 		if !nested {
@@ -157,9 +167,10 @@ func queryField(op *runtime.Operation, name string) runtime.QueryField {
 }
 
 // sameName reports whether two names of a field are one, in snake_case or camelCase.
-func sameName(a, b string) bool {
-	return strings.EqualFold(strings.ReplaceAll(a, "_", ""), strings.ReplaceAll(b, "_", ""))
-}
+func sameName(a, b string) bool { return bareName(a) == bareName(b) }
+
+// bareName is the same for both.
+func bareName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
 // appendJSON appends the members as an object. A field that is there more often than it may be is so in the object, too,
 // and Decode refuses it.
@@ -175,6 +186,8 @@ func (m urlFields) appendMembers(dst []byte) []byte {
 			dst = x.within.appendJSON(x.appendName(dst, start))
 		}
 		switch {
+		case x.list && len(x.values) == 1 && string(x.values[0]) == `""`:
+			dst = append(x.appendName(dst, start), "[]"...)
 		case x.list:
 			dst = append(x.appendName(dst, start), '[')
 			dst = append(append(dst, bytes.Join(x.values, []byte(","))...), ']')
@@ -196,19 +209,25 @@ func (x *urlField) appendName(dst []byte, start int) []byte {
 
 // compare refuses a body that says something else than the URL, and leaves out what it says, too.
 func (m *urlFields) compare(body []byte) *runtime.Error {
+	said := make(map[string]*urlField, 8) // a body may have many members
+	for _, x := range *m {
+		said[bareName(x.name)] = x
+	}
+	again := 0
 	for name, value := range wire.Object(body).All() {
-		for i, x := range *m {
-			if !sameName(x.name, name) {
-				continue
-			}
-			var said string
-			if len(x.values) != 1 || value.Decode(&said) != nil ||
-				!bytes.Equal(wire.AppendString(nil, said), x.values[0]) {
-				return wrongField(name, "is not what the URL says")
-			}
-			*m = slices.Delete(*m, i, i+1)
-			break
+		x := said[bareName(name)]
+		if x == nil {
+			continue
 		}
+		var text string
+		if len(x.values) != 1 || value.Decode(&text) != nil || !bytes.Equal(wire.AppendString(nil, text), x.values[0]) {
+			return wrongField(name, "is not what the URL says")
+		}
+		x.again = true
+		again++
+	}
+	if again > 0 {
+		*m = slices.DeleteFunc(*m, func(x *urlField) bool { return x.again })
 	}
 	return nil
 }

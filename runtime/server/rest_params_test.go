@@ -2,11 +2,13 @@ package server
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http/httptest"
 	"strings"
 	"testing"
 	"unicode/utf8"
 
+	"github.com/a2agen/a2agen/internal/growth"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -47,6 +49,8 @@ func TestParametersOfAURL(t *testing.T) {
 		{"repeated", "/x", "/x", "labels=a&x=1&labels=b", "", "", `{"labels":["a","b"],"x":"1"}`},
 		{"repeated with commas", "/x", "/x", "labels=a,b%2Cc", "", "", `{"labels":["a","b,c"]}`},
 		{"repeated bools", "/x", "/x", "flags=true,false", "", "", `{"flags":[true,false]}`},
+		{"an empty one of several", "/x", "/x", "labels=a&labels=&labels=b,", "", "", `{"labels":["a","","b",""]}`},
+		{"an empty one alone", "/x", "/x", "labels=&a=1", "", "", `{"labels":[],"a":"1"}`},
 		{"an object", "/x", "/x", "extra=%7B%22a%22%3A1%7D", "", "", `{"extra":{"a":1}}`},
 		{"twice", "/x", "/x", "a=1&a=2", "", "", `{"a":"1","a":"2"}`}, // which Decode refuses
 		{"no value", "/x", "/x", "a=&b&&c=1", "", "", `{"c":"1"}`},
@@ -66,6 +70,62 @@ func TestParametersOfAURL(t *testing.T) {
 	}
 }
 
+// many is a format with each number up to n.
+func many(format string, n int) string {
+	var b strings.Builder
+	for i := range n {
+		fmt.Fprintf(&b, format, i)
+	}
+	return b.String()
+}
+
+// What stands in a URL takes time linear in its size, also beside a body.
+func TestURLsTakeLinearTime(t *testing.T) {
+	for _, tt := range []struct {
+		name       string
+		n          int
+		query      func(n int) string
+		path, body func(n int) string
+	}{
+		{name: "names", n: 20_000, query: func(n int) string { return many("k%d=1&", n) }},
+		{name: "names within one", n: 20_000, query: func(n int) string { return many("a.k%d=1&", n) }},
+		{name: "one name", n: 20_000, query: func(n int) string { return many("k=%d&", n) }},
+		{name: "values of a list", n: 20_000, query: func(n int) string { return "labels=" + strings.Repeat("a,", n) }},
+		{name: "a list again and again", n: 20_000, query: func(n int) string { return strings.Repeat("labels=a&", n) }},
+		{name: "dots", n: 100_000, query: func(n int) string { return strings.Repeat(".", n) + "=1" }},
+		{name: "escapes", n: 100_000, query: func(n int) string { return "a=" + strings.Repeat("%41", n) }},
+		{name: "separators", n: 200_000, query: func(n int) string { return strings.Repeat("&", n) }},
+		{name: "slashes", n: 100_000, path: func(n int) string { return strings.Repeat("/a", n) }},
+		{name: "colons", n: 100_000, path: func(n int) string { return "/" + strings.Repeat("a:", n) }},
+		{name: "a long segment", n: 100_000, path: func(n int) string { return "/" + strings.Repeat("%41", n) }},
+		{name: "members of a body beside names", n: 5_000, query: func(int) string { return many("k%d=1&", 90) },
+			body: func(n int) string { return `{` + many(`"m%d":1,`, n) + `"m":1}` }},
+		{name: "members of a body that say the same", n: 5_000, query: func(int) string { return "k=1" },
+			body: func(n int) string { return `{` + strings.Repeat(`"k":"1",`, n) + `"m":1}` }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			growth.Linear(t, tt.n, func(n int) func() {
+				query, path, body := "", "/x", ""
+				if tt.query != nil {
+					query = tt.query(n)
+				}
+				if tt.path != nil {
+					path = tt.path(n)
+				}
+				if tt.body != nil {
+					body = tt.body(n)
+				}
+				rs := routesOf(&runtime.Table{Operations: routedOperations()})
+				return func() {
+					p, _ := readPath(path)
+					rs.find("POST", p)
+					_, _ = assembled("/x", "/x", query, body, "*")
+				}
+			})
+		})
+	}
+}
+
 func TestWhatURLsMustNotSay(t *testing.T) {
 	for _, tt := range []struct{ name, path, template, query, body, want string }{
 		{"a value that is not encoded", "/x", "/x", "a=%zz", "", "a is not encoded as a URL is"},
@@ -76,6 +136,8 @@ func TestWhatURLsMustNotSay(t *testing.T) {
 		{"a body with another one", "/t/a", "/t/{tenant}", "", `{"tenant":"b"}`, "tenant is not what the URL says"},
 		{"a body with a number for it", "/t/1", "/t/{tenant}", "", `{"tenant":1}`, "tenant is not what the URL says"},
 		{"a body with another than the query", "/x", "/x", "tenant=a", `{"tenant":"b"}`, "tenant is not what the URL says"},
+		{"too many names", "/x", "/x", many("a%d=1&", 200), "", "the query has too many names"},
+		{"too many names of a message", "/x", "/x", many("a.a%d=1&", 200), "", "the query has too many names"},
 		{"too many dots", "/x", "/x", strings.Repeat("a.", 30) + "=1", "", "a name in the query has too many dots"},
 	} {
 		_, err := assembled(tt.path, tt.template, tt.query, tt.body, "*")

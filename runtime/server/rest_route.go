@@ -141,22 +141,43 @@ func (rt *route) match(p restPath) bool {
 	return len(rt.segments) == len(segments)
 }
 
-// find returns the route of a request. Without one, allowed are the methods that its path has.
+// find returns the route of a request: a HEAD is a GET whose body net/http leaves out, unless that is a stream. Without
+// one, allowed are the methods that its path has.
 func (rs routes) find(method string, p restPath) (found *route, allowed []string) {
+	head := method == http.MethodHead
+	if head {
+		method = http.MethodGet
+	}
 	action := false
 	for _, rt := range rs {
-		if rt.action == "" && action || !rt.match(p) {
-			continue
-		}
-		if rt.method == method {
+		switch {
+		case rt.action == "" && action || !rt.match(p):
+		case rt.method == method && !(head && rt.op.Stream):
 			return rt, nil
-		}
-		action = action || rt.action != ""
-		if !slices.Contains(allowed, rt.method) {
-			allowed = append(allowed, rt.method)
+		default:
+			action = action || rt.action != ""
+			for _, m := range rt.methods() {
+				if !slices.Contains(allowed, m) {
+					allowed = append(allowed, m)
+				}
+			}
 		}
 	}
 	return nil, allowed
+}
+
+// allowed are the methods that a path has.
+func (rs routes) allowed(p restPath) []string {
+	_, all := rs.find("", p)
+	return all
+}
+
+// methods are those that a route answers.
+func (rt *route) methods() []string {
+	if rt.method == http.MethodGet && !rt.op.Stream {
+		return []string{http.MethodGet, http.MethodHead}
+	}
+	return []string{rt.method}
 }
 
 // restPath is the path of a request below its interface's.

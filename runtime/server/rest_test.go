@@ -226,7 +226,7 @@ func TestStreamsOverHTTPJSON(t *testing.T) {
 // TestWhatIsRefusedOverHTTPJSON answers with a status and a google.rpc.Status before anything is carried out (R161, R169,
 // R170, T9).
 func TestWhatIsRefusedOverHTTPJSON(t *testing.T) {
-	identity := server.WithProxyIdentity(func(r *http.Request) (string, error) {
+	identity := server.WithIdentity(func(r *http.Request) (string, error) {
 		if r.Header.Get("Authorization") == "nobody" {
 			return "", errors.New("unknown")
 		}
@@ -251,15 +251,15 @@ func TestWhatIsRefusedOverHTTPJSON(t *testing.T) {
 		{"wrong content type", "POST", "/message:send", send, "Content-Type: text/plain", 415, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"},
 		{"unknown version", "POST", "/message:send", send, "A2A-Version: 9.0", 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"},
 		{"unknown version in the query", "GET", "/tasks?A2A-Version=9.0", "", "A2A-Version: ", 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"},
-		{"unknown caller", "GET", "/tasks", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "UNAUTHENTICATED"},
-		{"unknown caller nowhere", "GET", "/nowhere", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "UNAUTHENTICATED"},
+		{"unknown caller", "GET", "/tasks", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "INVALID_REQUEST"},
+		{"unknown caller nowhere", "GET", "/nowhere", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "INVALID_REQUEST"},
 	} {
 		resp, got := a.answer(tt.method, tt.path, tt.body, tt.header)
 		if resp.StatusCode != tt.status || str(got, "error", "status") != tt.name2 || at(got, "error", "code") != float64(tt.status) ||
 			str(got, "error", "details", 0, "reason") != tt.reason {
 			t.Errorf("%s: %s %v", tt.name, resp.Status, got)
 		}
-		if allow := resp.Header.Get("Allow"); (tt.status == 405) != (allow == "GET, OPTIONS") {
+		if allow := resp.Header.Get("Allow"); (tt.status == 405) != (allow == "GET, HEAD, OPTIONS") {
 			t.Errorf("%s: Allow is %q", tt.name, allow)
 		}
 	}
@@ -286,11 +286,34 @@ func TestServiceParametersOverHTTPJSON(t *testing.T) {
 	if id := str(first, "task", "id"); id == "" || str(again, "task", "id") != id {
 		t.Errorf("a message that came again: %v, %v", first, again)
 	}
-	if resp := a.rest("OPTIONS", "/tasks", ""); resp.StatusCode != http.StatusNoContent || resp.Header.Get("Allow") == "" {
-		t.Errorf("OPTIONS: %s", resp.Status)
-	}
 	if resp := a.rest("POST", "/message:send", message("hi"), "Sec-Fetch-Site: cross-site"); resp.StatusCode != http.StatusForbidden {
 		t.Errorf("a page of another origin: %s", resp.Status)
+	}
+}
+
+// TestMethodsOfPaths: HEAD is GET without the body, and OPTIONS says what a path has.
+func TestMethodsOfPaths(t *testing.T) {
+	a := start(t, restCard, []server.Skill{scripted(nil)}, server.WithOrigins("https://trusted.example"))
+	for path, want := range map[string]string{
+		"/tasks": "GET, HEAD, OPTIONS", "/acme/tasks/x": "GET, HEAD, OPTIONS", "/tasks/x:cancel": "POST, OPTIONS",
+		"/tasks/x:subscribe": "GET, POST, OPTIONS", "/tasks/x/pushNotificationConfigs/y": "GET, HEAD, DELETE, OPTIONS",
+	} {
+		resp := a.rest("OPTIONS", path, "", "Origin: https://trusted.example", "Access-Control-Request-Method: GET")
+		if got := resp.Header.Get("Allow"); resp.StatusCode != http.StatusNoContent || got != want {
+			t.Errorf("OPTIONS %s: %s, Allow %q", path, resp.Status, got)
+		}
+		if got := resp.Header.Get("Access-Control-Allow-Methods"); got+", OPTIONS" != want {
+			t.Errorf("OPTIONS %s: a page may use %q", path, got)
+		}
+	}
+	for path, want := range map[string]int{"/tasks": 200, "/tasks/none": 404, "/tasks/x:subscribe": 405, "/message:send": 405} {
+		resp := a.rest("HEAD", path, "")
+		if b, _ := io.ReadAll(resp.Body); resp.StatusCode != want || len(b) > 0 || resp.Header.Get("Content-Type") != "application/json" {
+			t.Errorf("HEAD %s: %s %s", path, resp.Status, b)
+		}
+	}
+	if resp := a.rest("OPTIONS", "/a/b/c/d", ""); resp.StatusCode != http.StatusNotFound {
+		t.Errorf("OPTIONS of nothing: %s", resp.Status)
 	}
 }
 

@@ -16,7 +16,6 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/webhook"
@@ -43,8 +42,8 @@ type Server struct {
 	bodies   budget.Budget   // of requests being received
 	sender   *webhook.Sender // of push notifications
 	tasks    tasks           // where they are kept
-	guard    *auth.Guard     // nil: the card's demands are not checked here
-	aboutResource
+
+	beside Transport // nil: there is none
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -69,7 +68,7 @@ func (s *Server) start(cfg Config) (err error) {
 	if s.sender, err = s.newSender(); err != nil {
 		return err
 	}
-	s.core.Pusher, s.core.Identifies = s.sender, s.access.identifies()
+	s.core.Pusher, s.core.Identifies = s.sender, s.identity != nil
 	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
 		return err
 	}
@@ -91,10 +90,12 @@ func (s *Server) init(cfg Config) error {
 			return fmt.Errorf("server: origin: %w", err)
 		}
 	}
-	if err := s.readCard(cfg.Card); err != nil {
+	if err := s.readCard(cfg.Card); err != nil || s.transport == nil {
 		return err
 	}
-	return s.protect(cfg.Extended)
+	var err error
+	s.beside, err = s.transport(&Host{s})
+	return err
 }
 
 // readCard takes from the card what the server needs: paths and hosts.
@@ -185,6 +186,12 @@ const (
 // ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and where older spoken
 // versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if s.beside != nil && s.beside.Calls(r) {
+		if s.allowHost(w, r) {
+			s.beside.ServeHTTP(w, r)
+		}
+		return
+	}
 	switch path := r.URL.Path; {
 	case path == HealthPath:
 		s.serveHealth(w, r)
@@ -195,8 +202,6 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveCard(w, r, s.card.paths[path])
 	case s.extended[path] != nil:
 		s.serveExtended(w, r, s.extended[path])
-	case s.aboutResource.at(path):
-		s.serveResource(w, r)
 	case path == runtime.PushKeysPath && s.signer != nil:
 		s.serveKeys(w, r)
 	case path == "/" && wantsPage(r):

@@ -448,11 +448,11 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 }
 
 // At implements [runtime.Card].
-func (x *engineAgentCard) At(base string) runtime.Card {
+func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card {
 	at := *x
 	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
-		i.URL = runtime.Rebase(base, i.URL)
+		i.URL = place(runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
 	}
 	return &at
 }

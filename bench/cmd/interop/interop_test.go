@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/bench/internal/desk"
+)
+
+// TestOurClientPassesTheChecksOfOurAgent: what is asked of peers we do ourselves.
+func TestOurClientPassesTheChecksOfOurAgent(t *testing.T) {
+	url, stop, err := startOurDesk()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer stop()
+	for _, s := range called {
+		t.Run(s.String(), func(t *testing.T) {
+			c, stop, err := newOurClient(t.Context(), url, s)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer stop()
+			for _, r := range desk.Visit(t.Context(), c, s.version) {
+				if r.Fault != "" || r.None != "" {
+					t.Errorf("%s: %s%s", r.Check, r.Fault, r.None)
+				}
+			}
+		})
+	}
+}
+
+// silent is a client that gets nothing.
+type silent struct{}
+
+func (silent) Do(context.Context, *desk.Ask) *desk.Answer { return &desk.Answer{} }
+
+// TestNoCheckIsPassedByNothing: a check that an empty answer passes would check nothing.
+func TestNoCheckIsPassedByNothing(t *testing.T) {
+	for _, r := range desk.Visit(t.Context(), silent{}, "1.0") {
+		if r.Fault == "" {
+			t.Errorf("%s is passed", r.Check)
+		}
+	}
+}
+
+// TestOnlyKnownFaultsAreExcused: a new fault ends the run with an error, a known one is told in the matrix, and so is one that is gone.
+func TestOnlyKnownFaultsAreExcused(t *testing.T) {
+	known := faults[0]
+	bad := func(checks ...string) *report {
+		r := &report{rows: []row{{known.peer, known.direction, spoken{known.version, rpcBinding}, []desk.Result{{Check: "card"}}}}}
+		for _, c := range checks {
+			r.rows[0].results = append(r.rows[0].results, desk.Result{Check: c, Fault: "it is not so"})
+		}
+		return r
+	}
+	for name, tc := range map[string]struct {
+		report *report
+		want   string
+	}{
+		"known": {bad(known.check), ""},
+		"new":   {bad(known.check, "parts"), "parts: it is not so"},
+		"gone":  {bad(), "delete it from faults.go: " + known.why},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said := ""
+			for line := range strings.Lines(text(tc.report.judge())) {
+				if strings.Contains(line, known.why) || strings.Contains(line, "it is not so") {
+					said += line
+				}
+			}
+			if tc.want == "" && said != "" || !strings.Contains(said, tc.want) {
+				t.Errorf("it says %q, want %q", said, tc.want)
+			}
+		})
+	}
+	if m := bad(known.check).matrix(); !strings.Contains(m, "1/2 (1)") || !strings.Contains(m, "1. "+known.check+": "+known.why) {
+		t.Errorf("the matrix is\n%s", m)
+	}
+}
+
+func text(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}

@@ -1,0 +1,298 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// served are the versions over bindings that our agent has, called those of our client.
+var (
+	served = []spoken{{"1.0", rpcBinding}, {"1.0", restBinding}, {"0.3", rpcBinding}}
+	called = []spoken{{"1.0", rpcBinding}, {"0.3", rpcBinding}}
+)
+
+// startOurDesk serves our agent over all that is served, on one port.
+func startOurDesk() (base string, stop func(), err error) {
+	web := httptest.NewUnstartedServer(nil)
+	base = "http://" + web.Listener.Addr().String()
+	p := a2aall.Protocol()
+	card, err := p.DecodeCard(ourCard(base, desk.Skill))
+	if err != nil {
+		return "", nil, err
+	}
+	extended, err := p.DecodeCard(ourCard(base, desk.Skill, desk.Extended))
+	if err != nil {
+		return "", nil, err
+	}
+	s, err := server.New(server.Config{Protocol: p, Card: card, Extended: extended,
+		Skills: []server.Skill{{ID: desk.Skill, Name: "Desk", Run: runDesk}}},
+		server.WithPushTargets("127.0.0.1"), server.WithLogger(slog.New(slog.DiscardHandler)),
+		server.WithIdentity(func(*http.Request) (string, error) { return "everybody", nil }))
+	if err != nil {
+		return "", nil, err
+	}
+	web.Config.Handler = http.Handler(s)
+	web.Start()
+	return base, func() { _ = s.Close(); web.Close() }, nil
+}
+
+func ourCard(base string, skills ...string) []byte {
+	type object map[string]any
+	var interfaces, listed []object
+	for _, id := range skills {
+		listed = append(listed, object{"id": id, "name": id, "description": "Answers.", "tags": []string{"travel"}})
+	}
+	for _, s := range served {
+		at := base + "/"
+		if s.binding == grpcBinding {
+			at = strings.TrimPrefix(base, "http://")
+		}
+		interfaces = append(interfaces, object{"url": at, "protocolBinding": s.binding, "protocolVersion": s.version})
+	}
+	text, err := json.Marshal(object{
+		"name": desk.Name, "description": "Answers travellers.", "version": "1.0.0", "supportedInterfaces": interfaces,
+		"capabilities":      object{"streaming": true, "pushNotifications": true, "extendedAgentCard": true},
+		"defaultInputModes": []string{"text/plain"}, "defaultOutputModes": []string{"text/plain"}, "skills": listed,
+	})
+	if err != nil {
+		panic(err) // it is strings
+	}
+	return text
+}
+
+// runDesk does what the first word of the message says.
+func runDesk(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
+	switch {
+	case t.Resumed():
+		return nil, t.Artifact("booking", runtime.Text(desk.Booked(t.Text())))
+	case t.Text() == "hello":
+		return nil, t.Reply(runtime.Text(desk.Greeting))
+	}
+	if err := t.Progress(desk.Progress); err != nil {
+		return nil, err
+	}
+	switch t.Text() {
+	case "forecast":
+		return nil, t.Artifact("forecast", runtime.Text(desk.Forecast))
+	case "book":
+		return nil, t.Ask(desk.Question)
+	case "echo":
+		return nil, t.Artifact("echo", t.Parts()...)
+	case "wait":
+		<-ctx.Done()
+		return nil, context.Cause(ctx)
+	}
+	w := t.Stream("story")
+	for _, line := range desk.Lines {
+		if _, err := w.WriteString(line); err != nil {
+			return nil, err
+		}
+	}
+	return nil, w.Close()
+}
+
+// ourClient is the generated client.
+type ourClient struct {
+	*a2aall.Client
+	binding string
+}
+
+func newOurClient(ctx context.Context, at string, s spoken) (desk.Client, func(), error) {
+	found, err := a2aall.NewClient(ctx, at)
+	if err != nil {
+		return nil, nil, err
+	}
+	defer found.Close()
+	card := *found.Card()
+	card.SupportedInterfaces = nil
+	for _, i := range found.Card().SupportedInterfaces {
+		if i.ProtocolBinding == s.binding && strings.HasPrefix(i.ProtocolVersion, s.version) {
+			card.SupportedInterfaces = append(card.SupportedInterfaces, i)
+		}
+	}
+	c, err := a2aall.NewClientFromCard(&card)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &ourClient{c, s.binding}, c.Close, nil
+}
+
+// Do does what is asked.
+func (c *ourClient) Do(ctx context.Context, ask *desk.Ask) *desk.Answer {
+	a, err := c.do(ctx, ask)
+	if err != nil {
+		return &desk.Answer{Error: err.Error()}
+	}
+	return a
+}
+
+func (c *ourClient) do(ctx context.Context, ask *desk.Ask) (*desk.Answer, error) {
+	cancel := &a2aall.CancelTaskRequest{ID: ask.Task}
+	switch ask.Op {
+	case desk.Card:
+		return ourSkills(c.Card()), nil
+	case desk.Extend:
+		card, err := c.GetExtendedAgentCard(ctx, &a2aall.GetExtendedAgentCardRequest{})
+		if err != nil {
+			return nil, err
+		}
+		return ourSkills(card), nil
+	case desk.Send:
+		r, err := c.SendMessage(ctx, ourRequest(ask))
+		if m, ok := r.(*a2aall.Message); ok {
+			return &desk.Answer{Message: ourParts(m.Parts)}, err
+		}
+		t, _ := r.(*a2aall.Task)
+		return ourTask(t, err)
+	case desk.Stream:
+		return ourEvents(c.SendStreamingMessage(ctx, ourRequest(ask)))
+	case desk.Get:
+		return ourTask(c.GetTask(ctx, &a2aall.GetTaskRequest{ID: ask.Task}))
+	case desk.Cancel:
+		return ourTask(c.CancelTask(ctx, cancel))
+	case desk.Subscribe:
+		time.AfterFunc(desk.Moment, func() { _, _ = c.CancelTask(ctx, cancel) })
+		return ourEvents(c.SubscribeToTask(ctx, &a2aall.SubscribeToTaskRequest{ID: ask.Task}))
+	case desk.List:
+		return ourList(c.ListTasks(ctx, &a2aall.ListTasksRequest{ContextID: ask.Context}))
+	}
+	return c.hooks(ctx, ask)
+}
+
+func (c *ourClient) hooks(ctx context.Context, ask *desk.Ask) (*desk.Answer, error) {
+	var hooks []*a2aall.TaskPushNotificationConfig
+	var err error
+	switch ask.Op {
+	case desk.CreateHook:
+		hooks = make([]*a2aall.TaskPushNotificationConfig, 1)
+		hooks[0], err = c.CreateTaskPushNotificationConfig(ctx, &a2aall.TaskPushNotificationConfig{
+			TaskID: ask.Task, ID: ask.Hook.ID, URL: ask.Hook.URL, Token: ask.Hook.Token})
+	case desk.GetHook:
+		hooks = make([]*a2aall.TaskPushNotificationConfig, 1)
+		hooks[0], err = c.GetTaskPushNotificationConfig(ctx, &a2aall.GetTaskPushNotificationConfigRequest{TaskID: ask.Task, ID: ask.Hook.ID})
+	case desk.ListHooks:
+		r, failed := c.ListTaskPushNotificationConfigs(ctx, &a2aall.ListTaskPushNotificationConfigsRequest{TaskID: ask.Task})
+		if failed != nil {
+			return nil, failed
+		}
+		hooks = r.Configs
+	case desk.DeleteHook:
+		err = c.DeleteTaskPushNotificationConfig(ctx, &a2aall.DeleteTaskPushNotificationConfigRequest{TaskID: ask.Task, ID: ask.Hook.ID})
+	}
+	if err != nil {
+		return nil, err
+	}
+	a := &desk.Answer{}
+	for _, h := range hooks {
+		a.Hooks = append(a.Hooks, desk.Hook{ID: h.ID, URL: h.URL, Token: h.Token})
+	}
+	return a, nil
+}
+
+func ourRequest(ask *desk.Ask) *a2aall.SendMessageRequest {
+	m := &a2aall.Message{MessageID: rand.Text(), Role: a2aall.RoleUser, TaskID: ask.Task, ContextID: ask.Context}
+	for _, p := range ask.Parts {
+		own := &a2aall.Part{Filename: p.Name, MediaType: p.Type}
+		switch {
+		case p.Data != nil:
+			data, err := a2aall.Data(p.Data)
+			if err != nil {
+				panic(err) // a check's own
+			}
+			own = data
+		case p.Raw != nil:
+			own.Content = a2aall.PartRaw(p.Raw)
+		case p.URL != "":
+			own.Content = a2aall.PartURL(p.URL)
+		default:
+			own.Content = a2aall.PartText(p.Text)
+		}
+		m.Parts = append(m.Parts, own)
+	}
+	return &a2aall.SendMessageRequest{Message: m, Configuration: &a2aall.SendMessageConfiguration{ReturnImmediately: ask.Now}}
+}
+
+func ourParts(parts []*a2aall.Part) []desk.Part {
+	var told []desk.Part
+	for _, p := range parts {
+		part := desk.Part{Name: p.Filename, Type: p.MediaType}
+		switch content := p.Content.(type) {
+		case a2aall.PartText:
+			part.Text = string(content)
+		case a2aall.PartRaw:
+			part.Raw = content
+		case a2aall.PartURL:
+			part.URL = string(content)
+		case a2aall.PartData:
+			part.Data = json.RawMessage(content)
+		}
+		told = append(told, part)
+	}
+	return told
+}
+
+func ourSkills(card *a2aall.AgentCard) *desk.Answer {
+	a := &desk.Answer{}
+	for _, s := range card.Skills {
+		a.Skills = append(a.Skills, s.ID)
+	}
+	return a
+}
+
+func ourTask(t *a2aall.Task, err error) (*desk.Answer, error) {
+	if err != nil || t == nil {
+		return &desk.Answer{}, err
+	}
+	told := &desk.Task{ID: t.ID, Context: t.ContextID, State: string(t.Status.State)}
+	if m := t.Status.Message; m != nil {
+		told.Asks = desk.Text(ourParts(m.Parts))
+	}
+	for _, a := range t.Artifacts {
+		told.Parts = append(told.Parts, ourParts(a.Parts)...)
+	}
+	return &desk.Answer{Task: told}, nil
+}
+
+func ourList(r *a2aall.ListTasksResponse, err error) (*desk.Answer, error) {
+	if err != nil {
+		return nil, err
+	}
+	a := &desk.Answer{}
+	for _, t := range r.Tasks {
+		a.Tasks = append(a.Tasks, t.ID)
+	}
+	return a, nil
+}
+
+// ourEvents follows a stream.
+func ourEvents(events iter.Seq2[a2aall.StreamResponsePayload, error]) (*desk.Answer, error) {
+	a := &desk.Answer{}
+	for e, err := range events {
+		if err != nil {
+			return nil, err
+		}
+		switch e := e.(type) {
+		case *a2aall.Task:
+			a.Events = append(a.Events, desk.Event{Kind: "task", State: string(e.Status.State)})
+		case *a2aall.Message:
+			a.Events = append(a.Events, desk.Event{Kind: "message", Text: desk.Text(ourParts(e.Parts))})
+		case *a2aall.TaskStatusUpdateEvent:
+			a.Events = append(a.Events, desk.Event{Kind: "status", State: string(e.Status.State)})
+		case *a2aall.TaskArtifactUpdateEvent:
+			a.Events = append(a.Events, desk.Event{Kind: "artifact", Text: desk.Text(ourParts(e.Artifact.Parts))})
+		}
+	}
+	return a, nil
+}

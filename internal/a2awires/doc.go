@@ -1,0 +1,6 @@
+package a2awires
+
+// a2agen emits this package for all shipped versions of A2A in all encodings that they have. It is what tests of the
+// bindings speak; no agent links it.
+
+//go:generate go run ../regen -C ../..

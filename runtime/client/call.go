@@ -1,0 +1,170 @@
+package client
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Call runs an operation that has one result. request and result are the generated ones.
+// Errors: *runtime.Error from the agent, *HTTPError, or those of transport and context.
+func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOption) (any, error) {
+	result, err := c.call(ctx, m, request, c.newCall(opts))
+	if err != nil {
+		return nil, err
+	}
+	return runtime.Generated(result), nil
+}
+
+func (c *Client) call(ctx context.Context, m Method, request any, cl *call) (result any, err error) {
+	err = c.try(m, func(l *link, op *runtime.Operation) error {
+		r, err := c.request(l, op, request, cl)
+		if err != nil {
+			return err
+		}
+		body, err := l.conn.Call(ctx, r)
+		if err != nil {
+			return err
+		}
+		if result, err = op.Read(body); err != nil {
+			return invalid("result", err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", c.name(m), err)
+	}
+	return result, nil
+}
+
+// conn is one open stream: the connection of one request.
+type conn struct {
+	Stream
+	link   *link
+	op     *runtime.Operation
+	opened time.Time
+	items  int // events decoded
+}
+
+// open sends a streaming request.
+func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *conn, err error) {
+	err = c.try(m, func(l *link, op *runtime.Operation) error {
+		r, err := c.request(l, op, request, cl)
+		if err != nil {
+			return err
+		}
+		stream, err := l.conn.Open(ctx, r)
+		if err != nil {
+			return err
+		}
+		s = &conn{Stream: stream, link: l, op: op, opened: time.Now()}
+		return nil
+	})
+	return s, err
+}
+
+// request encodes a request for a link.
+func (c *Client) request(l *link, op *runtime.Operation, request any, cl *call) (*Request, error) {
+	body, err := op.AppendRequest(nil, request)
+	if err != nil {
+		return nil, fmt.Errorf("encode request: %w", err)
+	}
+	r := &Request{Operation: op, Body: body, Header: cl.header.Clone()}
+	r.Header.Set("A2A-Version", c.version.Name) // R150
+	if uris := distinct(cl.extensions); len(uris) > 0 {
+		r.Header.Set("A2A-Extensions", strings.Join(uris, ", "))
+		if c.version.Rules.PlainErrors { // what 0.2 and 0.3 call it
+			r.Header.Set("X-A2A-Extensions", strings.Join(uris, ", "))
+		}
+	}
+	if cl.lastLink == nil || cl.lastLink == l {
+		r.LastEventID = cl.lastEventID
+	}
+	return r, nil
+}
+
+// item is an event of a stream.
+type item struct {
+	runtime.Event
+	id   string // by which the stream can be taken up again; "" without
+	size int    // bytes
+}
+
+// next returns the next item. io.EOF is the end the agent made, *LinkError a broken connection; any other error is final.
+func (s *conn) next() (item, error) {
+	for {
+		i, err := s.Next()
+		if err != nil {
+			return item{}, err
+		}
+		e, err := s.decode(i.Data)
+		if errors.Is(err, runtime.ErrUnknownEvent) {
+			continue
+		}
+		if err != nil && i.Cut {
+			return item{}, &LinkError{Err: io.ErrUnexpectedEOF}
+		}
+		if err != nil {
+			return item{}, err
+		}
+		s.items++
+		return item{e, i.ID, len(i.Data)}, nil
+	}
+}
+
+// decode reads an item.
+func (s *conn) decode(src []byte) (runtime.Event, error) {
+	if s.op.Role == runtime.RoleOther && s.op.Read != nil {
+		return s.decodeOther(src)
+	}
+	e, err := s.link.table.ReadEvent(src)
+	if errors.Is(err, runtime.ErrUnknownEvent) {
+		return nil, err
+	}
+	if err != nil {
+		return nil, invalid("event", err)
+	}
+	return e, nil
+}
+
+// decodeOther reads an item of a streaming operation that the runtime does not know.
+func (s *conn) decodeOther(src []byte) (runtime.Event, error) {
+	v, err := s.op.Read(src)
+	if err != nil {
+		return nil, invalid("event", err)
+	}
+	if e, ok := v.(runtime.Event); ok {
+		return e, nil
+	}
+	return unknown{v}, nil
+}
+
+// unknown is an item of a streaming operation that the runtime does not know.
+type unknown struct{ value any }
+
+func (u unknown) Generated() any { return u.value }
+
+// EventInfo says that nothing is known of the item.
+func (unknown) EventInfo() runtime.EventInfo { return runtime.EventInfo{} }
+
+// invalid is the error of an answer that breaks the protocol.
+func invalid(what string, err error) error {
+	return fmt.Errorf("%w: %s: %w", runtime.ErrInvalidAgentResponse, what, err)
+}
+
+// distinct drops empty and repeated values, keeping the order.
+func distinct(list []string) []string {
+	var out []string
+	for _, s := range list {
+		if s = strings.TrimSpace(s); s != "" && !slices.Contains(out, s) {
+			out = append(out, s)
+		}
+	}
+	return out
+}

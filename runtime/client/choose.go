@@ -1,0 +1,212 @@
+package client
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// avoid is how long an interface that could not be reached is tried after the others.
+const avoid = 30 * time.Second
+
+// link is an interface that the client can call.
+type link struct {
+	iface runtime.Interface
+	table *runtime.Table
+	conn  Conn
+	until atomic.Int64 // time in Unix nanoseconds to which it is tried after the others
+}
+
+// choose selects the interfaces to call, in order: of the newest version that both sides speak those whose binding is linked,
+// as the card or [Prefer] orders them (R125). The first one is called; the others stand in for it where it cannot be
+// reached. They have its tenant, because requests name that, and its protection: what is encrypted is never sent in clear
+// text instead.
+func (c *Client) choose(card runtime.Card) error {
+	c.card, c.info = card, card.CardInfo()
+	var failed error
+	for _, v := range c.protocol.Versions {
+		for _, i := range c.ordered() {
+			l, err := c.link(i, v)
+			failed = cmp.Or(failed, err)
+			if l != nil && c.fits(l) {
+				c.version, c.links = v, append(c.links, l)
+			}
+		}
+		if len(c.links) > 0 {
+			return nil
+		}
+	}
+	return cmp.Or(failed, c.nothingSpoken())
+}
+
+// fits reports whether a link can stand in for those before it.
+func (c *Client) fits(l *link) bool {
+	if len(c.links) == 0 {
+		return true
+	}
+	first := c.links[0]
+	secure := slices.ContainsFunc(c.links, func(l *link) bool { return l.conn.Secure() })
+	return c.endpoint == "" && l.iface.Tenant == first.iface.Tenant && (l.conn.Secure() || !secure)
+}
+
+// ordered are the interfaces of the card whose bindings are wanted, the most wanted first.
+func (c *Client) ordered() []runtime.Interface {
+	list := slices.Clone(c.info.Interfaces)
+	if len(c.prefer) == 0 {
+		return list
+	}
+	rank := func(i runtime.Interface) int {
+		return slices.IndexFunc(c.prefer, func(name string) bool { return strings.EqualFold(name, i.Binding) })
+	}
+	list = slices.DeleteFunc(list, func(i runtime.Interface) bool { return rank(i) < 0 })
+	slices.SortStableFunc(list, func(a, b runtime.Interface) int { return cmp.Compare(rank(a), rank(b)) })
+	return list
+}
+
+// link makes a link of an interface, nil if the client does not speak its binding or it is not of the version. Only
+// Major.Minor of a version counts (A2A 1.0 §3.6).
+func (c *Client) link(i runtime.Interface, v *runtime.Version) (*link, error) {
+	n := slices.IndexFunc(c.bindings, func(b Binding) bool { return strings.EqualFold(b.Name(), i.Binding) })
+	if n < 0 || majorMinor(v.Name) != majorMinor(i.Version) {
+		return nil, nil
+	}
+	table := v.Over(c.bindings[n].Name())
+	if table == nil {
+		return nil, nil
+	}
+	if c.endpoint != "" {
+		i.URL = c.endpoint
+	}
+	conn, err := c.bindings[n].Connect(c.target(i.URL))
+	if err != nil {
+		return nil, err
+	}
+	return &link{iface: i, table: table, conn: conn}, nil
+}
+
+// target is what a binding has to know of the client.
+func (c *Client) target(url string) Target {
+	return Target{URL: url, HTTP: c.guarded(false), Idle: c.idle, MaxResponse: c.maxResponse, MaxEvent: c.maxEvent}
+}
+
+// nothingSpoken is the error of a card without an interface for this client.
+func (c *Client) nothingSpoken() error {
+	name := printable([]byte(c.info.Name))
+	if len(c.info.Interfaces) == 0 {
+		return fmt.Errorf("the card of agent %q declares no supportedInterfaces: it was made for another protocol version than %s", name, c.spoken())
+	}
+	var offers []string
+	for _, i := range c.info.Interfaces {
+		offers = append(offers, i.Binding+" "+i.Version+" at "+i.URL)
+	}
+	return fmt.Errorf("agent %q has no interface that this client speaks (%s); it offers %s", name, c.speaks(), printable([]byte(strings.Join(offers, ", "))))
+}
+
+// speaks lists bindings and versions: "JSONRPC 1.0, 0.3, HTTP+JSON 1.0".
+func (c *Client) speaks() string {
+	var all []string
+	for _, b := range c.bindings {
+		if len(c.prefer) > 0 && !slices.ContainsFunc(c.prefer, func(name string) bool { return strings.EqualFold(name, b.Name()) }) {
+			continue
+		}
+		for _, v := range c.protocol.Versions {
+			if v.Over(b.Name()) != nil {
+				all = append(all, b.Name()+" "+v.Name)
+			}
+		}
+	}
+	return cmp.Or(strings.Join(all, ", "), "none of "+strings.Join(c.prefer, ", "))
+}
+
+func (c *Client) spoken() string {
+	var names []string
+	for _, v := range c.protocol.Versions {
+		names = append(names, v.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// majorMinor cuts a patch number off a version.
+func majorMinor(v string) string {
+	parts := strings.SplitN(strings.TrimSpace(v), ".", 3)
+	return strings.Join(parts[:min(2, len(parts))], ".")
+}
+
+// webURL reads what can be called over HTTP.
+func webURL(s string) (*url.URL, error) {
+	u, err := url.Parse(s)
+	if err != nil {
+		return nil, fmt.Errorf("the agent's URL: %w", err)
+	}
+	if (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+		return nil, fmt.Errorf("the agent's URL %q is not an absolute http or https URL", s)
+	}
+	return u, nil
+}
+
+// Method names an operation: by its role, whatever a version calls it, or by its JSON-RPC name when the runtime knows no role for it.
+type Method struct {
+	Role runtime.Role
+	RPC  string
+}
+
+// try calls a function with links that have an operation, one after the other, until one could be reached.
+func (c *Client) try(m Method, call func(*link, *runtime.Operation) error) error {
+	var unreached []error
+	for _, l := range c.inOrder() {
+		op := l.operation(m)
+		if op == nil {
+			continue
+		}
+		err := call(l, op)
+		if !unsent(err) {
+			return err
+		}
+		l.until.Store(time.Now().Add(avoid).UnixNano())
+		unreached = append(unreached, err)
+	}
+	if len(unreached) > 0 {
+		return errors.Join(unreached...)
+	}
+	return runtime.ErrUnsupportedOperation.With("protocol version %s has no operation %s here", c.version.Name, m.RPC)
+}
+
+// inOrder are the links, those that could not be reached of late last.
+func (c *Client) inOrder() []*link {
+	now := time.Now().UnixNano()
+	if c.links[0].until.Load() <= now {
+		return c.links
+	}
+	links := slices.Clone(c.links)
+	slices.SortStableFunc(links, func(a, b *link) int {
+		return cmp.Compare(max(0, a.until.Load()-now), max(0, b.until.Load()-now))
+	})
+	return links
+}
+
+// operation finds the method; nil if the link does not have it.
+func (l *link) operation(m Method) *runtime.Operation {
+	for _, op := range l.table.Operations {
+		if m.Role != runtime.RoleOther && op.Role == m.Role || m.Role == runtime.RoleOther && op.RPC == m.RPC {
+			return op
+		}
+	}
+	return nil
+}
+
+// name is what the version calls a method.
+func (c *Client) name(m Method) string {
+	for _, l := range c.links {
+		if op := l.operation(m); op != nil {
+			return op.RPC
+		}
+	}
+	return m.RPC
+}

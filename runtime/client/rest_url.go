@@ -1,0 +1,219 @@
+package client
+
+import (
+	"cmp"
+	"net/url"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// addresses makes URLs below that of an interface.
+type addresses struct{ base, query string }
+
+func newAddresses(base *url.URL) addresses {
+	at := *base
+	at.RawQuery, at.ForceQuery, at.Fragment, at.RawFragment = "", false, "", ""
+	return addresses{strings.TrimRight(at.String(), "/"), base.RawQuery}
+}
+
+// address makes the HTTP request for a request given as JSON: a route says which of its fields the path and the body
+// have; the others are the query.
+func (a addresses) address(op *runtime.Operation, request []byte) (*try, error) {
+	fields := wire.Object(request)
+	route, path, err := bestRoute(op.HTTP, fields)
+	if err != nil {
+		return nil, err
+	}
+	t := &try{verb: route.Verb, url: a.base + path}
+	query := []string{a.query}
+	switch route.Body {
+	case "*":
+		t.body = request
+	default:
+		for name, value := range fields.All() {
+			switch {
+			case route.Body != "" && sameName(name, route.Body):
+				t.body = value
+			case !bound(route, name):
+				query = appendQuery(query, op, name, value)
+			}
+		}
+	}
+	if q := strings.TrimPrefix(strings.Join(query, "&"), "&"); q != "" {
+		t.url += "?" + q
+	}
+	return t, nil
+}
+
+// bestRoute finds the route whose path says the most of a request, and its path.
+func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route, path string, err error) {
+	most := -1
+	for i := range routes {
+		p, n, failed := expand(routes[i].Path, fields)
+		if failed != nil {
+			err = cmp.Or(err, failed)
+			continue
+		}
+		if n > most && (i == 0 || !hidden(p, routes[0].Path)) {
+			best, path, most = &routes[i], p, n
+		}
+	}
+	switch {
+	case best != nil:
+		return best, path, nil
+	case err == nil:
+		err = runtime.ErrUnsupportedOperation.With("it has no path over HTTP")
+	}
+	return nil, "", err
+}
+
+// hidden reports whether a tenant stands where the first route has a literal: "tasks" cannot be told from one (T57), and
+// goes into the query or the body.
+func hidden(path, first string) bool {
+	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	literal, _, _ := strings.Cut(strings.TrimPrefix(first, "/"), "/")
+	return segment == literal
+}
+
+// expand fills in a path template of google.api.http, "/{tenant}/tasks/{id=*}:cancel", and counts its variables. All of
+// them must be set.
+func expand(template string, fields wire.Object) (path string, n int, err error) {
+	for {
+		before, rest, found := strings.Cut(template, "{")
+		path += before
+		if !found {
+			return path, n, nil
+		}
+		inside, after, _ := strings.Cut(rest, "}")
+		name, pattern, _ := strings.Cut(inside, "=")
+		part, ok := segments(cmp.Or(pattern, "*"), fieldText(fields, name))
+		if !ok {
+			field := runtime.Violation{Field: name, Description: "is not as the path has it: " + cmp.Or(pattern, "*")}
+			return "", 0, runtime.ErrInvalidParams.With("%s %s", field.Field, field.Description).WithViolations(field)
+		}
+		path, template, n = path+part, after, n+1
+	}
+}
+
+// segments encodes a value that is a part of a path. It is false if the value is empty or not as the pattern has it: "*"
+// is one segment, whatever is in it, "tasks/*" two, and "**" all that are left.
+func segments(pattern, value string) (string, bool) {
+	if value == "" {
+		return "", false
+	}
+	parts := strings.Split(pattern, "/")
+	values := []string{value}
+	if pattern != "*" {
+		values = strings.SplitN(value, "/", len(parts))
+	}
+	if len(values) != len(parts) {
+		return "", false
+	}
+	for i, v := range values {
+		switch {
+		case parts[i] == "**":
+			inner := strings.Split(v, "/")
+			for j := range inner {
+				inner[j] = escape(inner[j])
+			}
+			values[i] = strings.Join(inner, "/")
+		case v == "" || parts[i] != "*" && parts[i] != v:
+			return "", false
+		default:
+			values[i] = escape(v)
+		}
+	}
+	return strings.Join(values, "/"), true
+}
+
+// fieldText is the text of a field, whose name may have dots; "" when it is not set or no text or number.
+func fieldText(fields wire.Object, name string) string {
+	first, rest, nested := strings.Cut(name, ".")
+	for key, value := range fields.All() {
+		switch {
+		case !sameName(key, first):
+		case nested:
+			return fieldText(wire.Object(value), rest)
+		case value.Kind() == wire.KindString || value.Kind() == wire.KindNumber || value.Kind() == wire.KindBool:
+			return plainText(value)
+		}
+	}
+	return ""
+}
+
+// bound reports whether the path of a route says a field.
+func bound(route *runtime.Route, name string) bool {
+	for rest := route.Path; ; {
+		_, after, found := strings.Cut(rest, "{")
+		if !found {
+			return false
+		}
+		inside, after, _ := strings.Cut(after, "}")
+		variable, _, _ := strings.Cut(inside, "=")
+		if sameName(variable, name) {
+			return true
+		}
+		rest = after
+	}
+}
+
+// appendQuery appends the pairs of a query that say a field: its text; JSON where the operation has it so; each element of
+// a list; each member of a message, under a dotted name.
+func appendQuery(query []string, op *runtime.Operation, name string, value wire.Value) []string {
+	switch value.Kind() {
+	case wire.KindNull, wire.KindNone:
+		return query
+	case wire.KindArray:
+		var list []wire.Value
+		if value.Decode(&list) != nil {
+			return query
+		}
+		for _, v := range list {
+			query = append(query, escape(name)+"="+escape(plainText(v)))
+		}
+		return query
+	case wire.KindObject:
+		if !asJSON(op, name) {
+			for inner, v := range wire.Object(value).All() {
+				query = appendQuery(query, op, name+"."+inner, v)
+			}
+			return query
+		}
+	}
+	return append(query, escape(name)+"="+escape(plainText(value)))
+}
+
+// asJSON reports whether a query has a field as JSON.
+func asJSON(op *runtime.Operation, name string) bool {
+	for _, f := range op.Query {
+		if f.JSON && sameName(f.Name, name) {
+			return true
+		}
+	}
+	return false
+}
+
+// plainText is a value as a query or a path has it: what a string says, and anything else as it stands in JSON.
+func plainText(v wire.Value) string {
+	var s string
+	if v.Kind() == wire.KindString && v.Decode(&s) == nil {
+		return s
+	}
+	return string(v)
+}
+
+// sameName reports whether two names of a field are one, in snake_case or camelCase.
+func sameName(a, b string) bool {
+	return strings.EqualFold(strings.ReplaceAll(a, "_", ""), strings.ReplaceAll(b, "_", ""))
+}
+
+// escape encodes all but the unreserved characters of RFC 3986, for a segment of a path and for a query alike: ":" would
+// begin an action, "/" another segment, "," another element of a list, and dots alone would be taken for a way up.
+func escape(s string) string {
+	if s == "." || s == ".." {
+		return strings.ReplaceAll(s, ".", "%2E")
+	}
+	return strings.ReplaceAll(url.QueryEscape(s), "+", "%20")
+}

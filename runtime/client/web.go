@@ -1,0 +1,229 @@
+package client
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// framing is what the bindings over HTTP differ in: what stands around a request and an answer.
+type framing interface {
+	// frame makes what carries a request.
+	frame(r *Request) (frame, error)
+}
+
+// frame is a request with its frame, and reads what answers it.
+type frame interface {
+	// tries are the requests to make: the next one if the one before found no such method.
+	tries() []*try
+	// result is what an answer holds, nil for nothing, or its error.
+	result(body []byte) ([]byte, error)
+	// event is what an event of a stream holds, nil for nothing, or its error.
+	event(e sse.Event) ([]byte, error)
+	// fault is the error in the body of an answer whose status is not 2xx; nil without.
+	fault(body []byte) *runtime.Error
+}
+
+// try is one HTTP request. Body nil is none; accept are the types of an answer that is no stream.
+type try struct {
+	verb, url, accept string
+	body              []byte
+}
+
+// webConn calls an interface over HTTP.
+type webConn struct {
+	web
+	target  Target
+	framing framing
+}
+
+func newWebConn(t Target, f framing) *webConn {
+	return &webConn{web: web{http: t.HTTP, idle: t.Idle}, target: t, framing: f}
+}
+
+// Call posts a request and reads the whole answer.
+func (c *webConn) Call(ctx context.Context, r *Request) ([]byte, error) {
+	f, err := c.framing.frame(r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.send(ctx, r, f)
+	if err != nil {
+		return nil, err
+	}
+	defer answer.close()
+	result, err := answer.result(f, c.target.MaxResponse)
+	if err == nil && result == nil { // an operation without a result may be answered by nothing, or null (T61)
+		result = []byte("{}")
+	}
+	return result, err
+}
+
+// Open posts a request and returns the stream of its answer. A JSON body instead of events is one event, or the error.
+func (c *webConn) Open(ctx context.Context, r *Request) (Stream, error) {
+	f, err := c.framing.frame(r)
+	if err != nil {
+		return nil, err
+	}
+	answer, err := c.send(ctx, r, f)
+	if err != nil {
+		return nil, err
+	}
+	s := &events{reply: answer, ctx: ctx, frame: f}
+	if isEvents(answer.resp.Header.Get("Content-Type")) {
+		answer.watch.lines = true
+		s.reader = sse.NewReader(answer.body, c.target.MaxEvent)
+		s.reader.Resume(r.LastEventID)
+		return s, nil
+	}
+	s.single, err = answer.result(f, c.target.MaxEvent)
+	if err == nil && s.single == nil {
+		err = errNoEvent
+	}
+	if err != nil {
+		answer.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// Secure reports whether what is sent is encrypted.
+func (c *webConn) Secure() bool { return strings.HasPrefix(c.target.URL, "https:") }
+
+// Close has nothing to do: the connections are the HTTP client's.
+func (c *webConn) Close() {}
+
+// send sends the request and returns the answer if its status is 2xx, else an error. The caller closes it.
+func (c *webConn) send(ctx context.Context, r *Request, f frame) (*reply, error) {
+	var missing error
+	for _, t := range f.tries() {
+		req, err := t.request(ctx, r)
+		if err != nil {
+			return nil, err
+		}
+		answer, err := c.do(req, r.AtOnce())
+		if err != nil {
+			return nil, err
+		}
+		if answer.resp.StatusCode/100 == 2 {
+			return answer, nil
+		}
+		failed := httpError(answer.resp, answer.start(64<<10), f.fault)
+		answer.close()
+		if !failed.missing() {
+			return nil, failed
+		}
+		missing = cmp.Or(missing, error(failed))
+	}
+	return nil, missing
+}
+
+// request makes the HTTP request with its headers.
+func (t *try) request(ctx context.Context, r *Request) (*http.Request, error) {
+	var body io.Reader
+	if t.body != nil {
+		body = bytes.NewReader(t.body)
+	}
+	req, err := http.NewRequestWithContext(ctx, t.verb, t.url, body)
+	if err != nil {
+		return nil, err
+	}
+	req.Header = r.Header.Clone()
+	if t.body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	req.Header.Set("Accept", t.accept)
+	if !r.Operation.Stream {
+		return req, nil
+	}
+	req.Header.Set("Accept", sse.ContentType+", application/json")
+	req.Header.Set("Accept-Encoding", "identity") // compression would hold events back (T58)
+	req.Header.Set("Cache-Control", "no-cache")
+	if r.LastEventID != "" {
+		req.Header.Set("Last-Event-ID", r.LastEventID)
+	}
+	return req, nil
+}
+
+var errNoEvent = runtime.ErrInvalidAgentResponse.With("an event without result")
+
+// events is the stream in an answer.
+type events struct {
+	*reply
+	ctx    context.Context // the caller's
+	frame  frame
+	reader *sse.Reader // nil when a JSON body came instead
+	single []byte      // what that held, until it is read
+}
+
+// Next reads on to the next event that is no heartbeat.
+func (s *events) Next() (Item, error) {
+	if s.reader == nil {
+		if s.single == nil {
+			return Item{}, io.EOF
+		}
+		item := Item{Data: s.single}
+		s.single = nil
+		return item, nil
+	}
+	for {
+		e, err := s.reader.Next()
+		switch {
+		case err == io.EOF:
+			return Item{}, io.EOF
+		case errors.Is(err, sse.ErrTooLong):
+			return Item{}, invalid("event", err)
+		case err != nil:
+			return Item{}, Broken(s.ctx, err)
+		case len(bytes.TrimSpace(e.Data)) == 0:
+			continue // a heartbeat in the form of an empty event
+		}
+		data, err := s.frame.event(e)
+		switch {
+		case err == nil && data == nil:
+			err = errNoEvent
+		case err != nil && e.Unfinished && errors.Is(err, runtime.ErrInvalidAgentResponse):
+			err = &LinkError{Err: io.ErrUnexpectedEOF} // cut in the middle of it
+		}
+		return Item{Data: data, ID: string(e.ID), Cut: e.Unfinished}, err
+	}
+}
+
+// Retry is what the field of that name says.
+func (s *events) Retry() time.Duration {
+	if s.reader == nil {
+		return 0
+	}
+	return s.reader.Retry()
+}
+
+// Drain reads on for a moment.
+func (s *events) Drain() {
+	if s.reader != nil {
+		s.drain()
+	}
+}
+
+// Close ends the request.
+func (s *events) Close() { s.close() }
+
+// isJSON reports whether a content type is JSON: application/json or any +json, with parameters or not.
+func isJSON(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && (t == "application/json" || strings.HasSuffix(t, "+json"))
+}
+
+// isEvents reports whether a content type is an event stream.
+func isEvents(contentType string) bool {
+	t, _, err := mime.ParseMediaType(contentType)
+	return err == nil && t == sse.ContentType
+}

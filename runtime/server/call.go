@@ -1,0 +1,204 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strconv"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+)
+
+// Call is one call being answered, whatever brought it: what all bindings do alike. A binding reads its frame, goes
+// through these steps, and writes its frame:
+//
+//	c.Identify, fill in Version (engine.Engine.Choose) and Op, c.Activate, fill in Repeat, After and Coding,
+//	read the message, c.Run, and c.Told for what went wrong. At last c.End.
+type Call struct {
+	engine.Request
+	s       *Server
+	counted int64 // bytes of the message that are taken from the server's budget
+}
+
+func (s *Server) newCall(ctx context.Context) Call {
+	return Call{Request: s.engine.NewRequest(ctx), s: s}
+}
+
+// unauthorized is an identity function's refusal, for which A2A has no code.
+type unauthorized struct{ cause error }
+
+func (u *unauthorized) Error() string { return u.cause.Error() }
+
+// Identify finds the caller, before the message is read: of who is not known nothing is. A version that is not spoken,
+// which is the one that the caller asks for, comes first among what is wrong. request is the call as identity functions
+// see it.
+func (c *Call) Identify(asked string, request func() *http.Request) error {
+	if c.s.identity == nil {
+		return nil
+	}
+	caller, err := c.s.identity(request())
+	if err == nil {
+		c.Caller = caller
+		return nil
+	}
+	if asked != "" && c.s.engine.Spoken(asked) == nil {
+		return c.s.engine.NotSpoken(asked)
+	}
+	return &unauthorized{err}
+}
+
+// Activate returns those of the requested extensions that the agent has, as the answer lists them, and checks the
+// required ones. A line holds several with commas between them.
+func (c *Call) Activate(lines []string) (active string, err *runtime.Error) {
+	uris, err := c.s.engine.Activate(lines)
+	return strings.Join(uris, ", "), err
+}
+
+// RepeatKey reads the service parameter Idempotency-Key. Quotes are those of the header's draft standard.
+func RepeatKey(value string) string { return strings.Trim(value, `"`) }
+
+// EventNumber reads the service parameter Last-Event-ID; 0 is none.
+func EventNumber(value string) int64 {
+	n, err := strconv.ParseInt(value, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// rejection is what is wrong before the operation begins. status is that of HTTP for what is no request of a binding
+// over HTTP; 0 for any other error.
+type rejection struct {
+	cause  *runtime.Error
+	status int
+}
+
+func (r *rejection) Error() string { return r.cause.Error() }
+func (r *rejection) Unwrap() error { return r.cause }
+
+// Run has the operation carried out. Capabilities are checked before parameters (§3.3.4). objects counts the objects in
+// parameters; read is called when nothing refers to them any more. For an error ask Told.
+func (c *Call) Run(params []byte, objects func([]byte) int, read func()) (engine.Answer, error) {
+	if err := c.Allowed(); err != nil {
+		return engine.Answer{}, &rejection{cause: err}
+	}
+	if err := c.weigh(params, objects); err != nil {
+		return engine.Answer{}, err
+	}
+	request, err := c.Version.Decode(c.Op, params)
+	if err != nil {
+		return engine.Answer{}, &rejection{cause: err}
+	}
+	read()
+	return c.Serve(request)
+}
+
+// objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
+const objectWeight = 256
+
+// errTooMany refuses a message that there is no room for.
+var errTooMany = engine.ErrBusy.With("too many large requests are being received, try again later")
+
+// weigh takes what reading the parameters is going to need from the budget of all bodies: small objects need many times
+// the bytes that they came in.
+func (c *Call) weigh(params []byte, objects func([]byte) int) error {
+	if len(params) <= freeBody {
+		return nil
+	}
+	n := objectWeight * int64(objects(params))
+	switch {
+	case n > c.s.limits.Bodies/2:
+		tooMany := runtime.ErrInvalidRequest.With("the request has too many objects")
+		return &rejection{tooMany, http.StatusRequestEntityTooLarge}
+	case !c.s.bodies.Try(n):
+		return &rejection{errTooMany, http.StatusServiceUnavailable}
+	}
+	c.counted += n
+	return nil
+}
+
+// giveBack gives what the message took from the budget back.
+func (c *Call) giveBack() {
+	if c.counted > 0 {
+		c.s.bodies.Release(c.counted)
+		c.counted = 0
+	}
+}
+
+// End lets go of what the call holds when the answer is written.
+func (c *Call) End() {
+	c.giveBack()
+	c.Done()
+}
+
+// Located is a result as the client of a request may have it: a card is set under the agent's address.
+func (c *Call) Located(result any, request func() *http.Request) any {
+	if card, ok := result.(runtime.Card); ok {
+		return c.s.cardAt(card, c.s.baseOf(request()))
+	}
+	return result
+}
+
+// Contain runs what answers the call. A panic of user code that runs here (a router, say) is logged and an internal
+// error. exited is called when user code ended the goroutine (runtime.Goexit).
+func (c *Call) Contain(run, exited func()) (err error) {
+	done := false
+	defer func() {
+		p := recover()
+		switch {
+		case p == nil && !done:
+			exited()
+			return
+		case p == nil:
+			return
+		case p == http.ErrAbortHandler:
+			panic(p)
+		}
+		c.s.logger.Error("request panicked", "method", c.method(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		err = runtime.ErrInternal
+	}()
+	run()
+	done = true
+	return nil
+}
+
+// Told is what the peer is told of an error; anonymous says that its caller is not known. What is not meant for the peer
+// is logged.
+func (c *Call) Told(err error) (e *runtime.Error, anonymous bool) {
+	if u := (*unauthorized)(nil); errors.As(err, &u) || errors.Is(err, engine.ErrUnidentified) {
+		c.s.logger.Info("request refused", "error", err)
+		return runtime.ErrInvalidRequest.With("the request needs valid credentials"), true
+	}
+	e, known := engine.ToError(err)
+	if !known {
+		c.s.logger.Error("request failed", "method", c.method(), "error", err)
+	}
+	return e, false
+}
+
+// Exited is the error of a call whose goroutine user code has ended.
+func (c *Call) Exited() *runtime.Error {
+	return runtime.ErrInternal.With("the skill ended unexpectedly")
+}
+
+// Status is how an error of the call is classed, over bindings that class them.
+func (c *Call) Status(e *runtime.Error) runtime.Status {
+	switch {
+	case c.Version != nil && c.Version.Rules.PlainErrors:
+		return e.Status(runtime.Statuses03)
+	case c.s.formerStatuses:
+		return e.Status(runtime.Statuses100)
+	}
+	return e.Status(runtime.Statuses101)
+}
+
+func (c *Call) method() string {
+	if c.Op == nil {
+		return ""
+	}
+	return c.Op.RPC
+}

@@ -1,0 +1,41 @@
+package server
+
+import (
+	"log/slog"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2agen/a2agen/a2a"
+)
+
+// T70: the card says of each binding where it is in the form that its clients take; that of gRPC can be a URL.
+func TestTheCardWritesAddressesAsTheirBindingsDo(t *testing.T) {
+	card, err := a2a.Protocol().DecodeCard([]byte(`{"name":"x","description":"x","version":"1","capabilities":{},"defaultInputModes":[],"defaultOutputModes":[],
+		"skills":[],"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},
+		{"url":"/","protocolBinding":"GRPC","protocolVersion":"1.0"},{"url":"grpc.example.com:443","protocolBinding":"GRPC","protocolVersion":"1.0"}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		base string
+		opts []Option
+		want []string
+	}{
+		{"http://127.0.0.1:8080", nil, []string{"http://127.0.0.1:8080/", "http://127.0.0.1:8080", "127.0.0.1:8080", "grpc.example.com:443"}},
+		{"https://example.com/x", nil, []string{"https://example.com/x/", "https://example.com/x", "example.com:443", "grpc.example.com:443"}},
+		{"https://example.com/x", []Option{WithGRPCURL()}, []string{"https://example.com/x/", "https://example.com/x", "https://example.com:443", "grpc.example.com:443"}},
+	} {
+		s := &Server{options: defaultOptions()}
+		for _, o := range append(test.opts, WithLogger(slog.New(slog.DiscardHandler))) {
+			o(&s.options)
+		}
+		var got []string
+		for _, i := range s.cardAt(card, test.base).CardInfo().Interfaces {
+			got = append(got, i.URL)
+		}
+		if diff := cmp.Diff(test.want, got); diff != "" {
+			t.Errorf("under %s (-want +got):\n%s", test.base, diff)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package grpcserver
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/mem"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// Metadata that are service parameters (A2A 1.0 §10.2, R155).
+const (
+	keyVersion      = "a2a-version"
+	keyExtensions   = "a2a-extensions"
+	keyExtensionsV0 = "x-a2a-extensions"
+	keyRepeat       = "idempotency-key"
+	keyAfter        = "last-event-id"
+)
+
+// call is one call being answered.
+type call struct {
+	server.Call
+	m      *method
+	stream grpc.ServerStream
+	in     message
+}
+
+// serve answers a call. What it returns is the call's status.
+func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
+	c := call{Call: m.t.host.Call(stream.Context()), m: m, stream: stream}
+	defer c.End()
+	defer c.in.free()
+	if logger := m.t.host.Logger(); logger.Enabled(c.Context, slog.LevelDebug) {
+		begin := time.Now()
+		defer func() {
+			logger.DebugContext(c.Context, "request", "method", m.rows[0].op.GRPC, "took", time.Since(begin))
+		}()
+	}
+	failed := c.Contain(func() { err = c.answer() }, func() {
+		_ = stream.SendMsg(&answer{err: c.status(c.Exited())}) // for want of somebody who could return it
+	})
+	if failed != nil {
+		err = failed
+	}
+	if err != nil {
+		return c.status(err)
+	}
+	return nil
+}
+
+// answer goes through the steps of a call. The order of checks is caller, version, operation, parameters (T62).
+func (c *call) answer() error {
+	asked := strings.TrimSpace(c.value(keyVersion))
+	if err := c.Identify(asked, c.request); err != nil {
+		return err
+	}
+	if err := c.resolve(asked); err != nil {
+		return err
+	}
+	if err := c.stream.RecvMsg(&c.in); err != nil {
+		return err
+	}
+	a, err := c.Run(c.in.bytes(), objectsIn, c.in.free)
+	switch {
+	case err != nil:
+		return err
+	case a.Stream != nil:
+		return c.follow(a.Stream)
+	case a.Sequence != nil:
+		return c.sequence(a.Sequence)
+	case c.Op.Stream:
+		return c.single(a.Result)
+	}
+	return c.reply(a.Result)
+}
+
+// resolve finds version and operation, and reads what else the metadata say.
+func (c *call) resolve(asked string) error {
+	v, err := c.m.t.host.Choose(asked, func(v *engine.Version) bool { return c.m.in(v) != nil })
+	if err != nil {
+		return err
+	}
+	row := c.m.in(v)
+	if row == nil {
+		return runtime.ErrVersionNotSupported.With("this service is not one of A2A %s, but of %s", v.Name, c.m.rows[0].version.Name)
+	}
+	c.Version, c.Op = v, row.op
+	if err := c.activate(); err != nil {
+		return err
+	}
+	c.Repeat = server.RepeatKey(c.value(keyRepeat))
+	if c.Op.Stream {
+		c.Coding, c.After = row.coding, server.EventNumber(c.value(keyAfter))
+	}
+	return nil
+}
+
+// activate echoes the requested extensions that the agent has.
+func (c *call) activate() error {
+	active, err := c.Activate(append(c.values(keyExtensions), c.values(keyExtensionsV0)...))
+	if active != "" {
+		echo := metadata.Pairs(keyExtensions, active)
+		if c.Version.Unnamed() {
+			echo.Set(keyExtensionsV0, active)
+		}
+		if err := c.stream.SetHeader(echo); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return nil
+}
+
+// reply answers with a result.
+func (c *call) reply(result any) error {
+	result = c.Located(result, c.request)
+	return c.send("result", func(b []byte) ([]byte, error) { return c.Op.Append(b, result) })
+}
+
+// single answers with a stream of one event.
+func (c *call) single(event any) error {
+	e, ok := event.(runtime.Event)
+	if !ok {
+		return runtime.Unexpected(event, "an event")
+	}
+	return c.send("result", func(b []byte) ([]byte, error) { return c.Coding.Append(b, e) })
+}
+
+// follow answers with a stream of a task's events.
+func (c *call) follow(st *engine.Stream) error {
+	defer st.Close()
+	for {
+		switch st.Next() {
+		case engine.Opening:
+			if err := st.Opening(func(_ int64, event []byte) error { return c.write(event) }); err != nil {
+				return err
+			}
+		case engine.Events:
+			for st.Len() > 0 {
+				if err := c.send("event", func(b []byte) ([]byte, error) { return st.Append(b, 0) }); err != nil {
+					return err
+				}
+				st.Take(1)
+			}
+		case engine.Over:
+			return nil
+		}
+	}
+}
+
+// sequence answers with the items of an operation of the agent's own.
+func (c *call) sequence(q *engine.Sequence) error {
+	defer q.Close()
+	for {
+		switch q.Next() {
+		case engine.Events:
+			item, err := q.Item()
+			if err != nil {
+				return err
+			}
+			if err := c.send("item", func(b []byte) ([]byte, error) { return c.Op.Append(b, item) }); err != nil {
+				return err
+			}
+		case engine.Over:
+			return nil
+		}
+	}
+}
+
+// send encodes and writes a message.
+func (c *call) send(what string, encode func([]byte) ([]byte, error)) error {
+	var sent error
+	if err := c.Pass(encode, func(b []byte) { sent = c.write(b) }); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return sent
+}
+
+// write writes a message, whose bytes stay the caller's.
+func (c *call) write(b []byte) error {
+	return c.stream.SendMsg(&answer{buffers: mem.BufferSlice{mem.Copy(b, mem.DefaultBufferPool())}})
+}

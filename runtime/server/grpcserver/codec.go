@@ -1,0 +1,57 @@
+package grpcserver
+
+import (
+	"fmt"
+
+	"google.golang.org/grpc/mem"
+)
+
+// codec hands messages on as bytes: who decodes and encodes them is the protocol package.
+type codec struct{}
+
+// Name is the codec's name in content types.
+func (codec) Name() string { return "proto" }
+
+// message is a message that was received. Free it.
+type message struct{ buffer mem.Buffer }
+
+// bytes returns what the message holds, until it is freed.
+func (m *message) bytes() []byte {
+	if m.buffer == nil {
+		return nil
+	}
+	return m.buffer.ReadOnlyData()
+}
+
+func (m *message) free() {
+	if m.buffer != nil {
+		m.buffer.Free()
+		m.buffer = nil
+	}
+}
+
+// Unmarshal keeps a message.
+func (codec) Unmarshal(data mem.BufferSlice, v any) error {
+	m, ok := v.(*message)
+	if !ok {
+		return fmt.Errorf("grpcserver: a %T is no message", v)
+	}
+	m.free()
+	m.buffer = data.MaterializeToBuffer(mem.DefaultBufferPool())
+	return nil
+}
+
+// answer is what is sent: bytes or, in place of them, an error.
+type answer struct {
+	buffers mem.BufferSlice
+	err     error
+}
+
+// Marshal returns what is to be sent.
+func (codec) Marshal(v any) (mem.BufferSlice, error) {
+	a, ok := v.(*answer)
+	if !ok {
+		return nil, fmt.Errorf("grpcserver: a %T is no answer", v)
+	}
+	return a.buffers, a.err
+}

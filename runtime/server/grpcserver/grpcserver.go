@@ -1,0 +1,115 @@
+// Package grpcserver lets an agent answer gRPC, on the same port as everything else. Agents link it by choice:
+//
+//	agent.NewServer(skills.New(), grpcserver.Serve())
+//
+// It uses grpc-go's own transport with the codecs of the protocol package. What requests mean is the engine's to say,
+// as over any binding; here are the frames, the metadata and the statuses.
+package grpcserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	_ "google.golang.org/grpc/encoding/gzip" // clients may compress
+	"google.golang.org/grpc/keepalive"
+
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// shortestPing is how often a client may ask whether the agent is there.
+const shortestPing = 5 * time.Second
+
+// Option changes how gRPC is served.
+type Option func(*options)
+
+type options struct {
+	streams uint32
+	hidden  bool
+}
+
+// WithStreams sets how many calls a connection may have at a time; the default is 1,000. A client waits with the next
+// one.
+func WithStreams(n int) Option { return func(o *options) { o.streams = uint32(n) } }
+
+// WithoutReflection keeps clients from asking which services, methods and messages there are. They are those of the
+// public definition, unless the agent has its own.
+func WithoutReflection() Option { return func(o *options) { o.hidden = true } }
+
+// Serve is the option of a server that answers gRPC: every spoken version that has a protobuf definition, as a service
+// of its own, with the health and reflection services of gRPC.
+func Serve(opts ...Option) server.Option {
+	o := options{streams: 1000}
+	for _, opt := range opts {
+		opt(&o)
+	}
+	return server.WithTransport(func(h *server.Host) (server.Transport, error) { return newTransport(h, o) })
+}
+
+// transport is grpc-go's server as a [server.Transport].
+type transport struct {
+	host *server.Host
+	grpc *grpc.Server
+}
+
+func newTransport(h *server.Host, o options) (*transport, error) {
+	t := &transport{host: h}
+	limits := h.Limits()
+	t.grpc = grpc.NewServer(
+		grpc.ForceServerCodecV2(codec{}),
+		grpc.MaxRecvMsgSize(int(limits.Body)),
+		grpc.MaxHeaderListSize(server.MaxHeader),
+		grpc.MaxConcurrentStreams(o.streams),
+		grpc.ConnectionTimeout(limits.Header),
+		grpc.SharedWriteBuffer(true),
+		grpc.WaitForHandlers(true),
+		grpc.KeepaliveParams(keepalive.ServerParameters{
+			MaxConnectionIdle: limits.Idle, Time: limits.Heartbeat, Timeout: limits.Stall,
+		}),
+		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: shortestPing, PermitWithoutStream: true}),
+	)
+	services := t.services()
+	if len(services) == 0 {
+		return nil, errors.New("grpcserver: no spoken version has a protobuf encoding: list GRPC under \"bindings\" " +
+			"in a2agen.yaml and generate")
+	}
+	for _, desc := range services {
+		t.grpc.RegisterService(desc, nil)
+	}
+	return t, nil
+}
+
+// Serve answers the connections of a listener.
+func (t *transport) Serve(ln net.Listener) error { return t.grpc.Serve(ln) }
+
+// Shutdown lets calls end, until ctx is done.
+func (t *transport) Shutdown(ctx context.Context) error {
+	stop := context.AfterFunc(ctx, t.grpc.Stop)
+	t.grpc.GracefulStop()
+	if !stop() {
+		return fmt.Errorf("grpc: %w", context.Cause(ctx))
+	}
+	return nil
+}
+
+// Calls reports whether a request is a call of gRPC. net/http brings it where a connection, or a whole server, is not
+// ours alone.
+func (t *transport) Calls(r *http.Request) bool {
+	return r.ProtoMajor == 2 && isGRPC(r.Header.Get("Content-Type"))
+}
+
+// ServeHTTP answers a call that net/http brings.
+func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.grpc.ServeHTTP(w, r) }
+
+// contentType is that of gRPC, which may have the name of a codec behind it.
+const contentType = "application/grpc"
+
+func isGRPC(value string) bool {
+	rest, ok := strings.CutPrefix(value, contentType)
+	return ok && (rest == "" || rest[0] == '+' || rest[0] == ';')
+}

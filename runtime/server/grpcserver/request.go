@@ -1,0 +1,56 @@
+package grpcserver
+
+import (
+	"crypto/tls"
+	"net/http"
+	"net/url"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
+)
+
+// values returns the values of a key of the metadata.
+func (c *call) values(key string) []string {
+	return metadata.ValueFromIncomingContext(c.Context, key)
+}
+
+// value returns the first value of a key of the metadata; "" without one.
+func (c *call) value(key string) string {
+	if all := c.values(key); len(all) > 0 {
+		return all[0]
+	}
+	return ""
+}
+
+// request is the call as identity functions and cards see it: as the request of HTTP/2 that it is, without its body.
+func (c *call) request() *http.Request {
+	full := c.m.rows[0].op.GRPC
+	r := &http.Request{
+		Method: http.MethodPost, URL: &url.URL{Path: full}, RequestURI: full,
+		Proto: "HTTP/2.0", ProtoMajor: 2, Header: http.Header{}, Body: http.NoBody,
+	}
+	md, _ := metadata.FromIncomingContext(c.Context)
+	for key, values := range md {
+		if key == ":authority" {
+			r.Host = values[0]
+		} else {
+			r.Header[http.CanonicalHeaderKey(key)] = values
+		}
+	}
+	if p, ok := peer.FromContext(c.Context); ok {
+		if p.Addr != nil {
+			r.RemoteAddr = p.Addr.String()
+		}
+		r.TLS = stateOf(p.AuthInfo)
+	}
+	return r.WithContext(c.Context)
+}
+
+// stateOf is what is known of a connection over TLS; nil for one in clear text.
+func stateOf(info credentials.AuthInfo) *tls.ConnectionState {
+	if secured, ok := info.(credentials.TLSInfo); ok {
+		return &secured.State
+	}
+	return nil
+}

@@ -1,0 +1,61 @@
+package server
+
+import (
+	"context"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/a2agen/a2agen/runtime/engine"
+)
+
+// Transport is a binding that has its own way of talking to connections, beside net/http and on the same port: gRPC. It
+// is made for one server, with [WithTransport].
+type Transport interface {
+	// Claim says whether a new connection is the transport's, by what it says first, and returns one that says it again.
+	// It may be asked on any goroutine. Time and bytes are limited: the connection has a deadline, and who reads much
+	// without finding out leaves it to net/http. An error is that of the connection.
+	Claim(c net.Conn) (again net.Conn, mine bool, err error)
+	// Serve answers the connections of a listener until it is shut down; it returns nil then.
+	Serve(ln net.Listener) error
+	// Shutdown takes no more calls and waits for those that are being answered; when ctx is done it cuts them.
+	Shutdown(ctx context.Context) error
+	// Calls reports whether a request to net/http is a call of the transport's, which ServeHTTP answers then: a client, or
+	// a proxy in front of many, may use one connection for all bindings.
+	Calls(r *http.Request) bool
+	http.Handler
+}
+
+// WithTransport has connections and calls of another transport answered. make gets what the transport needs of the
+// server.
+func WithTransport(make func(*Host) (Transport, error)) Option {
+	return func(o *options) { o.transport = make }
+}
+
+// Host is the server as its [Transport] sees it.
+type Host struct{ s *Server }
+
+// Versions returns the spoken versions, newest first.
+func (h *Host) Versions() []*engine.Version { return h.s.engine.Versions() }
+
+// Choose finds the version of a call: the one that it asks for or, if it names none, one that has what it asks for.
+// An error is a *runtime.Error.
+func (h *Host) Choose(asked string, has func(*engine.Version) bool) (*engine.Version, error) {
+	v, err := h.s.engine.Choose(asked, has)
+	if err != nil {
+		return nil, err
+	}
+	return v, nil
+}
+
+// Call begins a call, which ends with ctx.
+func (h *Host) Call(ctx context.Context) Call { return h.s.newCall(ctx) }
+
+// Limits returns the limits, none of which is zero.
+func (h *Host) Limits() Limits { return h.s.limits }
+
+// Logger returns the logger.
+func (h *Host) Logger() *slog.Logger { return h.s.logger }
+
+// Draining reports whether new work is refused, because the server shuts down.
+func (h *Host) Draining() bool { return h.s.engine.Draining() }
