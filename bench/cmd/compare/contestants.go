@@ -18,6 +18,7 @@ type contestant struct {
 	name    string // heading, with version
 	dir     string // below contestants/; "": nobody
 	dialect *load.Dialect
+	args    []string
 }
 
 // lineup are the contestants of a table, by column, in the order in which they take turns; the first is the measure.
@@ -25,26 +26,26 @@ type lineup []contestant
 
 // contestants speak JSON-RPC.
 var contestants = lineup{
-	{"bare net/http", "bare", load.Canned},
-	{"trpc-a2a-go v0.2.5", "trpc", load.V02},
-	{"a2a-go v2.4.0", "a2ago", load.V1},
-	{"a2agen", "a2agen", load.V1},
+	{name: "bare net/http", dir: "bare", dialect: load.Canned},
+	{name: "trpc-a2a-go v0.2.5", dir: "trpc", dialect: load.V02},
+	{name: "a2a-go v2.4.0", dir: "a2ago", dialect: load.V1},
+	{name: "a2agen", dir: "a2agen", dialect: load.V1},
 }
 
 // overREST are those that speak HTTP+JSON, beside the measure of all.
 var overREST = lineup{
-	{"bare net/http, JSON-RPC", "bare", load.Canned},
+	{name: "bare net/http, JSON-RPC", dir: "bare", dialect: load.Canned},
 	{},
-	{"a2a-go v2.4.0", "a2ago", load.REST},
-	{"a2agen", "a2agen", load.REST},
+	{name: "a2a-go v2.4.0", dir: "a2ago", dialect: load.REST},
+	{name: "a2agen", dir: "a2agen", dialect: load.REST},
 }
 
 // overGRPC are those that speak gRPC, beside the measure of all.
 var overGRPC = lineup{
-	{"bare net/http, JSON-RPC", "bare", load.Canned},
-	{"grpc-go v1.85.0", "grpcgo", load.CannedGRPC},
-	{"a2a-go v2.4.0", "a2ago", load.GRPC},
-	{},
+	{name: "bare net/http, JSON-RPC", dir: "bare", dialect: load.Canned},
+	{name: "grpc-go v1.85.0", dir: "grpcgo", dialect: load.CannedGRPC},
+	{name: "a2a-go v2.4.0", dir: "a2ago", dialect: load.GRPC},
+	{name: "a2agen", dir: "a2agen", dialect: load.GRPC, args: []string{"-grpc"}},
 }
 
 // shared has all that speak gRPC on one connection.
@@ -94,7 +95,7 @@ func (l lineup) start(ctx context.Context, dir string) (field, error) {
 		if c.dir == "" {
 			continue
 		}
-		p, err := proc.Start(ctx, filepath.Join(dir, c.dir))
+		p, err := proc.Start(ctx, filepath.Join(dir, c.dir), c.args...)
 		if err != nil {
 			return nil, errors.Join(err, f.stop())
 		}

@@ -75,7 +75,7 @@ func (b *bench) startStores(ctx context.Context) (field, error) {
 		return nil, err
 	}
 	var f field
-	for i, args := range [][]string{nil, {filepath.Join(dir, "tasks.db")}} {
+	for i, args := range [][]string{nil, {"-store", filepath.Join(dir, "tasks.db")}} {
 		p, err := proc.Start(ctx, filepath.Join(b.bin, contestants[colA2Agen].dir), args...)
 		if err != nil {
 			return nil, errors.Join(err, f.stop())

@@ -23,7 +23,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
 	quick := flag.Bool("quick", false, "a rough table in about 50 s")
-	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream durable-message durable-task durable-stream")
+	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream grpc-idle durable-message durable-task durable-stream")
 	many := flag.Int("many", 0, "also measure a file of so many `tasks`, which takes about three minutes for a million")
 	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
 	flag.Parse()
@@ -114,7 +114,7 @@ func (b *bench) sections(quick bool) []section {
 			return []row{timeRow("lone first event", took, 0.15, 0.09)}, err
 		}},
 		{"idle", func(ctx context.Context) ([]row, error) {
-			size, err := b.idleStreams(ctx, contestants)
+			size, err := b.idleStreams(ctx, contestants, b.idle)
 			return []row{sizeRow(fmt.Sprintf("an idle open stream (of %d), resident", b.idle), size, 35)}, err
 		}},
 		{"push", pushRows},

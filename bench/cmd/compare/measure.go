@@ -189,11 +189,11 @@ func (b *bench) firstEvent(ctx context.Context, l lineup) ([]series, error) {
 }
 
 // idleStreams measures the resident memory of an open stream in bytes.
-func (b *bench) idleStreams(ctx context.Context, l lineup) ([]float64, error) {
+func (b *bench) idleStreams(ctx context.Context, l lineup, count int) ([]float64, error) {
 	size := make([]float64, len(l))
 	err := b.with(ctx, l, func(f field) error {
 		return f.each(0, func(col int, t *load.Target) error {
-			n, err := t.Idle(b.idle)
+			n, err := t.Idle(count)
 			size[col] = float64(n)
 			return err
 		})

@@ -129,7 +129,9 @@ func sizeRow(work string, bytes []float64, most float64) row {
 		}
 		r.cells[col] = fmt.Sprintf("%.0f kB", n/1000)
 	}
-	r.aim(bytes[colA2Agen]/1000, most, " kB")
+	if most > 0 {
+		r.aim(bytes[colA2Agen]/1000, most, " kB")
+	}
 	return r
 }
 

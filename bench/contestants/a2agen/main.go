@@ -1,38 +1,57 @@
-// Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store, or
-// one in the file that an argument names, and its defaults, without logging. It has one skill that takes messages as they are, so that it does what its peers do.
+// Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store, or one
+// in the file that -store names, and its defaults, without logging. With -grpc it answers gRPC, too, on the same port. It has one skill that takes
+// messages as they are, so that it does what its peers do.
 package main
 
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"log/slog"
-	"os"
+	"net"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 
 	"github.com/a2agen/a2agen/bench/internal/child"
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
-func main() { child.Main(newAgent) }
+var (
+	file     = flag.String("store", "", "keep tasks in this `file`")
+	withGRPC = flag.Bool("grpc", false, "answer gRPC, too")
+)
+
+func main() {
+	flag.Parse()
+	child.Main(newAgent)
+}
 
 func newAgent(addr, token string) (child.Served, error) {
-	protocol := a2a.Protocol()
+	protocol, overGRPC := a2a.Protocol(), ""
+	options := []server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}
+	if *withGRPC {
+		p := *a2awires.Protocol() // which has protobuf
+		p.Versions = p.Versions[:1]
+		protocol = &p
+		overGRPC = `,{"url":"` + addr + `","protocolBinding":"GRPC","protocolVersion":"1.0"}`
+		options = append(options, grpcserver.Serve())
+	}
 	card, err := protocol.DecodeCard(fmt.Appendf(nil, `{"name":%[1]q,"description":"benchmark","version":"1",`+
 		`"supportedInterfaces":[{"url":"http://%[2]s/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},`+
-		`{"url":"http://%[2]s/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],`+
+		`{"url":"http://%[2]s/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}%[3]s],`+
 		`"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
-		`"skills":[{"id":"bench","name":"bench","description":"answers","tags":["bench"]}]}`, work.CardName(token), addr))
+		`"skills":[{"id":"bench","name":"bench","description":"answers","tags":["bench"]}]}`, work.CardName(token), addr, overGRPC))
 	if err != nil {
 		return child.Served{}, err
 	}
-	options := []server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}
-	if len(os.Args) > 1 {
-		tasks, err := sqlite.OpenStore(os.Args[1], protocol)
+	if *file != "" {
+		tasks, err := sqlite.OpenStore(*file, protocol)
 		if err != nil {
 			return child.Served{}, err
 		}
@@ -43,8 +62,16 @@ func newAgent(addr, token string) (child.Served, error) {
 		Card:     card,
 		Skills:   []server.Skill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}, Run: skill{token}.run}},
 	}, options...)
+	if *withGRPC {
+		return child.Served{All: whole{s}}, err
+	}
 	return child.Served{HTTP: s}, err
 }
+
+// whole serves as an agent of its own does: all bindings by what a connection says first.
+type whole struct{ *server.Server }
+
+func (w whole) Serve(ln net.Listener) error { return w.Server.Serve(context.Background(), ln) }
 
 type skill struct{ token string }
 
