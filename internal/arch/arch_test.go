@@ -95,6 +95,7 @@ var rows = map[string]string{
 	"internal/prototest":     "",
 	"internal/regen":         ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":  "",
+	"internal/testcert":      "",
 	"internal/talk/talktest": "internal/a2aall runtime runtime/check runtime/server",
 }
 

@@ -36,7 +36,8 @@ const (
 //	os.Exit(server.Main(agent.NewServer(skills.New())))
 //
 // The address comes from the flag -addr, else from A2A_ADDR, else from PORT (on all interfaces), else it is
-// [DefaultAddr].
+// [DefaultAddr]. With a certificate and its key, in the files that the flags -tls-cert and -tls-key name, or A2A_TLS_CERT
+// and A2A_TLS_KEY, the agent speaks TLS.
 func Main(s *Server, err error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()
@@ -49,6 +50,8 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	addr := flags.String("addr", listenAddr(), "address to listen on")
+	cert := flags.String("tls-cert", "", "file of the certificate with which to speak TLS, PEM ["+EnvTLSCert+"]")
+	key := flags.String("tls-key", "", "file of its key, PEM ["+EnvTLSKey+"]")
 	switch parsed := flags.Parse(args); {
 	case errors.Is(parsed, flag.ErrHelp):
 		return exitOK
@@ -61,6 +64,10 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	log := slog.New(slog.NewTextHandler(stderr, nil))
 	if err != nil {
 		log.Error("agent cannot start", "error", err)
+		return exitFailed
+	}
+	if err := s.useTLS(*cert, *key); err != nil {
+		log.Error("agent cannot start", "error", errors.Join(err, s.Close()))
 		return exitFailed
 	}
 	ln, err := net.Listen("tcp", *addr)
@@ -97,8 +104,12 @@ func (s *Server) urlAt(a net.Addr) string {
 	if s.card.fixed != "" {
 		return s.card.fixed
 	}
-	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
-		return fmt.Sprintf("http://localhost:%d", tcp.Port)
+	scheme := "http"
+	if s.pair != nil {
+		scheme = "https"
 	}
-	return "http://" + a.String()
+	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {
+		return fmt.Sprintf("%s://localhost:%d", scheme, tcp.Port)
+	}
+	return scheme + "://" + a.String()
 }

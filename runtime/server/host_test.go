@@ -61,7 +61,7 @@ func (l *lines) String() string {
 // url waits for the line that says where the agent listens.
 func (l *lines) url(t *testing.T) string {
 	t.Helper()
-	re := regexp.MustCompile(`url=(http://\S+)`)
+	re := regexp.MustCompile(`url=(https?://\S+)`)
 	for range 500 {
 		if m := re.FindStringSubmatch(l.String()); m != nil {
 			return m[1]

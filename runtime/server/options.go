@@ -26,6 +26,7 @@ type options struct {
 
 	formerStatuses bool // errors have the statuses of 1.0.0
 	transport      func(*Host) (Transport, error)
+	cert, key      string // files
 }
 
 // defaultOptions are the options before the caller's.

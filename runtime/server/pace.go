@@ -52,6 +52,9 @@ func (c *pacedConn) Write(b []byte) (n int, err error) {
 // SetWriteDeadline does nothing: the connection has a better one already.
 func (c *pacedConn) SetWriteDeadline(time.Time) error { return nil }
 
+// SetDeadline sets that of reading.
+func (c *pacedConn) SetDeadline(t time.Time) error { return c.SetReadDeadline(t) }
+
 // CloseWrite lets net/http end an answer while the client still sends.
 func (c *pacedConn) CloseWrite() error {
 	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"crypto/tls"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -11,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/engine"
 )
 
-// Serve serves on ln until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels
+// Serve serves on ln, over TLS if the server has a certificate, until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels
 // those that do not, and ends the open streams. It returns nil after such a shutdown and closes ln in any case.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	s.engine.Start()
@@ -63,15 +64,19 @@ func (s *Server) open(ln net.Listener) *port {
 	p.web.Protocols.SetHTTP1(true)
 	p.web.Protocols.SetHTTP2(true)
 	p.web.Protocols.SetUnencryptedHTTP2(true)
-	paced := pacedListener{ln, s.limits.Stall}
+	var conns net.Listener = pacedListener{ln, s.limits.Stall}
+	if s.pair != nil {
+		conns = tls.NewListener(conns, s.pair.config())
+	}
 	if p.beside == nil {
-		p.run(func() error { return p.web.Serve(paced) })
+		p.run(func() error { return p.web.Serve(conns) })
 		return p
 	}
+	p.web.Handler, p.web.ConnContext = secured{s}, withState
 	p.split = newSplitter(ln.Addr(), p.beside, s.limits.Header)
 	p.run(func() error { return p.web.Serve(p.split.web) })
 	p.run(func() error { return p.beside.Serve(p.split.own) })
-	p.run(func() error { return p.split.run(paced) })
+	p.run(func() error { return p.split.run(conns) })
 	return p
 }
 

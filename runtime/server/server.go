@@ -44,6 +44,7 @@ type Server struct {
 	tasks    tasks           // where they are kept
 
 	beside Transport // nil: there is none
+	pair   *keyPair  // of TLS; nil: in clear text
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -89,6 +90,9 @@ func (s *Server) init(cfg Config) error {
 		if err := s.origin.AddTrustedOrigin(o); err != nil {
 			return fmt.Errorf("server: origin: %w", err)
 		}
+	}
+	if err := s.initTLS(); err != nil {
+		return err
 	}
 	if err := s.readCard(cfg.Card); err != nil || s.transport == nil {
 		return err

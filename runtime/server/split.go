@@ -1,6 +1,7 @@
 package server
 
 import (
+	"crypto/tls"
 	"errors"
 	"net"
 	"sync"
@@ -11,7 +12,7 @@ import (
 type splitter struct {
 	transport Transport
 	limit     time.Duration // for a connection to say enough
-	web, own  branch
+	web, own  *branch
 
 	mu     sync.Mutex
 	fresh  map[net.Conn]bool // undecided
@@ -24,15 +25,15 @@ type branch struct {
 	addr net.Addr
 	next chan net.Conn
 	done chan struct{}
-	once *sync.Once
+	once sync.Once
 }
 
-func newBranch(addr net.Addr) branch {
-	return branch{addr, make(chan net.Conn), make(chan struct{}), new(sync.Once)}
+func newBranch(addr net.Addr) *branch {
+	return &branch{addr: addr, next: make(chan net.Conn), done: make(chan struct{})}
 }
 
 // Accept returns the next connection that is for this side.
-func (b branch) Accept() (net.Conn, error) {
+func (b *branch) Accept() (net.Conn, error) {
 	select {
 	case c := <-b.next:
 		return c, nil
@@ -42,16 +43,16 @@ func (b branch) Accept() (net.Conn, error) {
 }
 
 // Close lets Accept return.
-func (b branch) Close() error {
+func (b *branch) Close() error {
 	b.once.Do(func() { close(b.done) })
 	return nil
 }
 
 // Addr returns the address of the listener that is shared.
-func (b branch) Addr() net.Addr { return b.addr }
+func (b *branch) Addr() net.Addr { return b.addr }
 
 // put hands a connection over, or closes it when nobody accepts any more.
-func (b branch) put(c net.Conn) {
+func (b *branch) put(c net.Conn) {
 	select {
 	case b.next <- c:
 	case <-b.done:
@@ -112,21 +113,44 @@ func (s *splitter) look(c net.Conn) {
 }
 
 // decide says whose a connection is.
-func (s *splitter) decide(c net.Conn) (branch, net.Conn, error) {
-	if err := c.SetReadDeadline(time.Now().Add(s.limit)); err != nil {
-		return branch{}, nil, err
+func (s *splitter) decide(c net.Conn) (to *branch, decided net.Conn, err error) {
+	if err := c.SetDeadline(time.Now().Add(s.limit)); err != nil {
+		return nil, nil, err
 	}
-	again, mine, err := s.transport.Claim(c)
+	if secure, ok := c.(*tls.Conn); ok {
+		to, decided, err = s.decideSecure(secure)
+	} else {
+		to, decided, err = s.ask(c)
+	}
 	if err != nil {
-		return branch{}, nil, err
+		return nil, nil, err
 	}
-	if err := c.SetReadDeadline(time.Time{}); err != nil {
-		return branch{}, nil, err
+	return to, decided, c.SetDeadline(time.Time{})
+}
+
+// decideSecure is decide for a connection over TLS: who speaks HTTP/1 says so at its beginning.
+func (s *splitter) decideSecure(c *tls.Conn) (*branch, net.Conn, error) {
+	if err := c.Handshake(); err != nil {
+		return s.web, c, nil // net/http finds the same, and tells clients that speak no TLS
 	}
+	state := c.ConnectionState()
+	if state.NegotiatedProtocol == "http/1.1" {
+		return s.web, c, nil
+	}
+	to, again, err := s.ask(c)
+	if err == nil && to == s.web {
+		again = &securedConn{again, state}
+	}
+	return to, again, err
+}
+
+// ask asks the transport whether a connection is its.
+func (s *splitter) ask(c net.Conn) (*branch, net.Conn, error) {
+	again, mine, err := s.transport.Claim(c)
 	if mine {
-		return s.own, again, nil
+		return s.own, again, err
 	}
-	return s.web, again, nil
+	return s.web, again, err
 }
 
 // close closes the connections that nothing is known of yet, and waits for those who look at them.

@@ -62,6 +62,7 @@ func newTransport(h *server.Host, o options) (*transport, error) {
 	limits := h.Limits()
 	t.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{}),
+		grpc.Creds(handshaken{}),
 		grpc.MaxRecvMsgSize(int(limits.Body)),
 		grpc.MaxHeaderListSize(server.MaxHeader),
 		grpc.MaxConcurrentStreams(o.streams),

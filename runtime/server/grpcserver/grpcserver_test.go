@@ -4,16 +4,21 @@ import (
 	"context"
 	"errors"
 	"io"
-	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
+	spb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/encoding/gzip"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 func echo() server.Skill {
@@ -34,96 +39,257 @@ func count() server.Skill {
 	})
 }
 
-// R155: the version that clients of 1.0 ask for is metadata.
-func TestACallIsAnswered(t *testing.T) {
+// versions are those with a protobuf definition.
+var versions = []string{"1.0", "0.3"}
+
+// R155: the version that clients ask for is metadata. The service says it, too, so that those of 0.3 need none.
+func TestACallIsAnsweredInEveryVersion(t *testing.T) {
 	c := start(t, []server.Skill{echo()}).dial()
-	got, err := call(t.Context(), c, "SendMessage", message("hello"))
-	if err != nil || !strings.Contains(got, "you said hello") {
-		t.Errorf("%q, %v", got, err)
+	for _, version := range versions {
+		for _, named := range []bool{false, true} {
+			ctx := t.Context()
+			if named {
+				ctx = metadata.AppendToOutgoingContext(ctx, "a2a-version", version)
+			}
+			got, err := send(ctx, c, operation(t, version, runtime.RoleSend), message("hello"))
+			m, ok := got.(runtime.Message)
+			if err != nil || !ok || m.Contents()[0].Text != "you said hello" {
+				t.Errorf("%s, named: %v: %v, %v", version, named, got, err)
+			}
+		}
 	}
 }
 
-func TestAStreamIsAnswered(t *testing.T) {
+func TestAStreamIsAnsweredInEveryVersion(t *testing.T) {
 	c := start(t, []server.Skill{count()}).dial()
-	st, err := open(t.Context(), c, "SendStreamingMessage", message("go"))
+	for _, version := range versions {
+		all, err := open(t.Context(), t, c, version, runtime.RoleStream, message("go")).rest()
+		if err != nil {
+			t.Fatal(err)
+		}
+		first, last := all[0].EventInfo(), all[len(all)-1].EventInfo()
+		if first.Kind != runtime.EventTask || last.State != runtime.StateCompleted {
+			t.Errorf("%s: the stream begins with %v and ends with %v", version, first, last)
+		}
+		got, err := send(t.Context(), c, operation(t, version, runtime.RoleGet), taskRequest(runtime.RoleGet, first.TaskID))
+		task, ok := got.(runtime.Task)
+		if err != nil || !ok || len(task.ArtifactList()) != 1 {
+			t.Errorf("%s: %v, %v", version, got, err)
+		}
+	}
+}
+
+// A stream that a message answers has that one event. It may be resumed by the number of an event, as over HTTP.
+func TestAStreamOfAReplyHasOneEvent(t *testing.T) {
+	c := start(t, []server.Skill{echo()}).dial()
+	all, err := open(t.Context(), t, c, "1.0", runtime.RoleStream, message("hello")).rest()
+	if err != nil || len(all) != 1 || all[0].EventInfo().Kind != runtime.EventMessage {
+		t.Errorf("%v, %v", all, err)
+	}
+}
+
+// R160: an error has the code of the table, the specification's words, and an ErrorInfo.
+func TestErrorsHaveACodeAndDetails(t *testing.T) {
+	c := start(t, []server.Skill{echo()}).dial()
+	get := taskRequest(runtime.RoleGet, "none")
+	for version, message := range map[string]string{"1.0": "Task not found", "0.3": "TaskNotFoundError: Task not found"} {
+		_, err := send(t.Context(), c, operation(t, version, runtime.RoleGet), get)
+		s := status.Convert(err)
+		if s.Code() != codes.NotFound || s.Message() != message {
+			t.Errorf("%s: %v", version, err)
+		}
+		info := infoIn(t, s.Proto())
+		if info.reason != "TASK_NOT_FOUND" || info.domain != "a2a-protocol.org" || info.metadata["taskId"] != "none" {
+			t.Errorf("%s: %+v", version, info)
+		}
+	}
+	_, err := send(t.Context(), c, operation(t, "1.0", runtime.RoleGet), taskRequest(runtime.RoleGet, ""))
+	violated := detailsIn(status.Convert(err).Proto(), runtime.TypeBadRequest)
+	if status.Code(err) != codes.InvalidArgument || len(violated) != 1 || !strings.Contains(violated[0], "id") {
+		t.Errorf("%v with %q", err, violated)
+	}
+}
+
+// errorInfo is what a google.rpc.ErrorInfo says.
+type errorInfo struct {
+	reason, domain string
+	metadata       map[string]string
+}
+
+func detailsIn(s *spb.Status, kind string) (all []string) {
+	for _, d := range s.GetDetails() {
+		if d.GetTypeUrl() == kind {
+			all = append(all, string(d.GetValue()))
+		}
+	}
+	return all
+}
+
+func infoIn(t *testing.T, s *spb.Status) errorInfo {
+	t.Helper()
+	all := detailsIn(s, runtime.TypeErrorInfo)
+	if len(all) != 1 {
+		t.Fatalf("%d ErrorInfos in %v", len(all), s)
+	}
+	info := errorInfo{metadata: map[string]string{}}
+	var r wire.ProtoReader
+	r.Reset([]byte(all[0]))
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag >> 3 {
+		case 1:
+			info.reason = r.String()
+		case 2:
+			info.domain = r.String()
+		case 3:
+			m := r.Enter(1)
+			var k, v string
+			for tag := r.Tag(); tag != 0; tag = r.Tag() {
+				if tag>>3 == 1 {
+					k = r.String()
+				} else {
+					v = r.String()
+				}
+			}
+			r.Leave(m)
+			info.metadata[k] = v
+		}
+	}
+	if err := r.Done(); err != nil {
+		t.Fatal(err)
+	}
+	return info
+}
+
+// What is no call of an operation has gRPC's own codes.
+func TestBadCallsAreRefused(t *testing.T) {
+	c := start(t, []server.Skill{echo()}, server.WithLimits(server.Limits{Body: 1000})).dial()
+	sending := operation(t, "1.0", runtime.RoleSend).GRPC
+	good, err := operation(t, "1.0", runtime.RoleSend).AppendRequest(nil, message("hello"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all []string
-	for {
-		m, err := next(st)
-		if errors.Is(err, io.EOF) {
-			break
+	for name, tt := range map[string]struct {
+		method   string
+		body     []byte
+		metadata []string
+		want     codes.Code
+	}{
+		"an unknown method":      {"/lf.a2a.v1.A2AService/Nothing", nil, nil, codes.Unimplemented},
+		"an unknown service":     {"/a2a.v9.A2AService/SendMessage", nil, nil, codes.Unimplemented},
+		"no protobuf":            {sending, []byte("hello"), nil, codes.InvalidArgument},
+		"a message cut short":    {sending, good[:len(good)-3], nil, codes.InvalidArgument},
+		"too much":               {sending, make([]byte, 1001), nil, codes.ResourceExhausted},
+		"nothing":                {sending, nil, nil, codes.InvalidArgument},
+		"a version nobody has":   {sending, good, []string{"a2a-version", "99.0"}, codes.FailedPrecondition},
+		"another one's version":  {sending, good, []string{"a2a-version", "0.3"}, codes.FailedPrecondition},
+		"one without a protobuf": {sending, good, []string{"a2a-version", "0.1"}, codes.FailedPrecondition},
+	} {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), tt.metadata...)
+		var out []byte
+		if err := c.Invoke(ctx, tt.method, &tt.body, &out); status.Code(err) != tt.want {
+			t.Errorf("%s: %v", name, err)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, m)
 	}
-	whole := strings.Join(all, "\n")
-	if !strings.HasPrefix(whole, `{"task":`) || !strings.Contains(whole, "three") || !strings.Contains(all[len(all)-1], "COMPLETED") {
-		t.Errorf("%s", whole)
+	if got, err := send(t.Context(), c, operation(t, "1.0", runtime.RoleSend), message("hello")); err != nil {
+		t.Errorf("%v, %v", got, err)
 	}
 }
 
-// R160.
-func TestErrorsHaveACodeAndDetails(t *testing.T) {
+func TestMessagesMayBeCompressed(t *testing.T) {
 	c := start(t, []server.Skill{echo()}).dial()
-	_, err := call(t.Context(), c, "GetTask", `{"id":"none"}`)
-	s, _ := status.FromError(err)
-	if s.Code() != codes.NotFound || s.Message() != "Task not found" || len(s.Proto().GetDetails()) != 1 {
-		t.Errorf("%v with %v", err, s.Proto().GetDetails())
-	}
-	if _, err = call(t.Context(), c, "Nothing", `{}`); status.Code(err) != codes.Unimplemented {
-		t.Errorf("an unknown method: %v", err)
+	long := strings.Repeat("a long text ", 10_000)
+	got, err := send(t.Context(), c, operation(t, "1.0", runtime.RoleSend), message(long), grpc.UseCompressor(gzip.Name))
+	if m, ok := got.(runtime.Message); err != nil || !ok || m.Contents()[0].Text != "you said "+long {
+		t.Errorf("%.100v, %v", got, err)
 	}
 }
 
-func TestAllBindingsShareThePort(t *testing.T) {
-	a := start(t, []server.Skill{echo()})
-	c := a.dial()
-	if _, err := call(t.Context(), c, "SendMessage", message("hello")); err != nil {
-		t.Error(err)
-	}
-	for name, protocols := range map[string]*http.Protocols{"HTTP/1.1": one(true), "HTTP/2.0": one(false)} {
-		web := &http.Client{Transport: &http.Transport{Protocols: protocols}}
-		body := `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":` + message("hello") + `}`
-		for range 2 {
-			resp, err := web.Post("http://"+a.addr+"/rpc", "application/json", strings.NewReader(body))
-			if err != nil {
-				t.Fatalf("%s: %v", name, err)
+// R49, R52: extensions are asked for and echoed in metadata.
+func TestExtensionsAreEchoed(t *testing.T) {
+	card := strings.Replace(testCard, `"streaming":true`, `"streaming":true,"extensions":[{"uri":"https://example.com/x"}]`, 1)
+	c := startCard(t, card, []server.Skill{echo()}).dial()
+	for version, keys := range map[string][]string{"1.0": {"a2a-extensions"}, "0.3": {"a2a-extensions", "x-a2a-extensions"}} {
+		for _, key := range []string{"a2a-extensions", "x-a2a-extensions"} {
+			ctx := metadata.AppendToOutgoingContext(t.Context(), key, "https://example.com/y, https://example.com/x")
+			var header metadata.MD
+			if _, err := send(ctx, c, operation(t, version, runtime.RoleSend), message("hi"), grpc.Header(&header)); err != nil {
+				t.Fatal(err)
 			}
-			b, _ := io.ReadAll(resp.Body)
-			_ = resp.Body.Close()
-			if resp.Proto != name || !strings.Contains(string(b), "you said hello") {
-				t.Errorf("%s: %s", resp.Proto, b)
+			for _, k := range keys {
+				if !slices.Equal(header[k], []string{"https://example.com/x"}) {
+					t.Errorf("%s: %s is %q", version, k, header[k])
+				}
 			}
 		}
-		web.CloseIdleConnections()
 	}
 }
 
-// one is HTTP/1 or, in clear text, HTTP/2.
-func one(first bool) *http.Protocols {
-	p := new(http.Protocols)
-	p.SetHTTP1(first)
-	p.SetUnencryptedHTTP2(!first)
-	return p
+// Identity functions see a call as the request that it is, before its message is read.
+func TestTheCallerIsKnownFirst(t *testing.T) {
+	var seen *http.Request
+	identity := server.WithIdentity(func(r *http.Request) (string, error) {
+		seen = r
+		if who := r.Header.Get("Authorization"); who != "" {
+			return who, nil
+		}
+		return "", errors.New("nobody")
+	})
+	c := start(t, []server.Skill{count()}, identity).dial()
+	var out []byte
+	garbage := []byte("no protobuf")
+	op := operation(t, "1.0", runtime.RoleSend)
+	err := c.Invoke(t.Context(), op.GRPC, &garbage, &out)
+	if status.Code(err) != codes.Unauthenticated {
+		t.Errorf("nobody: %v", err)
+	}
+	if seen.Method != http.MethodPost || seen.URL.Path != op.GRPC || seen.ProtoMajor != 2 || seen.Host == "" || seen.TLS != nil ||
+		!strings.HasPrefix(seen.RemoteAddr, "127.0.0.1:") || seen.Header.Get("Content-Type") != "application/grpc+proto" {
+		t.Errorf("%+v", seen)
+	}
+	ann := metadata.AppendToOutgoingContext(t.Context(), "authorization", "ann")
+	bob := metadata.AppendToOutgoingContext(t.Context(), "authorization", "bob")
+	got, err := send(ann, c, op, message("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := got.(runtime.Task).TaskInfo().ID
+	get := operation(t, "1.0", runtime.RoleGet)
+	if _, err := send(ann, c, get, taskRequest(runtime.RoleGet, id)); err != nil {
+		t.Errorf("ann: %v", err)
+	}
+	if _, err := send(bob, c, get, taskRequest(runtime.RoleGet, id)); status.Code(err) != codes.NotFound {
+		t.Errorf("bob: %v", err)
+	}
 }
 
-func TestConnectionsThatSayNothingHoldNothingUp(t *testing.T) {
-	a := start(t, []server.Skill{echo()})
-	for _, first := range []string{"", "P", "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"} {
-		c, err := net.Dial("tcp", a.addr)
+// A message that is sent again with its key is taken on once.
+func TestAMessageThatComesAgainIsTakenOnOnce(t *testing.T) {
+	c := start(t, []server.Skill{count()}).dial()
+	var ids []string
+	for range 2 {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "idempotency-key", "k1")
+		got, err := send(ctx, c, operation(t, "1.0", runtime.RoleSend), message("go"))
 		if err != nil {
 			t.Fatal(err)
 		}
-		defer func() { _ = c.Close() }()
-		if _, err := io.WriteString(c, first); err != nil {
-			t.Fatal(err)
-		}
+		ids = append(ids, got.(runtime.Task).TaskInfo().ID)
 	}
-	if _, err := call(t.Context(), a.dial(), "SendMessage", message("hello")); err != nil {
-		t.Error(err)
+	if ids[0] != ids[1] {
+		t.Errorf("%q", ids)
+	}
+}
+
+// A panic is an internal error; user code that ends the goroutine does not leave the caller waiting.
+func TestUserCodeThatBreaksIsContained(t *testing.T) {
+	for name, breaks := range map[string]func(){
+		"panic": func() { panic("a secret") },
+		"exit":  exitGoroutine,
+	} {
+		router := server.WithRouter(func(context.Context, runtime.Message) (string, error) { breaks(); return "", nil })
+		c := start(t, []server.Skill{echo(), count()}, router).dial()
+		_, err := send(t.Context(), c, operation(t, "1.0", runtime.RoleSend), message("hello"))
+		if status.Code(err) != codes.Internal || strings.Contains(err.Error(), "secret") {
+			t.Errorf("%s: %v", name, err)
+		}
 	}
 }

@@ -2,16 +2,22 @@ package grpcserver_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
 	"log/slog"
 	"net"
 	"testing"
 
 	"go.uber.org/goleak"
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/mem"
 
-	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
@@ -27,21 +33,35 @@ type agent struct {
 	*server.Server
 	t    testing.TB
 	addr string
+	stop func() // waits until the port is closed
+}
+
+// newServer makes a server that speaks all versions.
+func newServer(t testing.TB, card string, skills []server.Skill, opts ...server.Option) *server.Server {
+	t.Helper()
+	p := a2awires.Protocol()
+	read, err := p.DecodeCard([]byte(card))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts = append([]server.Option{server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve()}, opts...)
+	s, err := server.New(server.Config{Protocol: p, Card: read, Skills: skills}, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
 }
 
 // start serves skills until the test ends.
 func start(t testing.TB, skills []server.Skill, opts ...server.Option) *agent {
 	t.Helper()
-	p := protocol()
-	card, err := p.DecodeCard([]byte(testCard))
-	if err != nil {
-		t.Fatal(err)
-	}
-	opts = append([]server.Option{server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve()}, opts...)
-	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: skills}, opts...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	return startCard(t, testCard, skills, opts...)
+}
+
+// startCard is start with a card of one's own.
+func startCard(t testing.TB, card string, skills []server.Skill, opts ...server.Option) *agent {
+	t.Helper()
+	s := newServer(t, card, skills, opts...)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -49,23 +69,18 @@ func start(t testing.TB, skills []server.Skill, opts ...server.Option) *agent {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, ln) }()
-	t.Cleanup(func() {
-		cancel()
+	stopped := false
+	stop := func() {
+		if cancel(); stopped {
+			return
+		}
+		stopped = true
 		if err := <-done; err != nil {
 			t.Errorf("serve: %v", err)
 		}
-	})
-	return &agent{s, t, ln.Addr().String()}
-}
-
-// protocol is that of package a2a with a wire whose messages are JSON: what is tested here does not depend on what the
-// frames hold.
-func protocol() *runtime.Protocol {
-	p := *a2a.Protocol()
-	v := *p.Versions[0]
-	v.Wires = []*runtime.Wire{{Encoding: runtime.EncodingProto, Table: v.Table}}
-	p.Versions = []*runtime.Version{&v}
-	return &p
+	}
+	t.Cleanup(stop)
+	return &agent{s, t, ln.Addr().String(), stop}
 }
 
 // dial connects to the agent.
@@ -82,6 +97,18 @@ func (a *agent) dial(opts ...grpc.DialOption) *grpc.ClientConn {
 	return c
 }
 
+// trusting is what trusts a pair.
+func trusting(pair testcert.Pair) *tls.Config {
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(pair.Cert)
+	return &tls.Config{RootCAs: pool}
+}
+
+// secure is for dialing over TLS.
+func secure(pair testcert.Pair) grpc.DialOption {
+	return grpc.WithTransportCredentials(credentials.NewTLS(trusting(pair)))
+}
+
 // raw is a codec of bytes.
 type raw struct{}
 
@@ -96,33 +123,88 @@ func (raw) Unmarshal(data mem.BufferSlice, v any) error {
 	return nil
 }
 
-const service = "/lf.a2a.v1.A2AService/"
-
-// call makes a call of one answer.
-func call(ctx context.Context, c *grpc.ClientConn, method, params string, opts ...grpc.CallOption) (string, error) {
-	in, out := []byte(params), []byte(nil)
-	err := c.Invoke(ctx, service+method, &in, &out, opts...)
-	return string(out), err
+// wireOf is the protobuf of a version.
+func wireOf(t testing.TB, version string) *runtime.Table {
+	t.Helper()
+	for _, v := range a2awires.Protocol().Versions {
+		if v.Name == version {
+			return v.Over(runtime.BindingGRPC)
+		}
+	}
+	t.Fatalf("no version %s", version)
+	return nil
 }
 
-// open makes a call whose answer is a stream.
-func open(ctx context.Context, c *grpc.ClientConn, method, params string, opts ...grpc.CallOption) (grpc.ClientStream, error) {
-	st, err := c.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, service+method, opts...)
+// operation is a row of a version's protobuf.
+func operation(t testing.TB, version string, role runtime.Role) *runtime.Operation {
+	t.Helper()
+	for _, op := range wireOf(t, version).Operations {
+		if op.Role == role {
+			return op
+		}
+	}
+	t.Fatalf("%s has no role %d", version, role)
+	return nil
+}
+
+// send makes a call of one answer.
+func send(ctx context.Context, c *grpc.ClientConn, op *runtime.Operation, request any, opts ...grpc.CallOption) (any, error) {
+	in, err := op.AppendRequest(nil, request)
 	if err != nil {
 		return nil, err
 	}
-	in := []byte(params)
-	if err := st.SendMsg(&in); err != nil {
+	var out []byte
+	if err := c.Invoke(ctx, op.GRPC, &in, &out, opts...); err != nil {
 		return nil, err
 	}
-	return st, st.CloseSend()
+	return op.Read(out)
 }
 
-// next returns the next message of a stream.
-func next(st grpc.ClientStream) (string, error) {
+// stream is an open stream of a version.
+type stream struct {
+	grpc.ClientStream
+	table *runtime.Table
+}
+
+// open makes a call whose answer is a stream.
+func open(ctx context.Context, t testing.TB, c *grpc.ClientConn, version string, role runtime.Role, request any, opts ...grpc.CallOption) *stream {
+	t.Helper()
+	op := operation(t, version, role)
+	st, err := c.NewStream(ctx, &grpc.StreamDesc{ServerStreams: true}, op.GRPC, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := op.AppendRequest(nil, request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(st.SendMsg(&in), st.CloseSend()); err != nil {
+		t.Fatal(err)
+	}
+	return &stream{st, wireOf(t, version)}
+}
+
+// next returns the next event.
+func (s *stream) next() (runtime.Event, error) {
 	var out []byte
-	err := st.RecvMsg(&out)
-	return string(out), err
+	if err := s.RecvMsg(&out); err != nil {
+		return nil, err
+	}
+	return s.table.ReadEvent(out)
+}
+
+// rest returns all events up to the end.
+func (s *stream) rest() (all []runtime.Event, err error) {
+	for {
+		e, err := s.next()
+		switch {
+		case errors.Is(err, io.EOF):
+			return all, nil
+		case err != nil:
+			return all, err
+		}
+		all = append(all, e)
+	}
 }
 
 // run makes a skill of a function.
@@ -133,7 +215,18 @@ func run(id string, f func(ctx context.Context, t *server.Task) (string, error))
 	}}
 }
 
-// message is send parameters for a text.
-func message(text string) string {
-	return `{"message":{"messageId":"m1","role":"ROLE_USER","parts":[{"text":"` + text + `"}]}}`
+// message is the request to send a text.
+func message(text string) any { return messageTo("", text) }
+
+// messageTo is message for a task that is there.
+func messageTo(task, text string) any {
+	p := a2awires.Protocol()
+	return p.NewSend(runtime.SendRequest{Message: p.NewMessage(runtime.MessageData{
+		MessageInfo: runtime.MessageInfo{ID: "m1", TaskID: task, User: true}, Parts: []runtime.Part{runtime.Text(text)},
+	})})
+}
+
+// taskRequest is the request for a task.
+func taskRequest(role runtime.Role, id string) any {
+	return a2awires.Protocol().NewTaskRequest(role, runtime.TaskRequest{ID: id})
 }
