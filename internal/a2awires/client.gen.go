@@ -129,6 +129,24 @@ func (c *Client) ListTaskPushNotificationConfigs(
 		rpc.ForTenant(c.rpc, req, func(r *ListTaskPushNotificationConfigsRequest) *string { return &r.Tenant }), opts...))
 }
 
+// Inspect answers with what it was asked.
+func (c *Client) Inspect(ctx context.Context, req *Sample, opts ...rpc.CallOption) (*Sample, error) {
+	return rpc.As[*Sample](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Inspect"},
+		rpc.ForTenant(c.rpc, req, func(r *Sample) *string { return &r.Tenant }), opts...))
+}
+
+// Watch answers with what it was asked, as often as it was asked to, and then fails if it was asked to.
+func (c *Client) Watch(ctx context.Context, req *Sample, opts ...rpc.CallOption) iter.Seq2[*Sample, error] {
+	return rpc.Each[*Sample](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Watch"},
+		rpc.ForTenant(c.rpc, req, func(r *Sample) *string { return &r.Tenant }), opts...))
+}
+
+// Abandoned is carried out by nobody.
+func (c *Client) Abandoned(ctx context.Context, req *Sample, opts ...rpc.CallOption) (*Sample, error) {
+	return rpc.As[*Sample](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Abandoned"},
+		rpc.ForTenant(c.rpc, req, func(r *Sample) *string { return &r.Tenant }), opts...))
+}
+
 // GetExtendedAgentCard returns the card that only authenticated callers may see (§3.1.11).
 func (c *Client) GetExtendedAgentCard(
 	ctx context.Context, req *GetExtendedAgentCardRequest, opts ...rpc.CallOption,

@@ -1002,6 +1002,129 @@ func appendRoleV10JSON(b []byte, x Role) []byte { return valuesRoleV10JSON.Appen
 func readRoleV10JSON(r *wire.Reader) Role { return valuesRoleV10JSON.Read(r) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
+func (x *Sample) AppendJSON(b []byte) ([]byte, error) {
+	if x == nil {
+		return b, wire.NotSet()
+	}
+	start := len(b)
+	var err error
+	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
+	b = wire.AppendText(b, `,"id":`, x.ID)
+	b = wire.AppendPlain(b, `,"flag":`, x.Flag, wire.AppendBool)
+	b = wire.AppendPlain(b, `,"small":`, x.Small, wire.AppendInt32)
+	b = wire.AppendPlain(b, `,"large":`, x.Large, wire.AppendInt64)
+	b = wire.AppendPlain(b, `,"bare":`, x.Bare, wire.AppendUint32)
+	b = wire.AppendPlain(b, `,"huge":`, x.Huge, wire.AppendUint64)
+	b = wire.AppendPlain(b, `,"zigzag":`, x.Zigzag, wire.AppendInt32)
+	b = wire.AppendPlain(b, `,"fixed":`, x.Fixed, wire.AppendUint64)
+	b = wire.AppendPlain(b, `,"single":`, x.Single, wire.AppendFloat32)
+	b = wire.AppendPlain(b, `,"ratio":`, x.Ratio, wire.AppendFloat64)
+	if len(x.Raw) > 0 {
+		b = wire.AppendBytes(append(b, `,"raw":`...), x.Raw)
+	}
+	b = wire.AppendPlain(b, `,"taste":`, x.Taste, appendSampleTasteV10JSON)
+	b, err = wire.AppendMember(b, err, `,"at":`, x.At != (time.Time{}), x.At, wire.AppendTimestamp)
+	b, err = wire.AppendMemberSet(b, err, `,"within":`, x.Within, wire.AppendDuration)
+	b, err = wire.AppendMember(b, err, `,"nested":`, x.Nested != nil, x.Nested, wire.AppendMessage)
+	b = wire.AppendSet(b, `,"maybeZero":`, x.MaybeZero, wire.AppendInt32)
+	if len(x.Labels) > 0 {
+		b = wire.AppendPlainList(append(b, `,"labels":`...), x.Labels, wire.AppendString)
+	}
+	if len(x.Counts) > 0 {
+		b = wire.AppendPlainList(append(b, `,"counts":`...), x.Counts, wire.AppendInt64)
+	}
+	if len(x.Flags) > 0 {
+		b = wire.AppendPlainList(append(b, `,"flags":`...), x.Flags, wire.AppendBool)
+	}
+	if len(x.Tastes) > 0 {
+		b = wire.AppendPlainList(append(b, `,"tastes":`...), x.Tastes, appendSampleTasteV10JSON)
+	}
+	b = wire.AppendPlain(b, `,"times":`, x.Times, wire.AppendInt32)
+	b = wire.AppendPlain(b, `,"failure":`, x.Failure, wire.AppendInt32)
+	return wire.EndObject(b, start), err
+}
+
+func (x Sample) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *Sample) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readSampleV10JSON) }
+
+var readSampleV10JSON = wire.Fields[*Sample]{
+	{Name: "tenant", Read: func(r *wire.Reader, x *Sample) { x.Tenant = r.String() }},
+	{Name: "id", Read: func(r *wire.Reader, x *Sample) { x.ID = r.String() }},
+	{Name: "flag", Read: func(r *wire.Reader, x *Sample) { x.Flag = r.Bool() }},
+	{Name: "small", Read: func(r *wire.Reader, x *Sample) { x.Small = r.Int32() }},
+	{Name: "large", Read: func(r *wire.Reader, x *Sample) { x.Large = r.Int64() }},
+	{Name: "bare", Read: func(r *wire.Reader, x *Sample) { x.Bare = r.Uint32() }},
+	{Name: "huge", Read: func(r *wire.Reader, x *Sample) { x.Huge = r.Uint64() }},
+	{Name: "zigzag", Read: func(r *wire.Reader, x *Sample) { x.Zigzag = r.Int32() }},
+	{Name: "fixed", Read: func(r *wire.Reader, x *Sample) { x.Fixed = r.Uint64() }},
+	{Name: "single", Read: func(r *wire.Reader, x *Sample) { x.Single = r.Float32() }},
+	{Name: "ratio", Read: func(r *wire.Reader, x *Sample) { x.Ratio = r.Float64() }},
+	{Name: "raw", Read: func(r *wire.Reader, x *Sample) { x.Raw = r.Bytes() }},
+	{Name: "taste", Read: func(r *wire.Reader, x *Sample) { x.Taste = readSampleTasteV10JSON(r) }},
+	{Name: "at", Read: func(r *wire.Reader, x *Sample) { x.At = r.Timestamp() }},
+	{Name: "within", Read: func(r *wire.Reader, x *Sample) { x.Within = new(r.Duration()) }},
+	{Name: "nested", Read: func(r *wire.Reader, x *Sample) { x.Nested = wire.ReadNew(r, readSampleNestedV10JSON) }},
+	{Name: "maybeZero", Aliases: []string{"maybe_zero"},
+		Read: func(r *wire.Reader, x *Sample) { x.MaybeZero = new(r.Int32()) }},
+	{Name: "labels", Read: func(r *wire.Reader, x *Sample) { x.Labels = r.Strings() }},
+	{Name: "counts", Read: func(r *wire.Reader, x *Sample) { x.Counts = wire.ReadPlainList(r, (*wire.Reader).Int64) }},
+	{Name: "flags", Read: func(r *wire.Reader, x *Sample) { x.Flags = wire.ReadPlainList(r, (*wire.Reader).Bool) }},
+	{Name: "tastes", Read: func(r *wire.Reader, x *Sample) { x.Tastes = wire.ReadPlainList(r, readSampleTasteV10JSON) }},
+	{Name: "times", Read: func(r *wire.Reader, x *Sample) { x.Times = r.Int32() }},
+	{Name: "failure", Read: func(r *wire.Reader, x *Sample) { x.Failure = r.Int32() }},
+}.Read
+
+// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
+func (x *SampleNested) AppendJSON(b []byte) ([]byte, error) {
+	if x == nil {
+		return b, wire.NotSet()
+	}
+	start := len(b)
+	var err error
+	b = wire.AppendText(b, `,"text":`, x.Text)
+	b = wire.AppendPlain(b, `,"count":`, x.Count, wire.AppendInt64)
+	b = wire.AppendPlain(b, `,"isDone":`, x.IsDone, wire.AppendBool)
+	if len(x.Labels) > 0 {
+		b = wire.AppendPlainList(append(b, `,"labels":`...), x.Labels, wire.AppendString)
+	}
+	b, err = wire.AppendMember(b, err, `,"more":`, x.More != nil, x.More, wire.AppendMessage)
+	return wire.EndObject(b, start), err
+}
+
+func (x SampleNested) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
+
+func (x *SampleNested) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readSampleNestedV10JSON)
+}
+
+var fieldsSampleNestedV10JSON wire.Fields[*SampleNested]
+
+func init() {
+	fieldsSampleNestedV10JSON = wire.Fields[*SampleNested]{
+		{Name: "text", Read: func(r *wire.Reader, x *SampleNested) { x.Text = r.String() }},
+		{Name: "count", Read: func(r *wire.Reader, x *SampleNested) { x.Count = r.Int64() }},
+		{Name: "isDone", Aliases: []string{"is_done"}, Read: func(r *wire.Reader, x *SampleNested) { x.IsDone = r.Bool() }},
+		{Name: "labels", Read: func(r *wire.Reader, x *SampleNested) { x.Labels = r.Strings() }},
+		{Name: "more", Read: func(r *wire.Reader, x *SampleNested) { x.More = wire.ReadNew(r, readSampleNestedV10JSON) }},
+	}
+}
+
+func readSampleNestedV10JSON(r *wire.Reader, x *SampleNested) { fieldsSampleNestedV10JSON.Read(r, x) }
+
+var valuesSampleTasteV10JSON = wire.Enum[SampleTaste]{
+	{Value: SampleTasteUnspecified, Name: "TASTE_UNSPECIFIED", Number: 0},
+	{Value: SampleTasteSweet, Name: "TASTE_SWEET", Number: 1},
+	{Value: SampleTasteSour, Name: "TASTE_SOUR", Number: 2},
+}
+
+func appendSampleTasteV10JSON(b []byte, x SampleTaste) []byte {
+	return valuesSampleTasteV10JSON.Append(b, x)
+}
+
+func readSampleTasteV10JSON(r *wire.Reader) SampleTaste { return valuesSampleTasteV10JSON.Read(r) }
+
+// AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()

@@ -3,6 +3,7 @@
 package a2awires
 
 import (
+	"math"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/wire"
@@ -2639,6 +2640,363 @@ var valuesRoleV10Proto = wire.Enum[Role]{
 func numberRoleV10Proto(x Role) (int32, error) { return valuesRoleV10Proto.NumberOf(x) }
 
 func nameRoleV10Proto(number int32) Role { return valuesRoleV10Proto.Numbered(number) }
+
+// AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
+func (x *Sample) AppendProto(b []byte) ([]byte, error) {
+	return appendSampleV10Proto(b, x)
+}
+
+// UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
+func (x *Sample) UnmarshalProto(src []byte) error {
+	*x = Sample{}
+	return decodeSampleV10Proto(src, x)
+}
+
+func appendSampleV10Proto(b []byte, x *Sample) ([]byte, error) {
+	return wire.AppendProto(b, x, writeSampleV10Proto)
+}
+
+func decodeSampleV10Proto(src []byte, x *Sample) error {
+	return wire.DecodeProto(src, x, readSampleV10Proto, writeSampleV10Proto)
+}
+
+func writeSampleV10Proto(w *wire.ProtoWriter, x *Sample) error {
+	if x == nil {
+		return wire.NotSet()
+	}
+	if x.Tenant != "" {
+		w.String(10, x.Tenant)
+	}
+	if x.ID != "" {
+		w.String(18, x.ID)
+	}
+	if x.Flag {
+		w.Bool(24, x.Flag)
+	}
+	if x.Small != 0 {
+		w.Int32(32, x.Small)
+	}
+	if x.Large != 0 {
+		w.Int64(40, x.Large)
+	}
+	if x.Bare != 0 {
+		w.Uint32(48, x.Bare)
+	}
+	if x.Huge != 0 {
+		w.Uint64(56, x.Huge)
+	}
+	if x.Zigzag != 0 {
+		w.Sint32(64, x.Zigzag)
+	}
+	if x.Fixed != 0 {
+		w.Fixed64(73, x.Fixed)
+	}
+	if math.Float64bits(float64(x.Single)) != 0 {
+		w.Float32(85, x.Single)
+	}
+	if math.Float64bits(float64(x.Ratio)) != 0 {
+		w.Float64(89, x.Ratio)
+	}
+	if len(x.Raw) > 0 {
+		w.Bytes(98, x.Raw)
+	}
+	if x.Taste != "" {
+		if n, err := numberSampleTasteV10Proto(x.Taste); err != nil {
+			return wire.In(err, "taste")
+		} else if n != 0 {
+			w.Int32(104, n)
+		}
+	}
+	if x.At != (time.Time{}) {
+		if err := w.Timestamp(114, x.At); err != nil {
+			return wire.In(err, "at")
+		}
+	}
+	if x.Within != nil {
+		if err := w.Duration(122, *x.Within); err != nil {
+			return wire.In(err, "within")
+		}
+	}
+	if x.Nested != nil {
+		if err := wire.WriteInner(w, 130, x.Nested, writeSampleNestedV10Proto); err != nil {
+			return wire.In(err, "nested")
+		}
+	}
+	if x.MaybeZero != nil {
+		w.Int32(136, *x.MaybeZero)
+	}
+	for _, e := range x.Labels {
+		w.String(146, e)
+	}
+	if len(x.Counts) > 0 {
+		list := w.Begin(154)
+		for _, e := range x.Counts {
+			w.Int64(0, e)
+		}
+		w.End(list)
+	}
+	if len(x.Flags) > 0 {
+		list := w.Begin(162)
+		for _, e := range x.Flags {
+			w.Bool(0, e)
+		}
+		w.End(list)
+	}
+	if len(x.Tastes) > 0 {
+		list := w.Begin(170)
+		for i, e := range x.Tastes {
+			n, err := numberSampleTasteV10Proto(e)
+			if err != nil {
+				return wire.In(wire.At(err, i), "tastes")
+			}
+			w.Int32(0, n)
+		}
+		w.End(list)
+	}
+	if x.Times != 0 {
+		w.Int32(176, x.Times)
+	}
+	if x.Failure != 0 {
+		w.Int32(184, x.Failure)
+	}
+	return nil
+}
+
+func readSampleV10Proto(r *wire.ProtoReader, x *Sample) {
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag {
+		case 10:
+			x.Tenant = r.String()
+		case 18:
+			x.ID = r.String()
+		case 24:
+			x.Flag = r.Bool()
+		case 32:
+			x.Small = r.Int32()
+		case 40:
+			x.Large = r.Int64()
+		case 48:
+			x.Bare = r.Uint32()
+		case 56:
+			x.Huge = r.Uint64()
+		case 64:
+			x.Zigzag = r.Sint32()
+		case 73:
+			x.Fixed = r.Fixed64()
+		case 85:
+			x.Single = r.Float32()
+		case 89:
+			x.Ratio = r.Float64()
+		case 98:
+			x.Raw = r.Bytes()
+		case 104:
+			x.Taste = nameSampleTasteV10Proto(r.Int32())
+		case 114:
+			x.At = r.Timestamp(x.At)
+		case 122:
+			if x.Within == nil {
+				x.Within = new(wire.Duration)
+			}
+			*x.Within = r.Duration(*x.Within)
+		case 130:
+			wire.ReadInner(r, wire.Made(&x.Nested), readSampleNestedV10Proto)
+		case 136:
+			x.MaybeZero = new(r.Int32())
+		case 146:
+			x.Labels = append(x.Labels, r.String())
+			r.Elem(len(x.Labels) - 1)
+		case 152:
+			x.Counts = append(x.Counts, r.Int64())
+			r.Elem(len(x.Counts) - 1)
+		case 154:
+			m := r.Enter(0)
+			for r.More() {
+				x.Counts = append(x.Counts, r.Int64())
+				r.Elem(len(x.Counts) - 1)
+			}
+			r.Leave(m)
+		case 160:
+			x.Flags = append(x.Flags, r.Bool())
+			r.Elem(len(x.Flags) - 1)
+		case 162:
+			m := r.Enter(0)
+			for r.More() {
+				x.Flags = append(x.Flags, r.Bool())
+				r.Elem(len(x.Flags) - 1)
+			}
+			r.Leave(m)
+		case 168:
+			x.Tastes = append(x.Tastes, nameSampleTasteV10Proto(r.Int32()))
+			r.Elem(len(x.Tastes) - 1)
+		case 170:
+			m := r.Enter(0)
+			for r.More() {
+				x.Tastes = append(x.Tastes, nameSampleTasteV10Proto(r.Int32()))
+				r.Elem(len(x.Tastes) - 1)
+			}
+			r.Leave(m)
+		case 176:
+			x.Times = r.Int32()
+		case 184:
+			x.Failure = r.Int32()
+		default:
+			r.Skip(tag)
+		}
+		if r.Failed() {
+			r.In(memberSampleV10Proto(tag))
+			return
+		}
+	}
+}
+
+func memberSampleV10Proto(tag uint32) string {
+	switch tag >> 3 {
+	case 1:
+		return "tenant"
+	case 2:
+		return "id"
+	case 3:
+		return "flag"
+	case 4:
+		return "small"
+	case 5:
+		return "large"
+	case 6:
+		return "bare"
+	case 7:
+		return "huge"
+	case 8:
+		return "zigzag"
+	case 9:
+		return "fixed"
+	case 10:
+		return "single"
+	case 11:
+		return "ratio"
+	case 12:
+		return "raw"
+	case 13:
+		return "taste"
+	case 14:
+		return "at"
+	case 15:
+		return "within"
+	case 16:
+		return "nested"
+	case 17:
+		return "maybeZero"
+	case 18:
+		return "labels"
+	case 19:
+		return "counts"
+	case 20:
+		return "flags"
+	case 21:
+		return "tastes"
+	case 22:
+		return "times"
+	case 23:
+		return "failure"
+	}
+	return ""
+}
+
+// AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
+func (x *SampleNested) AppendProto(b []byte) ([]byte, error) {
+	return appendSampleNestedV10Proto(b, x)
+}
+
+// UnmarshalProto replaces x by what src holds, read as 1.0/proto. The error is a [*wire.Error]; x is then incomplete.
+func (x *SampleNested) UnmarshalProto(src []byte) error {
+	*x = SampleNested{}
+	return decodeSampleNestedV10Proto(src, x)
+}
+
+func appendSampleNestedV10Proto(b []byte, x *SampleNested) ([]byte, error) {
+	return wire.AppendProto(b, x, writeSampleNestedV10Proto)
+}
+
+func decodeSampleNestedV10Proto(src []byte, x *SampleNested) error {
+	return wire.DecodeProto(src, x, readSampleNestedV10Proto, writeSampleNestedV10Proto)
+}
+
+func writeSampleNestedV10Proto(w *wire.ProtoWriter, x *SampleNested) error {
+	if x == nil {
+		return wire.NotSet()
+	}
+	if x.Text != "" {
+		w.String(10, x.Text)
+	}
+	if x.Count != 0 {
+		w.Int64(16, x.Count)
+	}
+	if x.IsDone {
+		w.Bool(24, x.IsDone)
+	}
+	for _, e := range x.Labels {
+		w.String(34, e)
+	}
+	if x.More != nil {
+		if err := wire.WriteInner(w, 42, x.More, writeSampleNestedV10Proto); err != nil {
+			return wire.In(err, "more")
+		}
+	}
+	return nil
+}
+
+func readSampleNestedV10Proto(r *wire.ProtoReader, x *SampleNested) {
+	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		switch tag {
+		case 10:
+			x.Text = r.String()
+		case 16:
+			x.Count = r.Int64()
+		case 24:
+			x.IsDone = r.Bool()
+		case 34:
+			x.Labels = append(x.Labels, r.String())
+			r.Elem(len(x.Labels) - 1)
+		case 42:
+			wire.ReadInner(r, wire.Made(&x.More), readSampleNestedV10Proto)
+		default:
+			r.Skip(tag)
+		}
+		if r.Failed() {
+			r.In(memberSampleNestedV10Proto(tag))
+			return
+		}
+	}
+}
+
+func memberSampleNestedV10Proto(tag uint32) string {
+	switch tag >> 3 {
+	case 1:
+		return "text"
+	case 2:
+		return "count"
+	case 3:
+		return "isDone"
+	case 4:
+		return "labels"
+	case 5:
+		return "more"
+	}
+	return ""
+}
+
+var valuesSampleTasteV10Proto = wire.Enum[SampleTaste]{
+	{Value: SampleTasteUnspecified, Name: "TASTE_UNSPECIFIED", Number: 0},
+	{Value: SampleTasteSweet, Name: "TASTE_SWEET", Number: 1},
+	{Value: SampleTasteSour, Name: "TASTE_SOUR", Number: 2},
+}
+
+func numberSampleTasteV10Proto(x SampleTaste) (int32, error) {
+	return valuesSampleTasteV10Proto.NumberOf(x)
+}
+
+func nameSampleTasteV10Proto(number int32) SampleTaste {
+	return valuesSampleTasteV10Proto.Numbered(number)
+}
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendProto(b []byte) ([]byte, error) {

@@ -95,6 +95,8 @@ func requests(role runtime.Role) any {
 		return &ListTaskPushNotificationConfigsRequest{TaskID: "t"}
 	case runtime.RolePushDelete:
 		return &DeleteTaskPushNotificationConfigRequest{TaskID: "t", ID: "c"}
+	case runtime.RoleOther:
+		return &Sample{ID: "s", Raw: []byte("x")}
 	}
 	return &GetExtendedAgentCardRequest{}
 }
@@ -112,6 +114,8 @@ func said(t *testing.T, request any) any {
 		return []any{p.TaskID, p.Config}
 	case *GetExtendedAgentCardRequest:
 		return "card"
+	case *Sample:
+		return []any{p.ID, string(p.Raw)}
 	}
 	t.Fatalf("%T", request)
 	return nil

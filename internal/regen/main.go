@@ -68,7 +68,7 @@ func generate() ([]output.File, error) {
 	if err != nil {
 		return nil, err
 	}
-	p, err := protocol(spec.Versions())
+	p, err := (protocolPackage{Carried: generator.Carried{Versions: spec.Versions()}}).protocol()
 	if err != nil {
 		return nil, err
 	}
@@ -80,6 +80,7 @@ func generate() ([]output.File, error) {
 type protocolPackage struct {
 	generator.Carried
 	encodings []ir.Encoding
+	own       bool // it has operations that no version has
 }
 
 // packages are those that the tool carries, and one of all versions in all encodings.
@@ -87,6 +88,7 @@ func packages() []protocolPackage {
 	list := []protocolPackage{{
 		Carried:   generator.Carried{Folder: "internal/a2awires", Versions: spec.Versions()},
 		encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto},
+		own:       true,
 	}}
 	for _, p := range generator.CarriedPackages() {
 		list = append(list, protocolPackage{Carried: p})
@@ -94,11 +96,15 @@ func packages() []protocolPackage {
 	return list
 }
 
-// protocol lowers the shipped definitions of some versions.
-func protocol(versions []string, encodings ...ir.Encoding) (*ir.Protocol, error) {
+// protocol lowers the definitions of a package.
+func (pkg protocolPackage) protocol() (*ir.Protocol, error) {
 	var docs []*spec.Document
-	for _, version := range versions {
-		doc, err := spec.Shipped(version)
+	for _, version := range pkg.Versions {
+		read := func() (*spec.Document, error) { return spec.Shipped(version) }
+		if pkg.own && version == spec.Default {
+			read = ownDefinition
+		}
+		doc, err := read()
 		if err != nil {
 			return nil, err
 		}
@@ -108,22 +114,22 @@ func protocol(versions []string, encodings ...ir.Encoding) (*ir.Protocol, error)
 	if problems.HasErrors() {
 		return nil, fmt.Errorf("lower the definitions: %s", problems[0])
 	}
-	lower.AddWires(p, encodings...)
+	lower.AddWires(p, pkg.encodings...)
 	return p, nil
 }
 
 func protocolPackages() (all []output.File, err error) {
-	for _, p := range packages() {
-		protocol, err := protocol(p.Versions, p.encodings...)
+	for _, pkg := range packages() {
+		protocol, err := pkg.protocol()
 		if err != nil {
 			return nil, err
 		}
-		files, err := emit.ProtocolPackage(protocol, emit.Paths{Protocol: path.Join(a2agen.Module, p.Folder)})
+		files, err := emit.ProtocolPackage(protocol, emit.Paths{Protocol: path.Join(a2agen.Module, pkg.Folder)})
 		if err != nil {
 			return nil, err
 		}
 		for _, f := range files {
-			f.Path = path.Join(p.Folder, path.Base(f.Path))
+			f.Path = path.Join(pkg.Folder, path.Base(f.Path))
 			all = append(all, f)
 		}
 	}
