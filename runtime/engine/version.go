@@ -157,10 +157,10 @@ func (t *terms) Choose(asked string, has func(*Version) bool) (*Version, *runtim
 	return nil, t.NotSpoken(asked)
 }
 
-// unasked finds the version of a request that names none: it means 0.3 (R73), but what it asks for may say more. Of the
-// versions that have it, the oldest of those that know the A2A-Version parameter counts, because a client of a later
-// one has all the more reason to name it; a strict engine takes none of them. Else it is the newest of those that know
-// no such parameter.
+// unasked finds the version of a request that names none: it means 0.3 (R73), so that the newest version counts which
+// knows no A2A-Version parameter and has what is asked for. Where there is none, what is asked for says more: of the
+// others that have it the oldest counts, because a client of a later one has all the more reason to name it; a strict
+// engine takes none of them.
 func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
 	const implied = "0.3"
 	var found, named, unnamed *Version
@@ -177,10 +177,10 @@ func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
 		}
 	}
 	switch {
-	case named != nil:
-		return named, nil
 	case unnamed != nil:
 		return unnamed, nil
+	case named != nil:
+		return named, nil
 	case found != nil:
 		return found, nil
 	case t.strict:
