@@ -85,6 +85,7 @@ var rows = map[string]string{
 	"golden":                 "",
 	"internal/arch":          "",
 	"internal/bundletest":    "spec",
+	"internal/equivalence":   "",
 	"internal/demo":          "a2a runtime runtime/client runtime/push runtime/server",
 	"internal/faultstore":    "runtime runtime/store",
 	"internal/gotool":        "",

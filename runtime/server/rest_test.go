@@ -12,7 +12,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
@@ -111,76 +110,14 @@ func scripted(release <-chan struct{}) server.Skill {
 	})
 }
 
-// TestBothBindingsGiveEqualAnswers asks the same of one agent over both (R162, R165, R166).
-func TestBothBindingsGiveEqualAnswers(t *testing.T) {
-	release := make(chan struct{})
-	a := start(t, restCard, []server.Skill{scripted(release)})
-	defer close(release)
-	done := str(a.ok("SendMessage", message("hi", `"contextId":"c 1"`)), "task", "id")
-	asyncConfig := `{"returnImmediately":true}`
-	running := str(a.ok("SendMessage", with(message("wait"), asyncConfig)), "task", "id")
-	tooMany := `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"x"}],"taskId":"` + done + `"}}`
-	for _, tt := range []struct{ name, rpc, params, method, path, body string }{
-		{"get", "GetTask", `{"id":"` + done + `"}`, "GET", "/tasks/" + done, ""},
-		{"get without history", "GetTask", `{"id":"` + done + `","historyLength":0}`, "GET", "/tasks/" + done + "?history_length=0", ""},
-		{"get for a tenant", "GetTask", `{"id":"` + done + `","tenant":"t"}`, "GET", "/t/tasks/" + done, ""},
-		{"get for a tenant in the query", "GetTask", `{"id":"` + done + `","tenant":"t"}`, "GET", "/tasks/" + done + "?tenant=t", ""},
-		{"get nothing", "GetTask", `{"id":"none"}`, "GET", "/tasks/none", ""},
-		{"get with a bad length", "GetTask", `{"id":"x","historyLength":-1}`, "GET", "/tasks/x?historyLength=-1", ""},
-		{"get with no length", "GetTask", `{"id":"x","historyLength":"y"}`, "GET", "/tasks/x?historyLength=y", ""},
-		{"list", "ListTasks", `{}`, "GET", "/tasks", ""},
-		{"list with all that there is", "ListTasks", `{"contextId":"c 1","status":"TASK_STATE_COMPLETED","pageSize":7,"historyLength":1,"statusTimestampAfter":"2020-01-02T03:04:05Z","includeArtifacts":true}`,
-			"GET", "/tasks?contextId=c+1&status=TASK_STATE_COMPLETED&page_size=7&historyLength=1&statusTimestampAfter=2020-01-02T03%3A04%3A05Z&includeArtifacts=true", ""},
-		{"list with a number for a state", "ListTasks", `{"status":3}`, "GET", "/tasks?status=TASK_STATE_COMPLETED", ""},
-		{"list of a later time", "ListTasks", `{"statusTimestampAfter":"2099-01-02T03:04:05Z"}`, "GET", "/tasks?statusTimestampAfter=2099-01-02T03:04:05Z", ""},
-		{"list of a later time, in a2a-go's words", "ListTasks", `{"statusTimestampAfter":"2099-01-02T03:04:05Z"}`, "GET", "/tasks?lastUpdatedAfter=2099-01-02T03:04:05Z", ""},
-		{"list with a bad state", "ListTasks", `{"status":"NOPE"}`, "GET", "/tasks?status=NOPE", ""},
-		{"list with a bad bool", "ListTasks", `{"includeArtifacts":"yes"}`, "GET", "/tasks?includeArtifacts=yes", ""},
-		{"list with a member twice", "ListTasks", `{"pageSize":1,"page_size":2}`, "GET", "/tasks?pageSize=1&page_size=2", ""},
-		{"list with a bad token", "ListTasks", `{"pageToken":"x"}`, "GET", "/tasks?pageToken=x", ""},
-		{"list with what is not known", "ListTasks", `{"nope":1}`, "GET", "/tasks?nope=1", ""},
-		{"message to an ended task", "SendMessage", tooMany, "POST", "/message:send", tooMany},
-		{"no message", "SendMessage", `{}`, "POST", "/message:send", `{}`},
-		{"no body", "SendMessage", `{}`, "POST", "/message:send", ""},
-		{"a message without parts", "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}`, "POST", "/message:send", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}`},
-		{"stream to an ended task", "SendStreamingMessage", tooMany, "POST", "/message:stream", tooMany},
-		{"subscribe to an ended task", "SubscribeToTask", `{"id":"` + done + `"}`, "GET", "/tasks/" + done + ":subscribe", ""},
-		{"subscribe to nothing", "SubscribeToTask", `{"id":"none"}`, "POST", "/tasks/none:subscribe", ""},
-		{"cancel an ended task", "CancelTask", `{"id":"` + done + `"}`, "POST", "/tasks/" + done + ":cancel", "{}"},
-		{"push", "CreateTaskPushNotificationConfig", `{"taskId":"x","url":"https://example.com"}`, "POST", "/tasks/x/pushNotificationConfigs", `{"url":"https://example.com"}`},
-		{"list of push", "ListTaskPushNotificationConfigs", `{"taskId":"x"}`, "GET", "/tasks/x/pushNotificationConfigs", ""},
-		{"get of push", "GetTaskPushNotificationConfig", `{"taskId":"x","id":"y"}`, "GET", "/tasks/x/pushNotificationConfigs/y", ""},
-		{"delete of push", "DeleteTaskPushNotificationConfig", `{"taskId":"x","id":"y"}`, "DELETE", "/tasks/x/pushNotificationConfigs/y", ""},
-		{"extended card", "GetExtendedAgentCard", `{}`, "GET", "/extendedAgentCard", ""},
-		{"cancel", "GetTask", `{"id":"` + running + `"}`, "POST", "/tasks/" + running + ":cancel", ""},
-	} {
-		t.Run(tt.name, func(t *testing.T) {
-			resp, got := a.answer(tt.method, tt.path, tt.body)
-			want, fault := a.call(tt.rpc, tt.params)
-			if fault != nil {
-				same(t, resp, got, fault)
-				return
-			}
-			if diff := cmp.Diff(want, got); diff != "" || resp.StatusCode != http.StatusOK {
-				t.Errorf("%s (-JSON-RPC +HTTP+JSON):\n%s", resp.Status, diff)
-			}
-		})
-	}
-}
-
-// same compares an error over HTTP+JSON with that over JSON-RPC.
-func same(t *testing.T, resp *http.Response, got map[string]any, want *runtime.Error) {
-	t.Helper()
-	status, _ := json.Marshal(at(got, "error", "details"))
-	e, err := runtime.ReadError([]byte(`{"code":0,"message":"` + str(got, "error", "message") + `","data":` + string(status) + `}`))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(want, e); diff != "" {
-		t.Errorf("the error (-JSON-RPC +HTTP+JSON):\n%s", diff)
-	}
-	if at(got, "error", "code") != float64(resp.StatusCode) || resp.StatusCode != want.Status(runtime.Statuses101).HTTP {
-		t.Errorf("%s for %v: %v", resp.Status, want, got)
+// TestListsInTheWordsOfA2AGo: its client calls the time after which tasks have changed otherwise.
+func TestListsInTheWordsOfA2AGo(t *testing.T) {
+	a := start(t, restCard, []server.Skill{scripted(nil)})
+	a.ok("SendMessage", message("hi"))
+	for after, want := range map[string]int{"2020-01-02T03:04:05Z": 1, "2099-01-02T03:04:05Z": 0} {
+		if _, got := a.answer("GET", "/tasks?lastUpdatedAfter="+after, ""); at(got, "totalSize") != float64(want) {
+			t.Errorf("after %s: %v", after, got)
+		}
 	}
 }
 

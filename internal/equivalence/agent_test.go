@@ -1,0 +1,241 @@
+package equivalence
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"iter"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+)
+
+// agent is a running agent that speaks all there is on one port.
+type agent struct {
+	addr  string // host:port
+	hook  string // where push notifications may go
+	gates gates
+}
+
+// agents are what scenarios are played with, by name; "" is the one for most of them.
+var agents = map[string]struct {
+	capabilities string
+	tenants      []string
+	opts         []server.Option
+}{
+	"":         {capabilities: `{"streaming":true,"pushNotifications":true,"extensions":[{"uri":"https://example.com/x"},{"uri":"https://example.com/y"}]}`},
+	"bare":     {capabilities: `{}`},
+	"extended": {capabilities: `{"streaming":true,"extendedAgentCard":true}`},
+	"extending": {capabilities: `{"streaming":true,"pushNotifications":true,
+		"extensions":[{"uri":"https://example.com/must","required":true},{"uri":"https://example.com/x"}]}`},
+	"tenants": {capabilities: `{"streaming":true}`, tenants: []string{"acme", "b c/d"}},
+	"strict":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithStrictVersion()}},
+	"small": {capabilities: `{"streaming":true,"pushNotifications":true}`, opts: []server.Option{
+		server.WithLimits(server.Limits{Body: 64 << 10, Pushes: 2, Page: 4 << 10})}},
+}
+
+// startAgent serves the agent of a name until the test ends.
+func startAgent(t *testing.T, name string) *agent {
+	t.Helper()
+	say := agents[name]
+	a := &agent{hook: startHook(t)}
+	p := a2awires.Protocol()
+	card, err := p.DecodeCard([]byte(cardText(p, say.capabilities, say.tenants)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := append([]server.Option{grpcserver.Serve(),
+		server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(newClock()), server.WithPushTargets("127.0.0.1"),
+		server.WithIdentity(principal), server.WithHosts("agent.test"), server.WithOrigins("https://trusted.example"),
+	}, say.opts...)
+	s, err := server.New(server.Config{
+		Protocol: p, Card: card, Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: a.desk}},
+		Operations: map[string]server.Operation{
+			"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch),
+		},
+	}, opts...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.addr = serve(t, s)
+	return a
+}
+
+// serve hosts a server on a port of its own until the test ends.
+func serve(t *testing.T, s *server.Server) (addr string) {
+	t.Helper()
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, ln) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+	return ln.Addr().String()
+}
+
+// cardText is a card with an interface for each version over each binding that has one.
+func cardText(p *runtime.Protocol, capabilities string, tenants []string) string {
+	type face struct {
+		URL             string `json:"url"`
+		ProtocolBinding string `json:"protocolBinding"`
+		ProtocolVersion string `json:"protocolVersion"`
+		Tenant          string `json:"tenant,omitempty"`
+	}
+	var faces []face
+	for _, tenant := range append([]string{""}, tenants...) {
+		for _, sp := range speakers(p) {
+			faces = append(faces, face{sp.at(), sp.binding, sp.version.Name, tenant})
+		}
+	}
+	list, _ := json.Marshal(faces)
+	return `{"name":"Desk","description":"for tests","version":"1.0.0","supportedInterfaces":` + string(list) + `,"capabilities":` + capabilities + `,
+		"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},"securityRequirements":[{"schemes":{"bearer":{}}}],
+		"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],
+		"skills":[{"id":"desk","name":"Desk","description":"Answers.","tags":["travel"]}]}`
+}
+
+// principal is who calls: scenarios do not see one another's tasks.
+func principal(r *http.Request) (string, error) {
+	name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok {
+		return "", errors.New("no credentials")
+	}
+	return name, nil
+}
+
+// newClock makes a clock that is later each time it is asked, so that the order of tasks is that of their making.
+func newClock() func() time.Time {
+	var ticks atomic.Int64
+	start := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	return func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Millisecond) }
+}
+
+// startHook takes push notifications.
+func startHook(t *testing.T) (url string) {
+	h := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
+	t.Cleanup(h.Close)
+	return h.URL + "/hook"
+}
+
+// gates let the handlers of one conversation go on that wait.
+type gates struct{ by sync.Map }
+
+func (g *gates) of(principal string) chan struct{} {
+	gate, _ := g.by.LoadOrStore(principal, make(chan struct{}, 8))
+	return gate.(chan struct{})
+}
+
+// desk does what the first word of a message says. The second one is the conversation that it waits in.
+func (a *agent) desk(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
+	first, rest, _ := strings.Cut(t.Text(), " ")
+	if t.Resumed() {
+		return []byte("Booked for " + t.Text() + "."), nil
+	}
+	if do := deeds[first]; do != nil {
+		return []byte("Done."), do(t, rest)
+	}
+	switch first {
+	case "answer":
+		return []byte("You said " + rest + "."), nil
+	case "wait", "stubborn":
+		if err := t.Progress("Waiting."); err != nil {
+			return nil, err
+		}
+		done := ctx.Done()
+		if first == "stubborn" {
+			done = nil
+		}
+		select {
+		case <-a.gates.of(rest):
+			return []byte("Waited."), nil
+		case <-done:
+			return nil, context.Cause(ctx)
+		}
+	}
+	return nil, t.Reject("I do not know how to " + first + ".")
+}
+
+// deeds are what needs no waiting.
+var deeds = map[string]func(t *server.Task, rest string) error{
+	"hello": func(t *server.Task, _ string) error { return t.Reply(runtime.Text("Good morning.")) },
+	"book": func(t *server.Task, _ string) error {
+		return t.Ask("For which day?", runtime.Data(map[string]any{"days": 7}))
+	},
+	"pay":   func(t *server.Task, _ string) error { return t.AskAuth("Whose card?") },
+	"fail":  func(t *server.Task, _ string) error { return t.Fail("It cannot be done.") },
+	"break": func(*server.Task, string) error { return errors.New("secret") },
+	"panic": func(*server.Task, string) error { panic("secret") },
+	"finish": func(t *server.Task, _ string) error {
+		return t.Complete(runtime.Text("That is all."))
+	},
+	"steps": func(t *server.Task, _ string) error {
+		return errors.Join(t.Progress("One."), t.Progress("Two."), t.Artifact("map", runtime.Link("map.png", "image/png", "https://example.com/m")))
+	},
+	"chunks": func(t *server.Task, _ string) error {
+		w := t.Stream("report")
+		return errors.Join(w.Part(runtime.Text("One.")), w.Part(runtime.Text("Two.")), w.Last(runtime.Text("Three.")))
+	},
+	"echo": func(t *server.Task, _ string) error {
+		return t.Emit(runtime.ArtifactData{ID: "echo", Name: "echo", Description: "What came.", Parts: t.Parts(),
+			Metadata: runtime.Metadata(map[string]any{"n": 1}), Extensions: []string{"https://example.com/x"}, LastChunk: true})
+	},
+	"large": func(t *server.Task, _ string) error {
+		return t.Artifact("large", runtime.Text(strings.Repeat("x", 3<<10)))
+	},
+}
+
+// inspect answers with what it was asked, or fails as it was asked to.
+func inspect(_ context.Context, in *a2awires.Sample) (*a2awires.Sample, error) {
+	if err := failure(in); err != nil {
+		return nil, err
+	}
+	out := *in
+	return &out, nil
+}
+
+// watch is inspect, several times.
+func watch(_ context.Context, in *a2awires.Sample) iter.Seq2[*a2awires.Sample, error] {
+	return func(yield func(*a2awires.Sample, error) bool) {
+		for n := range in.Times {
+			out := *in
+			out.Times = n
+			if !yield(&out, nil) {
+				return
+			}
+		}
+		if err := failure(in); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// failure is the error of the code that is asked for.
+func failure(in *a2awires.Sample) error {
+	for _, e := range runtime.Errors() {
+		if int32(e.Code) == in.Failure {
+			return e.With("as you wish").WithMetadata("sample", in.ID)
+		}
+	}
+	if in.Failure != 0 {
+		return errors.New("secret")
+	}
+	return nil
+}

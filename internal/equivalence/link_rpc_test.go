@@ -1,0 +1,132 @@
+package equivalence
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/sse"
+)
+
+// web is what the bindings over HTTP have in common on the client's side.
+type web struct {
+	speaker *speaker
+	client  *http.Client
+	base    string
+}
+
+func newWeb(s *speaker, a *agent) web {
+	return web{s, &http.Client{Transport: &http.Transport{}}, "http://" + a.addr + s.at()}
+}
+
+func (w *web) close() { w.client.CloseIdleConnections() }
+
+// do sends a request with the parameters of a call.
+func (w *web) do(ctx context.Context, c call, method, url string, body []byte) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if len(body) > 0 {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if c.op.Stream {
+		req.Header.Set("Accept", "text/event-stream")
+	}
+	if c.after != "" {
+		req.Header.Set("Last-Event-ID", c.after)
+	}
+	for name, value := range c.params {
+		req.Header.Set(name, value)
+	}
+	return w.client.Do(req)
+}
+
+// rpcLink speaks JSON-RPC.
+type rpcLink struct{ web }
+
+func newRPCLink(s *speaker, a *agent) link { return &rpcLink{newWeb(s, a)} }
+
+func (l *rpcLink) call(ctx context.Context, c call) (*answer, error) {
+	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"one","method":%q,"params":%s}`, c.op.RPC, c.request)
+	resp, err := l.do(ctx, c, http.MethodPost, l.base, body)
+	if err != nil {
+		return nil, err
+	}
+	a := &answer{active: resp.Header.Get("A2A-Extensions")}
+	if resp.Header.Get("Content-Type") == sse.ContentType {
+		a.stream = newWebItems(resp, readRPC)
+		return a, nil
+	}
+	defer func() { _ = resp.Body.Close() }()
+	b, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return nil, err
+	}
+	a.body, a.fault, err = readRPC(b)
+	if a.fault != nil && resp.StatusCode != http.StatusOK {
+		a.fault.class = classOfStatus[resp.StatusCode]
+	}
+	return a, err
+}
+
+// readRPC reads a response, which is one event of a stream, too.
+func readRPC(b []byte) ([]byte, *fault, error) {
+	var r struct {
+		JSONRPC string
+		ID      any
+		Result  json.RawMessage
+		Error   json.RawMessage
+	}
+	if err := json.Unmarshal(b, &r); err != nil {
+		return nil, nil, fmt.Errorf("%w in %s", err, b)
+	}
+	if r.JSONRPC != "2.0" || r.ID != "one" && r.ID != nil {
+		return nil, nil, fmt.Errorf("no response to the request: %s", b)
+	}
+	if r.Error == nil {
+		return r.Result, nil, nil
+	}
+	e, err := runtime.ReadError(r.Error)
+	return nil, &fault{protocolError: e}, err
+}
+
+// webItems are server-sent events.
+type webItems struct {
+	resp   *http.Response
+	events *sse.Reader
+	read   func([]byte) ([]byte, *fault, error)
+}
+
+func newWebItems(resp *http.Response, read func([]byte) ([]byte, *fault, error)) *webItems {
+	return &webItems{resp, sse.NewReader(bufio.NewReader(resp.Body), 0), read}
+}
+
+func (i *webItems) next() (item, bool) {
+	e, err := i.events.Next()
+	if err != nil {
+		return item{}, false
+	}
+	body, f, err := i.read(bytes.Clone(e.Data))
+	if err != nil {
+		f = &fault{protocolError: runtime.ErrInternal.With("unreadable: %v", err)}
+	}
+	return item{id: string(e.ID), body: body, fault: f}, true
+}
+
+func (i *webItems) close() { _ = i.resp.Body.Close() }
+
+// classOfStatus names the statuses of HTTP that no error of the protocol has.
+var classOfStatus = map[int]string{
+	http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
+	http.StatusUnsupportedMediaType: "wrong content type", http.StatusRequestEntityTooLarge: "too large",
+}
+
+// header is the form in which HTTP has the names of parameters.
+func header(name string) string { return strings.ToLower(name) }
