@@ -69,6 +69,13 @@ var (
 	ErrVersionNotSupported            = &Error{Code: -32009, Reason: "VERSION_NOT_SUPPORTED", Message: "Version not supported"}
 )
 
+// What callers are told who may not come in. A2A leaves that to the transport, so that it always comes with a status of
+// HTTP or gRPC; the codes are those of a2a-go.
+var (
+	ErrUnauthenticated  = &Error{Code: -31401, Reason: "UNAUTHENTICATED", Message: "Valid credentials are needed"}
+	ErrPermissionDenied = &Error{Code: -31403, Reason: "PERMISSION_DENIED", Message: "The caller may not do that"}
+)
+
 // Errors returns the whole table, in order of the declarations. The caller must not change the errors.
 func Errors() []*Error {
 	return []*Error{

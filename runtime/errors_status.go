@@ -73,6 +73,9 @@ var statuses = map[string][statusTables]Status{
 	ErrExtensionSupportRequired.Reason:       {{400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}},
 	ErrVersionNotSupported.Reason:            {{400, CodeFailedPrecondition}, {400, CodeUnimplemented}, {400, CodeUnimplemented}},
 
+	ErrUnauthenticated.Reason:  {{401, CodeUnauthenticated}, {401, CodeUnauthenticated}, {401, CodeUnauthenticated}},
+	ErrPermissionDenied.Reason: {{403, CodePermissionDenied}, {403, CodePermissionDenied}, {403, CodePermissionDenied}},
+
 	// The agent is busy: it passes.
 	"RESOURCE_EXHAUSTED": {{503, CodeUnavailable}, {503, CodeUnavailable}, {503, CodeUnavailable}},
 }

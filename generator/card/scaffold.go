@@ -140,7 +140,7 @@ func (s *scaffolder) security(auth, skills *yaml.Node) string {
 		}
 	}
 	if demands != nil {
-		s.note(demands, "check them in front of the server, or with server.WithIdentity in main.go", "the card demands credentials: this is published, but the generated server does not check them by itself")
+		s.note(demands, "give it a verifier for each scheme by server.WithAuth in main.go: see docs/security.md of a2agen", "the card demands credentials: this is published, but the generated server does not check them by itself")
 	}
 	if len(auth.Content) == 0 {
 		return ""

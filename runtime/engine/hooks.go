@@ -41,6 +41,7 @@ func (r *Request) hooked(params any) error {
 		return nil // the agent's own, which it sees anyway
 	}
 	r.Context = context.WithValue(r.Context, requestKey{}, source)
+	r.introduce()
 	for _, f := range r.e.hooks.Requests {
 		if err := f(r.Context, source); err != nil {
 			return err

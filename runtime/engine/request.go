@@ -13,7 +13,8 @@ import (
 // decodes the parameters, has them served, and lets go of the request with Done when the answer is written.
 type Request struct {
 	Context context.Context // ends when nobody waits for the answer any more
-	Caller  string          // the authenticated principal
+	Caller  *runtime.Caller // nil: nobody who is known
+	Permit  Permit          // nil: the caller may use all skills
 	Version *Version
 	Op      *runtime.Operation
 	Silent  bool   // nobody wants an answer: a message is taken on, and that is all
@@ -24,6 +25,9 @@ type Request struct {
 	e    *Engine
 	room int64 // bytes of the answer that are taken from the budget
 }
+
+// Permit says why the caller may not use a skill, also through a task of it; nil: he may.
+type Permit func(skill string) error
 
 // NewRequest makes a request to be filled in.
 func (e *Engine) NewRequest(ctx context.Context) Request { return Request{Context: ctx, e: e} }
@@ -107,7 +111,7 @@ func (r *Request) card() (runtime.Card, error) {
 	switch {
 	case r.Version.Rules.PublicCard:
 		return r.e.card, nil
-	case r.Caller == "":
+	case r.Caller == nil:
 		return nil, ErrUnidentified
 	}
 	return r.e.extended, nil
@@ -118,14 +122,29 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 	if r.e.tenants != nil && !r.e.tenants[tenant] {
 		return store.Owner{}, violation("tenant", "is not a tenant of this agent")
 	}
-	return store.Owner{Tenant: tenant, Principal: r.Caller}, checkName("tenant", tenant)
+	if r.Caller != nil && !r.Caller.MayActFor(tenant) {
+		return store.Owner{}, runtime.ErrPermissionDenied.With("the caller may not act for this tenant")
+	}
+	return store.Owner{Tenant: tenant, Principal: r.Caller.Principal()}, checkName("tenant", tenant)
+}
+
+// may refuses a caller who may not use the skill of a task. A task that is not there is as one of somebody else.
+func (r *Request) may(key store.Key) error {
+	if r.Permit == nil {
+		return nil
+	}
+	h, err := r.e.store.Head(r.e.soon(), key)
+	if err != nil {
+		return err
+	}
+	return r.Permit(h.Skill)
 }
 
 // Foreign reports whether the request asks for a task whose id its client chose. That is how a client of an older
 // version tells itself, where several versions have the same name for the operation: it is in the words of
 // [Engine.ByClient] then.
 func (r *Request) Foreign(p *runtime.TaskRequest) bool {
-	key := store.Key{Owner: store.Owner{Tenant: p.Tenant, Principal: r.Caller}, Task: p.ID}
+	key := store.Key{Owner: store.Owner{Tenant: p.Tenant, Principal: r.Caller.Principal()}, Task: p.ID}
 	h, err := r.e.store.Head(r.e.soon(), key)
 	return err == nil && h.ClientID
 }
@@ -143,7 +162,10 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	r.adapt(p)
 	streaming := r.Op.Role == runtime.RoleStream
 	wait := !streaming && !p.ReturnImmediately && !r.Silent
-	how := sending{wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent, repeat: repeat}
+	how := sending{
+		wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent, repeat: repeat,
+		permit: r.Permit, caller: called(r.Caller, owner),
+	}
 	if how.push, err = r.inline(p.Push); err != nil {
 		return Answer{}, err
 	}
@@ -206,6 +228,9 @@ func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
 		return Answer{}, err
 	}
 	key := store.Key{Owner: owner, Task: p.ID}
+	if err := r.may(key); err != nil {
+		return Answer{}, notFound(err, p.ID)
+	}
 	p.HistoryLength = r.Version.history(p.HistoryLength)
 	var a Answer
 	switch r.Op.Role {
@@ -287,10 +312,31 @@ func (r *Request) list(p *runtime.ListRequest) (any, error) {
 	if err != nil {
 		return nil, err
 	}
+	if page.Tasks, err = r.permitted(owner, page.Tasks); err != nil {
+		return nil, err
+	}
 	for i, task := range page.Tasks {
 		page.Tasks[i] = r.answered(task)
 	}
 	return r.e.protocol.NewTaskPage(page.Tasks, page.Next, size, page.Total), nil
+}
+
+// permitted leaves out tasks of skills that the caller may not use.
+func (r *Request) permitted(owner store.Owner, tasks []runtime.Task) (kept []runtime.Task, err error) {
+	if r.Permit == nil {
+		return tasks, nil
+	}
+	for _, task := range tasks {
+		h, err := r.e.store.Head(r.e.soon(), store.Key{Owner: owner, Task: task.TaskInfo().ID})
+		switch {
+		case errors.Is(err, store.ErrNotFound): // it is gone by now
+		case err != nil:
+			return nil, err
+		case r.Permit(h.Skill) == nil:
+			kept = append(kept, task)
+		}
+	}
+	return kept, nil
 }
 
 // page reads a page of tasks, as get reads one task.

@@ -54,6 +54,9 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 			return target{}, k.noSkill("message", id)
 		}
 	}
+	if err := c.permitted(sk); err != nil {
+		return target{}, err
+	}
 	switch {
 	case sk != nil:
 		in, missing, err := sk.accept(c.base.ctx, data, text)

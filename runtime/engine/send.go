@@ -27,6 +27,8 @@ type sending struct {
 	stored bool
 	push   *store.Push   // a configuration for the task; nil: none
 	repeat *store.Repeat // by what the message is known when it comes again; nil: by nothing
+	permit Permit
+	caller *runtime.Caller
 }
 
 // send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer;
@@ -49,8 +51,8 @@ func (e *Engine) take(
 	ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending,
 ) (c *Call, answer runtime.Message, err error) {
 	from := sender{
-		req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source},
-		push: how.push, repeat: how.repeat,
+		req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source, how.caller},
+		push: how.push, repeat: how.repeat, permit: how.permit,
 	}
 	c = &Call{e: e, sender: from}
 	if !how.wait {
@@ -94,6 +96,7 @@ func (e *Engine) nameTask(c *Call, info runtime.MessageInfo) (runtime.MessageInf
 type values struct {
 	ctx    context.Context
 	source any // the generated request
+	caller *runtime.Caller
 }
 
 func (v *values) Deadline() (time.Time, bool) { return time.Time{}, false }
@@ -101,8 +104,11 @@ func (v *values) Done() <-chan struct{}       { return nil }
 func (v *values) Err() error                  { return nil }
 
 func (v *values) Value(key any) any {
-	if key == (requestKey{}) {
+	switch key {
+	case requestKey{}:
 		return v.source
+	case callerKey{}:
+		return v.caller
 	}
 	return v.ctx.Value(key)
 }
@@ -292,6 +298,9 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 	c.private = snap.Private
 	if c.skill = e.byID[snap.Private.Skill]; c.skill == nil {
 		return noTurn, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
+	}
+	if err := c.permitted(c.skill); err != nil {
+		return noTurn, err
 	}
 	if err := c.checkModes(); err != nil {
 		return noTurn, err

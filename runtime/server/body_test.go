@@ -198,7 +198,7 @@ func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
 // Of a caller who is not known nothing is read, whatever version is asked for (R188).
 func TestIdentityIsCheckedBeforeTheBodyIsRead(t *testing.T) {
 	t.Parallel()
-	_, addr := serve(t, Limits{}, WithIdentity(func(r *http.Request) (string, error) {
+	_, addr := serve(t, Limits{}, WithProxyIdentity(func(r *http.Request) (string, error) {
 		if who := r.Header.Get("X-User"); who != "" {
 			return who, nil
 		}

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 )
 
@@ -21,34 +22,28 @@ import (
 type Call struct {
 	engine.Request
 	s       *Server
-	counted int64 // bytes of the message that are taken from the server's budget
+	counted int64       // bytes of the message that are taken from the server's budget
+	grant   *auth.Grant // nil: nothing was demanded
 }
 
 func (s *Server) newCall(ctx context.Context) Call {
 	return Call{Request: s.engine.NewRequest(ctx), s: s}
 }
 
-// unauthorized is an identity function's refusal, for which A2A has no code.
-type unauthorized struct{ cause error }
-
-func (u *unauthorized) Error() string { return u.cause.Error() }
-
 // Identify finds the caller, before the message is read: of who is not known nothing is. A version that is not spoken,
-// which is the one that the caller asks for, comes first among what is wrong. request is the call as identity functions
-// see it.
+// which is the one that the caller asks for, comes first among what is wrong. request is the call as net/http has it.
 func (c *Call) Identify(asked string, request func() *http.Request) error {
-	if c.s.identity == nil {
+	if c.s.access.proxied == nil && c.s.guard == nil {
 		return nil
 	}
-	caller, err := c.s.identity(request())
-	if err == nil {
-		c.Caller = caller
+	denial := c.authenticate(request())
+	switch {
+	case denial == nil:
 		return nil
-	}
-	if asked != "" && c.s.engine.Spoken(asked) == nil {
+	case asked != "" && c.s.engine.Spoken(asked) == nil:
 		return c.s.engine.NotSpoken(asked)
 	}
-	return &unauthorized{err}
+	return denial
 }
 
 // Activate returns those of the requested extensions that the agent has, as the answer lists them, and checks the
@@ -166,18 +161,21 @@ func (c *Call) Contain(run, exited func()) (err error) {
 	return nil
 }
 
-// Told is what the peer is told of an error; anonymous says that its caller is not known. What is not meant for the peer
-// is logged.
-func (c *Call) Told(err error) (e *runtime.Error, anonymous bool) {
-	if u := (*unauthorized)(nil); errors.As(err, &u) || errors.Is(err, engine.ErrUnidentified) {
-		c.s.logger.Info("request refused", "error", err)
-		return runtime.ErrInvalidRequest.With("the request needs valid credentials"), true
+// Told is what the peer is told of an error; with a denial it says what the caller would have to bring. What is not meant
+// for the peer is logged.
+func (c *Call) Told(err error) (e *runtime.Error, denial *auth.Denial) {
+	if errors.Is(err, engine.ErrUnidentified) {
+		err = c.s.unidentified(err)
+	}
+	if errors.As(err, &denial) {
+		c.s.logger.Info("request refused", "status", denial.Status, "method", c.method(), "error", denial)
+		return denial.Told(), denial
 	}
 	e, known := engine.ToError(err)
 	if !known {
 		c.s.logger.Error("request failed", "method", c.method(), "error", err)
 	}
-	return e, false
+	return e, nil
 }
 
 // Exited is the error of a call whose goroutine user code has ended.

@@ -104,7 +104,7 @@ func (a *agent) asks() map[string]func(header ...string) (status int, body strin
 
 // R22, R48: the extended card is for identified callers, in every version, and says where the agent is as the public one does.
 func TestTheExtendedCardIsForIdentifiedCallers(t *testing.T) {
-	a := extendedAgent(t, server.WithIdentity(caller))
+	a := extendedAgent(t, server.WithProxyIdentity(caller))
 	for name, ask := range a.asks() {
 		t.Run(name, func(t *testing.T) {
 			status, body := ask("Who: alice")
@@ -143,7 +143,7 @@ func TestHiddenSkillsAreForIdentifiedCallers(t *testing.T) {
 		"by words":         message("open the gold vault"),
 	}
 	for _, opts := range [][]server.Option{nil, {router}} {
-		a := extendedAgent(t, append(opts, server.WithIdentity(caller))...)
+		a := extendedAgent(t, append(opts, server.WithProxyIdentity(caller))...)
 		for name, params := range asks {
 			if got := str(a.ok("SendMessage", params, "Who: alice"), "task", "artifacts", 0, "parts", 0, "text"); got != "by vault" {
 				t.Errorf("%s: alice gets %q", name, got)
@@ -154,7 +154,7 @@ func TestHiddenSkillsAreForIdentifiedCallers(t *testing.T) {
 			}
 		}
 	}
-	a := extendedAgent(t, server.WithIdentity(caller))
+	a := extendedAgent(t, server.WithProxyIdentity(caller))
 	resp, err := a.web.Get(strings.TrimSuffix(a.url, "/rpc") + server.CardPath)
 	if err != nil {
 		t.Fatal(err)

@@ -37,6 +37,7 @@ func (x *exchange) handle(b binding) {
 		begin := time.Now()
 		defer func() { x.s.logger.DebugContext(ctx, "request", "method", x.Op.RPC, "took", time.Since(begin)) }()
 	}
+	defer x.LimitStream()()
 	if err := x.Contain(func() { x.dispatch(b) }, func() { x.exited(b) }); err != nil {
 		b.fail(err)
 	}
@@ -149,15 +150,18 @@ func (x *exchange) single(f binding, event any) {
 	}
 }
 
-// told is what the peer is told of an error, and the status with which a caller is refused who is not known; 0 for any
-// other error.
+// told is what the peer is told of an error, and the status with which a caller is refused who may not come in; 0 for
+// any other error.
 func (x *exchange) told(err error) (e *runtime.Error, refused int) {
-	e, anonymous := x.Told(err)
-	if !anonymous {
-		return e, 0
+	e, denial := x.Told(err)
+	switch {
+	case denial != nil:
+		denial.SetHeader(x.w.Header())
+		return e, denial.Status
+	case e.Is(runtime.ErrPermissionDenied), e.Is(runtime.ErrUnauthenticated):
+		return e, e.Status(runtime.Statuses101).HTTP
 	}
-	x.w.Header().Set("WWW-Authenticate", "Bearer")
-	return e, http.StatusUnauthorized
+	return e, 0
 }
 
 // exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then,

@@ -77,8 +77,11 @@ func (x *exchange) done() {
 // identify finds the caller.
 func (x *exchange) identify() error {
 	err := x.Identify(askedVersion(x.r), func() *http.Request { return x.r })
-	if err != nil {
+	switch {
+	case err != nil:
 		x.w.Header()["Connection"] = closing // the body is not waited for
+	case x.grant != nil:
+		x.r = x.grant.Request
 	}
 	return err
 }

@@ -70,6 +70,14 @@ func newServer(t testing.TB, card string, skills []server.Skill, opts ...server.
 	return s
 }
 
+// newServerOf makes a server that may not start.
+func newServerOf(t testing.TB, card string, opts ...server.Option) (*server.Server, error) {
+	t.Helper()
+	quiet := server.WithLogger(slog.New(slog.DiscardHandler))
+	return server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, card), Skills: []server.Skill{echo()}},
+		append([]server.Option{quiet}, opts...)...)
+}
+
 // readCard reads a card.
 func readCard(t testing.TB, text string) runtime.Card {
 	t.Helper()

@@ -76,8 +76,8 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		return exitFailed
 	}
 	s.tasks.announce(log)
-	if s.engine.Info().Extended && s.identity == nil {
-		log.Warn("nobody gets the extended card: server.WithIdentity says who callers are")
+	if s.engine.Info().Extended && !s.access.identifies() {
+		log.Warn("nobody gets the extended card: server.WithAuth or server.WithProxyIdentity says who callers are")
 	}
 	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.engine.Info().Name)
 	if err := s.Serve(ctx, ln); err != nil {

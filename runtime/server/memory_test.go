@@ -179,7 +179,7 @@ func TestTasksEndInAFullStore(t *testing.T) {
 // Questions without end shut nobody out: not others, not even who asks.
 func TestAFloodOfQuestionsShutsNobodyOut(t *testing.T) {
 	who := func(r *http.Request) (string, error) { return r.Header.Get("Who"), nil }
-	a := start(t, testCard, []server.Skill{parking()}, memory(store.MemoryLimits{Tasks: 100}), server.WithIdentity(who))
+	a := start(t, testCard, []server.Skill{parking()}, memory(store.MemoryLimits{Tasks: 100}), server.WithProxyIdentity(who))
 	kept := str(a.ok("SendMessage", message("x"), "Who: ann"), "task", "id")
 	first := str(a.ok("SendMessage", message("x"), "Who: eve"), "task", "id")
 	for range 150 {

@@ -318,7 +318,7 @@ func TestClientsThatChooseTheSameID(t *testing.T) {
 
 // TestAnIDOfAnotherPrincipalIsFree: ids that clients choose are names in their own space (R34).
 func TestAnIDOfAnotherPrincipalIsFree(t *testing.T) {
-	a := polyglot(t, all, server.WithIdentity(func(r *http.Request) (string, error) { return r.Header.Get("Who"), nil }))
+	a := polyglot(t, all, server.WithProxyIdentity(func(r *http.Request) (string, error) { return r.Header.Get("Who"), nil }))
 	params := `{"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"book"}]}}`
 	for _, who := range []string{"ann", "bob"} {
 		if task := a.ok("tasks/send", params, "A2A-Version: 0.1", "Who: "+who); len(at(task, "history").([]any)) != 1 {

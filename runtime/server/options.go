@@ -2,7 +2,6 @@ package server
 
 import (
 	"log/slog"
-	"net/http"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/engine"
@@ -17,7 +16,7 @@ type options struct {
 	url        string
 	forwarded  bool
 	hosts      []string
-	identity   func(*http.Request) (string, error)
+	access     access
 	origins    []string
 	cardMaxAge time.Duration
 	grpcURL    bool
@@ -31,7 +30,10 @@ type options struct {
 
 // defaultOptions are the options before the caller's.
 func defaultOptions() options {
-	return options{core: engine.Options{Logger: slog.Default(), Now: time.Now}, cardMaxAge: 5 * time.Minute}
+	return options{
+		core:   engine.Options{Logger: slog.Default(), Now: time.Now},
+		access: access{grace: time.Minute}, cardMaxAge: 5 * time.Minute,
+	}
 }
 
 // WithLogger sets the logger; the default is slog.Default().
@@ -81,12 +83,6 @@ func WithFormerStatuses() Option { return func(o *options) { o.formerStatuses = 
 
 // WithRouter sets a router that is asked when nothing else says which skill a message is for.
 func WithRouter(r Router) Option { return func(o *options) { o.core.Router = r } }
-
-// WithIdentity sets how a request's caller is found. Tasks of one principal do not exist for another. An error answers
-// 401 with the error's text hidden. f is asked before the body is read, which it has to leave alone.
-func WithIdentity(f func(*http.Request) (principal string, err error)) Option {
-	return func(o *options) { o.identity = f }
-}
 
 // WithOrigins lets web pages of these origins ("https://inspector.example.com") call the agent from a browser. Others
 // are refused.

@@ -278,7 +278,7 @@ func sameJSON(a, b string) bool {
 func TestAPushConfigurationIsItsTasksOwners(t *testing.T) { // R19, R187, R202
 	who := func(r *http.Request) (string, error) { return r.Header.Get("X-User"), nil }
 	a := start(t, pushCard, []server.Skill{run("ask", func(_ context.Context, task *server.Task) (string, error) { return "", task.Ask("What?") })},
-		open, server.WithIdentity(who))
+		open, server.WithProxyIdentity(who))
 	id := str(a.ok("SendMessage", message("go"), "X-User: ann"), "task", "id")
 	config := `{"taskId":"` + id + `","id":"p","url":"https://hook.example/"}`
 	a.ok("CreateTaskPushNotificationConfig", config, "X-User: ann")

@@ -156,8 +156,8 @@ func (q *restRequest) fail(err error) {
 func (q *restRequest) reject(e *runtime.Error) { q.fail(e) }
 
 func (q *restRequest) refuse(status int, e *runtime.Error) {
-	if status == http.StatusServiceUnavailable {
-		q.w.Header()["Retry-After"] = retryAfter
+	if h := q.w.Header(); status == http.StatusServiceUnavailable && len(h["Retry-After"]) == 0 {
+		h["Retry-After"] = retryAfter
 	}
 	q.write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: q.Status(e).Code}))
 }

@@ -163,7 +163,7 @@ func TestStreamsOverHTTPJSON(t *testing.T) {
 // TestWhatIsRefusedOverHTTPJSON answers with a status and a google.rpc.Status before anything is carried out (R161, R169,
 // R170, T9).
 func TestWhatIsRefusedOverHTTPJSON(t *testing.T) {
-	identity := server.WithIdentity(func(r *http.Request) (string, error) {
+	identity := server.WithProxyIdentity(func(r *http.Request) (string, error) {
 		if r.Header.Get("Authorization") == "nobody" {
 			return "", errors.New("unknown")
 		}
@@ -188,8 +188,8 @@ func TestWhatIsRefusedOverHTTPJSON(t *testing.T) {
 		{"wrong content type", "POST", "/message:send", send, "Content-Type: text/plain", 415, "INVALID_ARGUMENT", "CONTENT_TYPE_NOT_SUPPORTED"},
 		{"unknown version", "POST", "/message:send", send, "A2A-Version: 9.0", 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"},
 		{"unknown version in the query", "GET", "/tasks?A2A-Version=9.0", "", "A2A-Version: ", 400, "FAILED_PRECONDITION", "VERSION_NOT_SUPPORTED"},
-		{"unknown caller", "GET", "/tasks", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "INVALID_REQUEST"},
-		{"unknown caller nowhere", "GET", "/nowhere", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "INVALID_REQUEST"},
+		{"unknown caller", "GET", "/tasks", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "UNAUTHENTICATED"},
+		{"unknown caller nowhere", "GET", "/nowhere", "", "Authorization: nobody", 401, "UNAUTHENTICATED", "UNAUTHENTICATED"},
 	} {
 		resp, got := a.answer(tt.method, tt.path, tt.body, tt.header)
 		if resp.StatusCode != tt.status || str(got, "error", "status") != tt.name2 || at(got, "error", "code") != float64(tt.status) ||

@@ -302,7 +302,7 @@ func TestAPanicOfTheRouterIsAnInternalError(t *testing.T) {
 
 // R183: callers see their own tasks and learn nothing of those of others.
 func TestIdentityKeepsCallersApart(t *testing.T) {
-	a := start(t, testCard, []server.Skill{echo()}, server.WithIdentity(func(r *http.Request) (string, error) {
+	a := start(t, testCard, []server.Skill{echo()}, server.WithProxyIdentity(func(r *http.Request) (string, error) {
 		if who := r.Header.Get("X-User"); who != "" {
 			return who, nil
 		}

@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/webhook"
@@ -42,6 +43,8 @@ type Server struct {
 	bodies   budget.Budget   // of requests being received
 	sender   *webhook.Sender // of push notifications
 	tasks    tasks           // where they are kept
+	guard    *auth.Guard     // nil: the card's demands are not checked here
+	aboutResource
 
 	beside Transport // nil: there is none
 	pair   *keyPair  // of TLS; nil: in clear text
@@ -69,7 +72,7 @@ func (s *Server) start(cfg Config) (err error) {
 	if s.sender, err = s.newSender(); err != nil {
 		return err
 	}
-	s.core.Pusher, s.core.Identifies = s.sender, s.identity != nil
+	s.core.Pusher, s.core.Identifies = s.sender, s.access.identifies()
 	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
 		return err
 	}
@@ -94,7 +97,10 @@ func (s *Server) init(cfg Config) error {
 	if err := s.initTLS(); err != nil {
 		return err
 	}
-	if err := s.readCard(cfg.Card); err != nil || s.transport == nil {
+	if err := s.readCard(cfg.Card); err != nil {
+		return err
+	}
+	if err := s.protect(cfg.Extended); err != nil || s.transport == nil {
 		return err
 	}
 	var err error
@@ -206,6 +212,8 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		s.serveCard(w, r, s.card.paths[path])
 	case s.extended[path] != nil:
 		s.serveExtended(w, r, s.extended[path])
+	case s.aboutResource.at(path):
+		s.serveResource(w, r)
 	case path == runtime.PushKeysPath && s.signer != nil:
 		s.serveKeys(w, r)
 	case path == "/" && wantsPage(r):

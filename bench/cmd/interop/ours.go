@@ -39,7 +39,7 @@ func startOurDesk() (base string, stop func(), err error) {
 	s, err := server.New(server.Config{Protocol: p, Card: card, Extended: extended,
 		Skills: []server.Skill{{ID: desk.Skill, Name: "Desk", Run: runDesk}}},
 		server.WithPushTargets("127.0.0.1"), server.WithLogger(slog.New(slog.DiscardHandler)),
-		server.WithIdentity(func(*http.Request) (string, error) { return "everybody", nil }))
+		server.WithProxyIdentity(func(*http.Request) (string, error) { return "everybody", nil }))
 	if err != nil {
 		return "", nil, err
 	}

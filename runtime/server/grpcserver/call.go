@@ -24,6 +24,9 @@ const (
 	keyAfter        = "last-event-id"
 )
 
+// keyChallenge is the metadata that say what a refused caller would have to bring.
+const keyChallenge = "www-authenticate"
+
 // call is one call being answered.
 type call struct {
 	server.Call
@@ -67,6 +70,7 @@ func (c *call) answer() error {
 	if err := c.stream.RecvMsg(&c.in); err != nil {
 		return err
 	}
+	defer c.LimitStream()()
 	a, err := c.Run(c.in.bytes(), objectsIn, c.in.free)
 	switch {
 	case err != nil:

@@ -227,7 +227,7 @@ func TestExtensionsAreEchoed(t *testing.T) {
 // Identity functions see a call as the request that it is, before its message is read.
 func TestTheCallerIsKnownFirst(t *testing.T) {
 	var seen *http.Request
-	identity := server.WithIdentity(func(r *http.Request) (string, error) {
+	identity := server.WithProxyIdentity(func(r *http.Request) (string, error) {
 		seen = r
 		if who := r.Header.Get("Authorization"); who != "" {
 			return who, nil

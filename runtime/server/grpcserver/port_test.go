@@ -38,7 +38,7 @@ func TestAllBindingsShareThePort(t *testing.T) {
 	})
 	t.Run("TLS", func(t *testing.T) {
 		overTLS := 0
-		identity := server.WithIdentity(func(r *http.Request) (string, error) {
+		identity := server.WithProxyIdentity(func(r *http.Request) (string, error) {
 			if r.TLS != nil && r.TLS.HandshakeComplete {
 				overTLS++
 			}

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	spb "google.golang.org/genproto/googleapis/rpc/status"
-	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/anypb"
 
@@ -17,13 +17,13 @@ func (c *call) status(err error) error {
 	if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok { // of grpc-go itself: a message cut short, say
 		return err
 	}
-	e, anonymous := c.Told(err)
+	e, denial := c.Told(err)
 	s := &spb.Status{Code: int32(c.Status(e).Code), Message: e.Message}
 	if c.Version != nil && c.Version.Rules.PlainErrors {
 		s.Message = e.TypeName() + ": " + e.PlainText()
 	}
-	if anonymous {
-		s.Code = int32(codes.Unauthenticated)
+	if denial != nil {
+		c.stream.SetTrailer(metadata.MD{keyChallenge: denial.Challenges})
 	}
 	for _, d := range e.AllDetails() {
 		if detail, err := detailOf(d); err == nil {

@@ -1,0 +1,232 @@
+package auth
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Kind is what a scheme is.
+type Kind uint8
+
+// The kinds, those first that say best who calls: of a requirement with several schemes the first one names the caller.
+const (
+	OpenIDConnect Kind = iota
+	OAuth2
+	HTTP // an Authorization header: bearer, basic, others
+	MutualTLS
+	APIKey
+)
+
+// Names of HTTP authentication schemes, in lower case.
+const (
+	schemeBearer = "bearer"
+	schemeBasic  = "basic"
+)
+
+// Scheme is a security scheme of a card.
+type Scheme struct {
+	Name string // in the card
+	Kind Kind
+	In   string // where an API key is: "header", "query" or "cookie"
+	Key  string // the name of that header, parameter or cookie
+	HTTP string // the name of the HTTP authentication scheme, in lower case
+	URL  string // where OpenID Connect or OAuth 2 describes itself
+}
+
+// token reports whether the scheme's credential is a bearer token.
+func (s *Scheme) token() bool {
+	return s.Kind == OpenIDConnect || s.Kind == OAuth2 || s.Kind == HTTP && s.HTTP == schemeBearer
+}
+
+// rank orders schemes by how well they say who calls.
+func (s *Scheme) rank() int {
+	if s.token() {
+		return 0
+	}
+	return 1 + int(s.Kind)
+}
+
+// Need is one scheme with the scopes that it has to give.
+type Need struct {
+	Scheme string
+	Scopes []string
+}
+
+// Requirement is met when all of its needs are; an empty one is met by anybody.
+type Requirement []Need
+
+// Demands are what a card demands: one of the agent's requirements has to be met, if there are any, and for a skill one
+// of the skill's, too.
+type Demands struct {
+	Schemes []Scheme // by name
+	Agent   []Requirement
+	Skills  map[string][]Requirement // by id
+}
+
+// Any reports whether something is demanded of every caller.
+func (d *Demands) Any() bool {
+	return len(d.Agent) > 0 && !slices.ContainsFunc(d.Agent, func(r Requirement) bool { return len(r) == 0 })
+}
+
+// With adds what an extended card demands beside the public one: for its skills, by its schemes.
+func (d *Demands) With(extended *Demands) *Demands {
+	all := &Demands{Schemes: slices.Clone(d.Schemes), Agent: d.Agent, Skills: maps.Clone(d.Skills)}
+	for _, s := range extended.Schemes {
+		if d.index(s.Name) < 0 {
+			all.Schemes = append(all.Schemes, s)
+		}
+	}
+	maps.Copy(all.Skills, extended.Skills)
+	return all
+}
+
+// cardRequirements are requirements as cards have them: since 1.0, and before.
+type cardRequirements struct {
+	SecurityRequirements []struct {
+		Schemes map[string]struct{ List []string }
+	}
+	Security []map[string][]string
+}
+
+type cardScheme struct {
+	APIKey *struct{ Location, Name string }    `json:"apiKeySecurityScheme"`
+	HTTP   *struct{ Scheme string }            `json:"httpAuthSecurityScheme"`
+	OAuth2 *struct{ OAuth2MetadataURL string } `json:"oauth2SecurityScheme"`
+	OpenID *struct{ OpenIDConnectURL string }  `json:"openIdConnectSecurityScheme"`
+	MTLS   *struct{}                           `json:"mtlsSecurityScheme"`
+
+	// Before 1.0.
+	Type, In, Name, Scheme              string
+	OpenIDConnectURL, OAuth2MetadataURL string
+}
+
+// ReadCard reads what a card demands, in the form of any version.
+func ReadCard(card []byte) (*Demands, error) {
+	var c struct {
+		cardRequirements
+		SecuritySchemes map[string]cardScheme
+		Authentication  struct{ Schemes []string } // 0.1
+		Skills          []struct {
+			ID string
+			cardRequirements
+		}
+	}
+	if err := json.Unmarshal(card, &c); err != nil {
+		return nil, fmt.Errorf("read the card's security: %w", err)
+	}
+	d := &Demands{Skills: map[string][]Requirement{}}
+	for _, name := range slices.Sorted(maps.Keys(c.SecuritySchemes)) {
+		s, err := readScheme(name, c.SecuritySchemes[name])
+		if err != nil {
+			return nil, err
+		}
+		d.Schemes = append(d.Schemes, s)
+	}
+	if d.Agent = d.requirements(&c.cardRequirements); len(d.Schemes) == 0 {
+		for _, name := range c.Authentication.Schemes {
+			d.Schemes = append(d.Schemes, Scheme{Name: name, Kind: HTTP, HTTP: strings.ToLower(name)})
+			d.Agent = append(d.Agent, Requirement{{Scheme: name}})
+		}
+	}
+	for _, skill := range c.Skills {
+		if rs := d.requirements(&skill.cardRequirements); len(rs) > 0 {
+			d.Skills[skill.ID] = rs
+		}
+	}
+	return d, d.check()
+}
+
+func readScheme(name string, c cardScheme) (Scheme, error) {
+	s := Scheme{Name: name}
+	switch {
+	case c.APIKey != nil:
+		s.Kind, s.In, s.Key = APIKey, c.APIKey.Location, c.APIKey.Name
+	case c.Type == "apiKey":
+		s.Kind, s.In, s.Key = APIKey, c.In, c.Name
+	case c.HTTP != nil:
+		s.Kind, s.HTTP = HTTP, strings.ToLower(c.HTTP.Scheme)
+	case c.Type == "http":
+		s.Kind, s.HTTP = HTTP, strings.ToLower(c.Scheme)
+	case c.OAuth2 != nil:
+		s.Kind, s.URL = OAuth2, c.OAuth2.OAuth2MetadataURL
+	case c.Type == "oauth2":
+		s.Kind, s.URL = OAuth2, c.OAuth2MetadataURL
+	case c.OpenID != nil:
+		s.Kind, s.URL = OpenIDConnect, c.OpenID.OpenIDConnectURL
+	case c.Type == "openIdConnect":
+		s.Kind, s.URL = OpenIDConnect, c.OpenIDConnectURL
+	case c.MTLS != nil, c.Type == "mutualTLS":
+		s.Kind = MutualTLS
+	default:
+		return s, fmt.Errorf("the card's security scheme %q is of no known kind", name)
+	}
+	if s.Kind == APIKey && (s.Key == "" || !slices.Contains([]string{"header", "query", "cookie"}, s.In)) {
+		return s, fmt.Errorf("the card's security scheme %q does not say where its key is", name)
+	}
+	return s, nil
+}
+
+// requirements reads requirements. The need that names the caller is the first of each.
+func (d *Demands) requirements(c *cardRequirements) (all []Requirement) {
+	for _, written := range c.SecurityRequirements {
+		r := Requirement{}
+		for name, scopes := range written.Schemes {
+			r = append(r, Need{name, scopes.List})
+		}
+		all = append(all, r)
+	}
+	if len(c.SecurityRequirements) == 0 {
+		for _, written := range c.Security {
+			r := Requirement{}
+			for name, scopes := range written {
+				r = append(r, Need{name, scopes})
+			}
+			all = append(all, r)
+		}
+	}
+	for _, r := range all {
+		slices.SortFunc(r, func(a, b Need) int {
+			return cmp.Or(cmp.Compare(d.rank(a.Scheme), d.rank(b.Scheme)), cmp.Compare(a.Scheme, b.Scheme))
+		})
+	}
+	return all
+}
+
+func (d *Demands) rank(name string) int {
+	if i := d.index(name); i >= 0 {
+		return d.Schemes[i].rank()
+	}
+	return -1
+}
+
+// index is that of a scheme; -1 if there is none of the name.
+func (d *Demands) index(name string) int {
+	return slices.IndexFunc(d.Schemes, func(s Scheme) bool { return s.Name == name })
+}
+
+// check refuses requirements of schemes that the card does not declare.
+func (d *Demands) check() error {
+	known := func(of string, rs []Requirement) error {
+		for _, r := range rs {
+			for _, n := range r {
+				if d.index(n.Scheme) < 0 {
+					return fmt.Errorf("%s demands %q, which is none of the card's security schemes", of, n.Scheme)
+				}
+			}
+		}
+		return nil
+	}
+	if err := known("the card", d.Agent); err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(d.Skills)) {
+		if err := known("the skill "+id, d.Skills[id]); err != nil {
+			return err
+		}
+	}
+	return nil
+}

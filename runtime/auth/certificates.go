@@ -1,0 +1,231 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"os"
+	"strings"
+	"sync"
+	"time"
+)
+
+// EnvClientCA is the environment variable with the file of the authorities, in PEM, whose client certificates are taken.
+const EnvClientCA = "A2A_TLS_CLIENT_CA"
+
+// CertificateConfig says which client certificates are taken.
+type CertificateConfig struct {
+	CAFile string // of the authorities, in PEM; "": the environment's A2A_TLS_CLIENT_CA
+	// Proxies are the networks of proxies that end TLS and say in the header Client-Cert (RFC 9440) whose certificate they
+	// were given: "10.1.2.3", "10.1.0.0/16". They remove the header of others. A proxy is never a caller itself.
+	Proxies []string
+	Callers []CertificateCaller // who may come in; nil: whoever has a certificate of the authorities
+}
+
+// CertificateCaller is who has a certificate.
+type CertificateCaller struct {
+	// ID is what the certificate names: "uri:spiffe://example.com/ci", without such a name "dns:ci.example.com", without
+	// either "cn:ci", the common name.
+	ID      string
+	Scopes  []string
+	Tenants []string // for which the caller may act; nil: for any
+}
+
+// Certificates verifies client certificates.
+func Certificates(c CertificateConfig) Verifier { return &certificates{config: c} }
+
+type certificates struct {
+	config  CertificateConfig
+	cas     *x509.CertPool
+	proxies []netip.Prefix
+	callers map[string]CertificateCaller
+	now     func() time.Time
+
+	mu   sync.Mutex
+	good map[[sha256.Size]byte]time.Time // until when a certificate need not be looked at again
+}
+
+// How long and how many good certificates are remembered.
+const (
+	goodFor  = time.Minute
+	mostGood = 1024
+)
+
+func (v *certificates) Prepare(s *Setup) error {
+	file := v.config.CAFile
+	if file == "" {
+		file = s.Getenv(EnvClientCA)
+	}
+	if file == "" {
+		return errors.New("no authority for client certificates is named: set " + EnvClientCA + " to a file in PEM")
+	}
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return fmt.Errorf("read the authorities for client certificates: %w", err)
+	}
+	if v.cas = x509.NewCertPool(); !v.cas.AppendCertsFromPEM(pem) {
+		return fmt.Errorf("%s has no certificate in PEM", file)
+	}
+	if v.proxies, err = readNetworks(v.config.Proxies); err != nil {
+		return err
+	}
+	v.now, v.good, v.callers = s.Now, map[[sha256.Size]byte]time.Time{}, map[string]CertificateCaller{}
+	for _, c := range v.config.Callers {
+		v.callers[c.ID] = c
+	}
+	return nil
+}
+
+// ClientCAs are the authorities, for the configuration of TLS.
+func (v *certificates) ClientCAs() *x509.CertPool { return v.cas }
+
+func readNetworks(texts []string) (all []netip.Prefix, err error) {
+	for _, text := range texts {
+		p, err := netip.ParsePrefix(text)
+		if addr, failed := netip.ParseAddr(text); failed == nil {
+			p, err = addr.Prefix(addr.BitLen())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("the proxy %q is no address and no network", text)
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+func (v *certificates) Verify(_ context.Context, c Credential) (Caller, error) {
+	chain, err := c.Certificates, error(nil)
+	if v.proxied(c.Request) {
+		chain, err = readClientCert(c.Request.Header)
+	}
+	switch {
+	case err != nil:
+		return Caller{}, err
+	case len(chain) == 0:
+		return Caller{}, ErrNone
+	}
+	if err := v.check(chain); err != nil {
+		return Caller{}, err
+	}
+	caller := Caller{ID: nameOf(chain[0]), Expires: chain[0].NotAfter}
+	if len(v.callers) > 0 {
+		known, ok := v.callers[caller.ID]
+		if !ok {
+			return Caller{}, fmt.Errorf("%w: %.200q is not listed", ErrWrong, caller.ID)
+		}
+		caller.Scopes, caller.Tenants = known.Scopes, known.Tenants
+	}
+	return caller, nil
+}
+
+// proxied reports whether a request comes from a proxy that was named.
+func (v *certificates) proxied(r *http.Request) bool {
+	if len(v.proxies) == 0 {
+		return false
+	}
+	from, err := netip.ParseAddrPort(r.RemoteAddr)
+	if err != nil {
+		return false
+	}
+	for _, p := range v.proxies {
+		if p.Contains(from.Addr().Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+// readClientCert reads the certificate that a proxy was given (RFC 9440): base64 between colons.
+func readClientCert(h http.Header) ([]*x509.Certificate, error) {
+	read := func(item string) (*x509.Certificate, error) {
+		item = strings.Trim(item, " \t")
+		if len(item) < 2 || item[0] != ':' || item[len(item)-1] != ':' {
+			return nil, malformed("Client-Cert is no certificate")
+		}
+		der, err := base64.StdEncoding.DecodeString(item[1 : len(item)-1])
+		if err != nil {
+			return nil, malformed("Client-Cert is not encoded as base64")
+		}
+		cert, err := x509.ParseCertificate(der)
+		if err != nil {
+			return nil, malformed("Client-Cert is no certificate")
+		}
+		return cert, nil
+	}
+	own := h["Client-Cert"]
+	switch {
+	case len(own) == 0:
+		return nil, nil
+	case len(own) > 1:
+		return nil, malformed("there are several Client-Cert headers")
+	}
+	leaf, err := read(own[0])
+	if err != nil {
+		return nil, err
+	}
+	chain := []*x509.Certificate{leaf}
+	for _, line := range h["Client-Cert-Chain"] {
+		for item := range strings.SplitSeq(line, ",") {
+			cert, err := read(item)
+			if err != nil {
+				return nil, err
+			}
+			chain = append(chain, cert)
+		}
+	}
+	return chain, nil
+}
+
+// check verifies a certificate against the authorities, now and then.
+func (v *certificates) check(chain []*x509.Certificate) error {
+	leaf, now := chain[0], v.now()
+	mark := sha256.Sum256(leaf.Raw)
+	v.mu.Lock()
+	until, ok := v.good[mark]
+	v.mu.Unlock()
+	if ok && now.Before(until) {
+		return nil
+	}
+	between := x509.NewCertPool()
+	for _, c := range chain[1:] {
+		between.AddCert(c)
+	}
+	_, err := leaf.Verify(x509.VerifyOptions{
+		Roots: v.cas, Intermediates: between, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	})
+	if err != nil {
+		return fmt.Errorf("%w: %w", ErrWrong, err)
+	}
+	if nameOf(leaf) == "" {
+		return fmt.Errorf("%w: the certificate names nobody", ErrWrong)
+	}
+	until = now.Add(goodFor)
+	if leaf.NotAfter.Before(until) {
+		until = leaf.NotAfter
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.good) >= mostGood {
+		clear(v.good)
+	}
+	v.good[mark] = until
+	return nil
+}
+
+// nameOf is whom a certificate names. What kind of name it is belongs to it: a common name may be what anybody liked.
+func nameOf(c *x509.Certificate) string {
+	switch {
+	case len(c.URIs) > 0:
+		return "uri:" + c.URIs[0].String()
+	case len(c.DNSNames) > 0:
+		return "dns:" + strings.ToLower(c.DNSNames[0])
+	case c.Subject.CommonName != "":
+		return "cn:" + c.Subject.CommonName
+	}
+	return ""
+}

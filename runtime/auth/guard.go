@@ -1,0 +1,388 @@
+package auth
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/textproto"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Options are what a [Guard] needs beside a card and verifiers.
+type Options struct {
+	Realm    string // in challenges
+	URL      string // the agent's public one; "" if it is not fixed
+	Metadata string // where the resource metadata of RFC 9728 are; "" if nowhere
+	// Origins says of an Origin whether its web pages may use cookies; nil: those of no other origin.
+	Origins func(origin string) bool
+	Getenv  func(name string) string
+	Now     func() time.Time
+}
+
+// Guard checks requests.
+type Guard struct {
+	demands  *Demands
+	schemes  []guarded // as Demands.Schemes
+	ranked   []int     // their indexes, those first that say best who calls
+	agent    []requirement
+	skills   map[string][]requirement
+	realm    string
+	metadata string
+	origins  func(string) bool
+	urlKeys  []string // names of keys in a query
+}
+
+// guarded is a scheme with what checks it.
+type guarded struct {
+	Scheme
+	verifier Verifier
+}
+
+// requirement is one whose schemes are found.
+type requirement []need
+
+type need struct {
+	scheme int
+	scopes []string
+}
+
+// New makes a guard. It fails when a scheme of the card has no verifier, or one that cannot start.
+func New(d *Demands, vs Verifiers, o Options) (*Guard, error) {
+	g := &Guard{
+		demands: d, skills: map[string][]requirement{}, realm: o.Realm, metadata: o.Metadata, origins: o.Origins,
+	}
+	for i, s := range d.Schemes {
+		v := vs[s.Name]
+		if v == nil {
+			return nil, fmt.Errorf("the card declares the security scheme %q, which nothing verifies: give it an entry under "+
+				"\"auth\" in a2agen.yaml, or a verifier by server.WithAuth", s.Name)
+		}
+		if p, ok := v.(Preparer); ok {
+			if err := p.Prepare(&Setup{Scheme: s, URL: o.URL, Getenv: o.Getenv, Now: o.Now}); err != nil {
+				return nil, fmt.Errorf("security scheme %q: %w", s.Name, err)
+			}
+		}
+		if s.Kind == APIKey && s.In == "query" {
+			g.urlKeys = append(g.urlKeys, s.Key)
+		}
+		if s.Kind == APIKey && s.In == "header" {
+			s.Key = textproto.CanonicalMIMEHeaderKey(s.Key)
+		}
+		g.schemes = append(g.schemes, guarded{s, v})
+		g.ranked = append(g.ranked, i)
+	}
+	for name := range vs {
+		if d.index(name) < 0 {
+			return nil, fmt.Errorf("there is a verifier for %q, which is none of the card's security schemes", name)
+		}
+	}
+	slices.SortStableFunc(g.ranked, func(a, b int) int { return g.schemes[a].rank() - g.schemes[b].rank() })
+	g.agent = g.requirements(d.Agent)
+	for id, rs := range d.Skills {
+		g.skills[id] = g.requirements(rs)
+	}
+	return g, nil
+}
+
+func (g *Guard) requirements(rs []Requirement) (out []requirement) {
+	for _, r := range rs {
+		all := requirement{}
+		for _, n := range r {
+			all = append(all, need{g.demands.index(n.Scheme), n.Scopes})
+		}
+		out = append(out, all)
+	}
+	return out
+}
+
+// Demands are what the guard checks.
+func (g *Guard) Demands() *Demands { return g.demands }
+
+// GuardsSkills reports whether a skill demands something.
+func (g *Guard) GuardsSkills() bool { return len(g.skills) > 0 }
+
+// KeyNames are the names of the headers in which there are API keys.
+func (g *Guard) KeyNames() (names []string) {
+	for i := range g.schemes {
+		if s := &g.schemes[i]; s.Kind == APIKey && s.In == "header" {
+			names = append(names, s.Key)
+		}
+	}
+	return names
+}
+
+// Issuers are those of the tokens that are taken, as far as the verifiers tell.
+func (g *Guard) Issuers() (issuers []string) {
+	for i := range g.schemes {
+		if v, ok := g.schemes[i].verifier.(interface{ Issuer() string }); ok {
+			issuers = union(issuers, []string{v.Issuer()})
+		}
+	}
+	return issuers
+}
+
+// Tokens reports whether a scheme has bearer tokens.
+func (g *Guard) Tokens() bool {
+	return slices.ContainsFunc(g.schemes, func(s guarded) bool { return s.token() })
+}
+
+// Scopes are all that the card's requirements name, of schemes with tokens.
+func (g *Guard) Scopes() (scopes []string) {
+	add := func(rs []requirement) {
+		for _, r := range rs {
+			for _, n := range r {
+				if g.schemes[n.scheme].token() {
+					scopes = union(scopes, n.scopes)
+				}
+			}
+		}
+	}
+	add(g.agent)
+	for _, rs := range g.skills {
+		add(rs)
+	}
+	slices.Sort(scopes)
+	return scopes
+}
+
+// Grant is a request that was let in.
+type Grant struct {
+	Caller  *Caller       // nil: nobody who is known
+	Request *http.Request // without the keys in its URL, of which nobody behind the guard is to know
+
+	g    *Guard
+	r    *http.Request
+	few  [4]found    // by scheme
+	many []found     // in place of few, for more schemes
+	held requirement // the agent's that is met
+}
+
+// found is what came out for a scheme.
+type found struct {
+	done   bool
+	caller *Caller
+	err    error
+}
+
+// Check lets a request in that meets what the agent demands, or says why not. It reads the header alone.
+func (g *Guard) Check(r *http.Request) (*Grant, *Denial) {
+	t := &Grant{g: g, r: r}
+	if len(g.schemes) > len(t.few) {
+		t.many = make([]found, len(g.schemes))
+	}
+	if denial := t.admit(); denial != nil {
+		return nil, denial
+	}
+	t.Request = g.redact(r)
+	return t, nil
+}
+
+// admit finds the agent's requirement that is met, and the caller.
+func (t *Grant) admit() *Denial {
+	open := len(t.g.agent) == 0
+	for _, req := range t.g.agent {
+		if open = open || len(req) == 0; len(req) > 0 && t.meets(req) == met {
+			t.held, t.Caller = req, t.look(req[0].scheme).caller
+			return nil
+		}
+	}
+	if !open {
+		return t.deny(t.g.agent)
+	}
+	return t.identify()
+}
+
+// Unidentified refuses a caller whom no credential names, for what is only for those who say who they are: any of the
+// schemes would do.
+func (g *Guard) Unidentified(reason error) *Denial {
+	d := &Denial{Status: http.StatusUnauthorized, reason: reason.Error()}
+	for _, i := range g.ranked {
+		d.Challenges = union(d.Challenges, []string{g.challenge(&g.schemes[i].Scheme, nil, "")})
+	}
+	return d
+}
+
+// identify finds the caller where the agent demands nothing: the first credential that there is says who calls. A wrong
+// one is refused, so that nobody takes himself for somebody and is nobody.
+func (t *Grant) identify() *Denial {
+	for _, i := range t.g.ranked {
+		switch f := t.look(i); {
+		case f.err == nil:
+			t.Caller = f.caller
+			return nil
+		case !errors.Is(f.err, ErrNone):
+			return t.deny([]requirement{{{scheme: i}}})
+		}
+	}
+	return nil
+}
+
+// Skill says why the caller may not use a skill; nil: he may.
+func (t *Grant) Skill(id string) *Denial {
+	rs := t.g.skills[id]
+	if len(rs) == 0 {
+		return nil
+	}
+	for _, req := range rs {
+		if len(req) == 0 || t.meets(req) == met {
+			return nil
+		}
+	}
+	return t.deny(rs)
+}
+
+// How a requirement is met, the worst last.
+type outcome uint8
+
+const (
+	met    outcome = iota
+	scoped         // but for scopes
+	unsure         // perhaps
+	unmet
+)
+
+// meets checks all needs of a requirement.
+func (t *Grant) meets(req requirement) outcome {
+	worst := met
+	for _, n := range req {
+		f := t.look(n.scheme)
+		how := met
+		switch u := (*Unavailable)(nil); {
+		case errors.As(f.err, &u):
+			how = unsure
+		case f.err != nil:
+			how = unmet
+		case !f.caller.Has(n.scopes...):
+			how = scoped
+		}
+		worst = max(worst, how)
+	}
+	return worst
+}
+
+// of is what is known of a scheme.
+func (t *Grant) of(i int) *found {
+	if t.many != nil {
+		return &t.many[i]
+	}
+	return &t.few[i]
+}
+
+// look checks a scheme's credential, once a request.
+func (t *Grant) look(i int) *found {
+	f, s := t.of(i), &t.g.schemes[i]
+	if f.done {
+		return f
+	}
+	f.done = true
+	c, err := t.g.credential(&s.Scheme, t.r)
+	if err != nil {
+		f.err = err
+		return f
+	}
+	caller, err := s.verifier.Verify(t.r.Context(), c)
+	switch {
+	case err != nil:
+		f.err = err
+	case caller.ID == "":
+		f.err = fmt.Errorf("%w: it names nobody", ErrWrong)
+	default:
+		caller.Scheme = s.Name
+		f.caller = &caller
+	}
+	return f
+}
+
+// deny says why none of the requirements is met, and what would.
+func (t *Grant) deny(rs []requirement) *Denial {
+	best := unmet
+	for _, req := range rs {
+		if len(req) > 0 {
+			best = min(best, t.meets(req))
+		}
+	}
+	d := &Denial{Status: http.StatusUnauthorized}
+	switch best {
+	case scoped:
+		d.Status = http.StatusForbidden
+	case unsure:
+		d.Status = http.StatusServiceUnavailable
+	}
+	var reasons []string
+	for _, req := range rs {
+		if best == scoped && t.meets(req) != scoped {
+			continue // these scopes are what is missing
+		}
+		for _, n := range req {
+			t.explain(d, n, best)
+			reasons = append(reasons, t.reason(n))
+		}
+	}
+	d.reason = strings.Join(reasons, "; ")
+	return d
+}
+
+// explain adds the challenge of a need.
+func (t *Grant) explain(d *Denial, n need, best outcome) {
+	f, s, failure := t.look(n.scheme), &t.g.schemes[n.scheme], ""
+	switch u := (*Unavailable)(nil); {
+	case best == unsure:
+		if errors.As(f.err, &u) {
+			d.RetryAfter = max(d.RetryAfter, u.After)
+		}
+		return
+	case f.err == nil && best == scoped:
+		failure = "insufficient_scope"
+	case errors.Is(f.err, errMalformed):
+		failure = "invalid_request"
+	case f.err != nil && !errors.Is(f.err, ErrNone):
+		failure = "invalid_token"
+	}
+	scopes := n.scopes
+	for _, held := range t.held {
+		if held.scheme == n.scheme {
+			scopes = union(held.scopes, scopes)
+		}
+	}
+	if c := t.g.challenge(&s.Scheme, scopes, failure); !slices.Contains(d.Challenges, c) {
+		d.Challenges = append(d.Challenges, c)
+	}
+}
+
+// reason says for the log what is wrong with a need.
+func (t *Grant) reason(n need) string {
+	f, name := t.look(n.scheme), t.g.schemes[n.scheme].Name
+	switch {
+	case f.err != nil:
+		return fmt.Sprintf("%s: %v", name, f.err)
+	case !f.caller.Has(n.scopes...):
+		return fmt.Sprintf("%s: %s does not have the scopes %q", name, f.caller.Principal(), n.scopes)
+	}
+	return name + ": good"
+}
+
+// redact takes the keys out of a request's URL.
+func (g *Guard) redact(r *http.Request) *http.Request {
+	if len(g.urlKeys) == 0 || r.URL.RawQuery == "" {
+		return r
+	}
+	clean, u := *r, *r.URL
+	u.RawQuery = g.withoutKeys(u.RawQuery)
+	clean.URL, clean.RequestURI = &u, u.RequestURI()
+	return &clean
+}
+
+// withoutKeys is a query without the keys in it. What cannot be read may be one.
+func (g *Guard) withoutKeys(query string) string {
+	var kept []string
+	for pair := range strings.SplitSeq(query, "&") {
+		name, _, _ := strings.Cut(pair, "=")
+		if name, err := url.QueryUnescape(name); err == nil && !slices.Contains(g.urlKeys, name) {
+			kept = append(kept, pair)
+		}
+	}
+	return strings.Join(kept, "&")
+}

@@ -1,0 +1,86 @@
+package auth
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Key is an API key, or another token that is known as a whole, which a caller has.
+type Key struct {
+	Caller  string // who has it
+	SHA256  string // of the key, in hexadecimal: what [HashKey] makes
+	Scopes  []string
+	Tenants []string // for which the caller may act; nil: for any
+}
+
+// HashKey is how a key is written down. A key has to be random and long: what can be guessed is guessed.
+func HashKey(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// Keys verifies keys by their hashes. The environment adds to them: A2A_AUTH_ and the scheme's name has
+// "caller=hash,caller=hash".
+func Keys(list ...Key) Verifier { return &keys{list: list} }
+
+type keys struct {
+	list []Key
+	// callers are found by the hash, so that how long it takes tells nothing of a key: whoever guesses learns of hashes at
+	// best.
+	callers map[[sha256.Size]byte]Caller
+}
+
+func (k *keys) Prepare(s *Setup) error {
+	list, err := fromEnv(s, k.list, func(caller, hash string) Key { return Key{Caller: caller, SHA256: hash} })
+	if err != nil {
+		return err
+	}
+	if len(list) == 0 {
+		return errors.New("no key is known: list one in a2agen.yaml under \"auth\", or in " + s.EnvName(""))
+	}
+	k.callers = make(map[[sha256.Size]byte]Caller, len(list))
+	for _, key := range list {
+		sum, err := hex.DecodeString(key.SHA256)
+		switch {
+		case key.Caller == "":
+			return errors.New("a key has no caller")
+		case err != nil || len(sum) != sha256.Size:
+			return fmt.Errorf("the key of %s is not given by the SHA-256 of it, in hexadecimal", key.Caller)
+		}
+		hash := [sha256.Size]byte(sum)
+		if other, twice := k.callers[hash]; twice {
+			return fmt.Errorf("%s and %s have the same key", other.ID, key.Caller)
+		}
+		k.callers[hash] = Caller{ID: key.Caller, Scopes: key.Scopes, Tenants: key.Tenants}
+	}
+	return nil
+}
+
+func (k *keys) Verify(_ context.Context, c Credential) (Caller, error) {
+	caller, ok := k.callers[sha256.Sum256([]byte(c.Value))]
+	if !ok {
+		return Caller{}, ErrWrong
+	}
+	return caller, nil
+}
+
+// fromEnv adds to a list what the environment's variable of a scheme has: "name=secret", separated by commas.
+func fromEnv[T any](s *Setup, list []T, read func(name, secret string) T) ([]T, error) {
+	list = list[:len(list):len(list)]
+	text := s.Env("")
+	if text == "" {
+		return list, nil
+	}
+	for pair := range strings.SplitSeq(text, ",") {
+		name, secret, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		if !ok {
+			return nil, fmt.Errorf("%s is not of the form \"name=hash,name=hash\"", s.EnvName("")) // not what it has
+		}
+		list = append(list, read(name, secret))
+	}
+	return list, nil
+}

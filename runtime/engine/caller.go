@@ -1,0 +1,52 @@
+package engine
+
+import (
+	"context"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+type callerKey struct{}
+
+// CallerFrom returns who sent the request that is being served, for a context of a hook, a handler or an operation of the
+// agent's own; nil for nobody who is known.
+func CallerFrom(ctx context.Context) *runtime.Caller {
+	c, _ := ctx.Value(callerKey{}).(*runtime.Caller)
+	return c
+}
+
+// introduce makes the caller known to what is called with the request's context.
+func (r *Request) introduce() {
+	if r.Caller != nil && CallerFrom(r.Context) == nil {
+		r.Context = context.WithValue(r.Context, callerKey{}, r.Caller)
+	}
+}
+
+// called is the caller as the handler of a message sees him.
+func called(c *runtime.Caller, owner store.Owner) *runtime.Caller {
+	if c == nil || c.Tenant == owner.Tenant {
+		return c
+	}
+	seen := *c
+	seen.Tenant = owner.Tenant
+	return &seen
+}
+
+// revived is what is still known of a caller whose call is taken up by another process.
+func revived(owner store.Owner) *runtime.Caller {
+	if owner.Principal == "" {
+		return nil
+	}
+	c := runtime.CallerOf(owner.Principal)
+	c.Tenant = owner.Tenant
+	return &c
+}
+
+// permitted refuses a message for a skill that its sender may not use.
+func (c *Call) permitted(sk *skill) error {
+	if c.permit == nil || sk == nil {
+		return nil
+	}
+	return c.permit(sk.ID)
+}

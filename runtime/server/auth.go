@@ -1,0 +1,171 @@
+package server
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/engine"
+)
+
+// EnvAuth is the environment variable that says "none" of an agent which anybody may use: see [WithoutAuth].
+const EnvAuth = "A2A_AUTH"
+
+// access is what options say of who may come in.
+type access struct {
+	verifiers auth.Verifiers // nil: what the card demands is not checked
+	proxied   func(*http.Request) (string, error)
+	open      bool
+	grace     time.Duration // how long streams outlive their callers' credentials
+}
+
+// identifies reports whether anybody finds out who callers are.
+func (a *access) identifies() bool { return a.proxied != nil || len(a.verifiers) > 0 }
+
+// WithAuth has what the card demands of callers checked: its security schemes by these verifiers, one for each, and its
+// security requirements, those of a skill on top of the agent's. Given more than once, the verifiers add up, and of two
+// for one scheme the later counts.
+func WithAuth(v auth.Verifiers) Option {
+	return func(o *options) {
+		if o.access.verifiers == nil {
+			o.access.verifiers = auth.Verifiers{}
+		}
+		for name, verifier := range v {
+			o.access.verifiers[name] = verifier
+		}
+	}
+}
+
+// WithProxyIdentity trusts the proxy in front of the agent, which has to be the only way to it: f says who calls, by
+// what the proxy has written into the request, and what the card demands is not checked here. Tasks of one principal do
+// not exist for another. An error answers 401, its text goes to the log. f is asked before the body is read, which it
+// has to leave alone.
+func WithProxyIdentity(f func(*http.Request) (principal string, err error)) Option {
+	return func(o *options) { o.access.proxied = f }
+}
+
+// WithoutAuth lets an agent that demands nothing of its callers answer everybody who reaches it. Without it such an agent
+// answers on loopback addresses alone. The environment's A2A_AUTH=none says the same.
+func WithoutAuth() Option { return func(o *options) { o.access.open = true } }
+
+// WithStreamGrace sets how long a stream goes on when the credential of its caller has expired; the default is a minute.
+func WithStreamGrace(d time.Duration) Option { return func(o *options) { o.access.grace = d } }
+
+// CallerFrom returns who sent the request that is being served: in the context of a skill's handler, of a hook and of an
+// operation of the agent's own. It is zero for nobody who is known. For a handler that runs again after a crash it is
+// what names the caller, without scopes and claims.
+func CallerFrom(ctx context.Context) runtime.Caller {
+	if c := engine.CallerFrom(ctx); c != nil {
+		return *c
+	}
+	return runtime.Caller{}
+}
+
+// proxyScheme is the scheme of callers that a proxy names.
+const proxyScheme = "proxy"
+
+// protect makes what checks callers.
+func (s *Server) protect(extended runtime.Card) error {
+	demands, err := s.demands(extended)
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	s.access.open = s.access.open || os.Getenv(EnvAuth) == "none"
+	asks := len(demands.Agent) > 0 || len(demands.Skills) > 0
+	switch {
+	case s.access.proxied != nil:
+		s.access.open = true
+		return nil
+	case s.access.verifiers == nil && asks:
+		s.logger.Warn("the card demands credentials, and nobody checks them: see server.WithAuth")
+		return nil
+	case s.access.verifiers == nil:
+		return nil
+	}
+	s.guard, err = auth.New(demands, s.access.verifiers, auth.Options{
+		Realm: s.engine.Info().Name, URL: s.card.fixed, Metadata: s.metadataURL(),
+		Origins: func(o string) bool { return slices.Contains(s.origins, o) },
+		Getenv:  os.Getenv, Now: s.core.Now,
+	})
+	if err != nil {
+		return fmt.Errorf("server: %w", err)
+	}
+	s.access.open = s.access.open || demands.Any()
+	return s.describeResource()
+}
+
+// demands are what the card demands, as the newest version has it. What the skills demand that only the extended one has
+// stands there.
+func (s *Server) demands(extended runtime.Card) (*auth.Demands, error) {
+	read := func(card runtime.Card) (*auth.Demands, error) {
+		text, err := s.engine.Versions()[0].AppendCard(nil, card)
+		if err != nil {
+			return nil, err
+		}
+		return auth.ReadCard(text)
+	}
+	demands, err := read(s.engine.Card())
+	if err != nil || extended == nil {
+		return demands, err
+	}
+	more, err := read(extended)
+	if err != nil {
+		return nil, err
+	}
+	return demands.With(more), nil
+}
+
+// authenticate finds the caller, and what the caller may do.
+func (c *Call) authenticate(r *http.Request) *auth.Denial {
+	if proxied := c.s.access.proxied; proxied != nil {
+		id, err := proxied(r)
+		if err != nil {
+			return auth.Deny(err)
+		}
+		if id != "" {
+			c.Caller = &runtime.Caller{ID: id, Scheme: proxyScheme}
+		}
+		return nil
+	}
+	grant, denial := c.s.guard.Check(r)
+	if denial != nil {
+		return denial
+	}
+	c.grant, c.Caller = grant, grant.Caller
+	if c.s.guard.GuardsSkills() {
+		c.Permit = c.permit
+	}
+	return nil
+}
+
+// permit says why the caller may not use a skill.
+func (c *Call) permit(skill string) error {
+	if denial := c.grant.Skill(skill); denial != nil {
+		return denial
+	}
+	return nil
+}
+
+// unidentified refuses a caller whom nobody knows, for what is only for those who say who they are.
+func (s *Server) unidentified(reason error) *auth.Denial {
+	if s.guard == nil {
+		return auth.Deny(reason)
+	}
+	return s.guard.Unidentified(reason)
+}
+
+// LimitStream has a stream end when the credential of its caller has expired: the call's Context does. It returns what
+// lets go of the limit when the call has been answered.
+func (c *Call) LimitStream() (release func()) {
+	if !c.Op.Stream || c.Caller == nil || c.Caller.Expires.IsZero() {
+		return func() {}
+	}
+	left := c.Caller.Expires.Sub(c.s.core.Now()) + c.s.access.grace
+	c.Context, release = context.WithTimeout(c.Context, left)
+	return release
+}
