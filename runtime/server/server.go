@@ -242,11 +242,19 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 // them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (s *Server) Shutdown(ctx context.Context) error {
 	defer s.sender.Close()
+	s.drain()
 	return s.engine.Shutdown(ctx)
+}
+
+func (s *Server) drain() {
+	if s.beside != nil {
+		s.beside.Drain()
+	}
 }
 
 // Close is Shutdown that waits for no handler: those at work are canceled at once.
 func (s *Server) Close() error {
 	defer s.sender.Close()
+	s.drain()
 	return s.engine.Close()
 }

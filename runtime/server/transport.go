@@ -18,6 +18,8 @@ type Transport interface {
 	Claim(c net.Conn) (again net.Conn, mine bool, err error)
 	// Serve answers the connections of a listener until it is shut down; it returns nil then.
 	Serve(ln net.Listener) error
+	// Drain is told when the server takes no new work any more.
+	Drain()
 	// Shutdown takes no more calls and waits for those that are being answered; when ctx is done it cuts them.
 	Shutdown(ctx context.Context) error
 	// Calls reports whether a request to net/http is a call of the transport's, which ServeHTTP answers then: a client, or

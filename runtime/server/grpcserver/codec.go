@@ -4,9 +4,11 @@ import (
 	"fmt"
 
 	"google.golang.org/grpc/mem"
+	"google.golang.org/protobuf/proto"
 )
 
-// codec hands messages on as bytes: who decodes and encodes them is the protocol package.
+// codec hands messages on as bytes: who decodes and encodes them is the protocol package. Those of gRPC's own services
+// are generated for protobuf's own library.
 type codec struct{}
 
 // Name is the codec's name in content types.
@@ -32,13 +34,15 @@ func (m *message) free() {
 
 // Unmarshal keeps a message.
 func (codec) Unmarshal(data mem.BufferSlice, v any) error {
-	m, ok := v.(*message)
-	if !ok {
-		return fmt.Errorf("grpcserver: a %T is no message", v)
+	switch m := v.(type) {
+	case *message:
+		m.free()
+		m.buffer = data.MaterializeToBuffer(mem.DefaultBufferPool())
+		return nil
+	case proto.Message:
+		return proto.Unmarshal(data.Materialize(), m)
 	}
-	m.free()
-	m.buffer = data.MaterializeToBuffer(mem.DefaultBufferPool())
-	return nil
+	return fmt.Errorf("grpcserver: a %T is no message", v)
 }
 
 // answer is what is sent: bytes or, in place of them, an error.
@@ -49,9 +53,12 @@ type answer struct {
 
 // Marshal returns what is to be sent.
 func (codec) Marshal(v any) (mem.BufferSlice, error) {
-	a, ok := v.(*answer)
-	if !ok {
-		return nil, fmt.Errorf("grpcserver: a %T is no answer", v)
+	switch a := v.(type) {
+	case *answer:
+		return a.buffers, a.err
+	case proto.Message:
+		b, err := proto.Marshal(a)
+		return mem.BufferSlice{mem.SliceBuffer(b)}, err
 	}
-	return a.buffers, a.err
+	return nil, fmt.Errorf("grpcserver: a %T is no answer", v)
 }

@@ -13,10 +13,12 @@ import (
 	"net"
 	"net/http"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // clients may compress
+	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/keepalive"
 
 	"github.com/a2agen/a2agen/runtime/server"
@@ -53,12 +55,16 @@ func Serve(opts ...Option) server.Option {
 
 // transport is grpc-go's server as a [server.Transport].
 type transport struct {
-	host *server.Host
-	grpc *grpc.Server
+	host    *server.Host
+	grpc    *grpc.Server
+	health  *health.Server
+	closing chan struct{} // closed when the server shuts down
+	close   func()
 }
 
 func newTransport(h *server.Host, o options) (*transport, error) {
-	t := &transport{host: h}
+	t := &transport{host: h, closing: make(chan struct{})}
+	t.close = sync.OnceFunc(func() { close(t.closing) })
 	limits := h.Limits()
 	t.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{}),
@@ -82,14 +88,23 @@ func newTransport(h *server.Host, o options) (*transport, error) {
 	for _, desc := range services {
 		t.grpc.RegisterService(desc, nil)
 	}
+	t.addHealth(services)
+	if !o.hidden {
+		t.addReflection()
+	}
 	return t, nil
 }
 
 // Serve answers the connections of a listener.
 func (t *transport) Serve(ln net.Listener) error { return t.grpc.Serve(ln) }
 
+// Drain tells who asks that no new work is taken.
+func (t *transport) Drain() { t.health.Shutdown() }
+
 // Shutdown lets calls end, until ctx is done.
 func (t *transport) Shutdown(ctx context.Context) error {
+	t.Drain()
+	t.close()
 	stop := context.AfterFunc(ctx, t.grpc.Stop)
 	t.grpc.GracefulStop()
 	if !stop() {

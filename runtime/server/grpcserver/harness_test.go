@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"sync"
 	"testing"
 
 	"go.uber.org/goleak"
@@ -69,16 +70,12 @@ func startCard(t testing.TB, card string, skills []server.Skill, opts ...server.
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan error, 1)
 	go func() { done <- s.Serve(ctx, ln) }()
-	stopped := false
-	stop := func() {
-		if cancel(); stopped {
-			return
-		}
-		stopped = true
+	stop := sync.OnceFunc(func() {
+		cancel()
 		if err := <-done; err != nil {
 			t.Errorf("serve: %v", err)
 		}
-	}
+	})
 	t.Cleanup(stop)
 	return &agent{s, t, ln.Addr().String(), stop}
 }

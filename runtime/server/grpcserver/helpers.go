@@ -1,0 +1,129 @@
+package grpcserver
+
+import (
+	"sync"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/health"
+	healthpb "google.golang.org/grpc/health/grpc_health_v1"
+	"google.golang.org/grpc/reflection"
+	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
+	reflectionalphapb "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protodesc"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// The services that gRPC itself has for every server.
+
+// addHealth adds the service by which balancers and probes ask whether the agent is there, as a whole or by service.
+func (t *transport) addHealth(services []*grpc.ServiceDesc) {
+	t.health = health.NewServer()
+	for _, desc := range services {
+		t.health.SetServingStatus(desc.ServiceName, healthpb.HealthCheckResponse_SERVING)
+	}
+	t.grpc.RegisterService(t.ending(healthpb.Health_ServiceDesc), t.health)
+}
+
+// addReflection adds the service by which tools ask what there is to call: in its two versions, because tools know one
+// or the other.
+func (t *transport) addReflection() {
+	o := reflection.ServerOptions{Services: t.grpc, DescriptorResolver: &definitions{t: t}}
+	t.grpc.RegisterService(t.ending(reflectionpb.ServerReflection_ServiceDesc), reflection.NewServerV1(o))
+	t.grpc.RegisterService(t.ending(reflectionalphapb.ServerReflection_ServiceDesc), reflection.NewServer(o))
+}
+
+// lastWords is how long a stream that its client keeps open may take to say what it has to say of the end.
+const lastWords = 50 * time.Millisecond
+
+// ending has a service's streams, which only clients end, end when the server does.
+func (t *transport) ending(desc grpc.ServiceDesc) *grpc.ServiceDesc {
+	streams := desc.Streams
+	desc.Streams = nil
+	for _, s := range streams {
+		handler := s.Handler
+		s.Handler = func(service any, stream grpc.ServerStream) error {
+			done := make(chan error, 1)
+			go func() { done <- handler(service, stream) }() // it ends with the stream
+			select {
+			case err := <-done:
+				return err
+			case <-t.closing:
+			}
+			select {
+			case err := <-done:
+				return err
+			case <-time.After(lastWords):
+				return status.Error(codes.Unavailable, "the agent is shutting down")
+			}
+		}
+		desc.Streams = append(desc.Streams, s)
+	}
+	return &desc
+}
+
+// definitions finds descriptors in the definitions of the spoken versions, and in those of gRPC's own services. They are
+// read when somebody asks.
+type definitions struct {
+	t    *transport
+	once sync.Once
+	ours *protoregistry.Files
+}
+
+func (d *definitions) files() *protoregistry.Files {
+	d.once.Do(func() {
+		var err error
+		if d.ours, err = d.t.read(); err != nil {
+			d.t.host.Logger().Error("the definition cannot be shown", "error", err)
+			d.ours = new(protoregistry.Files)
+		}
+	})
+	return d.ours
+}
+
+// FindFileByPath finds a file by the name under which it is imported.
+func (d *definitions) FindFileByPath(path string) (protoreflect.FileDescriptor, error) {
+	if f, err := d.files().FindFileByPath(path); err == nil {
+		return f, nil
+	}
+	return protoregistry.GlobalFiles.FindFileByPath(path)
+}
+
+// FindDescriptorByName finds a service, method, message, field or enum.
+func (d *definitions) FindDescriptorByName(name protoreflect.FullName) (protoreflect.Descriptor, error) {
+	if f, err := d.files().FindDescriptorByName(name); err == nil {
+		return f, nil
+	}
+	return protoregistry.GlobalFiles.FindDescriptorByName(name)
+}
+
+// read reads the definitions of the spoken versions. They may import the same files.
+func (t *transport) read() (*protoregistry.Files, error) {
+	var all descriptorpb.FileDescriptorSet
+	seen := map[string]bool{}
+	for _, v := range t.host.Versions() {
+		for _, w := range v.Wires {
+			if w.Encoding != runtime.EncodingProto {
+				continue
+			}
+			var set descriptorpb.FileDescriptorSet
+			if err := proto.Unmarshal([]byte(w.Descriptor), &set); err != nil {
+				return nil, err
+			}
+			for _, f := range set.GetFile() {
+				if !seen[f.GetName()] {
+					seen[f.GetName()] = true
+					all.File = append(all.File, f)
+				}
+			}
+		}
+	}
+	return protodesc.NewFiles(&all)
+}
