@@ -35,8 +35,21 @@ type call struct {
 	in     message
 }
 
+// usualStack is how much of its stack most calls use, in bytes.
+const usualStack = 5 << 10
+
+// growStack gives a call, which has a goroutine of its own, the stack that it is going to need while there is little on
+// it to copy: growing step by step takes a tenth of the time of a short call.
+//
+//go:noinline
+func growStack(i int) byte {
+	var room [usualStack]byte
+	return room[i]
+}
+
 // serve answers a call. What it returns is the call's status.
 func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
+	growStack(0)
 	c := call{Call: m.t.host.Call(stream.Context()), m: m, stream: stream}
 	defer c.End()
 	defer c.in.free()
