@@ -100,17 +100,21 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	}
 	protocol := later(func() (loaded, diag.List) { return g.readProtocol(out.Config) })
 	remotes := later(func() ([]remoteClient, diag.List) { return g.readClients(out.Config) })
-	agent, problems := g.readAgent(&out)
+	problems := g.readCard(&out)
 	list.Add(problems...)
-	if agent != nil && out.Config.Store == config.StoreSQLite {
-		agent.Store = scaffold.Command(agent.Name) + ".db"
-	}
+	readable := !problems.HasErrors()
 	p, problems := protocol()
 	list.Add(problems...)
+	spoken, problems := speaks(out.Config, p.protocol)
+	list.Add(problems...)
+	var agent *ir.Agent
+	if readable {
+		agent, problems = lowerAgent(&out, spoken)
+		list.Add(problems...)
+	}
 	list.Add(g.movedPins(p.digests)...)
 	clients, problems := remotes()
 	list.Add(problems...)
-	list.Add(lower.CheckBindings(out.Card, p.protocol)...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
 	g.join(p.protocol, agent, clients)
 	out.Protocols, out.Clients, out.Relations = p.digests, pins(clients), p.relations
@@ -190,26 +194,36 @@ func unreadable(file string, err error) (list diag.List) {
 	return list
 }
 
-// readAgent reads the card and lowers it. A project without a card may still have clients of other agents.
-func (g *generation) readAgent(out *Output) (*ir.Agent, diag.List) {
+// readCard reads the card. A project without one may still have clients of other agents.
+func (g *generation) readCard(out *Output) (list diag.List) {
 	name := out.Config.Card
 	src, err := g.open(name)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, g.noCard(out.Config)
+		return g.noCard(out.Config)
 	case err != nil:
-		return nil, unreadable(name, err)
+		return unreadable(name, err)
 	}
-	c, list := card.Read(name, src, g.open)
-	out.Card = c
-	if c == nil || list.HasErrors() {
+	out.Card, list = card.Read(name, src, g.open)
+	return list
+}
+
+// lowerAgent lowers the card, if there is one, with what a2agen.yaml says of the agent.
+func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
+	if out.Card == nil {
+		return nil, nil
+	}
+	agent, list := lower.Agent(out.Card, spoken)
+	if agent == nil {
 		return nil, list
 	}
-	agent, problems := lower.Agent(c, out.Config.Versions())
-	list.Add(problems...)
-	if r := out.Config.Repeats; agent != nil && r != (config.Repeats{}) {
+	if r := out.Config.Repeats; r != (config.Repeats{}) {
 		agent.Repeats = &ir.Repeats{ByMessage: r.ByMessage, Window: r.Window}
 	}
+	if out.Config.Store == config.StoreSQLite {
+		agent.Store = scaffold.Command(agent.Name) + ".db"
+	}
+	list.Add(unusedBindings(out.Config, agent)...)
 	return agent, list
 }
 

@@ -61,18 +61,19 @@ func (g *generation) loadProtocol(c *config.Config) (loaded, diag.List) {
 	if list.HasErrors() {
 		return l, list
 	}
-	list.Add(addEncodings(p, c.Encodings)...)
+	list.Add(addEncodings(p, c)...)
 	if g.Whole && c.HasOwnDefinition() {
 		l.relations, _ = lower.Relations(docs) // its problems are those of lowering
 	}
 	return l, list
 }
 
-// addEncodings adds the wires of the encodings that the configuration lists. One that no version has is a mistake.
-func addEncodings(p *ir.Protocol, encodings []config.Encoding) (list diag.List) {
-	for _, e := range encodings {
+// addEncodings adds the wires of the encodings that the bindings need, and of those that the configuration lists. A listed
+// one that no version has is a mistake.
+func addEncodings(p *ir.Protocol, c *config.Config) (list diag.List) {
+	lower.AddWires(p, encodings(c)...)
+	for _, e := range c.Encodings {
 		encoding := ir.Encoding(e.Name)
-		lower.AddWires(p, encoding)
 		has := func(w *ir.Wire) bool { return w.Encoding == encoding }
 		if !slices.ContainsFunc(p.Versions, func(v *ir.Version) bool { return slices.ContainsFunc(v.Wires, has) }) {
 			hint := fmt.Sprintf("protojson is for %s, and proto for %s and definitions of your own in .proto files",
@@ -167,13 +168,15 @@ const carriedName = "a2a"
 
 // Carried is a protocol package that the tool carries.
 type Carried struct {
-	Folder   string // in this module
-	Versions []string
+	Folder    string // in this module
+	Versions  []string
+	Encodings []ir.Encoding // beside the JSON of JSON-RPC
 }
 
-// CarriedPackages are the carried packages: the one for everybody speaks the default version, the other one all.
+// CarriedPackages are the carried packages: the one for everybody speaks the default version, the other one all, each in the
+// bindings that an agent has which does not say.
 func CarriedPackages() []Carried {
-	return []Carried{{"a2a", []string{spec.Default}}, {"internal/a2aall", spec.Versions()}}
+	return []Carried{{"a2a", []string{spec.Default}, nil}, {"internal/a2aall", spec.Versions(), []ir.Encoding{ir.ProtoJSON}}}
 }
 
 // carriedBindings are the types of the carried package that the agent's packages name.
@@ -182,11 +185,12 @@ var carriedBindings = ir.Bindings{Task: &ir.Type{Go: "Task"}, Message: &ir.Type{
 
 // carried returns the folder of the carried package that is the one the project needs, "" when there is none.
 func carried(c *config.Config) string {
-	if c.ProtocolImport == "" && (path.Base(c.Packages.Protocol) != carriedName || len(c.Encodings) > 0) {
+	own := c.ProtocolImport == ""
+	if own && path.Base(c.Packages.Protocol) != carriedName {
 		return ""
 	}
 	for _, p := range CarriedPackages() {
-		if slices.Equal(c.Versions(), p.Versions) {
+		if slices.Equal(c.Versions(), p.Versions) && (!own || slices.Equal(shippedWires(c), p.Encodings)) {
 			return p.Folder
 		}
 	}

@@ -14,11 +14,15 @@ import (
 
 func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
 	for _, carried := range CarriedPackages() {
-		var versions []config.Protocol
+		c := config.Default()
+		c.Protocol = nil
 		for _, v := range carried.Versions {
-			versions = append(versions, config.Protocol{Version: v})
+			c.Protocol = append(c.Protocol, config.Protocol{Version: v})
 		}
-		p, list := new(generation).loadProtocol(&config.Config{Protocol: versions})
+		if !slices.Equal(shippedWires(c), carried.Encodings) {
+			t.Errorf("%s: an agent that does not say needs %v", carried.Folder, shippedWires(c))
+		}
+		p, list := new(generation).loadProtocol(c)
 		if list.HasErrors() {
 			t.Fatal(list)
 		}

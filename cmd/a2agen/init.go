@@ -30,6 +30,7 @@ changed or left out is said, a line each.`,
 		Example: `  a2agen init weather
   a2agen init weather --skill forecast --skill alerts --module example.com/weather
   a2agen init chat --text talk          # a skill from text to text
+  a2agen init weather --bindings JSONRPC,HTTP+JSON,GRPC
   a2agen init weather --store sqlite    # tasks are kept in a file and outlive the process
   a2agen init routes --card agent-card.json
   a2agen init routes --card https://agent.example.com
@@ -70,6 +71,7 @@ changed or left out is said, a line each.`,
 	f.BoolVarP(&yes, "yes", "y", false, "ask nothing")
 	f.StringVar(&o.Runtime, "runtime", "", "build against the a2agen checkout in `folder`")
 	f.StringVar(&o.Store, "store", "", "where the agent keeps its tasks: memory (the default), or `sqlite`, a file")
+	f.StringSliceVar(&o.Bindings, "bindings", nil, "how clients reach the agent, the preferred way first: `JSONRPC,HTTP+JSON,GRPC` or some of them; default: JSONRPC,HTTP+JSON")
 	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")
 	f.BoolVar(&o.Force, "force", false, "work in a folder that is not empty: add what is missing, overwrite nothing")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")

@@ -40,7 +40,10 @@ type Config struct {
 	Packages Packages
 	// ProtocolImport is the import path of an emitted protocol package to share instead of emitting one; "" emits one.
 	ProtocolImport string
-	// Encodings are those of the protocol package beside JSON.
+	// Bindings are the ways in which clients reach the agent, the preferred one first. A binding that a2agen.yaml does
+	// not name has no position: it is served by those versions that have it.
+	Bindings []Binding
+	// Encodings are those of the protocol package that a2agen.yaml asks for beside what the bindings need.
 	Encodings []Encoding
 	// Repeats say how the agent knows messages that come again.
 	Repeats Repeats
@@ -54,6 +57,12 @@ const (
 	StoreMemory = "memory"
 	StoreSQLite = "sqlite"
 )
+
+// Binding is a way to reach the agent, by the name that cards have for it: "JSONRPC".
+type Binding struct {
+	Name string
+	Pos  diag.Pos
+}
 
 // Encoding is how versions are written beside the JSON of their JSON-RPC: "proto" or "protojson".
 type Encoding struct {
@@ -126,6 +135,9 @@ func (c Client) Card() (file string, kept bool) {
 	return c.Path, false
 }
 
+// Bindings are the names of all bindings that there are.
+func Bindings() []string { return slices.Clone(bindings) }
+
 // Supported are the protocol versions this tool generates, newest first.
 func Supported() []string { return spec.Versions() }
 
@@ -133,7 +145,24 @@ func Supported() []string { return spec.Versions() }
 func Default() *Config {
 	c := &Config{File: File, Card: "agent.yaml", Store: StoreMemory, Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
 	c.Protocol = []Protocol{{Version: spec.Default}}
+	for _, name := range defaultBindings {
+		c.Bindings = append(c.Bindings, Binding{Name: name})
+	}
 	return c
+}
+
+// BindingNames are the names of the bindings, the preferred one first.
+func (c *Config) BindingNames() []string {
+	names := make([]string, len(c.Bindings))
+	for i, b := range c.Bindings {
+		names[i] = b.Name
+	}
+	return names
+}
+
+// Serves reports whether the agent is reached by a binding.
+func (c *Config) Serves(binding string) bool {
+	return slices.ContainsFunc(c.Bindings, func(b Binding) bool { return b.Name == binding })
 }
 
 // Versions returns the names of the protocol versions, newest first.
@@ -203,6 +232,12 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
 	set(&cfg.Store, yamlx.Get(root, "store"))
+	if list := yamlx.Items(yamlx.Get(root, "bindings")); len(list) > 0 {
+		cfg.Bindings = nil
+		for _, n := range list {
+			cfg.Bindings = append(cfg.Bindings, Binding{Name: yamlx.Text(n), Pos: yamlx.Pos(c.File, n)})
+		}
+	}
 	for _, n := range yamlx.Items(yamlx.Get(root, "encodings")) {
 		cfg.Encodings = append(cfg.Encodings, Encoding{Name: yamlx.Text(n), Pos: yamlx.Pos(c.File, n)})
 	}
@@ -222,13 +257,19 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 }
 
-// Scaffold renders a fresh, commented a2agen.yaml, with one-line entries, for an agent with that store.
-func Scaffold(store string) []byte {
+// Scaffold renders a fresh, commented a2agen.yaml, with one-line entries, for an agent with that store and those
+// bindings; the zero values are the defaults.
+func Scaffold(store string, bindings []string) []byte {
+	if len(bindings) == 0 {
+		bindings = defaultBindings
+	}
 	return []byte(`# yaml-language-server: $schema=` + SchemaPath + `
 # What a2agen generates. Everything left out has the default shown here.
 
 # Versions of the A2A protocol that the agent speaks, newest first.
 protocol: ` + defaultAlone + `
+# How clients reach it, the preferred way first: JSONRPC, HTTP+JSON, GRPC.
+bindings: [` + strings.Join(bindings, ", ") + `]
 # The agent's card.
 card: agent.yaml
 # Where the agent keeps its tasks: "memory", which ends with the process, or "sqlite", a file.

@@ -20,40 +20,45 @@ var ignorePositions = cmpopts.IgnoreTypes(diag.Pos{})
 
 func TestRead(t *testing.T) {
 	usual := Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}
+	byDefault := []Binding{{Name: "JSONRPC"}, {Name: "HTTP+JSON"}}
 	tests := []struct {
 		name, src string
 		want      Config
 	}{
-		{"a missing file gives the defaults", "", Config{Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
-		{"a file of comments gives the defaults", "# nothing yet\n\n  # here\n", Config{Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
-		{"the scaffold gives the defaults", string(Scaffold("")), Config{Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
+		{
+			"bindings, the preferred one first", "bindings: [GRPC, JSONRPC]\n",
+			Config{Bindings: []Binding{{Name: "GRPC"}, {Name: "JSONRPC"}}, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+		},
+		{"a missing file gives the defaults", "", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
+		{"a file of comments gives the defaults", "# nothing yet\n\n  # here\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
+		{"the scaffold gives the defaults", string(Scaffold("", nil)), Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
 		{
 			"definitions of one's own stand first, the shipped ones newest first", "protocol: [\"0.3\", {version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\", {version: \"9.2\", file: b.json}]\n",
-			Config{Protocol: []Protocol{{Version: "1.1-preview", File: "protocol/a2a.proto"}, {Version: "9.2", File: "b.json"}, {Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "protocol/a2a.proto"}, {Version: "9.2", File: "b.json"}, {Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
 		},
 		{
 			"a definition may come from a URL, in tests from this machine", "protocol: [{version: \"9.1\", url: \"https://a.example/a2a.proto\"}, {version: \"9.2\", url: \"http://127.0.0.1:80/a.json\"}, {version: \"1.3\", url: \"http://localhost/a.json\"}]\n",
-			Config{Protocol: []Protocol{{Version: "9.1", URL: "https://a.example/a2a.proto"}, {Version: "9.2", URL: "http://127.0.0.1:80/a.json"}, {Version: "1.3", URL: "http://localhost/a.json"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "9.1", URL: "https://a.example/a2a.proto"}, {Version: "9.2", URL: "http://127.0.0.1:80/a.json"}, {Version: "1.3", URL: "http://localhost/a.json"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
 		},
 		{
 			"encodings beside JSON", "protocol: [\"1.0\", \"0.3\"]\nencodings: [protojson, proto]\n",
-			Config{Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Encodings: []Encoding{{Name: "protojson"}, {Name: "proto"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Encodings: []Encoding{{Name: "protojson"}, {Name: "proto"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
 		},
 		{
 			"messages that come again are known by their ids", "idempotency: messageId\n",
-			Config{Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
 		},
 		{
 			"how long they are known", "idempotency: {by: messageId, window: 1h}\n",
-			Config{Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true, Window: time.Hour}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true, Window: time.Hour}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
 		},
-		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
+		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
 		{
 			"everything that can be said",
 			"protocol: [\"1.0\"]\nprotocol_import: example.com/shared/a2a\ncard: cards/weather.json\npackages: {agent: internal/agent, skills: handlers}\nstore: sqlite\n" +
 				"clients:\n  - {name: routes, url: \"https://routes.example.com\"}\n  - {name: old, file: old/card.json, out: clients/old}\n",
 			Config{
-				Protocol: []Protocol{{Version: "1.0"}}, Card: "cards/weather.json", ProtocolImport: "example.com/shared/a2a",
+				Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "cards/weather.json", ProtocolImport: "example.com/shared/a2a",
 				Store: StoreSQLite, Packages: Packages{Protocol: "a2a", Agent: "internal/agent", Client: "client", Skills: "handlers"},
 				Clients: []Client{
 					{Name: "routes", URL: "https://routes.example.com", Out: "client/routes"},
@@ -180,7 +185,7 @@ func value(t *testing.T, src string) (v any, ok bool) {
 }
 
 func TestScaffoldNamesTheSchemaAndHasOneLineEntries(t *testing.T) {
-	src := string(Scaffold(""))
+	src := string(Scaffold("", nil))
 	if !strings.HasPrefix(src, "# yaml-language-server: $schema=.a2agen/a2agen.schema.json\n") {
 		t.Errorf("first line: %.80q", src)
 	}
@@ -191,7 +196,7 @@ func TestScaffoldNamesTheSchemaAndHasOneLineEntries(t *testing.T) {
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("protocol: [\"1.0\"]\nclients:\n  - {name: a, file: a.json}\n"))
-	f.Add(Scaffold(""))
+	f.Add(Scaffold("", nil))
 	f.Add([]byte("packages: {agent: ../..}\n"))
 	f.Add([]byte("protocol: [{version: \"9.1\", file: ../a.proto}, {version: \"1.2-x\", file: p/a.proto}]\n"))
 	f.Add([]byte("clients: [&a {name: x, url: \"https://x\"}, *a]\n"))

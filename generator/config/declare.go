@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -36,7 +37,8 @@ var project = &shape.Object{
 	Fields: []*shape.Field{
 		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. " + anyOf(spec.Hubs()) + " or a definition of your own is always one of them.", Default: defaultAlone},
 		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
-		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside JSON: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
+		{Key: "bindings", Type: &shape.Type{Kind: shape.List, Min: 1, Max: len(bindings), Elem: &shape.Type{Kind: shape.Text, Choices: bindings}}, Doc: "How clients reach the agent, the preferred way first. Each version of the protocol is served in those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings, ", ") + "]"},
+		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside those that the bindings need: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
 		{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: idempotency}, Doc: "How the agent knows a message that comes again, so that it is not worked on twice; messageId: by its id. A request with an Idempotency-Key is known in any case, for a day.", Default: "not at all"},
 		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
 		{Key: "store", Type: &shape.Type{Kind: shape.Text, Choices: []string{StoreMemory, StoreSQLite}}, Doc: "Where the agent keeps its tasks. memory ends with the process; sqlite is a file, which outlives it.", Default: StoreMemory},
@@ -44,11 +46,18 @@ var project = &shape.Object{
 		{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
 	},
 	Foreign: map[string]string{
+		"binding":   "write bindings: [" + strings.Join(defaultBindings, ", ") + "]",
 		"protocols": "write protocol: " + defaultAlone,
 		"versions":  "write protocol: " + defaultAlone,
 		"module":    "the module path is read from go.mod",
 	},
 }
+
+// bindings are all there are, and those that an agent has that names none.
+var (
+	bindings        = []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
+	defaultBindings = bindings[:2]
+)
 
 var idempotency = &shape.Object{
 	Name: "idempotency", Doc: "How messages are known that come again.",
@@ -193,6 +202,9 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 	}
 	checkHub(c, versions)
 	checkKept(c, versions, cfg)
+	for _, n := range yamlx.Items(yamlx.Get(root, "bindings")) {
+		claim(yamlx.Text(n), n, "binding %q is listed twice")
+	}
 	for _, n := range yamlx.Items(yamlx.Get(root, "encodings")) {
 		claim(yamlx.Text(n), n, "encoding %q is listed twice")
 		if cfg.ProtocolImport != "" {

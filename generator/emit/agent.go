@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Agent prints the agent package: the types of skill inputs and outputs, the Skills interface that the user implements, the server glue and
@@ -217,6 +218,10 @@ func (a *agentPackage) server() (output.File, error) {
 	if a.agent.Extended != nil {
 		body = append(body, decodeCard("extended", "ExtendedCardJSON")...)
 		config.set("Extended", jen.Id("extended"))
+	}
+	if slices.Contains(a.agent.Bindings, runtime.BindingGRPC) {
+		serve := jen.Index().Qual(serverPath, "Option").Values(jen.Qual(grpcServerPath, "Serve").Call())
+		body = append(body, jen.Id("opts").Op("=").Append(serve, jen.Id("opts").Op("...")))
 	}
 	body = append(body, jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.lines()...), jen.Id("opts").Op("..."))))
 	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(body...).Line()

@@ -23,12 +23,13 @@ import (
 
 // Import paths of the runtime that emitted code links.
 const (
-	runtimePath = "github.com/a2agen/a2agen/runtime"
-	wirePath    = runtimePath + "/wire"
-	serverPath  = runtimePath + "/server"
-	sqlitePath  = runtimePath + "/store/sqlite"
-	clientPath  = runtimePath + "/client"
-	checkPath   = runtimePath + "/check"
+	runtimePath    = "github.com/a2agen/a2agen/runtime"
+	wirePath       = runtimePath + "/wire"
+	serverPath     = runtimePath + "/server"
+	sqlitePath     = runtimePath + "/store/sqlite"
+	grpcServerPath = serverPath + "/grpcserver"
+	clientPath     = runtimePath + "/client"
+	checkPath      = runtimePath + "/check"
 )
 
 // Paths are the import paths of the packages being emitted. The last element of each is also its folder and, where it is an

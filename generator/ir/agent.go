@@ -12,7 +12,9 @@ type Agent struct {
 	Card json.RawMessage `json:"card"`
 	// Extended is the card for callers who say who they are; nil: there is none.
 	Extended json.RawMessage `json:"extended,omitempty"`
-	Skills   []*Skill        `json:"skills"`
+	// Bindings are those of the card's interfaces, in its order.
+	Bindings []string `json:"bindings,omitempty"`
+	Skills   []*Skill `json:"skills"`
 	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
 	Types []*DataType `json:"types"`
 	// Operations are those of the protocol that the runtime does not know, and that the handlers may implement.

@@ -13,13 +13,14 @@ import (
 )
 
 // Agent lowers a card that was read without errors: it names methods, types and files and makes the card to publish.
-// versions are the protocol versions that the generated server speaks, newest first; they do not matter for an imported
+// spoken are the protocol versions that the generated server speaks, newest first; they do not matter for an imported
 // card, which is published by somebody else and stays as it is. When the list holds an error the agent is nil.
-func Agent(c *card.Card, versions []string) (*ir.Agent, diag.List) {
-	p := publisher{card: c, versions: versions}
+func Agent(c *card.Card, spoken []Spoken) (*ir.Agent, diag.List) {
+	p := publisher{card: c, spoken: spoken}
 	agent := &ir.Agent{Name: c.Name, Card: p.publish(c.Public())}
+	agent.Bindings = p.offered
 	if c.Hides {
-		again := publisher{card: c, versions: versions} // its problems are the same
+		again := publisher{card: c, spoken: spoken} // its problems are the same
 		agent.Extended = again.publish(c.Private())
 	}
 	p.problems.Sort()

@@ -3,12 +3,12 @@ package lower
 import (
 	"encoding/json"
 	"slices"
+	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/diag"
-	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/yamlx"
 	"github.com/a2agen/a2agen/runtime"
 )
@@ -17,7 +17,8 @@ import (
 type publisher struct {
 	card     *card.Card
 	skills   []*card.Skill // that the card lists
-	versions []string
+	spoken   []Spoken
+	offered  []string // bindings that the card offers
 	problems diag.List
 }
 
@@ -42,62 +43,57 @@ func (p *publisher) publish(n *yaml.Node, skills []*card.Skill) json.RawMessage 
 	return yamlx.JSON(p.card.Order(n))
 }
 
-// interfaces keeps the interfaces that the server serves (R124); without any it serves JSON-RPC where it runs. A path in
-// the place of a URL is completed by the server with the address it is reached at.
+// interfaces keeps the interfaces that the card lists, all of which must be served (R124); without any there is one for
+// each version in each of its bindings, where the agent runs. A path in the place of a URL is completed by the server with
+// the address it is reached at.
 func (p *publisher) interfaces(n *yaml.Node) {
-	list := yamlx.Get(n, "supportedInterfaces")
-	if list == nil {
-		list = yamlx.NewList(n)
-		for _, v := range p.versions {
-			i := yamlx.NewMap(n)
-			yamlx.Set(i, "url", yamlx.NewText(n, "/"))
-			yamlx.Set(i, "protocolBinding", yamlx.NewText(n, "JSONRPC"))
-			yamlx.Set(i, "protocolVersion", yamlx.NewText(n, v))
-			list.Content = append(list.Content, i)
+	if list := yamlx.Get(n, "supportedInterfaces"); list != nil {
+		for _, i := range list.Content {
+			p.served(i)
+			p.offer(yamlx.Text(yamlx.Get(i, "protocolBinding")))
 		}
-		yamlx.Set(n, "supportedInterfaces", list)
 		return
 	}
-	list.Content = slices.DeleteFunc(list.Content, func(i *yaml.Node) bool { return !p.served(i) })
-	if len(list.Content) == 0 {
-		p.problems.Errorf(yamlx.Pos(p.card.File, list), "no-interface", "add one with protocolBinding JSONRPC or HTTP+JSON, or leave supportedInterfaces out", "the generated server serves none of the interfaces")
-	}
-}
-
-// served reports whether the server serves an interface, and says so if not.
-func (p *publisher) served(i *yaml.Node) bool {
-	binding, version := yamlx.Get(i, "protocolBinding"), yamlx.Get(i, "protocolVersion")
-	switch {
-	case binding.Value != "JSONRPC" && binding.Value != bindingREST:
-		p.warn(yamlx.Pos(p.card.File, binding), "not-served", "", "the generated server does not serve %q: this interface is not published", binding.Value)
-		return false
-	case !slices.Contains(p.versions, version.Value):
-		p.warn(yamlx.Pos(p.card.File, version), "not-served", "list it under protocol in a2agen.yaml", "the generated server does not speak version %q: this interface is not published", version.Value)
-		return false
-	}
-	return true
-}
-
-// bindingREST is the binding that needs routes.
-const bindingREST = "HTTP+JSON"
-
-// CheckBindings says which interfaces of a card no server can serve, because the definition of their version has no
-// HTTP routes. Either may be nil.
-func CheckBindings(c *card.Card, p *ir.Protocol) (problems diag.List) {
-	if c == nil || p == nil || c.Origin != "" {
-		return nil
-	}
-	for _, i := range yamlx.Items(yamlx.Get(c.Root, "supportedInterfaces")) {
-		binding, version := yamlx.Get(i, "protocolBinding"), yamlx.Get(i, "protocolVersion")
-		for _, v := range p.Versions {
-			routed := slices.ContainsFunc(v.Operations, func(op *ir.Operation) bool { return len(op.HTTP) > 0 })
-			if binding.Value == bindingREST && v.Name == version.Value && !routed {
-				problems.Errorf(yamlx.Pos(c.File, binding), "no-routes", "take this interface out, or write JSONRPC",
-					"the generated server speaks version %s over JSON-RPC only", v.Name)
-			}
+	list := yamlx.NewList(n)
+	for _, v := range p.spoken {
+		for _, binding := range v.Bindings {
+			i := yamlx.NewMap(n)
+			yamlx.Set(i, "url", yamlx.NewText(n, "/"))
+			yamlx.Set(i, "protocolBinding", yamlx.NewText(n, binding))
+			yamlx.Set(i, "protocolVersion", yamlx.NewText(n, v.Version))
+			list.Content = append(list.Content, i)
+			p.offer(binding)
 		}
 	}
-	return problems
+	yamlx.Set(n, "supportedInterfaces", list)
+}
+
+// offer notes a binding.
+func (p *publisher) offer(binding string) {
+	if !slices.Contains(p.offered, binding) {
+		p.offered = append(p.offered, binding)
+	}
+}
+
+// served reports an interface that the generated server does not serve.
+func (p *publisher) served(i *yaml.Node) {
+	binding, version := yamlx.Get(i, "protocolBinding"), yamlx.Get(i, "protocolVersion")
+	refuse := func(at *yaml.Node, hint, format string, args ...any) {
+		p.problems.Errorf(yamlx.Pos(p.card.File, at), "not-served", hint, format, args...)
+	}
+	at := slices.IndexFunc(p.spoken, func(s Spoken) bool { return s.Version == version.Value })
+	switch {
+	case at < 0:
+		refuse(version, "list it under protocol in a2agen.yaml, or take this interface out", "the generated server does not speak version %q", version.Value)
+	case slices.Contains(p.spoken[at].Bindings, binding.Value):
+	case !slices.Contains(bindings, binding.Value):
+		refuse(binding, "take this interface out", "the generated server does not serve the binding %q", binding.Value)
+	case slices.Contains(p.spoken[at].Has, binding.Value):
+		refuse(binding, "list it under bindings in a2agen.yaml, or take this interface out", "the generated server does not serve %s", binding.Value)
+	default:
+		refuse(binding, "take this interface out, or write "+strings.Join(p.spoken[at].Bindings, " or "),
+			"version %s of the protocol is not spoken over %s", version.Value, binding.Value)
+	}
 }
 
 // security says that declared schemes are not enforced: a card that demands credentials in front of a server that asks for

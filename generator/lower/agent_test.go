@@ -18,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // lowered reads agent.yaml and lowers it for protocol 1.0.
@@ -27,7 +28,7 @@ func lowered(t *testing.T, src string) (agent *ir.Agent, problems string) {
 	if len(list) > 0 {
 		t.Fatalf("reading: %v", list)
 	}
-	agent, list = lower.Agent(c, []string{"1.0"})
+	agent, list = lower.Agent(c, spoken("1.0"))
 	var b strings.Builder
 	if err := list.WriteText(&b); err != nil {
 		t.Fatal(err)
@@ -46,7 +47,7 @@ func TestPublishedCardHasWhatA2ARequires(t *testing.T) {
 		t.Fatal(problems)
 	}
 	want := `{"name":"Weather","description":"Says the weather.",` +
-		`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],"version":"0.1.0",` +
+		`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],"version":"0.1.0",` +
 		`"capabilities":{"streaming":true,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1",` +
 		`"description":"Skills can be called by id, with typed input and output.","params":{"skills":{"get_forecast":{}}}}]},` +
 		`"defaultInputModes":["text/plain","application/json"],"defaultOutputModes":["text/plain","application/json"],` +
@@ -133,37 +134,103 @@ skills:
 	}
 }
 
-// R89, R122: the card says what is spoken, and no more.
-func TestNothingIsPromisedThatTheServerDoesNotDo(t *testing.T) {
-	agent, problems := lowered(t, `
-name: Weather
-description: Says the weather.
-supportedInterfaces:
-  - {url: "https://weather.example.com/grpc", protocolBinding: GRPC, protocolVersion: "1.0"}
-  - {url: /a2a, protocolBinding: JSONRPC, protocolVersion: "1.0"}
-  - {url: /a2a, protocolBinding: JSONRPC, protocolVersion: "0.3"}
-capabilities: {pushNotifications: true}
-securitySchemes: {bearer: {httpAuthSecurityScheme: {scheme: bearer}}}
-securityRequirements: [{schemes: {bearer: {}}}]
-skills:
-  - {id: forecast, description: Tomorrow.}
-`)
-	want := `agent.yaml:5:64: warning: the generated server does not serve "GRPC": this interface is not published
-agent.yaml:7:60: warning: the generated server does not speak version "0.3": this interface is not published (list it under protocol in a2agen.yaml)
-agent.yaml:10:1: warning: the generated server does not check credentials (check credentials in front of the server)
-`
-	if diff := cmp.Diff(want, problems); diff != "" {
-		t.Errorf("diagnostics (-want +got):\n%s", diff)
+// spoken are shipped versions in the bindings that an agent has which does not say.
+func spoken(versions ...string) (list []lower.Spoken) {
+	for _, v := range versions {
+		list = append(list, lower.Speak(v, lower.ShippedBindings(v), []string{runtime.BindingJSONRPC, runtime.BindingHTTP}))
 	}
+	return list
+}
+
+// refused lowers a card that cannot be, for 1.0, 0.3 and 0.2.
+func refused(t *testing.T, src string) string {
+	t.Helper()
+	c, list := card.Read("agent.yaml", []byte(src), noFiles)
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	agent, list := lower.Agent(c, spoken("1.0", "0.3", "0.2"))
+	if agent != nil {
+		t.Error("there is an agent")
+	}
+	var b strings.Builder
+	if err := list.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+// R89, R122, R124: a card that lists an interface which is not served is refused at its place.
+func TestInterfacesThatAreNotServedAreRefused(t *testing.T) {
+	got := refused(t, least+`supportedInterfaces:
+  - {url: /, protocolBinding: JSONRPC, protocolVersion: "1.0"}
+  - {url: /, protocolBinding: HTTP+JSON, protocolVersion: "0.3"}
+  - {url: /, protocolBinding: GRPC, protocolVersion: "1.0"}
+  - {url: /, protocolBinding: JSONRPC, protocolVersion: "0.1"}
+  - {url: /, protocolBinding: HTTP+JSON, protocolVersion: "0.2"}
+  - {url: "wss://example.com", protocolBinding: "https://example.com/ws/v1", protocolVersion: "1.0"}
+`)
+	want := `agent.yaml:8:31: the generated server does not serve GRPC (list it under bindings in a2agen.yaml, or take this interface out)
+agent.yaml:9:57: the generated server does not speak version "0.1" (list it under protocol in a2agen.yaml, or take this interface out)
+agent.yaml:10:31: version 0.2 of the protocol is not spoken over HTTP+JSON (take this interface out, or write JSONRPC)
+agent.yaml:11:49: the generated server does not serve the binding "https://example.com/ws/v1" (take this interface out)
+`
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
+// R123: without a list the card has every version in every binding that it is served in.
+func TestBindingsFillTheCard(t *testing.T) {
+	c, _ := card.Read("agent.yaml", []byte(least), noFiles)
+	agent, _ := lower.Agent(c, []lower.Spoken{
+		lower.Speak("1.0", lower.ShippedBindings("1.0"), []string{"GRPC", "HTTP+JSON"}),
+		lower.Speak("0.3", lower.ShippedBindings("0.3"), []string{"GRPC", "HTTP+JSON"}),
+		lower.Speak("0.1", lower.ShippedBindings("0.1"), []string{"GRPC", "HTTP+JSON"}),
+	})
 	var published a2a.AgentCard
 	if err := json.Unmarshal(agent.Card, &published); err != nil {
 		t.Fatal(err)
 	}
-	if len(published.SupportedInterfaces) != 1 || published.SupportedInterfaces[0].URL != "/a2a" {
-		t.Errorf("interfaces: %s", agent.Card)
+	var got []string
+	for _, i := range published.SupportedInterfaces {
+		got = append(got, i.ProtocolVersion+" "+i.ProtocolBinding+" "+i.URL)
 	}
-	if c := published.Capabilities; !*c.PushNotifications || c.ExtendedAgentCard != nil {
-		t.Errorf("capabilities: %s", agent.Card)
+	if diff := cmp.Diff([]string{"1.0 GRPC /", "1.0 HTTP+JSON /", "0.3 GRPC /", "0.3 HTTP+JSON /"}, got); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"GRPC", "HTTP+JSON"}, agent.Bindings); diff != "" {
+		t.Errorf("bindings (-want +got):\n%s", diff)
+	}
+}
+
+// TestShippedBindingsAreThoseOfTheDefinitions holds what is known without reading definitions to the definitions.
+func TestShippedBindingsAreThoseOfTheDefinitions(t *testing.T) {
+	var docs []*spec.Document
+	for _, v := range spec.Versions() {
+		doc, err := spec.Shipped(v)
+		if err != nil {
+			t.Fatal(err)
+		}
+		docs = append(docs, doc)
+	}
+	p, problems := lower.Protocol(docs)
+	if problems.HasErrors() {
+		t.Fatal(problems)
+	}
+	lower.AddWires(p, ir.ProtoJSON, ir.Proto)
+	for _, v := range p.Versions {
+		if diff := cmp.Diff(lower.BindingsOf(v), lower.ShippedBindings(v.Name)); diff != "" {
+			t.Errorf("%s (-definition +shipped):\n%s", v.Name, diff)
+		}
+	}
+}
+
+func TestCredentialsAreNotEnforced(t *testing.T) {
+	_, problems := lowered(t, least+"securitySchemes: {bearer: {httpAuthSecurityScheme: {scheme: bearer}}}\nsecurityRequirements: [{schemes: {bearer: {}}}]\n")
+	want := "agent.yaml:6:1: warning: the generated server does not check credentials (check credentials in front of the server)\n"
+	if diff := cmp.Diff(want, problems); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -197,31 +264,6 @@ extended: {skills: [storm], description: Warns of storms., documentationUrl: "ht
 	}
 	if !agent.Skills[0].Hidden || agent.Skills[1].Hidden {
 		t.Errorf("hidden: %v %v", agent.Skills[0].Hidden, agent.Skills[1].Hidden)
-	}
-}
-
-func TestInterfacesOfWhichNoneIsServedAreAnError(t *testing.T) {
-	agent, problems := lowered(t, least+"supportedInterfaces:\n  - {url: \"https://a.example.com\", protocolBinding: GRPC, protocolVersion: \"1.0\"}\n")
-	if agent != nil || !strings.Contains(problems, "agent.yaml:6:3: the generated server serves none of the interfaces (add one") {
-		t.Errorf("agent %v, problems:\n%s", agent, problems)
-	}
-}
-
-func TestHTTPJSONIsForVersionsWithRoutes(t *testing.T) {
-	c, _ := card.Read("agent.yaml", []byte(least+"supportedInterfaces:\n"+
-		"  - {url: /a, protocolBinding: HTTP+JSON, protocolVersion: \"1.0\"}\n"+
-		"  - {url: /b, protocolBinding: HTTP+JSON, protocolVersion: \"0.3\"}\n"), noFiles)
-	routed := &ir.Operation{HTTP: []ir.Route{{Verb: "GET", Path: "/tasks"}}}
-	problems := lower.CheckBindings(c, &ir.Protocol{Versions: []*ir.Version{
-		{Name: "1.0", Operations: []*ir.Operation{routed}}, {Name: "0.3", Operations: []*ir.Operation{{}}},
-	}})
-	var b strings.Builder
-	if err := problems.WriteText(&b); err != nil {
-		t.Fatal(err)
-	}
-	want := "agent.yaml:7:32: the generated server speaks version 0.3 over JSON-RPC only (take this interface out, or write JSONRPC)\n"
-	if diff := cmp.Diff(want, b.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
@@ -306,7 +348,7 @@ func TestEveryCardThatIsReadRoundTripsThroughTheEmittedCodec(t *testing.T) {
 			if list.HasErrors() {
 				t.Fatal(list)
 			}
-			agent, list := lower.Agent(c, []string{"1.0"})
+			agent, list := lower.Agent(c, everything)
 			if list.HasErrors() {
 				t.Fatal(list)
 			}
@@ -325,6 +367,9 @@ func TestEveryCardThatIsReadRoundTripsThroughTheEmittedCodec(t *testing.T) {
 	}
 }
 
+// everything is 1.0 in all bindings, and in one of somebody's own.
+var everything = []lower.Spoken{{Version: "1.0", Bindings: []string{"JSONRPC", "HTTP+JSON", "GRPC", "https://example.com/bindings/ws/v1"}}}
+
 // FuzzAgent holds reader and lowering together to that promise for any text.
 func FuzzAgent(f *testing.F) {
 	archive, err := txtar.ParseFile("../card/testdata/valid.txtar")
@@ -339,7 +384,7 @@ func FuzzAgent(f *testing.F) {
 		if list.HasErrors() {
 			return
 		}
-		agent, list := lower.Agent(c, []string{"1.0"})
+		agent, list := lower.Agent(c, spoken("1.0"))
 		if list.HasErrors() {
 			return
 		}

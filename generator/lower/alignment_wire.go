@@ -75,7 +75,7 @@ func (a *aligner) begin(t *alignedType) {
 	}
 	layout := &ir.Layout{Type: typ, Name: typ.Name}
 	if slices.ContainsFunc(a.wire.Layouts, func(l *ir.Layout) bool { return l.Type == typ }) {
-		layout.Variant = names.Go(t.old)
+		layout.Variant = strings.Replace(names.Go(t.old), typ.Go, "", 1) // the name begins with the type's
 	}
 	a.wire.Layouts = append(a.wire.Layouts, layout)
 	a.layouts[[2]string{t.old, t.hub}] = layout

@@ -61,7 +61,7 @@ func diagnostics(t *testing.T, files map[string][]byte) string {
 	c, problems := card.Read("agent.yaml", files["agent.yaml"], noFiles)
 	list.Add(problems...)
 	if !list.HasErrors() {
-		_, problems = lower.Agent(c, cfg.Versions())
+		_, problems = lower.Agent(c, spoken(cfg.Versions()...))
 		list.Add(problems...)
 	}
 	list.Sort()

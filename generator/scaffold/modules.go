@@ -9,21 +9,32 @@ import (
 	"golang.org/x/mod/module"
 
 	"github.com/a2agen/a2agen"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Modules are what a project needs beside the runtime, at the versions that the runtime is tested with.
 type Modules []module.Version
 
-// sqliteStore is the package of the runtime that a project links whose tasks are kept in a file.
-const sqliteStore = "runtime/store/sqlite"
+// Packages of the runtime that a project links whose tasks are kept in a file, or that speaks gRPC.
+const (
+	sqliteStore = "runtime/store/sqlite"
+	grpcServer  = "runtime/server/grpcserver"
+)
 
-// ModulesOf are the modules of a project whose tasks are kept in a file, or in memory.
-func ModulesOf(file bool) (ms Modules) {
-	if !file {
-		return nil
+// ModulesOf are the modules of a project with that configuration.
+func ModulesOf(c *config.Config) (ms Modules) {
+	var paths []string
+	link := func(pkg string) {
+		chosen := a2agen.Chosen[pkg]
+		paths = append(append(paths, chosen), a2agen.Behind[chosen]...)
 	}
-	chosen := a2agen.Chosen[sqliteStore]
-	paths := append([]string{chosen}, a2agen.Behind[chosen]...)
+	if c.Store == config.StoreSQLite {
+		link(sqliteStore)
+	}
+	if c.Serves(runtime.BindingGRPC) {
+		link(grpcServer)
+	}
 	for _, r := range required(a2agen.GoMod()) {
 		if slices.Contains(paths, r.Path) {
 			ms = append(ms, r)

@@ -14,6 +14,8 @@ import (
 	"golang.org/x/mod/module"
 
 	"github.com/a2agen/a2agen"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 func TestGoModNamesTheRuntime(t *testing.T) {
@@ -160,13 +162,25 @@ func TestCheckModule(t *testing.T) {
 	}
 }
 
-// TestModulesOfAFileAreAllThatItNeeds: go.mod of a project names every module that its store links on some system, with
+// TestModulesAreAllThatAProjectNeeds: go.mod of a project names every module that what it chose links on some system, with
 // the hashes of our go.sum, so that there is nothing to tidy.
-func TestModulesOfAFileAreAllThatItNeeds(t *testing.T) {
-	ms := ModulesOf(true)
+func TestModulesAreAllThatAProjectNeeds(t *testing.T) {
+	for pkg, c := range map[string]*config.Config{
+		sqliteStore: {Store: config.StoreSQLite},
+		grpcServer:  {Bindings: []config.Binding{{Name: runtime.BindingGRPC}}},
+	} {
+		modulesAreAll(t, pkg, ModulesOf(c))
+	}
+	if len(ModulesOf(config.Default())) > 0 {
+		t.Error("an agent that chose nothing needs modules")
+	}
+}
+
+func modulesAreAll(t *testing.T, pkg string, ms Modules) {
+	t.Helper()
 	for _, system := range []string{"linux/amd64", "linux/386", "windows/amd64", "darwin/arm64", "freebsd/amd64"} {
 		goos, arch, _ := strings.Cut(system, "/")
-		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", a2agen.Module+"/"+sqliteStore)
+		cmd := exec.Command("go", "list", "-deps", "-f", "{{with .Module}}{{.Path}}{{end}}", a2agen.Module+"/"+pkg)
 		cmd.Env = append(os.Environ(), "GOOS="+goos, "GOARCH="+arch, "CGO_ENABLED=0")
 		out, err := cmd.Output()
 		if err != nil {
@@ -180,8 +194,5 @@ func TestModulesOfAFileAreAllThatItNeeds(t *testing.T) {
 	}
 	if n := strings.Count(string(ms.Sums()), "\n"); n != 2*len(ms) {
 		t.Errorf("%d modules have %d lines in go.sum", len(ms), n)
-	}
-	if len(ModulesOf(false)) > 0 {
-		t.Error("memory needs modules")
 	}
 }

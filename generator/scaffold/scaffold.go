@@ -35,6 +35,7 @@ type Project struct {
 	// ProtocolImport is the import path of a shared protocol package; "" when the project has its own.
 	ProtocolImport string
 	Runtime        Runtime
+	Modules        Modules // beside the runtime's
 }
 
 // Files renders the files of a fresh project that are there once, whatever its skills: all but the two YAML files and the
@@ -56,7 +57,7 @@ func Files(p Project) ([]output.File, error) {
 	} {
 		r.add(f.path, f.template, v)
 	}
-	r.files = append(r.files, p.Runtime.files(p.Module, ModulesOf(p.Agent.Store != ""))...)
+	r.files = append(r.files, p.Runtime.files(p.Module, p.Modules)...)
 	return r.files, r.err
 }
 

@@ -2604,22 +2604,16 @@ func memberTaskPushNotificationConfigV03ProtoPushNotificationConfig(tag uint32) 
 	return ""
 }
 
-func appendTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(
-	b []byte, x *TaskPushNotificationConfig,
-) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest)
+func appendTaskPushNotificationConfigV03ProtoCreateRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
+	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03ProtoCreateRequest)
 }
 
-func decodeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(
-	src []byte, x *TaskPushNotificationConfig,
-) error {
-	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest,
-		writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest)
+func decodeTaskPushNotificationConfigV03ProtoCreateRequest(src []byte, x *TaskPushNotificationConfig) error {
+	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoCreateRequest,
+		writeTaskPushNotificationConfigV03ProtoCreateRequest)
 }
 
-func writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(
-	w *wire.ProtoWriter, x *TaskPushNotificationConfig,
-) error {
+func writeTaskPushNotificationConfigV03ProtoCreateRequest(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2633,9 +2627,7 @@ func writeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequ
 	return nil
 }
 
-func readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(
-	r *wire.ProtoReader, x *TaskPushNotificationConfig,
-) {
+func readTaskPushNotificationConfigV03ProtoCreateRequest(r *wire.ProtoReader, x *TaskPushNotificationConfig) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2648,13 +2640,13 @@ func readTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigReque
 			r.Skip(tag)
 		}
 		if r.Failed() {
-			r.In(memberTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(tag))
+			r.In(memberTaskPushNotificationConfigV03ProtoCreateRequest(tag))
 			return
 		}
 	}
 }
 
-func memberTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest(tag uint32) string {
+func memberTaskPushNotificationConfigV03ProtoCreateRequest(tag uint32) string {
 	switch tag >> 3 {
 	case 1:
 		return "parent"

@@ -373,6 +373,7 @@ func newVersionV03() *runtime.Version {
 		AppendCard: runtime.AppendCard(appendAgentCardV03JSON),
 		ReadCard:   runtime.ReadCard(readAgentCardV03JSON, asCard),
 		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
+		Wires:      []*runtime.Wire{wireV03ProtoJSON()},
 	}
 }
 
@@ -414,6 +415,340 @@ func encodeResultV03JSON(dst []byte, v any) ([]byte, error) {
 
 func parseResultV03JSON(src []byte) (any, error) {
 	x, err := wire.Decode(src, readSendMessageResponseV03JSON)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	}
+	return nil, &wire.Error{Reason: "neither a task nor a message"}
+}
+
+func wireV03ProtoJSON() *runtime.Wire {
+	return &runtime.Wire{
+		Encoding: runtime.EncodingProtoJSON,
+		Table: runtime.Table{
+			Operations: []*runtime.Operation{
+				{
+					Role:          runtime.RoleSend,
+					RPC:           "message/send",
+					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
+					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
+					Append:        encodeResultV03ProtoJSON,
+					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
+					Read:          parseResultV03ProtoJSON,
+				},
+				{
+					Role:          runtime.RoleStream,
+					RPC:           "message/stream",
+					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/message:stream", Body: "*"}},
+					Stream:        true,
+					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
+					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
+					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+				},
+				{
+					Role:          runtime.RoleGet,
+					RPC:           "tasks/get",
+					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}"}},
+					Decode:        runtime.RequestOf(readGetTaskRequestV03ProtoJSON, neutralGetTaskRequest),
+					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03ProtoJSON),
+					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+				},
+				{
+					Role:          runtime.RoleCancel,
+					RPC:           "tasks/cancel",
+					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"}},
+					Decode:        runtime.RequestOf(readCancelTaskRequestV03ProtoJSON, neutralCancelTaskRequest),
+					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03ProtoJSON),
+					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+				},
+				{
+					Role:          runtime.RoleSubscribe,
+					RPC:           "tasks/resubscribe",
+					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"}},
+					Stream:        true,
+					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV03ProtoJSON, neutralSubscribeToTaskRequest),
+					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03ProtoJSON),
+					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+				},
+				{
+					Role: runtime.RolePushCreate,
+					RPC:  "tasks/pushNotificationConfig/set",
+					HTTP: []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
+						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "config"}},
+					Decode: runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest,
+						neutralTaskPushNotificationConfig),
+					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+				},
+				{
+					Role: runtime.RolePushGet,
+					RPC:  "tasks/pushNotificationConfig/get",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
+					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON,
+						neutralGetTaskPushNotificationConfigRequest),
+					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03ProtoJSON),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+				},
+				{
+					Role: runtime.RolePushList,
+					RPC:  "tasks/pushNotificationConfig/list",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"}},
+					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON,
+						neutralListTaskPushNotificationConfigsRequest),
+					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03ProtoJSON),
+					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03ProtoJSON),
+				},
+				{
+					Role: runtime.RolePushDelete,
+					RPC:  "tasks/pushNotificationConfig/delete",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
+					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON,
+						neutralDeleteTaskPushNotificationConfigRequest),
+					Append:        runtime.AppendNothing("{}"),
+					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON),
+					Read:          runtime.ReadNothing,
+				},
+				{
+					Role:          runtime.RoleExtendedCard,
+					RPC:           "agent/getAuthenticatedExtendedCard",
+					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/card"}},
+					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
+					Append:        runtime.AppendOf(appendAgentCardV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
+					Read:          runtime.ReadOf(readAgentCardV03ProtoJSON),
+				},
+			},
+			AppendEvent: encodeEventV03ProtoJSON,
+			ReadEvent:   parseEventV03ProtoJSON,
+		},
+		Append: func(dst []byte, v any) ([]byte, error) {
+			switch v := runtime.Generated(v).(type) {
+			case *APIKeySecurityScheme:
+				return appendAPIKeySecuritySchemeV03ProtoJSON(dst, v)
+			case *AgentCapabilities:
+				return appendAgentCapabilitiesV03ProtoJSON(dst, v)
+			case *AgentCard:
+				return appendAgentCardV03ProtoJSON(dst, v)
+			case *AgentCardSignature:
+				return appendAgentCardSignatureV03ProtoJSON(dst, v)
+			case *AgentExtension:
+				return appendAgentExtensionV03ProtoJSON(dst, v)
+			case *AgentProvider:
+				return appendAgentProviderV03ProtoJSON(dst, v)
+			case *AgentSkill:
+				return appendAgentSkillV03ProtoJSON(dst, v)
+			case *Artifact:
+				return appendArtifactV03ProtoJSON(dst, v)
+			case *AuthenticationInfo:
+				return appendAuthenticationInfoV03ProtoJSON(dst, v)
+			case *AuthorizationCodeOAuthFlow:
+				return appendAuthorizationCodeOAuthFlowV03ProtoJSON(dst, v)
+			case *CancelTaskRequest:
+				return appendCancelTaskRequestV03ProtoJSON(dst, v)
+			case *ClientCredentialsOAuthFlow:
+				return appendClientCredentialsOAuthFlowV03ProtoJSON(dst, v)
+			case *DeleteTaskPushNotificationConfigRequest:
+				return appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(dst, v)
+			case *GetExtendedAgentCardRequest:
+				return appendGetExtendedAgentCardRequestV03ProtoJSON(dst, v)
+			case *GetTaskPushNotificationConfigRequest:
+				return appendGetTaskPushNotificationConfigRequestV03ProtoJSON(dst, v)
+			case *GetTaskRequest:
+				return appendGetTaskRequestV03ProtoJSON(dst, v)
+			case *HTTPAuthSecurityScheme:
+				return appendHTTPAuthSecuritySchemeV03ProtoJSON(dst, v)
+			case *ImplicitOAuthFlow:
+				return appendImplicitOAuthFlowV03ProtoJSON(dst, v)
+			case *ListTaskPushNotificationConfigsRequest:
+				return appendListTaskPushNotificationConfigsRequestV03ProtoJSON(dst, v)
+			case *ListTaskPushNotificationConfigsResponse:
+				return appendListTaskPushNotificationConfigsResponseV03ProtoJSON(dst, v)
+			case *Message:
+				return appendMessageV03ProtoJSON(dst, v)
+			case *MutualTLSSecurityScheme:
+				return appendMutualTLSSecuritySchemeV03ProtoJSON(dst, v)
+			case *OAuth2SecurityScheme:
+				return appendOAuth2SecuritySchemeV03ProtoJSON(dst, v)
+			case *OAuthFlows:
+				return appendOAuthFlowsV03ProtoJSON(dst, v)
+			case *OpenIDConnectSecurityScheme:
+				return appendOpenIDConnectSecuritySchemeV03ProtoJSON(dst, v)
+			case *Part:
+				return appendPartV03ProtoJSON(dst, v)
+			case *PasswordOAuthFlow:
+				return appendPasswordOAuthFlowV03ProtoJSON(dst, v)
+			case *SecurityRequirement:
+				return appendSecurityRequirementV03ProtoJSON(dst, v)
+			case *SecurityScheme:
+				return appendSecuritySchemeV03ProtoJSON(dst, v)
+			case *SendMessageConfiguration:
+				return appendSendMessageConfigurationV03ProtoJSON(dst, v)
+			case *SendMessageRequest:
+				return appendSendMessageRequestV03ProtoJSON(dst, v)
+			case *SendMessageResponse:
+				return appendSendMessageResponseV03ProtoJSON(dst, v)
+			case *StreamResponse:
+				return appendStreamResponseV03ProtoJSON(dst, v)
+			case *StringList:
+				return appendStringListV03ProtoJSON(dst, v)
+			case *SubscribeToTaskRequest:
+				return appendSubscribeToTaskRequestV03ProtoJSON(dst, v)
+			case *Task:
+				return appendTaskV03ProtoJSON(dst, v)
+			case *TaskArtifactUpdateEvent:
+				return appendTaskArtifactUpdateEventV03ProtoJSON(dst, v)
+			case *TaskPushNotificationConfig:
+				return appendTaskPushNotificationConfigV03ProtoJSON(dst, v)
+			case *TaskStatus:
+				return appendTaskStatusV03ProtoJSON(dst, v)
+			case *TaskStatusUpdateEvent:
+				return appendTaskStatusUpdateEventV03ProtoJSON(dst, v)
+			default:
+				return dst, runtime.Unexpected(v, "a message of 0.3/protojson")
+			}
+		},
+		Read: func(src []byte, v any) error {
+			var r wire.Reader
+			r.Reset(src)
+			switch v := v.(type) {
+			case *APIKeySecurityScheme:
+				readAPIKeySecuritySchemeV03ProtoJSON(&r, v)
+			case *AgentCapabilities:
+				readAgentCapabilitiesV03ProtoJSON(&r, v)
+			case *AgentCard:
+				readAgentCardV03ProtoJSON(&r, v)
+			case *AgentCardSignature:
+				readAgentCardSignatureV03ProtoJSON(&r, v)
+			case *AgentExtension:
+				readAgentExtensionV03ProtoJSON(&r, v)
+			case *AgentProvider:
+				readAgentProviderV03ProtoJSON(&r, v)
+			case *AgentSkill:
+				readAgentSkillV03ProtoJSON(&r, v)
+			case *Artifact:
+				readArtifactV03ProtoJSON(&r, v)
+			case *AuthenticationInfo:
+				readAuthenticationInfoV03ProtoJSON(&r, v)
+			case *AuthorizationCodeOAuthFlow:
+				readAuthorizationCodeOAuthFlowV03ProtoJSON(&r, v)
+			case *CancelTaskRequest:
+				readCancelTaskRequestV03ProtoJSON(&r, v)
+			case *ClientCredentialsOAuthFlow:
+				readClientCredentialsOAuthFlowV03ProtoJSON(&r, v)
+			case *DeleteTaskPushNotificationConfigRequest:
+				readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+			case *GetExtendedAgentCardRequest:
+				readGetExtendedAgentCardRequestV03ProtoJSON(&r, v)
+			case *GetTaskPushNotificationConfigRequest:
+				readGetTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+			case *GetTaskRequest:
+				readGetTaskRequestV03ProtoJSON(&r, v)
+			case *HTTPAuthSecurityScheme:
+				readHTTPAuthSecuritySchemeV03ProtoJSON(&r, v)
+			case *ImplicitOAuthFlow:
+				readImplicitOAuthFlowV03ProtoJSON(&r, v)
+			case *ListTaskPushNotificationConfigsRequest:
+				readListTaskPushNotificationConfigsRequestV03ProtoJSON(&r, v)
+			case *ListTaskPushNotificationConfigsResponse:
+				readListTaskPushNotificationConfigsResponseV03ProtoJSON(&r, v)
+			case *Message:
+				readMessageV03ProtoJSON(&r, v)
+			case *MutualTLSSecurityScheme:
+				readMutualTLSSecuritySchemeV03ProtoJSON(&r, v)
+			case *OAuth2SecurityScheme:
+				readOAuth2SecuritySchemeV03ProtoJSON(&r, v)
+			case *OAuthFlows:
+				readOAuthFlowsV03ProtoJSON(&r, v)
+			case *OpenIDConnectSecurityScheme:
+				readOpenIDConnectSecuritySchemeV03ProtoJSON(&r, v)
+			case *Part:
+				readPartV03ProtoJSON(&r, v)
+			case *PasswordOAuthFlow:
+				readPasswordOAuthFlowV03ProtoJSON(&r, v)
+			case *SecurityRequirement:
+				readSecurityRequirementV03ProtoJSON(&r, v)
+			case *SecurityScheme:
+				readSecuritySchemeV03ProtoJSON(&r, v)
+			case *SendMessageConfiguration:
+				readSendMessageConfigurationV03ProtoJSON(&r, v)
+			case *SendMessageRequest:
+				readSendMessageRequestV03ProtoJSON(&r, v)
+			case *SendMessageResponse:
+				readSendMessageResponseV03ProtoJSON(&r, v)
+			case *StreamResponse:
+				readStreamResponseV03ProtoJSON(&r, v)
+			case *StringList:
+				readStringListV03ProtoJSON(&r, v)
+			case *SubscribeToTaskRequest:
+				readSubscribeToTaskRequestV03ProtoJSON(&r, v)
+			case *Task:
+				readTaskV03ProtoJSON(&r, v)
+			case *TaskArtifactUpdateEvent:
+				readTaskArtifactUpdateEventV03ProtoJSON(&r, v)
+			case *TaskPushNotificationConfig:
+				readTaskPushNotificationConfigV03ProtoJSON(&r, v)
+			case *TaskStatus:
+				readTaskStatusV03ProtoJSON(&r, v)
+			case *TaskStatusUpdateEvent:
+				readTaskStatusUpdateEventV03ProtoJSON(&r, v)
+			default:
+				return runtime.Unexpected(v, "a message of 0.3/protojson")
+			}
+			return r.Done()
+		},
+	}
+}
+
+func encodeEventV03ProtoJSON(dst []byte, v runtime.Event) ([]byte, error) {
+	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
+		return appendStreamResponseV03ProtoJSON(dst, &StreamResponse{Payload: payload})
+	}
+	return dst, runtime.Unexpected(v, "a stream item")
+}
+
+func parseEventV03ProtoJSON(src []byte) (runtime.Event, error) {
+	x, err := wire.Decode(src, readStreamResponseV03ProtoJSON)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
+	case *UnknownStreamResponsePayload:
+		if v.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
+	}
+	return nil, &wire.Error{Reason: "no event that is known"}
+}
+
+func encodeResultV03ProtoJSON(dst []byte, v any) ([]byte, error) {
+	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
+		return appendSendMessageResponseV03ProtoJSON(dst, &SendMessageResponse{Payload: payload})
+	}
+	return dst, runtime.Unexpected(v, "the result of a send")
+}
+
+func parseResultV03ProtoJSON(src []byte) (any, error) {
+	x, err := wire.Decode(src, readSendMessageResponseV03ProtoJSON)
 	if err != nil {
 		return nil, err
 	}

@@ -522,7 +522,7 @@ func appendStreamResponseV01JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	case *TaskArtifactUpdateEvent:
 		return appendTaskArtifactUpdateEventV01JSON(b, c)
 	case *Task:
-		return appendTaskV01JSONTaskUpdate(b, c)
+		return appendTaskV01JSONUpdate(b, c)
 	case *Message:
 		return appendMessageV01JSONAnsweredUpdate(b, c)
 	case *UnknownStreamResponsePayload:
@@ -544,7 +544,7 @@ func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
 	case 1:
 		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV01JSON)
 	case 2:
-		x.Payload = wire.ReadNew(r, readTaskV01JSONTaskUpdate)
+		x.Payload = wire.ReadNew(r, readTaskV01JSONUpdate)
 	case 3:
 		x.Payload = wire.ReadNew(r, readMessageV01JSONAnsweredUpdate)
 	default:
@@ -590,7 +590,7 @@ var readTaskV01JSON = wire.Fields[*Task]{
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }.Read
 
-func appendTaskV01JSONTaskUpdate(b []byte, x *Task) ([]byte, error) {
+func appendTaskV01JSONUpdate(b []byte, x *Task) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -603,7 +603,7 @@ func appendTaskV01JSONTaskUpdate(b []byte, x *Task) ([]byte, error) {
 	return wire.EndObject(b, start), err
 }
 
-var readTaskV01JSONTaskUpdate = wire.Fields[*Task]{
+var readTaskV01JSONUpdate = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "status", Required: true,
 		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},

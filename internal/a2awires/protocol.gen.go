@@ -924,12 +924,11 @@ func wireV03ProtoJSON() *runtime.Wire {
 					RPC:  "tasks/pushNotificationConfig/set",
 					HTTP: []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
 						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "config"}},
-					Decode: runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest,
+					Decode: runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest,
 						neutralTaskPushNotificationConfig),
-					Append: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
-					AppendRequest: runtime.AppendOf(
-						appendTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest),
-					Read: runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
 				},
 				{
 					Role: runtime.RolePushGet,
@@ -1258,11 +1257,10 @@ func wireV03Proto() *runtime.Wire {
 					Role: runtime.RolePushCreate,
 					RPC:  "tasks/pushNotificationConfig/set",
 					GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(
-						decodeTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest,
+					Decode: runtime.ProtoRequest(decodeTaskPushNotificationConfigV03ProtoCreateRequest,
 						neutralTaskPushNotificationConfig),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
-					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoCreateTaskPushNotificationConfigRequest),
+					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoCreateRequest),
 					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
 				},
 				{

@@ -192,12 +192,12 @@ func (p *project) requireRuntime(rt scaffold.Runtime) (files []output.File, note
 
 // lacking are the modules that go.mod does not name although a2agen.yaml asks for what needs them.
 func (p *project) lacking() scaffold.Modules {
-	store := p.store
-	if src, err := p.ReadFile(config.File); err == nil && store == "" {
-		c, _ := config.Read(config.File, src)
-		store = c.Store
+	src := p.config
+	if src == nil {
+		src, _ = p.ReadFile(config.File) // without one the defaults count
 	}
-	return scaffold.ModulesOf(store == config.StoreSQLite).Lacking(p.goMod.data)
+	c, _ := config.Read(config.File, src)
+	return scaffold.ModulesOf(c).Lacking(p.goMod.data)
 }
 
 // splicedModules adds requirements to the text of a go.mod.

@@ -32,9 +32,10 @@ type InitOptions struct {
 	CardFile string   // an agent card of any version to start from, instead of Name and Skills: a file, or a URL
 	// AllowPrivate fetches the card from private addresses too.
 	AllowPrivate bool
-	Runtime      string // checkout of a2agen to build against
-	Vendor       bool   // put the runtime's source into the project
-	Store        string // where tasks are kept: [config.StoreMemory] or [config.StoreSQLite]; in memory
+	Runtime      string   // checkout of a2agen to build against
+	Vendor       bool     // put the runtime's source into the project
+	Store        string   // where tasks are kept: [config.StoreMemory] or [config.StoreSQLite]; in memory
+	Bindings     []string // in which the agent is served, the preferred one first; see [config.Bindings]
 }
 
 // DefaultSkill is the skill of an agent that was not told any.
@@ -76,6 +77,11 @@ func (o *InitOptions) check() error {
 	}
 	if o.Store != "" && o.Store != config.StoreMemory && o.Store != config.StoreSQLite {
 		return badArgument("--store %.40q: it is %s or %s", o.Store, config.StoreMemory, config.StoreSQLite)
+	}
+	for i, b := range o.Bindings {
+		if !slices.Contains(config.Bindings(), b) || slices.Contains(o.Bindings[:i], b) {
+			return badArgument("--bindings %.40q: give some of %s, each once", strings.Join(o.Bindings, ","), strings.Join(config.Bindings(), ","))
+		}
 	}
 	for flag, ids := range map[string][]string{"--skill": o.Skills, "--text": o.Texts} {
 		if slices.Contains(ids, "") {
@@ -188,7 +194,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Report{}, err
 	}
-	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store)}
+	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store, o.Bindings)}
 	over := map[string][]byte{}
 	for name, data := range fresh {
 		if _, err := p.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
@@ -197,9 +203,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	}
 	pr := &project{Project: p, tool: o.Tool, module: modfile.ModulePath(goData), unpacked: rt.Unpacks()}
 	p.AllowHeaderless(pr.headerless)
-	if _, fresh := over[config.File]; fresh {
-		pr.store = o.Store
-	}
+	pr.config = over[config.File]
 	var further []output.File
 	r := Report{}
 	if goData != nil {

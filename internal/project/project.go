@@ -33,7 +33,7 @@ type project struct {
 	module   string // import path of the project's folder
 	goMod    goMod
 	unpacked bool   // go.mod takes the runtime from the project itself
-	store    string // of a2agen.yaml, when that is not on the disk yet
+	config   []byte // a2agen.yaml, when that is not on the disk yet
 	unpinned bool   // whatever definition of a protocol the tool has is taken
 	whole    bool   // generate the whole model (see [generator.Inputs])
 }
@@ -240,7 +240,7 @@ func (r *Report) describe(pl *disk.Plan) {
 // scaffold describes the project to the scaffold's templates.
 func (p *project) scaffold(out generator.Output) scaffold.Project {
 	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
-		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport}
+		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config)}
 }
 
 // Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.

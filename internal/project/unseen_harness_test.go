@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/scaffold"
 	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
@@ -206,8 +207,8 @@ func (u unseen) run(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	files := map[string]string{
-		"go.mod":  "module example.com/both\n\ngo 1.26\n\nrequire github.com/a2agen/a2agen v0.0.0\n\nreplace github.com/a2agen/a2agen => " + root + "\n\n" + scaffold.ModulesOf(true).Requirement(),
-		"go.sum":  string(scaffold.ModulesOf(true).Sums()),
+		"go.mod":  "module example.com/both\n\ngo 1.26\n\nrequire github.com/a2agen/a2agen v0.0.0\n\nreplace github.com/a2agen/a2agen => " + root + "\n\n" + modulesOfAFile.Requirement(),
+		"go.sum":  string(modulesOfAFile.Sums()),
 		"main.go": strings.ReplaceAll(unseenMain, "VERSION", u.version), "ask.go": u.ask,
 	}
 	for folder, versions := range map[string]string{"plain": `["1.0", "0.3"]`, "unseen": `[{version: "` + u.version + `", file: ` + u.file + `}, "1.0", "0.3"]`} {
@@ -251,3 +252,6 @@ func (u unseen) check(t *testing.T, out string) {
 		}
 	}
 }
+
+// modulesOfAFile are what an agent links whose tasks are kept in a file.
+var modulesOfAFile = scaffold.ModulesOf(&config.Config{Store: config.StoreSQLite})

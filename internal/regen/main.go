@@ -79,16 +79,14 @@ func generate() ([]output.File, error) {
 // protocolPackage is a protocol package of this repository.
 type protocolPackage struct {
 	generator.Carried
-	encodings []ir.Encoding
-	own       bool // it has operations that no version has
+	own bool // it has operations that no version has
 }
 
 // packages are those that the tool carries, and one of all versions in all encodings.
 func packages() []protocolPackage {
 	list := []protocolPackage{{
-		Carried:   generator.Carried{Folder: "internal/a2awires", Versions: spec.Versions()},
-		encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto},
-		own:       true,
+		Carried: generator.Carried{Folder: "internal/a2awires", Versions: spec.Versions(), Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}},
+		own:     true,
 	}}
 	for _, p := range generator.CarriedPackages() {
 		list = append(list, protocolPackage{Carried: p})
@@ -114,7 +112,7 @@ func (pkg protocolPackage) protocol() (*ir.Protocol, error) {
 	if problems.HasErrors() {
 		return nil, fmt.Errorf("lower the definitions: %s", problems[0])
 	}
-	lower.AddWires(p, pkg.encodings...)
+	lower.AddWires(p, pkg.Encodings...)
 	return p, nil
 }
 

@@ -112,29 +112,13 @@ func (s *Server) init(cfg Config) error {
 func (s *Server) readCard(card runtime.Card) error {
 	var hosts []string
 	for _, i := range s.engine.Info().Interfaces {
-		if i.Binding != runtime.BindingJSONRPC && i.Binding != runtime.BindingHTTP {
-			continue
-		}
-		u, err := url.Parse(i.URL)
+		host, err := s.readInterface(i)
 		if err != nil {
-			return fmt.Errorf("server: interface url: %w", err)
+			return err
 		}
-		// A URL with a host may be somebody else's.
-		if u.Host == "" && i.Version != "" && s.engine.Spoken(i.Version) == nil {
-			return fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package "+
-				"does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
-		}
-		if v := s.engine.Spoken(i.Version); i.Binding == runtime.BindingHTTP && v != nil && len(s.rest[v.Index].routes) == 0 {
-			return fmt.Errorf("server: the card offers HTTP+JSON at %q, which version %s has no routes for", i.URL, i.Version)
-		}
-		if i.Binding == runtime.BindingHTTP {
-			s.addBase(u.EscapedPath())
-		} else {
-			s.addPath(u.Path)
-		}
-		hosts = append(hosts, u.Host)
+		hosts = append(hosts, host)
 	}
-	if len(s.paths)+len(s.bases) == 0 {
+	if len(s.paths)+len(s.bases) == 0 && s.transport == nil {
 		s.addPath("/")
 	}
 	base, err := s.card.init(s, card)
@@ -154,6 +138,42 @@ func (s *Server) readCard(card runtime.Card) error {
 		}
 	}
 	return nil
+}
+
+// readInterface takes from an interface of the card where it is served, and under which host. One that is not served is an
+// error, unless it may be somebody else's, since its URL has a host.
+func (s *Server) readInterface(i runtime.Interface) (host string, err error) {
+	switch i.Binding {
+	case runtime.BindingJSONRPC, runtime.BindingHTTP:
+	case runtime.BindingGRPC:
+		if !strings.HasPrefix(i.URL, "/") {
+			return i.URL, nil // host:port, which is no URL
+		}
+	default:
+		return "", nil
+	}
+	u, err := url.Parse(i.URL)
+	if err != nil {
+		return "", fmt.Errorf("server: interface url: %w", err)
+	}
+	v := s.engine.Spoken(i.Version)
+	switch {
+	case u.Host == "" && i.Version != "" && v == nil:
+		return "", fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package "+
+			"does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
+	case u.Host == "" && v != nil && v.Over(i.Binding) == nil:
+		return "", fmt.Errorf("server: the card offers version %s over %s at %q, for which the protocol package has no codec: "+
+			"list it under \"bindings\" where that package is generated", i.Version, i.Binding, i.URL)
+	case u.Host == "" && i.Binding == runtime.BindingGRPC && s.transport == nil:
+		return "", fmt.Errorf("server: the card offers %s at %q: give the server grpcserver.Serve()", i.Binding, i.URL)
+	}
+	switch i.Binding {
+	case runtime.BindingHTTP:
+		s.addBase(u.EscapedPath())
+	case runtime.BindingJSONRPC:
+		s.addPath(u.Path)
+	}
+	return u.Host, nil
 }
 
 // addPath serves JSON-RPC at the path and at the path + "/".

@@ -8,12 +8,13 @@ import "example.com/routes/a2a"
 const CardJSON = `{"name":"GeoSpatial Route Planner Agent","description":"Provides advanced route planning, traffic ` +
 	`analysis, and custom map generation services. This agent can calculate optimal routes, estimate travel times ` +
 	`considering real-time traffic, and create personalized maps with points of interest.","version":"1.2.0",` +
-	`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],` +
-	`"provider":{"organization":"Example Geo Services Inc.","url":"https://www.examplegeoservices.com"},` +
-	`"documentationUrl":"https://docs.examplegeoservices.com/georoute-agent/api",` +
-	`"iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,"pushNotifications":true,` +
-	`"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1","description":"Skills can be called ` +
-	`by id, with typed input and output.","params":{"skills":{"route-optimizer-traffic":{"input":` +
+	`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/",` +
+	`"protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],"provider":{"organization":"Example Geo Services Inc.",` +
+	`"url":"https://www.examplegeoservices.com"},"documentationUrl":"https://docs.examplegeoservices.com/georoute-agent` +
+	`/api","iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,` +
+	`"pushNotifications":true,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1",` +
+	`"description":"Skills can be called by id, with typed input and output.",` +
+	`"params":{"skills":{"route-optimizer-traffic":{"input":` +
 	schemaRouteOptimizerTrafficInput + `,"output":` + schemaRouteOptimizerTrafficOutput +
 	`},"custom-map-generator":{"input":` + schemaCustomMapGeneratorInput + `,"output":` + schemaCustomMapGeneratorOutput +
 	`}}}}]},"defaultInputModes":["application/json","text/plain"],"defaultOutputModes":["application/json",` +

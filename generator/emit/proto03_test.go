@@ -8,17 +8,11 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
-	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/spec"
 )
 
-// TestTheProtoJSONOf03ThatIsTestedIsFresh keeps the codec that package a2aall has in its tests, and only there.
-func TestTheProtoJSONOf03ThatIsTestedIsFresh(t *testing.T) { fresh03(t, ir.ProtoJSON, Codec) }
-
-// TestTheProtobufOf03ThatIsTestedIsFresh does the same for protobuf.
-func TestTheProtobufOf03ThatIsTestedIsFresh(t *testing.T) { fresh03(t, ir.Proto, ProtoCodec) }
-
-func fresh03(t *testing.T, encoding ir.Encoding, codec func(*ir.Protocol, *ir.Wire, Paths) (output.File, error)) {
+// TestTheProtobufOf03ThatIsTestedIsFresh keeps the codec that package a2aall has in its tests, and only there.
+func TestTheProtobufOf03ThatIsTestedIsFresh(t *testing.T) {
 	var docs []*spec.Document
 	for _, version := range []string{"1.0", "0.3"} {
 		doc, err := spec.Shipped(version)
@@ -31,12 +25,12 @@ func fresh03(t *testing.T, encoding ir.Encoding, codec func(*ir.Protocol, *ir.Wi
 	if problems.HasErrors() {
 		t.Fatal(problems)
 	}
-	lower.AddWires(p, encoding)
+	lower.AddWires(p, ir.Proto)
 	wires := p.Versions[1].Wires
-	if len(wires) != 2 || wires[1].Encoding != encoding || wires[1].Name != "0.3/"+string(encoding) {
+	if len(wires) != 2 || wires[1].Name != "0.3/proto" {
 		t.Fatalf("0.3 has %d wires, or others", len(wires))
 	}
-	f, err := codec(p, wires[1], Paths{Protocol: "github.com/a2agen/a2agen/internal/a2aall"})
+	f, err := ProtoCodec(p, wires[1], Paths{Protocol: "github.com/a2agen/a2agen/internal/a2aall"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1011,7 +1011,7 @@ var readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Fiel
 	}},
 }.Read
 
-func appendTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest(
+func appendTaskPushNotificationConfigV03ProtoJSONCreateRequest(
 	b []byte, x *TaskPushNotificationConfig,
 ) ([]byte, error) {
 	if x == nil {
@@ -1025,7 +1025,7 @@ func appendTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfi
 	return wire.EndObject(b, start), err
 }
 
-var readTaskPushNotificationConfigV03ProtoJSONCreateTaskPushNotificationConfigRequest = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "parent", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = legacy.ReadConfigParent(r) }},
 	{Name: "configId", Aliases: []string{"config_id"},
 		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},

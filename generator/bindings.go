@@ -1,0 +1,66 @@
+package generator
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/lower"
+)
+
+// What a2agen.yaml says of bindings decides where the card says that the agent is, and in which encodings the protocol
+// package writes.
+
+// speaks says in which bindings the versions are served. A binding that a2agen.yaml names and no version has is a mistake.
+// Without a lowered protocol the versions are shipped ones, or something is wrong with a definition, which was reported.
+func speaks(c *config.Config, p *ir.Protocol) (spoken []lower.Spoken, list diag.List) {
+	wanted := c.BindingNames()
+	for i, v := range c.Protocol {
+		has := wanted
+		switch {
+		case p != nil && len(p.Versions) > 0:
+			has = lower.BindingsOf(p.Versions[i])
+		case v.File == "" && v.URL == "":
+			has = lower.ShippedBindings(v.Version)
+		}
+		spoken = append(spoken, lower.Speak(v.Version, has, wanted))
+	}
+	for _, b := range c.Bindings {
+		has := func(s lower.Spoken) bool { return slices.Contains(s.Bindings, b.Name) }
+		if b.Pos.Line > 0 && !slices.ContainsFunc(spoken, has) {
+			list.Errorf(b.Pos, "no-binding", "it is for "+lower.Whose(b.Name), "none of the versions is spoken over %s", b.Name)
+		}
+	}
+	return spoken, list
+}
+
+// encodings are those that the bindings need and those that the configuration lists, each once.
+func encodings(c *config.Config) []ir.Encoding {
+	list := lower.EncodingsOf(c.BindingNames())
+	for _, e := range c.Encodings {
+		if !slices.Contains(list, ir.Encoding(e.Name)) {
+			list = append(list, ir.Encoding(e.Name))
+		}
+	}
+	return list
+}
+
+// shippedWires are those of the encodings that one of the versions has, if all of them are shipped.
+func shippedWires(c *config.Config) []ir.Encoding {
+	return slices.DeleteFunc(encodings(c), func(e ir.Encoding) bool {
+		return !slices.ContainsFunc(lower.WithWire(e), func(v string) bool { return slices.Contains(c.Versions(), v) })
+	})
+}
+
+// unusedBindings says which bindings a2agen.yaml names although agent.yaml lists the interfaces without them.
+func unusedBindings(c *config.Config, agent *ir.Agent) (list diag.List) {
+	for _, b := range c.Bindings {
+		if b.Pos.Line > 0 && !slices.Contains(agent.Bindings, b.Name) {
+			list.Warnf(b.Pos, "not-served", fmt.Sprintf("list an interface of it in %s, or leave supportedInterfaces out there", c.Card),
+				"the card lists its interfaces and none of %s, so it is not served", b.Name)
+		}
+	}
+	return list
+}
