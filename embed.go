@@ -16,6 +16,7 @@ const Module = "github.com/a2agen/a2agen"
 // Chosen are the packages of the runtime that need a module of others, with its path. Agents link them by choice; nothing
 // else of this module does.
 var Chosen = map[string]string{
+	"runtime/client/grpcclient": "google.golang.org/grpc",
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
 	"runtime/server/grpcserver": "google.golang.org/grpc",
 	"runtime/store/sqlite":      "modernc.org/sqlite",

@@ -37,6 +37,7 @@ var rows = map[string]string{
 	"runtime/server":            "runtime runtime/auth runtime/engine runtime/internal/budget runtime/internal/webhook runtime/sse runtime/store runtime/wire",
 	"runtime/server/grpcserver": "runtime runtime/engine runtime/server runtime/wire",
 	"runtime/client":            "runtime runtime/internal/news runtime/sse runtime/wire",
+	"runtime/client/grpcclient": "runtime runtime/client runtime/wire",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
 	"runtime/push/verify":       "runtime runtime/push runtime/wire",
 

@@ -22,6 +22,9 @@ type Binding interface {
 // Target is an interface to call, and within which limits.
 type Target struct {
 	URL string
+	// Secure: the card, or another interface of the same host, is at https. That counts for a URL that does not say
+	// whether what is sent is to be encrypted.
+	Secure bool
 	// HTTP is for bindings over HTTP: the user's transport with the client's rules for redirects.
 	HTTP *http.Client
 	// Idle is how long nothing may arrive ([IdleTimeout]); zero or less: for ever.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/a2a"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -36,8 +36,12 @@ func TestEveryRequestCarriesTheServiceParameters(t *testing.T) {
 			{"A2a-Version": "1.0", "A2a-Extensions": "https://e.example/1, https://e.example/2", "Authorization": "Bearer x", "X-Trace": "7", "Accept": accept},
 			{"A2a-Version": "1.0", "A2a-Extensions": "https://e.example/1", "Authorization": "Bearer x", "X-Trace": "", "Content-Type": "application/json", "Accept": "text/event-stream, application/json", "Accept-Encoding": "identity"},
 		}
+		http := map[string]bool{"Accept": true, "Accept-Encoding": true, "Content-Type": true}
 		for i, headers := range want {
 			for name, value := range headers {
+				if binding == runtime.BindingGRPC && http[name] {
+					continue
+				}
 				if got := f.call(i).Header.Get(name); got != value {
 					t.Errorf("%s: header %s is %q, want %q", f.call(i).Method, name, got, value)
 				}
@@ -53,7 +57,7 @@ func TestEveryRequestCarriesTheServiceParameters(t *testing.T) {
 func TestEveryRequestNamesTheTenantOfTheInterface(t *testing.T) {
 	over(t, func(t *testing.T, binding string) {
 		f := newFake(t, binding, map[string][]reply{"GetTask": {result(taskT1)}, "ListTasks": {result(`{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}`)}})
-		c, err := a2a.NewClientFromCard(decodeCard(t, f.card(cardJSON(f.url, `,"tenant":"acme"`, ""))).Generated().(*a2a.AgentCard))
+		c, err := a2a.NewClientFromCard(decodeCard(t, f.card(cardJSON(f.url, `,"tenant":"acme"`, ""))).Generated().(*a2a.AgentCard), withGRPC(nil)...)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -178,7 +182,7 @@ func TestHTTPErrorsKeepWhatHelps(t *testing.T) {
 				}
 			})
 		}
-	})
+	}, overHTTP...)
 }
 
 func TestInvalidAnswersAreNamed(t *testing.T) {
@@ -201,7 +205,7 @@ func TestInvalidAnswersAreNamed(t *testing.T) {
 			t.Run(tt.name, func(t *testing.T) {
 				f := newFake(t, binding, map[string][]reply{"GetTask": {tt.reply}})
 				_, err := f.typed().GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"})
-				framed := binding == runtime.BindingJSONRPC || tt.name == "a page" // else there is nothing that could be named
+				framed := binding == runtime.BindingJSONRPC || binding == runtime.BindingHTTP && tt.name == "a page" // else there is nothing that could be named
 				if !errors.Is(err, runtime.ErrInvalidAgentResponse) || framed && !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("got %v, want ErrInvalidAgentResponse with %q", err, tt.want)
 				}
@@ -226,7 +230,11 @@ func TestLargeAnswersAreRefused(t *testing.T) {
 			w.(http.Flusher).Flush()
 			_, _ = w.Write(make([]byte, 2000))
 		}
-		for name, r := range map[string]reply{"announced": long, "chunked": flushed} {
+		replies := map[string]reply{"announced": long, "chunked": flushed}
+		if binding == runtime.BindingGRPC {
+			delete(replies, "chunked")
+		}
+		for name, r := range replies {
 			t.Run(name, func(t *testing.T) {
 				f := newFake(t, binding, map[string][]reply{"GetTask": {r}})
 				_, err := f.typed(rpc.MaxResponse(1000)).GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"})
@@ -258,7 +266,7 @@ func TestRedirectsThatWouldDropTheRequestAreRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "would turn POST into GET") {
 			t.Errorf("got %v", err)
 		}
-	})
+	}, overHTTP...)
 }
 
 func TestOneHTTPClientMayBeShared(t *testing.T) {
@@ -273,7 +281,7 @@ func TestOneHTTPClientMayBeShared(t *testing.T) {
 		if _, err := f.typed(rpc.HTTPClient(h)).GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"}); err != nil || used != 1 {
 			t.Errorf("%v, used %d times", err, used)
 		}
-	})
+	}, overHTTP...)
 }
 
 type roundTripper func(*http.Request) (*http.Response, error)

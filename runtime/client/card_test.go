@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/a2aall"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
@@ -23,7 +23,7 @@ func TestTheFirstSpokenInterfaceIsUsed(t *testing.T) {
 	const (
 		grpc  = `{"url":"a.example:443","protocolBinding":"GRPC","protocolVersion":"1.0"}`
 		rest  = `{"url":"https://a.example/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}`
-		old   = `{"url":"https://a.example/old","protocolBinding":"JSONRPC","protocolVersion":"0.3"}`
+		old   = `{"url":"https://a.example/old","protocolBinding":"JSONRPC","protocolVersion":"0.9"}`
 		first = `{"url":"https://a.example/1","protocolBinding":"JSONRPC","protocolVersion":"1.0","tenant":"acme"}`
 		patch = `{"url":"https://a.example/p","protocolBinding":"JSONRPC","protocolVersion":"1.0.1"}`
 		bad   = `{"url":"ftp://a.example","protocolBinding":"JSONRPC","protocolVersion":"1.0"}`
@@ -33,7 +33,7 @@ func TestTheFirstSpokenInterfaceIsUsed(t *testing.T) {
 		{"behind others", grpc + "," + old + "," + first + "," + patch, "https://a.example/1", "acme", ""},
 		{"of HTTP+JSON", rest + "," + first, "https://a.example/rest", "", ""},
 		{"in the order of the card", patch + "," + first, "https://a.example/p", "", ""},
-		{"none is spoken", grpc + "," + old, "", "", "that this client speaks (JSONRPC 1.0, HTTP+JSON 1.0); it offers GRPC 1.0 at a.example:443, JSONRPC 0.3 at https://a.example/old"},
+		{"none is spoken", grpc + "," + old, "", "", "that this client speaks (JSONRPC 1.0, JSONRPC 0.3, JSONRPC 0.2, JSONRPC 0.1, HTTP+JSON 1.0, HTTP+JSON 0.3); it offers GRPC 1.0 at a.example:443, JSONRPC 0.9 at https://a.example/old"},
 		{"its URL cannot be called", bad, "", "", `"ftp://a.example" is not an absolute http or https URL`},
 	}
 	for _, tt := range tests {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"slices"
 	"strings"
@@ -93,7 +94,16 @@ func (c *Client) link(i runtime.Interface, v *runtime.Version) (*link, error) {
 
 // target is what a binding has to know of the client.
 func (c *Client) target(url string) Target {
-	return Target{URL: url, HTTP: c.guarded(false), Idle: c.idle, MaxResponse: c.maxResponse, MaxEvent: c.maxEvent}
+	return Target{URL: url, Secure: c.atHTTPS || c.hasHTTPS(url), HTTP: c.guarded(false), Idle: c.idle, MaxResponse: c.maxResponse, MaxEvent: c.maxEvent}
+}
+
+// hasHTTPS reports whether the card has an interface at https on the host and port of an address without a scheme.
+func (c *Client) hasHTTPS(address string) bool {
+	host, _, _ := strings.Cut(address, "/")
+	return slices.ContainsFunc(c.info.Interfaces, func(i runtime.Interface) bool {
+		u, err := url.Parse(i.URL)
+		return err == nil && u.Scheme == "https" && strings.EqualFold(net.JoinHostPort(u.Hostname(), port(u)), host)
+	})
 }
 
 // nothingSpoken is the error of a card without an interface for this client.

@@ -11,8 +11,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/a2agen/a2agen/a2a"
-	"github.com/a2agen/a2agen/internal/a2aall"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -46,11 +45,11 @@ func TestTheInterfaceIsChosenByVersionWishAndOrder(t *testing.T) {
 		{"a bad URL and an older version", []string{iface("/rpc", "JSONRPC", "1.0", ""), json3}, nil, "https://a.example/old"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			card, err := a2aall.Protocol().DecodeCard([]byte(withInterfaces(strings.Join(tt.card, ","))))
+			card, err := a2a.Protocol().DecodeCard([]byte(withInterfaces(strings.Join(tt.card, ","))))
 			if err != nil {
 				t.Fatal(err)
 			}
-			c, err := rpc.FromCard(a2aall.Protocol(), card, rpc.Prefer(tt.prefer...))
+			c, err := rpc.FromCard(a2a.Protocol(), card, rpc.Prefer(tt.prefer...))
 			if err != nil {
 				if !strings.Contains(err.Error(), tt.want) {
 					t.Errorf("got %v", err)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -16,6 +17,7 @@ type Client struct {
 	card     runtime.Card
 	info     runtime.CardInfo
 	links    []*link // of the version, the first one is the best
+	atHTTPS  bool    // the card was
 	warnings []string
 
 	bindings []Binding
@@ -35,6 +37,7 @@ type Client struct {
 // New fetches the agent's card (see [FetchCard] for what url may be) and returns a client of the best interface that it speaks: see [Prefer].
 func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
+	c.atHTTPS = strings.HasPrefix(strings.ToLower(url), "https:")
 	card, err := c.fetchCard(ctx, url)
 	if err == nil {
 		err = c.choose(card)

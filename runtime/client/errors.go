@@ -172,6 +172,9 @@ func retryAfter(s string, now time.Time) time.Duration {
 	return 0
 }
 
+// Printable makes text of an agent fit to show: one line, without control characters, at most 500 characters.
+func Printable(s string) string { return printable([]byte(s[:min(len(s), 1<<12)])) }
+
 // printable makes text of another party fit to show: one line, without control characters, at most 500 characters.
 func printable(b []byte) string {
 	const limit = 500

@@ -13,7 +13,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/a2a"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -22,7 +22,10 @@ import (
 // the client is made over each.
 
 // bindings are those that every test is made over.
-var bindings = []string{runtime.BindingJSONRPC, runtime.BindingHTTP}
+var bindings = []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
+
+// overHTTP are those that are HTTP requests.
+var overHTTP = bindings[:2]
 
 // over makes a test over each binding, or over those that are named.
 func over(t *testing.T, test func(t *testing.T, binding string), some ...string) {

@@ -13,9 +13,10 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/a2agen/a2agen/a2a"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/client/grpcclient"
 )
 
 // TestMain lets many tests wait at once: those that are parallel do little else.
@@ -51,8 +52,12 @@ type fake struct {
 func newFake(t *testing.T, binding string, replies map[string][]reply) *fake {
 	f := &fake{t: t, binding: binding, replies: replies}
 	var agent http.Handler = f
-	if binding == runtime.BindingHTTP {
+	switch binding {
+	case runtime.BindingHTTP:
 		agent = restGateway{t, f}
+	case runtime.BindingGRPC:
+		f.url = startGRPC(t, f)
+		return f
 	}
 	srv := httptest.NewServer(agent)
 	t.Cleanup(srv.Close)
@@ -204,7 +209,7 @@ func (f *fake) card(text string) string {
 
 func (f *fake) dialCard(card string, opts ...rpc.Option) *rpc.Client {
 	f.t.Helper()
-	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(f.t, f.card(card)), opts...)
+	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(f.t, f.card(card)), withGRPC(opts)...)
 	if err != nil {
 		f.t.Fatal(err)
 	}
@@ -216,12 +221,17 @@ func (f *fake) dialCard(card string, opts ...rpc.Option) *rpc.Client {
 func (f *fake) typed(opts ...rpc.Option) *a2a.Client {
 	f.t.Helper()
 	card := decodeCard(f.t, f.card(cardJSON(f.url, "", streams+declared))).Generated().(*a2a.AgentCard)
-	c, err := a2a.NewClientFromCard(card, opts...)
+	c, err := a2a.NewClientFromCard(card, withGRPC(opts)...)
 	if err != nil {
 		f.t.Fatal(err)
 	}
 	f.t.Cleanup(c.Close)
 	return c
+}
+
+// withGRPC lets a client speak gRPC, too.
+func withGRPC(opts []rpc.Option) []rpc.Option {
+	return append([]rpc.Option{rpc.Use(grpcclient.Binding())}, opts...)
 }
 
 // hello is a message to send.

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/a2a"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	a2art "github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -256,7 +256,7 @@ func TestRedirectsWithinTheHostAreFollowed(t *testing.T) {
 		if q := f.call(1); q.Header.Get("X-Key") != "k" || !strings.Contains(string(q.Params), "hi") {
 			t.Errorf("the moved request has %v, %s", q.Header, q.Params)
 		}
-	})
+	}, overHTTP...)
 }
 
 // TestACardIsFetchedInTime: the fetch of a card meets the same agents.

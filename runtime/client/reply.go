@@ -117,8 +117,9 @@ func (r *reply) drain() {
 	_, _ = io.Copy(io.Discard, io.LimitReader(r.body.src, 64<<10))
 }
 
-// perByte is the time that a byte is worth: what comes slower than a kilobyte a second is a trickle, which ends like silence.
-const perByte = time.Millisecond
+// PerByte is the time that a byte of an answer is worth: what comes slower than a kilobyte a second is a trickle, which
+// ends like silence.
+const PerByte = time.Millisecond
 
 // watchdog cancels a request on which nothing arrives. It runs only while a read waits, so that a slow consumer is no idle agent.
 type watchdog struct {
@@ -157,7 +158,7 @@ func (w *watchdog) feed(got []byte) {
 		w.left = w.idle
 		return
 	}
-	w.left = min(w.idle, w.left-time.Since(w.since)+time.Duration(len(got))*perByte)
+	w.left = min(w.idle, w.left-time.Since(w.since)+time.Duration(len(got))*PerByte)
 }
 
 // watched is a body whose reads the watchdog watches.

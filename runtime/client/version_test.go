@@ -10,16 +10,17 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 )
 
 // polyglot serves an agent of all versions, and returns its URL and the header of the last request.
 func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 	t.Helper()
-	p := a2aall.Protocol()
+	p := a2a.Protocol()
 	card, err := p.DecodeCard([]byte(strings.Replace(cardJSON("/rpc", "", streams+declared), "JSONRPC", binding, 1)))
 	if err != nil {
 		t.Fatal(err)
@@ -40,15 +41,19 @@ func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 		}
 		return []byte("dry"), nil
 	}}
-	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{chat}}, server.WithLogger(slog.New(slog.DiscardHandler)))
+	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{chat}}, server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve())
 	if err != nil {
 		t.Fatal(err)
 	}
 	last = new(http.Header)
-	web := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	web := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		*last = r.Header
 		s.ServeHTTP(w, r)
 	}))
+	web.Config.Protocols = new(http.Protocols)
+	web.Config.Protocols.SetHTTP1(true)
+	web.Config.Protocols.SetUnencryptedHTTP2(true)
+	web.Start()
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
 			t.Errorf("close the server: %v", err)
@@ -61,7 +66,7 @@ func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 // speak makes a client that has to speak a version, from a card as that version has it.
 func speak(t *testing.T, url, version, binding string) *rpc.Client {
 	t.Helper()
-	p := a2aall.Protocol()
+	p := a2a.Protocol()
 	i := slices.IndexFunc(p.Versions, func(v *runtime.Version) bool { return v.Name == version })
 	newest, err := p.DecodeCard([]byte(strings.NewReplacer(`"protocolVersion":"1.0"`, `"protocolVersion":"`+version+`"`, "JSONRPC", binding).
 		Replace(cardJSON(url, "", streams+declared))))
@@ -76,7 +81,7 @@ func speak(t *testing.T, url, version, binding string) *rpc.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := rpc.FromCard(p, card)
+	c, err := rpc.FromCard(p, card, withGRPC(nil)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +96,7 @@ func speak(t *testing.T, url, version, binding string) *rpc.Client {
 func TestTheClientSpeaksEveryVersion(t *testing.T) {
 	chat := rpc.Skill[[]runtime.Part, *rpc.Result]{ID: "chat", In: rpc.PlainInput, Out: rpc.PlainOutput}
 	over(t, func(t *testing.T, binding string) {
-		for _, v := range a2aall.Protocol().Versions {
+		for _, v := range a2a.Protocol().Versions {
 			version := v.Name
 			if v.Over(binding) == nil {
 				continue

@@ -1,0 +1,134 @@
+package grpcclient
+
+import (
+	"context"
+	"io"
+	"strings"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+
+	"github.com/a2agen/a2agen/runtime/client"
+)
+
+// conn calls one interface.
+type conn struct {
+	cc     *grpc.ClientConn
+	target client.Target
+	secure bool
+	heard  *ear
+}
+
+// Secure reports whether connections are encrypted.
+func (c *conn) Secure() bool { return c.secure }
+
+// Close ends the connections.
+func (c *conn) Close() { _ = c.cc.Close() } // it was closed before at most
+
+// Call makes a unary call.
+func (c *conn) Call(ctx context.Context, r *client.Request) ([]byte, error) {
+	call := c.begin(ctx, r)
+	defer call.end()
+	if r.AtOnce() {
+		call.watch.start()
+	}
+	var answer []byte
+	err := c.cc.Invoke(call.ctx, r.Operation.GRPC, &r.Body, &answer, grpc.MaxCallRecvMsgSize(c.target.MaxResponse))
+	if err != nil {
+		return nil, call.failed(err)
+	}
+	return answer, nil
+}
+
+// Open makes a call whose answer is a stream.
+func (c *conn) Open(ctx context.Context, r *client.Request) (client.Stream, error) {
+	call := c.begin(ctx, r)
+	call.watch.start()
+	s, err := c.cc.NewStream(call.ctx, &grpc.StreamDesc{ServerStreams: true}, r.Operation.GRPC, grpc.MaxCallRecvMsgSize(c.target.MaxEvent))
+	if err == nil {
+		err = s.SendMsg(&r.Body)
+	}
+	if err == nil {
+		err = s.CloseSend()
+	}
+	if err == io.EOF { // the status says why
+		err = s.RecvMsg(new([]byte))
+	}
+	call.watch.stop()
+	if err != nil {
+		defer call.end()
+		return nil, call.failed(err)
+	}
+	return &stream{call: call, stream: s}, nil
+}
+
+// call is one call under way.
+type call struct {
+	progress
+	conn   *conn
+	ctx    context.Context // which the watchdog cancels
+	caller context.Context
+	cancel context.CancelCauseFunc
+	opens  bool // its answer is a stream
+}
+
+func (c *conn) begin(ctx context.Context, r *client.Request) *call {
+	call := &call{conn: c, caller: ctx, opens: r.Operation.Stream}
+	call.ctx, call.cancel = context.WithCancelCause(context.WithValue(ctx, progressKey{}, &call.progress))
+	call.ctx = metadata.NewOutgoingContext(call.ctx, metadataOf(r))
+	call.watch = &watchdog{idle: c.target.Idle, lives: call.opens, heard: c.heard, cancel: call.cancel}
+	return call
+}
+
+func (c *call) end() {
+	c.watch.stop()
+	c.cancel(nil)
+}
+
+// notOverHTTP2 are headers that HTTP/2 has no place for.
+var notOverHTTP2 = map[string]bool{"connection": true, "host": true, "keep-alive": true, "transfer-encoding": true, "content-length": true, "upgrade": true}
+
+// metadataOf are the headers of a request as metadata.
+func metadataOf(r *client.Request) metadata.MD {
+	md := make(metadata.MD, len(r.Header)+1)
+	for name, values := range r.Header {
+		if key := strings.ToLower(name); !notOverHTTP2[key] {
+			md[key] = values
+		}
+	}
+	if r.LastEventID != "" {
+		md.Set("last-event-id", r.LastEventID)
+	}
+	return md
+}
+
+// stream is the answer of a streaming call.
+type stream struct {
+	*call
+	stream grpc.ClientStream
+}
+
+// Next receives a message. While it waits, something must arrive on the connection.
+func (s *stream) Next() (client.Item, error) {
+	var data []byte
+	s.watch.start()
+	err := s.stream.RecvMsg(&data)
+	s.watch.stop()
+	switch {
+	case err == io.EOF:
+		return client.Item{}, io.EOF
+	case err != nil:
+		return client.Item{}, s.failed(err)
+	}
+	return client.Item{Data: data}, nil
+}
+
+// Retry is nothing that gRPC has.
+func (s *stream) Retry() time.Duration { return 0 }
+
+// Drain has nothing to do: other calls share the connection.
+func (s *stream) Drain() {}
+
+// Close ends the call. The agent's task goes on.
+func (s *stream) Close() { s.end() }

@@ -1,0 +1,105 @@
+// Package grpcclient lets a client call agents over gRPC (A2A 1.0 §10). Programs link it by choice:
+//
+//	client.New(ctx, url, rpc.Use(grpcclient.Binding()))
+//
+// It uses grpc-go's own transport with the codecs of the protocol package. What calls mean, which interface is called and
+// what is done about a broken stream is package client's to say, as over any binding; here are the frames, the metadata
+// and the statuses. gRPC has no ids of events: a broken stream goes on with the task as it stands.
+package grpcclient
+
+import (
+	"crypto/tls"
+	"time"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/credentials/insecure"
+	"google.golang.org/grpc/encoding/gzip" // agents may compress
+	"google.golang.org/grpc/keepalive"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/client"
+)
+
+const (
+	// DefaultKeepAlive is how often a silent connection is asked whether it lives. Servers of grpc-go cut connections that
+	// ask more often than every five minutes, unless they are told otherwise.
+	DefaultKeepAlive = 6 * time.Minute
+	answersWithin    = 20 * time.Second
+	maxHeader        = 1 << 20 // bytes
+)
+
+// Option changes how agents are called.
+type Option func(*binding)
+
+// TLS sets the certificates and the like for encrypted connections, and encrypts what an address leaves open.
+func TLS(config *tls.Config) Option { return func(b *binding) { b.tls = config } }
+
+// ClearText does not encrypt what an address leaves open: "host:port". Without it that is encrypted when the card, or
+// another interface of the host, is at https.
+func ClearText() Option { return func(b *binding) { b.clear = true } }
+
+// Gzip compresses requests. Answers may be compressed in any case.
+func Gzip() Option {
+	return func(b *binding) { b.calls = append(b.calls, grpc.UseCompressor(gzip.Name)) }
+}
+
+// KeepAlive sets how often a silent connection with calls is asked whether it lives; at least ten seconds, 0 for never.
+func KeepAlive(interval time.Duration) Option { return func(b *binding) { b.keepAlive = interval } }
+
+// DialOptions are options of grpc-go for every connection, after those of this package.
+func DialOptions(opts ...grpc.DialOption) Option {
+	return func(b *binding) { b.dial = append(b.dial, opts...) }
+}
+
+// Binding is the binding GRPC, for [client.Use].
+func Binding(opts ...Option) client.Binding {
+	b := &binding{keepAlive: DefaultKeepAlive}
+	for _, o := range opts {
+		o(b)
+	}
+	return b
+}
+
+type binding struct {
+	tls       *tls.Config
+	clear     bool
+	keepAlive time.Duration
+	calls     []grpc.CallOption
+	dial      []grpc.DialOption
+}
+
+// Name is GRPC.
+func (*binding) Name() string { return runtime.BindingGRPC }
+
+// Connect reads the address of an interface. The connection is made with the first call.
+func (b *binding) Connect(t client.Target) (client.Conn, error) {
+	at, err := b.address(t)
+	if err != nil {
+		return nil, err
+	}
+	heard := new(ear)
+	opts := []grpc.DialOption{
+		grpc.WithTransportCredentials(listening{b.credentials(at), heard}),
+		grpc.WithDefaultCallOptions(append([]grpc.CallOption{grpc.ForceCodecV2(codec{})}, b.calls...)...),
+		grpc.WithStatsHandler(notes{}),
+		grpc.WithMaxHeaderListSize(maxHeader),
+		// Nothing is sent twice but by package client, which knows what may be.
+		grpc.WithDisableRetry(), grpc.WithDisableServiceConfig(),
+	}
+	if b.keepAlive > 0 {
+		opts = append(opts, grpc.WithKeepaliveParams(keepalive.ClientParameters{Time: b.keepAlive, Timeout: answersWithin}))
+	}
+	cc, err := grpc.NewClient(at.target, append(opts, b.dial...)...)
+	if err != nil {
+		return nil, err
+	}
+	return &conn{cc: cc, target: t, secure: at.secure, heard: heard}, nil
+}
+
+func (b *binding) credentials(at address) credentials.TransportCredentials {
+	if !at.secure {
+		return insecure.NewCredentials()
+	}
+	return credentials.NewTLS(b.tls)
+}

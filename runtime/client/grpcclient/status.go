@@ -1,0 +1,147 @@
+package grpcclient
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"google.golang.org/genproto/googleapis/rpc/errdetails"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/status"
+	"google.golang.org/protobuf/encoding/protojson"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// StatusError is an answer with another status than OK. When it was an A2A error, Err is that error.
+type StatusError struct {
+	Status *status.Status
+	Err    error // *runtime.Error or nil
+}
+
+// Error renders the code and what explains it.
+func (e *StatusError) Error() string {
+	if e.Err != nil {
+		return fmt.Sprintf("gRPC %s: %v", e.Status.Code(), e.Err)
+	}
+	return fmt.Sprintf("gRPC %s: %s", e.Status.Code(), client.Printable(e.Status.Message()))
+}
+
+// Unwrap returns the A2A error, if there was one.
+func (e *StatusError) Unwrap() error { return e.Err }
+
+// GRPCStatus returns the status, for status.FromError.
+func (e *StatusError) GRPCStatus() *status.Status { return e.Status }
+
+// TryLater reports whether the same request may succeed later. An error that the agent names is final, unless its code
+// says otherwise.
+func (e *StatusError) TryLater() bool {
+	switch e.Status.Code() {
+	case codes.Unavailable, codes.ResourceExhausted, codes.DeadlineExceeded, codes.Aborted:
+		return true
+	case codes.Internal, codes.Unknown, codes.DataLoss:
+		return e.Err == nil
+	}
+	return false
+}
+
+// failed is the error of a call that grpc-go ended with err.
+func (c *call) failed(err error) error {
+	s := status.Convert(err)
+	limit := c.conn.target.MaxResponse
+	if c.opens {
+		limit = c.conn.target.MaxEvent
+	}
+	switch {
+	case c.caller.Err() != nil:
+		return context.Cause(c.caller)
+	case c.ctx.Err() != nil && c.opens:
+		return &client.LinkError{Err: context.Cause(c.ctx)}
+	case c.ctx.Err() != nil:
+		return fmt.Errorf("no answer to the request: %w", context.Cause(c.ctx))
+	case s.Code() == codes.ResourceExhausted && strings.HasPrefix(s.Message(), tooLarge) && c.opens:
+		return fmt.Errorf("%w: event: %w: over %d bytes", runtime.ErrInvalidAgentResponse, client.ErrTooLarge, limit)
+	case s.Code() == codes.ResourceExhausted && strings.HasPrefix(s.Message(), tooLarge):
+		return fmt.Errorf("%w: over %d bytes", client.ErrTooLarge, limit)
+	case c.answered.Load():
+		return c.status(s)
+	case !c.sent.Load() && s.Code() == codes.Unavailable:
+		return &client.LinkError{Unsent: true, Err: err}
+	}
+	return broken(err)
+}
+
+// tooLarge begins what grpc-go says of a message over the limit.
+const tooLarge = "grpc: received message"
+
+// broken is the error of a call that ended before its answer did.
+func broken(err error) error {
+	return &client.LinkError{Err: fmt.Errorf("%w: %w", io.ErrUnexpectedEOF, err)}
+}
+
+// status is the error that an agent answered. A stream that it cannot go on with for now can be taken up again.
+func (c *call) status(s *status.Status) error {
+	e := &StatusError{Status: s}
+	if known := errorOf(s); known != nil {
+		e.Err = known
+	}
+	if c.opens && e.Err == nil && s.Code() == codes.Unavailable {
+		return broken(e)
+	}
+	return e
+}
+
+// errorOf reads the A2A error in a status; nil if there is none that is known (A2A 1.0 §10.6).
+func errorOf(s *status.Status) *runtime.Error {
+	e := &runtime.Error{Message: s.Message()}
+	for _, any := range s.Proto().GetDetails() {
+		detail, err := any.UnmarshalNew()
+		if err != nil {
+			continue // of a type that nobody here knows
+		}
+		switch detail := detail.(type) {
+		case *errdetails.ErrorInfo:
+			e.Reason = detail.GetReason()
+			e.Details = append(e.Details, runtime.Detail{
+				Type: runtime.TypeErrorInfo, Reason: detail.GetReason(), Domain: detail.GetDomain(), Metadata: detail.GetMetadata(),
+			})
+		case *errdetails.BadRequest:
+			d := runtime.Detail{Type: runtime.TypeBadRequest}
+			for _, v := range detail.GetFieldViolations() {
+				d.Violations = append(d.Violations, runtime.Violation{Field: v.GetField(), Description: v.GetDescription()})
+			}
+			e.Details = append(e.Details, d)
+		default:
+			if raw := objectOf(any.GetTypeUrl(), detail); raw != nil {
+				e.Details = append(e.Details, *raw)
+			}
+		}
+	}
+	return e.Recognize("", s.Code() == codes.InvalidArgument)
+}
+
+// objectOf is a detail of another type as JSON has it.
+func objectOf(typeURL string, detail proto.Message) *runtime.Detail {
+	raw, err := protojson.Marshal(detail)
+	if err != nil {
+		return nil
+	}
+	object, err := wire.ParseObject(raw)
+	if err != nil {
+		return nil
+	}
+	if _, typed := object.Get("@type"); !typed {
+		if err := object.Set("@type", typeURL); err != nil {
+			return nil
+		}
+	}
+	d := runtime.Detail{Raw: object}
+	if name, ok := object.Get("@type"); !ok || name.Decode(&d.Type) != nil {
+		return nil
+	}
+	return &d
+}

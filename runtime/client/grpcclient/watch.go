@@ -1,0 +1,180 @@
+package grpcclient
+
+import (
+	"context"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/stats"
+
+	"github.com/a2agen/a2agen/runtime/client"
+)
+
+// ear counts what comes in over the connections to an agent.
+type ear struct {
+	data  atomic.Int64 // bytes of messages
+	pings atomic.Int64 // of the agent: the heartbeats of gRPC. Answers to ours say nothing, grpc-go asks whenever data come
+}
+
+// listening are credentials whose connections are listened to.
+type listening struct {
+	credentials.TransportCredentials
+	heard *ear
+}
+
+// ClientHandshake wraps the connection that was made.
+func (l listening) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+	c, info, err := l.TransportCredentials.ClientHandshake(ctx, authority, raw)
+	if err != nil {
+		return nil, nil, err
+	}
+	return &heardConn{Conn: c, heard: l.heard}, info, nil
+}
+
+// Clone keeps the ear.
+func (l listening) Clone() credentials.TransportCredentials {
+	return listening{l.TransportCredentials.Clone(), l.heard}
+}
+
+// heardConn follows the frames of HTTP/2 that are read (RFC 9113 §4.1).
+type heardConn struct {
+	net.Conn
+	heard *ear
+	head  [9]byte // of the next frame: length, type, flags, stream
+	have  int     // bytes of it
+	left  int     // bytes of the frame under way
+	data  bool    // which is one of data
+}
+
+// Types and flags of frames.
+const (
+	frameData = 0
+	framePing = 6
+	flagAck   = 1
+)
+
+// Read reads and counts.
+func (c *heardConn) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	c.hear(p[:n])
+	return n, err
+}
+
+func (c *heardConn) hear(p []byte) {
+	for len(p) > 0 {
+		if c.left == 0 {
+			n := copy(c.head[c.have:], p)
+			p, c.have = p[n:], c.have+n
+			if c.have == len(c.head) {
+				c.begin()
+			}
+			continue
+		}
+		n := min(c.left, len(p))
+		p, c.left = p[n:], c.left-n
+		if c.data {
+			c.heard.data.Add(int64(n))
+		}
+	}
+}
+
+func (c *heardConn) begin() {
+	c.have, c.left = 0, int(c.head[0])<<16|int(c.head[1])<<8|int(c.head[2])
+	c.data = c.head[3] == frameData
+	if c.head[3] == framePing && c.head[4]&flagAck == 0 {
+		c.heard.pings.Add(1)
+	}
+}
+
+// progress is what happens to one call on its way.
+type progress struct {
+	sent     atomic.Bool // its headers, so that the agent may have got it
+	answered atomic.Bool // its status came, so that it is the agent's and not the transport's
+	watch    *watchdog
+}
+
+type progressKey struct{}
+
+// notes takes notes of calls in their progress.
+type notes struct{}
+
+func (notes) TagRPC(ctx context.Context, _ *stats.RPCTagInfo) context.Context   { return ctx }
+func (notes) TagConn(ctx context.Context, _ *stats.ConnTagInfo) context.Context { return ctx }
+func (notes) HandleConn(context.Context, stats.ConnStats)                       {}
+
+// HandleRPC is called with every step of a call.
+func (notes) HandleRPC(ctx context.Context, step stats.RPCStats) {
+	p, ok := ctx.Value(progressKey{}).(*progress)
+	if !ok {
+		return
+	}
+	switch step.(type) {
+	case *stats.OutHeader:
+		p.sent.Store(true)
+	case *stats.InHeader:
+		p.watch.start()
+	case *stats.InTrailer:
+		p.answered.Store(true)
+	}
+}
+
+// watchdog cancels a call on whose connection nothing arrives while it is waited for.
+type watchdog struct {
+	idle   time.Duration // ≤ 0: never
+	lives  bool          // a ping gives the whole time again; else only data count
+	heard  *ear
+	cancel context.CancelCauseFunc
+
+	mu          sync.Mutex
+	timer       *time.Timer
+	running     bool
+	data, pings int64 // that were heard when the time began
+}
+
+// start begins a wait, if none is under way.
+func (w *watchdog) start() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.idle <= 0 || w.running {
+		return
+	}
+	w.running, w.data, w.pings = true, w.heard.data.Load(), w.heard.pings.Load()
+	if w.timer == nil {
+		w.timer = time.AfterFunc(w.idle, w.look)
+	} else {
+		w.timer.Reset(w.idle)
+	}
+}
+
+// stop ends it.
+func (w *watchdog) stop() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.running = false
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+}
+
+// look gives as much time again as what came is worth.
+func (w *watchdog) look() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if !w.running {
+		return
+	}
+	data, pings := w.heard.data.Load(), w.heard.pings.Load()
+	worth := time.Duration(data-w.data) * client.PerByte
+	if w.lives && pings > w.pings {
+		worth = w.idle
+	}
+	w.data, w.pings = data, pings
+	if worth <= 0 {
+		w.cancel(client.ErrIdle)
+		return
+	}
+	w.timer.Reset(min(worth, w.idle))
+}
