@@ -335,6 +335,20 @@ var scenarios = []scenario{
 		push-delete {"tenant":"acme","taskId":"$task","id":"c"}
 		stream "Monday" {"tenant":"acme","message":{"taskId":"$task"}}
 		cancel {"tenant":"acme","id":"$task"}`},
+	{name: "a tenant beside the request", script: `
+		param A2A-Tenant: acme
+		send "book"
+		get {"id":"$task"}
+		get {"id":"$task","tenant":"acme"}
+		get {"id":"$task","tenant":"other"}
+		send "book" {"tenant":"other"}
+		push-create {"taskId":"$task","id":"c","url":"$hook"}
+		list
+		s = subscribe {"id":"$task"}
+		s next 1
+		param A2A-Tenant:
+		get {"id":"$task"}
+		push-list {"taskId":"$task"}`},
 	{name: "tenants whose names must be escaped", script: `
 		send "book" {"tenant":"a b/c:d?é"}
 		get {"tenant":"a b/c:d?é","id":"$task"}

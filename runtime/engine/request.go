@@ -20,6 +20,7 @@ type Request struct {
 	Silent  bool   // nobody wants an answer: a message is taken on, and that is all
 	After   int64  // of a subscription: the last event that its client has seen; 0: none
 	Repeat  string // by what a message is known that comes again; "": by nothing that its frame says
+	Tenant  string // which the frame names beside the parameters; "": none
 	Coding  Coding // of events, for operations that are streams
 
 	e    *Engine
@@ -117,8 +118,14 @@ func (r *Request) card() (runtime.Card, error) {
 	return r.e.extended, nil
 }
 
-// owner names whose tasks the request means.
+// owner names whose tasks the request means. What its frame says and what its parameters say must be the same.
 func (r *Request) owner(tenant string) (store.Owner, error) {
+	switch {
+	case tenant == "":
+		tenant = r.Tenant
+	case r.Tenant != "" && r.Tenant != tenant:
+		return store.Owner{}, violation("tenant", "is not what A2A-Tenant says")
+	}
 	if r.e.tenants != nil && !r.e.tenants[tenant] {
 		return store.Owner{}, violation("tenant", "is not a tenant of this agent")
 	}
@@ -144,8 +151,11 @@ func (r *Request) may(key store.Key) error {
 // version tells itself, where several versions have the same name for the operation: it is in the words of
 // [Engine.ByClient] then.
 func (r *Request) Foreign(p *runtime.TaskRequest) bool {
-	key := store.Key{Owner: store.Owner{Tenant: p.Tenant, Principal: r.Caller.Principal()}, Task: p.ID}
-	h, err := r.e.store.Head(r.e.soon(), key)
+	owner, err := r.owner(p.Tenant)
+	if err != nil {
+		return false
+	}
+	h, err := r.e.store.Head(r.e.soon(), store.Key{Owner: owner, Task: p.ID})
 	return err == nil && h.ClientID
 }
 

@@ -261,7 +261,7 @@ func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods str
 	if r.Method == http.MethodOptions {
 		if trusted {
 			w.Header().Set("Access-Control-Allow-Methods", methods)
-			w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, A2A-Version, A2A-Extensions, Idempotency-Key, Last-Event-ID")
+			w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, A2A-Version, A2A-Extensions, A2A-Tenant, Idempotency-Key, Last-Event-ID")
 		}
 		w.Header().Set("Allow", methods+", OPTIONS")
 		w.WriteHeader(http.StatusNoContent)

@@ -30,6 +30,7 @@ const (
 	headerVersion      = "A2a-Version"
 	headerExtensions   = "A2a-Extensions"
 	headerExtensionsV0 = "X-A2a-Extensions"
+	headerTenant       = "A2a-Tenant" // ours: for clients that cannot say it in a request
 	queryVersion       = "A2A-Version"
 )
 
@@ -43,7 +44,11 @@ type exchange struct {
 }
 
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request) exchange {
-	return exchange{Call: s.newCall(r.Context()), w: w, r: r}
+	x := exchange{Call: s.newCall(r.Context()), w: w, r: r}
+	if h := r.Header[headerTenant]; len(h) > 0 {
+		x.Tenant = h[0]
+	}
+	return x
 }
 
 // buffers hold request bodies and the frames of events. Larger ones are not kept.
@@ -129,6 +134,9 @@ func jsonContent(header []string) bool {
 // takeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
 func (x *exchange) takeHeaders(events *engine.Coding) {
 	x.Repeat = repeatKey(x.r)
+	if h := x.r.Header[headerTenant]; len(h) > 0 {
+		x.Tenant = h[0]
+	}
 	if x.Op.Stream {
 		x.Coding, x.After = *events, lastEventID(x.r)
 	}

@@ -22,6 +22,7 @@ const (
 	keyExtensionsV0 = "x-a2a-extensions"
 	keyRepeat       = "idempotency-key"
 	keyAfter        = "last-event-id"
+	keyTenant       = "a2a-tenant" // ours: for clients that cannot say it in a request
 )
 
 // keyChallenge is the metadata that say what a refused caller would have to bring.
@@ -112,7 +113,7 @@ func (c *call) resolve(asked string) error {
 	if err := c.activate(); err != nil {
 		return err
 	}
-	c.Repeat = server.RepeatKey(c.value(keyRepeat))
+	c.Repeat, c.Tenant = server.RepeatKey(c.value(keyRepeat)), c.value(keyTenant)
 	if c.Op.Stream {
 		c.Coding, c.After = row.coding, server.EventNumber(c.value(keyAfter))
 	}
