@@ -17,6 +17,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 )
@@ -57,7 +58,7 @@ func startAgent(t *testing.T, name string) *agent {
 	}
 	opts := append([]server.Option{grpcserver.Serve(),
 		server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(newClock()), server.WithPushTargets("127.0.0.1"),
-		server.WithIdentity(principal), server.WithHosts("agent.test"), server.WithOrigins("https://trusted.example"),
+		server.WithAuth(auth.Verifiers{"bearer": auth.Func(caller)}), server.WithHosts("agent.test"), server.WithOrigins("https://trusted.example"),
 	}, say.opts...)
 	s, err := server.New(server.Config{
 		Protocol: p, Card: card, Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: a.desk}},
@@ -112,13 +113,9 @@ func cardText(p *runtime.Protocol, capabilities string, tenants []string) string
 		"skills":[{"id":"desk","name":"Desk","description":"Answers.","tags":["travel"]}]}`
 }
 
-// principal is who calls: scenarios do not see one another's tasks.
-func principal(r *http.Request) (string, error) {
-	name, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if !ok {
-		return "", errors.New("no credentials")
-	}
-	return name, nil
+// caller is who calls: the token is his name. Scenarios do not see one another's tasks.
+func caller(_ context.Context, c auth.Credential) (auth.Caller, error) {
+	return auth.Caller{ID: c.Value}, nil
 }
 
 // newClock makes a clock that is later each time it is asked, so that the order of tasks is that of their making.

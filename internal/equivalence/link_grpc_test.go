@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"strings"
 
@@ -124,7 +123,7 @@ func faultOf(err error) *fault {
 		message = rest // 0.3 has the name of the error first
 	}
 	data, _ := json.Marshal(details)
-	e, err := runtime.ReadError(fmt.Appendf(nil, `{"code":0,"message":%s,"data":%s}`, quote(message), data))
+	e, err := readStatus(message, data)
 	if err != nil {
 		e = runtime.ErrInternal.With("unreadable: %v", err)
 	}

@@ -82,7 +82,7 @@ func readREST(b []byte) ([]byte, *fault, error) {
 		e, err := runtime.ReadError([]byte(fmt.Sprintf(`{"code":%d,"message":%q}`, r.Error.Code, r.Error.Message)))
 		return nil, &fault{protocolError: e}, err
 	}
-	e, err := runtime.ReadError(fmt.Appendf(nil, `{"code":0,"message":%s,"data":%s}`, quote(r.Error.Message), r.Error.Details))
+	e, err := readStatus(r.Error.Message, r.Error.Details)
 	return nil, &fault{protocolError: e, class: r.Error.Status}, err
 }
 

@@ -89,6 +89,20 @@ type fault struct {
 
 type protocolError = runtime.Error
 
+// readStatus reads an error whose code is what its details give as the reason.
+func readStatus(message string, details []byte) (*runtime.Error, error) {
+	e, err := runtime.ReadError(fmt.Appendf(nil, `{"code":0,"message":%s,"data":%s}`, quote(message), details))
+	if err != nil {
+		return nil, err
+	}
+	for _, known := range []*runtime.Error{runtime.ErrUnauthenticated, runtime.ErrPermissionDenied} {
+		if e.Reason == known.Reason {
+			e.Code = known.Code
+		}
+	}
+	return e, nil
+}
+
 // row finds the operation that a version calls otherwise than 1.0 does; nil if it has none.
 func (s *speaker) row(of *runtime.Operation) *runtime.Operation {
 	i := slices.IndexFunc(s.table.Operations, func(op *runtime.Operation) bool {
