@@ -4,48 +4,59 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"iter"
 	"log/slog"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/bench/internal/desk"
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 )
 
 // served are the versions over bindings that our agent has, called those of our client.
 var (
-	served = []spoken{{"1.0", rpcBinding}, {"1.0", restBinding}, {"0.3", rpcBinding}}
-	called = []spoken{{"1.0", rpcBinding}, {"0.3", rpcBinding}}
+	served = all
+	called = []spoken{{"1.0", rpcBinding}, {"1.0", restBinding}, {"0.3", rpcBinding}, {"0.3", restBinding}}
 )
 
 // startOurDesk serves our agent over all that is served, on one port.
 func startOurDesk() (base string, stop func(), err error) {
-	web := httptest.NewUnstartedServer(nil)
-	base = "http://" + web.Listener.Addr().String()
-	p := a2aall.Protocol()
-	card, err := p.DecodeCard(ourCard(base, desk.Skill))
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
+	}
+	base = "http://" + listener.Addr().String()
+	s, err := newOurDesk(base)
+	if err != nil {
+		return "", nil, errors.Join(err, listener.Close())
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(ctx, listener) }()
+	return base, func() { cancel(); <-done }, nil
+}
+
+func newOurDesk(base string) (*server.Server, error) {
+	p := a2awires.Protocol()
+	card, err := p.DecodeCard(ourCard(base, desk.Skill))
+	if err != nil {
+		return nil, err
 	}
 	extended, err := p.DecodeCard(ourCard(base, desk.Skill, desk.Extended))
 	if err != nil {
-		return "", nil, err
+		return nil, err
 	}
-	s, err := server.New(server.Config{Protocol: p, Card: card, Extended: extended,
-		Skills: []server.Skill{{ID: desk.Skill, Name: "Desk", Run: runDesk}}},
-		server.WithPushTargets("127.0.0.1"), server.WithLogger(slog.New(slog.DiscardHandler)),
+	skills := []server.Skill{{ID: desk.Skill, Name: "Desk", Run: runDesk}}
+	return server.New(server.Config{Protocol: p, Card: card, Extended: extended, Skills: skills},
+		grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), server.WithPushTargets("127.0.0.1"),
+		server.WithLimits(server.Limits{Grace: time.Second}),
 		server.WithProxyIdentity(func(*http.Request) (string, error) { return "everybody", nil }))
-	if err != nil {
-		return "", nil, err
-	}
-	web.Config.Handler = http.Handler(s)
-	web.Start()
-	return base, func() { _ = s.Close(); web.Close() }, nil
 }
 
 func ourCard(base string, skills ...string) []byte {
@@ -105,12 +116,12 @@ func runDesk(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 
 // ourClient is the generated client.
 type ourClient struct {
-	*a2aall.Client
+	*a2awires.Client
 	binding string
 }
 
 func newOurClient(ctx context.Context, at string, s spoken) (desk.Client, func(), error) {
-	found, err := a2aall.NewClient(ctx, at)
+	found, err := a2awires.NewClient(ctx, at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -122,7 +133,7 @@ func newOurClient(ctx context.Context, at string, s spoken) (desk.Client, func()
 			card.SupportedInterfaces = append(card.SupportedInterfaces, i)
 		}
 	}
-	c, err := a2aall.NewClientFromCard(&card)
+	c, err := a2awires.NewClientFromCard(&card)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -139,57 +150,57 @@ func (c *ourClient) Do(ctx context.Context, ask *desk.Ask) *desk.Answer {
 }
 
 func (c *ourClient) do(ctx context.Context, ask *desk.Ask) (*desk.Answer, error) {
-	cancel := &a2aall.CancelTaskRequest{ID: ask.Task}
+	cancel := &a2awires.CancelTaskRequest{ID: ask.Task}
 	switch ask.Op {
 	case desk.Card:
 		return ourSkills(c.Card()), nil
 	case desk.Extend:
-		card, err := c.GetExtendedAgentCard(ctx, &a2aall.GetExtendedAgentCardRequest{})
+		card, err := c.GetExtendedAgentCard(ctx, &a2awires.GetExtendedAgentCardRequest{})
 		if err != nil {
 			return nil, err
 		}
 		return ourSkills(card), nil
 	case desk.Send:
 		r, err := c.SendMessage(ctx, ourRequest(ask))
-		if m, ok := r.(*a2aall.Message); ok {
+		if m, ok := r.(*a2awires.Message); ok {
 			return &desk.Answer{Message: ourParts(m.Parts)}, err
 		}
-		t, _ := r.(*a2aall.Task)
+		t, _ := r.(*a2awires.Task)
 		return ourTask(t, err)
 	case desk.Stream:
 		return ourEvents(c.SendStreamingMessage(ctx, ourRequest(ask)))
 	case desk.Get:
-		return ourTask(c.GetTask(ctx, &a2aall.GetTaskRequest{ID: ask.Task}))
+		return ourTask(c.GetTask(ctx, &a2awires.GetTaskRequest{ID: ask.Task}))
 	case desk.Cancel:
 		return ourTask(c.CancelTask(ctx, cancel))
 	case desk.Subscribe:
 		time.AfterFunc(desk.Moment, func() { _, _ = c.CancelTask(ctx, cancel) })
-		return ourEvents(c.SubscribeToTask(ctx, &a2aall.SubscribeToTaskRequest{ID: ask.Task}))
+		return ourEvents(c.SubscribeToTask(ctx, &a2awires.SubscribeToTaskRequest{ID: ask.Task}))
 	case desk.List:
-		return ourList(c.ListTasks(ctx, &a2aall.ListTasksRequest{ContextID: ask.Context}))
+		return ourList(c.ListTasks(ctx, &a2awires.ListTasksRequest{ContextID: ask.Context}))
 	}
 	return c.hooks(ctx, ask)
 }
 
 func (c *ourClient) hooks(ctx context.Context, ask *desk.Ask) (*desk.Answer, error) {
-	var hooks []*a2aall.TaskPushNotificationConfig
+	var hooks []*a2awires.TaskPushNotificationConfig
 	var err error
 	switch ask.Op {
 	case desk.CreateHook:
-		hooks = make([]*a2aall.TaskPushNotificationConfig, 1)
-		hooks[0], err = c.CreateTaskPushNotificationConfig(ctx, &a2aall.TaskPushNotificationConfig{
+		hooks = make([]*a2awires.TaskPushNotificationConfig, 1)
+		hooks[0], err = c.CreateTaskPushNotificationConfig(ctx, &a2awires.TaskPushNotificationConfig{
 			TaskID: ask.Task, ID: ask.Hook.ID, URL: ask.Hook.URL, Token: ask.Hook.Token})
 	case desk.GetHook:
-		hooks = make([]*a2aall.TaskPushNotificationConfig, 1)
-		hooks[0], err = c.GetTaskPushNotificationConfig(ctx, &a2aall.GetTaskPushNotificationConfigRequest{TaskID: ask.Task, ID: ask.Hook.ID})
+		hooks = make([]*a2awires.TaskPushNotificationConfig, 1)
+		hooks[0], err = c.GetTaskPushNotificationConfig(ctx, &a2awires.GetTaskPushNotificationConfigRequest{TaskID: ask.Task, ID: ask.Hook.ID})
 	case desk.ListHooks:
-		r, failed := c.ListTaskPushNotificationConfigs(ctx, &a2aall.ListTaskPushNotificationConfigsRequest{TaskID: ask.Task})
+		r, failed := c.ListTaskPushNotificationConfigs(ctx, &a2awires.ListTaskPushNotificationConfigsRequest{TaskID: ask.Task})
 		if failed != nil {
 			return nil, failed
 		}
 		hooks = r.Configs
 	case desk.DeleteHook:
-		err = c.DeleteTaskPushNotificationConfig(ctx, &a2aall.DeleteTaskPushNotificationConfigRequest{TaskID: ask.Task, ID: ask.Hook.ID})
+		err = c.DeleteTaskPushNotificationConfig(ctx, &a2awires.DeleteTaskPushNotificationConfigRequest{TaskID: ask.Task, ID: ask.Hook.ID})
 	}
 	if err != nil {
 		return nil, err
@@ -201,41 +212,41 @@ func (c *ourClient) hooks(ctx context.Context, ask *desk.Ask) (*desk.Answer, err
 	return a, nil
 }
 
-func ourRequest(ask *desk.Ask) *a2aall.SendMessageRequest {
-	m := &a2aall.Message{MessageID: rand.Text(), Role: a2aall.RoleUser, TaskID: ask.Task, ContextID: ask.Context}
+func ourRequest(ask *desk.Ask) *a2awires.SendMessageRequest {
+	m := &a2awires.Message{MessageID: rand.Text(), Role: a2awires.RoleUser, TaskID: ask.Task, ContextID: ask.Context}
 	for _, p := range ask.Parts {
-		own := &a2aall.Part{Filename: p.Name, MediaType: p.Type}
+		own := &a2awires.Part{Filename: p.Name, MediaType: p.Type}
 		switch {
 		case p.Data != nil:
-			data, err := a2aall.Data(p.Data)
+			data, err := a2awires.Data(p.Data)
 			if err != nil {
 				panic(err) // a check's own
 			}
 			own = data
 		case p.Raw != nil:
-			own.Content = a2aall.PartRaw(p.Raw)
+			own.Content = a2awires.PartRaw(p.Raw)
 		case p.URL != "":
-			own.Content = a2aall.PartURL(p.URL)
+			own.Content = a2awires.PartURL(p.URL)
 		default:
-			own.Content = a2aall.PartText(p.Text)
+			own.Content = a2awires.PartText(p.Text)
 		}
 		m.Parts = append(m.Parts, own)
 	}
-	return &a2aall.SendMessageRequest{Message: m, Configuration: &a2aall.SendMessageConfiguration{ReturnImmediately: ask.Now}}
+	return &a2awires.SendMessageRequest{Message: m, Configuration: &a2awires.SendMessageConfiguration{ReturnImmediately: ask.Now}}
 }
 
-func ourParts(parts []*a2aall.Part) []desk.Part {
+func ourParts(parts []*a2awires.Part) []desk.Part {
 	var told []desk.Part
 	for _, p := range parts {
 		part := desk.Part{Name: p.Filename, Type: p.MediaType}
 		switch content := p.Content.(type) {
-		case a2aall.PartText:
+		case a2awires.PartText:
 			part.Text = string(content)
-		case a2aall.PartRaw:
+		case a2awires.PartRaw:
 			part.Raw = content
-		case a2aall.PartURL:
+		case a2awires.PartURL:
 			part.URL = string(content)
-		case a2aall.PartData:
+		case a2awires.PartData:
 			part.Data = json.RawMessage(content)
 		}
 		told = append(told, part)
@@ -243,7 +254,7 @@ func ourParts(parts []*a2aall.Part) []desk.Part {
 	return told
 }
 
-func ourSkills(card *a2aall.AgentCard) *desk.Answer {
+func ourSkills(card *a2awires.AgentCard) *desk.Answer {
 	a := &desk.Answer{}
 	for _, s := range card.Skills {
 		a.Skills = append(a.Skills, s.ID)
@@ -251,7 +262,7 @@ func ourSkills(card *a2aall.AgentCard) *desk.Answer {
 	return a
 }
 
-func ourTask(t *a2aall.Task, err error) (*desk.Answer, error) {
+func ourTask(t *a2awires.Task, err error) (*desk.Answer, error) {
 	if err != nil || t == nil {
 		return &desk.Answer{}, err
 	}
@@ -265,7 +276,7 @@ func ourTask(t *a2aall.Task, err error) (*desk.Answer, error) {
 	return &desk.Answer{Task: told}, nil
 }
 
-func ourList(r *a2aall.ListTasksResponse, err error) (*desk.Answer, error) {
+func ourList(r *a2awires.ListTasksResponse, err error) (*desk.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -277,20 +288,20 @@ func ourList(r *a2aall.ListTasksResponse, err error) (*desk.Answer, error) {
 }
 
 // ourEvents follows a stream.
-func ourEvents(events iter.Seq2[a2aall.StreamResponsePayload, error]) (*desk.Answer, error) {
+func ourEvents(events iter.Seq2[a2awires.StreamResponsePayload, error]) (*desk.Answer, error) {
 	a := &desk.Answer{}
 	for e, err := range events {
 		if err != nil {
 			return nil, err
 		}
 		switch e := e.(type) {
-		case *a2aall.Task:
+		case *a2awires.Task:
 			a.Events = append(a.Events, desk.Event{Kind: "task", State: string(e.Status.State)})
-		case *a2aall.Message:
+		case *a2awires.Message:
 			a.Events = append(a.Events, desk.Event{Kind: "message", Text: desk.Text(ourParts(e.Parts))})
-		case *a2aall.TaskStatusUpdateEvent:
+		case *a2awires.TaskStatusUpdateEvent:
 			a.Events = append(a.Events, desk.Event{Kind: "status", State: string(e.Status.State)})
-		case *a2aall.TaskArtifactUpdateEvent:
+		case *a2awires.TaskArtifactUpdateEvent:
 			a.Events = append(a.Events, desk.Event{Kind: "artifact", Text: desk.Text(ourParts(e.Artifact.Parts))})
 		}
 	}

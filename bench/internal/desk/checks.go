@@ -52,8 +52,13 @@ var checks = []check{
 	{"extended card", (*visit).extended},
 }
 
-// timeout is how long one operation may take.
-const timeout = 10 * time.Second
+// timeout is how long one operation may take. The first is answered by a process that begins.
+func timeout(op Op) time.Duration {
+	if op == Card {
+		return time.Minute
+	}
+	return 10 * time.Second
+}
 
 // Visit runs the checks. A check that cannot be made because one before it failed fails, too.
 func Visit(ctx context.Context, c Client, version string) []Result {
@@ -97,7 +102,7 @@ type failure string
 func (f failure) Error() string { return string(f) }
 
 func (v *visit) do(ask Ask) (*Answer, error) {
-	ctx, cancel := context.WithTimeout(v.ctx, timeout)
+	ctx, cancel := context.WithTimeout(v.ctx, timeout(ask.Op))
 	defer cancel()
 	a := v.client.Do(ctx, &ask)
 	switch {

@@ -2,14 +2,13 @@
 // prints an answer for each.
 import { createInterface } from 'node:readline';
 import { setTimeout } from 'node:timers/promises';
-import { ListTasksRequest, Part, Role, taskStateToJSON } from '@a2a-js/sdk';
+import { ListTaskPushNotificationConfigsRequest, ListTasksRequest, Message, Part, SendMessageConfiguration, taskStateToJSON } from '@a2a-js/sdk';
 import { ClientFactory, DefaultAgentCardResolver, JsonRpcTransportFactory, RestTransportFactory } from '@a2a-js/sdk/client';
 import { GrpcTransportFactory } from '@a2a-js/sdk/client/grpc';
 
 const MOMENT = 300; // ms, until a task that is subscribed to is canceled
 const [url, version, binding] = process.argv.slice(2);
 
-const ownPart = ({ name = '', type = '', ...content }) => Part.fromJSON({ filename: name, mediaType: type, ...content });
 const toldPart = (part) => {
   const { filename: name, mediaType: type, ...content } = Part.toJSON(part);
   return { name, type, ...content };
@@ -34,16 +33,16 @@ const toldEvent = ({ payload: { $case, value } }) => {
 const toldHook = ({ id, url, token }) => ({ id, url, token });
 const skills = (card) => ({ skills: card.skills.map((skill) => skill.id) });
 
-const request = ({ parts, task = '', context = '', now = false }) => {
-  const message = {
+const request = ({ parts, task = '', context = '', now = false }) => ({
+  message: Message.fromJSON({
     messageId: crypto.randomUUID(),
-    role: Role.ROLE_USER,
-    parts: parts.map(ownPart),
+    role: 'ROLE_USER',
+    parts: parts.map(({ name, type, ...content }) => ({ filename: name, mediaType: type, ...content })),
     taskId: task,
     contextId: context,
-  };
-  return { message, configuration: { returnImmediately: now } };
-};
+  }),
+  configuration: SendMessageConfiguration.fromJSON({ returnImmediately: now }),
+});
 
 async function events(stream) {
   const told = [];
@@ -89,7 +88,7 @@ const operations = {
     hooks: [toldHook(await agent.getTaskPushNotificationConfig({ taskId: task, id: hook.id }))],
   }),
   'list hooks': async ({ task }) => ({
-    hooks: (await agent.listTaskPushNotificationConfig({ taskId: task })).configs.map(toldHook),
+    hooks: (await agent.listTaskPushNotificationConfig(ListTaskPushNotificationConfigsRequest.fromJSON({ taskId: task }))).configs.map(toldHook),
   }),
   'delete hook': async ({ task, hook }) => {
     await agent.deleteTaskPushNotificationConfig({ taskId: task, id: hook.id });
