@@ -61,6 +61,10 @@ func TestAnErrorComesBackOverHTTPAsItWas(t *testing.T) {
 			if got == nil || got.Error() != sent.Error() || got.Code != e.Code {
 				t.Errorf("%v comes back as %v", sent, got)
 			}
+			got = runtime.ReadStatus(sent.AppendStatus03(nil, sent.Status(by)))
+			if got == nil || got.Reason != e.Reason {
+				t.Errorf("of 0.3 %v comes back as %v", sent, got)
+			}
 		}
 	}
 }

@@ -36,12 +36,14 @@ func (e *Error) AppendJSON(dst []byte) []byte {
 
 // AppendPlain appends the error as versions before 1.0 have it: without details, which SDKs of 0.3 each want in another
 // form, and with a code that those versions have (0.3 §8).
-func (e *Error) AppendPlain(dst []byte) []byte {
+func (e *Error) AppendPlain(dst []byte) []byte { return append(dst, encode(e.plain())...) }
+
+func (e *Error) plain() rpcError {
 	code := e.Code
 	if code == ErrExtensionSupportRequired.Code || code == ErrVersionNotSupported.Code {
 		code = ErrInternal.Code
 	}
-	return append(dst, encode(rpcError{Code: code, Message: e.PlainText()})...)
+	return rpcError{Code: code, Message: e.PlainText()}
 }
 
 // PlainText is the text of an error without details. Its note has no place but the message: it follows the

@@ -107,13 +107,26 @@ type statusError struct {
 // AppendStatus appends the error as the body of an answer of HTTP+JSON, which has a status: the error's own or, where
 // HTTP has a better word, another one.
 func (e *Error) AppendStatus(dst []byte, status Status) []byte {
+	return append(dst, encode(e.statusError(status))...)
+}
+
+func (e *Error) statusError(status Status) (s statusError) {
 	if code, ok := refusals[status.HTTP]; ok {
 		status.Code = code
 	}
-	var s statusError
 	s.Error.Code, s.Error.Status, s.Error.Message = status.HTTP, status.Code.String(), e.Message
 	s.Error.Details = e.details()
-	return append(dst, encode(s)...)
+	return s
+}
+
+// AppendStatus03 is AppendStatus for 0.3, whose specification says nothing of it: the official clients for JavaScript know
+// an error by its code, those for Python by its type, and those for Go by the google.rpc.Status of 1.0 (T61).
+func (e *Error) AppendStatus03(dst []byte, status Status) []byte {
+	return append(dst, encode(struct {
+		rpcError
+		Type string `json:"type"`
+		statusError
+	}{e.plain(), e.TypeName(), e.statusError(status)})...)
 }
 
 // oddNames are the names of errors that are not made of their reasons (0.3 §8).

@@ -84,13 +84,17 @@ func (q *restRequest) resolve() *runtime.Error {
 		found, allowed := q.s.rest[v.Index].find(q.r.Method, q.path)
 		return found != nil || allowed != nil
 	}
-	v, err := q.s.engine.Choose(askedVersion(q.r), has)
+	asked := askedVersion(q.r)
+	if asked == "" {
+		has = q.nearest(has)
+	}
+	v, err := q.s.engine.Choose(asked, has)
 	if err != nil {
 		return err
 	}
 	q.Version = v
 	rs := &q.s.rest[v.Index]
-	if len(rs.routes) == 0 && (askedVersion(q.r) != "" || slices.ContainsFunc(q.s.engine.Versions(), has)) {
+	if len(rs.routes) == 0 && (asked != "" || slices.ContainsFunc(q.s.engine.Versions(), has)) {
 		return runtime.ErrVersionNotSupported.With("A2A %s is not spoken over HTTP+JSON here", v.Name)
 	}
 	found, allowed := rs.find(q.r.Method, q.path)
@@ -112,6 +116,19 @@ func (q *restRequest) resolve() *runtime.Error {
 	}
 	q.takeHeaders(&rs.coding)
 	return nil
+}
+
+// nearest narrows the versions that a path may be of to those that have it by its first word, if there are any: "/v1/tasks"
+// is a path of 0.3 rather than one of 1.0 for the tenant v1.
+func (q *restRequest) nearest(has func(*engine.Version) bool) func(*engine.Version) bool {
+	named := func(v *engine.Version) bool {
+		found, _ := q.s.rest[v.Index].find(q.r.Method, q.path)
+		return found != nil && freedom(found.segments[0]) == 0
+	}
+	if slices.ContainsFunc(q.s.engine.Versions(), named) {
+		return named
+	}
+	return has
 }
 
 // takeBody reads the body of a route that has one. It returns with which status and error the request is refused, if it
@@ -138,11 +155,10 @@ func (q *restRequest) appendError(dst []byte, e *runtime.Error) []byte {
 
 func (q *restRequest) status(e *runtime.Error) int { return q.Status(e).HTTP }
 
-// appendStatus appends an error as the body of an answer with a status. Of 0.3 the Python client reads the message and
-// the JavaScript one the code (T61).
+// appendStatus appends an error as the body of an answer with a status.
 func (q *restRequest) appendStatus(dst []byte, e *runtime.Error, status runtime.Status) []byte {
 	if q.Version != nil && q.Version.Rules.PlainErrors {
-		return e.AppendPlain(dst)
+		return e.AppendStatus03(dst, status)
 	}
 	return e.AppendStatus(dst, status)
 }
