@@ -172,7 +172,7 @@ func TestThePushConfigurationsOfATask(t *testing.T) {
 	} {
 		t.Run(version, func(t *testing.T) {
 			m, c := dialMemory(t, version, map[string][]string{
-				tt.create: {tt.config}, tt.get: {tt.config}, tt.list: {strings.Replace(tt.all, "$", tt.config, 1)}, tt.remove: {"null"},
+				tt.create: {tt.config}, tt.get: {tt.config}, tt.list: {strings.Replace(tt.all, "$", tt.config, 1), "null"}, tt.remove: {"null"},
 			}, "")
 			ctx, config := t.Context(), &a2aall.TaskPushNotificationConfig{TaskID: "t1", ID: "p1", URL: "https://me.example/hook"}
 			made, err := c.CreateTaskPushNotificationConfig(ctx, config)
@@ -190,6 +190,10 @@ func TestThePushConfigurationsOfATask(t *testing.T) {
 			}
 			if err := c.DeleteTaskPushNotificationConfig(ctx, &a2aall.DeleteTaskPushNotificationConfigRequest{TaskID: "t1", ID: "p1"}); err != nil {
 				t.Errorf("delete: %v", err)
+			}
+			none, err := c.ListTaskPushNotificationConfigs(ctx, &a2aall.ListTaskPushNotificationConfigsRequest{TaskID: "t1"})
+			if err != nil || len(none.Configs) != 0 {
+				t.Errorf("a list that is null: %+v %v", none, err)
 			}
 		})
 	}

@@ -27,6 +27,7 @@ var (
 	push   = &runtime.Operation{Role: runtime.RolePushGet, HTTP: routes("GET", "", "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}", "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}")}
 	named  = &runtime.Operation{HTTP: routes("GET", "", "/v1/{name=tasks/*}")}
 	config = &runtime.Operation{HTTP: routes("POST", "config", "/v1/{parent=tasks/*}/configs")}
+	create = &runtime.Operation{HTTP: routes("POST", "config", "/v1/{parent=task/*/configs}", "/v1/{parent=tasks/*}/configs")}
 	deep   = &runtime.Operation{HTTP: routes("GET", "", "/files/{file.path=**}:read")}
 	search = &runtime.Operation{HTTP: routes("GET", "", "/search"), Query: []runtime.QueryField{
 		{Name: "labels", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "filter.open", JSON: true}, {Name: "extra", JSON: true},
@@ -60,6 +61,7 @@ func TestRequestsBecomeURLsAndBodies(t *testing.T) {
 		{"bytes and numbers as text", search, `{"raw":"aGk/+Q==","big":"9007199254740993"}`, "GET /search?raw=aGk%2F%2BQ%3D%3D&big=9007199254740993"},
 		{"a name with a pattern", named, `{"name":"tasks/a:b","historyLength":3}`, "GET /v1/tasks/a%3Ab?historyLength=3"},
 		{"a body that is a field", config, `{"parent":"tasks/t1","configId":"c","config":{"name":"x"}}`, `POST /v1/tasks/t1/configs?configId=c {"name":"x"}`},
+		{"another route than one that does not fit", create, `{"parent":"tasks/t1","config":{}}`, `POST /v1/tasks/t1/configs {}`},
 		{"a field in a message, over many segments", deep, `{"file":{"path":"a b/c/d"}}`, "GET /files/a%20b/c/d:read?file.path=a%20b%2Fc%2Fd"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

@@ -56,7 +56,7 @@ func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route,
 			err = cmp.Or(err, failed)
 			continue
 		}
-		if n > most && (i == 0 || !hidden(p, routes[0].Path)) {
+		if n > most && !hidden(routes[i].Path, p, routes[0].Path) {
 			best, path, most = &routes[i], p, n
 		}
 	}
@@ -71,7 +71,10 @@ func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route,
 
 // hidden reports whether a tenant stands where the first route has a literal: "tasks" cannot be told from one (T57), and
 // goes into the query or the body.
-func hidden(path, first string) bool {
+func hidden(template, path, first string) bool {
+	if !strings.HasPrefix(template, "/{") {
+		return false
+	}
 	segment, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
 	literal, _, _ := strings.Cut(strings.TrimPrefix(first, "/"), "/")
 	return segment == literal

@@ -62,10 +62,21 @@ func (c *webConn) Call(ctx context.Context, r *Request) ([]byte, error) {
 	}
 	defer answer.close()
 	result, err := answer.result(f, c.target.MaxResponse)
-	if err == nil && result == nil { // an operation without a result may be answered by nothing, or null (T61)
-		result = []byte("{}")
+	if err == nil && result == nil {
+		result = nothing(r.Operation)
 	}
 	return result, err
+}
+
+// nothing is what no result, or null, stands for: that of an operation without one (T61), or an empty list, which is an array
+// in 0.3 and null from a2a-go 2.4.0.
+func nothing(op *runtime.Operation) []byte {
+	if list := []byte("[]"); op.Role == runtime.RolePushList {
+		if _, err := op.Read(list); err == nil {
+			return list
+		}
+	}
+	return []byte("{}")
 }
 
 // Open posts a request and returns the stream of its answer. A JSON body instead of events is one event, or the error.
