@@ -18,7 +18,7 @@ func startBoth(t *testing.T) func(method, path, body string) (int, map[string]an
 	p := a2awires.Protocol()
 	card, err := p.DecodeCard([]byte(`{"name":"Desk","description":"for tests","version":"1.0.0","supportedInterfaces":[
 		{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}],
-		"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`))
+		"capabilities":{"streaming":true,"pushNotifications":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,5 +82,29 @@ func TestErrorsOf03OverHTTPJSONAreKnownToEveryClient(t *testing.T) {
 		if !ok {
 			t.Errorf("%s: %v", what, answer)
 		}
+	}
+}
+
+// TestAWebhookOf03MayComeInTheWholeRequest: the definition's body is one field of it, and clients send either.
+func TestAWebhookOf03MayComeInTheWholeRequest(t *testing.T) {
+	call := startBoth(t)
+	_, sent := call("POST", "/v1/message:send", `{"request":{"messageId":"m","role":"ROLE_USER","content":[{"text":"book"}]}}`)
+	task, _ := sent["task"].(map[string]any)
+	id, _ := task["id"].(string)
+	for name, body := range map[string]string{
+		"definition": `{"name":"tasks/ID/pushNotificationConfigs/NAME","pushNotificationConfig":{"id":"NAME","url":"https://me.example/hook"}}`,
+		"python":     `{"parent":"tasks/ID","config_id":"NAME","config":{"name":"tasks/ID/pushNotificationConfigs/NAME","push_notification_config":{"id":"NAME","url":"https://me.example/hook"}}}`,
+		"go":         `{"parent":"tasks/ID","configId":"NAME","config":{"name":"tasks/ID/pushNotificationConfigs/NAME","pushNotificationConfig":{"id":"NAME","url":"https://me.example/hook"}}}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			status, made := call("POST", "/v1/tasks/"+id+"/pushNotificationConfigs", strings.NewReplacer("ID", id, "NAME", name).Replace(body))
+			config, _ := made["pushNotificationConfig"].(map[string]any)
+			if status != http.StatusOK || config["id"] != name || made["name"] != "tasks/"+id+"/pushNotificationConfigs/"+name {
+				t.Errorf("%d %v", status, made)
+			}
+		})
+	}
+	if status, answer := call("POST", "/v1/tasks/"+id+"/pushNotificationConfigs", `{"parent":"tasks/other","config":{"pushNotificationConfig":{"url":"https://me.example/hook"}}}`); status == http.StatusOK {
+		t.Errorf("a body for another task than the path's: %v", answer)
 	}
 }
