@@ -62,11 +62,20 @@ func ValidFormat(name, s string) bool {
 	return true
 }
 
-// duration is RFC 3339 appendix A, with fractions of seconds as ISO 8601 has them.
-var duration = sync.OnceValue(func() *regexp.Regexp {
-	const clock = `T(\d+H(\d+M(\d+(\.\d+)?S)?)?|\d+M(\d+(\.\d+)?S)?|\d+(\.\d+)?S)`
-	return regexp.MustCompile(`^P(\d+W|(\d+Y(\d+M(\d+D)?)?|\d+M(\d+D)?|\d+D)(` + clock + `)?|` + clock + `)$`)
-})
+// duration is RFC 3339 appendix A, with fractions of seconds as ISO 8601 has them. A variable with a function that makes
+// it would link regexp into every agent.
+func duration() *regexp.Regexp {
+	durations.once.Do(func() {
+		const clock = `T(\d+H(\d+M(\d+(\.\d+)?S)?)?|\d+M(\d+(\.\d+)?S)?|\d+(\.\d+)?S)`
+		durations.re = regexp.MustCompile(`^P(\d+W|(\d+Y(\d+M(\d+D)?)?|\d+M(\d+D)?|\d+D)(` + clock + `)?|` + clock + `)$`)
+	})
+	return durations.re
+}
+
+var durations struct {
+	once sync.Once
+	re   *regexp.Regexp
+}
 
 // ParseDuration reads a duration such as "P1DT2H30M" (ISO 8601) in weeks, days of 24 hours, and less. Years and months,
 // which have no fixed length, are an error.

@@ -3,6 +3,7 @@ package wire
 import (
 	"math"
 	"strings"
+	"sync"
 )
 
 // Any is a google.protobuf.Any: a message of any type, which it names. It is kept as it came, as JSON or as protobuf, and is turned into the
@@ -62,7 +63,7 @@ func AppendAny(b []byte, x *Any, resolve Resolver) ([]byte, error) {
 	if typeName(x.TypeURL) == emptyName {
 		return append(b, '}'), nil
 	}
-	if known := wellKnown[typeName(x.TypeURL)]; known != nil {
+	if known := wellKnown(typeName(x.TypeURL)); known != nil {
 		var w ProtoWriter
 		w.Reset(nil)
 		w.Bytes(oneTag, x.Proto)
@@ -129,7 +130,7 @@ func (x *Any) content(resolve Resolver) ([]byte, error) {
 		}
 	}
 	rest = EndObject(rest, 0)
-	if known := wellKnown[typeName(x.TypeURL)]; known != nil {
+	if known := wellKnown(typeName(x.TypeURL)); known != nil {
 		return known.content(rest)
 	}
 	m, _ := resolve(typeName(x.TypeURL)).(anyMessage)
@@ -232,23 +233,37 @@ func sure[T any](add func([]byte, T) []byte) func([]byte, T) ([]byte, error) {
 	return func(b []byte, x T) ([]byte, error) { return add(b, x), nil }
 }
 
-var wellKnown = map[string]*known{
-	"google.protobuf.Timestamp": knownOf((*ProtoReader).Timestamp, AppendTimestamp, (*Reader).Timestamp, (*ProtoWriter).Timestamp),
-	"google.protobuf.Duration":  knownOf((*ProtoReader).Duration, AppendDuration, (*Reader).Duration, (*ProtoWriter).Duration),
-	"google.protobuf.Struct":    knownOf((*ProtoReader).Struct, AppendStruct, (*Reader).Struct, (*ProtoWriter).Struct),
-	"google.protobuf.Value":     knownOf((*ProtoReader).Value, AppendValue, (*Reader).Value, (*ProtoWriter).Value),
-	"google.protobuf.ListValue": knownOf((*ProtoReader).ListValue, AppendListValue, (*Reader).ListValue, (*ProtoWriter).ListValue),
-	"google.protobuf.FieldMask": knownOf((*ProtoReader).FieldMask, AppendFieldMask, (*Reader).FieldMask, func(w *ProtoWriter, tag uint32, m FieldMask) error {
-		w.FieldMask(tag, m)
-		return nil
-	}),
-	"google.protobuf.StringValue": wrapperOf(oneTag, isZero, (*ProtoReader).String, AppendString, (*Reader).String, (*ProtoWriter).String),
-	"google.protobuf.BytesValue":  wrapperOf(oneTag, func(b []byte) bool { return len(b) == 0 }, (*ProtoReader).Bytes, AppendBytes, (*Reader).Bytes, (*ProtoWriter).Bytes),
-	"google.protobuf.BoolValue":   wrapperOf(1<<3, isZero, (*ProtoReader).Bool, AppendBool, (*Reader).Bool, (*ProtoWriter).Bool),
-	"google.protobuf.Int32Value":  wrapperOf(1<<3, isZero, (*ProtoReader).Int32, AppendInt32, (*Reader).Int32, (*ProtoWriter).Int32),
-	"google.protobuf.Int64Value":  wrapperOf(1<<3, isZero, (*ProtoReader).Int64, AppendInt64, (*Reader).Int64, (*ProtoWriter).Int64),
-	"google.protobuf.UInt32Value": wrapperOf(1<<3, isZero, (*ProtoReader).Uint32, AppendUint32, (*Reader).Uint32, (*ProtoWriter).Uint32),
-	"google.protobuf.UInt64Value": wrapperOf(1<<3, isZero, (*ProtoReader).Uint64, AppendUint64, (*Reader).Uint64, (*ProtoWriter).Uint64),
-	"google.protobuf.FloatValue":  wrapperOf(1<<3|5, func(x float32) bool { return math.Float32bits(x) == 0 }, (*ProtoReader).Float32, AppendFloat32, (*Reader).Float32, (*ProtoWriter).Float32),
-	"google.protobuf.DoubleValue": wrapperOf(1<<3|1, func(x float64) bool { return math.Float64bits(x) == 0 }, (*ProtoReader).Float64, AppendFloat64, (*Reader).Float64, (*ProtoWriter).Float64),
+// wellKnown is the well-known type of a name; nil if there is none. The table is made when it is first asked for: one that
+// a variable begins with would link protobuf into agents that do not speak it.
+func wellKnown(name string) *known {
+	wellKnowns.once.Do(func() { wellKnowns.types = makeWellKnown() })
+	return wellKnowns.types[name]
+}
+
+var wellKnowns struct {
+	once  sync.Once
+	types map[string]*known
+}
+
+func makeWellKnown() map[string]*known {
+	return map[string]*known{
+		"google.protobuf.Timestamp": knownOf((*ProtoReader).Timestamp, AppendTimestamp, (*Reader).Timestamp, (*ProtoWriter).Timestamp),
+		"google.protobuf.Duration":  knownOf((*ProtoReader).Duration, AppendDuration, (*Reader).Duration, (*ProtoWriter).Duration),
+		"google.protobuf.Struct":    knownOf((*ProtoReader).Struct, AppendStruct, (*Reader).Struct, (*ProtoWriter).Struct),
+		"google.protobuf.Value":     knownOf((*ProtoReader).Value, AppendValue, (*Reader).Value, (*ProtoWriter).Value),
+		"google.protobuf.ListValue": knownOf((*ProtoReader).ListValue, AppendListValue, (*Reader).ListValue, (*ProtoWriter).ListValue),
+		"google.protobuf.FieldMask": knownOf((*ProtoReader).FieldMask, AppendFieldMask, (*Reader).FieldMask, func(w *ProtoWriter, tag uint32, m FieldMask) error {
+			w.FieldMask(tag, m)
+			return nil
+		}),
+		"google.protobuf.StringValue": wrapperOf(oneTag, isZero, (*ProtoReader).String, AppendString, (*Reader).String, (*ProtoWriter).String),
+		"google.protobuf.BytesValue":  wrapperOf(oneTag, func(b []byte) bool { return len(b) == 0 }, (*ProtoReader).Bytes, AppendBytes, (*Reader).Bytes, (*ProtoWriter).Bytes),
+		"google.protobuf.BoolValue":   wrapperOf(1<<3, isZero, (*ProtoReader).Bool, AppendBool, (*Reader).Bool, (*ProtoWriter).Bool),
+		"google.protobuf.Int32Value":  wrapperOf(1<<3, isZero, (*ProtoReader).Int32, AppendInt32, (*Reader).Int32, (*ProtoWriter).Int32),
+		"google.protobuf.Int64Value":  wrapperOf(1<<3, isZero, (*ProtoReader).Int64, AppendInt64, (*Reader).Int64, (*ProtoWriter).Int64),
+		"google.protobuf.UInt32Value": wrapperOf(1<<3, isZero, (*ProtoReader).Uint32, AppendUint32, (*Reader).Uint32, (*ProtoWriter).Uint32),
+		"google.protobuf.UInt64Value": wrapperOf(1<<3, isZero, (*ProtoReader).Uint64, AppendUint64, (*Reader).Uint64, (*ProtoWriter).Uint64),
+		"google.protobuf.FloatValue":  wrapperOf(1<<3|5, func(x float32) bool { return math.Float32bits(x) == 0 }, (*ProtoReader).Float32, AppendFloat32, (*Reader).Float32, (*ProtoWriter).Float32),
+		"google.protobuf.DoubleValue": wrapperOf(1<<3|1, func(x float64) bool { return math.Float64bits(x) == 0 }, (*ProtoReader).Float64, AppendFloat64, (*Reader).Float64, (*ProtoWriter).Float64),
+	}
 }
