@@ -20,16 +20,17 @@ func routes(verb, body string, paths ...string) (list []runtime.Route) {
 
 // Operations as tables have them, and some as definitions of one's own may.
 var (
-	get    = &runtime.Operation{Role: runtime.RoleGet, HTTP: routes("GET", "", "/tasks/{id=*}", "/{tenant}/tasks/{id=*}")}
-	list   = &runtime.Operation{Role: runtime.RoleList, HTTP: routes("GET", "", "/tasks", "/{tenant}/tasks"), Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}}}
-	cancel = &runtime.Operation{Role: runtime.RoleCancel, HTTP: routes("POST", "*", "/tasks/{id=*}:cancel", "/{tenant}/tasks/{id=*}:cancel")}
-	send   = &runtime.Operation{Role: runtime.RoleSend, HTTP: routes("POST", "*", "/message:send", "/{tenant}/message:send")}
-	push   = &runtime.Operation{Role: runtime.RolePushGet, HTTP: routes("GET", "", "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}", "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}")}
-	named  = &runtime.Operation{HTTP: routes("GET", "", "/v1/{name=tasks/*}")}
-	config = &runtime.Operation{HTTP: routes("POST", "config", "/v1/{parent=tasks/*}/configs")}
-	create = &runtime.Operation{HTTP: routes("POST", "config", "/v1/{parent=task/*/configs}", "/v1/{parent=tasks/*}/configs")}
-	deep   = &runtime.Operation{HTTP: routes("GET", "", "/files/{file.path=**}:read")}
-	search = &runtime.Operation{HTTP: routes("GET", "", "/search"), Query: []runtime.QueryField{
+	get     = &runtime.Operation{Role: runtime.RoleGet, HTTP: routes("GET", "", "/tasks/{id=*}", "/{tenant}/tasks/{id=*}")}
+	list    = &runtime.Operation{Role: runtime.RoleList, HTTP: routes("GET", "", "/tasks", "/{tenant}/tasks"), Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}}}
+	cancel  = &runtime.Operation{Role: runtime.RoleCancel, HTTP: routes("POST", "*", "/tasks/{id=*}:cancel", "/{tenant}/tasks/{id=*}:cancel")}
+	send    = &runtime.Operation{Role: runtime.RoleSend, HTTP: routes("POST", "*", "/message:send", "/{tenant}/message:send")}
+	push    = &runtime.Operation{Role: runtime.RolePushGet, HTTP: routes("GET", "", "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}", "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}")}
+	named   = &runtime.Operation{HTTP: routes("GET", "", "/v1/{name=tasks/*}")}
+	config  = &runtime.Operation{HTTP: routes("POST", "config", "/v1/{parent=tasks/*}/configs")}
+	create  = &runtime.Operation{HTTP: routes("POST", "config", "/v1/{parent=task/*/configs}", "/v1/{parent=tasks/*}/configs")}
+	configs = &runtime.Operation{HTTP: routes("GET", "", "/v1/{name=tasks/*/configs/*}")}
+	deep    = &runtime.Operation{HTTP: routes("GET", "", "/files/{file.path=**}:read")}
+	search  = &runtime.Operation{HTTP: routes("GET", "", "/search"), Query: []runtime.QueryField{
 		{Name: "labels", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "filter.open", JSON: true}, {Name: "extra", JSON: true},
 	}}
 )
@@ -60,6 +61,8 @@ func TestRequestsBecomeURLsAndBodies(t *testing.T) {
 		{"any JSON", search, `{"extra":{"a":[1,null]}}`, "GET /search?extra=%7B%22a%22%3A%5B1%2Cnull%5D%7D"},
 		{"bytes and numbers as text", search, `{"raw":"aGk/+Q==","big":"9007199254740993"}`, "GET /search?raw=aGk%2F%2BQ%3D%3D&big=9007199254740993"},
 		{"a name with a pattern", named, `{"name":"tasks/a:b","historyLength":3}`, "GET /v1/tasks/a%3Ab?historyLength=3"},
+		{"a name of two, with what separates", configs, `{"name":"tasks/a/b/configs/c:d/e"}`, "GET /v1/tasks/a%2Fb/configs/c%3Ad%2Fe"},
+		{"a name with what the path goes on with", config, `{"parent":"tasks/t1/configs"}`, "POST /v1/tasks/t1/configs"},
 		{"a body that is a field", config, `{"parent":"tasks/t1","configId":"c","config":{"name":"x"}}`, `POST /v1/tasks/t1/configs?configId=c {"name":"x"}`},
 		{"another route than one that does not fit", create, `{"parent":"tasks/t1","config":{}}`, `POST /v1/tasks/t1/configs {}`},
 		{"a field in a message, over many segments", deep, `{"file":{"path":"a b/c/d"}}`, "GET /files/a%20b/c/d:read?file.path=a%20b%2Fc%2Fd"},
@@ -91,6 +94,7 @@ func TestRequestsBecomeURLsAndBodies(t *testing.T) {
 		"an empty id":             {get, `{"id":""}`, runtime.ErrInvalidParams},
 		"a name of other things":  {named, `{"name":"jobs/1"}`, runtime.ErrInvalidParams},
 		"a name without anything": {named, `{"name":"tasks"}`, runtime.ErrInvalidParams},
+		"a name without its end":  {configs, `{"name":"tasks/t/configs/"}`, runtime.ErrInvalidParams},
 		"no path":                 {&runtime.Operation{}, `{}`, runtime.ErrUnsupportedOperation},
 	} {
 		if _, err := (addresses{base: "https://a.example"}).address(tt.op, []byte(tt.request)); !errors.Is(err, tt.want) {

@@ -91,7 +91,11 @@ func expand(template string, fields wire.Object) (path string, n int, err error)
 		}
 		inside, after, _ := strings.Cut(rest, "}")
 		name, pattern, _ := strings.Cut(inside, "=")
-		part, ok := segments(cmp.Or(pattern, "*"), fieldText(fields, name))
+		value := fieldText(fields, name)
+		if follows, _, _ := strings.Cut(after, "{"); pattern != "" && follows != "" {
+			value = strings.TrimSuffix(value, follows) // a name may have in it what the path goes on with
+		}
+		part, ok := segments(cmp.Or(pattern, "*"), value)
 		if !ok {
 			field := runtime.Violation{Field: name, Description: "is not as the path has it: " + cmp.Or(pattern, "*")}
 			return "", 0, runtime.ErrInvalidParams.With("%s %s", field.Field, field.Description).WithViolations(field)
@@ -101,34 +105,41 @@ func expand(template string, fields wire.Object) (path string, n int, err error)
 }
 
 // segments encodes a value that is a part of a path. It is false if the value is empty or not as the pattern has it: "*"
-// is one segment, whatever is in it, "tasks/*" two, and "**" all that are left.
+// is one segment, "tasks/*" two, whatever is in the last one, and "**" all that are left.
 func segments(pattern, value string) (string, bool) {
-	if value == "" {
-		return "", false
-	}
-	parts := strings.Split(pattern, "/")
-	values := []string{value}
-	if pattern != "*" {
-		values = strings.SplitN(value, "/", len(parts))
-	}
-	if len(values) != len(parts) {
-		return "", false
-	}
-	for i, v := range values {
+	var path []string
+	for part, rest, more := strings.Cut(pattern, "/"); ; part, rest, more = strings.Cut(rest, "/") {
+		var segment string
 		switch {
-		case parts[i] == "**":
-			inner := strings.Split(v, "/")
-			for j := range inner {
-				inner[j] = escape(inner[j])
+		case part == "**":
+			for s := range strings.SplitSeq(value, "/") {
+				path = append(path, escape(s))
 			}
-			values[i] = strings.Join(inner, "/")
-		case v == "" || parts[i] != "*" && parts[i] != v:
-			return "", false
+			return strings.Join(path, "/"), value != ""
+		case part != "*":
+			var ok bool
+			if segment, value, ok = strings.Cut(value, "/"); segment != part || ok != more {
+				return "", false
+			}
+		case more && strings.HasPrefix(rest, "*"):
+			segment, value, _ = strings.Cut(value, "/")
+		case more: // up to the literal
+			literal, _, _ := strings.Cut(rest, "/")
+			i := strings.Index(value+"/", "/"+literal+"/")
+			if i < 0 {
+				return "", false
+			}
+			segment, value = value[:i], value[i+1:]
 		default:
-			values[i] = escape(v)
+			segment = value
+		}
+		if segment == "" {
+			return "", false
+		}
+		if path = append(path, escape(segment)); !more {
+			return strings.Join(path, "/"), true
 		}
 	}
-	return strings.Join(values, "/"), true
 }
 
 // fieldText is the text of a field, whose name may have dots; "" when it is not set or no text or number.

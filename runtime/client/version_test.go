@@ -21,7 +21,8 @@ import (
 func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 	t.Helper()
 	p := a2a.Protocol()
-	card, err := p.DecodeCard([]byte(strings.Replace(cardJSON("/rpc", "", streams+declared), "JSONRPC", binding, 1)))
+	text := strings.Replace(cardJSON("/rpc", "", streams+declared), "JSONRPC", binding, 1)
+	card, err := p.DecodeCard([]byte(strings.Replace(text, `"pushNotifications":false`, `"pushNotifications":true`, 1)))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,9 @@ func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 		}
 		return []byte("dry"), nil
 	}}
-	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{chat}}, server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve())
+	own := map[string]server.Operation{"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch)}
+	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{chat}, Operations: own},
+		server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve(), server.WithPushTargets("127.0.0.1"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,11 +67,11 @@ func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 }
 
 // speak makes a client that has to speak a version, from a card as that version has it.
-func speak(t *testing.T, url, version, binding string) *rpc.Client {
+func speak(t *testing.T, url, version, binding string) *a2a.Client {
 	t.Helper()
 	p := a2a.Protocol()
 	i := slices.IndexFunc(p.Versions, func(v *runtime.Version) bool { return v.Name == version })
-	newest, err := p.DecodeCard([]byte(strings.NewReplacer(`"protocolVersion":"1.0"`, `"protocolVersion":"`+version+`"`, "JSONRPC", binding).
+	newest, err := p.DecodeCard([]byte(strings.NewReplacer(`"protocolVersion":"1.0"`, `"protocolVersion":"`+version+`"`, "JSONRPC", binding, `"pushNotifications":false`, `"pushNotifications":true`).
 		Replace(cardJSON(url, "", streams+declared))))
 	if err != nil {
 		t.Fatal(err)
@@ -81,15 +84,16 @@ func speak(t *testing.T, url, version, binding string) *rpc.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := rpc.FromCard(p, card, withGRPC(nil)...)
+	typed, err := a2a.NewClientFromCard(card.Generated().(*a2a.AgentCard), withGRPC(nil)...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(c.Close)
+	t.Cleanup(typed.Close)
+	c := typed.RPC()
 	if got := c.Interface(); got.Version != version || got.URL != url {
 		t.Fatalf("interface %+v", got)
 	}
-	return c
+	return typed
 }
 
 // TestTheClientSpeaksEveryVersion calls one agent in the words of each (R71, R245).
@@ -103,7 +107,7 @@ func TestTheClientSpeaksEveryVersion(t *testing.T) {
 			}
 			t.Run(version, func(t *testing.T) {
 				url, last := polyglot(t, binding)
-				c, ctx := speak(t, url, version, binding), t.Context()
+				c, ctx := speak(t, url, version, binding).RPC(), t.Context()
 				r, err := chat.Call(ctx, c, rpc.Say("forecast"))
 				if err != nil || r.Text() != "dry" {
 					t.Fatalf("call: %v %v", r, err)
