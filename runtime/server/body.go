@@ -130,6 +130,10 @@ func (d *deadline) extend(received int) {
 		d.rc, d.began = http.NewResponseController(d.x.w), time.Now()
 	}
 	d.next = received + bodyPaces
-	allowed := d.x.s.limits.Read + time.Duration(received)*time.Second/bodyRate
-	_ = d.rc.SetReadDeadline(d.began.Add(allowed)) // net/http takes it back at the end of the body
+	_ = d.rc.SetReadDeadline(d.began.Add(d.x.s.patience(int64(received)))) // net/http takes it back at the end of the body
+}
+
+// patience is how long a body may take of which so many bytes have come.
+func (s *Server) patience(received int64) time.Duration {
+	return s.limits.Read + time.Duration(received)*time.Second/bodyRate
 }

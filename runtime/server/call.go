@@ -58,6 +58,9 @@ func RepeatKey(value string) string { return strings.Trim(value, `"`) }
 
 // EventNumber reads the service parameter Last-Event-ID; 0 is none.
 func EventNumber(value string) int64 {
+	if value == "" {
+		return 0
+	}
 	n, err := strconv.ParseInt(value, 10, 64)
 	if err != nil {
 		return 0

@@ -5,7 +5,9 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"time"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/engine"
 )
 
@@ -61,3 +63,16 @@ func (h *Host) Logger() *slog.Logger { return h.s.logger }
 
 // Draining reports whether new work is refused, because the server shuts down.
 func (h *Host) Draining() bool { return h.s.engine.Draining() }
+
+// Received counts bytes of messages that have come, and are not read yet, in the budget of all. It reports whether they
+// are within it. Released counts them out.
+func (h *Host) Received(n int64) bool { return h.s.bodies.Add(n) }
+
+// Released counts bytes out that [Host.Received] has counted in.
+func (h *Host) Released(n int64) { h.s.bodies.Release(n) }
+
+// Patience is how long a message may take to come of which there are so many bytes.
+func (h *Host) Patience(received int64) time.Duration { return h.s.patience(received) }
+
+// ErrCrowded refuses a message that there is no room for.
+func (h *Host) ErrCrowded() *runtime.Error { return errTooMany }

@@ -67,11 +67,12 @@ func (b *Budget) Acquire(ctx context.Context, n int64) error {
 	return ctx.Err()
 }
 
-// Add takes n bytes that are there already, whether they fit or not.
-func (b *Budget) Add(n int64) {
+// Add takes n bytes that are there already, whether they fit or not. It reports whether they did.
+func (b *Budget) Add(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.used += n
+	return b.used <= b.Limit
 }
 
 // Release gives n bytes back.

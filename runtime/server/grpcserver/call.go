@@ -1,14 +1,17 @@
 package grpcserver
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/status"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/engine"
@@ -33,7 +36,13 @@ type call struct {
 	server.Call
 	m      *method
 	stream grpc.ServerStream
+	link   *link // nil: net/http brings it
 	in     message
+
+	next, previous *call        // that are watched
+	since          atomic.Int64 // tick at which it began to wait for its client; 0: it does not
+	sending        atomic.Bool  // that is to take something, else to send its message
+	came           int64        // what had come over the connection by then
 }
 
 // usualStack is how much of its stack most calls use, in bytes.
@@ -51,9 +60,8 @@ func growStack(i int) byte {
 // serve answers a call. What it returns is the call's status.
 func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	growStack(0)
-	c := call{Call: m.t.host.Call(stream.Context()), m: m, stream: stream}
-	defer c.End()
-	defer c.in.free()
+	c := &call{Call: m.t.host.Call(stream.Context()), m: m, stream: stream}
+	defer c.end()
 	if logger := m.t.host.Logger(); logger.Enabled(c.Context, slog.LevelDebug) {
 		begin := time.Now()
 		defer func() {
@@ -81,7 +89,7 @@ func (c *call) answer() error {
 	if err := c.resolve(asked); err != nil {
 		return err
 	}
-	if err := c.stream.RecvMsg(&c.in); err != nil {
+	if err := c.receive(); err != nil {
 		return err
 	}
 	defer c.LimitStream()()
@@ -203,7 +211,64 @@ func (c *call) send(what string, encode func([]byte) ([]byte, error)) error {
 	return sent
 }
 
-// write writes a message, whose bytes stay the caller's.
+// receive reads the message.
+func (c *call) receive() error {
+	if c.link = linkOf(c.Context); c.link != nil {
+		c.came = c.link.came.Load()
+		c.since.Store(c.m.t.watch.now.Load())
+		c.m.t.watch.add(c)
+	}
+	err := c.stream.RecvMsg(&c.in)
+	c.since.Store(0)
+	return err
+}
+
+// received is how much has come since the call waits for its message.
+func (c *call) received() int64 { return c.link.came.Load() - c.came }
+
+// write writes a message, whose bytes stay the caller's. A large one has gone out when this returns.
 func (c *call) write(b []byte) error {
-	return c.stream.SendMsg(&answer{buffers: mem.BufferSlice{mem.Copy(b, mem.DefaultBufferPool())}})
+	if c.link == nil {
+		return c.stream.SendMsg(&answer{buffers: mem.BufferSlice{mem.Copy(b, mem.DefaultBufferPool())}})
+	}
+	stall := c.m.t.host.Limits().Stall
+	if err := c.link.room(c.Context, stall); err != nil {
+		return c.drop(err)
+	}
+	p, buffers := c.link.pack(b)
+	c.sending.Store(true)
+	c.since.Store(c.m.t.watch.now.Load())
+	err := c.stream.SendMsg(&answer{buffers: buffers})
+	c.since.Store(0)
+	if err != nil || len(b) <= piece {
+		return err
+	}
+	return c.drop(p.gone(c.Context, stall))
+}
+
+// drop drops a connection whose client takes nothing: grpc-go would keep what it has been given.
+func (c *call) drop(err error) error {
+	if errors.Is(err, errStalled) {
+		_ = c.link.Close()
+	}
+	return err
+}
+
+// abort ends the call while its goroutine waits for the client.
+func (c *call) abort(err error) {
+	stream := grpc.ServerTransportStreamFromContext(c.stream.Context())
+	if s, ok := stream.(interface{ WriteStatus(*status.Status) error }); ok {
+		_ = s.WriteStatus(status.Convert(c.status(err)))
+		return
+	}
+	_ = c.stream.SendMsg(&answer{err: err})
+}
+
+// end lets go of what the call holds.
+func (c *call) end() {
+	if c.link != nil {
+		c.m.t.watch.remove(c)
+	}
+	c.in.free()
+	c.End()
 }

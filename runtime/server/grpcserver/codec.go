@@ -9,7 +9,7 @@ import (
 
 // codec hands messages on as bytes: who decodes and encodes them is the protocol package. Those of gRPC's own services
 // are generated for protobuf's own library.
-type codec struct{}
+type codec struct{ pool mem.BufferPool }
 
 // Name is the codec's name in content types.
 func (codec) Name() string { return "proto" }
@@ -33,11 +33,11 @@ func (m *message) free() {
 }
 
 // Unmarshal keeps a message.
-func (codec) Unmarshal(data mem.BufferSlice, v any) error {
+func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 	switch m := v.(type) {
 	case *message:
 		m.free()
-		m.buffer = data.MaterializeToBuffer(mem.DefaultBufferPool())
+		m.buffer = data.MaterializeToBuffer(c.pool)
 		return nil
 	case proto.Message:
 		return proto.Unmarshal(data.Materialize(), m)

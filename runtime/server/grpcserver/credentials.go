@@ -16,14 +16,30 @@ var errNoClient = errors.New("grpcserver: these credentials are a server's")
 
 // ServerHandshake tells what is known of a connection.
 func (handshaken) ServerHandshake(c net.Conn) (net.Conn, credentials.AuthInfo, error) {
-	level := credentials.CommonAuthInfo{SecurityLevel: credentials.NoSecurity}
-	if r, ok := c.(*replayed); ok {
-		if secure, ok := r.Conn.(*tls.Conn); ok {
-			level.SecurityLevel = credentials.PrivacyAndIntegrity
-			return c, credentials.TLSInfo{State: secure.ConnectionState(), CommonAuthInfo: level}, nil
-		}
+	l, ok := c.(*link)
+	if !ok {
+		return c, nil, nil
 	}
-	return c, nil, nil
+	info := &linkInfo{link: l}
+	if secure, ok := l.Conn.(*tls.Conn); ok {
+		state := secure.ConnectionState()
+		info.state = &state
+	}
+	return c, info, nil
+}
+
+// linkInfo is what a call knows of its connection.
+type linkInfo struct {
+	link  *link
+	state *tls.ConnectionState // nil: in clear text
+}
+
+// AuthType says whether it is over TLS.
+func (i *linkInfo) AuthType() string {
+	if i.state != nil {
+		return "tls"
+	}
+	return "none"
 }
 
 // ClientHandshake is not for servers.

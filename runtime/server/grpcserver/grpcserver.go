@@ -18,6 +18,7 @@ import (
 
 	"google.golang.org/grpc"
 	_ "google.golang.org/grpc/encoding/gzip" // clients may compress
+	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/keepalive"
 
@@ -26,6 +27,14 @@ import (
 
 // shortestPing is how often a client may ask whether the agent is there.
 const shortestPing = 5 * time.Second
+
+// How much a client may send of a call, and on a connection, before anybody reads it, in bytes. What a message needs
+// beyond that is let in when it is read. And how much of a connection is read at a time, which an idle one holds, too.
+const (
+	streamWindow = 64 << 10
+	connWindow   = 1 << 20
+	readBuffer   = 4 << 10
+)
 
 // Option changes how gRPC is served.
 type Option func(*options)
@@ -58,6 +67,7 @@ type transport struct {
 	host    *server.Host
 	grpc    *grpc.Server
 	health  *health.Server
+	watch   *watch
 	closing chan struct{} // closed when the server shuts down
 	close   func()
 }
@@ -65,9 +75,14 @@ type transport struct {
 func newTransport(h *server.Host, o options) (*transport, error) {
 	t := &transport{host: h, closing: make(chan struct{})}
 	t.close = sync.OnceFunc(func() { close(t.closing) })
-	limits := h.Limits()
+	t.watch = newWatch(t)
+	limits, buffers := h.Limits(), &pool{h, t.watch.crowded}
 	t.grpc = grpc.NewServer(
-		grpc.ForceServerCodecV2(codec{}),
+		grpc.ForceServerCodecV2(codec{buffers}),
+		experimental.BufferPool(buffers),
+		grpc.StaticStreamWindowSize(streamWindow),
+		grpc.StaticConnWindowSize(connWindow),
+		grpc.ReadBufferSize(readBuffer),
 		grpc.Creds(handshaken{}),
 		grpc.MaxRecvMsgSize(int(limits.Body)),
 		grpc.MaxHeaderListSize(server.MaxHeader),
@@ -96,7 +111,14 @@ func newTransport(h *server.Host, o options) (*transport, error) {
 }
 
 // Serve answers the connections of a listener.
-func (t *transport) Serve(ln net.Listener) error { return t.grpc.Serve(ln) }
+func (t *transport) Serve(ln net.Listener) error {
+	ended := make(chan struct{})
+	var watching sync.WaitGroup
+	watching.Go(func() { t.watch.run(ended) })
+	defer watching.Wait()
+	defer close(ended)
+	return t.grpc.Serve(ln)
+}
 
 // Drain tells who asks that no new work is taken.
 func (t *transport) Drain() { t.health.Shutdown() }

@@ -1,6 +1,7 @@
 package grpcserver
 
 import (
+	"context"
 	"crypto/tls"
 	"net/http"
 	"net/url"
@@ -49,8 +50,21 @@ func (c *call) request() *http.Request {
 
 // stateOf is what is known of a connection over TLS; nil for one in clear text.
 func stateOf(info credentials.AuthInfo) *tls.ConnectionState {
-	if secured, ok := info.(credentials.TLSInfo); ok {
-		return &secured.State
+	switch i := info.(type) {
+	case *linkInfo:
+		return i.state
+	case credentials.TLSInfo: // of net/http
+		return &i.State
+	}
+	return nil
+}
+
+// linkOf is the connection of a call; nil for one that net/http brings.
+func linkOf(ctx context.Context) *link {
+	if p, ok := peer.FromContext(ctx); ok {
+		if i, ok := p.AuthInfo.(*linkInfo); ok {
+			return i.link
+		}
 	}
 	return nil
 }

@@ -23,10 +23,14 @@ func (t *transport) Claim(c net.Conn) (net.Conn, bool, error) {
 	if err != nil {
 		return nil, false, err
 	}
-	if o.prompted && !mine {
-		return &unacknowledged{replayed: replayed{Conn: c, first: o.read}, left: len(http2.ClientPreface)}, false, nil
+	again := replayed{Conn: c, first: o.read}
+	switch {
+	case mine:
+		return &link{replayed: again}, true, nil
+	case o.prompted:
+		return &unacknowledged{replayed: again, left: len(http2.ClientPreface)}, false, nil
 	}
-	return &replayed{Conn: c, first: o.read}, mine, nil
+	return &again, false, nil
 }
 
 // opening is the beginning of a connection, being read.

@@ -1,9 +1,11 @@
 package grpcserver
 
 import (
+	"errors"
 	"slices"
 
 	spb "google.golang.org/genproto/googleapis/rpc/status"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/known/anypb"
@@ -25,6 +27,9 @@ func (c *call) status(err error) error {
 	if denial != nil {
 		c.stream.SetTrailer(metadata.MD{keyChallenge: denial.Challenges})
 	}
+	if c, ok := errors.AsType[*coded](err); ok {
+		s.Code = int32(c.code)
+	}
 	for _, d := range e.AllDetails() {
 		if detail, err := detailOf(d); err == nil {
 			s.Details = append(s.Details, detail)
@@ -32,6 +37,15 @@ func (c *call) status(err error) error {
 	}
 	return status.ErrorProto(s)
 }
+
+// coded is an error for which gRPC has a better code than the table.
+type coded struct {
+	cause *runtime.Error
+	code  codes.Code
+}
+
+func (c *coded) Error() string { return c.cause.Error() }
+func (c *coded) Unwrap() error { return c.cause }
 
 // detailOf is a detail as a protobuf message. One of a type that is not known here is an object with its members.
 func detailOf(d runtime.Detail) (*anypb.Any, error) {

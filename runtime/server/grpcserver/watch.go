@@ -1,0 +1,147 @@
+package grpcserver
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/grpc/codes"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
+)
+
+// watch ends calls whose clients keep the server waiting: for a message that does not come, or to take one. It looks at
+// them now and then, so that a wait costs next to nothing. net/http does that for the calls that it brings.
+type watch struct {
+	t     *transport
+	tick  time.Duration
+	now   atomic.Int64  // ticks
+	alarm chan struct{} // too much is being received
+
+	mu    sync.Mutex
+	first *call
+}
+
+// slowestTick is how often the watch looks at most.
+const slowestTick = time.Second
+
+func newWatch(t *transport) *watch {
+	limits := t.host.Limits()
+	tick := min(slowestTick, limits.Read/8, limits.Stall/8)
+	w := &watch{t: t, tick: max(tick, time.Millisecond), alarm: make(chan struct{}, 1)}
+	w.now.Store(1)
+	return w
+}
+
+// run looks until there is nothing to look at any more.
+func (w *watch) run(ended <-chan struct{}) {
+	ticker := time.NewTicker(w.tick)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			w.now.Add(1)
+			w.end(w.late)
+		case <-w.alarm:
+			if w.waiting(2) {
+				w.end(w.receiving)
+			}
+		case <-ended:
+			return
+		}
+	}
+}
+
+// crowded asks for room.
+func (w *watch) crowded() {
+	select {
+	case w.alarm <- struct{}{}:
+	default: // somebody has asked already
+	}
+}
+
+// What a call ends with whose client keeps the server waiting.
+var (
+	errSlow    = &coded{runtime.ErrInvalidRequest.With("the message came too slowly"), codes.DeadlineExceeded}
+	errStalled = &coded{engine.ErrBusy.With("nothing is taken of the answer"), codes.DeadlineExceeded}
+)
+
+// end ends the calls of which refused says with what.
+func (w *watch) end(refused func(*call) error) {
+	type ending struct {
+		c   *call
+		err error
+	}
+	var all []ending
+	w.mu.Lock()
+	for c := w.first; c != nil; c = c.next {
+		since := c.since.Load()
+		if since == 0 {
+			continue
+		}
+		if err := refused(c); err != nil && c.since.CompareAndSwap(since, 0) {
+			all = append(all, ending{c, err})
+		}
+	}
+	w.mu.Unlock()
+	for _, e := range all {
+		e.c.abort(e.err)
+	}
+}
+
+// late finds calls that have waited for too long.
+func (w *watch) late(c *call) error {
+	waited := time.Duration(w.now.Load()-c.since.Load()) * w.tick
+	switch {
+	case !c.sending.Load() && waited > w.t.host.Patience(c.received()):
+		return errSlow
+	case c.sending.Load() && waited > w.t.host.Limits().Stall:
+		return errStalled
+	}
+	return nil
+}
+
+// waiting reports whether so many messages are coming at a time: one alone always may.
+func (w *watch) waiting(n int) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for c := w.first; c != nil && n > 0; c = c.next {
+		if c.since.Load() != 0 && !c.sending.Load() {
+			n--
+		}
+	}
+	return n == 0
+}
+
+// receiving finds calls whose message has not come yet.
+func (w *watch) receiving(c *call) error {
+	if c.sending.Load() {
+		return nil
+	}
+	return w.t.host.ErrCrowded()
+}
+
+// add begins to watch a call.
+func (w *watch) add(c *call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c.next = w.first; c.next != nil {
+		c.next.previous = c
+	}
+	w.first = c
+}
+
+// remove ends that.
+func (w *watch) remove(c *call) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if c.next != nil {
+		c.next.previous = c.previous
+	}
+	if c.previous != nil {
+		c.previous.next = c.next
+	} else {
+		w.first = c.next
+	}
+}
