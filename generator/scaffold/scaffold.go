@@ -93,6 +93,7 @@ type view struct {
 	Replaced              bool   // the runtime is a folder of this machine
 	Unpacked              string // the runtime is in this folder of the project
 	Store                 string // file in which tasks are kept; "": in memory
+	GRPC                  bool   // the agent links grpc-go
 }
 
 func newView(p Project) *view {
@@ -107,6 +108,7 @@ func newView(p Project) *view {
 		Replaced:  p.Runtime.Checkout != "",
 		Path:      rpcPath(p.Agent),
 		Store:     p.Agent.Store,
+		GRPC:      slices.Contains(p.Agent.Bindings, runtime.BindingGRPC),
 	}
 	if p.Runtime.Unpacks() {
 		v.Unpacked = Unpacked

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 
 	"github.com/a2agen/a2agen/bench/internal/load"
@@ -61,25 +60,18 @@ func (b *bench) buildAgent(ctx context.Context) (binary string, err error) {
 		return "", err
 	}
 	tool, dir, binary := filepath.Join(b.bin, "a2agen-tool"), filepath.Join(b.bin, "talk"), filepath.Join(b.bin, "agent")
-	for _, step := range []struct {
-		in   string
-		args []string
-	}{
-		{checkout, []string{"go", "build", "-o", tool, "./cmd/a2agen"}},
-		{b.bin, []string{tool, "init", dir, "--text", "talk", "--name", "Talk", "--module", "example.com/talk", "--yes", "--runtime", checkout}},
-		{dir, []string{"go", "build", "-o", binary, "."}},
-	} {
-		cmd := exec.CommandContext(ctx, step.args[0], step.args[1:]...)
-		cmd.Dir = step.in
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%q: %w: %s", step.args, err, out)
-		}
-		if step.in == b.bin { // the project is there
-			src := fmt.Appendf(nil, handler, work.TokenEnv, work.Reply(""), work.Text(work.Message, 0), work.Working, work.ArtifactName)
-			if err := os.WriteFile(filepath.Join(dir, "skills", "talk.go"), src, 0o644); err != nil {
-				return "", err
-			}
-		}
+	if err := step(ctx, checkout, "go", "build", "-o", tool, "./cmd/a2agen"); err != nil {
+		return "", err
+	}
+	if err := step(ctx, b.bin, tool, "init", dir, "--text", "talk", "--name", "Talk", "--module", "example.com/talk", "--yes", "--runtime", checkout); err != nil {
+		return "", err
+	}
+	src := fmt.Appendf(nil, handler, work.TokenEnv, work.Reply(""), work.Text(work.Message, 0), work.Working, work.ArtifactName)
+	if err := os.WriteFile(filepath.Join(dir, "skills", "talk.go"), src, 0o644); err != nil {
+		return "", err
+	}
+	if err := step(ctx, dir, "go", "build", "-o", binary, "."); err != nil {
+		return "", err
 	}
 	return binary, nil
 }

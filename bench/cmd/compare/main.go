@@ -23,7 +23,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
 	quick := flag.Bool("quick", false, "a rough table in about 50 s")
-	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream grpc-idle durable-message durable-task durable-stream")
+	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate size rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream grpc-idle durable-message durable-task durable-stream")
 	many := flag.Int("many", 0, "also measure a file of so many `tasks`, which takes about three minutes for a million")
 	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
 	flag.Parse()
@@ -120,6 +120,7 @@ func (b *bench) sections(quick bool) []section {
 		{"push", pushRows},
 		{"codec", codecSection(quick)},
 		{"generate", b.generateRows},
+		{"size", b.sizeRows},
 	}
 }
 

@@ -2,6 +2,8 @@
 //
 //	agent.NewServer(skills.New(), grpcserver.Serve())
 //
+// The build tag grpcnotrace leaves out grpc-go's debug pages, which are a fifth of the binary.
+//
 // It uses grpc-go's own transport with the codecs of the protocol package. What requests mean is the engine's to say,
 // as over any binding; here are the frames, the metadata and the statuses.
 package grpcserver
