@@ -17,6 +17,7 @@ const Module = "github.com/a2agen/a2agen"
 // else of this module does.
 var Chosen = map[string]string{
 	"runtime/client/grpcclient": "google.golang.org/grpc",
+	"runtime/auth/token":        "github.com/go-jose/go-jose/v4",
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
 	"runtime/server/grpcserver": "google.golang.org/grpc",
 	"runtime/store/sqlite":      "modernc.org/sqlite",

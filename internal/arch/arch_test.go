@@ -25,6 +25,7 @@ var rows = map[string]string{
 	"runtime/sse":               "",
 	"runtime":                   "runtime/wire",
 	"runtime/internal/budget":   "",
+	"runtime/internal/keyset":   "",
 	"runtime/internal/news":     "runtime",
 	"runtime/internal/webhook":  "runtime",
 	"runtime/check":             "runtime/wire",
@@ -34,12 +35,13 @@ var rows = map[string]string{
 	"runtime/store/storetest":   "runtime runtime/store",
 	"runtime/engine":            "runtime runtime/check runtime/internal/budget runtime/store runtime/wire",
 	"runtime/auth":              "runtime",
+	"runtime/auth/token":        "runtime/auth runtime/internal/keyset runtime/wire",
 	"runtime/server":            "runtime runtime/auth runtime/engine runtime/internal/budget runtime/internal/webhook runtime/sse runtime/store runtime/wire",
 	"runtime/server/grpcserver": "runtime runtime/engine runtime/server runtime/wire",
 	"runtime/client":            "runtime runtime/internal/news runtime/sse runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/wire",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
-	"runtime/push/verify":       "runtime runtime/push runtime/wire",
+	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":               "runtime runtime/client runtime/wire",

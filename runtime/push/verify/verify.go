@@ -4,6 +4,7 @@ package verify
 
 import (
 	"context"
+	"crypto/ecdsa"
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/hex"
@@ -16,6 +17,7 @@ import (
 	"github.com/go-jose/go-jose/v4"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/keyset"
 	"github.com/a2agen/a2agen/runtime/push"
 )
 
@@ -23,7 +25,8 @@ import (
 type Verifier struct {
 	issuer, audience string
 	skew, most       time.Duration
-	keys             keySet
+	source           source
+	keys             keyset.Set[*ecdsa.PublicKey]
 }
 
 // Times of a verifier unless options say otherwise.
@@ -32,7 +35,6 @@ const (
 	DefaultLifetime = time.Hour        // a signature that is good for longer is none
 	DefaultInterval = 30 * time.Second // between two requests for the agent's keys, at least
 	DefaultMaxAge   = 10 * time.Minute // after which the keys are fetched anew
-	keepKeys        = 24 * time.Hour   // for which they are used when that fails
 )
 
 // longest token, in bytes.
@@ -42,14 +44,14 @@ const longest = 8 << 10
 type Option func(*Verifier)
 
 // Keys fetches the agent's keys from this URL, instead of from /.well-known/jwks.json below the agent's.
-func Keys(url string) Option { return func(v *Verifier) { v.keys.url = url } }
+func Keys(url string) Option { return func(v *Verifier) { v.source.url = url } }
 
 // AllowHTTP lets keys be fetched by http from other hosts than this one. Whoever can change what travels there can
 // sign.
-func AllowHTTP() Option { return func(v *Verifier) { v.keys.plain = true } }
+func AllowHTTP() Option { return func(v *Verifier) { v.source.plain = true } }
 
 // HTTPClient fetches the keys with h. It is asked to follow no redirects.
-func HTTPClient(h *http.Client) Option { return func(v *Verifier) { v.keys.http = h } }
+func HTTPClient(h *http.Client) Option { return func(v *Verifier) { v.source.http = h } }
 
 // Skew sets by how much the agent's clock may differ.
 func Skew(d time.Duration) Option { return func(v *Verifier) { v.skew = d } }
@@ -57,21 +59,22 @@ func Skew(d time.Duration) Option { return func(v *Verifier) { v.skew = d } }
 // Refresh sets how long keys are used before they are fetched anew, and the least time between two requests for them. A
 // key that the agent withdrew is refused after maxAge, as long as the agent answers.
 func Refresh(maxAge, interval time.Duration) Option {
-	return func(v *Verifier) { v.keys.maxAge, v.keys.interval = maxAge, interval }
+	return func(v *Verifier) { v.keys.MaxAge, v.keys.Interval = maxAge, interval }
 }
 
 // New returns a verifier. agent is the agent's base URL as it names itself in its signatures, and audience the URL of
 // the webhook exactly as the agent was given it.
 func New(agent, audience string, opts ...Option) (*Verifier, error) {
 	v := &Verifier{issuer: strings.TrimSuffix(agent, "/"), audience: audience, skew: DefaultSkew, most: DefaultLifetime}
-	v.keys = keySet{url: v.issuer + runtime.PushKeysPath, interval: DefaultInterval, maxAge: DefaultMaxAge}
+	v.source.url = v.issuer + runtime.PushKeysPath
+	v.keys.Fetch, v.keys.Interval, v.keys.MaxAge = v.source.fetch, DefaultInterval, DefaultMaxAge
 	for _, o := range opts {
 		o(v)
 	}
 	if agent == "" || audience == "" {
 		return nil, errors.New("a verifier needs the agent's URL and that of the webhook")
 	}
-	return v, v.keys.prepare()
+	return v, v.source.prepare()
 }
 
 // Verify checks a signature: made with ES256 by a key of the agent, not long ago, for this webhook, over this body.
@@ -87,7 +90,7 @@ func (v *Verifier) Verify(ctx context.Context, token string, body []byte) (push.
 	if err != nil {
 		return push.Signed{}, errors.New("it is no JWT with ES256")
 	}
-	key, err := v.keys.key(ctx, kid)
+	key, err := v.key(ctx, kid)
 	if err != nil {
 		return push.Signed{}, err
 	}

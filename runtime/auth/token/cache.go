@@ -1,0 +1,77 @@
+package token
+
+import (
+	"crypto/sha256"
+	"sync"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/auth"
+)
+
+// How long a token that was good is known again, and how many are.
+const (
+	knownFor  = time.Minute
+	mostKnown = 10_000
+)
+
+// entry is a token that was good.
+type entry struct {
+	caller auth.Caller
+	until  time.Time
+	kid    string // of a JWT
+	key    *key   // with which it was checked
+	bound  string // to a certificate; "": to nothing
+}
+
+// cache remembers good tokens by their hashes: what is in memory is of no use to who gets hold of it.
+type cache struct {
+	mu  sync.RWMutex
+	all map[[sha256.Size]byte]*entry
+}
+
+func (c *cache) init() { c.all = map[[sha256.Size]byte]*entry{} }
+
+// find returns a token that is known and good for now; nil if there is none.
+func (c *cache) find(mark [sha256.Size]byte, now time.Time) *entry {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	if e := c.all[mark]; e != nil && now.Before(e.until) {
+		return e
+	}
+	return nil
+}
+
+// keep remembers a token until it expires, and for a minute at most.
+func (c *cache) keep(mark [sha256.Size]byte, e *entry, now time.Time) {
+	e.until = now.Add(knownFor)
+	if e.caller.Expires.Before(e.until) {
+		e.until = e.caller.Expires
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.all) >= mostKnown {
+		c.makeRoom(now)
+	}
+	c.all[mark] = e
+}
+
+// makeRoom forgets what has expired and, if that is not enough, some of what has not. The caller holds mu.
+func (c *cache) makeRoom(now time.Time) {
+	for mark, e := range c.all {
+		if !now.Before(e.until) {
+			delete(c.all, mark)
+		}
+	}
+	for mark := range c.all {
+		if len(c.all) < mostKnown*9/10 {
+			return
+		}
+		delete(c.all, mark)
+	}
+}
+
+func (c *cache) drop(mark [sha256.Size]byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.all, mark)
+}

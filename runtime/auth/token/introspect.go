@@ -1,0 +1,176 @@
+package token
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/keyset"
+)
+
+// IntrospectionConfig says how tokens are asked about that say nothing themselves (RFC 7662). The environment has a say in it,
+// for the scheme's name in the card: A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE, _INTROSPECTION, _CLIENT_ID, _CLIENT_SECRET.
+type IntrospectionConfig struct {
+	Issuer   string   // as that of a [Config]
+	Audience []string // as that of a [Config]
+	Endpoint string   // where to ask; "": where the issuer says
+	// ClientID and ClientSecret are the agent's own at the issuer.
+	ClientID, ClientSecret string
+	Skew                   time.Duration
+	Tenants                string
+	HTTP                   *http.Client
+}
+
+// Introspection verifies tokens by asking their issuer. What it says of a good one is known for a minute, of another one for
+// a few seconds.
+func Introspection(c IntrospectionConfig) auth.Verifier {
+	return &introspection{IntrospectionConfig: c}
+}
+
+type introspection struct {
+	IntrospectionConfig
+	terms
+	issuer issuer
+	known  cache
+	bad    cache
+	asking chan struct{} // as many as are asked at a time
+
+	endpoint keyset.Set[string] // the address that the issuer names
+}
+
+// Bounds of what the issuer is bothered with.
+const (
+	mostAsking = 32
+	askTime    = 5 * time.Second
+	badFor     = 10 * time.Second
+)
+
+// Issuer is who makes the tokens.
+func (v *introspection) Issuer() string { return v.terms.issuer }
+
+// Prepare completes the configuration. It does not ask the issuer, which may start later.
+func (v *introspection) Prepare(s *auth.Setup) (err error) {
+	if v.terms, err = newTerms(s, v.IntrospectionConfig.Issuer, v.Audience); err != nil {
+		return err
+	}
+	v.terms.skew, v.terms.tenants = cmp.Or(v.Skew, DefaultSkew), v.Tenants
+	v.Endpoint = cmp.Or(s.Env("_INTROSPECTION"), v.Endpoint)
+	v.ClientID, v.ClientSecret = cmp.Or(s.Env("_CLIENT_ID"), v.ClientID), cmp.Or(s.Env("_CLIENT_SECRET"), v.ClientSecret)
+	if v.ClientID == "" || v.ClientSecret == "" {
+		return errors.New("the agent cannot ask about tokens without a client of its own: set " + s.EnvName("_CLIENT_ID") +
+			" and " + s.EnvName("_CLIENT_SECRET"))
+	}
+	if v.Endpoint != "" {
+		if err := keyset.CheckURL(v.Endpoint, false); err != nil {
+			return err
+		}
+	}
+	v.issuer = issuer{name: v.terms.issuer, http: keyset.NoRedirects(v.HTTP)}
+	if s.Scheme.Kind == auth.OAuth2 {
+		v.issuer.about = s.Scheme.URL
+	}
+	v.endpoint.Fetch, v.endpoint.MaxAge, v.endpoint.Interval = v.findEndpoint, time.Hour, DefaultInterval
+	v.asking = make(chan struct{}, mostAsking)
+	v.known.init()
+	v.bad.init()
+	return nil
+}
+
+// Verify says whose a token is.
+func (v *introspection) Verify(ctx context.Context, c auth.Credential) (auth.Caller, error) {
+	mark := sha256.Sum256([]byte(c.Value))
+	if e := v.known.find(mark, v.now()); e != nil && e.proven(c.Request) {
+		return e.caller, nil
+	}
+	if v.bad.find(mark, v.now()) != nil {
+		return auth.Caller{}, refused(errInactive)
+	}
+	claims, err := v.ask(ctx, c.Value)
+	if err != nil {
+		return auth.Caller{}, &auth.Unavailable{After: time.Second, Err: err}
+	}
+	if err := v.accept(claims); err != nil {
+		v.bad.keep(mark, &entry{caller: auth.Caller{Expires: v.now().Add(badFor)}}, v.now())
+		return auth.Caller{}, refused(err)
+	}
+	e := &entry{caller: claims.caller(&v.terms), bound: claims.certificate}
+	if !e.proven(c.Request) {
+		return auth.Caller{}, refused(errUnproven)
+	}
+	v.known.keep(mark, e, v.now())
+	return e.caller, nil
+}
+
+var errInactive = errors.New("its issuer says that it is not active")
+
+// accept checks what the issuer says of a token. It need not say that the issuer is itself.
+func (v *introspection) accept(c *claims) error {
+	if !c.active {
+		return errInactive
+	}
+	c.issuer = cmp.Or(c.issuer, v.terms.issuer)
+	return v.terms.check(c)
+}
+
+// ask asks the issuer about a token. An error says that nobody knows.
+func (v *introspection) ask(ctx context.Context, token string) (*claims, error) {
+	ctx, cancel := context.WithTimeout(ctx, askTime)
+	defer cancel()
+	select {
+	case v.asking <- struct{}{}:
+		defer func() { <-v.asking }()
+	case <-ctx.Done():
+		return nil, errors.New("too many tokens are being asked about")
+	}
+	at, err := v.where(ctx)
+	if err != nil {
+		return nil, err
+	}
+	form := url.Values{"token": {token}, "token_type_hint": {"access_token"}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader(form.Encode()))
+	if err != nil {
+		return nil, err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.Header.Set("Accept", "application/json")
+	req.SetBasicAuth(url.QueryEscape(v.ClientID), url.QueryEscape(v.ClientSecret)) // RFC 6749 §2.3.1
+	body, err := keyset.Do(v.issuer.http, req)
+	if err != nil {
+		return nil, fmt.Errorf("ask about a token: %w", err)
+	}
+	c, err := readClaims(body)
+	if err != nil {
+		return nil, fmt.Errorf("ask about a token: %w", err)
+	}
+	return c, nil
+}
+
+// where is the address at which the issuer is asked.
+func (v *introspection) where(ctx context.Context) (string, error) {
+	if v.Endpoint != "" {
+		return v.Endpoint, nil
+	}
+	return v.endpoint.Key(ctx, endpointKey)
+}
+
+// endpointKey is by what the address is kept that the issuer names.
+const endpointKey = "introspection_endpoint"
+
+// findEndpoint asks the issuer where it is asked.
+func (v *introspection) findEndpoint(ctx context.Context) (map[string]string, error) {
+	d, err := v.issuer.describe(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := keyset.CheckURL(d.Introspection, false); err != nil {
+		return nil, fmt.Errorf("where the issuer %s is asked about tokens: %w", v.terms.issuer, err)
+	}
+	return map[string]string{endpointKey: d.Introspection}, nil
+}
