@@ -18,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 )
@@ -33,6 +34,7 @@ type agent struct {
 var agents = map[string]struct {
 	capabilities string
 	tenants      []string
+	extended     bool // it has an extended card, and a skill that only that one shows
 	opts         []server.Option
 }{
 	"":         {capabilities: `{"streaming":true,"pushNotifications":true,"extensions":[{"uri":"https://example.com/x"},{"uri":"https://example.com/y"}]}`},
@@ -42,6 +44,8 @@ var agents = map[string]struct {
 		"extensions":[{"uri":"https://example.com/must","required":true},{"uri":"https://example.com/x"}]}`},
 	"tenants": {capabilities: `{"streaming":true}`, tenants: []string{"acme", "b c/d"}},
 	"strict":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithStrictVersion()}},
+	"whole":   {capabilities: `{"streaming":true,"extendedAgentCard":true}`, extended: true},
+	"former":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithFormerStatuses()}},
 	"small": {capabilities: `{"streaming":true,"pushNotifications":true}`, opts: []server.Option{
 		server.WithLimits(server.Limits{Body: 64 << 10, Pushes: 2, Page: 4 << 10})}},
 }
@@ -52,25 +56,37 @@ func startAgent(t *testing.T, name string) *agent {
 	say := agents[name]
 	a := &agent{hook: startHook(t)}
 	p := a2awires.Protocol()
-	card, err := p.DecodeCard([]byte(cardText(p, say.capabilities, say.tenants)))
-	if err != nil {
-		t.Fatal(err)
+	text := cardText(p, say.capabilities, say.tenants)
+	cfg := server.Config{
+		Protocol: p, Card: readCard(t, p, text), Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: a.desk}},
+		Operations: map[string]server.Operation{
+			"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch),
+		},
+	}
+	if say.extended {
+		vault := server.Skill{ID: "vault", Name: "Vault", Tags: []string{"gold"}, Hidden: true, Run: a.desk}
+		cfg.Extended = readCard(t, p, strings.Replace(text, `"skills":[`, `"skills":[{"id":"vault","name":"Vault","description":"Holds.","tags":["gold"]},`, 1))
+		cfg.Skills = append(cfg.Skills, vault)
 	}
 	opts := append([]server.Option{grpcserver.Serve(),
 		server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(newClock()), server.WithPushTargets("127.0.0.1"),
 		server.WithAuth(auth.Verifiers{"bearer": auth.Func(caller)}), server.WithHosts("agent.test"), server.WithOrigins("https://trusted.example"),
 	}, say.opts...)
-	s, err := server.New(server.Config{
-		Protocol: p, Card: card, Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: a.desk}},
-		Operations: map[string]server.Operation{
-			"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch),
-		},
-	}, opts...)
+	s, err := server.New(cfg, opts...)
 	if err != nil {
 		t.Fatal(err)
 	}
 	a.addr = serve(t, s)
 	return a
+}
+
+func readCard(t *testing.T, p *runtime.Protocol, text string) runtime.Card {
+	t.Helper()
+	card, err := p.DecodeCard([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return card
 }
 
 // serve hosts a server on a port of its own until the test ends.
@@ -176,10 +192,11 @@ var deeds = map[string]func(t *server.Task, rest string) error{
 	"book": func(t *server.Task, _ string) error {
 		return t.Ask("For which day?", runtime.Data(map[string]any{"days": 7}))
 	},
-	"pay":   func(t *server.Task, _ string) error { return t.AskAuth("Whose card?") },
-	"fail":  func(t *server.Task, _ string) error { return t.Fail("It cannot be done.") },
-	"break": func(*server.Task, string) error { return errors.New("secret") },
-	"panic": func(*server.Task, string) error { panic("secret") },
+	"pay":    func(t *server.Task, _ string) error { return t.AskAuth("Whose card?") },
+	"fail":   func(t *server.Task, _ string) error { return t.Fail("It cannot be done.") },
+	"break":  func(*server.Task, string) error { return errors.New("secret") },
+	"refuse": func(*server.Task, string) error { return runtime.ErrContentTypeNotSupported.With("no maps") },
+	"panic":  func(*server.Task, string) error { panic("secret") },
 	"finish": func(t *server.Task, _ string) error {
 		return t.Complete(runtime.Text("That is all."))
 	},
@@ -231,8 +248,11 @@ func failure(in *a2awires.Sample) error {
 			return e.With("as you wish").WithMetadata("sample", in.ID)
 		}
 	}
-	if in.Failure != 0 {
-		return errors.New("secret")
+	switch in.Failure {
+	case 0:
+		return nil
+	case 503:
+		return engine.ErrBusy
 	}
-	return nil
+	return errors.New("secret")
 }

@@ -25,7 +25,7 @@ type scenario struct {
 type tally struct{ equal, sayable, silent, lawful, different int }
 
 func (t tally) String() string {
-	return fmt.Sprintf("%d equal, %d equal in what the version can say, %d of which the version has no operation, %d lawfully different, %d different",
+	return fmt.Sprintf("%d equal, %d equal in what the version can say, %d that it has no words to ask for, %d lawfully different, %d different",
 		t.equal, t.sayable, t.silent, t.lawful, t.different)
 }
 
@@ -40,8 +40,8 @@ func TestEverySpeakerGetsEqualAnswers(t *testing.T) {
 		if running[sc.agent] == nil {
 			running[sc.agent] = startAgent(t, sc.agent)
 		}
-		c := comparison{p: p, scenario: sc, agent: running[sc.agent]}
-		if !t.Run(sc.name, func(t *testing.T) { c.refer(t, all[0]) }) {
+		c := comparison{p: p, scenario: sc, agent: running[sc.agent], first: all[0]}
+		if !t.Run(sc.name, c.refer) {
 			continue
 		}
 		for i, sp := range all {
@@ -58,8 +58,12 @@ type comparison struct {
 	p        *runtime.Protocol
 	scenario scenario
 	agent    *agent
+	first    *speaker
 	want     []heard // of the first speaker
 }
+
+// classes is the table of a speaker's errors.
+func (c *comparison) classes(sp *speaker) classTable { return classesOf(sp, c.scenario.agent) }
 
 // hear plays the scenario.
 func (c *comparison) hear(t *testing.T, sp *speaker) []heard {
@@ -74,10 +78,10 @@ func (c *comparison) hear(t *testing.T, sp *speaker) []heard {
 }
 
 // refer hears what others have to hear.
-func (c *comparison) refer(t *testing.T, sp *speaker) {
-	c.want = c.hear(t, sp)
+func (c *comparison) refer(t *testing.T) {
+	c.want = c.hear(t, c.first)
 	if testing.Verbose() {
-		list, err := lines(c.p.Versions[0], c.want, nil, same, detailed)
+		list, err := lines(c.p.Versions[0], c.want, nil, same, c.classes(c.first).detailed)
 		t.Logf("%s (%v)", strings.Join(list, "\n"), err)
 	}
 }
@@ -93,19 +97,19 @@ func (c *comparison) compare(t *testing.T, sp *speaker, n *tally) {
 			skip[h.step] = true
 		}
 	}
-	hub, errors := c.p.Versions[0], detailed
+	hub, heardAs, wantedAs := c.p.Versions[0], c.classes(sp).detailed, c.classes(c.first).detailed
 	if sp.version.Rules.PlainErrors {
-		errors = plain
+		heardAs, wantedAs = c.classes(sp).plain, c.classes(c.first).plain
 	}
-	have, err := lines(hub, got, skip, same, errors)
+	have, err := lines(hub, got, skip, same, heardAs)
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := lines(hub, c.want, nil, same, detailed)
+	exact, err := lines(hub, c.want, nil, same, c.classes(c.first).detailed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	said, err := lines(hub, c.want, skip, func(h heard) (heard, error) { return sp.sayable(c.p, h) }, errors)
+	said, err := lines(hub, c.want, skip, func(h heard) (heard, error) { return sp.sayable(c.p, h) }, wantedAs)
 	if err != nil {
 		said = []string{"what the version cannot write: " + err.Error()}
 	}

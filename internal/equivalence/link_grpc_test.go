@@ -127,12 +127,12 @@ func faultOf(err error) *fault {
 	if err != nil {
 		e = runtime.ErrInternal.With("unreadable: %v", err)
 	}
-	return &fault{protocolError: e, class: classOfCode[s.Code()]}
+	return &fault{protocolError: e, class: class{code: codeNames[s.Code()]}}
 }
 
-// classOfCode names the codes of gRPC as google.rpc.Code does.
-var classOfCode = map[codes.Code]string{
+// codeNames are the names of gRPC's codes in google.rpc.Code.
+var codeNames = map[codes.Code]string{
 	codes.InvalidArgument: "INVALID_ARGUMENT", codes.NotFound: "NOT_FOUND", codes.FailedPrecondition: "FAILED_PRECONDITION",
 	codes.Internal: "INTERNAL", codes.Unavailable: "UNAVAILABLE", codes.Unauthenticated: "UNAUTHENTICATED",
-	codes.PermissionDenied: "PERMISSION_DENIED", codes.Unimplemented: "UNIMPLEMENTED", codes.ResourceExhausted: "too large",
+	codes.PermissionDenied: "PERMISSION_DENIED", codes.Unimplemented: "UNIMPLEMENTED", codes.ResourceExhausted: "RESOURCE_EXHAUSTED",
 }

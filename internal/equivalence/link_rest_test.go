@@ -51,8 +51,8 @@ func (l *restLink) call(ctx context.Context, c call) (*answer, error) {
 	if err == nil && a.fault == nil {
 		err = fmt.Errorf("%s without an error: %s", resp.Status, b)
 	}
-	if name := classOfStatus[resp.StatusCode]; err == nil && name != "" {
-		a.fault.class = name
+	if err == nil {
+		a.fault.class.http = resp.StatusCode
 	}
 	return a, err
 }
@@ -83,7 +83,7 @@ func readREST(b []byte) ([]byte, *fault, error) {
 		return nil, &fault{protocolError: e}, err
 	}
 	e, err := readStatus(r.Error.Message, r.Error.Details)
-	return nil, &fault{protocolError: e, class: r.Error.Status}, err
+	return nil, &fault{protocolError: e, class: class{code: r.Error.Status}}, err
 }
 
 // address says where a call goes, by the routes of its operation, and with what.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/sse"
@@ -71,7 +70,7 @@ func (l *rpcLink) call(ctx context.Context, c call) (*answer, error) {
 	}
 	a.body, a.fault, err = readRPC(b)
 	if a.fault != nil && resp.StatusCode != http.StatusOK {
-		a.fault.class = classOfStatus[resp.StatusCode]
+		a.fault.class.http = resp.StatusCode
 	}
 	return a, err
 }
@@ -121,12 +120,3 @@ func (i *webItems) next() (item, bool) {
 }
 
 func (i *webItems) close() { _ = i.resp.Body.Close() }
-
-// classOfStatus names the statuses of HTTP that no error of the protocol has.
-var classOfStatus = map[int]string{
-	http.StatusUnauthorized: "UNAUTHENTICATED", http.StatusForbidden: "PERMISSION_DENIED",
-	http.StatusUnsupportedMediaType: "wrong content type", http.StatusRequestEntityTooLarge: "too large",
-}
-
-// header is the form in which HTTP has the names of parameters.
-func header(name string) string { return strings.ToLower(name) }

@@ -111,11 +111,11 @@ func masked(list []string) []string {
 }
 
 // detailed says all of an error that 1.0 has.
-func detailed(f *fault) string {
+func (t classTable) detailed(f *fault) string {
 	if f.Code == runtime.ErrMethodNotFound.Code {
 		return fmt.Sprintf("error %d", f.Code) // each binding names what it looked for
 	}
-	text := fmt.Sprintf("error %d %s %q %q %s", f.Code, f.Reason, f.Message, f.Note, classOf(f))
+	text := fmt.Sprintf("error %d %s %q %q %s", f.Code, f.Reason, f.Message, f.Note, t.say(f))
 	for _, d := range f.Details {
 		names := make([]string, 0, len(d.Metadata))
 		for k, v := range d.Metadata {
@@ -131,7 +131,7 @@ func detailed(f *fault) string {
 }
 
 // plain says what errors before 1.0 have in common: a code that there is, and the specification's words.
-func plain(f *fault) string {
+func (t classTable) plain(f *fault) string {
 	code, message := f.Code, f.Message
 	if code == runtime.ErrExtensionSupportRequired.Code || code == runtime.ErrVersionNotSupported.Code {
 		code = runtime.ErrInternal.Code
@@ -141,25 +141,9 @@ func plain(f *fault) string {
 			message = known.Message
 		}
 	}
-	return fmt.Sprintf("error %d %q", code, message)
-}
-
-// classOf is how a binding classes an error: what the table of 1.0.1 says is not said again.
-func classOf(f *fault) string {
-	want := classes[f.Reason]
-	if f.class == "" || f.class == want {
-		return "as the table says"
+	class := asTheTable
+	if code == f.Code && code != runtime.ErrInternal.Code { // which stands for several
+		class = t.say(f)
 	}
-	return f.class
-}
-
-// classes is the table of A2A 1.0.1 (§5.4), and what follows from its §3.3.2.
-var classes = map[string]string{
-	"PARSE_ERROR": "INVALID_ARGUMENT", "INVALID_REQUEST": "INVALID_ARGUMENT", "INVALID_PARAMS": "INVALID_ARGUMENT",
-	"METHOD_NOT_FOUND": "NOT_FOUND", "INTERNAL_ERROR": "INTERNAL",
-	"TASK_NOT_FOUND": "NOT_FOUND", "TASK_NOT_CANCELABLE": "FAILED_PRECONDITION",
-	"PUSH_NOTIFICATION_NOT_SUPPORTED": "FAILED_PRECONDITION", "UNSUPPORTED_OPERATION": "FAILED_PRECONDITION",
-	"CONTENT_TYPE_NOT_SUPPORTED": "INVALID_ARGUMENT", "INVALID_AGENT_RESPONSE": "INTERNAL",
-	"EXTENDED_AGENT_CARD_NOT_CONFIGURED": "FAILED_PRECONDITION", "EXTENSION_SUPPORT_REQUIRED": "FAILED_PRECONDITION",
-	"VERSION_NOT_SUPPORTED": "FAILED_PRECONDITION", "RESOURCE_EXHAUSTED": "UNAVAILABLE",
+	return fmt.Sprintf("error %d %q %s", code, message, class)
 }

@@ -18,6 +18,7 @@ var scenarios = []scenario{
 		send "break"
 		send "panic"
 		send "dance"`},
+	{name: "a skill answers with an error of the protocol", script: `send "refuse"`},
 	{name: "an answer at once", script: `
 		send "wait $me" {"configuration":{"returnImmediately":true}}
 		until working
@@ -59,6 +60,14 @@ var scenarios = []scenario{
 	{name: "a stream is taken up again", script: `
 		s = stream "wait $me"
 		s next 2
+		s close
+		s resume
+		release
+		s rest`},
+	{name: "a stream is taken up again behind an event", script: `
+		s = stream "wait $me"
+		s next 1
+		until working
 		s close
 		s resume
 		release
@@ -280,6 +289,11 @@ var scenarios = []scenario{
 		list`},
 	{name: "no extended card", agent: "bare", script: `card`},
 	{name: "an extended card that is declared alone", agent: "extended", script: `card`},
+	{name: "an extended card", agent: "whole", script: `
+		card
+		send "answer me" {"message":{"metadata":{"skillId":"vault"}}}
+		param Authorization:
+		card`},
 	{name: "extensions are echoed", script: `
 		param A2A-Extensions: https://example.com/y, https://example.com/unknown,https://example.com/x
 		send "answer me"
@@ -394,13 +408,14 @@ var scenarios = []scenario{
 		Watch {"id":"x","failure":-32004}`},
 	{name: "an operation of its own that nobody carries out", script: `Abandoned {"id":"x"}`},
 	{name: "every error", script: everyError()},
+	{name: "every error, classed as 1.0.0 does", agent: "former", script: everyError()},
 }
 
 // everyError asks for each error of the protocol, and for one that is none.
 func everyError() string {
 	var b strings.Builder
 	for _, code := range []string{"-32700", "-32600", "-32601", "-32602", "-32603", "-32001", "-32002", "-32003", "-32004", "-32005",
-		"-32006", "-32007", "-32008", "-32009", "7"} {
+		"-32006", "-32007", "-32008", "-32009", "7", "503"} {
 		b.WriteString(`Inspect {"id":"x","failure":` + code + "}\n")
 	}
 	return b.String()

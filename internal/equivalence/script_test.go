@@ -79,15 +79,21 @@ type heard struct {
 // errNoWord says that a speaker has no words for what a step wants, or for what the step goes back to.
 var errNoWord = errors.New("the speaker has no words for it")
 
-// play plays a script from its first step to its last.
-func play(ctx context.Context, hub *runtime.Version, sp *speaker, a *agent, script string) (*session, error) {
-	s := &session{hub: hub, speaker: sp, agent: a, ctx: ctx, me: newID(), named: map[string]string{}, streams: map[string]*opened{}}
+// newSession makes a session of a caller.
+func newSession(ctx context.Context, hub *runtime.Version, sp *speaker, a *agent, me string) (s *session, err error) {
+	s = &session{hub: hub, speaker: sp, agent: a, ctx: ctx, me: me, named: map[string]string{}, streams: map[string]*opened{}}
 	s.params = map[string]string{"Authorization": "Bearer " + s.me}
 	if !sp.version.Rules.PlainErrors || sp.version.Name == "0.2" { // which nothing else tells from 0.3
 		s.params["A2A-Version"] = sp.version.Name
 	}
-	var err error
-	if s.link, err = sp.link(a); err != nil {
+	s.link, err = sp.link(a)
+	return s, err
+}
+
+// play plays a script from its first step to its last.
+func play(ctx context.Context, hub *runtime.Version, sp *speaker, a *agent, script string) (*session, error) {
+	s, err := newSession(ctx, hub, sp, a, newID())
+	if err != nil {
 		return s, err
 	}
 	defer s.end()

@@ -15,6 +15,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/prototest"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -83,8 +84,8 @@ type item struct {
 // fault is an error of the protocol, as a client reads it.
 type fault struct {
 	*protocolError
-	// class is how the binding classes the error: "" over JSON-RPC, unless it has a status of its own there.
-	class string
+	// class is how the binding classes the error, as far as it does: JSON-RPC only says what is no answer to a request.
+	class class
 }
 
 type protocolError = runtime.Error
@@ -95,7 +96,7 @@ func readStatus(message string, details []byte) (*runtime.Error, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, known := range []*runtime.Error{runtime.ErrUnauthenticated, runtime.ErrPermissionDenied} {
+	for _, known := range []*runtime.Error{runtime.ErrUnauthenticated, runtime.ErrPermissionDenied, engine.ErrBusy} {
 		if e.Reason == known.Reason {
 			e.Code = known.Code
 		}
