@@ -43,7 +43,7 @@ var dialect03 = []struct {
 	{name: "name of a push config", def: "TaskPushNotificationConfig", wire: `{"name":"tasks/T/pushNotificationConfigs/C","pushNotificationConfig":{"id":"C","url":"https://example.com/"}}`,
 		hub: &TaskPushNotificationConfig{TaskID: "T", ID: "C", URL: "https://example.com/"}},
 	{name: "creation of a push config", def: "CreateTaskPushNotificationConfigRequest",
-		wire: `{"parent":"tasks/T/pushNotificationConfigs","configId":"C","config":{"name":"tasks/T/pushNotificationConfigs/C","pushNotificationConfig":{"id":"C","url":"u"}}}`,
+		wire: `{"parent":"tasks/T","configId":"C","config":{"name":"tasks/T/pushNotificationConfigs/C","pushNotificationConfig":{"id":"C","url":"u"}}}`,
 		hub:  &TaskPushNotificationConfig{TaskID: "T", ID: "C", URL: "u"}},
 	{name: "card with wrapped schemes", def: "AgentCard",
 		wire: `{"name":"n","url":"https://example.com/","preferredTransport":"JSONRPC","protocolVersion":"0.3.0","version":"1","capabilities":{"streaming":true},"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"X"}}},"security":[{"schemes":{"k":{"list":["s"]}}}],"supportsAuthenticatedExtendedCard":true}`,

@@ -281,7 +281,7 @@ func proper(m protoreflect.Message) {
 		inner := m.Mutable(field("push_notification_config")).Message()
 		inner.Set(inner.Descriptor().Fields().ByName("id"), protoreflect.ValueOfString("c-1"))
 	case "CreateTaskPushNotificationConfigRequest":
-		text("parent", "tasks/t-1/pushNotificationConfigs")
+		text("parent", "tasks/t-1")
 		text("config_id", "c-1")
 	case "DataPart":
 		m.Mutable(field("data"))

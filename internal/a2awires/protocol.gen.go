@@ -923,7 +923,7 @@ func wireV03ProtoJSON() *runtime.Wire {
 					Role: runtime.RolePushCreate,
 					RPC:  "tasks/pushNotificationConfig/set",
 					HTTP: []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
-						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "config"}},
+						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"}},
 					Decode: runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest,
 						neutralTaskPushNotificationConfig),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),

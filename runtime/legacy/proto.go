@@ -31,9 +31,9 @@ func taskOf(name string) (id string) { return strings.TrimPrefix(name, taskColle
 // HasConfigParent reports whether there is a task whose configs to name.
 func HasConfigParent(taskID string) bool { return taskID != "" }
 
-// AppendConfigParent appends the name of the collection of a task's push configs.
+// AppendConfigParent appends the name of the task that a push config is for, which official agents take from the path, too.
 func AppendConfigParent(b []byte, taskID string) ([]byte, error) {
-	return wire.AppendString(b, taskName(taskID)+configCollection), nil
+	return wire.AppendString(b, taskName(taskID)), nil
 }
 
 // ReadConfigParent reads the name of the collection of a task's push configs, or of the task, and returns its id.

@@ -46,7 +46,7 @@ func TestResourceNames(t *testing.T) {
 	}
 	for want, write := range map[string]func() ([]byte, error){
 		`"tasks/t"`:                            func() ([]byte, error) { return AppendTaskName(nil, "t") },
-		`"tasks/t/pushNotificationConfigs"`:    func() ([]byte, error) { return AppendConfigParent(nil, "t") },
+		`"tasks/u"`:                            func() ([]byte, error) { return AppendConfigParent(nil, "u") },
 		`"tasks/t/pushNotificationConfigs/c"`:  func() ([]byte, error) { return AppendConfigName(nil, "t", "c"), nil },
 		`"tasks/t/pushNotificationConfigs/"`:   func() ([]byte, error) { return AppendConfigName(nil, "t", ""), nil },
 		`"tasks/\"/pushNotificationConfigs/c"`: func() ([]byte, error) { return AppendConfigName(nil, `"`, "c"), nil },

@@ -19,10 +19,10 @@ func PutTaskName(w *wire.ProtoWriter, tag uint32, id string) {
 // TakeTaskName reads the resource name of a task and returns its id.
 func TakeTaskName(r *wire.ProtoReader, _ string) (id string) { return taskOf(r.String()) }
 
-// PutConfigParent writes the name of the collection of a task's push configs.
+// PutConfigParent writes the name of the task that a push config is for.
 func PutConfigParent(w *wire.ProtoWriter, tag uint32, taskID string) {
 	if HasConfigParent(taskID) {
-		w.String(tag, taskName(taskID)+configCollection)
+		w.String(tag, taskName(taskID))
 	}
 }
 

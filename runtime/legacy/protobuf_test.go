@@ -33,7 +33,7 @@ func TestProtobufSideOfNamesAndLists(t *testing.T) {
 	}{
 		"task":                  {func(w *wire.ProtoWriter) { PutTaskName(w, field1, "t") }, "\x0a\x07tasks/t"},
 		"no task":               {func(w *wire.ProtoWriter) { PutTaskName(w, field1, "") }, ""},
-		"parent":                {func(w *wire.ProtoWriter) { PutConfigParent(w, field1, "t") }, "\x0a\x1ftasks/t/pushNotificationConfigs"},
+		"parent":                {func(w *wire.ProtoWriter) { PutConfigParent(w, field1, "t") }, "\x0a\x07tasks/t"},
 		"no parent":             {func(w *wire.ProtoWriter) { PutConfigParent(w, field1, "") }, ""},
 		"config":                {func(w *wire.ProtoWriter) { PutConfigName(w, field1, "t", "c") }, "\x0a\x21tasks/t/pushNotificationConfigs/c"},
 		"no config":             {func(w *wire.ProtoWriter) { PutConfigName(w, field1, "", "") }, ""},

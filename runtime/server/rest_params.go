@@ -28,14 +28,15 @@ func (q *restRequest) assemble() *runtime.Error {
 	if q.body != nil {
 		body = bytes.TrimSpace(*q.body)
 	}
+	field := q.route.bodyField(body)
 	switch {
 	case len(body) == 0:
 		q.params = outside.appendJSON(nil)
-	case q.route.body != "*" && !isWhole(body, q.route.body):
+	case field != "*":
 		if !isJSON(body) {
 			return runtime.ErrParse
 		}
-		outside = append(outside, &urlField{name: q.route.body, values: [][]byte{body}})
+		outside = append(outside, &urlField{name: field, values: [][]byte{body}})
 		q.params = outside.appendJSON(nil)
 	case len(outside) == 0 || body[0] != '{':
 		q.params = body // Decode says what is wrong with what is no object
@@ -48,15 +49,22 @@ func (q *restRequest) assemble() *runtime.Error {
 	return nil
 }
 
-// isWhole reports whether a body is the whole request where the definition has one field of it as the body: so the clients for
-// Python and Go send a webhook of 0.3.
-func isWhole(body []byte, field string) bool {
-	if body[0] != '{' {
-		return false
+// bodyField is which field of the request a body is, "*" for all of it.
+func (rt *route) bodyField(body []byte) string {
+	switch {
+	case rt.field == "":
+		return rt.body
+	case len(body) > 0 && body[0] == '{' && has(wire.Object(body), rt.field):
+		return "*"
 	}
-	for name, value := range wire.Object(body).All() {
-		if sameName(name, field) {
-			return value.Kind() == wire.KindObject
+	return rt.field
+}
+
+// has reports whether an object has a member.
+func has(o wire.Object, name string) bool {
+	for key := range o.All() {
+		if sameName(key, name) {
+			return true
 		}
 	}
 	return false

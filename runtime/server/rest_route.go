@@ -33,6 +33,7 @@ type route struct {
 	op       *runtime.Operation
 	method   string
 	body     string   // which field of the request the body is; "*": all of it, "": none
+	field    string   // which field it may be where it may be either of a field and all of the request; else ""
 	segments []string // literal, or one of those below
 	action   string   // what stands behind the last colon: "cancel"
 	vars     []variable
@@ -55,8 +56,12 @@ type variable struct {
 func routesOf(t *runtime.Table) routes {
 	var rs routes
 	for _, op := range t.Operations {
+		either := eitherBody(op)
 		for _, r := range op.HTTP {
 			rt := newRoute(op, r)
+			if rt.body != "" {
+				rt.field = either
+			}
 			rs = append(rs, rt)
 			if op.Role == runtime.RoleSubscribe {
 				rs = append(rs, rt.otherwise())
@@ -72,6 +77,25 @@ func routesOf(t *runtime.Table) routes {
 		})
 	})
 	return rs
+}
+
+// eitherBody is the field of an operation's request that one of its routes has as the body, if another one has all of it: one
+// path may stand for both then, as that of a webhook of 0.3 does.
+func eitherBody(op *runtime.Operation) (field string) {
+	all := false
+	for _, r := range op.HTTP {
+		switch r.Body {
+		case "*":
+			all = true
+		case "":
+		default:
+			field = r.Body
+		}
+	}
+	if !all {
+		return ""
+	}
+	return field
 }
 
 // freedom is how much a segment of a template lets in.
