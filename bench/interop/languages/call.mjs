@@ -34,6 +34,7 @@ const toldHook = ({ id, url, token }) => ({ id, url, token });
 const skills = (card) => ({ skills: card.skills.map((skill) => skill.id) });
 
 const request = ({ parts, task = '', context = '', now = false }) => ({
+  tenant: '',
   message: Message.fromJSON({
     messageId: crypto.randomUUID(),
     role: 'ROLE_USER',
@@ -72,29 +73,29 @@ const operations = {
     return answer.messageId ? { message: toldParts(answer.parts) } : toldTask(answer);
   },
   stream: (ask) => events(agent.sendMessageStream(request(ask))),
-  get: async ({ task }) => toldTask(await agent.getTask({ id: task })),
+  get: async ({ task }) => toldTask(await agent.getTask({ tenant: '', id: task })),
   list: async ({ context }) => ({ tasks: (await agent.listTasks(ListTasksRequest.fromJSON({ contextId: context }))).tasks.map((task) => task.id) }),
-  cancel: async ({ task }) => toldTask(await agent.cancelTask({ id: task })),
+  cancel: async ({ task }) => toldTask(await agent.cancelTask({ tenant: '', id: task })),
   subscribe: async ({ task }) => {
-    const canceling = setTimeout(MOMENT).then(() => agent.cancelTask({ id: task }));
-    const told = await events(agent.resubscribeTask({ id: task }));
+    const canceling = setTimeout(MOMENT).then(() => agent.cancelTask({ tenant: '', id: task }));
+    const told = await events(agent.resubscribeTask({ tenant: '', id: task }));
     await canceling;
     return told;
   },
   'create hook': async ({ task, hook }) => ({
-    hooks: [toldHook(await agent.createTaskPushNotificationConfig({ taskId: task, ...hook }))],
+    hooks: [toldHook(await agent.createTaskPushNotificationConfig({ tenant: '', taskId: task, ...hook }))],
   }),
   'get hook': async ({ task, hook }) => ({
-    hooks: [toldHook(await agent.getTaskPushNotificationConfig({ taskId: task, id: hook.id }))],
+    hooks: [toldHook(await agent.getTaskPushNotificationConfig({ tenant: '', taskId: task, id: hook.id }))],
   }),
   'list hooks': async ({ task }) => ({
     hooks: (await agent.listTaskPushNotificationConfig(ListTaskPushNotificationConfigsRequest.fromJSON({ taskId: task }))).configs.map(toldHook),
   }),
   'delete hook': async ({ task, hook }) => {
-    await agent.deleteTaskPushNotificationConfig({ taskId: task, id: hook.id });
+    await agent.deleteTaskPushNotificationConfig({ tenant: '', taskId: task, id: hook.id });
     return {};
   },
-  'extended card': async () => skills(await agent.transport.getExtendedAgentCard({})),
+  'extended card': async () => skills(await agent.transport.getExtendedAgentCard({ tenant: '' })),
 };
 
 for await (const line of createInterface({ input: process.stdin })) {

@@ -170,6 +170,8 @@ async def main(url, version, binding):
     while line := await asyncio.to_thread(sys.stdin.readline):
         try:
             answer = await caller.do(json.loads(line))
+        except NotImplementedError:
+            answer = {"none": "its client has no such operation"}
         except Exception as e:
             answer = {"error": f"{type(e).__name__}: {e}"}
         print(json.dumps(answer), flush=True)

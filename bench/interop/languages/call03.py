@@ -145,10 +145,10 @@ class Caller:
         return {"hooks": [told_hook(await self.calls.get_task_callback(which))]}
 
     async def list_hooks(self, _):
-        return {"none": "its client neither lists nor deletes configurations"}
+        return {"none": "its client has no such operation"}
 
     async def delete_hook(self, _):
-        return {"none": "its client neither lists nor deletes configurations"}
+        return {"none": "its client has no such operation"}
 
     async def extended_card(self, _):
         return skills(await self.calls.get_card())
