@@ -64,12 +64,9 @@ func (v *certificates) Prepare(s *Setup) error {
 	if file == "" {
 		return errors.New("no authority for client certificates is named: set " + EnvClientCA + " to a file in PEM")
 	}
-	pem, err := os.ReadFile(file)
-	if err != nil {
-		return fmt.Errorf("read the authorities for client certificates: %w", err)
-	}
-	if v.cas = x509.NewCertPool(); !v.cas.AppendCertsFromPEM(pem) {
-		return fmt.Errorf("%s has no certificate in PEM", file)
+	var err error
+	if v.cas, err = ReadAuthorities(file); err != nil {
+		return err
 	}
 	if v.proxies, err = readNetworks(v.config.Proxies); err != nil {
 		return err
@@ -83,6 +80,19 @@ func (v *certificates) Prepare(s *Setup) error {
 
 // ClientCAs are the authorities, for the configuration of TLS.
 func (v *certificates) ClientCAs() *x509.CertPool { return v.cas }
+
+// ReadAuthorities reads the authorities for client certificates, a file in PEM.
+func ReadAuthorities(file string) (*x509.CertPool, error) {
+	pem, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("read the authorities for client certificates: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(pem) {
+		return nil, fmt.Errorf("%s has no certificate in PEM", file)
+	}
+	return pool, nil
+}
 
 func readNetworks(texts []string) (all []netip.Prefix, err error) {
 	for _, text := range texts {

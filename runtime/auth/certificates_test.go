@@ -1,91 +1,31 @@
 package auth_test
 
 import (
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
 	"encoding/base64"
 	"encoding/pem"
-	"math/big"
 	"net/url"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
 )
 
-// authority signs certificates of a test.
-type authority struct {
-	t    *testing.T
-	key  *ecdsa.PrivateKey
-	cert *x509.Certificate
-}
-
-func newAuthority(t *testing.T) *authority {
-	t.Helper()
-	a := &authority{t: t}
-	a.key, a.cert = a.make(&x509.Certificate{
-		Subject: pkix.Name{CommonName: "authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
-	}, nil)
-	return a
-}
-
-// make signs a template by itself, or by the authority.
-func (a *authority) make(template *x509.Certificate, by *authority) (*ecdsa.PrivateKey, *x509.Certificate) {
-	a.t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+func selfSigned(t *testing.T) *x509.Certificate {
+	block, _ := pem.Decode(testcert.New(t, "ci").Cert)
+	cert, err := x509.ParseCertificate(block.Bytes)
 	if err != nil {
-		a.t.Fatal(err)
+		t.Fatal(err)
 	}
-	template.SerialNumber = big.NewInt(1)
-	if template.NotAfter.IsZero() {
-		template.NotBefore, template.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
-	}
-	parent, signer := template, key
-	if by != nil {
-		parent, signer = by.cert, by.key
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, parent, &key.PublicKey, signer)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	cert, err := x509.ParseCertificate(der)
-	if err != nil {
-		a.t.Fatal(err)
-	}
-	return key, cert
-}
-
-// client makes a client certificate.
-func (a *authority) client(change func(*x509.Certificate)) *x509.Certificate {
-	c := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "ci"}, DNSNames: []string{"CI.example"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}
-	if change != nil {
-		change(c)
-	}
-	_, cert := a.make(c, a)
 	return cert
-}
-
-// file has the authority in PEM.
-func (a *authority) file() string {
-	name := filepath.Join(a.t.TempDir(), "ca.pem")
-	if err := os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw}), 0o600); err != nil {
-		a.t.Fatal(err)
-	}
-	return name
 }
 
 // TestClientCertificates: none, expired, of another authority, without the usage; which name counts (RFC 8705 §2).
 func TestClientCertificates(t *testing.T) {
-	ours, others := newAuthority(t), newAuthority(t)
-	g, err := newGuard(mtlsCard, auth.Verifiers{"m": auth.Certificates(auth.CertificateConfig{})}, map[string]string{"A2A_TLS_CLIENT_CA": ours.file()})
+	ours, others := testcert.NewAuthority(t), testcert.NewAuthority(t)
+	g, err := newGuard(mtlsCard, auth.Verifiers{"m": auth.Certificates(auth.CertificateConfig{})}, map[string]string{"A2A_TLS_CLIENT_CA": ours.File()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -95,24 +35,21 @@ func TestClientCertificates(t *testing.T) {
 		want string
 	}{
 		"none":              {nil, "401"},
-		"DNS name":          {ours.client(nil), "m|dns:ci.example"},
-		"URI first":         {ours.client(func(c *x509.Certificate) { c.URIs = []*url.URL{spiffe} }), "m|uri:spiffe://example.com/ci"},
-		"common name alone": {ours.client(func(c *x509.Certificate) { c.DNSNames = nil }), "m|cn:ci"},
-		"a common name like another's URI": {ours.client(func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, spiffe.String() }),
+		"DNS name":          {ours.Client(nil).Leaf, "m|dns:ci.example"},
+		"URI first":         {ours.Client(func(c *x509.Certificate) { c.URIs = []*url.URL{spiffe} }).Leaf, "m|uri:spiffe://example.com/ci"},
+		"common name alone": {ours.Client(func(c *x509.Certificate) { c.DNSNames = nil }).Leaf, "m|cn:ci"},
+		"a common name like another's URI": {ours.Client(func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, spiffe.String() }).Leaf,
 			"m|cn:spiffe://example.com/ci"},
-		"no name":              {ours.client(func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, "" }), "401"},
-		"of another authority": {others.client(nil), "401"},
-		"of its own making": {func() *x509.Certificate {
-			_, c := ours.make(&x509.Certificate{Subject: pkix.Name{CommonName: "ci"}}, nil)
-			return c
-		}(), "401"},
-		"for servers alone": {ours.client(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }), "401"},
-		"expired": {ours.client(func(c *x509.Certificate) {
+		"no name":              {ours.Client(func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, "" }).Leaf, "401"},
+		"of another authority": {others.Client(nil).Leaf, "401"},
+		"of its own making":    {selfSigned(t), "401"},
+		"for servers alone":    {ours.Client(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }).Leaf, "401"},
+		"expired": {ours.Client(func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour)
-		}), "401"},
-		"not yet good": {ours.client(func(c *x509.Certificate) {
+		}).Leaf, "401"},
+		"not yet good": {ours.Client(func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = time.Now().Add(time.Hour), time.Now().Add(2*time.Hour)
-		}), "401"},
+		}).Leaf, "401"},
 	} {
 		state := &tls.ConnectionState{}
 		if c.cert != nil {
@@ -135,16 +72,16 @@ func TestClientCertificates(t *testing.T) {
 
 // TestClientCertComesFromTheProxyAlone (RFC 9440): from outside it is nothing, and the proxy's own certificate is nobody's.
 func TestClientCertComesFromTheProxyAlone(t *testing.T) {
-	ours := newAuthority(t)
+	ours := testcert.NewAuthority(t)
 	g, err := newGuard(mtlsCard, auth.Verifiers{"m": auth.Certificates(auth.CertificateConfig{
-		CAFile: ours.file(), Proxies: []string{"10.1.0.0/16", "::1"}, Callers: []auth.CertificateCaller{{ID: "dns:ci.example", Scopes: []string{"x"}}},
+		CAFile: ours.File(), Proxies: []string{"10.1.0.0/16", "::1"}, Callers: []auth.CertificateCaller{{ID: "dns:ci.example", Scopes: []string{"x"}}},
 	})}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	encode := func(c *x509.Certificate) string { return ":" + base64.StdEncoding.EncodeToString(c.Raw) + ":" }
-	client := encode(ours.client(nil))
-	proxys := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{ours.client(nil)}}
+	client := encode(ours.Client(nil).Leaf)
+	proxys := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{ours.Client(nil).Leaf}}
 	for _, c := range []struct {
 		name, from string
 		header     []string
@@ -160,8 +97,8 @@ func TestClientCertComesFromTheProxyAlone(t *testing.T) {
 		{"twice", "10.1.2.3:1", []string{"Client-Cert: " + client, "Client-Cert: " + client}, nil, "401"},
 		{"without colons", "10.1.2.3:1", []string{"Client-Cert: " + client[1:]}, nil, "401"},
 		{"nonsense", "10.1.2.3:1", []string{"Client-Cert: :AAAA:"}, nil, "401"},
-		{"who is not listed", "10.1.2.3:1", []string{"Client-Cert: " + encode(ours.client(func(c *x509.Certificate) { c.DNSNames = []string{"other"} }))}, nil, "401"},
-		{"of another authority", "10.1.2.3:1", []string{"Client-Cert: " + encode(newAuthority(t).client(nil))}, nil, "401"},
+		{"who is not listed", "10.1.2.3:1", []string{"Client-Cert: " + encode(ours.Client(func(c *x509.Certificate) { c.DNSNames = []string{"other"} }).Leaf)}, nil, "401"},
+		{"of another authority", "10.1.2.3:1", []string{"Client-Cert: " + encode(testcert.NewAuthority(t).Client(nil).Leaf)}, nil, "401"},
 	} {
 		r := withCertificates(request(c.header...), c.tls)
 		r.RemoteAddr = c.from
@@ -170,7 +107,7 @@ func TestClientCertComesFromTheProxyAlone(t *testing.T) {
 		}
 	}
 	for name, config := range map[string]auth.CertificateConfig{
-		"no authority": {}, "no file": {CAFile: "/nowhere.pem"}, "a bad proxy": {CAFile: ours.file(), Proxies: []string{"proxy"}},
+		"no authority": {}, "no file": {CAFile: "/nowhere.pem"}, "a bad proxy": {CAFile: ours.File(), Proxies: []string{"proxy"}},
 	} {
 		if _, err := newGuard(mtlsCard, auth.Verifiers{"m": auth.Certificates(config)}, nil); err == nil {
 			t.Errorf("%s: it starts", name)

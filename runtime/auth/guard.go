@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"net/http"
@@ -122,6 +123,20 @@ func (g *Guard) Issuers() (issuers []string) {
 		}
 	}
 	return issuers
+}
+
+// Certificates reports whether a scheme is that of client certificates, and whose are taken as far as its verifier tells.
+func (g *Guard) Certificates() (wanted bool, of *x509.CertPool) {
+	for i := range g.schemes {
+		if g.schemes[i].Kind != MutualTLS {
+			continue
+		}
+		wanted = true
+		if v, ok := g.schemes[i].verifier.(interface{ ClientCAs() *x509.CertPool }); ok {
+			of = v.ClientCAs()
+		}
+	}
+	return wanted, of
 }
 
 // Tokens reports whether a scheme has bearer tokens.

@@ -1,7 +1,9 @@
 package server
 
 import (
+	"cmp"
 	"context"
+	"crypto/x509"
 	"fmt"
 	"net/http"
 	"os"
@@ -22,6 +24,9 @@ type access struct {
 	proxied   func(*http.Request) (string, error)
 	open      bool
 	grace     time.Duration // how long streams outlive their callers' credentials
+
+	asksCertificates bool           // clients are asked for one
+	authorities      *x509.CertPool // whose certificates pass; nil: whatever TLS is shown
 }
 
 // identifies reports whether anybody finds out who callers are.
@@ -75,6 +80,12 @@ func (s *Server) protect(extended runtime.Card) error {
 	if err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
+	if file := os.Getenv(auth.EnvClientCA); file != "" {
+		s.access.asksCertificates = true
+		if s.access.authorities, err = auth.ReadAuthorities(file); err != nil {
+			return fmt.Errorf("server: %w", err)
+		}
+	}
 	s.access.open = s.access.open || os.Getenv(EnvAuth) == "none"
 	asks := len(demands.Agent) > 0 || len(demands.Skills) > 0
 	switch {
@@ -96,6 +107,9 @@ func (s *Server) protect(extended runtime.Card) error {
 		return fmt.Errorf("server: %w", err)
 	}
 	s.access.open = s.access.open || demands.Any()
+	if asks, authorities := s.guard.Certificates(); asks {
+		s.access.asksCertificates, s.access.authorities = true, cmp.Or(authorities, s.access.authorities)
+	}
 	return s.describeResource()
 }
 

@@ -66,7 +66,7 @@ func (s *Server) open(ln net.Listener) *port {
 	p.web.Protocols.SetUnencryptedHTTP2(true)
 	var conns net.Listener = pacedListener{ln, s.limits.Stall}
 	if s.pair != nil {
-		conns = tls.NewListener(conns, s.pair.config())
+		conns = tls.NewListener(conns, s.configTLS())
 	}
 	if p.beside == nil {
 		p.run(func() error { return p.web.Serve(conns) })

@@ -55,12 +55,20 @@ func (s *Server) useTLS(cert, key string) error {
 	return s.initTLS()
 }
 
-// config is how TLS is spoken.
-func (p *keyPair) config() *tls.Config {
-	return &tls.Config{
+// configTLS is how TLS is spoken. A client need not show a certificate, since the card is for everybody; one that it
+// shows has to be good.
+func (s *Server) configTLS() *tls.Config {
+	c := &tls.Config{
 		NextProtos:     []string{protoHTTP2, "http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.current(), nil },
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.pair.current(), nil },
 	}
+	switch a := &s.access; {
+	case a.authorities != nil:
+		c.ClientAuth, c.ClientCAs = tls.VerifyClientCertIfGiven, a.authorities
+	case a.asksCertificates: // the scheme's verifier looks at it
+		c.ClientAuth = tls.RequestClientCert
+	}
+	return c
 }
 
 // protoHTTP2 is what HTTP/2 is called where a connection over TLS begins.

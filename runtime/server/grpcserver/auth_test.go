@@ -2,16 +2,24 @@ package grpcserver_test
 
 import (
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/status"
+	grpcstatus "google.golang.org/grpc/status"
 
+	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -75,7 +83,7 @@ func TestCallsWantWhatTheCardDemands(t *testing.T) {
 				_, err = st.rest()
 				trailer = st.Trailer()
 			}
-			if status.Code(err) != tt.code || strings.Join(trailer["www-authenticate"], "|") != tt.want {
+			if grpcstatus.Code(err) != tt.code || strings.Join(trailer["www-authenticate"], "|") != tt.want {
 				t.Errorf("%d %s: %v %q", role, name, err, trailer["www-authenticate"])
 			}
 		}
@@ -99,5 +107,78 @@ func TestAStreamEndsWithItsCredential(t *testing.T) {
 	_, err := open(ctx, t, a.dial(), "1.0", runtime.RoleStream, message("go")).rest()
 	if took := time.Since(began); err != nil || took > 4*time.Second {
 		t.Errorf("after %v: %v", took, err)
+	}
+}
+
+// mtlsCard demands a client certificate.
+var mtlsCard = strings.Replace(testCard, `"skills":[]`, `"securitySchemes":{"mtls":{"mtlsSecurityScheme":{}}},
+	"securityRequirements":[{"schemes":{"mtls":{"list":[]}}}],"skills":[]`, 1)
+
+// TestClientCertificatesCountInAllBindings: of our authority they name the caller; without one the card can be read, and
+// nothing else; a bad one ends the connection.
+func TestClientCertificatesCountInAllBindings(t *testing.T) {
+	pair, ours := testcert.New(t, "127.0.0.1"), testcert.NewAuthority(t)
+	dir := t.TempDir()
+	cert, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
+	if err := errors.Join(os.WriteFile(cert, pair.Cert, 0o600), os.WriteFile(key, pair.Key, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("A2A_TLS_CLIENT_CA", ours.File())
+	seen := make(chan string, 1)
+	a := startCard(t, mtlsCard, []server.Skill{run("who", func(ctx context.Context, _ *server.Task) (string, error) {
+		c := server.CallerFrom(ctx)
+		seen <- c.Principal()
+		return "done", nil
+	})}, server.WithTLS(cert, key), server.WithAuth(auth.Verifiers{"mtls": auth.Certificates(auth.CertificateConfig{})}))
+	late := func(c *x509.Certificate) {
+		c.NotBefore, c.NotAfter = time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour)
+	}
+	for name, c := range map[string]struct {
+		certs        []tls.Certificate
+		status, card int // 0: no connection
+		code         codes.Code
+	}{
+		"ours":                 {[]tls.Certificate{ours.Client(nil)}, 200, 200, codes.OK},
+		"none":                 {nil, 401, 200, codes.Unauthenticated},
+		"of another authority": {[]tls.Certificate{testcert.NewAuthority(t).Client(nil)}, 0, 0, codes.Unavailable},
+		"expired":              {[]tls.Certificate{ours.Client(late)}, 0, 0, codes.Unavailable},
+	} {
+		config := trusting(pair)
+		config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { // whoever is asked for
+			if len(c.certs) == 0 {
+				return new(tls.Certificate), nil
+			}
+			return &c.certs[0], nil
+		}
+		web := &http.Client{Transport: &http.Transport{TLSClientConfig: config}}
+		status := func(resp *http.Response, err error) int {
+			if err != nil {
+				return 0
+			}
+			_, _ = io.Copy(io.Discard, resp.Body)
+			_ = resp.Body.Close()
+			return resp.StatusCode
+		}
+		if got := status(web.Get("https://" + a.addr + server.CardPath)); got != c.card {
+			t.Errorf("%s: the card: %d", name, got)
+		}
+		const body = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hi"}]}}}`
+		if got := status(web.Post("https://"+a.addr+"/rpc", "application/json", strings.NewReader(body))); got != c.status {
+			t.Errorf("%s: JSON-RPC: %d", name, got)
+		} else if got == 200 {
+			if who := <-seen; who != "mtls|dns:ci.example" {
+				t.Errorf("%s: JSON-RPC by %s", name, who)
+			}
+		}
+		web.CloseIdleConnections()
+		conn := a.dial(grpc.WithTransportCredentials(credentials.NewTLS(config)))
+		_, err := send(t.Context(), conn, operation(t, "1.0", runtime.RoleSend), message("hi"))
+		if status := grpcstatus.Code(err); status != c.code {
+			t.Errorf("%s: gRPC: %v", name, err)
+		} else if err == nil {
+			if who := <-seen; who != "mtls|dns:ci.example" {
+				t.Errorf("%s: gRPC by %s", name, who)
+			}
+		}
 	}
 }
