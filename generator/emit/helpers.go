@@ -57,14 +57,18 @@ func (b *bound) dataHelper() jen.Code {
 
 // textMethod prints the method Text of a type with parts.
 func (b *bound) textMethod(recv string, t *ir.Type, parts, what string) jen.Code {
-	s := jen.Add(doc("Text returns the text parts of the " + what + ", joined by line breaks."))
-	return s.Add(jen.Func().Params(jen.Id(recv).Add(ptr(t))).Id("Text")).Params().String().Block(jen.Return(jen.Id("partsText").Call(b.sel(recv, parts)))).Line()
+	s := jen.Add(doc("Text returns the text parts of the " + what + ", joined by line breaks; \"\" of none."))
+	return s.Add(jen.Func().Params(jen.Id(recv).Add(ptr(t))).Id("Text")).Params().String().Block(
+		jen.If(jen.Id(recv).Op("==").Nil()).Block(jen.Return(jen.Lit(""))),
+		jen.Return(jen.Id("partsText").Call(b.sel(recv, parts))),
+	).Line()
 }
 
 func (b *bound) partsText() jen.Code {
 	return jen.Func().Id("partsText").Params(jen.Id("parts").Index().Add(ptr(b.Part))).String().Block(
 		jen.Var().Id("texts").Index().String(),
 		jen.For(jen.List(jen.Id("_"), jen.Id("p")).Op(":=").Range().Id("parts")).Block(
+			jen.If(jen.Id("p").Op("==").Nil()).Block(jen.Continue()),
 			jen.If(jen.List(jen.Id("text"), jen.Id("ok")).Op(":=").Add(b.sel("p", "Part.content")).Assert(jen.Id(b.Cases["Part.text"].Go)), jen.Id("ok")).Block(
 				jen.Id("texts").Op("=").Append(jen.Id("texts"), jen.String().Call(jen.Id("text"))),
 			),

@@ -77,7 +77,11 @@ func (c *protocolClient) method(op *ir.Operation, name string) jen.Code {
 		}
 		g.Id("opts").Op("...").Qual(clientPath, "CallOption")
 	})
-	run := []jen.Code{jen.Id("ctx"), rpcMethod(op), requestArgument(op), jen.Id("opts").Op("...")}
+	request := jen.Nil()
+	if op.Request.Kind == ir.KindMessage {
+		request = jen.Id("req")
+	}
+	run := []jen.Code{jen.Id("ctx"), rpcMethod(op), request, jen.Id("opts").Op("...")}
 	result := c.result(op.Response)
 	switch {
 	case op.Stream:
@@ -107,20 +111,6 @@ func (c *protocolClient) result(t ir.TypeRef) jen.Code {
 		}
 	}
 	return jen.Op("*").Id(t.Type.Go)
-}
-
-// requestArgument is the request to send, with the tenant filled in where the operation has one (R125).
-func requestArgument(op *ir.Operation) jen.Code {
-	if op.Request.Kind != ir.KindMessage {
-		return jen.Nil()
-	}
-	for _, f := range op.Request.Type.Fields {
-		if f.Name == "tenant" && f.Type.Kind == ir.KindString && f.Presence != ir.Explicit {
-			return jen.Qual(clientPath, "ForTenant").Call(jen.Id("c").Dot("rpc"), jen.Id("req"),
-				jen.Func().Params(jen.Id("r").Op("*").Id(op.Request.Type.Go)).Op("*").String().Add(oneLine(jen.Return(jen.Op("&").Id("r").Dot(f.Go)))))
-		}
-	}
-	return jen.Id("req")
 }
 
 // rpcMethod names the operation for the runtime: by role, so that another version's name for it is found too.

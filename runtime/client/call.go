@@ -12,10 +12,11 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Call runs an operation that has one result. request and result are the generated ones.
+// Call runs an operation that has one result. request and result are the generated ones. A request that names no tenant gets
+// that of the interface.
 // Errors: *runtime.Error from the agent, *HTTPError, or those of transport and context.
 func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOption) (any, error) {
-	result, err := c.call(ctx, m, request, c.newCall(opts))
+	result, err := c.call(ctx, m, c.complete(request), c.newCall(opts))
 	if err != nil {
 		return nil, err
 	}

@@ -36,8 +36,11 @@ func (c *Client) choose(card runtime.Card) error {
 		for _, i := range c.ordered() {
 			l, err := c.link(i, v)
 			failed = cmp.Or(failed, err)
-			if l != nil && c.fits(l) {
+			switch {
+			case l != nil && c.fits(l):
 				c.version, c.links = v, append(c.links, l)
+			case l != nil:
+				l.conn.Close()
 			}
 		}
 		if len(c.links) > 0 {

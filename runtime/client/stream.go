@@ -29,7 +29,7 @@ const (
 // keep none, with the task as it stands now. Errors: *runtime.Error, *HTTPError, *StreamError.
 func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...CallOption) iter.Seq2[any, error] {
 	return func(yield func(any, error) bool) {
-		for e, err := range c.stream(ctx, m, request, c.newCall(opts)) {
+		for e, err := range c.stream(ctx, m, c.complete(request), c.newCall(opts)) {
 			if !yield(runtime.Generated(e), err) {
 				return
 			}

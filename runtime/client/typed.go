@@ -22,18 +22,27 @@ func As[T any](v any, err error) (T, error) {
 	return t, nil
 }
 
-// ForTenant returns the request to send: req, a copy that names the interface's tenant if req names none (R125), or an empty
-// request for nil. tenant points to the request's field.
-func ForTenant[T any](c *Client, req *T, tenant func(*T) *string) *T {
-	if req == nil {
-		req = new(T)
+// complete returns the request to send: a copy that names the interface's tenant if the request has a field for one and
+// names none (R125), or an empty request for nil.
+func (c *Client) complete(request any) any {
+	v := reflect.ValueOf(request)
+	if v.Kind() != reflect.Pointer || v.Type().Elem().Kind() != reflect.Struct {
+		return request
 	}
-	if c.Tenant() == "" || *tenant(req) != "" {
-		return req
+	if v.IsNil() {
+		v = reflect.New(v.Type().Elem())
 	}
-	named := *req
-	*tenant(&named) = c.Tenant()
-	return &named
+	if c.Tenant() == "" {
+		return v.Interface()
+	}
+	tenant := v.Elem().FieldByName("Tenant")
+	if tenant.Kind() != reflect.String || tenant.String() != "" {
+		return v.Interface()
+	}
+	named := reflect.New(v.Type().Elem())
+	named.Elem().Set(v.Elem())
+	named.Elem().FieldByName("Tenant").SetString(c.Tenant())
+	return named.Interface()
 }
 
 // Each gives the items of [Client.Stream] their generated type.

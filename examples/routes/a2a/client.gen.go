@@ -58,8 +58,8 @@ func (c *Client) Close() {
 func (c *Client) SendMessage(
 	ctx context.Context, req *SendMessageRequest, opts ...rpc.CallOption,
 ) (SendMessageResponsePayload, error) {
-	return rpc.As[SendMessageResponsePayload](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleSend, RPC: "SendMessage"},
-		rpc.ForTenant(c.rpc, req, func(r *SendMessageRequest) *string { return &r.Tenant }), opts...))
+	return rpc.As[SendMessageResponsePayload](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleSend, RPC: "SendMessage"}, req,
+		opts...))
 }
 
 // SendStreamingMessage sends a message and follows what comes of it: a task and its updates until the task
@@ -68,29 +68,25 @@ func (c *Client) SendStreamingMessage(
 	ctx context.Context, req *SendMessageRequest, opts ...rpc.CallOption,
 ) iter.Seq2[StreamResponsePayload, error] {
 	return rpc.Each[StreamResponsePayload](c.rpc.Stream(ctx,
-		rpc.Method{Role: runtime.RoleStream, RPC: "SendStreamingMessage"},
-		rpc.ForTenant(c.rpc, req, func(r *SendMessageRequest) *string { return &r.Tenant }), opts...))
+		rpc.Method{Role: runtime.RoleStream, RPC: "SendStreamingMessage"}, req, opts...))
 }
 
 // GetTask returns a task as it stands (§3.1.3).
 func (c *Client) GetTask(ctx context.Context, req *GetTaskRequest, opts ...rpc.CallOption) (*Task, error) {
-	return rpc.As[*Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"},
-		rpc.ForTenant(c.rpc, req, func(r *GetTaskRequest) *string { return &r.Tenant }), opts...))
+	return rpc.As[*Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleGet, RPC: "GetTask"}, req, opts...))
 }
 
 // ListTasks returns the caller's tasks page by page, the most recently changed first (§3.1.4).
 func (c *Client) ListTasks(
 	ctx context.Context, req *ListTasksRequest, opts ...rpc.CallOption,
 ) (*ListTasksResponse, error) {
-	return rpc.As[*ListTasksResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleList, RPC: "ListTasks"},
-		rpc.ForTenant(c.rpc, req, func(r *ListTasksRequest) *string { return &r.Tenant }), opts...))
+	return rpc.As[*ListTasksResponse](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleList, RPC: "ListTasks"}, req, opts...))
 }
 
 // CancelTask asks the agent to stop working on a task. It is best effort: the task that comes back may
 // not have ended yet (§3.1.5).
 func (c *Client) CancelTask(ctx context.Context, req *CancelTaskRequest, opts ...rpc.CallOption) (*Task, error) {
-	return rpc.As[*Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"},
-		rpc.ForTenant(c.rpc, req, func(r *CancelTaskRequest) *string { return &r.Tenant }), opts...))
+	return rpc.As[*Task](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, req, opts...))
 }
 
 // SubscribeToTask follows a task that has not ended: first the task as it stands, then its updates (§3.1.6).
@@ -98,8 +94,7 @@ func (c *Client) SubscribeToTask(
 	ctx context.Context, req *SubscribeToTaskRequest, opts ...rpc.CallOption,
 ) iter.Seq2[StreamResponsePayload, error] {
 	return rpc.Each[StreamResponsePayload](c.rpc.Stream(ctx,
-		rpc.Method{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask"},
-		rpc.ForTenant(c.rpc, req, func(r *SubscribeToTaskRequest) *string { return &r.Tenant }), opts...))
+		rpc.Method{Role: runtime.RoleSubscribe, RPC: "SubscribeToTask"}, req, opts...))
 }
 
 // CreateTaskPushNotificationConfig registers a webhook that is told about a task's updates (§3.1.7).
@@ -107,8 +102,7 @@ func (c *Client) CreateTaskPushNotificationConfig(
 	ctx context.Context, req *TaskPushNotificationConfig, opts ...rpc.CallOption,
 ) (*TaskPushNotificationConfig, error) {
 	return rpc.As[*TaskPushNotificationConfig](c.rpc.Call(ctx,
-		rpc.Method{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig"},
-		rpc.ForTenant(c.rpc, req, func(r *TaskPushNotificationConfig) *string { return &r.Tenant }), opts...))
+		rpc.Method{Role: runtime.RolePushCreate, RPC: "CreateTaskPushNotificationConfig"}, req, opts...))
 }
 
 // GetTaskPushNotificationConfig returns one webhook of a task (§3.1.8).
@@ -116,8 +110,7 @@ func (c *Client) GetTaskPushNotificationConfig(
 	ctx context.Context, req *GetTaskPushNotificationConfigRequest, opts ...rpc.CallOption,
 ) (*TaskPushNotificationConfig, error) {
 	return rpc.As[*TaskPushNotificationConfig](c.rpc.Call(ctx,
-		rpc.Method{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig"},
-		rpc.ForTenant(c.rpc, req, func(r *GetTaskPushNotificationConfigRequest) *string { return &r.Tenant }), opts...))
+		rpc.Method{Role: runtime.RolePushGet, RPC: "GetTaskPushNotificationConfig"}, req, opts...))
 }
 
 // ListTaskPushNotificationConfigs returns the webhooks of a task (§3.1.9).
@@ -125,23 +118,22 @@ func (c *Client) ListTaskPushNotificationConfigs(
 	ctx context.Context, req *ListTaskPushNotificationConfigsRequest, opts ...rpc.CallOption,
 ) (*ListTaskPushNotificationConfigsResponse, error) {
 	return rpc.As[*ListTaskPushNotificationConfigsResponse](c.rpc.Call(ctx,
-		rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"},
-		rpc.ForTenant(c.rpc, req, func(r *ListTaskPushNotificationConfigsRequest) *string { return &r.Tenant }), opts...))
+		rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"}, req, opts...))
 }
 
 // GetExtendedAgentCard returns the card that only authenticated callers may see (§3.1.11).
 func (c *Client) GetExtendedAgentCard(
 	ctx context.Context, req *GetExtendedAgentCardRequest, opts ...rpc.CallOption,
 ) (*AgentCard, error) {
-	return rpc.As[*AgentCard](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"},
-		rpc.ForTenant(c.rpc, req, func(r *GetExtendedAgentCardRequest) *string { return &r.Tenant }), opts...))
+	return rpc.As[*AgentCard](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}, req,
+		opts...))
 }
 
 // DeleteTaskPushNotificationConfig removes a webhook of a task. Removing an unknown one succeeds (§3.1.10).
 func (c *Client) DeleteTaskPushNotificationConfig(
 	ctx context.Context, req *DeleteTaskPushNotificationConfigRequest, opts ...rpc.CallOption,
 ) error {
-	_, err := c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig"},
-		rpc.ForTenant(c.rpc, req, func(r *DeleteTaskPushNotificationConfigRequest) *string { return &r.Tenant }), opts...)
+	_, err := c.rpc.Call(ctx, rpc.Method{Role: runtime.RolePushDelete, RPC: "DeleteTaskPushNotificationConfig"}, req,
+		opts...)
 	return err
 }

@@ -47,19 +47,28 @@ func Data(v any) (*Part, error) {
 	return &Part{Content: PartData(value), MediaType: runtime.MediaJSON}, nil
 }
 
-// Text returns the text parts of the message, joined by line breaks.
+// Text returns the text parts of the message, joined by line breaks; "" of none.
 func (x *Message) Text() string {
+	if x == nil {
+		return ""
+	}
 	return partsText(x.Parts)
 }
 
-// Text returns the text parts of the artifact, joined by line breaks.
+// Text returns the text parts of the artifact, joined by line breaks; "" of none.
 func (x *Artifact) Text() string {
+	if x == nil {
+		return ""
+	}
 	return partsText(x.Parts)
 }
 
 func partsText(parts []*Part) string {
 	var texts []string
 	for _, p := range parts {
+		if p == nil {
+			continue
+		}
 		if text, ok := p.Content.(PartText); ok {
 			texts = append(texts, string(text))
 		}

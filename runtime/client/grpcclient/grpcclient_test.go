@@ -368,6 +368,10 @@ func TestAnotherInterfaceStandsInWhereGRPCIsDown(t *testing.T) {
 			t.Error(err)
 		}
 	}
+	unfit := dialCard(t, card(t, "https://"+addr+"/rpc JSONRPC 1.0", "http://"+addr+" GRPC 1.0"), nil)
+	if _, err := unfit.SendMessage(t.Context(), hello()); err == nil {
+		t.Error("it was sent in clear text")
+	}
 	cut := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) })
 	c = dialCard(t, card(t, cut.Listener.Addr().String()+" GRPC 1.0", "http://"+addr+"/rpc JSONRPC 1.0"), nil)
 	if _, err := c.SendMessage(t.Context(), hello()); err == nil || c.RPC().Interface().Binding != "GRPC" {
