@@ -38,7 +38,11 @@ func speaks(c *config.Config, p *ir.Protocol) (spoken []lower.Spoken, list diag.
 
 // encodings are those that the bindings need and those that the configuration lists, each once.
 func encodings(c *config.Config) []ir.Encoding {
-	list := lower.EncodingsOf(c.BindingNames())
+	names := c.BindingNames()
+	for _, cl := range c.Clients {
+		names = append(names, cl.Bindings...)
+	}
+	list := lower.EncodingsOf(names)
 	for _, e := range c.Encodings {
 		if !slices.Contains(list, ir.Encoding(e.Name)) {
 			list = append(list, ir.Encoding(e.Name))

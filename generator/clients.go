@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // remoteClient is a client of another agent, ready to be emitted.
@@ -29,6 +30,9 @@ func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, li
 		r, problems := g.readClient(c)
 		list.Add(problems...)
 		if r != nil {
+			if r.agent != nil {
+				r.agent.Calls = ir.Calls{GRPC: cfg.Calls(c, runtime.BindingGRPC), Prefer: c.Bindings}
+			}
 			clients = append(clients, *r)
 		}
 	}

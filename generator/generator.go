@@ -24,6 +24,7 @@ import (
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Inputs are everything that generated files depend on, beside the tool itself.
@@ -223,6 +224,7 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	if out.Config.Store == config.StoreSQLite {
 		agent.Store = scaffold.Command(agent.Name) + ".db"
 	}
+	agent.Calls.GRPC = slices.Contains(agent.Bindings, runtime.BindingGRPC)
 	list.Add(unusedBindings(out.Config, agent)...)
 	return agent, list
 }

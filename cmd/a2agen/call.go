@@ -31,6 +31,7 @@ cannot be reached or understood; 3 the task waits for an answer or an authorizat
 		Example: `  a2agen call . "How will the weather be in Rome?"             # the agent of this project, started by go run .
   a2agen call . --skill forecast --data '{"city": "Rome"}'     # what goes in is checked by the skill's schema
   a2agen call https://agent.example.com "Plan a trip" --header "Authorization: Bearer $TOKEN"
+  a2agen call . "hello" --binding GRPC                         # over gRPC, which the card offers beside others
   a2agen call . --task 7d1c "Friday"                           # answer the question of a task
   a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it
   a2agen call . "Draw a map" --file area.json --output maps    # files in, files out
@@ -65,10 +66,12 @@ cannot be reached or understood; 3 the task waits for an answer or an authorizat
 	f.BoolVar(&o.Cancel, "cancel", false, "cancel the task of --task")
 	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
 	f.StringVar(&o.Protocol, "protocol", "", "speak this `version`; default: what the agent's card prefers")
+	f.StringVar(&o.Binding, "binding", "", "call over this `binding`: JSONRPC, HTTP+JSON or GRPC; default: what the agent's card prefers")
 	f.BoolVar(&o.JSON, "json", false, "print the task or message as one line of JSON; with --stream every event")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "say on stderr what happens")
 	for name, complete := range map[string]cobra.CompletionFunc{
 		"protocol": cobra.FixedCompletions(talk.Versions(), cobra.ShellCompDirectiveNoFileComp),
+		"binding":  cobra.FixedCompletions(talk.Bindings(), cobra.ShellCompDirectiveNoFileComp),
 		"output":   cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
 		"skill":    cobra.NoFileCompletions,
 		"context":  cobra.NoFileCompletions,
@@ -85,6 +88,9 @@ func sameCall(o talk.Options) string {
 	words := []string{"a2agen", "call", shell.Word(o.Target)}
 	if o.Protocol != "" {
 		words = append(words, "--protocol", shell.Word(o.Protocol))
+	}
+	if o.Binding != "" {
+		words = append(words, "--binding", shell.Word(o.Binding))
 	}
 	return strings.Join(words, " ")
 }

@@ -25,6 +25,35 @@ func agent(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv(args[0], url)
 }
 
+var listening = regexp.MustCompile(`agent is listening" url=(\S+)`)
+
+// running VAR COMMAND... starts an agent that was built, on a free port, and sets VAR to its URL.
+func running(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) < 2 {
+		ts.Fatalf("usage: running VAR COMMAND [ARG]...")
+	}
+	log, err := os.Create(ts.MkAbs("running.txt"))
+	ts.Check(err)
+	cmd := exec.Command(ts.MkAbs(args[1]), append(args[2:], "-addr", "127.0.0.1:0")...)
+	cmd.Stderr, cmd.Dir, cmd.Env = log, ts.MkAbs("."), []string{"HOME=" + ts.Getenv("HOME")}
+	ts.Check(cmd.Start())
+	ts.Defer(func() {
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		_ = log.Close()
+	})
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(10 * time.Millisecond) {
+		said := ts.ReadFile("running.txt")
+		if m := listening.FindStringSubmatch(said); m != nil {
+			ts.Setenv(args[0], m[1])
+			return
+		}
+		if time.Now().After(deadline) {
+			ts.Fatalf("the agent does not listen: %s", said)
+		}
+	}
+}
+
 var anID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f-]{27}`)
 
 // taskID VAR sets VAR to the first id in what the last command printed.

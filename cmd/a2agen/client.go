@@ -21,6 +21,7 @@ Skills whose card publishes schemas get typed methods; the others take text, dat
 Private addresses, loopback included, are refused unless --allow-private-network is given.`,
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client card.json --name travel --out internal/travel
+  a2agen client https://agent.example.com --bindings GRPC,JSONRPC
   a2agen client http://127.0.0.1:8080 --allow-private-network`,
 		Args: exactly(1, "the agent's URL, or a file with its card"),
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -40,6 +41,7 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	dirFlag(cmd, &o.Dir)
 	cmd.Flags().StringVar(&o.Name, "name", "", "the client's package `name`; default: made from the card's name")
 	cmd.Flags().StringVar(&o.Out, "out", "", "the package's `folder` in the project; default: client/NAME")
+	cmd.Flags().StringSliceVar(&o.Bindings, "bindings", nil, "what the client speaks, the preferred binding first: `JSONRPC,HTTP+JSON,GRPC` or some of them; default: those of the project")
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")

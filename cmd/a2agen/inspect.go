@@ -3,7 +3,9 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +19,7 @@ func inspectCommand() *cobra.Command {
 		Short: "Print what is generated from",
 		Example: `  a2agen inspect ir | jq '.agent.skills[].go'   # what the handlers are called
   a2agen inspect wires                         # what older versions of the protocol lose
+  a2agen inspect bindings                      # which version is served where, and over what
   a2agen inspect card                          # the card that the agent publishes`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -27,17 +30,47 @@ func inspectCommand() *cobra.Command {
 		}),
 		inspector("card", "Print the agent card as the agent publishes it", func(out generator.Output) (any, error) {
 			if out.Model.Agent == nil {
-				return nil, fmt.Errorf("the project has no agent card")
+				return nil, errNoCard
 			}
 			return out.Model.Agent.Card, nil
 		}),
+		inspectBindingsCommand(),
 		inspectWiresCommand(),
 	)
 	return cmd
 }
 
-// inspector is a command that prints one part of what was generated in memory.
+// inspector is a command that prints one part of what was generated in memory, as JSON.
 func inspector(name, short string, part func(generator.Output) (any, error)) *cobra.Command {
+	return inspecting(name, short, func(cmd *cobra.Command, out generator.Output) error {
+		v, err := part(out)
+		if err != nil {
+			return err
+		}
+		return printJSON(cmd, v)
+	})
+}
+
+// inspectBindingsCommand prints where the agent is served, a line each.
+func inspectBindingsCommand() *cobra.Command {
+	return inspecting("bindings", "Print which version is served where, and over what", func(cmd *cobra.Command, out generator.Output) error {
+		if out.Model.Agent == nil {
+			return errNoCard
+		}
+		w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+		for _, v := range project.Served(out) {
+			for _, i := range v.Interfaces {
+				fmt.Fprintf(w, "%s\t%s\t%s\n", v.Version, i.Binding, i.URL)
+			}
+		}
+		return w.Flush()
+	})
+}
+
+var errNoCard = errors.New("the project has no agent card")
+
+// inspecting is a command that generates in memory and prints something of that.
+func inspecting(name, short string, do func(*cobra.Command, generator.Output) error) *cobra.Command {
 	var o project.Options
 	cmd := &cobra.Command{
 		Use:     name,
@@ -56,11 +89,7 @@ func inspector(name, short string, part func(generator.Output) (any, error)) *co
 			if list.HasErrors() {
 				return &project.InvalidError{List: list}
 			}
-			v, err := part(out)
-			if err != nil {
-				return err
-			}
-			return printJSON(cmd, v)
+			return do(cmd, out)
 		},
 	}
 	dirFlag(cmd, &o.Dir)

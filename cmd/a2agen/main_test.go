@@ -37,6 +37,7 @@ func TestScripts(t *testing.T) {
 			"untouched": untouched,
 			"serve":     serve,
 			"agent":     agent,
+			"running":   running,
 			"taskID":    taskID,
 			"interrupt": interrupt,
 			"taskFile":  taskFile,

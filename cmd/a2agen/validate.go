@@ -14,7 +14,8 @@ func validateCommand() *cobra.Command {
 		Use:   "validate",
 		Short: "Report everything that is wrong with agent.yaml and a2agen.yaml",
 		Long: `validate reads what generate reads, does what generate does, and writes nothing: what it accepts can be generated. All
-problems are reported at once, as file:line:col: message (hint). It exits with 1 when there is an error; warnings alone are 0.`,
+problems are reported at once, as file:line:col: message (hint), and of what is valid in which bindings each version is served.
+It exits with 1 when there is an error; warnings alone are 0.`,
 		Example: `  a2agen validate
   a2agen validate -C agents/weather --format json`,
 		Args: none,
@@ -26,7 +27,7 @@ problems are reported at once, as file:line:col: message (hint). It exits with 1
 			return err
 		}
 		o.Tool = project.ThisTool()
-		_, list, err := project.Inspect(cmd.Context(), o)
+		out, list, err := project.Inspect(cmd.Context(), o)
 		if err != nil {
 			return err
 		}
@@ -39,10 +40,17 @@ problems are reported at once, as file:line:col: message (hint). It exits with 1
 		default:
 			err = list.WriteText(cmd.OutOrStdout())
 		}
-		if err == nil && list.HasErrors() {
+		switch {
+		case err != nil:
+			return err
+		case list.HasErrors():
 			return errInvalid
+		case *format != formatJSON:
+			for _, v := range project.Served(out) {
+				fmt.Fprintf(cmd.OutOrStdout(), "A2A %s is served over %s\n", v.Version, v.Over())
+			}
 		}
-		return err
+		return nil
 	}
 	return cmd
 }

@@ -120,7 +120,10 @@ type Client struct {
 	URL  string // where the card was fetched
 	Path string // the file that the card was read from
 	Out  string // folder of the client's package
-	Pos  diag.Pos
+	// Bindings are those that the client uses, the preferred one first; none: all that the project has, as the card orders
+	// them.
+	Bindings []string
+	Pos      diag.Pos
 }
 
 // KeptCard is the name, in a client's folder, of a card that the tool keeps.
@@ -161,8 +164,14 @@ func (c *Config) BindingNames() []string {
 }
 
 // Serves reports whether the agent is reached by a binding.
-func (c *Config) Serves(binding string) bool {
-	return slices.ContainsFunc(c.Bindings, func(b Binding) bool { return b.Name == binding })
+func (c *Config) Serves(binding string) bool { return slices.Contains(c.BindingNames(), binding) }
+
+// Calls reports whether a client of another agent uses a binding.
+func (c *Config) Calls(cl Client, binding string) bool {
+	if len(cl.Bindings) == 0 {
+		return c.Serves(binding)
+	}
+	return slices.Contains(cl.Bindings, binding)
 }
 
 // Versions returns the names of the protocol versions, newest first.
@@ -253,6 +262,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 		cl := Client{Name: yamlx.Text(yamlx.Get(n, "name")), URL: yamlx.Text(yamlx.Get(n, "url")), Path: yamlx.Text(yamlx.Get(n, "file")), Pos: yamlx.Pos(c.File, n)}
 		cl.Out = "client/" + cl.Name
 		set(&cl.Out, yamlx.Get(n, "out"))
+		cl.Bindings = yamlx.Texts(yamlx.Get(n, "bindings"))
 		cfg.Clients = append(cfg.Clients, cl)
 	}
 }

@@ -37,7 +37,7 @@ var project = &shape.Object{
 	Fields: []*shape.Field{
 		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: definition}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. " + anyOf(spec.Hubs()) + " or a definition of your own is always one of them.", Default: defaultAlone},
 		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
-		{Key: "bindings", Type: &shape.Type{Kind: shape.List, Min: 1, Max: len(bindings), Elem: &shape.Type{Kind: shape.Text, Choices: bindings}}, Doc: "How clients reach the agent, the preferred way first. Each version of the protocol is served in those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings, ", ") + "]"},
+		{Key: "bindings", Type: bindingList, Doc: "How clients reach the agent, the preferred way first. Each version of the protocol is served in those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings, ", ") + "]"},
 		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside those that the bindings need: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
 		{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: idempotency}, Doc: "How the agent knows a message that comes again, so that it is not worked on twice; messageId: by its id. A request with an Idempotency-Key is known in any case, for a day.", Default: "not at all"},
 		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
@@ -57,6 +57,7 @@ var project = &shape.Object{
 var (
 	bindings        = []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
 	defaultBindings = bindings[:2]
+	bindingList     = &shape.Type{Kind: shape.List, Min: 1, Max: len(bindings), Elem: &shape.Type{Kind: shape.Text, Choices: bindings}}
 )
 
 var idempotency = &shape.Object{
@@ -102,6 +103,7 @@ var client = &shape.Object{
 		{Key: "url", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the card was fetched."},
 		{Key: "file", Type: file("the path of a file inside the project"), Doc: "The file that holds the card."},
 		{Key: "out", Type: folder, Doc: "The folder of the client's package.", Default: "client/NAME"},
+		{Key: "bindings", Type: bindingList, Doc: "The bindings that the client uses, the preferred one first.", Default: "those of the project, as the card orders them"},
 	},
 	Check: func(c *shape.Checker, n *yaml.Node) {
 		url, file := yamlx.Get(n, "url"), yamlx.Get(n, "file")
@@ -226,6 +228,9 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 	claim(cfg.Packages.Client, at("client"), folderTwice)
 	claim(cfg.Packages.Skills, at("skills"), folderTwice)
 	for i, n := range yamlx.Items(yamlx.Get(root, "clients")) {
+		for _, b := range yamlx.Items(yamlx.Get(n, "bindings")) {
+			claim(yamlx.Text(b), b, fmt.Sprintf("binding %%q of client %d is listed twice", i+1))
+		}
 		claim(cfg.Clients[i].Name, n, "two clients are named %q")
 		if cfg.Clients[i].Name != "" {
 			claim(cfg.Clients[i].Out, n, folderTwice)

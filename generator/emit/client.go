@@ -85,13 +85,34 @@ func (c *skillClient) declaration() jen.Code {
 		s.Add(doc("FromCard returns a client of the agent that the card describes. It makes no request."))
 		s.Add(c.constructor("FromCard", "NewClientFromCard", []jen.Code{jen.Id("card").Op("*").Qual(c.paths.Protocol, c.card)}, []jen.Code{jen.Id("card")}))
 	}
+	if len(c.options()) > 0 {
+		s.Add(doc("withOptions puts the options of this package before those of the caller."))
+		s.Func().Id("withOptions").Params(optionsParam()).Index().Qual(clientPath, "Option").Block(
+			jen.Return(jen.Append(jen.Index().Qual(clientPath, "Option").Values(c.options()...), jen.Id("opts").Op("..."))),
+		).Line().Line()
+	}
 	return s
+}
+
+// options are those that a2agen.yaml asks for: a binding that is linked by choice, and the preferred ones.
+func (c *skillClient) options() (list []jen.Code) {
+	if c.agent.Calls.GRPC {
+		list = append(list, jen.Qual(clientPath, "Use").Call(jen.Qual(grpcClientPath, "Binding").Call()))
+	}
+	if p := c.agent.Calls.Prefer; len(p) > 0 {
+		list = append(list, jen.Qual(clientPath, "Prefer").Call(lits(p)...))
+	}
+	return list
 }
 
 // constructor is the function name that wraps the protocol client's constructor.
 func (c *skillClient) constructor(name, wrapped string, params, args []jen.Code) jen.Code {
+	opts := jen.Id("opts")
+	if len(c.options()) > 0 {
+		opts = jen.Id("withOptions").Call(jen.Id("opts").Op("..."))
+	}
 	return jen.Func().Id(name).Params(append(params, optionsParam())...).Params(jen.Op("*").Id("Client"), jen.Error()).Block(
-		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(c.paths.Protocol, wrapped).Call(append(args, jen.Id("opts").Op("..."))...),
+		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(c.paths.Protocol, wrapped).Call(append(args, opts.Op("..."))...),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("Client").Op(":").Id("c")), jen.Nil()),
 	).Line().Line()

@@ -27,6 +27,7 @@ const (
 	wirePath       = runtimePath + "/wire"
 	serverPath     = runtimePath + "/server"
 	sqlitePath     = runtimePath + "/store/sqlite"
+	grpcClientPath = clientPath + "/grpcclient"
 	grpcServerPath = serverPath + "/grpcserver"
 	clientPath     = runtimePath + "/client"
 	checkPath      = runtimePath + "/check"

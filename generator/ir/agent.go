@@ -14,7 +14,9 @@ type Agent struct {
 	Extended json.RawMessage `json:"extended,omitempty"`
 	// Bindings are those of the card's interfaces, in its order.
 	Bindings []string `json:"bindings,omitempty"`
-	Skills   []*Skill `json:"skills"`
+	// Calls say how the client of the agent calls it.
+	Calls  Calls    `json:"calls,omitzero"`
+	Skills []*Skill `json:"skills"`
 	// Types are the Go types of all skill inputs and outputs, sorted by Go name.
 	Types []*DataType `json:"types"`
 	// Operations are those of the protocol that the runtime does not know, and that the handlers may implement.
@@ -23,6 +25,12 @@ type Agent struct {
 	Repeats *Repeats `json:"repeats,omitempty"`
 	// Store is the file in which tasks are kept unless somebody says another; "" keeps them in memory.
 	Store string `json:"store,omitempty"`
+}
+
+// Calls are how a client calls an agent.
+type Calls struct {
+	GRPC   bool     `json:"grpc,omitempty"`   // it links gRPC
+	Prefer []string `json:"prefer,omitempty"` // bindings, the preferred one first; none: as the card orders them
 }
 
 // Repeats are known by their messages' ids, for a time (0: as the runtime has it).

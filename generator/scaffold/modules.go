@@ -16,10 +16,11 @@ import (
 // Modules are what a project needs beside the runtime, at the versions that the runtime is tested with.
 type Modules []module.Version
 
-// Packages of the runtime that a project links whose tasks are kept in a file, or that speaks gRPC.
+// Packages of the runtime that a project links whose tasks are kept in a file, or that speaks gRPC, to its clients or to other agents.
 const (
 	sqliteStore = "runtime/store/sqlite"
 	grpcServer  = "runtime/server/grpcserver"
+	grpcClient  = "runtime/client/grpcclient"
 )
 
 // ModulesOf are the modules of a project with that configuration.
@@ -34,6 +35,9 @@ func ModulesOf(c *config.Config) (ms Modules) {
 	}
 	if c.Serves(runtime.BindingGRPC) {
 		link(grpcServer)
+	}
+	if slices.ContainsFunc(c.Clients, func(cl config.Client) bool { return c.Calls(cl, runtime.BindingGRPC) }) {
+		link(grpcClient)
 	}
 	for _, r := range required(a2agen.GoMod()) {
 		if slices.Contains(paths, r.Path) {

@@ -22,10 +22,11 @@ import (
 // ClientOptions say which agent's client to make.
 type ClientOptions struct {
 	Options
-	Target       string // the agent's URL, its card's URL, or a file
-	Name         string // package name; made from the card's name
-	Out          string // folder of the package; client/NAME
-	AllowPrivate bool   // fetch from private addresses too
+	Target       string   // the agent's URL, its card's URL, or a file
+	Name         string   // package name; made from the card's name
+	Out          string   // folder of the package; client/NAME
+	AllowPrivate bool     // fetch from private addresses too
+	Bindings     []string // that the client uses, the preferred one first; those of the project
 }
 
 // AddClient fetches a card, keeps it beside the client, records the client in a2agen.yaml and generates the project.
@@ -56,6 +57,9 @@ func (o *ClientOptions) check() error {
 	}
 	if o.Name != "" && names.Package(o.Name) != o.Name {
 		return badArgument("--name %.40q cannot be a package name (write %s)", o.Name, names.Package(o.Name))
+	}
+	if err := checkBindings(o.Bindings); err != nil {
+		return err
 	}
 	if o.Out == "" {
 		return nil
@@ -97,7 +101,7 @@ func (p *project) addClient(ctx context.Context, o ClientOptions, src []byte, ag
 
 // client finds the entry of a2agen.yaml that the command is about, or makes one.
 func (p *project) client(o ClientOptions, cfg *config.Config, agentName string) (c config.Client, known bool, err error) {
-	c = config.Client{Name: o.Name, Out: o.Out}
+	c = config.Client{Name: o.Name, Out: o.Out, Bindings: o.Bindings}
 	if strings.Contains(o.Target, "://") {
 		c.URL = o.Target
 	}
@@ -115,6 +119,9 @@ func (p *project) client(o ClientOptions, cfg *config.Config, agentName string) 
 	if o.Out != "" && k.Out != o.Out {
 		return c, false, badArgument("client %q is in %s by %s: change it there, or give another --name", c.Name,
 			k.Out, k.Pos)
+	}
+	if len(o.Bindings) > 0 && !slices.Equal(k.Bindings, o.Bindings) {
+		return c, false, badArgument("client %q has other bindings by %s: change them there", c.Name, k.Pos)
 	}
 	c.Path = cmp.Or(c.Path, emptyIf(c.URL != "", path.Join(k.Out, config.KeptCard)))
 	if k.URL != c.URL || k.Path != c.Path {
@@ -154,6 +161,7 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 		over[file] = src
 		pins = without(pins, c.Name)
 	}
+	p.config = edited
 	further, note, err := p.addRuntime()
 	if err != nil {
 		return Report{}, err

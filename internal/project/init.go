@@ -78,10 +78,8 @@ func (o *InitOptions) check() error {
 	if o.Store != "" && o.Store != config.StoreMemory && o.Store != config.StoreSQLite {
 		return badArgument("--store %.40q: it is %s or %s", o.Store, config.StoreMemory, config.StoreSQLite)
 	}
-	for i, b := range o.Bindings {
-		if !slices.Contains(config.Bindings(), b) || slices.Contains(o.Bindings[:i], b) {
-			return badArgument("--bindings %.40q: give some of %s, each once", strings.Join(o.Bindings, ","), strings.Join(config.Bindings(), ","))
-		}
+	if err := checkBindings(o.Bindings); err != nil {
+		return err
 	}
 	for flag, ids := range map[string][]string{"--skill": o.Skills, "--text": o.Texts} {
 		if slices.Contains(ids, "") {
@@ -100,6 +98,16 @@ func (o *InitOptions) check() error {
 		return nil
 	}
 	return checkEmpty(o.Dir)
+}
+
+// checkBindings refuses what --bindings cannot be.
+func checkBindings(list []string) error {
+	for i, b := range list {
+		if !slices.Contains(config.Bindings(), b) || slices.Contains(list[:i], b) {
+			return badArgument("--bindings %.40q: give some of %s, each once", strings.Join(list, ","), strings.Join(config.Bindings(), ","))
+		}
+	}
+	return nil
 }
 
 // checkEmpty refuses a folder with files, but for those of git and of a killed init.

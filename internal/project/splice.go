@@ -42,6 +42,9 @@ func clientEntry(c config.Client) string {
 	if c.Out != "client/"+c.Name {
 		entry += ", out: " + strconv.QuoteToASCII(c.Out)
 	}
+	if len(c.Bindings) > 0 {
+		entry += ", bindings: [" + strings.Join(c.Bindings, ", ") + "]"
+	}
 	return entry + "}"
 }
 
@@ -160,6 +163,13 @@ func withoutPositions(c *config.Config) config.Config {
 	n.Protocol, n.Clients = slices.Clone(c.Protocol), slices.Clone(c.Clients)
 	for i := range n.Protocol {
 		n.Protocol[i].Pos.Line, n.Protocol[i].Pos.Col = 0, 0
+	}
+	n.Bindings, n.Encodings = slices.Clone(c.Bindings), slices.Clone(c.Encodings)
+	for i := range n.Bindings {
+		n.Bindings[i].Pos = diag.Pos{}
+	}
+	for i := range n.Encodings {
+		n.Encodings[i].Pos = diag.Pos{}
 	}
 	for i := range n.Clients {
 		n.Clients[i].Pos.Line, n.Clients[i].Pos.Col = 0, 0

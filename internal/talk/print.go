@@ -8,7 +8,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -23,11 +23,11 @@ type printer struct {
 
 // event prints an event as one line of JSON, as version 1.0 has it.
 func (p *printer) event(e any) error {
-	payload, ok := e.(a2aall.StreamResponsePayload)
+	payload, ok := e.(a2awires.StreamResponsePayload)
 	if !ok {
 		return runtime.Unexpected(e, "an event")
 	}
-	b, err := (&a2aall.StreamResponse{Payload: payload}).AppendJSON(nil)
+	b, err := (&a2awires.StreamResponse{Payload: payload}).AppendJSON(nil)
 	if err != nil {
 		return err
 	}

@@ -14,10 +14,11 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/shell"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/client/grpcclient"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -25,6 +26,7 @@ import (
 type Options struct {
 	Target   string // URL of the agent or of its card, or a project's folder
 	Protocol string // the version to speak; "" is what the card prefers
+	Binding  string // over which it is spoken; "" is what the card prefers
 	Headers  []string
 
 	Text          string   // "-" reads it from In
@@ -145,11 +147,17 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 	if err != nil {
 		return nil, err
 	}
+	if t.Binding != "" && !slices.Contains(Bindings(), t.Binding) {
+		return nil, usage("--binding %.40s: there are %s", t.Binding, strings.Join(Bindings(), ", "))
+	}
 	p, err := speaking(t.Protocol)
 	if err != nil {
 		return nil, err
 	}
-	var opts []rpc.Option
+	opts := []rpc.Option{rpc.Use(grpcclient.Binding())}
+	if t.Binding != "" {
+		opts = append(opts, rpc.Prefer(t.Binding))
+	}
 	for _, h := range t.Headers {
 		name, value, ok := strings.Cut(h, ":")
 		if !ok || name == "" || strings.ContainsAny(name, " \t") {
@@ -172,7 +180,7 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 // remark says what a person should know of the agent that was found.
 func (t *talk) remark(url string, c *rpc.Client) {
 	name, i := c.Card().CardInfo().Name, c.Interface()
-	t.verbose("%s speaks A2A %s at %s", name, i.Version, i.URL)
+	t.verbose("%s speaks A2A %s over %s at %s", name, i.Version, i.Binding, i.URL)
 	if own := nameIn(t.Target); own != "" && own != name {
 		t.note("warning: the agent at %s is %q, not %q as %s says", url, name, own, filepath.Join(t.Target, projectFile))
 	}
@@ -188,7 +196,7 @@ func (t *talk) remark(url string, c *rpc.Client) {
 
 // speaking is the protocol of all versions, or of the one that is asked for.
 func speaking(version string) (*runtime.Protocol, error) {
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	if version == "" {
 		return p, nil
 	}
@@ -204,15 +212,20 @@ func speaking(version string) (*runtime.Protocol, error) {
 // Versions lists the protocol versions that can be spoken, newest first.
 func Versions() []string {
 	var names []string
-	for _, v := range a2aall.Protocol().Versions {
+	for _, v := range a2awires.Protocol().Versions {
 		names = append(names, v.Name)
 	}
 	return names
 }
 
+// Bindings lists the bindings that can be spoken.
+func Bindings() []string {
+	return []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
+}
+
 // knowsSkill refuses a skill that the card does not list.
 func (t *talk) knowsSkill(card runtime.Card) error {
-	c, ok := card.Generated().(*a2aall.AgentCard)
+	c, ok := card.Generated().(*a2awires.AgentCard)
 	if t.Skill == "" || !ok || len(c.Skills) == 0 {
 		return nil
 	}
@@ -357,7 +370,7 @@ func (t *talk) answer(ctx context.Context, ask *rpc.InputRequiredError) (runtime
 
 // cancel cancels a task.
 func (t *talk) cancel(ctx context.Context) error {
-	request := a2aall.Protocol().NewTaskRequest(runtime.RoleCancel, runtime.TaskRequest{Tenant: t.client.Tenant(), ID: t.Task})
+	request := a2awires.Protocol().NewTaskRequest(runtime.RoleCancel, runtime.TaskRequest{Tenant: t.client.Tenant(), ID: t.Task})
 	v, err := t.client.Call(ctx, rpc.Method{Role: runtime.RoleCancel, RPC: "CancelTask"}, request)
 	if err != nil {
 		return err
