@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/encoding"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/status"
@@ -217,6 +218,10 @@ func (c *call) receive() error {
 		c.came = c.link.came.Load()
 		c.since.Store(c.m.t.watch.now.Load())
 		c.m.t.watch.add(c)
+		// grpc-go would compress what it sends as it was asked, and nobody could tell when that has gone out.
+		if err := grpc.SetSendCompressor(c.stream.Context(), encoding.Identity); err != nil {
+			return err
+		}
 	}
 	err := c.stream.RecvMsg(&c.in)
 	c.since.Store(0)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/json"
 	"errors"
 	"io"
 	"log/slog"
@@ -226,4 +227,13 @@ func messageTo(task, text string) any {
 // taskRequest is the request for a task.
 func taskRequest(role runtime.Role, id string) any {
 	return a2awires.Protocol().NewTaskRequest(role, runtime.TaskRequest{ID: id})
+}
+
+// messageFor is message for a skill.
+func messageFor(skill, text string) any {
+	p := a2awires.Protocol()
+	metadata, _ := json.Marshal(map[string]any{runtime.SkillsExtension: map[string]string{"skill": skill}})
+	return p.NewSend(runtime.SendRequest{Message: p.NewMessage(runtime.MessageData{
+		MessageInfo: runtime.MessageInfo{ID: "m1", User: true, Metadata: metadata}, Parts: []runtime.Part{runtime.Text(text)},
+	})})
 }

@@ -2,6 +2,7 @@ package grpcserver_test
 
 import (
 	"context"
+	"encoding/binary"
 	"io"
 	"net"
 	"strings"
@@ -179,4 +180,76 @@ func TestTheClientsDeadlineEndsTheWait(t *testing.T) {
 	if status.Code(err) != codes.DeadlineExceeded || time.Since(began) > 5*time.Second {
 		t.Errorf("%v after %v", err, time.Since(began))
 	}
+}
+
+// A shutdown lets calls finish, ends streams with what they still have to say, and closes connections.
+func TestAShutdownLetsCallsFinish(t *testing.T) {
+	began, release := make(chan struct{}, 2), make(chan struct{})
+	a := start(t, []server.Skill{run("slow", func(_ context.Context, t *server.Task) (string, error) {
+		if err := t.Progress("on it"); err != nil {
+			return "", err
+		}
+		began <- struct{}{}
+		<-release
+		return "done", nil
+	})})
+	c := a.dial()
+	st := open(context.Background(), t, c, "1.0", runtime.RoleStream, message("go"))
+	answered := make(chan error, 1)
+	go func() {
+		_, err := send(context.Background(), c, operation(t, "1.0", runtime.RoleSend), message("go"))
+		answered <- err
+	}()
+	<-began
+	<-began
+	stopped := make(chan struct{})
+	go func() {
+		a.stop()
+		close(stopped)
+	}()
+	for a.accepts() {
+		time.Sleep(5 * time.Millisecond)
+	}
+	close(release)
+	if err := <-answered; err != nil {
+		t.Errorf("the call: %v", err)
+	}
+	all, err := st.rest()
+	if err != nil || all[len(all)-1].EventInfo().State != runtime.StateCompleted {
+		t.Errorf("the stream: %v, %v", all, err)
+	}
+	<-stopped
+}
+
+// accepts reports whether somebody answers new connections.
+func (a *agent) accepts() bool {
+	c, err := net.Dial("tcp", a.addr)
+	if err != nil {
+		return false
+	}
+	_ = c.Close()
+	return true
+}
+
+// FuzzFrame sends what is no message, or not one of gRPC, as one: every call ends with a status, and the agent lives.
+func FuzzFrame(f *testing.F) {
+	op := operation(f, "1.0", runtime.RoleSend)
+	in, err := op.AppendRequest(nil, message("hello"))
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(byte(0), uint32(len(in)), in)
+	f.Add(byte(1), uint32(len(in)), in)
+	f.Add(byte(0), uint32(1<<31), []byte{})
+	f.Add(byte(9), uint32(3), []byte("abcdef"))
+	a := start(f, []server.Skill{echo()})
+	p := a.connect()
+	f.Fuzz(func(t *testing.T, compressed byte, length uint32, data []byte) {
+		frame := append(binary.BigEndian.AppendUint32([]byte{compressed}, length), data...)
+		p.t = t
+		p.send(op.GRPC, frame[:min(len(frame), 16<<10)], true)
+		if got := p.status(10 * time.Second); got == "" {
+			t.Errorf("%q ends with nothing", frame)
+		}
+	})
 }

@@ -1,10 +1,14 @@
 package grpcserver_test
 
 import (
+	"bytes"
 	"crypto/tls"
+	"crypto/x509"
+	"encoding/binary"
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	goruntime "runtime"
@@ -12,6 +16,9 @@ import (
 	"testing"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
+	"google.golang.org/grpc/status"
 
 	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime"
@@ -81,6 +88,69 @@ func (a *agent) answersAll(scheme string, config *tls.Config, opts ...grpc.DialO
 			}
 		}
 		web.CloseIdleConnections()
+	}
+}
+
+// A server that is mounted in somebody's own answers gRPC over net/http's HTTP/2, beside JSON on the same connection.
+func TestAMountedServerAnswersGRPC(t *testing.T) {
+	s := newServer(t, testCard, []server.Skill{echo(), count()})
+	h := httptest.NewUnstartedServer(s)
+	h.EnableHTTP2 = true
+	h.StartTLS()
+	defer func() {
+		h.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	}()
+	pool := x509.NewCertPool()
+	pool.AddCert(h.Certificate())
+	config := &tls.Config{RootCAs: pool}
+	a := &agent{Server: s, t: t, addr: h.Listener.Addr().String()}
+	c := a.dial(grpc.WithTransportCredentials(credentials.NewTLS(config)))
+	skill := messageFor("echo", "hello")
+	if got, err := send(t.Context(), c, operation(t, "1.0", runtime.RoleSend), skill); err != nil {
+		t.Errorf("%v, %v", got, err)
+	}
+	all, err := open(t.Context(), t, c, "1.0", runtime.RoleStream, messageFor("count", "go")).rest()
+	if err != nil || all[len(all)-1].EventInfo().State != runtime.StateCompleted {
+		t.Errorf("%v, %v", all, err)
+	}
+	if _, err := send(t.Context(), c, operation(t, "1.0", runtime.RoleGet), taskRequest(runtime.RoleGet, "none")); status.Code(err) != codes.NotFound {
+		t.Error(err)
+	}
+}
+
+// A proxy may send JSON first and gRPC after it on one connection: net/http has it then, and answers both.
+func TestAConnectionOfJSONMayCallGRPC(t *testing.T) {
+	a := start(t, []server.Skill{echo()})
+	web := &http.Client{Transport: &http.Transport{Protocols: one(false)}}
+	defer web.CloseIdleConnections()
+	resp, err := web.Post("http://"+a.addr+"/rpc", "application/json", strings.NewReader(rpcBody))
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, _ = io.Copy(io.Discard, resp.Body)
+	_ = resp.Body.Close()
+	op := operation(t, "1.0", runtime.RoleSend)
+	in, err := op.AppendRequest(nil, message("hello"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(in))), in...)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "http://"+a.addr+op.GRPC, bytes.NewReader(frame))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Content-Type", "application/grpc")
+	req.Header.Set("TE", "trailers")
+	if resp, err = web.Do(req); err != nil {
+		t.Fatal(err)
+	}
+	b, _ := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if !strings.Contains(string(b), "you said hello") || resp.Trailer.Get("Grpc-Status") != "0" {
+		t.Errorf("%s: %q with %v", resp.Status, b, resp.Trailer)
 	}
 }
 

@@ -51,20 +51,26 @@ func (p *peer) must(err error) {
 // call begins a call, with a message of which it sends so much.
 func (p *peer) call(method string, message []byte, cut int) {
 	p.t.Helper()
+	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
+	p.send(method, frame[:len(frame)-cut], cut == 0)
+}
+
+// send begins a call, with data.
+func (p *peer) send(method string, data []byte, whole bool) {
+	p.t.Helper()
 	p.headers.Reset()
 	for _, h := range [][2]string{
 		{":method", "POST"}, {":scheme", "http"}, {":path", method}, {":authority", "localhost"},
-		{"content-type", "application/grpc"}, {"te", "trailers"},
+		{"content-type", "application/grpc"}, {"grpc-encoding", "gzip"}, {"te", "trailers"},
 	} {
 		p.must(p.enc.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}))
 	}
 	p.stream++
 	p.must(p.WriteHeaders(http2.HeadersFrameParam{StreamID: p.stream, BlockFragment: p.headers.Bytes(), EndHeaders: true}))
-	frame := append(binary.BigEndian.AppendUint32([]byte{0}, uint32(len(message))), message...)
-	for rest := frame[:len(frame)-cut]; ; {
-		n := min(len(rest), 16<<10)
-		p.must(p.WriteData(p.stream, cut == 0 && n == len(rest), rest[:n]))
-		if rest = rest[n:]; len(rest) == 0 {
+	for {
+		n := min(len(data), 16<<10)
+		p.must(p.WriteData(p.stream, whole && n == len(data), data[:n]))
+		if data = data[n:]; len(data) == 0 {
 			break
 		}
 	}

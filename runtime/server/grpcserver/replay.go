@@ -37,46 +37,49 @@ func (c *replayed) CloseWrite() error {
 // ends a connection on which more is acknowledged than it has sent. grpc-go takes no notice.
 type unacknowledged struct {
 	replayed
-	head  [frameHeader]byte
-	have  int  // of head: what has been read of a frame's header
-	shown int  // and of that what has been passed on
-	left  int  // what is to be passed on before the next header
-	heard bool // the frame has come
+	head [frameHeader]byte
+	have int    // of head: what has been read of a frame's header
+	out  []byte // of head: what is to be passed on
+	left int    // what is to be passed on before the next header
+	done bool   // the frame has come
 }
 
 // Read passes everything on but the one frame.
 func (c *unacknowledged) Read(b []byte) (int, error) {
-	for !c.heard && c.left == 0 && c.have < frameHeader {
-		n, err := c.replayed.Read(c.head[c.have:])
-		if c.have += n; err != nil {
+	for {
+		switch {
+		case len(c.out) > 0:
+			n := copy(b, c.out)
+			c.out = c.out[n:]
+			return n, nil
+		case c.left > 0:
+			n, err := c.replayed.Read(b[:min(len(b), c.left)])
+			c.left -= n
+			return n, err
+		case c.done:
+			return c.replayed.Read(b)
+		}
+		if err := c.header(); err != nil {
 			return 0, err
 		}
-		if c.have < frameHeader {
-			continue
-		}
-		if c.heard = c.acknowledges(); c.heard {
-			c.have = 0
-		}
 	}
-	switch {
-	case c.have == frameHeader:
-		return c.header(b), nil
-	case c.left > 0:
-		n, err := c.replayed.Read(b[:min(len(b), c.left)])
-		c.left -= n
-		return n, err
-	}
-	return c.replayed.Read(b)
 }
 
-// header passes a frame's header on.
-func (c *unacknowledged) header(b []byte) int {
-	n := copy(b, c.head[c.shown:])
-	if c.shown += n; c.shown == frameHeader {
-		c.left = int(binary.BigEndian.Uint32(c.head[:]) >> 8)
-		c.have, c.shown = 0, 0
+// header reads on in a frame's header.
+func (c *unacknowledged) header() error {
+	n, err := c.replayed.Read(c.head[c.have:])
+	switch c.have += n; {
+	case err != nil && c.have == 0:
+		return err
+	case err != nil: // what has been read is passed on, and the error comes again
+		c.out, c.done = c.head[:c.have], true
+	case c.have < frameHeader:
+	case c.acknowledges():
+		c.done = true
+	default:
+		c.out, c.left, c.have = c.head[:], int(binary.BigEndian.Uint32(c.head[:])>>8), 0
 	}
-	return n
+	return nil
 }
 
 func (c *unacknowledged) acknowledges() bool {
