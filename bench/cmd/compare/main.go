@@ -22,7 +22,7 @@ import (
 func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
-	quick := flag.Bool("quick", false, "a rough table in about 50 s")
+	quick := flag.Bool("quick", false, "a rough table in about 70 s")
 	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate size rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream grpc-idle durable-message durable-task durable-stream")
 	many := flag.Int("many", 0, "also measure a file of so many `tasks`, which takes about three minutes for a million")
 	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
@@ -117,7 +117,7 @@ func (b *bench) sections(quick bool) []section {
 			size, err := b.idleStreams(ctx, contestants, b.idle)
 			return []row{sizeRow(fmt.Sprintf("an idle open stream (of %d), resident", b.idle), size, 35)}, err
 		}},
-		{"push", pushRows},
+		{"push", b.pushRows},
 		{"codec", codecSection(quick)},
 		{"generate", b.generateRows},
 		{"size", b.sizeRows},

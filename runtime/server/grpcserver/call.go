@@ -47,7 +47,7 @@ type call struct {
 }
 
 // usualStack is how much of its stack most calls use, in bytes.
-const usualStack = 5 << 10
+const usualStack = 8 << 10
 
 // growStack gives a call, which has a goroutine of its own, the stack that it is going to need while there is little on
 // it to copy: growing step by step takes a tenth of the time of a short call.
