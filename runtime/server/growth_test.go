@@ -120,6 +120,50 @@ func TestRequestsTakeLinearTime(t *testing.T) {
 	}
 }
 
+// So does whatever stands in a header.
+func TestHeadersTakeLinearTime(t *testing.T) {
+	s := newServer(t, restCard, []server.Skill{run("chat", func(context.Context, *server.Task) (string, error) { return "x", nil })}, server.WithForwarded())
+	for _, tt := range []struct {
+		name, header string
+		n            int
+		value        func(n int) string
+	}{
+		{"extensions", "A2a-Extensions", 10_000, func(n int) string {
+			return list(n, func(i int) string { return fmt.Sprintf("https://example.com/%d", i) })
+		}},
+		{"one extension again and again", "A2a-Extensions", 10_000, func(n int) string { return strings.Repeat("https://example.com/x,", n) }},
+		{"extensions of 0.3", "X-A2a-Extensions", 100_000, func(n int) string { return strings.Repeat(", ", n) }},
+		{"a version", "A2a-Version", 200_000, func(n int) string { return strings.Repeat("1.", n) }},
+		{"a tenant", "A2a-Tenant", 200_000, func(n int) string { return strings.Repeat("t", n) }},
+		{"a key", "Idempotency-Key", 200_000, func(n int) string { return strings.Repeat(`"`, n) }},
+		{"a place in a stream", "Last-Event-ID", 200_000, func(n int) string { return strings.Repeat("9", n) }},
+		{"what is accepted", "Accept", 100_000, func(n int) string { return strings.Repeat("text/html;", n) }},
+		{"a content type", "Content-Type", 100_000, func(n int) string { return "application/json" + strings.Repeat("; a=b", n) }},
+		{"an origin", "Origin", 100_000, func(n int) string { return "https://" + strings.Repeat("a.", n) }},
+		{"proxies", "Forwarded", 50_000, func(n int) string { return strings.Repeat("for=1;proto=http,", n) }},
+		{"a prefix", "X-Forwarded-Prefix", 100_000, func(n int) string { return strings.Repeat("/a", n) }},
+		{"cookies", "Cookie", 50_000, func(n int) string { return strings.Repeat("a=b; ", n) }},
+		{"credentials", "Authorization", 200_000, func(n int) string { return "Bearer " + strings.Repeat("a", n) }},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			growth.Linear(t, tt.n, func(n int) func() {
+				value := tt.value(n)
+				return func() {
+					for _, path := range []string{"/rpc", "/rest/message:stream"} {
+						body := message("x")
+						if path == "/rpc" {
+							body = rpcBody("SendStreamingMessage", body)
+						}
+						r := httptest.NewRequest(http.MethodPost, path, strings.NewReader(body))
+						r.Header.Set(tt.header, value)
+						s.ServeHTTP(httptest.NewRecorder(), r)
+					}
+				}
+			})
+		})
+	}
+}
+
 // Reading a text is work, and counts as such.
 func TestTextIsReadOnlyWhenThereIsRoom(t *testing.T) {
 	t.Parallel()

@@ -268,23 +268,28 @@ func TestDisconnectOfABlockingSendDoesNotCancelTheTask(t *testing.T) {
 
 func TestHeartbeatsFillSilence(t *testing.T) {
 	t.Parallel()
-	next := make(chan struct{})
-	a := start(t, testCard, []server.Skill{counter(1, next)}, server.WithLimits(server.Limits{Heartbeat: 20 * time.Millisecond}))
-	resp := a.open(rpcBody("SendStreamingMessage", message("go")))
-	defer func() { _ = resp.Body.Close() }()
-	var got strings.Builder
-	buf := make([]byte, 4096)
-	for strings.Count(got.String(), "\n:\n\n") < 3 { // comments between events
-		n, err := resp.Body.Read(buf)
-		if err != nil {
-			t.Fatalf("%v after %q", err, got.String())
+	for binding, open := range map[string]func(a *agent) *http.Response{
+		"JSON-RPC":  func(a *agent) *http.Response { return a.open(rpcBody("SendStreamingMessage", message("go"))) },
+		"HTTP+JSON": func(a *agent) *http.Response { return a.rest("POST", "/message:stream", message("go")) },
+	} {
+		next := make(chan struct{})
+		a := start(t, restCard, []server.Skill{counter(1, next)}, server.WithLimits(server.Limits{Heartbeat: 20 * time.Millisecond}))
+		resp := open(a)
+		var got strings.Builder
+		buf := make([]byte, 4096)
+		for strings.Count(got.String(), "\n:\n\n") < 3 { // comments between events
+			n, err := resp.Body.Read(buf)
+			if err != nil {
+				t.Fatalf("%s: %v after %q", binding, err, got.String())
+			}
+			got.Write(buf[:n])
 		}
-		got.Write(buf[:n])
-	}
-	close(next)
-	rest, err := io.ReadAll(resp.Body)
-	if err != nil || !strings.Contains(string(rest), "TASK_STATE_COMPLETED") {
-		t.Errorf("after the heartbeats: %v %s", err, rest)
+		close(next)
+		rest, err := io.ReadAll(resp.Body)
+		if err != nil || !strings.Contains(string(rest), "TASK_STATE_COMPLETED") {
+			t.Errorf("%s: after the heartbeats: %v %s", binding, err, rest)
+		}
+		_ = resp.Body.Close()
 	}
 }
 
