@@ -105,8 +105,11 @@ func (g *Guard) Demands() *Demands { return g.demands }
 // GuardsSkills reports whether a skill demands something.
 func (g *Guard) GuardsSkills() bool { return len(g.skills) > 0 }
 
-// KeyNames are the names of the headers in which there are API keys.
-func (g *Guard) KeyNames() (names []string) {
+// KeyHeaders are the names of the headers in which there are API keys. A nil guard has none.
+func (g *Guard) KeyHeaders() (names []string) {
+	if g == nil {
+		return nil
+	}
 	for i := range g.schemes {
 		if s := &g.schemes[i]; s.Kind == APIKey && s.In == "header" {
 			names = append(names, s.Key)

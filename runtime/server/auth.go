@@ -106,7 +106,7 @@ func (s *Server) protect(extended runtime.Card) error {
 	if err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
-	s.access.open = s.access.open || demands.Any()
+	s.access.open = s.access.open || asks
 	if asks, authorities := s.guard.Certificates(); asks {
 		s.access.asksCertificates, s.access.authorities = true, cmp.Or(authorities, s.access.authorities)
 	}

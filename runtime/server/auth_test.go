@@ -472,6 +472,21 @@ func TestACookieComesFromThePageItself(t *testing.T) {
 	}
 }
 
+// TestAPageOfATrustedOriginCanSendItsKey, and read the challenge.
+func TestAPageOfATrustedOriginCanSendItsKey(t *testing.T) {
+	a := start(t, authCard, waiting(), guards(), server.WithOrigins("https://trusted.example"))
+	resp := a.rest("OPTIONS", "/tasks", "", "Origin: https://trusted.example")
+	_ = resp.Body.Close()
+	if got := resp.Header.Get("Access-Control-Allow-Headers"); resp.StatusCode != 204 || !strings.HasSuffix(got, ", Last-Event-ID, X-Api-Key") {
+		t.Errorf("%s, allowed are %q", resp.Status, got)
+	}
+	resp = a.rest("GET", "/tasks", "", "Origin: https://trusted.example")
+	_ = resp.Body.Close()
+	if got := resp.Header.Get("Access-Control-Expose-Headers"); resp.StatusCode != 401 || got != "A2A-Extensions, WWW-Authenticate" {
+		t.Errorf("%s, exposed are %q", resp.Status, got)
+	}
+}
+
 // TestThereIsNoWayAround: other methods, overrides, slashes, versions and batches meet the same check.
 func TestThereIsNoWayAround(t *testing.T) {
 	a := start(t, authCard, waiting(), guards())

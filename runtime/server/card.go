@@ -241,6 +241,11 @@ func plainPath(p string) bool {
 	return err == nil && u.Host == "localhost" && u.EscapedPath() == p && !strings.Contains(p, "//")
 }
 
+// requestHeaders are those of requests that web pages may set, beside those with an API key.
+var requestHeaders = []string{
+	"Content-Type", "Authorization", "A2A-Version", "A2A-Extensions", "A2A-Tenant", "Idempotency-Key", "Last-Event-ID",
+}
+
 // allowOrigin refuses requests that a web page of another origin has a browser send, unless the origin is trusted, and
 // answers preflights of the trusted ones. Without it any page could use an agent on its reader's own machine.
 func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods string) bool {
@@ -256,12 +261,12 @@ func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods str
 		h := w.Header()
 		h.Set("Access-Control-Allow-Origin", origin)
 		h.Add("Vary", "Origin")
-		h.Set("Access-Control-Expose-Headers", "A2A-Extensions")
+		h.Set("Access-Control-Expose-Headers", "A2A-Extensions, WWW-Authenticate")
 	}
 	if r.Method == http.MethodOptions {
 		if trusted {
 			w.Header().Set("Access-Control-Allow-Methods", methods)
-			w.Header().Set("Access-Control-Allow-Headers", "Content-Type, Authorization, A2A-Version, A2A-Extensions, A2A-Tenant, Idempotency-Key, Last-Event-ID")
+			w.Header().Set("Access-Control-Allow-Headers", strings.Join(append(requestHeaders[:len(requestHeaders):len(requestHeaders)], s.guard.KeyHeaders()...), ", "))
 		}
 		w.Header().Set("Allow", methods+", OPTIONS")
 		w.WriteHeader(http.StatusNoContent)

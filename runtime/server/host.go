@@ -70,6 +70,10 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		log.Error("agent cannot start", "error", errors.Join(err, s.Close()))
 		return exitFailed
 	}
+	if to, err := net.ResolveTCPAddr("tcp", *addr); err == nil && s.withheld(to) {
+		log.Error("agent cannot start", "error", errors.Join(errOpen(to), s.Close()))
+		return exitFailed
+	}
 	ln, err := net.Listen("tcp", *addr)
 	if err != nil {
 		log.Error("agent cannot listen", "error", errors.Join(err, s.Close()))

@@ -23,15 +23,21 @@ const hostCard = `{"name":"Host","description":"d","version":"1","supportedInter
 // hosted makes a server with one skill that calls f.
 func hosted(t *testing.T, f func(ctx context.Context, t *Task) (string, error), limits Limits, opts ...Option) *Server {
 	t.Helper()
+	return hostedAs(t, hostCard, f, append(opts, WithLimits(limits))...)
+}
+
+// hostedAs is hosted under a card of one's own.
+func hostedAs(t *testing.T, text string, f func(ctx context.Context, t *Task) (string, error), opts ...Option) *Server {
+	t.Helper()
 	protocol := a2a.Protocol()
-	card, err := protocol.DecodeCard([]byte(hostCard))
+	card, err := protocol.DecodeCard([]byte(text))
 	if err != nil {
 		t.Fatal(err)
 	}
 	s, err := New(Config{Protocol: protocol, Card: card, Skills: []Skill{{ID: "x", Name: "x", Run: func(ctx context.Context, t *Task, _ any) ([]byte, error) {
 		out, err := f(ctx, t)
 		return []byte(out), err
-	}}}}, append(opts, WithLimits(limits), WithLogger(slog.New(slog.DiscardHandler)))...)
+	}}}}, append(opts, WithLogger(slog.New(slog.DiscardHandler)))...)
 	if err != nil {
 		t.Fatal(err)
 	}

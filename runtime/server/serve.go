@@ -15,6 +15,9 @@ import (
 // Serve serves on ln, over TLS if the server has a certificate, until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels
 // those that do not, and ends the open streams. It returns nil after such a shutdown and closes ln in any case.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	if s.withheld(ln.Addr()) {
+		return errors.Join(errOpen(ln.Addr()), ln.Close(), s.Close())
+	}
 	s.engine.Start()
 	p := s.open(ln)
 	select {

@@ -225,7 +225,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == HealthPath:
 		s.serveHealth(w, r)
-	case !s.allowHost(w, r):
+	case !s.allowReach(w, r), !s.allowHost(w, r):
 	case s.paths[path]:
 		s.serveRPC(w, r)
 	case s.card.paths[path] != nil:
