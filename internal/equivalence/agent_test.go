@@ -35,6 +35,7 @@ var agents = map[string]struct {
 	capabilities string
 	tenants      []string
 	extended     bool // it has an extended card, and a skill that only that one shows
+	guarded      bool // its skill demands the scope "work"
 	opts         []server.Option
 }{
 	"":         {capabilities: `{"streaming":true,"pushNotifications":true,"extensions":[{"uri":"https://example.com/x"},{"uri":"https://example.com/y"}]}`},
@@ -46,6 +47,7 @@ var agents = map[string]struct {
 	"strict":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithStrictVersion()}},
 	"whole":   {capabilities: `{"streaming":true,"extendedAgentCard":true}`, extended: true},
 	"former":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithFormerStatuses()}},
+	"guarded": {capabilities: `{"streaming":true,"pushNotifications":true}`, guarded: true},
 	"small": {capabilities: `{"streaming":true,"pushNotifications":true}`, opts: []server.Option{
 		server.WithLimits(server.Limits{Body: 64 << 10, Pushes: 2, Page: 4 << 10})}},
 }
@@ -57,6 +59,9 @@ func startAgent(t *testing.T, name string) *agent {
 	a := &agent{hook: startHook(t)}
 	p := a2awires.Protocol()
 	text := cardText(p, say.capabilities, say.tenants)
+	if say.guarded {
+		text = strings.Replace(text, `"tags":["travel"]`, `"tags":["travel"],"securityRequirements":[{"schemes":{"bearer":{"list":["work"]}}}]`, 1)
+	}
 	cfg := server.Config{
 		Protocol: p, Card: readCard(t, p, text), Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: a.desk}},
 		Operations: map[string]server.Operation{
@@ -129,9 +134,21 @@ func cardText(p *runtime.Protocol, capabilities string, tenants []string) string
 		"skills":[{"id":"desk","name":"Desk","description":"Answers.","tags":["travel"]}]}`
 }
 
-// caller is who calls: the token is his name. Scenarios do not see one another's tasks.
+// caller is who calls: the token is his name, and what is behind a dot says what is special about it. Scenarios do not see
+// one another's tasks.
 func caller(_ context.Context, c auth.Credential) (auth.Caller, error) {
-	return auth.Caller{ID: c.Value}, nil
+	name, special, _ := strings.Cut(c.Value, ".")
+	switch special {
+	case "weak":
+		return auth.Caller{ID: name, Scopes: []string{"workshop"}}, nil
+	case "expired":
+		return auth.Caller{}, auth.ErrWrong
+	case "unsure":
+		return auth.Caller{}, &auth.Unavailable{Err: errors.New("nobody answers")}
+	case "tenant":
+		return auth.Caller{ID: name, Scopes: []string{"work"}, Tenants: []string{"acme"}}, nil
+	}
+	return auth.Caller{ID: c.Value, Scopes: []string{"work"}}, nil
 }
 
 // newClock makes a clock that is later each time it is asked, so that the order of tasks is that of their making.

@@ -332,6 +332,35 @@ var scenarios = []scenario{
 		get {"id":"none"}
 		push-delete {"taskId":"none","id":"c"}`},
 
+	// What the card demands: of the agent, and of its skill. Each operation, as each caller who may not do it.
+	{name: "without a credential", agent: "guarded", script: "param Authorization:\n" + everything + anew},
+	{name: "with a credential that is no good", agent: "guarded", script: "param Authorization: Bearer $me.expired\n" + everything + anew},
+	{name: "with a credential of another kind", agent: "guarded", script: "param Authorization: Basic YTpi\n" + everything + anew},
+	{name: "with a credential that nobody can check", agent: "guarded", script: "param Authorization: Bearer $me.unsure\n" + everything + anew},
+	{name: "without the skill's scope", agent: "guarded", script: `
+		send "book"
+		push-create {"taskId":"$task","id":"one","url":"$hook"}
+		param Authorization: Bearer $me.weak` + everything + anew},
+	{name: "by somebody else", agent: "guarded", script: `
+		send "book"
+		push-create {"taskId":"$task","id":"one","url":"$hook"}
+		param Authorization: Bearer $me.other` + everything + `
+		param Authorization: Bearer $me
+		get {"id":"$task"}
+		push-list {"taskId":"$task"}`},
+	{name: "with all that is demanded", agent: "guarded", script: `
+		send "book"
+		get {"id":"$task"}
+		list
+		send "Monday" {"message":{"taskId":"$task"}}`},
+	{name: "for a tenant of others", agent: "guarded", script: `
+		param Authorization: Bearer $me.tenant
+		send "book" {"tenant":"acme"}
+		get {"tenant":"acme","id":"$task"}
+		get {"tenant":"other","id":"$task"}
+		get {"id":"$task"}
+		list {"tenant":"other"}`},
+
 	// Tenants.
 	{name: "tenants", script: `
 		send "book" {"tenant":"acme"}
@@ -420,3 +449,20 @@ func everyError() string {
 	}
 	return b.String()
 }
+
+// everything is each operation once, on a task if there is one.
+const everything = `
+		get {"id":"$task"}
+		list
+		push-create {"taskId":"$task","id":"two","url":"$hook"}
+		push-get {"taskId":"$task","id":"one"}
+		push-list {"taskId":"$task"}
+		push-delete {"taskId":"$task","id":"one"}
+		subscribe {"id":"$task"}
+		cancel {"id":"$task"}`
+
+// anew is a message to the task, and for a new one.
+const anew = `
+		send "Monday" {"message":{"taskId":"$task"}}
+		send "book"
+		stream "book"`

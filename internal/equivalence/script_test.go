@@ -140,7 +140,7 @@ func (s *session) do(line string) error {
 	}
 	switch word {
 	case "param":
-		name, value, _ := strings.Cut(strings.ReplaceAll(rest, "$version", s.speaker.version.Name), ":")
+		name, value, _ := strings.Cut(strings.NewReplacer("$version", s.speaker.version.Name, "$me", s.me).Replace(rest), ":")
 		if s.params[name] = strings.TrimSpace(value); s.params[name] == "" {
 			delete(s.params, name)
 		}
