@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
 	"iter"
 	"log/slog"
 	"net"
@@ -18,6 +19,7 @@ import (
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
@@ -26,7 +28,7 @@ import (
 // agent is a running agent that speaks all there is on one port.
 type agent struct {
 	addr  string // host:port
-	hook  string // where push notifications may go
+	hook  *hook
 	gates gates
 }
 
@@ -36,6 +38,7 @@ var agents = map[string]struct {
 	tenants      []string
 	extended     bool // it has an extended card, and a skill that only that one shows
 	guarded      bool // its skill demands the scope "work"
+	typed        bool // its only skill takes and answers data
 	opts         []server.Option
 }{
 	"":         {capabilities: `{"streaming":true,"pushNotifications":true,"extensions":[{"uri":"https://example.com/x"},{"uri":"https://example.com/y"}]}`},
@@ -46,6 +49,7 @@ var agents = map[string]struct {
 	"tenants": {capabilities: `{"streaming":true}`, tenants: []string{"acme", "b c/d"}},
 	"strict":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithStrictVersion()}},
 	"whole":   {capabilities: `{"streaming":true,"extendedAgentCard":true}`, extended: true},
+	"typed":   {capabilities: `{"streaming":true}`, typed: true},
 	"former":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithFormerStatuses()}},
 	"guarded": {capabilities: `{"streaming":true,"pushNotifications":true}`, guarded: true},
 	"small": {capabilities: `{"streaming":true,"pushNotifications":true}`, opts: []server.Option{
@@ -67,6 +71,9 @@ func startAgent(t *testing.T, name string) *agent {
 		Operations: map[string]server.Operation{
 			"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch),
 		},
+	}
+	if say.typed {
+		cfg.Skills = []server.Skill{booking}
 	}
 	if say.extended {
 		vault := server.Skill{ID: "vault", Name: "Vault", Tags: []string{"gold"}, Hidden: true, Run: a.desk}
@@ -158,11 +165,28 @@ func newClock() func() time.Time {
 	return func() time.Time { return start.Add(time.Duration(ticks.Add(1)) * time.Millisecond) }
 }
 
-// startHook takes push notifications.
-func startHook(t *testing.T) (url string) {
-	h := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}))
-	t.Cleanup(h.Close)
-	return h.URL + "/hook"
+// hook takes push notifications.
+type hook struct {
+	url   string
+	taken chan notification
+}
+
+type notification struct {
+	token string
+	body  []byte
+}
+
+func startHook(t *testing.T) *hook {
+	h := &hook{taken: make(chan notification, 1000)}
+	web := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err == nil && r.Header.Get(runtime.PushTokenHeader) != "" {
+			h.taken <- notification{r.Header.Get(runtime.PushTokenHeader), body}
+		}
+	}))
+	h.url = web.URL + "/hook"
+	t.Cleanup(web.Close)
+	return h
 }
 
 // gates let the handlers of one conversation go on that wait.
@@ -201,6 +225,29 @@ func (a *agent) desk(ctx context.Context, t *server.Task, _ any) ([]byte, error)
 		}
 	}
 	return nil, t.Reject("I do not know how to " + first + ".")
+}
+
+// booking is a skill as generated glue has it.
+var booking = server.Skill{
+	ID: "booking", Name: "Booking",
+	InputSchema:  `{"type":"object","properties":{"day":{"type":"string"},"seats":{"type":"integer"}},"required":["day"]}`,
+	OutputSchema: `{"type":"object"}`,
+	Decode: func(input []byte) (any, error) {
+		var in struct {
+			Day   string
+			Seats int
+		}
+		if err := json.Unmarshal(input, &in); err != nil || in.Day == "" {
+			return nil, &check.Error{Violations: []check.Violation{{Pointer: "/day", Message: "is required"}, {Pointer: "/seats", Message: "must be a number"}}}
+		}
+		return in.Day, nil
+	},
+	Run: func(_ context.Context, t *server.Task, in any) ([]byte, error) {
+		if err := t.Begin(); err != nil {
+			return nil, err
+		}
+		return json.Marshal(map[string]any{"booked": in, "seats": []int{1, 2}})
+	},
 }
 
 // deeds are what needs no waiting.

@@ -412,6 +412,21 @@ var scenarios = []scenario{
 		send "book" {"message":{"messageId":"m"}}
 		send "pay" {"message":{"messageId":"m"}}
 		stream "book" {"message":{"messageId":"m"},"configuration":{}}`},
+	{name: "a message comes again by a key in its metadata", script: `
+		send "book" {"message":{"messageId":"m","metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"idempotencyKey":"k2"}}}}
+		send "book" {"message":{"messageId":"m","metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"idempotencyKey":"k2"}}}}
+		send "pay" {"message":{"messageId":"m","metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"idempotencyKey":"k2"}}}}
+		send "pay" {"message":{"messageId":"m","metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"idempotencyKey":7}}}}`},
+	{name: "a skill that takes data", agent: "typed", script: `
+		send {"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"day":"Monday","seats":2}}]}}
+		stream {"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"day":"Monday"}}]}}
+		send "Monday"
+		send "Monday" {"configuration":{"acceptedOutputModes":["text/plain"]}}`},
+	{name: "data that does not fit a skill", agent: "typed", script: `
+		send {"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"seats":2}}],
+			"metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"skill":"booking"}}}}
+		stream {"message":{"messageId":"m","role":"ROLE_USER","parts":[{"data":{"seats":"two"}}]}}
+		send "Monday" {"message":{"metadata":{"https://github.com/a2agen/a2agen/extensions/skills/v1":{"skill":"none"}}}}`},
 	{name: "messages without what they need", script: `
 		raw send {"message":{"messageId":"m","role":"ROLE_USER","parts":[]}}
 		raw send {"message":{"role":"ROLE_USER","parts":[{"text":"hello"}]}}

@@ -363,7 +363,7 @@ func (s *session) generated(v any) any {
 
 // request makes the JSON of a request of what a script says.
 func (s *session) request(text string) ([]byte, error) {
-	text = s.seen.fill(strings.NewReplacer("$me", s.me, "$hook", s.agent.hook).Replace(text))
+	text = s.seen.fill(strings.NewReplacer("$me", s.me, "$hook", s.agent.hook.url).Replace(text))
 	if strings.Contains(text, "$task") {
 		return nil, errNoWord
 	}
