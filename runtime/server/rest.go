@@ -34,7 +34,9 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, path string) 
 		q.fail(err)
 		return
 	}
-	w.Header()["Cache-Control"] = noStore
+	if r.Method == http.MethodGet { // answers to other methods are not kept
+		w.Header()["Cache-Control"] = noStore
+	}
 	var ok bool
 	if q.path, ok = readPath(path); !ok {
 		q.fail(runtime.ErrInvalidRequest.With("the path is not encoded as a URL is"))

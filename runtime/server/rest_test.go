@@ -255,6 +255,18 @@ func TestMethodsOfPaths(t *testing.T) {
 }
 
 // TestOneAddressForBothBindings: JSON-RPC is at it, HTTP+JSON below it, and the card stays where it is.
+// TestTasksAreNotKeptByCaches: what GET returns may change, and is the caller's alone.
+func TestTasksAreNotKeptByCaches(t *testing.T) {
+	a := start(t, restCard, []server.Skill{echo()})
+	for method, want := range map[string]string{http.MethodGet: "no-store", http.MethodPost: ""} {
+		resp := a.rest(method, "/tasks", "")
+		_ = resp.Body.Close()
+		if got := resp.Header.Get("Cache-Control"); got != want {
+			t.Errorf("%s: Cache-Control is %q", method, got)
+		}
+	}
+}
+
 func TestOneAddressForBothBindings(t *testing.T) {
 	a := start(t, strings.NewReplacer("localhost/rpc", "localhost/", "localhost/rest", "localhost/").Replace(restCard), []server.Skill{scripted(nil)})
 	base := strings.TrimSuffix(a.url, "/rpc")
