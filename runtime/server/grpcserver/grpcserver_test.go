@@ -204,7 +204,7 @@ func TestMessagesMayBeCompressed(t *testing.T) {
 	}
 }
 
-// R49, R52: extensions are asked for and echoed in metadata.
+// R49: extensions are asked for and echoed in metadata.
 func TestExtensionsAreEchoed(t *testing.T) {
 	card := strings.Replace(testCard, `"streaming":true`, `"streaming":true,"extensions":[{"uri":"https://example.com/x"}]`, 1)
 	c := startCard(t, card, []server.Skill{echo()}).dial()
