@@ -2,6 +2,7 @@ package card
 
 import (
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,13 +11,14 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Scaffold renders a fresh, commented agent.yaml for the card. It ends with the list of skills, two blanks deep, so that
 // adding a skill is appending lines. Everything that the new agent can keep is kept; the list says what was changed or left
-// out, because only the old deployment could promise it, and what is published and not enforced. The agent speaks the version.
-func Scaffold(c *Card, version string) ([]byte, diag.List) {
-	s := &scaffolder{file: c.File, version: version, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
+// out, because only the old deployment could promise it, and what is published and not enforced. The agent speaks the version, over the bindings.
+func Scaffold(c *Card, version string, bindings []string) ([]byte, diag.List) {
+	s := &scaffolder{file: c.File, version: version, bindings: bindings, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
 	_, interfaces := yamlx.Take(s.root, "supportedInterfaces")
 	_, skills := yamlx.Take(s.root, "skills")
 	caps := s.capabilities()
@@ -51,10 +53,11 @@ func Scaffold(c *Card, version string) ([]byte, diag.List) {
 
 // scaffolder writes one agent.yaml and notes what became of the card.
 type scaffolder struct {
-	file    string
-	version string // that the agent speaks
-	root    *yaml.Node
-	list    diag.List
+	file     string
+	version  string   // that the agent speaks
+	bindings []string // over which it does
+	root     *yaml.Node
+	list     diag.List
 }
 
 func (s *scaffolder) note(n *yaml.Node, hint, format string, args ...any) {
@@ -111,23 +114,32 @@ func (s *scaffolder) interfaces(list *yaml.Node) string {
 		address, binding := yamlx.Text(yamlx.Get(n, "url")), yamlx.Text(yamlx.Get(n, "protocolBinding"))
 		u, err := url.Parse(address)
 		switch {
-		case binding != "JSONRPC":
-			s.note(n, "", "the %s interface at %s is left out: the generated server speaks JSON-RPC", binding, address)
+		case binding != runtime.BindingJSONRPC && !slices.Contains(s.bindings, binding):
+			s.note(n, "to serve it, list it under bindings in a2agen.yaml", "the %s interface at %s is left out: the new agent does not serve it", binding, address)
+		case binding != runtime.BindingJSONRPC:
+			s.note(n, "", "the %s interface at %s is left out: the new agent serves it where it runs", binding, address)
 		case kept != "" || err != nil || u.Path == "" || u.Path == "/" || u.RawQuery != "" || u.EscapedPath() != u.Path:
 			s.note(n, "server.WithURL in main.go says it where requests do not", "the interface at %s is left out: the card says where the server runs", address)
 		default:
 			kept = u.Path
 			s.note(n, "server.WithURL in main.go says it where requests do not", "of the interface at %s the path %s is kept: the card completes it with where the server runs", address, u.Path)
 		}
-		if v := yamlx.Text(yamlx.Get(n, "protocolVersion")); v != s.version && binding == "JSONRPC" {
+		if v := yamlx.Text(yamlx.Get(n, "protocolVersion")); v != s.version && binding == runtime.BindingJSONRPC {
 			s.note(n, `to serve them too, list "`+v+`" under protocol in a2agen.yaml, and such an interface where agent.yaml lists any`, "callers of %s speak A2A %s, and the new agent speaks %s", address, v, s.version)
 		}
 	}
 	if kept == "" {
 		return ""
 	}
-	return "\n# Where the agent is reached, at the address where it runs. Without this list: at its root, in every version.\nsupportedInterfaces:\n  - url: " +
-		yamlx.Scalar(kept) + "\n    protocolBinding: JSONRPC\n    protocolVersion: " + strconv.Quote(s.version) + "\n"
+	lines := "\n# Where the agent is reached, at the address where it runs. Without this list: at its root, in every version and binding.\nsupportedInterfaces:\n"
+	for _, binding := range s.bindings {
+		at := yamlx.Scalar(kept)
+		if binding == runtime.BindingGRPC {
+			at = "/" // it has no path
+		}
+		lines += "  - url: " + at + "\n    protocolBinding: " + binding + "\n    protocolVersion: " + strconv.Quote(s.version) + "\n"
+	}
+	return lines
 }
 
 // security renders how callers prove who they are, and what the card demands of them. The skills keep what they demand.
@@ -163,7 +175,7 @@ func Fresh(agentName, description string, skillIDs, textIDs []string) []byte {
 		skills.Content = append(skills.Content, textSkill(root, id))
 	}
 	yamlx.Set(root, "skills", skills)
-	text, _ := Scaffold(&Card{Root: root}, "") // a fresh card has no interfaces, of which alone a version is said
+	text, _ := Scaffold(&Card{Root: root}, "", nil) // a fresh card has no interfaces, of which alone a version is said
 	return text
 }
 

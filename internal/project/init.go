@@ -178,8 +178,16 @@ func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 	if imported == nil || list.HasErrors() {
 		return nil, list, nil
 	}
-	text, notes := card.Scaffold(imported, config.Default().Versions()[0])
+	text, notes := card.Scaffold(imported, config.Default().Versions()[0], o.bindings())
 	return text, append(list, notes...), nil
+}
+
+// bindings are those of the new agent.
+func (o *InitOptions) bindings() []string {
+	if len(o.Bindings) > 0 {
+		return o.Bindings
+	}
+	return config.Default().BindingNames()
 }
 
 // folderName is the name of the folder, as an agent's name.
