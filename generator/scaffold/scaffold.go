@@ -43,18 +43,21 @@ type Project struct {
 func Files(p Project) ([]output.File, error) {
 	v := newView(p)
 	var r renderer
-	for _, f := range []struct{ path, template string }{
+	files := []struct{ path, template string }{
 		{"main.go", "main.go.tmpl"},
 		{p.Packages.Skills + "/agent.go", "agent.go.tmpl"},
 		{p.Packages.Skills + "/agent_test.go", "agent_test.go.tmpl"},
-		{p.Packages.Skills + "/rpc_test.go", "rpc_test.go.tmpl"},
 		{"Dockerfile", "Dockerfile.tmpl"},
 		{"Makefile", "Makefile.tmpl"},
 		{"README.md", "README.md.tmpl"},
 		{".gitignore", "gitignore.tmpl"},
 		{".gitattributes", "gitattributes.tmpl"},
 		{".github/workflows/agent.yml", "workflow.yml.tmpl"},
-	} {
+	}
+	if v.Path != "" {
+		files = append(files, struct{ path, template string }{p.Packages.Skills + "/rpc_test.go", "rpc_test.go.tmpl"})
+	}
+	for _, f := range files {
 		r.add(f.path, f.template, v)
 	}
 	r.files = append(r.files, p.Runtime.files(p.Module, p.Modules)...)
@@ -94,6 +97,7 @@ type view struct {
 	Unpacked              string // the runtime is in this folder of the project
 	Store                 string // file in which tasks are kept; "": in memory
 	GRPC                  bool   // the agent links grpc-go
+	Over                  string // how it is reached, in words
 }
 
 func newView(p Project) *view {
@@ -108,6 +112,7 @@ func newView(p Project) *view {
 		Replaced:  p.Runtime.Checkout != "",
 		Path:      rpcPath(p.Agent),
 		Store:     p.Agent.Store,
+		Over:      over(p.Agent.Bindings),
 		GRPC:      slices.Contains(p.Agent.Bindings, runtime.BindingGRPC),
 	}
 	if p.Runtime.Unpacks() {
@@ -131,21 +136,36 @@ func newView(p Project) *view {
 	return v
 }
 
-// rpcPath is the path on the server at which the agent takes JSON-RPC.
+// over lists bindings in words: "JSON-RPC and HTTP+JSON".
+func over(bindings []string) string {
+	words := map[string]string{runtime.BindingJSONRPC: "JSON-RPC", runtime.BindingGRPC: "gRPC"}
+	var list []string
+	for _, b := range bindings {
+		list = append(list, cmp.Or(words[b], b))
+	}
+	if last := len(list) - 1; last > 0 {
+		return strings.Join(list[:last], ", ") + " and " + list[last]
+	}
+	return strings.Join(list, "")
+}
+
+// rpcPath is the path on the server at which the agent takes JSON-RPC; "" if it does not.
 func rpcPath(a *ir.Agent) string {
 	var card struct {
 		SupportedInterfaces []struct {
-			URL string `json:"url"`
+			URL     string `json:"url"`
+			Binding string `json:"protocolBinding"`
 		} `json:"supportedInterfaces"`
 	}
-	if json.Unmarshal(a.Card, &card) != nil || len(card.SupportedInterfaces) == 0 {
-		return "/"
+	if json.Unmarshal(a.Card, &card) != nil {
+		return "" // it was made by us
 	}
-	u, err := url.Parse(card.SupportedInterfaces[0].URL)
-	if err != nil {
-		return "/"
+	for _, i := range card.SupportedInterfaces {
+		if u, err := url.Parse(i.URL); err == nil && i.Binding == runtime.BindingJSONRPC {
+			return "/" + strings.TrimPrefix(u.EscapedPath(), "/")
+		}
 	}
-	return "/" + strings.TrimPrefix(u.EscapedPath(), "/")
+	return ""
 }
 
 // packages are the packages of the project, as templates name them.
