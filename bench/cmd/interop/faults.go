@@ -12,8 +12,10 @@ type fault struct {
 var faults = []fault{
 	{"a2a-go 2.4.0", ourCalls, "1.0", "", "ended task", "it answers InvalidParams, where A2A 1.0 §3.1.1 has UnsupportedOperation"},
 	{"a2a-go 2.4.0", ourCalls, "0.3", restBinding, "parts", "it loses the bytes of a file"},
+	{"a2a-go 2.4.0", ourCalls, "0.3", grpcBinding, "parts", bytesAreText},
 
 	{"a2a-sdk 1.3.0 (Python)", ourCalls, "0.3", restBinding, "parts", bytesAreText},
+	{"a2a-sdk 1.3.0 (Python)", ourCalls, "0.3", grpcBinding, "parts", bytesAreText},
 	{"a2a-sdk 1.3.0 (Python)", ourCalls, "0.3", restBinding, "push delete", "it has no path for that"},
 
 	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", restBinding, "unknown task", onlyStatus},
@@ -25,18 +27,26 @@ var faults = []fault{
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", restBinding, "push delete", "it has no path for that"},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", restBinding, "ended task", "its errors have a text and a status of HTTP, but nothing to know them by"},
 
+	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "parts", bytesAreText},
+	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "push list", "it does not have the operation"},
+	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "push delete", "it does not have the operation"},
+	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "extended card", "it answers its public card"},
+
+	{"grpcurl 1.9.4", theirClient, "0.3", grpcBinding, "parts", noNames},
+
 	{"@a2a-js/sdk 1.3.0", "", "0.3", restBinding, "parts", noNames},
 	{"@a2a-js/sdk 1.3.0", "", "0.3", grpcBinding, "parts", noNames},
 	{"@a2a-js/sdk 1.3.0", ourCalls, "0.3", restBinding, "push", "it wants a field of the request as the body, where all others, and its own 0.3.14, want the request"},
 
 	{"@a2a-js/sdk 0.3.14", "", "0.3", restBinding, "parts", noNames},
 	{"@a2a-js/sdk 0.3.14", theirClient, "0.3", grpcBinding, "parts", "it cannot send a null in data"},
+	{"@a2a-js/sdk 0.3.14", ourCalls, "0.3", grpcBinding, "parts", "it makes 0 of a null in data"},
 }
 
 // What more than one does.
 const (
 	bytesAreText = "it takes the bytes of a file for text, and that for base64"
-	noNames      = "its files have no names"
+	noNames      = "its files have no names, as in the definition of 0.3 for HTTP+JSON and gRPC"
 	onlyStatus   = "it knows errors by the status of HTTP alone"
 )
 

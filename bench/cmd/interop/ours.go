@@ -15,6 +15,8 @@ import (
 	"github.com/a2agen/a2agen/bench/internal/desk"
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
+	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/client/grpcclient"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 )
@@ -22,7 +24,7 @@ import (
 // served are the versions over bindings that our agent has, called those of our client.
 var (
 	served = all
-	called = []spoken{{"1.0", rpcBinding}, {"1.0", restBinding}, {"0.3", rpcBinding}, {"0.3", restBinding}}
+	called = all
 )
 
 // startOurDesk serves our agent over all that is served, on one port.
@@ -120,7 +122,8 @@ type ourClient struct {
 	binding string
 }
 
-func newOurClient(ctx context.Context, at string, s spoken) (desk.Client, func(), error) {
+// newOurClient calls an agent over one of the bindings of its card: our own way to speak it, unless options bring another one.
+func newOurClient(ctx context.Context, at string, s spoken, opts ...rpc.Option) (desk.Client, func(), error) {
 	found, err := a2awires.NewClient(ctx, at)
 	if err != nil {
 		return nil, nil, err
@@ -133,7 +136,7 @@ func newOurClient(ctx context.Context, at string, s spoken) (desk.Client, func()
 			card.SupportedInterfaces = append(card.SupportedInterfaces, i)
 		}
 	}
-	c, err := a2awires.NewClientFromCard(&card)
+	c, err := a2awires.NewClientFromCard(&card, append([]rpc.Option{rpc.Use(grpcclient.Binding())}, opts...)...)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -22,6 +22,7 @@ var peers = []*peer{
 	python("0.3.26", "03", all03, script{"push03.py", stories, isStory}, script{"notify03.py", hook, isHeard}),
 	javaScript("1.3.0", "", all, script{"forecast.mjs", weather, isForecast}, script{"push.mjs", stories, isStory}, script{"notify.mjs", hook, isHeard}),
 	javaScript("0.3.14", "03", all03, script{"push03.mjs", stories, isStory}, script{"notify03.mjs", hook, isHeard}),
+	{name: "grpcurl 1.9.4", calls: []spoken{{"1.0", grpcBinding}, {"0.3", grpcBinding}}, client: inside(newCurlClient)},
 }
 
 // here is an agent in this process.
