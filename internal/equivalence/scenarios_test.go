@@ -4,7 +4,7 @@ import "strings"
 
 // scenarios are what every speaker asks. Their names are keys of lawful_test.go.
 var scenarios = []scenario{
-	// Answers.
+	// Answers (R7, R24, R25, R51).
 	{name: "a message is answered by a message", script: `send "hello"`},
 	{name: "a message is answered by a task", script: `
 		send "answer me"
@@ -30,7 +30,7 @@ var scenarios = []scenario{
 	{name: "output modes that the agent does not have", script: `send "answer me" {"configuration":{"acceptedOutputModes":["video/mp4"]}}`},
 	{name: "metadata of a request", script: `send "answer me" {"metadata":{"a":{"b":[1,null,"x"]}}}`},
 
-	// Streams.
+	// Streams (R9, R10, R16, R17, R66, R171, R310).
 	{name: "a stream of steps", script: `stream "steps"`},
 	{name: "a stream of chunks", script: `stream "chunks"`},
 	{name: "a stream of a message", script: `stream "hello"`},
@@ -82,7 +82,7 @@ var scenarios = []scenario{
 		send "answer me"
 		subscribe {"id":"$task"}`},
 
-	// Several turns.
+	// Several turns (R60, R61, R62, R110, R111, R115).
 	{name: "input is required", script: `
 		send "book"
 		get {"id":"$task"}
@@ -128,7 +128,7 @@ var scenarios = []scenario{
 	{name: "numbers that are large", script: `send "echo" {"message":{"parts":[{"text":"echo"},{"data":{"n":9007199254740993,"x":1e300}}]}}`},
 	{name: "a file of 100 kB", script: `send "echo" {"message":{"parts":[{"text":"echo"},{"raw":"` + strings.Repeat("QUJD", 25_000) + `"}]}}`},
 
-	// What is asked for in part.
+	// What is asked for in part (R12, R13, R14, R15, R26, R300, R308, R309).
 	{name: "lengths of a history", script: `
 		send "book" {"configuration":{"historyLength":0}}
 		send "Monday" {"message":{"taskId":"$task"},"configuration":{"historyLength":1}}
@@ -235,7 +235,7 @@ var scenarios = []scenario{
 		raw subscribe {}
 		raw push-list {}`},
 
-	// Push notifications.
+	// Push notifications (R18, R19, R20, R21, T18).
 	{name: "push configurations", script: `
 		send "wait $me" {"configuration":{"returnImmediately":true}}
 		push-create {"taskId":"$task","id":"one","url":"$hook","token":"t","authentication":{"scheme":"Bearer","credentials":"c"}}
@@ -277,7 +277,7 @@ var scenarios = []scenario{
 		push-create {"taskId":"$task","id":"two","url":"$hook"}
 		push-create {"taskId":"$task","id":"three","url":"$hook"}`},
 
-	// What the card does not declare.
+	// What the card does not declare (R45, R46, R47, R48, R49), and versions (R70, R72, R73).
 	{name: "capabilities that are not declared", agent: "bare", script: `
 		stream "answer me"
 		subscribe {"id":"none"}

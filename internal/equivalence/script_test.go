@@ -239,7 +239,7 @@ func (s *session) read(st *opened, n int) error {
 
 // until waits for a state of the task that was spoken of last, which nobody hears of.
 func (s *session) until(state string) error {
-	for range 500 {
+	for s.ctx.Err() == nil {
 		c, op, err := s.compose("get", `{"id":"$task"}`)
 		if err != nil {
 			return err
