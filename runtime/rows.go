@@ -40,6 +40,32 @@ func ReadOf[T any](read func(*wire.Reader, *T)) func([]byte) (any, error) {
 	return func(src []byte) (any, error) { return orNil(wire.Decode(src, read)) }
 }
 
+// ReadTypedCard is ReadOf for a card that peers write in two ways: its security schemes have a type in one, which typed
+// reads.
+func ReadTypedCard[T any](read, typed func(*wire.Reader, *T)) func([]byte) (any, error) {
+	return func(src []byte) (any, error) {
+		if hasTypes(src) {
+			return orNil(wire.Decode(src, typed))
+		}
+		return orNil(wire.Decode(src, read))
+	}
+}
+
+// hasTypes reports whether a card's security schemes have a type.
+func hasTypes(card wire.Object) bool {
+	schemes, _ := card.Get("securitySchemes")
+	if schemes.Kind() != wire.KindObject {
+		return false
+	}
+	for _, scheme := range wire.Object(schemes).All() {
+		if scheme.Kind() == wire.KindObject {
+			_, typed := wire.Object(scheme).Get("type")
+			return typed
+		}
+	}
+	return false
+}
+
 // ReadTask is ReadOf for a task, of which show makes what the runtime sees.
 func ReadTask[T any](read func(*wire.Reader, *T), show func(*T) Task) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {

@@ -124,6 +124,8 @@ func (t *versionTable) appendResult(op *ir.Operation) jen.Code {
 		return t.appendNothing(op.Null)
 	case op.Role == ir.RoleSend:
 		return jen.Id("encodeResult" + t.wire.Suffix)
+	case t.plainCard(op):
+		return rt("AppendOf").Call(jen.Id(appendFunc(jsonWire(t.v), t.AgentCard)))
 	case op.Response.Type == t.StreamItem && op.Role != ir.RoleOther:
 		return rt("AppendItem").Call(jen.Id("encodeEvent" + t.wire.Suffix))
 	default:
@@ -140,11 +142,19 @@ func (t *versionTable) readResult(op *ir.Operation) jen.Code {
 		return jen.Id("parseResult" + t.wire.Suffix)
 	case op.Response.Type == t.StreamItem:
 		return rt("ReadItem").Call(jen.Id("parseEvent" + t.wire.Suffix))
+	case t.plainCard(op):
+		return rt("ReadTypedCard").Call(t.readFn(t.AgentCard), jen.Id(readFunc(jsonWire(t.v), t.AgentCard)))
 	case op.Response.Type == t.Task:
 		return t.helper("ReadTask", "ProtoTask").Call(t.readFn(t.Task), jen.Id(asTask))
 	default:
 		return t.helper("ReadOf", "ProtoOf").Call(t.readFn(op.Response.Type))
 	}
+}
+
+// plainCard reports whether the result is a card in the JSON of the version's JSON-RPC although the wire has another one:
+// agents serve one card to all, and the official ones so, too, where an operation answers it over HTTP.
+func (t *versionTable) plainCard(op *ir.Operation) bool {
+	return op.Response.Type == t.AgentCard && t.wire.Encoding == ir.ProtoJSON
 }
 
 // decodeRequest is the Decode function of a row.

@@ -27,7 +27,7 @@ import (
 //	bare HUB FIELD                    a hub message that is written as the value of FIELD
 //	message OLD HUB                   an object; OLD is "-" or begins with "~" where the older version has no name for it.
 //	                                  Then, indented:
-//	  MEMBER same [flags]             field of the same name
+//	  MEMBER same [flags]             field of the same name; also:OTHER is read for it, too
 //	  MEMBER renamed PATH [flags]     field of another name, or of a message one level lower: "configuration.history_length"
 //	  MEMBER hook HOOK FIELD [ARG]    a hook reads and writes the member; several members may share one
 //	  MEMBER pair HOOK FIELD FIELD    a hook reads and writes the member, which holds two fields

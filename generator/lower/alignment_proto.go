@@ -35,6 +35,9 @@ func addProtos(p *ir.Protocol, encoding ir.Encoding) {
 func (a *aligner) protoOperations(hub, v *ir.Version) (ops []*ir.Operation) {
 	for _, o := range a.operations {
 		src := operationOf(a.old, o.rpc)
+		if src == nil && a.wire.Encoding == ir.ProtoJSON {
+			src = &spec.Operation{Name: o.rpc} // which the text has, and the proto has not
+		}
 		i := slices.IndexFunc(hub.Operations, func(h *ir.Operation) bool { return h.Go == names.Go(o.hub) })
 		if src == nil || i < 0 {
 			continue // the hub has it no more
@@ -47,7 +50,7 @@ func (a *aligner) protoOperations(hub, v *ir.Version) (ops []*ir.Operation) {
 		if a.wire.Encoding == ir.Proto {
 			op.GRPC = src.GRPC
 		} else {
-			for _, r := range append(src.HTTP, o.routes...) {
+			for _, r := range slices.Concat(src.HTTP, o.routes) {
 				op.HTTP = append(op.HTTP, ir.Route(r))
 			}
 		}
@@ -155,6 +158,7 @@ func (a *aligner) number(m *ir.FieldLayout, line *alignedLine, src *spec.Message
 	if f.Name != f.JSON {
 		m.Aliases = []string{f.Name}
 	}
+	m.Aliases = append(m.Aliases, line.also...)
 	if m.Nested != nil {
 		return
 	}

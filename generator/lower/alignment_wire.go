@@ -73,6 +73,9 @@ func (a *aligner) begin(t *alignedType) {
 	if typ == nil || t.kind == "absent" || t.kind == "covered" || t.kind == "through" {
 		return
 	}
+	if a.wire.Encoding == ir.Proto && (t.kind == "bare" || strings.HasPrefix(t.old, "~")) {
+		return // the proto has no such message
+	}
 	layout := &ir.Layout{Type: typ, Name: typ.Name}
 	if slices.ContainsFunc(a.wire.Layouts, func(l *ir.Layout) bool { return l.Type == typ }) {
 		layout.Variant = strings.Replace(names.Go(t.old), typ.Go, "", 1) // the name begins with the type's

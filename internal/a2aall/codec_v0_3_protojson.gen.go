@@ -500,6 +500,45 @@ var readListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Fields[*ListT
 		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
 }.Read
 
+func appendListTasksRequestV03ProtoJSON(b []byte, x *ListTasksRequest) ([]byte, error) {
+	if x == nil {
+		return b, wire.NotSet()
+	}
+	start := len(b)
+	var err error
+	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
+	b = wire.AppendPlain(b, `,"status":`, x.Status, appendTaskStateV03ProtoJSON)
+	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
+	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
+	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
+	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}),
+		x.StatusTimestampAfter, wire.AppendTimestamp)
+	b = wire.AppendSet(b, `,"includeArtifacts":`, x.IncludeArtifacts, wire.AppendBool)
+	return wire.EndObject(b, start), err
+}
+
+var readListTasksRequestV03ProtoJSON = wire.Fields[*ListTasksRequest]{
+	{Name: "contextId", Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
+	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV03ProtoJSON(r) }},
+	{Name: "pageSize", Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
+	{Name: "pageToken", Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
+	{Name: "historyLength", Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
+	{Name: "statusTimestampAfter",
+		Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
+	{Name: "includeArtifacts", Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
+}.Read
+
+func appendListTasksResponseV03ProtoJSON(b []byte, x *ListTasksResponse) ([]byte, error) {
+	if x == nil {
+		return b, wire.NotSet()
+	}
+	return wire.AppendList(b, x.Tasks, appendTaskV03ProtoJSON)
+}
+
+func readListTasksResponseV03ProtoJSON(r *wire.Reader, x *ListTasksResponse) {
+	x.Tasks = wire.ReadList(r, readTaskV03ProtoJSON)
+}
+
 func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
@@ -526,7 +565,7 @@ var readMessageV03ProtoJSON = wire.Fields[*Message]{
 		Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
 	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03ProtoJSON(r) }},
-	{Name: "content", Required: true,
+	{Name: "content", Aliases: []string{"parts"}, Required: true,
 		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
@@ -667,8 +706,8 @@ var readPasswordOAuthFlowV03ProtoJSON = wire.Fields[*PasswordOAuthFlow]{
 
 var valuesRoleV03ProtoJSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
-	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
-	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
+	{Value: RoleUser, Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
+	{Value: RoleAgent, Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
 }
 
 func appendRoleV03ProtoJSON(b []byte, x Role) []byte { return valuesRoleV03ProtoJSON.Append(b, x) }
@@ -767,7 +806,8 @@ func appendSendMessageConfigurationV03ProtoJSON(b []byte, x *SendMessageConfigur
 var readSendMessageConfigurationV03ProtoJSON = wire.Fields[*SendMessageConfiguration]{
 	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"},
 		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
-	{Name: "pushNotification", Aliases: []string{"push_notification"},
+	{Name: "pushNotification",
+		Aliases: []string{"push_notification", "pushNotificationConfig", "push_notification_config"},
 		Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 			x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
 		}},
@@ -1035,14 +1075,15 @@ var readTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Fields[*TaskP
 
 var valuesTaskStateV03ProtoJSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
-	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
-	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
-	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Number: 3},
-	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Number: 4},
-	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED"}, Number: 5},
-	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
-	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Number: 7},
-	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
+	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
+	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
+	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
+	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"},
+		Number: 5},
+	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
+	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
+	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
 }
 
 func appendTaskStateV03ProtoJSON(b []byte, x TaskState) []byte {

@@ -525,9 +525,25 @@ func wireV03ProtoJSON() *runtime.Wire {
 					RPC:           "agent/getAuthenticatedExtendedCard",
 					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/card"}},
 					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
-					Append:        runtime.AppendOf(appendAgentCardV03ProtoJSON),
+					Append:        runtime.AppendOf(appendAgentCardV03JSON),
 					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
-					Read:          runtime.ReadOf(readAgentCardV03ProtoJSON),
+					Read:          runtime.ReadTypedCard(readAgentCardV03ProtoJSON, readAgentCardV03JSON),
+				},
+				{
+					Role:  runtime.RoleList,
+					RPC:   "ListTasks",
+					HTTP:  []runtime.Route{{Verb: "GET", Path: "/v1/tasks"}},
+					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+					Decode: runtime.RequestOf(readListTasksRequestV03ProtoJSON, neutralListTasksRequest,
+						func(x *ListTasksRequest) error {
+							if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
+								return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+							}
+							return nil
+						}),
+					Append:        runtime.AppendOf(appendListTasksResponseV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendListTasksRequestV03ProtoJSON),
+					Read:          runtime.ReadOf(readListTasksResponseV03ProtoJSON),
 				},
 			},
 			AppendEvent: encodeEventV03ProtoJSON,
@@ -575,6 +591,10 @@ func wireV03ProtoJSON() *runtime.Wire {
 				return appendListTaskPushNotificationConfigsRequestV03ProtoJSON(dst, v)
 			case *ListTaskPushNotificationConfigsResponse:
 				return appendListTaskPushNotificationConfigsResponseV03ProtoJSON(dst, v)
+			case *ListTasksRequest:
+				return appendListTasksRequestV03ProtoJSON(dst, v)
+			case *ListTasksResponse:
+				return appendListTasksResponseV03ProtoJSON(dst, v)
 			case *Message:
 				return appendMessageV03ProtoJSON(dst, v)
 			case *MutualTLSSecurityScheme:
@@ -663,6 +683,10 @@ func wireV03ProtoJSON() *runtime.Wire {
 				readListTaskPushNotificationConfigsRequestV03ProtoJSON(&r, v)
 			case *ListTaskPushNotificationConfigsResponse:
 				readListTaskPushNotificationConfigsResponseV03ProtoJSON(&r, v)
+			case *ListTasksRequest:
+				readListTasksRequestV03ProtoJSON(&r, v)
+			case *ListTasksResponse:
+				readListTasksResponseV03ProtoJSON(&r, v)
 			case *Message:
 				readMessageV03ProtoJSON(&r, v)
 			case *MutualTLSSecurityScheme:

@@ -1779,8 +1779,8 @@ func memberPasswordOAuthFlowV03Proto(tag uint32) string {
 
 var valuesRoleV03Proto = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
-	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
-	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
+	{Value: RoleUser, Name: "ROLE_USER", Aliases: []string{"user"}, Number: 1},
+	{Value: RoleAgent, Name: "ROLE_AGENT", Aliases: []string{"agent"}, Number: 2},
 }
 
 func numberRoleV03Proto(x Role) (int32, error) { return valuesRoleV03Proto.NumberOf(x) }
@@ -2660,14 +2660,15 @@ func memberTaskPushNotificationConfigV03ProtoCreateRequest(tag uint32) string {
 
 var valuesTaskStateV03Proto = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
-	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
-	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
-	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Number: 3},
-	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Number: 4},
-	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED"}, Number: 5},
-	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Number: 6},
-	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Number: 7},
-	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
+	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Aliases: []string{"submitted"}, Number: 1},
+	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
+	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
+	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
+	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"},
+		Number: 5},
+	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
+	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
+	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
 }
 
 func numberTaskStateV03Proto(x TaskState) (int32, error) { return valuesTaskStateV03Proto.NumberOf(x) }

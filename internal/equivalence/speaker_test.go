@@ -104,8 +104,12 @@ func readStatus(message string, details []byte) (*runtime.Error, error) {
 	return e, nil
 }
 
-// row finds the operation that a version calls otherwise than 1.0 does; nil if it has none.
+// row finds the operation that a version calls otherwise than 1.0 does; nil if it has none. What 0.3 lists over HTTP+JSON
+// is an array without pages or tenants: not the same operation.
 func (s *speaker) row(of *runtime.Operation) *runtime.Operation {
+	if of.Role == runtime.RoleList && s.version.Rules.PlainErrors {
+		return nil
+	}
 	i := slices.IndexFunc(s.table.Operations, func(op *runtime.Operation) bool {
 		return op.Role == of.Role && (of.Role != runtime.RoleOther || op.RPC == of.RPC) && s.routed(op)
 	})

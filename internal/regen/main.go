@@ -8,6 +8,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
 	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
@@ -82,10 +83,12 @@ type protocolPackage struct {
 	own bool // it has operations that no version has
 }
 
-// packages are those that the tool carries, and one of all versions in all encodings.
+// packages are those that the tool carries, and one of 1.0, with what it has of its own, and all older versions in all
+// encodings.
 func packages() []protocolPackage {
+	versions := spec.Versions()[slices.Index(spec.Versions(), spec.Default):]
 	list := []protocolPackage{{
-		Carried: generator.Carried{Folder: "internal/a2awires", Versions: spec.Versions(), Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}},
+		Carried: generator.Carried{Folder: "internal/a2awires", Versions: versions, Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}},
 		own:     true,
 	}}
 	for _, p := range generator.CarriedPackages() {

@@ -10,6 +10,7 @@ import (
 // Reading strips the collections; a name without them is taken as the id itself.
 const (
 	taskCollection   = "tasks/"
+	taskSingular     = "task/" // as a path of the proto has it by mistake (T33)
 	configCollection = "/pushNotificationConfigs"
 )
 
@@ -26,7 +27,12 @@ func ReadTaskName(r *wire.Reader) (id string) { return taskOf(r.String()) }
 
 func taskName(id string) string { return taskCollection + id }
 
-func taskOf(name string) (id string) { return strings.TrimPrefix(name, taskCollection) }
+func taskOf(name string) (id string) {
+	if id, ok := strings.CutPrefix(name, taskCollection); ok {
+		return id
+	}
+	return strings.TrimPrefix(name, taskSingular)
+}
 
 // HasConfigParent reports whether there is a task whose configs to name.
 func HasConfigParent(taskID string) bool { return taskID != "" }

@@ -73,10 +73,10 @@ func AppendUnknownWrappedPart(b []byte, name string, v wire.Value, metadata wire
 	return AppendWrappedPart(b, runtime.Part{Kind: runtime.PartData, Data: wire.Value(data), Metadata: metadata})
 }
 
-// ReadWrappedPart reads a part of the proto of 0.3. Of a part that holds a single member, which is not known, only name and
-// value are set.
+// ReadWrappedPart reads a part of the proto of 0.3, or one of its schema ([ReadPart]), which has a kind. Of a part that
+// holds a single member, which is not known, only name and value are set.
 func ReadWrappedPart(r *wire.Reader) (p runtime.Part, name string, value wire.Value) {
-	start := r.Offset()
+	start, dataAt, tagged := r.Offset(), 0, false
 	var seen wire.Seen
 	var extra wire.Extra
 	content := func(bit uint) bool { return r.Field(&seen, bit) && r.Only(p.Kind == runtime.PartUnknown) }
@@ -92,8 +92,12 @@ func ReadWrappedPart(r *wire.Reader) (p runtime.Part, name string, value wire.Va
 			}
 		case "data":
 			if content(2) {
-				p.Kind, p.Data = runtime.PartData, readWrappedData(r)
+				dataAt = r.Offset()
+				p.Kind, p.Data = runtime.PartData, r.Value()
 			}
+		case "kind", "type":
+			tagged = true
+			r.Skip()
 		case "metadata":
 			if r.Field(&seen, 3) {
 				p.Metadata = r.Struct()
@@ -108,7 +112,10 @@ func ReadWrappedPart(r *wire.Reader) (p runtime.Part, name string, value wire.Va
 		}
 		r.FailAt(start, "a part needs its text, file or data")
 	}
-	if p.Kind == runtime.PartData {
+	if p.Kind == runtime.PartData && r.Err() == nil {
+		if !tagged {
+			r.Reread(dataAt, p.Data, func(in *wire.Reader) { p.Data = readWrappedData(in) })
+		}
 		x := parts{Part: p}
 		x.unwrap()
 		p = x.Part
@@ -122,11 +129,11 @@ func readWrappedFile(r *wire.Reader, p *runtime.Part) {
 	content := func(bit uint) bool { return r.Field(&seen, bit) && r.Only(p.Kind == runtime.PartUnknown) }
 	for key, ok := r.Object(); ok; key, ok = r.Next() {
 		switch string(key) {
-		case "fileWithBytes", "file_with_bytes":
+		case "fileWithBytes", "file_with_bytes", "bytes":
 			if content(0) {
 				p.Kind, p.Raw = runtime.PartRaw, r.Bytes()
 			}
-		case "fileWithUri", "file_with_uri":
+		case "fileWithUri", "file_with_uri", "uri":
 			if content(1) {
 				p.Kind, p.URL = runtime.PartURL, r.String()
 			}

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -20,7 +20,7 @@ const publicSkills = `[{"id":"open","name":"Open","description":"For all.","tags
 // extendedCard is a card of all versions, in the bindings that they have at one URL.
 const extendedCard = `{"name":"Desk","description":"DESCRIPTION","version":"1.0.0","supportedInterfaces":[
 	{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},
-	{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"0.3"},{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"0.2"}],
+	{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"0.3"},{"url":"/rest","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"},{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"0.2"}],
 	"capabilities":{"streaming":true,"extendedAgentCard":true},"securitySchemes":{"key":{"apiKeySecurityScheme":{"location":"header","name":"Who"}}},
 	"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":` + publicSkills + `}`
 
@@ -35,7 +35,7 @@ func caller(r *http.Request) (string, error) {
 // extendedAgent has a skill for all and one for identified callers.
 func extendedAgent(t *testing.T, opts ...server.Option) *agent {
 	t.Helper()
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	cardOf := func(text string) runtime.Card {
 		card, err := p.DecodeCard([]byte(text))
 		if err != nil {
@@ -86,6 +86,9 @@ func (a *agent) asks() map[string]func(header ...string) (status int, body strin
 		},
 		"0.3 over JSON-RPC": func(header ...string) (int, string) {
 			return read(a.open(`{"jsonrpc":"2.0","id":1,"method":"agent/getAuthenticatedExtendedCard"}`, append(header, "A2A-Version: ")...))
+		},
+		"0.3 over HTTP+JSON": func(header ...string) (int, string) {
+			return read(a.rest("GET", "/v1/card", "", append(header, "A2A-Version: ")...))
 		},
 		"0.2 with GET": func(header ...string) (int, string) {
 			req, _ := http.NewRequestWithContext(a.t.Context(), http.MethodGet, strings.TrimSuffix(a.url, "/rpc")+"/agent/authenticatedExtendedCard", nil)

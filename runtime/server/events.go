@@ -14,8 +14,9 @@ import (
 type framing interface {
 	beginFrame(dst []byte) []byte
 	endFrame(dst []byte) []byte
-	// appendError appends an error in place of an event.
+	// appendError appends an error in place of an event, and errorEvent begins that event.
 	appendError(dst []byte, e *runtime.Error) []byte
+	errorEvent() string
 }
 
 // eventWriter writes server-sent events, on the request's own goroutine.
@@ -153,7 +154,7 @@ func (w *eventWriter) failure(err error) {
 	if !known {
 		w.x.s.logger.Error("request failed", "method", w.x.Op.RPC, "error", err)
 	}
-	w.write(sse.AppendEvent(nil, "", w.framing.appendError(nil, e)))
+	w.write(append([]byte(w.framing.errorEvent()), sse.AppendEvent(nil, "", w.framing.appendError(nil, e))...))
 }
 
 // begin says once that events are coming.

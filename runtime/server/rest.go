@@ -82,14 +82,8 @@ func (s *Server) restOptions(w http.ResponseWriter, r *http.Request, path string
 // resolve finds version and operation, and checks the required extensions. A path that is there under another method is
 // answered with 405.
 func (q *restRequest) resolve() *runtime.Error {
-	has := func(v *engine.Version) bool {
-		found, allowed := q.s.rest[v.Index].find(q.r.Method, q.path)
-		return found != nil || allowed != nil
-	}
+	has := func(v *engine.Version) bool { return q.s.rest[v.Index].has(q.path) }
 	asked := askedVersion(q.r)
-	if asked == "" {
-		has = q.nearest(has)
-	}
 	v, err := q.s.engine.Choose(asked, has)
 	if err != nil {
 		return err
@@ -99,7 +93,11 @@ func (q *restRequest) resolve() *runtime.Error {
 	if len(rs.routes) == 0 && (asked != "" || slices.ContainsFunc(q.s.engine.Versions(), has)) {
 		return runtime.ErrVersionNotSupported.With("A2A %s is not spoken over HTTP+JSON here", v.Name)
 	}
-	found, allowed := rs.find(q.r.Method, q.path)
+	routes := rs.routes
+	if asked != "" {
+		routes = rs.named
+	}
+	found, allowed := routes.find(q.r.Method, q.path)
 	switch {
 	case found != nil:
 		q.route, q.Op = found, found.op
@@ -118,19 +116,6 @@ func (q *restRequest) resolve() *runtime.Error {
 	}
 	q.takeHeaders(&rs.coding)
 	return nil
-}
-
-// nearest narrows the versions that a path may be of to those that have it by its first word, if there are any: "/v1/tasks"
-// is a path of 0.3 rather than one of 1.0 for the tenant v1.
-func (q *restRequest) nearest(has func(*engine.Version) bool) func(*engine.Version) bool {
-	named := func(v *engine.Version) bool {
-		found, _ := q.s.rest[v.Index].find(q.r.Method, q.path)
-		return found != nil && freedom(found.segments[0]) == 0
-	}
-	if slices.ContainsFunc(q.s.engine.Versions(), named) {
-		return named
-	}
-	return has
 }
 
 // takeBody reads the body of a route that has one. It returns with which status and error the request is refused, if it
@@ -159,10 +144,21 @@ func (q *restRequest) status(e *runtime.Error) int { return q.Status(e).HTTP }
 
 // appendStatus appends an error as the body of an answer with a status.
 func (q *restRequest) appendStatus(dst []byte, e *runtime.Error, status runtime.Status) []byte {
-	if q.Version != nil && q.Version.Rules.PlainErrors {
+	if q.former() {
 		return e.AppendStatus03(dst, status)
 	}
 	return e.AppendStatus(dst, status)
+}
+
+// former reports whether the request is one of 0.3.
+func (q *restRequest) former() bool { return q.Version != nil && q.Version.Unnamed() }
+
+// errorEvent names the event of an error for clients of 0.3, which tell it by that.
+func (q *restRequest) errorEvent() string {
+	if q.former() {
+		return "event: error\n"
+	}
+	return ""
 }
 
 // fail answers with an error, which has a status before the first event of a stream, too.

@@ -14,14 +14,47 @@ import (
 // restTable is what HTTP+JSON has of a version: nothing, if the version has no routes.
 type restTable struct {
 	routes
+	named  routes        // of requests that name the version
 	coding engine.Coding // of events
 }
 
 func newRESTTable(v *engine.Version) (t restTable) {
 	if table := v.Over(runtime.BindingHTTP); table != nil {
 		t.routes, t.coding = routesOf(table), lineCoding(v, table)
+		t.named = t.routes
+		if v.Unnamed() {
+			t.named = t.routes.orWithout(formerPrefix)
+		}
 	}
 	return t
+}
+
+// formerPrefix begins the paths of 0.3, not those of the addresses. a2a-go 2.3.1 leaves it out, and names the version.
+const formerPrefix = "v1"
+
+// orWithout adds the routes with their first segment left out where it is the given one.
+func (rs routes) orWithout(first string) routes {
+	all := slices.Clone(rs)
+	for _, rt := range rs {
+		if len(rt.segments) > 1 && rt.segments[0] == first {
+			all = append(all, rt.shorter())
+		}
+	}
+	return all.sorted()
+}
+
+// shorter is the route without its first segment, a literal.
+func (rt *route) shorter() *route {
+	other := *rt
+	other.segments, other.vars = rt.segments[1:], nil
+	for _, v := range rt.vars {
+		v.from--
+		if v.to > 0 {
+			v.to--
+		}
+		other.vars = append(other.vars, v)
+	}
+	return &other
 }
 
 // routes are the routes of a version over HTTP+JSON. net/http's own router cannot have them: it knows no verb behind a
@@ -51,8 +84,7 @@ type variable struct {
 	from, to int // to 0: all that are left
 }
 
-// routesOf are the routes of a version in the encoding that HTTP+JSON has, in the order in which they are tried: those with an action first, then literals
-// before variables, so that "tasks" is never a tenant.
+// routesOf are the routes of a version in the encoding that HTTP+JSON has.
 func routesOf(t *runtime.Table) routes {
 	var rs routes
 	for _, op := range t.Operations {
@@ -68,14 +100,13 @@ func routesOf(t *runtime.Table) routes {
 			}
 		}
 	}
-	slices.SortStableFunc(rs, func(a, b *route) int {
-		if d := cmp.Compare(len(b.action), len(a.action)); (a.action == "") != (b.action == "") {
-			return d
-		}
-		return slices.CompareFunc(a.segments, b.segments, func(a, b string) int {
-			return cmp.Compare(freedom(a), freedom(b))
-		})
-	})
+	return rs.sorted()
+}
+
+// sorted are the routes in the order in which they are tried: those with an action first, then literals before
+// variables, so that "tasks" is never a tenant.
+func (rs routes) sorted() routes {
+	slices.SortStableFunc(rs, (*route).compare)
 	return rs
 }
 
@@ -96,6 +127,21 @@ func eitherBody(op *runtime.Operation) (field string) {
 		return ""
 	}
 	return field
+}
+
+// compare is negative if the route is tried before the other one.
+func (rt *route) compare(other *route) int {
+	if d := cmp.Compare(len(other.action), len(rt.action)); (rt.action == "") != (other.action == "") {
+		return d
+	}
+	return slices.CompareFunc(rt.segments, other.segments, func(a, b string) int {
+		return cmp.Compare(freedom(a), freedom(b))
+	})
+}
+
+// has reports whether a path has a route, under any method.
+func (rs routes) has(p restPath) bool {
+	return slices.ContainsFunc(rs, func(rt *route) bool { return rt.match(p) })
 }
 
 // freedom is how much a segment of a template lets in.

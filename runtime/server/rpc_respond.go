@@ -55,6 +55,8 @@ func (q *request) reject(e *runtime.Error) {
 	q.fail(e)
 }
 
+func (q *request) errorEvent() string { return "" }
+
 func (q *request) status(*runtime.Error) int { return http.StatusOK }
 
 // refuse answers what is not a JSON-RPC request with an HTTP status, and a JSON-RPC error as the body.

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/sse"
@@ -36,7 +36,7 @@ func polyglot(t *testing.T, versions []string, opts ...server.Option) *agent {
 
 func polyglotCard(t *testing.T, versions []string, source string, opts ...server.Option) *agent {
 	t.Helper()
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	p.Versions = slices.DeleteFunc(slices.Clone(p.Versions), func(v *runtime.Version) bool { return !slices.Contains(versions, v.Name) })
 	card, err := p.DecodeCard([]byte(source))
 	if err != nil {
