@@ -9,8 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/http/httptrace"
-	"sync/atomic"
+	"net/url"
 	"time"
 )
 
@@ -38,29 +37,28 @@ func (c *web) do(req *http.Request, atOnce bool) (*reply, error) {
 	if atOnce {
 		w.start()
 	}
-	var connected atomic.Bool
-	trace := &httptrace.ClientTrace{GotConn: func(httptrace.GotConnInfo) { connected.Store(true) }}
-	resp, err := c.http.Do(req.WithContext(httptrace.WithClientTrace(ctx, trace)))
+	resp, err := c.http.Do(req.WithContext(ctx))
 	w.stop()
 	if err != nil {
-		if context.Cause(ctx) == ErrIdle {
+		switch {
+		case context.Cause(ctx) == ErrIdle:
 			err = fmt.Errorf("no answer to the request: %w", ErrIdle)
-		}
-		unsent := !connected.Load() && dialed(err) && ctx.Err() == nil
-		cancel(nil)
-		if unsent {
+		case ctx.Err() == nil && unreached(err, req):
 			err = &LinkError{Unsent: true, Err: err}
 		}
+		cancel(nil)
 		return nil, err
 	}
 	w.left = c.idle
 	return &reply{resp: resp, body: &watched{ctx: ctx, src: resp.Body, watch: w}, watch: w, cancel: cancel}, nil
 }
 
-// dialed reports whether err says that no connection could be made.
-func dialed(err error) bool {
+// unreached reports whether err says that no connection could be made for a request. One to where it was redirected is
+// another matter, and what net/http sends again it may send again.
+func unreached(err error, req *http.Request) bool {
+	var at *url.Error
 	var op *net.OpError
-	return errors.As(err, &op) && op.Op == "dial"
+	return errors.As(err, &op) && op.Op == "dial" && errors.As(err, &at) && at.URL == req.URL.String()
 }
 
 // result reads what a whole answer holds. It names the type of a body that is no JSON at all, such as the login page of a proxy.

@@ -36,7 +36,7 @@ func (f *rpcFraming) frame(r *Request) (frame, error) {
 	id := f.last.Add(1)
 	return &rpcFrame{
 		id:  id,
-		try: try{verb: http.MethodPost, url: f.url, accept: "application/json", body: appendRequest(nil, r, id)},
+		try: try{verb: http.MethodPost, url: f.url, accept: "application/json", body: appendRequest(make([]byte, 0, len(r.Body)+96), r, id)},
 	}, nil
 }
 

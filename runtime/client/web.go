@@ -116,8 +116,12 @@ func (c *webConn) Close() {}
 // send sends the request and returns the answer if its status is 2xx, else an error. The caller closes it.
 func (c *webConn) send(ctx context.Context, r *Request, f frame) (*reply, error) {
 	var missing error
-	for _, t := range f.tries() {
-		req, err := t.request(ctx, r)
+	for i, t := range f.tries() {
+		header := r.Header
+		if i > 0 {
+			header = header.Clone() // the one before has its own
+		}
+		req, err := t.request(ctx, r, header)
 		if err != nil {
 			return nil, err
 		}
@@ -139,7 +143,7 @@ func (c *webConn) send(ctx context.Context, r *Request, f frame) (*reply, error)
 }
 
 // request makes the HTTP request with its headers.
-func (t *try) request(ctx context.Context, r *Request) (*http.Request, error) {
+func (t *try) request(ctx context.Context, r *Request, header http.Header) (*http.Request, error) {
 	var body io.Reader
 	if t.body != nil {
 		body = bytes.NewReader(t.body)
@@ -148,7 +152,7 @@ func (t *try) request(ctx context.Context, r *Request) (*http.Request, error) {
 	if err != nil {
 		return nil, err
 	}
-	req.Header = r.Header.Clone()
+	req.Header = header
 	if t.body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

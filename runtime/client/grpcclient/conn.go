@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"strings"
+	"sync"
 	"time"
 
 	"google.golang.org/grpc"
@@ -18,13 +19,27 @@ type conn struct {
 	target client.Target
 	secure bool
 	heard  *ear
+
+	mu     sync.Mutex
+	calls  int // under way
+	closed bool
 }
 
 // Secure reports whether connections are encrypted.
 func (c *conn) Secure() bool { return c.secure }
 
-// Close ends the connections.
-func (c *conn) Close() { _ = c.cc.Close() } // it was closed before at most
+// Close ends the connections, after the last call that is under way.
+func (c *conn) Close() { c.count(0, true) }
+
+// count takes note of a call that begins or ends, or of the wish to close.
+func (c *conn) count(more int, closed bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.calls, c.closed = c.calls+more, c.closed || closed
+	if c.closed && c.calls == 0 {
+		_ = c.cc.Close() // it was closed before at most
+	}
+}
 
 // Call makes a unary call.
 func (c *conn) Call(ctx context.Context, r *client.Request) ([]byte, error) {
@@ -71,9 +86,11 @@ type call struct {
 	caller context.Context
 	cancel context.CancelCauseFunc
 	opens  bool // its answer is a stream
+	over   sync.Once
 }
 
 func (c *conn) begin(ctx context.Context, r *client.Request) *call {
+	c.count(1, false)
 	call := &call{conn: c, caller: ctx, opens: r.Operation.Stream}
 	call.ctx, call.cancel = context.WithCancelCause(context.WithValue(ctx, progressKey{}, &call.progress))
 	call.ctx = metadata.NewOutgoingContext(call.ctx, metadataOf(r))
@@ -82,8 +99,11 @@ func (c *conn) begin(ctx context.Context, r *client.Request) *call {
 }
 
 func (c *call) end() {
-	c.watch.stop()
-	c.cancel(nil)
+	c.over.Do(func() {
+		c.watch.stop()
+		c.cancel(nil)
+		c.conn.count(-1, false)
+	})
 }
 
 // notOverHTTP2 are headers that HTTP/2 has no place for.

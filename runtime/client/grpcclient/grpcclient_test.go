@@ -298,10 +298,12 @@ func TestPingsAreHeartbeats(t *testing.T) {
 	pings := keepalive.ServerParameters{Time: time.Second} // no more often, says grpc-go
 	addr := serveCalls(t, handler, grpc.ForceServerCodecV2(raw{}), grpc.KeepaliveParams(pings))
 	n := 0
-	for _, err := range dial(t, addr, nil, client.IdleTimeout(2*time.Second)).SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: "t1"}) {
+	c := dial(t, addr, nil, client.IdleTimeout(2*time.Second))
+	for _, err := range c.SubscribeToTask(t.Context(), &a2a.SubscribeToTaskRequest{ID: "t1"}) {
 		if n++; err != nil {
 			t.Error(err)
 		}
+		c.Close() // which ends no call that is under way
 	}
 	if n != 2 || subscriptions.Load() != 1 {
 		t.Errorf("%d events of %d subscriptions", n, subscriptions.Load())
