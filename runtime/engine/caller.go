@@ -44,9 +44,9 @@ func revived(owner store.Owner) *runtime.Caller {
 }
 
 // permitted refuses a message for a skill that its sender may not use.
-func (c *Call) permitted(sk *skill) error {
-	if c.permit == nil || sk == nil {
+func (c *Call) permitted(skill string) error {
+	if c.permit == nil {
 		return nil
 	}
-	return c.permit(sk.ID)
+	return c.permit(skill)
 }

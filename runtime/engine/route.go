@@ -54,8 +54,10 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 			return target{}, k.noSkill("message", id)
 		}
 	}
-	if err := c.permitted(sk); err != nil {
-		return target{}, err
+	if sk != nil {
+		if err := c.permitted(sk.ID); err != nil {
+			return target{}, err
+		}
 	}
 	switch {
 	case sk != nil:

@@ -283,6 +283,9 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 	if err != nil {
 		return noTurn, err // R60: also for a foreign task (R34, R39)
 	}
+	if err := c.permitted(snap.Private.Skill); err != nil {
+		return noTurn, err
+	}
 	now := snap.Task.TaskInfo()
 	switch {
 	case info.ContextID != "" && info.ContextID != now.ContextID:
@@ -298,9 +301,6 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 	c.private = snap.Private
 	if c.skill = e.byID[snap.Private.Skill]; c.skill == nil {
 		return noTurn, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
-	}
-	if err := c.permitted(c.skill); err != nil {
-		return noTurn, err
 	}
 	if err := c.checkModes(); err != nil {
 		return noTurn, err

@@ -216,6 +216,9 @@ const (
 // ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and where older spoken
 // versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path != HealthPath && !s.allowReach(w, r) {
+		return
+	}
 	if s.beside != nil && s.beside.Calls(r) {
 		if s.allowHost(w, r) {
 			s.beside.ServeHTTP(w, r)
@@ -225,7 +228,7 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch path := r.URL.Path; {
 	case path == HealthPath:
 		s.serveHealth(w, r)
-	case !s.allowReach(w, r), !s.allowHost(w, r):
+	case !s.allowHost(w, r):
 	case s.paths[path]:
 		s.serveRPC(w, r)
 	case s.card.paths[path] != nil:

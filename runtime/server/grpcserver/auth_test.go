@@ -6,7 +6,9 @@ import (
 	"crypto/x509"
 	"errors"
 	"io"
+	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -179,6 +181,23 @@ func TestClientCertificatesCountInAllBindings(t *testing.T) {
 			if who := <-seen; who != "mtls|dns:ci.example" {
 				t.Errorf("%s: gRPC by %s", name, who)
 			}
+		}
+	}
+}
+
+// TestCallsOverNetHTTPStayAtHome, too, where an agent demands nothing: that way is no way around.
+func TestCallsOverNetHTTPStayAtHome(t *testing.T) {
+	s := newServer(t, testCard, []server.Skill{echo()})
+	t.Cleanup(func() { _ = s.Close() })
+	for ip, want := range map[string]int{"192.0.2.1": http.StatusForbidden, "127.0.0.1": http.StatusOK} {
+		ctx := context.WithValue(t.Context(), http.LocalAddrContextKey, net.Addr(&net.TCPAddr{IP: net.ParseIP(ip), Port: 80}))
+		r := httptest.NewRequestWithContext(ctx, "POST", "http://localhost"+operation(t, "1.0", runtime.RoleList).GRPC, strings.NewReader("\x00\x00\x00\x00\x00"))
+		r.Header.Set("Content-Type", "application/grpc")
+		r.ProtoMajor, r.ProtoMinor, r.Proto = 2, 0, "HTTP/2.0"
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		if w.Code != want {
+			t.Errorf("%s: %d %s", ip, w.Code, w.Body)
 		}
 	}
 }

@@ -1,0 +1,53 @@
+package arch
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// TestAttacksAreHeldByTestsThatAreThere: each line of the list in docs/security.md names some.
+func TestAttacksAreHeldByTestsThatAreThere(t *testing.T) {
+	there := map[string]bool{}
+	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
+		if err != nil || !strings.HasSuffix(path, "_test.go") {
+			return err
+		}
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(text), -1) {
+			there[filepath.Base(filepath.Dir(path))+"."+m[1]] = true
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	page, err := os.ReadFile("../../docs/security.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, list, found := strings.Cut(string(page), "| attack | test |\n|---|---|\n")
+	if !found {
+		t.Fatal("the page has no list")
+	}
+	for line := range strings.Lines(list) {
+		if !strings.HasPrefix(line, "|") {
+			break
+		}
+		tests := regexp.MustCompile("`(\\w+\\.Test\\w+)`").FindAllStringSubmatch(line, -1)
+		if len(tests) == 0 {
+			t.Errorf("no test holds %s", line)
+		}
+		for _, m := range tests {
+			if !there[m[1]] {
+				t.Errorf("%s is not there, which is to hold %s", m[1], line)
+			}
+		}
+	}
+}
