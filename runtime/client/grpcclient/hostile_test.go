@@ -17,9 +17,9 @@ import (
 )
 
 // frame is a message with its length before it, true or not.
-func frame(length int, text string) string {
+func frame(length uint32, text string) string {
 	head := make([]byte, 5)
-	binary.BigEndian.PutUint32(head[1:], uint32(length))
+	binary.BigEndian.PutUint32(head[1:], length)
 	return string(head) + text
 }
 
