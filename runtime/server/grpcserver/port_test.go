@@ -2,9 +2,11 @@ package grpcserver_test
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"crypto/x509"
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
 	"net/http"
@@ -14,9 +16,11 @@ import (
 	goruntime "runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/connectivity"
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/status"
 
@@ -32,13 +36,7 @@ const rpcBody = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"messa
 // One port answers gRPC and JSON over HTTP/1 and HTTP/2, in clear text and over TLS.
 func TestAllBindingsShareThePort(t *testing.T) {
 	pair := testcert.New(t, "127.0.0.1")
-	dir := t.TempDir()
-	cert, key := filepath.Join(dir, "cert"), filepath.Join(dir, "key")
-	for name, data := range map[string][]byte{cert: pair.Cert, key: pair.Key} {
-		if err := os.WriteFile(name, data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
+	cert, key := pairFiles(t, pair)
 	t.Run("clear text", func(t *testing.T) {
 		a := start(t, []server.Skill{echo()})
 		a.answersAll("http://", nil)
@@ -65,6 +63,19 @@ func TestAllBindingsShareThePort(t *testing.T) {
 			t.Errorf("clear text where TLS is spoken: %s %s", resp.Status, b)
 		}
 	})
+}
+
+// pairFiles writes a pair.
+func pairFiles(t *testing.T, pair testcert.Pair) (cert, key string) {
+	t.Helper()
+	dir := t.TempDir()
+	cert, key = filepath.Join(dir, "cert"), filepath.Join(dir, "key")
+	for name, data := range map[string][]byte{cert: pair.Cert, key: pair.Key} {
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cert, key
 }
 
 // answersAll calls over every binding and version of HTTP: one call of gRPC, two of JSON over each.
@@ -151,6 +162,56 @@ func TestAConnectionOfJSONMayCallGRPC(t *testing.T) {
 	_ = resp.Body.Close()
 	if !strings.Contains(string(b), "you said hello") || resp.Trailer.Get("Grpc-Status") != "0" {
 		t.Errorf("%s: %q with %v", resp.Status, b, resp.Trailer)
+	}
+}
+
+// A client may connect before it has anything to ask.
+func TestAConnectionMayBeReadyBeforeItIsUsed(t *testing.T) {
+	pair := testcert.New(t, "127.0.0.1")
+	cert, key := pairFiles(t, pair)
+	const patience = 200 * time.Millisecond
+	for name, tt := range map[string]struct {
+		server []server.Option
+		client []grpc.DialOption
+	}{
+		"clear text": {nil, nil},
+		"TLS":        {[]server.Option{server.WithTLS(cert, key)}, []grpc.DialOption{secure(pair)}},
+	} {
+		a := start(t, []server.Skill{echo()}, append(tt.server, server.WithLimits(server.Limits{Header: patience}))...)
+		c := a.dial(tt.client...)
+		c.Connect()
+		for state := c.GetState(); state != connectivity.Ready; state = c.GetState() {
+			if !c.WaitForStateChange(t.Context(), state) {
+				t.Fatalf("%s: %v", name, state)
+			}
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*patience)
+		if c.WaitForStateChange(ctx, connectivity.Ready) {
+			t.Errorf("%s: the connection is %v", name, c.GetState())
+		}
+		cancel()
+		if _, err := send(t.Context(), c, operation(t, "1.0", runtime.RoleSend), message("hello")); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A listener that fails ends everything.
+func TestAListenerThatFailsEndsTheServer(t *testing.T) {
+	s := newServer(t, testCard, []server.Skill{echo()})
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(context.Background(), ln) }()
+	a := &agent{Server: s, t: t, addr: ln.Addr().String()}
+	if _, err := send(t.Context(), a.dial(), operation(t, "1.0", runtime.RoleSend), message("hello")); err != nil {
+		t.Fatal(err)
+	}
+	_ = ln.Close()
+	if err := <-served; !errors.Is(err, net.ErrClosed) {
+		t.Error(err)
 	}
 }
 

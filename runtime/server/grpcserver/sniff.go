@@ -2,8 +2,10 @@ package grpcserver
 
 import (
 	"encoding/binary"
+	"errors"
 	"io"
 	"net"
+	"os"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
@@ -11,7 +13,8 @@ import (
 
 // A connection of HTTP/2 is ours if the first call on it is one of gRPC: its content type says so. Some clients send
 // nothing but the preface until they have heard the server's settings, so that an empty frame of them goes out where
-// nothing else has come. What the server behind says of settings comes later, which HTTP/2 allows.
+// nothing else has come. What the server behind says of settings comes later, which HTTP/2 allows. Who acknowledges them
+// and has no call yet keeps a connection ready for one, as clients of gRPC do.
 
 // mostRead is how much of a connection is looked at, in bytes: the preface, settings, and the headers of a first call.
 const mostRead = 4<<10 + 16<<10
@@ -38,6 +41,7 @@ type opening struct {
 	conn     io.ReadWriter
 	read     []byte // so far
 	prompted bool   // the settings have been sent
+	answered bool   // and acknowledged
 }
 
 // more reads on, until there are n bytes. It is false for more than is looked at.
@@ -74,13 +78,17 @@ func (o *opening) isGRPC() (bool, error) {
 	var headers []byte
 	for {
 		f, ok, err := o.frame(at)
+		if o.answered && len(o.read) == at && errors.Is(err, os.ErrDeadlineExceeded) {
+			return true, nil
+		}
 		if !ok {
 			return false, err
 		}
 		at += frameHeader + len(f.payload)
 		switch f.kind {
-		case http2.FrameSettings, http2.FrameWindowUpdate, http2.FramePriority, http2.FramePing:
-			continue
+		case http2.FrameSettings:
+			o.answered = o.answered || o.prompted && f.flags&http2.FlagSettingsAck != 0
+		case http2.FrameWindowUpdate, http2.FramePriority, http2.FramePing:
 		case http2.FrameHeaders, http2.FrameContinuation:
 			headers = append(headers, f.fragment()...)
 			if f.flags&http2.FlagHeadersEndHeaders != 0 {

@@ -16,6 +16,7 @@ import (
 type watch struct {
 	t     *transport
 	tick  time.Duration
+	began time.Time
 	now   atomic.Int64  // ticks
 	alarm chan struct{} // too much is being received
 
@@ -29,7 +30,7 @@ const slowestTick = time.Second
 func newWatch(t *transport) *watch {
 	limits := t.host.Limits()
 	tick := min(slowestTick, limits.Read/8, limits.Stall/8)
-	w := &watch{t: t, tick: max(tick, time.Millisecond), alarm: make(chan struct{}, 1)}
+	w := &watch{t: t, tick: max(tick, time.Millisecond), began: time.Now(), alarm: make(chan struct{}, 1)}
 	w.now.Store(1)
 	return w
 }
@@ -41,7 +42,7 @@ func (w *watch) run(ended <-chan struct{}) {
 	for {
 		select {
 		case <-ticker.C:
-			w.now.Add(1)
+			w.now.Store(1 + int64(time.Since(w.began)/w.tick))
 			w.end(w.late)
 		case <-w.alarm:
 			if w.waiting(2) {
