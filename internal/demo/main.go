@@ -46,7 +46,7 @@ func run(ctx context.Context) error {
 		{"Give the skills typed contracts and real handlers, and generate again", d.implement},
 		{"Build the agent and start it", d.start},
 		{"Talk to it through its generated client", d.talk},
-		{"Talk to it with one plain HTTP request, as any other program would", d.plain},
+		{"Talk to it with plain HTTP, as any other program would: over JSON-RPC, and over HTTP+JSON at the same URL", d.plain},
 		{"Make a typed client from nothing but the agent's URL, and call it", d.stranger},
 		{"Watch a task by a webhook that is down, and end the agent with kill -9 in the middle", d.crash},
 		{"Start it again on the same file: the task is tried again, and the webhook hears everything in order", d.recover},

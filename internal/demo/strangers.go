@@ -54,6 +54,33 @@ func (d *demo) plain(ctx context.Context) error {
 	if answer.ID != 7 || task.Status.State != "TASK_STATE_COMPLETED" || len(task.Artifacts) != 1 {
 		return fmt.Errorf("expected a completed task with one artifact")
 	}
+	return d.get(ctx, "/tasks?pageSize=1&status=TASK_STATE_COMPLETED")
+}
+
+// get asks over HTTP+JSON, which is below the same URL.
+func (d *demo) get(ctx context.Context, path string) error {
+	fmt.Printf("\n  > GET %s\n  > A2A-Version: 1.0\n", d.process.url+path)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, d.process.url+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	req.Header.Set("A2A-Version", "1.0")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer res.Body.Close()
+	var page struct {
+		Tasks []struct {
+			ID     string
+			Status struct{ State string }
+		}
+		TotalSize int
+	}
+	if err := json.NewDecoder(res.Body).Decode(&page); err != nil || len(page.Tasks) != 1 {
+		return fmt.Errorf("expected a page of one task, got %s with %d (%v)", res.Status, len(page.Tasks), err)
+	}
+	fmt.Printf("\n  < %s\n  < task %s is %s, the last of %d\n", res.Status, page.Tasks[0].ID, page.Tasks[0].Status.State, page.TotalSize)
 	return nil
 }
 
