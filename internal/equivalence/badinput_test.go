@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/tls"
 	"encoding/binary"
 	"fmt"
 	"io"
@@ -13,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"golang.org/x/net/http2"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
@@ -230,7 +227,9 @@ func badCalls() []badCall {
 // callRaw sends a call as it is, and returns its status.
 func (a *agent) callRaw(t *testing.T, c badCall) string {
 	t.Helper()
-	transport := &http2.Transport{AllowHTTP: true, DialTLSContext: func(ctx context.Context, network, _ string, _ *tls.Config) (net.Conn, error) {
+	var clearText http.Protocols
+	clearText.SetUnencryptedHTTP2(true)
+	transport := &http.Transport{Protocols: &clearText, DialContext: func(ctx context.Context, network, _ string) (net.Conn, error) {
 		return (&net.Dialer{}).DialContext(ctx, network, a.addr)
 	}}
 	defer transport.CloseIdleConnections()
