@@ -110,12 +110,13 @@ func (v *introspection) Verify(ctx context.Context, c auth.Credential) (auth.Cal
 
 var errInactive = errors.New("its issuer says that it is not active")
 
-// accept checks what the issuer says of a token. It need not say that the issuer is itself.
+// accept checks what the issuer says of a token. It need not say that the issuer is itself, nor a subject where that is
+// the client: oidc-provider does not.
 func (v *introspection) accept(c *claims) error {
 	if !c.active {
 		return errInactive
 	}
-	c.issuer = cmp.Or(c.issuer, v.terms.issuer)
+	c.issuer, c.subject = cmp.Or(c.issuer, v.terms.issuer), cmp.Or(c.subject, c.client)
 	return v.terms.check(c)
 }
 

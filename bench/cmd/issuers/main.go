@@ -1,0 +1,208 @@
+// Command issuers has an agent check tokens of a real issuer, oidc-provider from npm: JWTs by its keys, and others by asking it.
+package main
+
+import (
+	"bufio"
+	"context"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/token"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+const provider = "oidc-provider@9.13.3"
+
+//go:embed provider.mjs
+var script []byte
+
+// card is what an agent demands of callers: the scope "ask", and for its skill "run".
+const card = `{"name":"Desk","description":"for tests","version":"1","supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
+	"securitySchemes":{"idp":{"openIdConnectSecurityScheme":{"openIdConnectUrl":"ISSUER/.well-known/openid-configuration"}}},
+	"securityRequirements":[{"schemes":{"idp":{"list":["ask"]}}}],
+	"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],
+	"skills":[{"id":"run","name":"Run","description":"Runs.","tags":[],"securityRequirements":[{"schemes":{"idp":{"list":["run"]}}}]}]}`
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		fmt.Fprintln(os.Stderr, "issuers:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	issuer, stop, err := start(ctx)
+	if err != nil {
+		return err
+	}
+	defer stop()
+	for _, kind := range []string{"rsa", "ec", "opaque"} {
+		if err := try(ctx, issuer, kind); err != nil {
+			return fmt.Errorf("%s: %w", kind, err)
+		}
+		fmt.Println(provider, kind, "tokens: as they must be")
+	}
+	return nil
+}
+
+// start installs the issuer and runs it on a free port.
+func start(ctx context.Context) (issuer string, stop func(), err error) {
+	dir, err := os.MkdirTemp("", "issuer")
+	if err != nil {
+		return "", nil, err
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", nil, err
+	}
+	_, port, _ := net.SplitHostPort(ln.Addr().String())
+	_ = ln.Close()
+	if err := os.WriteFile(filepath.Join(dir, "provider.mjs"), script, 0o600); err != nil {
+		return "", nil, err
+	}
+	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--silent", provider)
+	install.Dir = dir
+	if out, err := install.CombinedOutput(); err != nil {
+		return "", nil, fmt.Errorf("install %s: %w: %s", provider, err, out)
+	}
+	node := exec.CommandContext(ctx, "node", "provider.mjs", port)
+	node.Dir = dir
+	out, err := node.StdoutPipe()
+	if err != nil {
+		return "", nil, err
+	}
+	if err := node.Start(); err != nil {
+		return "", nil, err
+	}
+	stop = func() { _, _ = node.Process.Kill(), node.Wait(); _ = os.RemoveAll(dir) }
+	for lines := bufio.NewScanner(out); lines.Scan(); {
+		if lines.Text() == "ready" {
+			return "http://127.0.0.1:" + port, stop, nil
+		}
+	}
+	stop()
+	return "", nil, errors.New("the issuer does not start")
+}
+
+// try calls an agent with tokens of a kind.
+func try(ctx context.Context, issuer, kind string) error {
+	const base = "https://agent.example/"
+	agent, err := newAgent(issuer, base+kind)
+	if err != nil {
+		return err
+	}
+	defer agent.Close()
+	for _, c := range []struct {
+		name, resource, scope, method string
+		status                        int
+	}{
+		{"right", base + kind, "ask run", "SendMessage", 200},
+		{"without the skill's scope", base + kind, "ask", "SendMessage", 403},
+		{"without the agent's scope", base + kind, "run", "ListTasks", 403},
+		{"for somebody else", base + "other/" + kind, "ask run", "ListTasks", 401},
+	} {
+		t, err := obtain(ctx, issuer, c.resource, c.scope)
+		if err != nil {
+			return err
+		}
+		for range 2 { // the second time it is known
+			if err := call(ctx, agent.URL, c.method, t, c.status); err != nil {
+				return fmt.Errorf("%s: %w", c.name, err)
+			}
+		}
+		if err := call(ctx, agent.URL, c.method, t[:len(t)-4]+"AAAA", 401); err != nil {
+			return fmt.Errorf("%s, changed: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+func newAgent(issuer, audience string) (*httptest.Server, error) {
+	verifier := token.JWT(token.Config{Audience: []string{audience}})
+	if strings.HasSuffix(audience, "/opaque") {
+		verifier = token.Introspection(token.IntrospectionConfig{Audience: []string{audience}, ClientID: "agent", ClientSecret: "agent-secret"})
+	}
+	p := a2a.Protocol()
+	c, err := p.DecodeCard([]byte(strings.ReplaceAll(card, "ISSUER", issuer)))
+	if err != nil {
+		return nil, err
+	}
+	says := server.Skill{ID: "run", Name: "Run", Run: func(ctx context.Context, _ *server.Task, _ any) ([]byte, error) {
+		caller := server.CallerFrom(ctx)
+		if want := issuer + "|app|client"; caller.Principal() != want {
+			return nil, fmt.Errorf("the caller is %s, not %s", caller.Principal(), want)
+		}
+		return []byte("done"), nil
+	}}
+	s, err := server.New(server.Config{Protocol: p, Card: c, Skills: []server.Skill{says}}, server.WithAuth(auth.Verifiers{"idp": verifier}),
+		server.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		return nil, err
+	}
+	return httptest.NewServer(s), nil
+}
+
+// obtain gets a token by client credentials.
+func obtain(ctx context.Context, issuer, resource, scope string) (string, error) {
+	form := url.Values{"grant_type": {"client_credentials"}, "scope": {scope}, "resource": {resource}}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, issuer+"/token", strings.NewReader(form.Encode()))
+	if err != nil {
+		return "", err
+	}
+	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	req.SetBasicAuth("app", "app-secret")
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return "", err
+	}
+	defer resp.Body.Close()
+	var got struct {
+		Token string `json:"access_token"`
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || got.Token == "" {
+		return "", fmt.Errorf("no token: %s %w", resp.Status, err)
+	}
+	return got.Token, nil
+}
+
+// call makes a call with a token, which has to get a status.
+func call(ctx context.Context, at, method, value string, want int) error {
+	params := `{}`
+	if method == "SendMessage" {
+		params = `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"go"}]}}`
+	}
+	body := `{"jsonrpc":"2.0","id":1,"method":"` + method + `","params":` + params + `}`
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, at, strings.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	req.Header.Set("Authorization", "Bearer "+value)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return err
+	}
+	defer resp.Body.Close()
+	answer, err := io.ReadAll(resp.Body)
+	if err != nil {
+		return err
+	}
+	if resp.StatusCode != want || want == 200 && !strings.Contains(string(answer), "TASK_STATE_COMPLETED") {
+		return fmt.Errorf("%s, want %d: %s %s", resp.Status, want, answer, resp.Header.Get("WWW-Authenticate"))
+	}
+	return nil
+}
