@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 )
 
@@ -92,29 +93,67 @@ func routed(rs routes, method, path string) string {
 
 // Whatever the path, it goes nowhere or to a route with that method, and a variable is never empty.
 func FuzzRoutes(f *testing.F) {
-	for _, p := range []string{"/tasks/a:cancel", "/%2f/tasks", "//", "/tasks/%zz", "/a/b/c:d:", ":", "/tasks/:subscribe"} {
+	for _, p := range []string{"/v1/tasks/a/pushNotificationConfigs/b", "/v1/task/a/pushNotificationConfigs", "/tasks/a:cancel", "/%2f/tasks", "//", "/tasks/%zz", "/a/b/c:d:", ":", "/tasks/:subscribe"} {
 		f.Add("POST", p)
 		f.Add("GET", p)
 	}
-	rs := routesOf(&runtime.Table{Operations: routedOperations()})
+	all := []routes{routesOf(&runtime.Table{Operations: routedOperations()})}
+	for _, v := range a2awires.Protocol().Versions {
+		if table := v.Over(runtime.BindingHTTP); table != nil {
+			all = append(all, routesOf(table), routesOf(table).orWithout(formerPrefix))
+		}
+	}
 	f.Fuzz(func(t *testing.T, method, path string) {
 		p, ok := readPath(path)
 		if !ok {
 			return
 		}
-		found, allowed := rs.find(method, p)
-		if found == nil {
-			if slices.Contains(allowed, method) {
-				t.Fatal("allowed and not found")
+		for _, rs := range all {
+			found, allowed := rs.find(method, p)
+			if (found != nil || allowed != nil) != rs.has(p) {
+				t.Fatalf("%s %q: has is %v, found %v, allowed %v", method, path, rs.has(p), found, allowed)
 			}
+			checkFound(t, method, p, found, allowed)
+		}
+	})
+}
+
+func checkFound(t *testing.T, method string, p restPath, found *route, allowed []string) {
+	t.Helper()
+	if found == nil {
+		if slices.Contains(allowed, method) {
+			t.Fatal("allowed and not found")
+		}
+		return
+	}
+	if !slices.Contains(found.methods(), method) {
+		t.Fatalf("%s goes to a route of %s", method, found.method)
+	}
+	for _, v := range found.vars {
+		if v.to > 0 && p.value(found, v) == "" {
+			t.Fatalf("%s is empty", v.name)
+		}
+	}
+}
+
+// Whatever template a definition has, no path breaks its route.
+func FuzzTemplates(f *testing.F) {
+	for _, template := range []string{"/{tenant}/tasks/{id=*}:cancel", "/v1/{name=tasks/*}", "/v1/{parent=task/*/pushNotificationConfigs}", "/files/{path=**}",
+		"/{a}{b}", "/{", "/}", "/:x", "/{x=}", "//", "/a:b/c:d", "/{a.b}/end:"} {
+		f.Add(template, "/v1/tasks/a")
+	}
+	f.Fuzz(func(t *testing.T, template, path string) {
+		rt := newRoute(queried, runtime.Route{Verb: "GET", Path: template})
+		p, ok := readPath(path)
+		if !ok {
 			return
 		}
-		if !slices.Contains(found.methods(), method) {
-			t.Fatalf("%s goes to a route of %s", method, found.method)
-		}
-		for _, v := range found.vars {
-			if v.to > 0 && p.value(found, v) == "" {
-				t.Fatalf("%s is empty", v.name)
+		for _, rt := range append(routes{rt}, routes{rt}.orWithout("v1")...) {
+			if !rt.match(p) {
+				continue
+			}
+			for _, v := range rt.vars {
+				p.value(rt, v)
 			}
 		}
 	})

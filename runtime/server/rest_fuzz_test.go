@@ -33,36 +33,43 @@ func fuzzed03(f *testing.F) *server.Server {
 	return s
 }
 
-// send03 sends a request without a version below the address of HTTP+JSON; nil if there is no such URL.
-func send03(s *server.Server, method, path string, body []byte) *httptest.ResponseRecorder {
+// sendREST sends a request below the address of HTTP+JSON; nil if there is no such URL.
+func sendREST(s *server.Server, method, path, version string, body []byte) *httptest.ResponseRecorder {
 	u, err := url.Parse("http://localhost/rest" + path)
 	if err != nil || u.Host != "localhost" {
 		return nil
 	}
 	r := httptest.NewRequest(http.MethodPost, "/", bytes.NewReader(body))
 	r.Method, r.URL, r.Host = method, u, "localhost"
+	if version != "" {
+		r.Header.Set("A2A-Version", version)
+	}
 	w := httptest.NewRecorder()
 	s.ServeHTTP(w, r)
 	return w
 }
 
-// FuzzBodiesOf03: whatever comes is answered in the shape of the binding, and nothing breaks.
-func FuzzBodiesOf03(f *testing.F) {
+// FuzzREST: whatever comes over HTTP+JSON, in 1.0 and 0.3, is answered in the shape of the binding, and nothing breaks.
+func FuzzREST(f *testing.F) {
 	s := fuzzed03(f)
 	for _, seed := range []struct{ path, body string }{
 		{"/v1/message:send", said("forecast")}, {"/message:send", `{"message":{"role":"user","parts":[{"kind":"data","data":{}}]}}`},
 		{"/v1/tasks/x/pushNotificationConfigs?configId=c", `{"config":{"config":{}}}`}, {"/v1/task/x/pushNotificationConfigs", `{"name":"tasks/x"}`},
 		{"/v1/tasks/a%2Fb:cancel", `{"name":"tasks/a/b"}`}, {"/v1/tasks/x:subscribe", ``}, {"/v1/tasks?status=working", ``},
+		{"/message:stream", message("x")}, {"/t/tasks?pageSize=1&status=TASK_STATE_WORKING&includeArtifacts=true", ``},
+		{"/tasks/x/pushNotificationConfigs", `{"url":"https://example.com","authentication":{"scheme":"Bearer"}}`}, {"/extendedAgentCard?tenant=t", ``},
 	} {
-		f.Add("POST", seed.path, []byte(seed.body))
-		f.Add("GET", seed.path, []byte(nil))
+		for _, version := range []string{"", "1.0", "0.3"} {
+			f.Add("POST", seed.path, version, []byte(seed.body))
+			f.Add("GET", seed.path, version, []byte(nil))
+		}
 	}
-	f.Fuzz(func(t *testing.T, method, path string, body []byte) {
-		w := send03(s, method, path, body)
+	f.Fuzz(func(t *testing.T, method, path, version string, body []byte) {
+		w := sendREST(s, method, path, version, body)
 		if w == nil {
 			return
 		}
-		if b := bytes.TrimSpace(w.Body.Bytes()); w.Code >= 400 && w.Header().Get("Content-Type") == "application/json" && !json.Valid(b) {
+		if b := bytes.TrimSpace(w.Body.Bytes()); w.Header().Get("Content-Type") == "application/json" && !json.Valid(b) {
 			t.Errorf("%s %q: %d %q", method, path, w.Code, b)
 		}
 		if w.Code >= 500 && w.Code != http.StatusNotImplemented && w.Code != http.StatusServiceUnavailable {
