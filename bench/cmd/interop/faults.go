@@ -32,6 +32,13 @@ var faults = []fault{
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "push delete", "it does not have the operation"},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "extended card", "it answers its public card"},
 
+	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "parts", "it cannot send a null in data, and loses a file's name and type"},
+	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "canceled twice", "it knows few errors but by names of classes that only its own agents write"},
+	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "ended task", "it knows few errors but by names of classes that only its own agents write"},
+	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "extended card", "its client never asks for it"},
+	{"a2a-java-sdk 0.3.3.Final", "", "0.3", grpcBinding, "parts", "it cannot send a null in data, and loses a file's name and type"},
+	{"a2a-java-sdk 0.3.3.Final", "", "0.3", grpcBinding, "extended card", "its client never asks for it"},
+
 	{"grpcurl 1.9.4", theirClient, "0.3", grpcBinding, "parts", noNames},
 
 	{"@a2a-js/sdk 1.3.0", "", "0.3", restBinding, "parts", noNames},

@@ -22,6 +22,7 @@ var peers = []*peer{
 	python("0.3.26", "03", all03, script{"push03.py", stories, isStory}, script{"notify03.py", hook, isHeard}),
 	javaScript("1.3.0", "", all, script{"forecast.mjs", weather, isForecast}, script{"push.mjs", stories, isStory}, script{"notify.mjs", hook, isHeard}),
 	javaScript("0.3.14", "03", all03, script{"push03.mjs", stories, isStory}, script{"notify03.mjs", hook, isHeard}),
+	java("0.3.3.Final", "java03", all03),
 	{name: "grpcurl 1.9.4", calls: []spoken{{"1.0", grpcBinding}, {"0.3", grpcBinding}}, client: inside(newCurlClient)},
 }
 
@@ -57,6 +58,20 @@ func javaScript(version, number string, speaks []spoken, scripts ...script) *pee
 			"@bufbuild/protobuf@2.17.0", "@grpc/grpc-js@1.14.7", "express@5.3.0"}},
 	}
 	return p.scripted([]string{"node"}, "call"+number+".mjs", "agent"+number+".mjs")
+}
+
+// java is the SDK on Maven Central. Its folder has a pom.xml with what it needs.
+func java(version, folder string, calls []spoken) *peer {
+	p := &peer{
+		name: "a2a-java-sdk " + version, needs: "mvn", calls: calls, files: []string{folder + "/pom.xml"},
+		install: [][]string{
+			{"mvn", "--quiet", "--batch-mode", "dependency:copy-dependencies", "-DoutputDirectory=lib"},
+			{"javac", "-nowarn", "-cp", "lib/*", "Call.java"},
+		},
+	}
+	p.scripted([]string{"java", "-cp", "lib/*:."}, "Call", "")
+	p.files[1] = folder + "/Call.java"
+	return p
 }
 
 // scripted makes client and agent of two scripts. A client gets the URL of an agent, a version and a binding, reads an ask a
