@@ -6,9 +6,9 @@ import (
 	"strings"
 )
 
-// ReadStatus reads the error in the body of an answer of HTTP+JSON: a google.rpc.Status, and what agents answer that have
-// another idea of it: the error object of JSON-RPC, the name of a type, problem details, words alone. Nil if it tells no
-// error that is known.
+// ReadStatus reads the error in the body of an answer of HTTP+JSON: a google.rpc.Status, and what agents answer that
+// have another idea of it: the error object of JSON-RPC, the name of a type, problem details, words alone. Nil if it
+// tells no error that is known.
 func ReadStatus(body []byte) *Error {
 	var in struct {
 		Error json.RawMessage `json:"error"`

@@ -10,8 +10,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Binding is a protocol binding that a client can speak: how requests and answers travel. What they mean, which interface
-// is called, and what is done about a stream that broke, is the client's and the same over each.
+// Binding is a protocol binding that a client can speak: how requests and answers travel. What they mean, which
+// interface is called, and what is done about a stream that broke, is the client's and the same over each.
 type Binding interface {
 	// Name is the protocolBinding of the interfaces that it is for (A2A 1.0 §5.8).
 	Name() string
@@ -35,8 +35,9 @@ type Target struct {
 
 // Conn calls one interface. It is safe for concurrent use.
 //
-// An error is a [*runtime.Error] where the agent gave one, a [*LinkError] when the connection could not be made or broke,
-// the cause of the context when that ended, or one of the binding's own, which may have a method TryLater() bool.
+// An error is a [*runtime.Error] where the agent gave one, a [*LinkError] when the connection could not be made or
+// broke, the cause of the context when that ended, or one of the binding's own, which may have a method TryLater()
+// bool.
 type Conn interface {
 	// Call carries out a request that has one answer. It returns what the operation reads; empty is no answer.
 	Call(ctx context.Context, r *Request) ([]byte, error)

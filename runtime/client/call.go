@@ -12,9 +12,9 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Call runs an operation that has one result. request and result are the generated ones. A request that names no tenant gets
-// that of the interface.
-// Errors: *runtime.Error from the agent, *HTTPError, or those of transport and context.
+// Call runs an operation that has one result. request and result are the generated ones. A request that names no
+// tenant gets that of the interface. Errors: *runtime.Error from the agent, *HTTPError, or those of transport and
+// context.
 func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOption) (any, error) {
 	result, err := c.call(ctx, m, c.complete(request), c.newCall(opts))
 	if err != nil {
@@ -97,7 +97,8 @@ type item struct {
 	size int    // bytes
 }
 
-// next returns the next item. io.EOF is the end the agent made, *LinkError a broken connection; any other error is final.
+// next returns the next item. io.EOF is the end the agent made, *LinkError a broken connection; any other error is
+// final.
 func (s *conn) next() (item, error) {
 	for {
 		i, err := s.Next()

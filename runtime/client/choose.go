@@ -25,10 +25,10 @@ type link struct {
 	until atomic.Int64 // time in Unix nanoseconds to which it is tried after the others
 }
 
-// choose selects the interfaces to call, in order: of the newest version that both sides speak those whose binding is linked,
-// as the card or [Prefer] orders them (R125). The first one is called; the others stand in for it where it cannot be
-// reached. They have its tenant, because requests name that, and its protection: what is encrypted is never sent in clear
-// text instead.
+// choose selects the interfaces to call, in order: of the newest version that both sides speak those whose binding is
+// linked, as the card or [Prefer] orders them (R125). The first one is called; the others stand in for it where it
+// cannot be reached. They have its tenant, because requests name that, and its protection: what is encrypted is never
+// sent in clear text instead.
 func (c *Client) choose(card runtime.Card) error {
 	c.card, c.info = card, card.CardInfo()
 	var failed error
@@ -66,12 +66,16 @@ func (c *Client) ordered() []runtime.Interface {
 	if len(c.prefer) == 0 {
 		return list
 	}
-	rank := func(i runtime.Interface) int {
-		return slices.IndexFunc(c.prefer, func(name string) bool { return strings.EqualFold(name, i.Binding) })
-	}
-	list = slices.DeleteFunc(list, func(i runtime.Interface) bool { return rank(i) < 0 })
-	slices.SortStableFunc(list, func(a, b runtime.Interface) int { return cmp.Compare(rank(a), rank(b)) })
+	list = slices.DeleteFunc(list, func(i runtime.Interface) bool { return c.rank(i.Binding) < 0 })
+	slices.SortStableFunc(list, func(a, b runtime.Interface) int {
+		return cmp.Compare(c.rank(a.Binding), c.rank(b.Binding))
+	})
 	return list
+}
+
+// rank is the place of a binding among the wanted ones, -1 if it is none of them.
+func (c *Client) rank(binding string) int {
+	return slices.IndexFunc(c.prefer, func(name string) bool { return strings.EqualFold(name, binding) })
 }
 
 // link makes a link of an interface, nil if the client does not speak its binding or it is not of the version. Only
@@ -97,7 +101,10 @@ func (c *Client) link(i runtime.Interface, v *runtime.Version) (*link, error) {
 
 // target is what a binding has to know of the client.
 func (c *Client) target(url string) Target {
-	return Target{URL: url, Secure: c.atHTTPS || c.hasHTTPS(url), HTTP: c.guarded(false), Idle: c.idle, MaxResponse: c.maxResponse, MaxEvent: c.maxEvent}
+	return Target{
+		URL: url, Secure: c.atHTTPS || c.hasHTTPS(url), HTTP: c.guarded(false),
+		Idle: c.idle, MaxResponse: c.maxResponse, MaxEvent: c.maxEvent,
+	}
 }
 
 // hasHTTPS reports whether the card has an interface at https on the host and port of an address without a scheme.
@@ -113,20 +120,22 @@ func (c *Client) hasHTTPS(address string) bool {
 func (c *Client) nothingSpoken() error {
 	name := printable([]byte(c.info.Name))
 	if len(c.info.Interfaces) == 0 {
-		return fmt.Errorf("the card of agent %q declares no supportedInterfaces: it was made for another protocol version than %s", name, c.spoken())
+		return fmt.Errorf("the card of agent %q declares no supportedInterfaces: "+
+			"it was made for another protocol version than %s", name, c.spoken())
 	}
 	var offers []string
 	for _, i := range c.info.Interfaces {
 		offers = append(offers, i.Binding+" "+i.Version+" at "+i.URL)
 	}
-	return fmt.Errorf("agent %q has no interface that this client speaks (%s); it offers %s", name, c.speaks(), printable([]byte(strings.Join(offers, ", "))))
+	return fmt.Errorf("agent %q has no interface that this client speaks (%s); it offers %s",
+		name, c.speaks(), printable([]byte(strings.Join(offers, ", "))))
 }
 
 // speaks lists bindings and versions: "JSONRPC 1.0, 0.3, HTTP+JSON 1.0".
 func (c *Client) speaks() string {
 	var all []string
 	for _, b := range c.bindings {
-		if len(c.prefer) > 0 && !slices.ContainsFunc(c.prefer, func(name string) bool { return strings.EqualFold(name, b.Name()) }) {
+		if len(c.prefer) > 0 && c.rank(b.Name()) < 0 {
 			continue
 		}
 		for _, v := range c.protocol.Versions {
@@ -164,7 +173,8 @@ func webURL(s string) (*url.URL, error) {
 	return u, nil
 }
 
-// Method names an operation: by its role, whatever a version calls it, or by its JSON-RPC name when the runtime knows no role for it.
+// Method names an operation: by its role, whatever a version calls it, or by its JSON-RPC name when the runtime knows
+// no role for it.
 type Method struct {
 	Role runtime.Role
 	RPC  string

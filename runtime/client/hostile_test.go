@@ -247,7 +247,7 @@ func TestNothingCrossesHosts(t *testing.T) {
 func TestRedirectsWithinTheHostAreFollowed(t *testing.T) {
 	over(t, func(t *testing.T, binding string) {
 		moved := func(w http.ResponseWriter, r *http.Request, _ request) {
-			http.Redirect(w, r, r.URL.Path+"?moved=1", 307)
+			http.Redirect(w, r, r.URL.Path+"?moved=1", http.StatusTemporaryRedirect)
 		}
 		f := newFake(t, binding, map[string][]reply{"SendMessage": {moved, result(`{"task":` + taskT1 + `}`)}})
 		if _, err := chat.Call(t.Context(), f.dial(rpc.DefaultHeader("X-Key", "k")), rpc.Say("hi")); err != nil {

@@ -16,7 +16,8 @@ import (
 // linger is how long a stream may stay open after its last event, so that the connection can be used again.
 const linger = time.Second
 
-// reply is the answer to one HTTP request. Every wait for its bytes is watched, so that it ends with the context or the idle time.
+// reply is the answer to one HTTP request. Every wait for its bytes is watched, so that it ends with the context or
+// the idle time.
 type reply struct {
 	resp   *http.Response // whose body is read through body
 	body   *watched
@@ -61,7 +62,8 @@ func unreached(err error, req *http.Request) bool {
 	return errors.As(err, &op) && op.Op == "dial" && errors.As(err, &at) && at.URL == req.URL.String()
 }
 
-// result reads what a whole answer holds. It names the type of a body that is no JSON at all, such as the login page of a proxy.
+// result reads what a whole answer holds. It names the type of a body that is no JSON at all, such as the login page
+// of a proxy.
 func (r *reply) result(f frame, limit int) ([]byte, error) {
 	body, err := r.read(limit)
 	if err != nil {
@@ -119,7 +121,8 @@ func (r *reply) drain() {
 // ends like silence.
 const PerByte = time.Millisecond
 
-// watchdog cancels a request on which nothing arrives. It runs only while a read waits, so that a slow consumer is no idle agent.
+// watchdog cancels a request on which nothing arrives. It runs only while a read waits, so that a slow consumer is no
+// idle agent.
 type watchdog struct {
 	idle   time.Duration // ≤ 0: never
 	left   time.Duration // of the time to wait

@@ -69,8 +69,8 @@ func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route,
 	return nil, "", err
 }
 
-// hidden reports whether a tenant stands where the first route has a literal: "tasks" cannot be told from one (T57), and
-// goes into the query or the body.
+// hidden reports whether a tenant stands where the first route has a literal: "tasks" cannot be told from one (T57),
+// and goes into the query or the body.
 func hidden(template, path, first string) bool {
 	if !strings.HasPrefix(template, "/{") {
 		return false
@@ -104,8 +104,8 @@ func expand(template string, fields wire.Object) (path string, n int, err error)
 	}
 }
 
-// segments encodes a value that is a part of a path. It is false if the value is empty or not as the pattern has it: "*"
-// is one segment, "tasks/*" two, whatever is in the last one, and "**" all that are left.
+// segments encodes a value that is a part of a path. It is false if the value is empty or not as the pattern has it:
+// "*" is one segment, "tasks/*" two, whatever is in the last one, and "**" all that are left.
 func segments(pattern, value string) (string, bool) {
 	var path []string
 	for part, rest, more := strings.Cut(pattern, "/"); ; part, rest, more = strings.Cut(rest, "/") {
@@ -173,8 +173,8 @@ func bound(route *runtime.Route, name string) bool {
 	}
 }
 
-// appendQuery appends the pairs of a query that say a field: its text; JSON where the operation has it so; each element of
-// a list; each member of a message, under a dotted name.
+// appendQuery appends the pairs of a query that say a field: its text; JSON where the operation has it so; each
+// element of a list; each member of a message, under a dotted name.
 func appendQuery(query []string, op *runtime.Operation, name string, value wire.Value) []string {
 	switch value.Kind() {
 	case wire.KindNull, wire.KindNone:
@@ -223,8 +223,9 @@ func sameName(a, b string) bool {
 	return strings.EqualFold(strings.ReplaceAll(a, "_", ""), strings.ReplaceAll(b, "_", ""))
 }
 
-// escape encodes all but the unreserved characters of RFC 3986, for a segment of a path and for a query alike: ":" would
-// begin an action, "/" another segment, "," another element of a list, and dots alone would be taken for a way up.
+// escape encodes all but the unreserved characters of RFC 3986, for a segment of a path and for a query alike: ":"
+// would begin an action, "/" another segment, "," another element of a list, and dots alone would be taken for a way
+// up.
 func escape(s string) string {
 	if s == "." || s == ".." {
 		return strings.ReplaceAll(s, ".", "%2E")

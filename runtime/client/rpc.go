@@ -34,10 +34,8 @@ type rpcFraming struct {
 
 func (f *rpcFraming) frame(r *Request) (frame, error) {
 	id := f.last.Add(1)
-	return &rpcFrame{
-		id:  id,
-		try: try{verb: http.MethodPost, url: f.url, accept: "application/json", body: appendRequest(make([]byte, 0, len(r.Body)+96), r, id)},
-	}, nil
+	body := appendRequest(make([]byte, 0, len(r.Body)+96), r, id)
+	return &rpcFrame{id: id, try: try{verb: http.MethodPost, url: f.url, accept: "application/json", body: body}}, nil
 }
 
 // rpcFrame is a request with the id that its answers have.

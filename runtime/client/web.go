@@ -68,8 +68,8 @@ func (c *webConn) Call(ctx context.Context, r *Request) ([]byte, error) {
 	return result, err
 }
 
-// nothing is what no result, or null, stands for: that of an operation without one (T61), or an empty list, which is an array
-// in 0.3 and null from a2a-go 2.4.0.
+// nothing is what no result, or null, stands for: that of an operation without one (T61), or an empty list, which is
+// an array in 0.3 and null from a2a-go 2.4.0.
 func nothing(op *runtime.Operation) []byte {
 	if list := []byte("[]"); op.Role == runtime.RolePushList {
 		if _, err := op.Read(list); err == nil {

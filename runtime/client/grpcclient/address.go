@@ -17,8 +17,8 @@ type address struct {
 }
 
 // address reads the URL of an interface. Cards have "host:port" (A2A 1.0 §10), a name as grpc-go resolves it
-// ("dns:///host:port"), or a URL: encrypted with https and grpcs, in clear text with http and grpc. gRPC has no paths, and
-// that of a URL does not count.
+// ("dns:///host:port"), or a URL: encrypted with https and grpcs, in clear text with http and grpc. gRPC has no
+// paths, and that of a URL does not count.
 func (b *binding) address(t client.Target) (address, error) {
 	open := !b.clear && (b.tls != nil || t.Secure)
 	scheme, rest, found := strings.Cut(t.URL, ":")

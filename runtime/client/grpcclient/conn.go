@@ -60,7 +60,8 @@ func (c *conn) Call(ctx context.Context, r *client.Request) ([]byte, error) {
 func (c *conn) Open(ctx context.Context, r *client.Request) (client.Stream, error) {
 	call := c.begin(ctx, r)
 	call.watch.start()
-	s, err := c.cc.NewStream(call.ctx, &grpc.StreamDesc{ServerStreams: true}, r.Operation.GRPC, grpc.MaxCallRecvMsgSize(c.target.MaxEvent))
+	desc, limit := &grpc.StreamDesc{ServerStreams: true}, grpc.MaxCallRecvMsgSize(c.target.MaxEvent)
+	s, err := c.cc.NewStream(call.ctx, desc, r.Operation.GRPC, limit)
 	if err == nil {
 		err = s.SendMsg(&r.Body)
 	}
@@ -107,7 +108,10 @@ func (c *call) end() {
 }
 
 // notOverHTTP2 are headers that HTTP/2 has no place for.
-var notOverHTTP2 = map[string]bool{"connection": true, "host": true, "keep-alive": true, "transfer-encoding": true, "content-length": true, "upgrade": true}
+var notOverHTTP2 = map[string]bool{
+	"connection": true, "content-length": true, "host": true, "keep-alive": true, "transfer-encoding": true,
+	"upgrade": true,
+}
 
 // metadataOf are the headers of a request as metadata.
 func metadataOf(r *client.Request) metadata.MD {

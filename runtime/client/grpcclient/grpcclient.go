@@ -2,9 +2,9 @@
 //
 //	client.New(ctx, url, rpc.Use(grpcclient.Binding()))
 //
-// It uses grpc-go's own transport with the codecs of the protocol package. What calls mean, which interface is called and
-// what is done about a broken stream is package client's to say, as over any binding; here are the frames, the metadata
-// and the statuses. gRPC has no ids of events: a broken stream goes on with the task as it stands.
+// It uses grpc-go's own transport with the codecs of the protocol package. What calls mean, which interface is called
+// and what is done about a broken stream is package client's to say, as over any binding; here are the frames, the
+// metadata and the statuses. gRPC has no ids of events: a broken stream goes on with the task as it stands.
 package grpcclient
 
 import (

@@ -15,8 +15,10 @@ import (
 
 // ear counts what comes in over the connections to an agent.
 type ear struct {
-	data  atomic.Int64 // bytes of messages
-	pings atomic.Int64 // of the agent: the heartbeats of gRPC. Answers to ours say nothing, grpc-go asks whenever data come
+	data atomic.Int64 // bytes of messages
+	// pings are those of the agent: the heartbeats of gRPC. Answers to ours say nothing, because grpc-go asks whenever
+	// data come.
+	pings atomic.Int64
 }
 
 // listening are credentials whose connections are listened to.
@@ -26,7 +28,9 @@ type listening struct {
 }
 
 // ClientHandshake wraps the connection that was made.
-func (l listening) ClientHandshake(ctx context.Context, authority string, raw net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (l listening) ClientHandshake(
+	ctx context.Context, authority string, raw net.Conn,
+) (net.Conn, credentials.AuthInfo, error) {
 	c, info, err := l.TransportCredentials.ClientHandshake(ctx, authority, raw)
 	if err != nil {
 		return nil, nil, err
