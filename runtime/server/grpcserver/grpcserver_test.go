@@ -293,3 +293,34 @@ func TestUserCodeThatBreaksIsContained(t *testing.T) {
 		}
 	}
 }
+
+// 0.3 names tasks by paths, and a history length of 0, which is none in its proto, is the whole history.
+func TestTasksOf03HaveNames(t *testing.T) {
+	c := start(t, []server.Skill{count()}).dial()
+	got, err := send(t.Context(), c, operation(t, "0.3", runtime.RoleSend), message("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := got.(runtime.Task).TaskInfo().ID
+	get := operation(t, "0.3", runtime.RoleGet)
+	for name, want := range map[string]codes.Code{"tasks/" + id: codes.OK, "tasks/none": codes.NotFound, "elsewhere/" + id: codes.NotFound} {
+		var w wire.ProtoWriter
+		w.Reset(nil)
+		w.String(1<<3|2, name)
+		in, err := w.Done()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out []byte
+		if err := c.Invoke(t.Context(), get.GRPC, &in, &out); status.Code(err) != want {
+			t.Errorf("%s: %v", name, err)
+		}
+		if want != codes.OK {
+			continue
+		}
+		task, err := get.Read(out)
+		if err != nil || task.(runtime.Task).TaskInfo().History != 1 {
+			t.Errorf("%s: %+v, %v", name, task, err)
+		}
+	}
+}

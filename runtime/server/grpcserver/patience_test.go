@@ -130,6 +130,22 @@ func TestALargeAnswerThatNobodyTakesIsDropped(t *testing.T) {
 	}
 }
 
+// The same holds for a call that net/http brings, whose connection may be of use to others.
+func TestAnAnswerOverNetHTTPThatNobodyTakesIsDropped(t *testing.T) {
+	a := start(t, []server.Skill{large()}, server.WithLimits(server.Limits{Stall: 300 * time.Millisecond}))
+	op := operation(t, "1.0", runtime.RoleSend)
+	in, err := op.AppendRequest(nil, message("go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := a.connect(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
+	p.request("/rpc", "application/json", true)
+	p.call(op.GRPC, in, 0)
+	if got := p.status(10 * time.Second); got != http2.ErrCodeInternal.String() {
+		t.Errorf("the call ends with %q", got)
+	}
+}
+
 // Messages that come at the same time have a budget: when it is used up they are refused, to come again.
 func TestMessagesThatComeHaveABudget(t *testing.T) {
 	a := start(t, []server.Skill{echo()}, server.WithLimits(server.Limits{Bodies: 256 << 10}))

@@ -55,18 +55,26 @@ func (p *peer) call(method string, message []byte, cut int) {
 	p.send(method, frame[:len(frame)-cut], cut == 0)
 }
 
-// send begins a call, with data.
-func (p *peer) send(method string, data []byte, whole bool) {
+// request sends headers, with which a request may end.
+func (p *peer) request(path, contentType string, whole bool) {
 	p.t.Helper()
 	p.headers.Reset()
 	for _, h := range [][2]string{
-		{":method", "POST"}, {":scheme", "http"}, {":path", method}, {":authority", "localhost"},
-		{"content-type", "application/grpc"}, {"grpc-encoding", "gzip"}, {"te", "trailers"},
+		{":method", "POST"}, {":scheme", "http"}, {":path", path}, {":authority", "localhost"},
+		{"content-type", contentType}, {"grpc-encoding", "gzip"}, {"te", "trailers"},
 	} {
 		p.must(p.enc.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}))
 	}
-	p.stream++
-	p.must(p.WriteHeaders(http2.HeadersFrameParam{StreamID: p.stream, BlockFragment: p.headers.Bytes(), EndHeaders: true}))
+	p.stream += 1 + p.stream%2
+	p.must(p.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: p.stream, BlockFragment: p.headers.Bytes(), EndHeaders: true, EndStream: whole,
+	}))
+}
+
+// send begins a call, with data.
+func (p *peer) send(method string, data []byte, whole bool) {
+	p.t.Helper()
+	p.request(method, "application/grpc", false)
 	for {
 		n := min(len(data), 16<<10)
 		p.must(p.WriteData(p.stream, whole && n == len(data), data[:n]))
@@ -74,7 +82,6 @@ func (p *peer) send(method string, data []byte, whole bool) {
 			break
 		}
 	}
-	p.stream++
 }
 
 // part is call with the beginning of a message.
@@ -98,12 +105,12 @@ func (p *peer) status(within time.Duration) string {
 			fields, err := p.dec.DecodeFull(f.HeaderBlockFragment())
 			p.must(err)
 			for _, h := range fields {
-				if h.Name == "grpc-status" && f.StreamID == p.stream-1 {
+				if h.Name == "grpc-status" && f.StreamID == p.stream {
 					return h.Value
 				}
 			}
 		case *http2.RSTStreamFrame:
-			if f.StreamID == p.stream-1 {
+			if f.StreamID == p.stream {
 				return f.ErrCode.String()
 			}
 		}
