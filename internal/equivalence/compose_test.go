@@ -46,10 +46,11 @@ func (s *session) compose(word, request string) (c call, op *runtime.Operation, 
 	if err != nil {
 		return c, op, err
 	}
-	if c.request, err = c.op.AppendRequest(nil, s.generated(wanted)); err != nil {
+	words := s.speaker.words(c.op)
+	if c.request, err = words.AppendRequest(nil, s.generated(wanted)); err != nil {
 		return c, op, err
 	}
-	said, err := c.op.Decode(c.request)
+	said, err := words.Decode(c.request)
 	if err == nil && !sameWish(wanted, said) {
 		err = errNoWord
 	}

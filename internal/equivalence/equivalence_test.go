@@ -88,15 +88,21 @@ func (c *comparison) refer(t *testing.T) {
 
 func same(h heard) (heard, error) { return h, nil }
 
+// unsaid are the steps for which a speaker had no words.
+func unsaid(all []heard) map[int]bool {
+	steps := map[int]bool{}
+	for _, h := range all {
+		if h.text == errNoWord.Error() {
+			steps[h.step] = true
+		}
+	}
+	return steps
+}
+
 // compare holds a speaker to what the first one heard.
 func (c *comparison) compare(t *testing.T, sp *speaker, n *tally) {
 	got := c.hear(t, sp)
-	skip := map[int]bool{}
-	for _, h := range got {
-		if h.text == errNoWord.Error() {
-			skip[h.step] = true
-		}
-	}
+	skip, none := unsaid(got), unsaid(c.want)
 	hub, heardAs, wantedAs := c.p.Versions[0], c.classes(sp).detailed, c.classes(c.first).detailed
 	if sp.version.Rules.PlainErrors {
 		heardAs, wantedAs = c.classes(sp).plain, c.classes(c.first).plain
@@ -105,7 +111,7 @@ func (c *comparison) compare(t *testing.T, sp *speaker, n *tally) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	exact, err := lines(hub, c.want, nil, same, c.classes(c.first).detailed)
+	exact, err := lines(hub, c.want, none, same, c.classes(c.first).detailed)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -32,9 +32,11 @@ type speaker struct {
 // manner is what clients of HTTP+JSON do one way or the other.
 type manner struct {
 	name       string
-	snakeCase  bool // names of query parameters
-	tenantPath bool // the tenant stands in the path
-	postToJoin bool // a subscription is a POST
+	snakeCase  bool   // names of query parameters
+	tenantPath bool   // the tenant stands in the path
+	postToJoin bool   // a subscription is a POST
+	schemaJSON bool   // messages are sent in the JSON of the version's schema instead of that of its proto
+	version    string // the only one that is spoken so; "": all
 }
 
 func (s *speaker) String() string {
@@ -149,6 +151,15 @@ var definition = sync.OnceValues(func() (protoreflect.FileDescriptor, error) {
 	return prototest.Compile(string(src))
 })
 
+// words are those in which a speaker writes a request: mostly those of its table.
+func (s *speaker) words(op *runtime.Operation) *runtime.Operation {
+	if !s.manner.schemaJSON || op.Role != runtime.RoleSend && op.Role != runtime.RoleStream {
+		return op
+	}
+	i := slices.IndexFunc(s.version.Operations, func(o *runtime.Operation) bool { return o.Role == op.Role })
+	return s.version.Operations[i]
+}
+
 // routed reports whether an operation can be called over the speaker's binding.
 func (s *speaker) routed(op *runtime.Operation) bool {
 	switch s.binding {
@@ -180,6 +191,9 @@ func speakers(p *runtime.Protocol) (list []*speaker) {
 				continue
 			}
 			for _, m := range manners[binding] {
+				if m.version != "" && m.version != v.Name {
+					continue
+				}
 				s := &speaker{version: v, table: table, binding: binding, encoding: encodingOf(v, table), manner: m}
 				s.link = func(a *agent) (link, error) { return links[binding](s, a) }
 				list = append(list, s)
@@ -199,7 +213,10 @@ func encodingOf(v *runtime.Version, table *runtime.Table) string {
 	return "json"
 }
 
-const otherManner = "snake_case, tenant in the path, POST to subscribe"
+const (
+	otherManner  = "snake_case, tenant in the path, POST to subscribe"
+	schemaManner = "messages with kind and parts"
+)
 
 // manners are those with which each binding is spoken.
 var manners = map[string][]manner{
@@ -207,6 +224,7 @@ var manners = map[string][]manner{
 	runtime.BindingHTTP: {
 		{},
 		{name: otherManner, snakeCase: true, tenantPath: true, postToJoin: true},
+		{name: schemaManner, version: "0.3", schemaJSON: true},
 	},
 	runtime.BindingGRPC: {{}},
 }
