@@ -18,7 +18,7 @@ func (h holding) within(o holding) bool   { return h.tasks <= o.tasks && h.bytes
 type ledger struct {
 	accounts map[string]*account
 	owners   map[store.Owner]*owner
-	all      *account // of everybody
+	all      *account // of everybody: the sum of those in the file
 	changed  map[*account]struct{}
 	moved    map[*owner]struct{}
 }
@@ -44,6 +44,13 @@ const mostOwners = 10_000
 
 func (l *ledger) forget() { *l = ledger{} }
 
+// shrink forgets who holds what, once that is written, but not what all hold together: to add that up takes as long as
+// there are accounts.
+func (l *ledger) shrink() {
+	clear(l.accounts)
+	clear(l.owners)
+}
+
 // emptyTask is how much a task weighs beside its bytes, so that many small ones count, too.
 const emptyTask = 6 << 10
 
@@ -66,7 +73,9 @@ func (l *ledger) ready(w *writer) error {
 		changed: map[*account]struct{}{}, moved: map[*owner]struct{}{},
 	}
 	all := new(account)
-	if err := w.query(accountColumns+"WHERE n=0", all.scan); err != nil {
+	const sums = `SELECT 0, coalesce(sum(tasks),0), coalesce(sum(bytes),0), coalesce(sum(restedtasks),0),
+		coalesce(sum(restedbytes),0), coalesce(sum(pushes),0), 0 FROM account`
+	if err := w.query(sums, all.scan); err != nil {
 		return err
 	}
 	l.all = all
@@ -82,7 +91,7 @@ func (l *ledger) account(w *writer, principal string) (*account, error) {
 		return a, nil
 	}
 	a := new(account)
-	if err := w.query(accountColumns+"WHERE principal=? AND n>0", a.scan, principal); err != nil {
+	if err := w.query(accountColumns+"WHERE principal=?", a.scan, principal); err != nil {
 		return nil, err
 	}
 	if a.n == 0 {
@@ -131,8 +140,9 @@ var none meta
 // move notes that a task of an owner has become another; none is before its creation and after its end.
 func (l *ledger) move(o *owner, from, to *meta) {
 	if from.holding() != to.holding() || from.rest != to.rest {
-		l.carry(o.account, from, to)
-		l.carry(l.all, from, to)
+		o.account.carry(from, to)
+		l.all.carry(from, to)
+		l.changed[o.account] = struct{}{}
 	}
 	if from.state == to.state && from.version != 0 && to.version != 0 {
 		return
@@ -148,8 +158,8 @@ func (l *ledger) move(o *owner, from, to *meta) {
 	l.moved[o] = struct{}{}
 }
 
-// carry notes in an account that a task has become another.
-func (l *ledger) carry(a *account, from, to *meta) {
+// carry notes that a task has become another.
+func (a *account) carry(from, to *meta) {
 	before, after := from.holding(), to.holding()
 	a.held = a.held.plus(after).minus(before)
 	if from.rest != active {
@@ -158,15 +168,13 @@ func (l *ledger) carry(a *account, from, to *meta) {
 	if to.rest != active {
 		a.rested = a.rested.plus(after)
 	}
-	l.changed[a] = struct{}{}
 }
 
 // addPushes counts push configurations.
 func (l *ledger) addPushes(a *account, n int64) {
-	for _, a := range []*account{a, l.all} {
-		a.pushes += n
-		l.changed[a] = struct{}{}
-	}
+	a.pushes += n
+	l.all.pushes += n
+	l.changed[a] = struct{}{}
 }
 
 // holding is what the account holds for the task.
@@ -259,7 +267,7 @@ func (w *writer) evictOfHeaviest() (ok bool, err error) {
 		return false, err
 	}
 	var heaviest []string
-	err = w.query("SELECT principal FROM account INDEXED BY account_weight WHERE restedtasks>0 AND n>0 ORDER BY weight DESC LIMIT 8",
+	err = w.query("SELECT principal FROM account INDEXED BY account_weight WHERE restedtasks>0 ORDER BY weight DESC LIMIT 8",
 		func(v []value) error {
 			heaviest = append(heaviest, text(v[0]))
 			return nil

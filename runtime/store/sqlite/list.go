@@ -22,7 +22,7 @@ func (s *Store) List(ctx context.Context, of store.Owner, q store.Query) (page s
 }
 
 func (s *Store) list(c *conn, of store.Owner, q store.Query, cur store.Cursor) (page store.Page, err error) {
-	o, found, err := c.one("SELECT o.n FROM account a JOIN owner o ON o.account=a.n WHERE a.principal=? AND a.n>0 AND o.tenant=?",
+	o, found, err := c.one("SELECT o.n FROM account a JOIN owner o ON o.account=a.n WHERE a.principal=? AND o.tenant=?",
 		of.Principal, of.Tenant)
 	page.Tasks = []runtime.Task{}
 	if err != nil || !found {

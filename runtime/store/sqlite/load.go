@@ -36,7 +36,7 @@ func scanTask(v []value, me int64) (n int64, m meta) {
 // number returns the number of the task of a key.
 func (c *conn) number(key store.Key) (n int64, found bool, err error) {
 	return c.one(`SELECT t.n FROM account a JOIN owner o ON o.account=a.n JOIN task t ON t.owner=o.n
-		WHERE a.principal=? AND a.n>0 AND o.tenant=? AND t.id=?`, key.Owner.Principal, key.Owner.Tenant, key.Task)
+		WHERE a.principal=? AND o.tenant=? AND t.id=?`, key.Owner.Principal, key.Owner.Tenant, key.Task)
 }
 
 // meta reads a task without its content.

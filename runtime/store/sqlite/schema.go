@@ -17,7 +17,7 @@ const schema1 = `
 CREATE TABLE wire(n INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE);
 CREATE TABLE instance(n INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER NOT NULL, host TEXT NOT NULL, began INTEGER NOT NULL);
 
--- What is held: of one principal in all tenants (n 0: of all), and by state, of a principal in a tenant.
+-- What is held: of one principal in all tenants, and by state, of a principal in a tenant.
 CREATE TABLE account(n INTEGER PRIMARY KEY AUTOINCREMENT, principal TEXT UNIQUE, tasks INTEGER NOT NULL DEFAULT 0,
   bytes INTEGER NOT NULL DEFAULT 0, restedtasks INTEGER NOT NULL DEFAULT 0, restedbytes INTEGER NOT NULL DEFAULT 0,
   pushes INTEGER NOT NULL DEFAULT 0, weight INTEGER NOT NULL DEFAULT 0);
@@ -66,7 +66,6 @@ CREATE TABLE repeat(owner INTEGER, key TEXT, task TEXT NOT NULL, call INTEGER NO
   digest BLOB NOT NULL, until INTEGER NOT NULL, PRIMARY KEY(owner,key)) WITHOUT ROWID;
 CREATE INDEX repeat_until ON repeat(until);
 
-INSERT INTO account(n, principal) VALUES(0, NULL);
 `
 
 // formatOf returns the format of the file, 0 for a new one.

@@ -14,6 +14,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -351,9 +352,32 @@ func TestAFullDiskIsSaidAndLeavesNothingHalf(t *testing.T) {
 	integrity(t, s)
 }
 
+// heldByAll checks what the writer knows of everybody against the tasks that there are.
+func heldByAll(t testing.TB, s *Store) {
+	t.Helper()
+	err := s.write(ctx, func(w *writer) error {
+		if err := w.ledger.ready(w); err != nil {
+			return err
+		}
+		const all = `SELECT count(*), coalesce(sum(charged),0), (SELECT count(*) FROM push),
+			coalesce(sum(rest>0),0), coalesce(sum(CASE WHEN rest>0 THEN charged END),0) FROM task`
+		return w.query(all, func(v []value) error {
+			is := account{held: holding{num(v[0]), num(v[1])}, pushes: num(v[2]), rested: holding{num(v[3]), num(v[4])}}
+			if *w.ledger.all != is {
+				t.Errorf("the total is %+v, want %+v", *w.ledger.all, is)
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}
+
 // integrity has SQLite check the file, and holds the counts to what is there.
 func integrity(t testing.TB, s *Store) {
 	t.Helper()
+	heldByAll(t, s)
 	err := s.reading(ctx, func(c *conn) error {
 		var said string
 		if err := c.query("PRAGMA integrity_check", func(v []value) error { said += text(v[0]); return nil }); err != nil ||
@@ -361,12 +385,10 @@ func integrity(t testing.TB, s *Store) {
 			t.Errorf("the file: %s, %v", said, err)
 		}
 		for what, sql := range map[string]string{
-			"accounts": `SELECT count(*) FROM account a WHERE n>0 AND (tasks<>(SELECT count(*) FROM task WHERE account=a.n) OR
+			"accounts": `SELECT count(*) FROM account a WHERE (tasks<>(SELECT count(*) FROM task WHERE account=a.n) OR
 				bytes<>(SELECT coalesce(sum(charged),0) FROM task WHERE account=a.n) OR
 				restedtasks<>(SELECT count(*) FROM task WHERE account=a.n AND rest>0) OR
 				restedbytes<>(SELECT coalesce(sum(charged),0) FROM task WHERE account=a.n AND rest>0))`,
-			"the total": `SELECT count(*) FROM account WHERE n=0 AND (tasks<>(SELECT count(*) FROM task) OR
-				bytes<>(SELECT coalesce(sum(charged),0) FROM task))`,
 			"states":  "SELECT count(*) FROM usage u WHERE tasks<>(SELECT count(*) FROM task t WHERE t.owner=u.owner AND t.state=u.state)",
 			"orphans": "SELECT count(*) FROM event WHERE task NOT IN (SELECT n FROM task)",
 			"calls":   "SELECT count(*) FROM task t WHERE calls-done<>(SELECT count(*) FROM call WHERE task=t.n)",
@@ -511,6 +533,40 @@ func TestPlans(t *testing.T) {
 			"SCAN t") {
 			t.Errorf("%s\n%v, want %s:\n%s", sql, err, want, got)
 		}
+	}
+}
+
+// TestTheTotalIsAddedUpOnce: not again when callers come and go, which would take as long as there are callers.
+func TestTheTotalIsAddedUpOnce(t *testing.T) {
+	var later atomic.Int64
+	s := open(t, fresh(t), Options{Clock: func() time.Time { return start.Add(time.Duration(later.Load())) }})
+	for i := range 20 {
+		k := store.Key{Owner: store.Owner{Principal: fmt.Sprint("caller ", i)}, Task: "t"}
+		if _, err := s.Create(ctx, k, store.New{Task: proto.NewTask("t", "c", start)}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.Apply(ctx, k, 1, status("t", runtime.StateCompleted), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sums := 0
+	s.writer.before = func(sql string) error {
+		if strings.Contains(sql, "sum(tasks)") {
+			sums++
+		}
+		return nil
+	}
+	later.Store(int64(8 * 24 * time.Hour))
+	for more := true; more; {
+		var err error
+		if _, more, err = s.Sweep(ctx); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(t, s, "u")
+	heldByAll(t, s)
+	if sums > 0 || len(s.writer.ledger.accounts) != 1 {
+		t.Errorf("added up %d times, %d accounts are known", sums, len(s.writer.ledger.accounts))
 	}
 }
 

@@ -36,7 +36,7 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 			{dueForSweep, []any{int64(ended), now.Add(-o.Ended).UnixNano(), 1}},
 			{dueForSweep, []any{int64(parked), now.Add(-o.Parked).UnixNano(), 1}},
 			{"SELECT 1 FROM repeat INDEXED BY repeat_until WHERE until<=? LIMIT 1", []any{now.UnixNano()}},
-			{"SELECT 1 FROM account INDEXED BY account_empty WHERE tasks=0 AND n>0 LIMIT 1", nil},
+			{"SELECT 1 FROM account INDEXED BY account_empty WHERE tasks=0 LIMIT 1", nil},
 		} {
 			_, found, err := c.one(sql.text, sql.args...)
 			if some = some || found; err != nil {
@@ -98,7 +98,7 @@ func (w *writer) forgetOwners() error {
 	if err := w.ledger.flush(w); err != nil {
 		return err
 	}
-	const empty = `SELECT a.n FROM account a INDEXED BY account_empty WHERE a.tasks=0 AND a.n>0 AND NOT EXISTS(
+	const empty = `SELECT a.n FROM account a INDEXED BY account_empty WHERE a.tasks=0 AND NOT EXISTS(
 		SELECT 1 FROM owner o JOIN repeat r ON r.owner=o.n WHERE o.account=a.n) LIMIT ?`
 	var list []int64
 	err := w.query(empty, func(v []value) error {
@@ -116,7 +116,7 @@ func (w *writer) forgetOwners() error {
 		}
 	}
 	if len(list) > 0 {
-		w.ledger.forget()
+		w.ledger.shrink()
 	}
 	return err
 }

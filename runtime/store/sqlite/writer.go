@@ -229,8 +229,10 @@ func (w *writer) begin() error {
 	if version != w.foreign {
 		w.s.cache.clear()
 	}
-	if version != w.foreign || len(w.ledger.owners) > mostOwners {
+	if version != w.foreign {
 		w.ledger.forget()
+	} else if len(w.ledger.owners) > mostOwners {
+		w.ledger.shrink()
 	}
 	w.foreign = version
 	return nil
