@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -524,5 +525,38 @@ func TestThereIsNoWayAround(t *testing.T) {
 	_ = resp.Body.Close()
 	if resp.StatusCode != 401 {
 		t.Errorf("two Authorization headers: %s", resp.Status)
+	}
+}
+
+// TestAHiddenSkillDemandsWhatTheExtendedCardSays: the public one does not have it.
+func TestAHiddenSkillDemandsWhatTheExtendedCardSays(t *testing.T) {
+	skills := waiting()
+	skills[1].Hidden = true
+	public := authCard[:strings.Index(authCard, `,
+		{"id":"run"`)] + "]}"
+	s, err := server.New(server.Config{
+		Protocol: a2a.Protocol(), Card: readCard(t, public), Extended: readCard(t, authCard), Skills: skills,
+	}, server.WithLogger(slog.New(slog.DiscardHandler)), guards())
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := host(t, s)
+	named := message("go", `"metadata":{"skillId":"run"}`)
+	for who, want := range map[string]int{as("ann"): 200, as("eve"): 403, "X-API-Key: " + aKey: 401, "": 401} {
+		if v := a.rpc("SendMessage", named, who); v.status != want {
+			t.Errorf("%q: %d %s", who, v.status, v.body)
+		}
+	}
+}
+
+// TestAProxyThatKnowsTheCallerIsTrusted in the place of the card's demands, whatever generated code says of verifiers.
+func TestAProxyThatKnowsTheCallerIsTrusted(t *testing.T) {
+	a := start(t, authCard, waiting(), guards(), server.WithProxyIdentity(func(r *http.Request) (string, error) { return r.Header.Get("X-User"), nil }))
+	id := str(a.ok("SendMessage", message("run"), "X-User: ann"), "task", "id")
+	a.ok("GetTask", `{"id":"`+id+`"}`, "X-User: ann")
+	for _, who := range []string{"X-User: bob", as("ann"), ""} {
+		if _, e := a.call("GetTask", `{"id":"`+id+`"}`, who); !errors.Is(e, runtime.ErrTaskNotFound) {
+			t.Errorf("%q: %v", who, e)
+		}
 	}
 }

@@ -47,7 +47,12 @@ type agent struct {
 // start serves skills under a card until the test ends.
 func start(t *testing.T, card string, skills []server.Skill, opts ...server.Option) *agent {
 	t.Helper()
-	s := newServer(t, card, skills, opts...)
+	return host(t, newServer(t, card, skills, opts...))
+}
+
+// host serves until the test ends.
+func host(t *testing.T, s *server.Server) *agent {
+	t.Helper()
 	h := httptest.NewServer(s)
 	web := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(func() {
