@@ -58,10 +58,14 @@ func FuzzREST(f *testing.F) {
 		{"/v1/tasks/a%2Fb:cancel", `{"name":"tasks/a/b"}`}, {"/v1/tasks/x:subscribe", ``}, {"/v1/tasks?status=working", ``},
 		{"/message:stream", message("x")}, {"/t/tasks?pageSize=1&status=TASK_STATE_WORKING&includeArtifacts=true", ``},
 		{"/tasks/x/pushNotificationConfigs", `{"url":"https://example.com","authentication":{"scheme":"Bearer"}}`}, {"/extendedAgentCard?tenant=t", ``},
+		{"/inspections/x?nested.labels=a,b&flags=true&raw=_-8&nested.more.more.count=1&at=x&labels=", `{"count":"1"}`},
+		{"/t/inspections/x:watch?times=3&%zz=1&lastUpdatedAfter=x", `{`},
 	} {
 		for _, version := range []string{"", "1.0", "0.3"} {
 			f.Add("POST", seed.path, version, []byte(seed.body))
 			f.Add("GET", seed.path, version, []byte(nil))
+			f.Add("HEAD", seed.path, version, []byte(nil))
+			f.Add("OPTIONS", seed.path, version, []byte(nil))
 		}
 	}
 	f.Fuzz(func(t *testing.T, method, path, version string, body []byte) {
