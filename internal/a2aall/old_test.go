@@ -258,15 +258,14 @@ func (g *drawer) adjustCard(w map[string]any) {
 	}
 	main := map[string]any{"url": w["url"], "transport": w["preferredTransport"]}
 	seen := []any{main}
-	var more []any
 	list, _ := w["additionalInterfaces"].([]any)
 	for _, i := range list {
 		if !slices.ContainsFunc(seen, func(x any) bool { return cmp.Equal(x, i) }) {
-			seen, more = append(seen, i), append(more, i)
+			seen = append(seen, i)
 		}
 	}
 	delete(w, "additionalInterfaces")
-	if len(more) > 0 {
-		w["additionalInterfaces"] = more
+	if len(seen) > 1 {
+		w["additionalInterfaces"] = seen
 	}
 }

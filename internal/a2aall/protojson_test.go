@@ -303,10 +303,12 @@ func proper(m protoreflect.Message) {
 		text("preferred_transport", "JSONRPC")
 		text("protocol_version", "0.3.0")
 		if list := m.Mutable(field("additional_interfaces")).List(); list.Len() > 0 {
-			list.Truncate(1)
-			one := list.Get(0).Message()
-			one.Set(one.Descriptor().Fields().ByName("url"), protoreflect.ValueOfString("https://example.com/grpc"))
-			one.Set(one.Descriptor().Fields().ByName("transport"), protoreflect.ValueOfString("GRPC"))
+			list.Truncate(0)
+			for _, i := range [][2]string{{"https://example.com/", "JSONRPC"}, {"https://example.com/grpc", "GRPC"}} {
+				one := list.AppendMutable().Message()
+				one.Set(one.Descriptor().Fields().ByName("url"), protoreflect.ValueOfString(i[0]))
+				one.Set(one.Descriptor().Fields().ByName("transport"), protoreflect.ValueOfString(i[1]))
+			}
 		}
 		if m.Get(field("supports_authenticated_extended_card")).Bool() {
 			m.Mutable(field("capabilities"))

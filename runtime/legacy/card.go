@@ -91,20 +91,21 @@ func minor(version string) string {
 
 // AppendInterfaces appends the members for the interfaces of a version, or for all if there are none of it.
 func AppendInterfaces(b []byte, list []runtime.Interface, version string) []byte {
-	main, more := interfacesFor(list, version)
+	main, whole := interfacesFor(list, version)
 	b = wire.AppendString(append(b, `,"url":`...), main.URL)
 	if strings.HasPrefix(version, plainVersion) {
 		return b
 	}
 	b = wire.AppendString(append(b, `,"preferredTransport":`...), main.Binding)
-	if len(more) > 0 {
-		b = wire.AppendPlainList(append(b, `,"additionalInterfaces":`...), more, appendInterface)
+	if len(whole) > 0 {
+		b = wire.AppendPlainList(append(b, `,"additionalInterfaces":`...), whole, appendInterface)
 	}
 	return wire.AppendString(append(b, `,"protocolVersion":`...), cmp.Or(fullVersions[version], version))
 }
 
-// interfacesFor are the main interface and the others of a version, or of all if there are none of it.
-func interfacesFor(list []runtime.Interface, version string) (main runtime.Interface, more []runtime.Interface) {
+// interfacesFor are the main interface of a version and, where there are several, all of them: a card lists the main one
+// among them (0.3 §5.6.2, Q26, Q28). They are those of all versions if there are none of it.
+func interfacesFor(list []runtime.Interface, version string) (main runtime.Interface, whole []runtime.Interface) {
 	var own []runtime.Interface
 	for _, i := range list {
 		if minor(i.Version) == version {
@@ -114,10 +115,13 @@ func interfacesFor(list []runtime.Interface, version string) (main runtime.Inter
 	if len(own) == 0 {
 		own = list
 	}
-	if len(own) == 0 {
+	switch len(own) {
+	case 0:
 		return runtime.Interface{Binding: defaultTransport}, nil
+	case 1:
+		return own[0], nil
 	}
-	return own[0], own[1:]
+	return own[0], own
 }
 
 func appendInterface(b []byte, i runtime.Interface) []byte {

@@ -76,7 +76,7 @@ func TestPartsOfUnknownKind(t *testing.T) {
 	}
 }
 
-// Q10: interfaces of 1.0 in the members of older cards.
+// Q10, Q26, Q28: interfaces of 1.0 in the members of older cards.
 func TestInterfaces(t *testing.T) {
 	all := []runtime.Interface{
 		{URL: "n", Binding: "JSONRPC", Version: "1.0"}, {URL: "g", Binding: "GRPC", Version: "0.3", Tenant: "t"},
@@ -87,8 +87,8 @@ func TestInterfaces(t *testing.T) {
 		list          []runtime.Interface
 		want          string
 	}{
-		{"those of the version", "0.3", all, `,"url":"g","preferredTransport":"GRPC","additionalInterfaces":[{"url":"r","transport":"HTTP+JSON"}],"protocolVersion":"0.3.0"`},
-		{"all where there are none of it", "0.2", all[:2], `,"url":"n","preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"g","transport":"GRPC"}],"protocolVersion":"0.2.6"`},
+		{"those of the version", "0.3", all, `,"url":"g","preferredTransport":"GRPC","additionalInterfaces":[{"url":"g","transport":"GRPC"},{"url":"r","transport":"HTTP+JSON"}],"protocolVersion":"0.3.0"`},
+		{"all where there are none of it", "0.2", all[:2], `,"url":"n","preferredTransport":"JSONRPC","additionalInterfaces":[{"url":"n","transport":"JSONRPC"},{"url":"g","transport":"GRPC"}],"protocolVersion":"0.2.6"`},
 		{"0.1 has a url only", "0.1", all, `,"url":"o"`},
 		{"none", "0.3", nil, `,"url":"","preferredTransport":"JSONRPC","protocolVersion":"0.3.0"`},
 	}

@@ -72,7 +72,7 @@ const (
 
 // PutInterfaces writes one of the card's fields for the interfaces of a version, or for all if there are none of it.
 func PutInterfaces(w *wire.ProtoWriter, tag uint32, list []runtime.Interface, version, member string) {
-	main, more := interfacesFor(list, version)
+	main, whole := interfacesFor(list, version)
 	text := map[string]string{"url": main.URL, "preferredTransport": main.Binding, "protocolVersion": fullVersions[version]}[member]
 	if text != "" {
 		w.String(tag, text)
@@ -80,7 +80,7 @@ func PutInterfaces(w *wire.ProtoWriter, tag uint32, list []runtime.Interface, ve
 	if member != "additionalInterfaces" {
 		return
 	}
-	for _, i := range more {
+	for _, i := range whole {
 		m := w.Begin(tag)
 		putText(w, protoURL, i.URL)
 		putText(w, protoTransport, i.Binding)
