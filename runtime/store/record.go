@@ -43,17 +43,17 @@ func (r *Record) Event() (runtime.Event, error) {
 	return r.decode(r.Encoded(0))
 }
 
-// encodings are an event's bytes by protocol version.
-type encodings [cachedVersions]atomic.Pointer[[]byte]
+// encodings are an event's bytes by coding.
+type encodings [cachedCodings]atomic.Pointer[[]byte]
 
-// cachedVersions is for how many protocol versions a record keeps its bytes: as many as A2A has had.
-const cachedVersions = 4
+// cachedCodings is for how many codings a record keeps its bytes: as many as the versions of A2A have in all encodings,
+// and one more.
+const cachedCodings = 8
 
-// Encode returns the bytes of the event in the protocol version of the given index (newest 0), made by f and kept for
-// all further readers. The caller must not change them. Two readers that come at once may both call f; one result is
+// Encode returns the bytes of the event in the coding of the given index, made by f and kept for all further readers. The caller must not change them. Two readers that come at once may both call f; one result is
 // kept.
-func (r *Record) Encode(version int, f func(dst []byte, e runtime.Event) ([]byte, error)) ([]byte, error) {
-	if b := r.Encoded(version); b != nil {
+func (r *Record) Encode(coding int, f func(dst []byte, e runtime.Event) ([]byte, error)) ([]byte, error) {
+	if b := r.Encoded(coding); b != nil {
 		return b, nil
 	}
 	e, err := r.Event()
@@ -61,7 +61,7 @@ func (r *Record) Encode(version int, f func(dst []byte, e runtime.Event) ([]byte
 		return nil, err
 	}
 	b, err := f(nil, e)
-	if err != nil || version >= cachedVersions {
+	if err != nil || coding >= cachedCodings {
 		return b, err
 	}
 	all := r.encoded.Load()
@@ -72,8 +72,8 @@ func (r *Record) Encode(version int, f func(dst []byte, e runtime.Event) ([]byte
 	if all == &unkept {
 		return b, nil
 	}
-	if !all[version].CompareAndSwap(nil, &b) {
-		return *all[version].Load(), nil
+	if !all[coding].CompareAndSwap(nil, &b) {
+		return *all[coding].Load(), nil
 	}
 	if r.sum != nil {
 		r.sum.Add(int64(len(b)))
@@ -82,12 +82,12 @@ func (r *Record) Encode(version int, f func(dst []byte, e runtime.Event) ([]byte
 }
 
 // Encoded returns the bytes that Encode kept, nil when there are none.
-func (r *Record) Encoded(version int) []byte {
+func (r *Record) Encoded(coding int) []byte {
 	all := r.encoded.Load()
-	if all == nil || version >= cachedVersions {
+	if all == nil || coding >= cachedCodings {
 		return nil
 	}
-	if b := all[version].Load(); b != nil {
+	if b := all[coding].Load(); b != nil {
 		return *b
 	}
 	return nil
