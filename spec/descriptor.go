@@ -13,15 +13,15 @@ import (
 
 // descriptorOf is a definition as one who knows nothing of it can use it: a serialized FileDescriptorSet of the file and
 // of what it imports, imports first. It is without comments, and without options that are not protobuf's own: what they
-// say is for generators, and needs further files. The file is named after its package, because all versions call theirs
-// a2a.proto.
+// say is for generators, and needs further files. The file is named after its package, whatever it is called: files of two
+// versions differ then, unless they declare the same things.
 func descriptorOf(root protoreflect.FileDescriptor) ([]byte, error) {
 	set, seen := &descriptorpb.FileDescriptorSet{}, map[string]bool{}
 	if err := addDescriptor(set, seen, root); err != nil {
 		return nil, err
 	}
 	file := set.File[len(set.File)-1]
-	file.Name = proto.String(path.Join(strings.ReplaceAll(file.GetPackage(), ".", "/"), file.GetName()))
+	file.Name = proto.String(path.Join(strings.ReplaceAll(file.GetPackage(), ".", "/"), "a2a.proto"))
 	return proto.MarshalOptions{Deterministic: true}.Marshal(set)
 }
 

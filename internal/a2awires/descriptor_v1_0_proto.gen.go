@@ -16,7 +16,7 @@ const descriptorV10Proto = "" +
 	"H\x00R\tlistValueB\x06\n\x04kind\";\n\tListValue\x12.\n\x06values\x18\x01 \x03(\v2\x16.google.protobuf.ValueR" +
 	"\x06values*\x1b\n\tNullValue\x12\x0e\n\nNULL_VALUE\x10\x00b\x06proto3\nw\n\x1fgoogle/protobuf/timestamp.proto" +
 	"\x12\x0fgoogle.protobuf\";\n\tTimestamp\x12\x18\n\aseconds\x18\x01 \x01(\x03R\aseconds\x12\x14\n\x05nanos\x18" +
-	"\x02 \x01(\x05R\x05nanosb\x06proto3\n\x8d\\\n\x13lf/a2a/v1/own.proto\x12\tlf.a2a.v1\x1a\x1egoogle/protobuf/durat" +
+	"\x02 \x01(\x05R\x05nanosb\x06proto3\n\x8d\\\n\x13lf/a2a/v1/a2a.proto\x12\tlf.a2a.v1\x1a\x1egoogle/protobuf/durat" +
 	"ion.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestam" +
 	"p.proto\"\xa6\x02\n\x18SendMessageConfiguration\x122\n\x15accepted_output_modes\x18\x01 \x03(\tR\x13acceptedOutp" +
 	"utModes\x12h\n\x1dtask_push_notification_config\x18\x02 \x01(\v2%.lf.a2a.v1.TaskPushNotificationConfigR\x1ataskP" +
