@@ -147,6 +147,23 @@ func TestAgentErrorsAreTyped(t *testing.T) {
 	})
 }
 
+// TestRefusalsAreTheSameOverEveryBinding, whatever else an answer holds.
+func TestRefusalsAreTheSameOverEveryBinding(t *testing.T) {
+	over(t, func(t *testing.T, binding string) {
+		for status, want := range map[int]error{401: runtime.ErrUnauthenticated, 403: runtime.ErrPermissionDenied} {
+			refused := body(status, "text/plain", "no")
+			f := newFake(t, binding, map[string][]reply{"GetTask": {refused}, "SendStreamingMessage": {refused}})
+			c := f.typed()
+			if _, err := c.GetTask(t.Context(), &a2a.GetTaskRequest{ID: "t1"}); !errors.Is(err, want) {
+				t.Errorf("call: %v", err)
+			}
+			if _, err := collect(c.SendStreamingMessage(t.Context(), hello())); !errors.Is(err, want) {
+				t.Errorf("stream: %v", err)
+			}
+		}
+	})
+}
+
 func TestHTTPErrorsKeepWhatHelps(t *testing.T) {
 	over(t, func(t *testing.T, binding string) {
 		header := func(name, value string, next reply) reply {

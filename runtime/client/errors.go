@@ -53,6 +53,17 @@ func (e *HTTPError) Error() string {
 // Unwrap returns the A2A error in the body, if there was one.
 func (e *HTTPError) Unwrap() error { return e.Err }
 
+// Is matches the statuses 401 and 403 with the errors that they stand for, also when the body does not say so.
+func (e *HTTPError) Is(target error) bool {
+	switch e.Status {
+	case http.StatusUnauthorized:
+		return runtime.ErrUnauthenticated.Is(target)
+	case http.StatusForbidden:
+		return runtime.ErrPermissionDenied.Is(target)
+	}
+	return false
+}
+
 // TryLater reports whether the same request may succeed later. An error that the agent names is final, unless its status says otherwise.
 func (e *HTTPError) TryLater() bool {
 	switch e.Status {

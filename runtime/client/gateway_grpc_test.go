@@ -223,6 +223,8 @@ func codeOf(status int) codes.Code {
 	switch status {
 	case http.StatusUnauthorized:
 		return codes.Unauthenticated
+	case http.StatusForbidden:
+		return codes.PermissionDenied
 	case http.StatusBadGateway, http.StatusServiceUnavailable:
 		return codes.Unavailable
 	case http.StatusTeapot:

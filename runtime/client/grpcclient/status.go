@@ -34,6 +34,17 @@ func (e *StatusError) Error() string {
 // Unwrap returns the A2A error, if there was one.
 func (e *StatusError) Unwrap() error { return e.Err }
 
+// Is matches the codes that say who may do what with the errors that they stand for, also without details.
+func (e *StatusError) Is(target error) bool {
+	switch e.Status.Code() {
+	case codes.Unauthenticated:
+		return runtime.ErrUnauthenticated.Is(target)
+	case codes.PermissionDenied:
+		return runtime.ErrPermissionDenied.Is(target)
+	}
+	return false
+}
+
 // GRPCStatus returns the status, for status.FromError.
 func (e *StatusError) GRPCStatus() *status.Status { return e.Status }
 
