@@ -119,7 +119,7 @@ func (e *Error) addDetails(src json.RawMessage) {
 // settle gives an error that was read the code and reason of the table, by its reason or else by its code. It is false for
 // one that has neither.
 func (e *Error) settle() bool {
-	for _, known := range Errors() {
+	for _, known := range append(Errors(), ErrUnauthenticated, ErrPermissionDenied) {
 		if e.Reason == known.Reason || (e.Reason == "" && e.Code == known.Code) {
 			e.Code, e.Reason = known.Code, known.Reason
 			return true

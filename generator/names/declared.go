@@ -27,5 +27,5 @@ var Sentinels = []string{
 	"ErrParse", "ErrInvalidRequest", "ErrMethodNotFound", "ErrInvalidParams", "ErrInternal",
 	"ErrTaskNotFound", "ErrTaskNotCancelable", "ErrPushNotificationNotSupported", "ErrUnsupportedOperation",
 	"ErrContentTypeNotSupported", "ErrInvalidAgentResponse", "ErrExtendedAgentCardNotConfigured",
-	"ErrExtensionSupportRequired", "ErrVersionNotSupported",
+	"ErrExtensionSupportRequired", "ErrVersionNotSupported", "ErrUnauthenticated", "ErrPermissionDenied",
 }

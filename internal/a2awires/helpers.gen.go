@@ -26,6 +26,8 @@ var (
 	ErrExtendedAgentCardNotConfigured = runtime.ErrExtendedAgentCardNotConfigured
 	ErrExtensionSupportRequired       = runtime.ErrExtensionSupportRequired
 	ErrVersionNotSupported            = runtime.ErrVersionNotSupported
+	ErrUnauthenticated                = runtime.ErrUnauthenticated
+	ErrPermissionDenied               = runtime.ErrPermissionDenied
 )
 
 // NewMessage makes a message with a random id.
