@@ -76,7 +76,7 @@ func (c *Call) refuse() {
 // launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its
 // own: then the sender can be answered when the time is up or the task is canceled, although the handler goes on.
 func (c *Call) launch(wait bool) {
-	c.state = waiting
+	c.state, c.permit = waiting, nil // it was given; what it holds of the request is not needed any more
 	switch {
 	case !wait:
 		go c.execute()
@@ -95,7 +95,7 @@ func (c *Call) launch(wait bool) {
 
 // enqueue puts a call behind the one that is at work on its task. The caller holds c.live.mu.
 func (c *Call) enqueue(wait bool) {
-	c.state, c.input.value = queued, nil // it may wait for long
+	c.state, c.input.value, c.permit = queued, nil, nil // it may wait for long
 	if wait {
 		c.done.arm()
 	}
