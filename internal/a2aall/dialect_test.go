@@ -22,7 +22,7 @@ var dialect03 = []struct {
 		hub: &Message{MessageID: "m", Role: RoleUser, Parts: []*Part{{Content: PartText("")}}}},
 	{name: "file by address", def: "Part", wire: `{"file":{"fileWithUri":"https://example.com/a","mimeType":"text/csv"}}`,
 		hub: &Part{Content: PartURL("https://example.com/a"), MediaType: "text/csv"}},
-	{name: "file by content, with its name", def: "Part", wire: `{"file":{"fileWithBytes":"+/8=","mimeType":"a/b","name":"n"},"metadata":{"k":1}}`,
+	{name: "file by content, with its name", def: "Part", wire: `{"file":{"fileWithBytes":"Ky84PQ==","mimeType":"a/b","name":"n"},"metadata":{"k":1}}`,
 		hub: &Part{Content: PartRaw{0xfb, 0xff}, MediaType: "a/b", Filename: "n", Metadata: wire.Object(`{"k":1}`)}, sdk: true},
 	{name: "data", def: "Part", wire: `{"data":{"data":{"a":[1]}}}`, hub: &Part{Content: PartData(`{"a":[1]}`)}},
 	{name: "data that is no object", def: "Part", wire: `{"data":{"data":{"value":null}},"metadata":{"data_part_compat":true}}`, hub: &Part{Content: PartData("null")}, sdk: true},

@@ -2,6 +2,7 @@ package a2aall
 
 import (
 	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"reflect"
 	"testing"
@@ -9,6 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 	"pgregory.net/rapid"
 
@@ -91,6 +93,7 @@ func TestPeersProtobufOf03ThroughTheModel(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				m := prototest.Random(t, d)
 				proper(m)
+				filesAsText(m)
 				if f := d.Fields().ByName("configuration"); f != nil {
 					m.Mutable(f) // what is not there is written empty
 				}
@@ -105,6 +108,25 @@ func TestPeersProtobufOf03ThroughTheModel(t *testing.T) {
 			})
 		})
 	}
+}
+
+// filesAsText makes the content of files base64, as most peers have it in protobuf.
+func filesAsText(m protoreflect.Message) {
+	if f := m.Descriptor().Fields().ByName("file_with_bytes"); f != nil && m.Has(f) {
+		m.Set(f, protoreflect.ValueOfBytes([]byte(base64.StdEncoding.EncodeToString(m.Get(f).Bytes()))))
+	}
+	m.Range(func(f protoreflect.FieldDescriptor, v protoreflect.Value) bool {
+		switch {
+		case f.Message() == nil || f.IsMap():
+		case f.IsList():
+			for i := range v.List().Len() {
+				filesAsText(v.List().Get(i).Message())
+			}
+		default:
+			filesAsText(v.Message())
+		}
+		return true
+	})
 }
 
 // deterministic is what google.golang.org/protobuf writes for m.

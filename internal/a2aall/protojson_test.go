@@ -120,6 +120,7 @@ func TestPeersProtoJSONOf03ThroughTheModel(t *testing.T) {
 			rapid.Check(t, func(t *rapid.T) {
 				m := prototest.Random(t, d)
 				proper(m)
+				filesAsText(m)
 				if f := d.Fields().ByName("configuration"); f != nil {
 					m.Mutable(f) // what is not there is written, so that peers wait
 				}

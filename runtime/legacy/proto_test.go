@@ -78,14 +78,15 @@ func TestWrappedParts(t *testing.T) {
 		part               runtime.Part
 	}{
 		{"text", `{"text":""}`, "", runtime.Part{Kind: runtime.PartText}},
-		{"bytes", `{"file":{"fileWithBytes":"+/8=","mimeType":"a/b","name":"n"}}`, "", runtime.Part{Kind: runtime.PartRaw, Raw: []byte{0xfb, 0xff}, MediaType: "a/b", Filename: "n"}},
+		{"bytes", `{"file":{"fileWithBytes":"Ky84PQ==","mimeType":"a/b","name":"n"}}`, "", runtime.Part{Kind: runtime.PartRaw, Raw: []byte{0xfb, 0xff}, MediaType: "a/b", Filename: "n"}},
 		{"address", `{"file":{"fileWithUri":"u"},"metadata":{"k":1}}`, "", runtime.Part{Kind: runtime.PartURL, URL: "u", Metadata: wire.Object(`{"k":1}`)}},
 		{"data", `{"data":{"data":{"a":1}}}`, "", runtime.Part{Kind: runtime.PartData, Data: wire.Value(`{"a":1}`)}},
 		{"data that is no object", `{"data":{"data":{"value":[1]}},"metadata":{"data_part_compat":true}}`, "", runtime.Part{Kind: runtime.PartData, Data: wire.Value(`[1]`), Metadata: wire.Object(`{}`)}},
 		{"names of the proto", `{"file":{"file_with_uri":"u","mime_type":"a/b"}}`, `{"file":{"fileWithUri":"u","mimeType":"a/b"}}`, runtime.Part{Kind: runtime.PartURL, URL: "u", MediaType: "a/b"}},
 		{"a text of the schema", `{"kind":"text","text":"x"}`, `{"text":"x"}`, runtime.Part{Kind: runtime.PartText, Text: "x"}},
 		{"a file of the schema", `{"kind":"file","file":{"uri":"u","mimeType":"a/b"}}`, `{"file":{"fileWithUri":"u","mimeType":"a/b"}}`, runtime.Part{Kind: runtime.PartURL, URL: "u", MediaType: "a/b"}},
-		{"bytes of the schema", `{"file":{"bytes":"+/8="},"kind":"file"}`, `{"file":{"fileWithBytes":"+/8="}}`, runtime.Part{Kind: runtime.PartRaw, Raw: []byte{0xfb, 0xff}}},
+		{"bytes that are no base64", `{"file":{"fileWithBytes":"+/8="}}`, `{"file":{"fileWithBytes":"Ky84PQ=="}}`, runtime.Part{Kind: runtime.PartRaw, Raw: []byte{0xfb, 0xff}}},
+		{"bytes of the schema", `{"file":{"bytes":"+/8="},"kind":"file"}`, `{"file":{"fileWithBytes":"Ky84PQ=="}}`, runtime.Part{Kind: runtime.PartRaw, Raw: []byte{0xfb, 0xff}}},
 		{"data of the schema", `{"data":{"data":{"a":1}},"kind":"data"}`, `{"data":{"data":{"data":{"a":1}}}}`, runtime.Part{Kind: runtime.PartData, Data: wire.Value(`{"data":{"a":1}}`)}},
 		{"data without data", `{"data":{}}`, `{"data":{"data":{}}}`, runtime.Part{Kind: runtime.PartData, Data: wire.Value(`{}`)}},
 		{"null and unknown members", `{"text":"x","file":null,"other":1}`, `{"text":"x"}`, runtime.Part{Kind: runtime.PartText, Text: "x"}},

@@ -1,7 +1,9 @@
 package legacy
 
 import (
+	"bytes"
 	"cmp"
+	"encoding/base64"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
@@ -142,7 +144,7 @@ func PutWrappedPart(w *wire.ProtoWriter, p runtime.Part) (err error) {
 		putText(w, protoFileType, p.MediaType)
 		putText(w, protoName, p.Filename)
 		if p.Kind == runtime.PartRaw {
-			w.Bytes(protoFileBytes, p.Raw)
+			w.Bytes(protoFileBytes, fileText(p.Raw))
 		} else {
 			w.String(protoFileURI, p.URL)
 		}
@@ -211,6 +213,21 @@ func TakeWrappedPart(r *wire.ProtoReader) (p runtime.Part, name string, value wi
 	return p, "", nil
 }
 
+// fileText is what stands for the content of a file in the proto's field of bytes, also in its ProtoJSON: base64, as the
+// official SDKs for Go, Python and Java have it, who fail on anything else. That for JavaScript has the content itself.
+func fileText(content []byte) []byte {
+	return base64.StdEncoding.AppendEncode(make([]byte, 0, base64.StdEncoding.EncodedLen(len(content))), content)
+}
+
+// fileContent reads either: what is no base64 is the content itself.
+func fileContent(b []byte) []byte {
+	content, err := base64.StdEncoding.Strict().AppendDecode(make([]byte, 0, base64.StdEncoding.DecodedLen(len(b))), b)
+	if err != nil || bytes.ContainsAny(b, "\r\n") {
+		return b
+	}
+	return content
+}
+
 // takeFile reads a file. One without bytes and uri leaves the part without content.
 func takeFile(r *wire.ProtoReader, p *runtime.Part) {
 	*p = runtime.Part{Metadata: p.Metadata}
@@ -219,7 +236,7 @@ func takeFile(r *wire.ProtoReader, p *runtime.Part) {
 		case protoFileURI:
 			p.Kind, p.URL, p.Raw = runtime.PartURL, r.String(), nil
 		case protoFileBytes:
-			p.Kind, p.Raw, p.URL = runtime.PartRaw, r.Bytes(), ""
+			p.Kind, p.Raw, p.URL = runtime.PartRaw, fileContent(r.Bytes()), ""
 		case protoFileType:
 			p.MediaType = r.String()
 		case protoName:

@@ -106,3 +106,27 @@ func TestProtobufSideOfParts(t *testing.T) {
 		t.Error("a part of no kind was written")
 	}
 }
+
+// TestAFilesContentIsReadInEitherForm: SDKs have base64 in the field, or the content itself. What we write is always base64, so
+// that a content that looks like it comes back as it was.
+func TestAFilesContentIsReadInEitherForm(t *testing.T) {
+	for name, tt := range map[string]struct{ field, want string }{
+		"base64":              {"AAEC/w==", "\x00\x01\x02\xff"},
+		"content":             {"\x00\x01\x02\xff", "\x00\x01\x02\xff"},
+		"nothing":             {"", ""},
+		"text":                {"hello, world", "hello, world"},
+		"lines of words":      {"one\ntwo\n", "one\ntwo\n"},
+		"base64 in lines":     {"AAEC\n/w==", "AAEC\n/w=="},
+		"base64 not to its 4": {"AAEC/w=", "AAEC/w="},
+		"base64 of more bits": {"AAEC/x==", "AAEC/x=="},
+	} {
+		if got := string(fileContent([]byte(tt.field))); got != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+	}
+	for _, content := range []string{"", "test", "AAEC/w==", "\xff"} {
+		if got := string(fileContent(fileText([]byte(content)))); got != content {
+			t.Errorf("%q comes back as %q", content, got)
+		}
+	}
+}

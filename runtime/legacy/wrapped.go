@@ -51,7 +51,7 @@ func wrap(data wire.Value, metadata wire.Object) (wire.Value, wire.Object, error
 func appendWrappedFile(b []byte, p runtime.Part) []byte {
 	start := len(b)
 	if p.Kind == runtime.PartRaw {
-		b = wire.AppendBytes(append(b, `,"fileWithBytes":`...), p.Raw)
+		b = wire.AppendBytes(append(b, `,"fileWithBytes":`...), fileText(p.Raw))
 	} else {
 		b = wire.AppendString(append(b, `,"fileWithUri":`...), p.URL)
 	}
@@ -129,7 +129,11 @@ func readWrappedFile(r *wire.Reader, p *runtime.Part) {
 	content := func(bit uint) bool { return r.Field(&seen, bit) && r.Only(p.Kind == runtime.PartUnknown) }
 	for key, ok := r.Object(); ok; key, ok = r.Next() {
 		switch string(key) {
-		case "fileWithBytes", "file_with_bytes", "bytes":
+		case "fileWithBytes", "file_with_bytes":
+			if content(0) {
+				p.Kind, p.Raw = runtime.PartRaw, fileContent(r.Bytes())
+			}
+		case "bytes":
 			if content(0) {
 				p.Kind, p.Raw = runtime.PartRaw, r.Bytes()
 			}

@@ -11,23 +11,17 @@ type fault struct {
 // faults are those of the peers as agents of our client, and as clients of our agent.
 var faults = []fault{
 	{"a2a-go 2.4.0", ourCalls, "1.0", "", "ended task", "it answers InvalidParams, where A2A 1.0 §3.1.1 has UnsupportedOperation"},
-	{"a2a-go 2.4.0", ourCalls, "0.3", restBinding, "parts", "it loses the bytes of a file"},
-	{"a2a-go 2.4.0", ourCalls, "0.3", grpcBinding, "parts", bytesAreText},
 
-	{"a2a-sdk 1.3.0 (Python)", ourCalls, "0.3", restBinding, "parts", bytesAreText},
-	{"a2a-sdk 1.3.0 (Python)", ourCalls, "0.3", grpcBinding, "parts", bytesAreText},
 	{"a2a-sdk 1.3.0 (Python)", ourCalls, "0.3", restBinding, "push delete", "it has no path for that"},
 
 	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", restBinding, "unknown task", onlyStatus},
 	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", restBinding, "canceled twice", onlyStatus},
 	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", restBinding, "ended task", onlyStatus},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", "", "subscribe", "it ends the subscription to a task that is canceled without the events of that"},
-	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", restBinding, "parts", bytesAreText},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", restBinding, "push list", "it answers every list with an internal error"},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", restBinding, "push delete", "it has no path for that"},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", restBinding, "ended task", "its errors have a text and a status of HTTP, but nothing to know them by"},
 
-	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "parts", bytesAreText},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "push list", "it does not have the operation"},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "push delete", "it does not have the operation"},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "extended card", "it answers its public card"},
@@ -39,7 +33,7 @@ var faults = []fault{
 	{"a2a-java-sdk 0.3.3.Final", "", "0.3", grpcBinding, "parts", "it cannot send a null in data, and loses a file's name and type"},
 	{"a2a-java-sdk 0.3.3.Final", "", "0.3", grpcBinding, "extended card", "its client never asks for it"},
 
-	{"grpcurl 1.9.4", theirClient, "0.3", grpcBinding, "parts", noNames},
+	{"grpcurl 1.9.4", theirClient, "0.3", grpcBinding, "parts", "files have no names in the definition of 0.3"},
 
 	{"@a2a-js/sdk 1.3.0", "", "0.3", restBinding, "parts", noNames},
 	{"@a2a-js/sdk 1.3.0", "", "0.3", grpcBinding, "parts", noNames},
@@ -52,9 +46,8 @@ var faults = []fault{
 
 // What more than one does.
 const (
-	bytesAreText = "it takes the bytes of a file for text, and that for base64"
-	noNames      = "its files have no names, as in the definition of 0.3 for HTTP+JSON and gRPC"
-	onlyStatus   = "it knows errors by the status of HTTP alone"
+	noNames    = "files have no names in its 0.3 over HTTP+JSON and gRPC, nor their bytes in base64 as those of the SDKs for Go, Python and Java"
+	onlyStatus = "it knows errors by the status of HTTP alone"
 )
 
 // excuses says whether the fault is that of a check.

@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"iter"
 	"log/slog"
 	"net"
@@ -102,6 +104,11 @@ func runDesk(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	case "book":
 		return nil, t.Ask(desk.Question)
 	case "echo":
+		for _, p := range t.Parts() {
+			if p.Kind == runtime.PartRaw && !bytes.Equal(p.Raw, desk.File) {
+				return nil, t.Fail(fmt.Sprintf("the content of the file is %q", p.Raw)) // it would come back as it should be
+			}
+		}
 		return nil, t.Artifact("echo", t.Parts()...)
 	case "wait":
 		<-ctx.Done()

@@ -268,7 +268,7 @@ func (v *visit) parts() error {
 	parts := []Part{
 		{Text: "echo"},
 		{Data: json.RawMessage(`{"celsius":11,"days":["Fri",null,{"wet":true}]}`)},
-		{Raw: []byte{0, 1, 2, 255}, Name: "radar.bin", Type: "application/octet-stream"},
+		{Raw: File, Name: "radar.bin", Type: "application/octet-stream"},
 		{URL: "https://example.com/map.png", Name: "map.png", Type: "image/png"},
 	}
 	t, err := v.sent(Ask{Parts: parts}, "completed")

@@ -28,6 +28,9 @@ const (
 	Question = "For which day?"
 )
 
+// File is the content of the file in the message to echo.
+var File = []byte{0, 1, 2, 255}
+
 // Lines are the chunks of the story.
 var Lines = []string{"line 0\n", "line 1\n", "line 2\n", "line 3\n", "line 4\n"}
 
