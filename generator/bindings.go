@@ -13,8 +13,9 @@ import (
 // What a2agen.yaml says of bindings decides where the card says that the agent is, and in which encodings the protocol
 // package writes.
 
-// speaks says in which bindings the versions are served. A binding that a2agen.yaml names and no version has is a mistake.
-// Without a lowered protocol the versions are shipped ones, or something is wrong with a definition, which was reported.
+// speaks says in which bindings the versions are served. A binding that a2agen.yaml names and no version has is a
+// mistake. Without a lowered protocol the versions are shipped ones, or something is wrong with a definition, which was
+// reported.
 func speaks(c *config.Config, p *ir.Protocol) (spoken []lower.Spoken, list diag.List) {
 	wanted := c.BindingNames()
 	for i, v := range c.Protocol {
@@ -30,7 +31,8 @@ func speaks(c *config.Config, p *ir.Protocol) (spoken []lower.Spoken, list diag.
 	for _, b := range c.Bindings {
 		has := func(s lower.Spoken) bool { return slices.Contains(s.Bindings, b.Name) }
 		if b.Pos.Line > 0 && !slices.ContainsFunc(spoken, has) {
-			list.Errorf(b.Pos, "no-binding", "it is for "+lower.Whose(b.Name), "none of the versions is spoken over %s", b.Name)
+			list.Errorf(b.Pos, "no-binding", "it is for "+lower.Whose(b.Name),
+				"none of the versions is spoken over %s", b.Name)
 		}
 	}
 	return spoken, list
@@ -62,7 +64,8 @@ func shippedWires(c *config.Config) []ir.Encoding {
 func unusedBindings(c *config.Config, agent *ir.Agent) (list diag.List) {
 	for _, b := range c.Bindings {
 		if b.Pos.Line > 0 && !slices.Contains(agent.Bindings, b.Name) {
-			list.Warnf(b.Pos, "not-served", fmt.Sprintf("list an interface of it in %s, or leave supportedInterfaces out there", c.Card),
+			hint := fmt.Sprintf("list an interface of it in %s, or leave supportedInterfaces out there", c.Card)
+			list.Warnf(b.Pos, "not-served", hint,
 				"the card lists its interfaces and none of %s, so it is not served", b.Name)
 		}
 	}

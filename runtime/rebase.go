@@ -7,9 +7,9 @@ import (
 )
 
 // Rebase is the URL of an interface behind base, as its binding writes it: with base's scheme and host, and base's path
-// before its own. One of HTTP+JSON has no slash at the end: clients put a path behind it, and readers of 0.3 want each URL
-// for one binding. One of gRPC that is a path becomes host:port, the form that all official clients take (T70). A URL that
-// is neither HTTP nor a path stays as it is; so does every URL if base is not an HTTP URL.
+// before its own. One of HTTP+JSON has no slash at the end: clients put a path behind it, and readers of 0.3 want each
+// URL for one binding. One of gRPC that is a path becomes host:port, the form that all official clients take (T70). A
+// URL that is neither HTTP nor a path stays as it is; so does every URL if base is not an HTTP URL.
 func Rebase(base string, i Interface) string {
 	to, err := url.Parse(base)
 	if err != nil || to.Host == "" || (to.Scheme != "http" && to.Scheme != "https") {

@@ -97,7 +97,8 @@ func checkExtended(c *shape.Checker, root *yaml.Node) {
 	key, more := yamlx.Pair(root, "extended")
 	if more == nil {
 		if yamlx.IsTrue(says) {
-			c.Errorf(says, "contradiction", `say under "extended" what it has more than this card, or write false`, "the agent has no extended card")
+			c.Errorf(says, "contradiction", `say under "extended" what it has more than this card, or write false`,
+				"the agent has no extended card")
 		}
 		return
 	}
@@ -105,7 +106,8 @@ func checkExtended(c *shape.Checker, root *yaml.Node) {
 		c.Errorf(says, "contradiction", `leave it out, or "extended"`, `the card has "extended" and denies it`)
 	}
 	if yamlx.Get(root, "securitySchemes") == nil {
-		c.Errorf(key, "contradiction", "declare securitySchemes", "an extended card is for authenticated callers, but the card has no securitySchemes")
+		c.Errorf(key, "contradiction", "declare securitySchemes",
+			"an extended card is for authenticated callers, but the card has no securitySchemes")
 	}
 	ids := map[string]bool{}
 	var known []string

@@ -84,12 +84,14 @@ func (p *publisher) served(i *yaml.Node) {
 	at := slices.IndexFunc(p.spoken, func(s Spoken) bool { return s.Version == version.Value })
 	switch {
 	case at < 0:
-		refuse(version, "list it under protocol in a2agen.yaml, or take this interface out", "the generated server does not speak version %q", version.Value)
+		refuse(version, "list it under protocol in a2agen.yaml, or take this interface out",
+			"the generated server does not speak version %q", version.Value)
 	case slices.Contains(p.spoken[at].Bindings, binding.Value):
 	case !slices.Contains(bindings, binding.Value):
 		refuse(binding, "take this interface out", "the generated server does not serve the binding %q", binding.Value)
 	case slices.Contains(p.spoken[at].Has, binding.Value):
-		refuse(binding, "list it under bindings in a2agen.yaml, or take this interface out", "the generated server does not serve %s", binding.Value)
+		refuse(binding, "list it under bindings in a2agen.yaml, or take this interface out",
+			"the generated server does not serve %s", binding.Value)
 	default:
 		refuse(binding, "take this interface out, or write "+strings.Join(p.spoken[at].Bindings, " or "),
 			"version %s of the protocol is not spoken over %s", version.Value, binding.Value)

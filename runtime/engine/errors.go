@@ -39,8 +39,8 @@ var (
 	ErrTaskTooLarge = store.ErrTooLarge
 )
 
-// ErrUnidentified refuses what is only for callers who say who they are. A2A has no code for it (R29): a binding answers it
-// as it refuses wrong credentials.
+// ErrUnidentified refuses what is only for callers who say who they are. A2A has no code for it (R29): a binding answers
+// it as it refuses wrong credentials.
 var ErrUnidentified = errors.New("the caller has not said who it is")
 
 // ErrBusy tells the client to come back later (R40): the code is the internal error's, the reason says that it passes.

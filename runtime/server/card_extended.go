@@ -9,8 +9,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/engine"
 )
 
-// The extended card where a version has no operation for it, but a path beside the agent's own (0.2.6 §7.10). Elsewhere it
-// is an operation as others are.
+// The extended card where a version has no operation for it, but a path beside the agent's own (0.2.6 §7.10). Elsewhere
+// it is an operation as others are.
 
 // addExtended serves the extended card beside an interface.
 func (s *Server) addExtended(interfacePath string) {
@@ -25,7 +25,8 @@ func (s *Server) addExtended(interfacePath string) {
 // getExtended is the operation that such a request asks for.
 var getExtended = &runtime.Operation{Role: runtime.RoleExtendedCard, RPC: "extended card"}
 
-// serveExtended answers GET and HEAD of the extended card in the words of a version. What is wrong is said by status alone.
+// serveExtended answers GET and HEAD of the extended card in the words of a version. What is wrong is said by status
+// alone.
 func (s *Server) serveExtended(w http.ResponseWriter, r *http.Request, v *engine.Version) {
 	if !s.allowOrigin(w, r, "GET, HEAD") {
 		return

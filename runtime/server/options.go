@@ -56,8 +56,8 @@ func WithLimits(l Limits) Option { return func(o *options) { o.core.Limits = l }
 // request's Host.
 func WithURL(base string) Option { return func(o *options) { o.url = base } }
 
-// WithGRPCURL writes the address of gRPC in the card as a URL, "http://host:port", for clients that want a scheme. Without it
-// the address is host:port, as the official clients want it.
+// WithGRPCURL writes the address of gRPC in the card as a URL, "http://host:port", for clients that want a scheme.
+// Without it the address is host:port, as the official clients want it.
 func WithGRPCURL() Option { return func(o *options) { o.grpcURL = true } }
 
 // WithForwarded trusts X-Forwarded-Proto, -Host and -Prefix (and Forwarded) of requests. Only for servers that nobody

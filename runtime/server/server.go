@@ -162,8 +162,8 @@ func (s *Server) readInterface(i runtime.Interface) (host string, err error) {
 		return "", fmt.Errorf("server: the card offers version %s of the protocol at %q, which the protocol package "+
 			"does not speak: list it under \"protocol\" where that package is generated", i.Version, i.URL)
 	case u.Host == "" && v != nil && v.Over(i.Binding) == nil:
-		return "", fmt.Errorf("server: the card offers version %s over %s at %q, for which the protocol package has no codec: "+
-			"list it under \"bindings\" where that package is generated", i.Version, i.Binding, i.URL)
+		return "", fmt.Errorf("server: the card offers version %s over %s at %q, for which the protocol package "+
+			"has no codec: list it under \"bindings\" where that package is generated", i.Version, i.Binding, i.URL)
 	case u.Host == "" && i.Binding == runtime.BindingGRPC && s.transport == nil:
 		return "", fmt.Errorf("server: the card offers %s at %q: give the server grpcserver.Serve()", i.Binding, i.URL)
 	}
