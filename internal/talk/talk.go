@@ -170,7 +170,7 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 		return nil, unreached(url, t.Target, err)
 	}
 	t.remark(url, c)
-	if err := t.knowsSkill(c.Card()); err != nil {
+	if err := t.knowsSkill(ctx, c); err != nil {
 		c.Close()
 		return nil, err
 	}
@@ -223,10 +223,28 @@ func Bindings() []string {
 	return []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
 }
 
+// card is what the agent says of itself: with credentials, to those who have them (R23).
+func (t *talk) card(ctx context.Context, c *rpc.Client) *a2awires.AgentCard {
+	public, _ := c.Card().Generated().(*a2awires.AgentCard)
+	if !c.Card().CardInfo().Extended || len(t.Headers) == 0 {
+		return public
+	}
+	more := rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}
+	extended, err := rpc.As[*a2awires.AgentCard](c.Call(ctx, more, &a2awires.GetExtendedAgentCardRequest{Tenant: c.Tenant()}))
+	if err != nil {
+		t.verbose("the extended card is not to be had: %v", err)
+		return public
+	}
+	return extended
+}
+
 // knowsSkill refuses a skill that the card does not list.
-func (t *talk) knowsSkill(card runtime.Card) error {
-	c, ok := card.Generated().(*a2awires.AgentCard)
-	if t.Skill == "" || !ok || len(c.Skills) == 0 {
+func (t *talk) knowsSkill(ctx context.Context, client *rpc.Client) error {
+	if t.Skill == "" {
+		return nil
+	}
+	c := t.card(ctx, client)
+	if c == nil || len(c.Skills) == 0 {
 		return nil
 	}
 	var ids []string
