@@ -51,6 +51,7 @@ var agents = map[string]struct {
 	"whole":   {capabilities: `{"streaming":true,"extendedAgentCard":true}`, extended: true},
 	"typed":   {capabilities: `{"streaming":true}`, typed: true},
 	"former":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithFormerStatuses()}},
+	"busy":    {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithLimits(server.Limits{Running: 1, Streams: 1})}},
 	"guarded": {capabilities: `{"streaming":true,"pushNotifications":true}`, guarded: true},
 	"small": {capabilities: `{"streaming":true,"pushNotifications":true}`, opts: []server.Option{
 		server.WithLimits(server.Limits{Body: 64 << 10, Pushes: 2, Page: 4 << 10})}},

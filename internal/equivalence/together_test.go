@@ -143,3 +143,39 @@ func TestOneOfAllCancels(t *testing.T) {
 		cancel()
 	}
 }
+
+// TestABusyAgentSaysSoAlike: with its one place for handlers taken, and its one place for streams (R40, R219).
+func TestABusyAgentSaysSoAlike(t *testing.T) {
+	c := gather(t.Context(), t, startAgent(t, "busy"))
+	first := c.members[0]
+	first.next(t, `w = stream "wait $me"`)
+	first.next(t, "w next 2")
+	first.heard = nil
+	for _, s := range c.members {
+		s.seen = seen{tasks: slices.Clone(first.seen.tasks)}
+		s.step = 0
+		s.next(t, `send "hello"`)
+		s.next(t, `subscribe {"id":"$task"}`)
+		for i, h := range s.heard {
+			if h.fault == nil || h.fault.Code != runtime.ErrInternal.Code || h.fault.class.http != 0 && h.fault.class.http != 503 {
+				t.Errorf("%s: %d: %+v", s.speaker, i, h.fault)
+			}
+		}
+	}
+	c.agree()
+	first.next(t, "release")
+	first.next(t, "w rest")
+}
+
+// TestAMessageComesAgainOverAnotherBinding: it is known by its key over whatever binding it comes.
+func TestAMessageComesAgainOverAnotherBinding(t *testing.T) {
+	c := gather(t.Context(), t, startAgent(t, ""))
+	for _, s := range c.members {
+		s.next(t, "param Idempotency-Key: again")
+		s.next(t, `send "book" {"message":{"messageId":"m"}}`)
+		if got, want := s.seen.tasks, c.members[0].seen.tasks; !slices.Equal(got, want) {
+			t.Errorf("%s: the task is %v, not %v: %+v", s.speaker, got, want, s.heard)
+		}
+	}
+	c.agree()
+}
