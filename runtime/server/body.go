@@ -45,7 +45,7 @@ func (x *exchange) receive() (status int, refusal *runtime.Error) {
 	case errors.Is(err, os.ErrDeadlineExceeded):
 		status, refusal = http.StatusRequestTimeout, runtime.ErrInvalidRequest.With("the body came too slowly")
 	}
-	x.w.Header()["Connection"] = closing // what is left of the body is not waited for
+	x.hangUp()
 	return status, refusal
 }
 

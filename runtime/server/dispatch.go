@@ -171,7 +171,7 @@ func (x *exchange) exited(b binding) {
 	body := b.appendError(nil, e)
 	h := x.w.Header()
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	h["Connection"] = closing
+	x.hangUp()
 	x.write(b.status(e), body)
 	_ = http.NewResponseController(x.w).Flush() // without one the client sees the connection end
 }

@@ -84,11 +84,19 @@ func (x *exchange) identify() error {
 	err := x.Identify(askedVersion(x.r), func() *http.Request { return x.r })
 	switch {
 	case err != nil:
-		x.w.Header()["Connection"] = closing // the body is not waited for
+		x.hangUp()
 	case x.grant != nil:
 		x.r = x.grant.Request
 	}
 	return err
+}
+
+// hangUp does not wait for what is left of the body. Over HTTP/2, where others may use the connection, that takes
+// nothing.
+func (x *exchange) hangUp() {
+	if x.r.ProtoMajor < 2 {
+		x.w.Header()["Connection"] = closing
+	}
 }
 
 // askedVersion returns the version that a request names, as it stands there; "" if none.

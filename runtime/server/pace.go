@@ -3,6 +3,7 @@ package server
 import (
 	"crypto/tls"
 	"net"
+	"net/http"
 	"time"
 )
 
@@ -61,4 +62,44 @@ func (c *pacedConn) CloseWrite() error {
 		return h.CloseWrite()
 	}
 	return nil
+}
+
+// pacedWriter is the answer to a request of HTTP/2, where a client may take nothing of one answer while the connection
+// goes on. A deadline of net/http's ends an answer that has nothing to write, too: it is only set for as long as
+// something is being written.
+type pacedWriter struct {
+	http.ResponseWriter
+	rc    *http.ResponseController
+	stall time.Duration
+}
+
+func newPacedWriter(w http.ResponseWriter, stall time.Duration) *pacedWriter {
+	return &pacedWriter{w, http.NewResponseController(w), stall}
+}
+
+// Write writes b within the stall limit.
+func (w *pacedWriter) Write(b []byte) (int, error) {
+	defer w.paced()()
+	return w.ResponseWriter.Write(b)
+}
+
+// FlushError hands over what was written.
+func (w *pacedWriter) FlushError() error {
+	defer w.paced()()
+	return w.rc.Flush()
+}
+
+// Flush is FlushError for who does not ask.
+func (w *pacedWriter) Flush() { _ = w.FlushError() }
+
+// Unwrap is for [http.ResponseController].
+func (w *pacedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// last sets the deadline for what net/http writes when the answer is complete.
+func (w *pacedWriter) last() { _ = w.rc.SetWriteDeadline(time.Now().Add(w.stall)) }
+
+// paced sets the deadline. The function that it returns takes it back.
+func (w *pacedWriter) paced() func() {
+	w.last()
+	return func() { _ = w.rc.SetWriteDeadline(time.Time{}) }
 }

@@ -216,6 +216,11 @@ const (
 // ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and where older spoken
 // versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor > 1 {
+		paced := newPacedWriter(w, s.limits.Stall)
+		defer paced.last()
+		w = paced
+	}
 	if r.URL.Path != HealthPath && !s.allowReach(w, r) {
 		return
 	}

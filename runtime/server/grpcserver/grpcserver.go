@@ -143,6 +143,9 @@ func (t *transport) Calls(r *http.Request) bool {
 	return r.ProtoMajor == 2 && isGRPC(r.Header.Get("Content-Type"))
 }
 
+// ServeHTTP answers a call that net/http brings.
+func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.grpc.ServeHTTP(w, r) }
+
 // contentType is that of gRPC, which may have the name of a codec behind it.
 const contentType = "application/grpc"
 

@@ -18,8 +18,9 @@ import (
 
 // A connection has so many calls at a time: the next one waits until there is room.
 func TestAConnectionHasABoundOfCalls(t *testing.T) {
-	release := make(chan struct{})
+	began, release := make(chan struct{}, 3), make(chan struct{})
 	a := start(t, []server.Skill{run("slow", func(_ context.Context, t *server.Task) (string, error) {
+		began <- struct{}{}
 		<-release
 		return "done", nil
 	})}, grpcserver.Serve(grpcserver.WithStreams(2)))
@@ -31,6 +32,8 @@ func TestAConnectionHasABoundOfCalls(t *testing.T) {
 			answers <- err
 		}()
 	}
+	<-began
+	<-began
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
 	get := operation(t, "1.0", runtime.RoleGet)
