@@ -115,7 +115,9 @@ func ProtoTask[T any](decode func([]byte, *T) error, show func(*T) Task) func([]
 }
 
 // ProtoRequest is RequestOf for a message of protobuf.
-func ProtoRequest[T, N any](decode func([]byte, *T) error, neutral func(*T) *N, guards ...func(*T) error) func([]byte) (any, error) {
+func ProtoRequest[T, N any](
+	decode func([]byte, *T) error, neutral func(*T) *N, guards ...func(*T) error,
+) func([]byte) (any, error) {
 	return func(src []byte) (any, error) {
 		x, err := DecodeProto(src, decode)
 		return neutralOf(x, err, neutral, guards)
