@@ -110,6 +110,9 @@ func (c *Client) target(url string) Target {
 // hasHTTPS reports whether the card has an interface at https on the host and port of an address without a scheme.
 func (c *Client) hasHTTPS(address string) bool {
 	host, _, _ := strings.Cut(address, "/")
+	if _, _, err := net.SplitHostPort(host); err != nil {
+		host = net.JoinHostPort(strings.Trim(host, "[]"), "443")
+	}
 	return slices.ContainsFunc(c.info.Interfaces, func(i runtime.Interface) bool {
 		u, err := url.Parse(i.URL)
 		return err == nil && u.Scheme == "https" && strings.EqualFold(net.JoinHostPort(u.Hostname(), port(u)), host)

@@ -127,7 +127,7 @@ func FuzzAddress(f *testing.F) {
 		f.Add(s, s, s)
 	}
 	f.Fuzz(func(t *testing.T, tenant, id, text string) {
-		if !utf8.ValidString(tenant + id + text) {
+		if !utf8.ValidString(tenant) || !utf8.ValidString(id) || !utf8.ValidString(text) {
 			return
 		}
 		request, err := json.Marshal(map[string]any{"tenant": tenant, "taskId": id, "id": id, "text": text, "filter": map[string]any{"by": []string{text, text}}})

@@ -191,13 +191,14 @@ func TestAnOpenAddressIsEncryptedLikeItsHost(t *testing.T) {
 		opts []grpcclient.Option
 		want bool
 	}{
-		"alone":                     {[]string{grpc}, nil, false},
-		"beside https":              {[]string{grpc, rest}, nil, true},
-		"beside another host's":     {[]string{grpc, "https://b.example:8443/ JSONRPC 1.0"}, nil, false},
-		"beside http":               {[]string{grpc, "http://a.example:8443/ JSONRPC 1.0"}, nil, false},
-		"against https":             {[]string{grpc, rest}, []grpcclient.Option{grpcclient.ClearText()}, false},
-		"with certificates":         {[]string{grpc}, []grpcclient.Option{grpcclient.TLS(&tls.Config{})}, true},
-		"a URL that says it is not": {[]string{"http://a.example:8443 GRPC 1.0", rest}, []grpcclient.Option{grpcclient.TLS(&tls.Config{})}, false},
+		"alone":                        {[]string{grpc}, nil, false},
+		"beside https":                 {[]string{grpc, rest}, nil, true},
+		"beside https, without a port": {[]string{"a.example GRPC 1.0", "https://a.example/rest HTTP+JSON 1.0"}, nil, true},
+		"beside another host's":        {[]string{grpc, "https://b.example:8443/ JSONRPC 1.0"}, nil, false},
+		"beside http":                  {[]string{grpc, "http://a.example:8443/ JSONRPC 1.0"}, nil, false},
+		"against https":                {[]string{grpc, rest}, []grpcclient.Option{grpcclient.ClearText()}, false},
+		"with certificates":            {[]string{grpc}, []grpcclient.Option{grpcclient.TLS(&tls.Config{})}, true},
+		"a URL that says it is not":    {[]string{"http://a.example:8443 GRPC 1.0", rest}, []grpcclient.Option{grpcclient.TLS(&tls.Config{})}, false},
 	} {
 		b := &spy{Binding: grpcclient.Binding(tt.opts...)}
 		c, err := a2a.NewClientFromCard(card(t, tt.card...), client.Use(b))
