@@ -47,8 +47,8 @@ var (
 // machine is the last piece of a principal that is a client.
 const machine = "|client"
 
-// Principal names the caller for good: whose tasks are whose goes by it. Subjects of two issuers, or of two schemes, are
-// two callers. It is "" for nobody.
+// Principal names the caller for good: whose tasks are whose goes by it. Subjects of two issuers, or of two schemes,
+// are two callers. It is "" for nobody.
 func (c *Caller) Principal() string {
 	if c == nil || c.ID == "" {
 		return ""

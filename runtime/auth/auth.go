@@ -1,8 +1,8 @@
 // Package auth decides who sent a request and whether what the card demands is met.
 //
-// The card is the policy: its security schemes and requirements are what a [Guard] checks. What is not for the public is
-// in a [Verifier] for each scheme: which keys are good, whose they are. A request is checked by its header alone, so that
-// nothing is read of who has no business here.
+// The card is the policy: its security schemes and requirements are what a [Guard] checks. What is not for the public
+// is in a [Verifier] for each scheme: which keys are good, whose they are. A request is checked by its header alone, so
+// that nothing is read of who has no business here.
 package auth
 
 import (
@@ -40,7 +40,7 @@ type Verifiers map[string]Verifier
 // Credential is what a request brings for a scheme.
 type Credential struct {
 	Scheme       *Scheme
-	Value        string              // an API key, or what follows the scheme's name in the Authorization header, such as a token
+	Value        string              // an API key, or what follows the scheme's name in the Authorization header
 	User         string              // of HTTP Basic
 	Password     string              // of HTTP Basic
 	Certificates []*x509.Certificate // of the client, its own first, as TLS had them

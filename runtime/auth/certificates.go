@@ -15,7 +15,8 @@ import (
 	"time"
 )
 
-// EnvClientCA is the environment variable with the file of the authorities, in PEM, whose client certificates are taken.
+// EnvClientCA is the environment variable with the file of the authorities, in PEM, whose client certificates are
+// taken.
 const EnvClientCA = "A2A_TLS_CLIENT_CA"
 
 // CertificateConfig says which client certificates are taken.

@@ -67,8 +67,8 @@ func (g *Guard) apiKey(s *Scheme, r *http.Request) (string, error) {
 	return values[0], nil
 }
 
-// deliberate reports whether a request can be none that a web page of another origin had a browser send with the cookies
-// of its user: a browser says so, or the request has what it would have asked for first.
+// deliberate reports whether a request can be none that a web page of another origin had a browser send with the
+// cookies of its user: a browser says so, or the request has what it would have asked for first.
 func (g *Guard) deliberate(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin != "" && g.origins != nil && g.origins(origin) {

@@ -10,8 +10,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Denial is why a request is refused. As an error it is for the log; what the peer is told is [Denial.Told], and what is
-// demanded stands in the challenges.
+// Denial is why a request is refused. As an error it is for the log; what the peer is told is [Denial.Told], and what
+// is demanded stands in the challenges.
 type Denial struct {
 	Status     int           // 401: who calls is not known; 403: the caller may not do that; 503: nobody can tell
 	Challenges []string      // values of WWW-Authenticate, each of which would do

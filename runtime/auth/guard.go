@@ -128,7 +128,8 @@ func (g *Guard) Issuers() (issuers []string) {
 	return issuers
 }
 
-// Certificates reports whether a scheme is that of client certificates, and whose are taken as far as its verifier tells.
+// Certificates reports whether a scheme is that of client certificates, and whose are taken as far as its verifier
+// tells.
 func (g *Guard) Certificates() (wanted bool, of *x509.CertPool) {
 	for i := range g.schemes {
 		if g.schemes[i].Kind != MutualTLS {

@@ -49,7 +49,7 @@ func HashPassword(password string) (string, error) {
 		return "", fmt.Errorf("hash a password: %w", err)
 	}
 	b64 := base64.RawStdEncoding
-	return strings.Join([]string{hashName, strconv.Itoa(hashIterations), b64.EncodeToString(salt), b64.EncodeToString(sum)}, "$"), nil
+	return fmt.Sprintf("%s$%d$%s$%s", hashName, hashIterations, b64.EncodeToString(salt), b64.EncodeToString(sum)), nil
 }
 
 // hashPassword is what takes long. Tests count it.
@@ -72,7 +72,8 @@ func readHash(text string) (h passwordHash, err error) {
 		return h, wrong
 	}
 	if h.iterations < leastRounds || h.iterations > mostRounds {
-		return h, fmt.Errorf("the hash of a password has %d iterations, it should be %d to %d", h.iterations, leastRounds, mostRounds)
+		const text = "the hash of a password has %d iterations, it should be %d to %d"
+		return h, fmt.Errorf(text, h.iterations, leastRounds, mostRounds)
 	}
 	return h, nil
 }
@@ -125,7 +126,7 @@ func (p *passwords) Prepare(s *Setup) error {
 			return fmt.Errorf("user %s is there twice", w.User)
 		}
 		p.users[w.User] = user{Caller{ID: w.User, Scopes: w.Scopes, Tenants: w.Tenants}, h}
-		p.nobody = passwordHash{iterations: max(p.nobody.iterations, h.iterations), salt: h.salt, sum: make([]byte, sha256.Size)}
+		p.nobody.iterations, p.nobody.salt = max(p.nobody.iterations, h.iterations), h.salt
 	}
 	p.slots = make(chan struct{}, max(1, runtime.GOMAXPROCS(0)/2))
 	_, _ = rand.Read(p.secret[:])

@@ -9,8 +9,8 @@ import (
 
 type callerKey struct{}
 
-// CallerFrom returns who sent the request that is being served, for a context of a hook, a handler or an operation of the
-// agent's own; nil for nobody who is known.
+// CallerFrom returns who sent the request that is being served, for a context of a hook, a handler or an operation of
+// the agent's own; nil for nobody who is known.
 func CallerFrom(ctx context.Context) *runtime.Caller {
 	c, _ := ctx.Value(callerKey{}).(*runtime.Caller)
 	return c

@@ -54,16 +54,17 @@ func WithProxyIdentity(f func(*http.Request) (principal string, err error)) Opti
 	return func(o *options) { o.access.proxied = f }
 }
 
-// WithoutAuth lets an agent that demands nothing of its callers answer everybody who reaches it. Without it such an agent
-// answers on loopback addresses alone. The environment's A2A_AUTH=none says the same.
+// WithoutAuth lets an agent that demands nothing of its callers answer everybody who reaches it. Without it such an
+// agent answers on loopback addresses alone. The environment's A2A_AUTH=none says the same.
 func WithoutAuth() Option { return func(o *options) { o.access.open = true } }
 
-// WithStreamGrace sets how long a stream goes on when the credential of its caller has expired; the default is a minute.
+// WithStreamGrace sets how long a stream goes on when the credential of its caller has expired; the default is a
+// minute.
 func WithStreamGrace(d time.Duration) Option { return func(o *options) { o.access.grace = d } }
 
-// CallerFrom returns who sent the request that is being served: in the context of a skill's handler, of a hook and of an
-// operation of the agent's own. It is zero for nobody who is known. For a handler that runs again after a crash it is
-// what names the caller, without scopes and claims.
+// CallerFrom returns who sent the request that is being served: in the context of a skill's handler, of a hook and of
+// an operation of the agent's own. It is zero for nobody who is known. For a handler that runs again after a crash it
+// is what names the caller, without scopes and claims.
 func CallerFrom(ctx context.Context) runtime.Caller {
 	if c := engine.CallerFrom(ctx); c != nil {
 		return *c
@@ -113,8 +114,8 @@ func (s *Server) protect(extended runtime.Card) error {
 	return s.describeResource()
 }
 
-// demands are what the card demands, as the newest version has it. What the skills demand that only the extended one has
-// stands there.
+// demands are what the card demands, as the newest version has it. What the skills demand that only the extended one
+// has stands there.
 func (s *Server) demands(extended runtime.Card) (*auth.Demands, error) {
 	read := func(card runtime.Card) (*auth.Demands, error) {
 		text, err := s.engine.Versions()[0].AppendCard(nil, card)

@@ -164,8 +164,8 @@ func (c *Call) Contain(run, exited func()) (err error) {
 	return nil
 }
 
-// Told is what the peer is told of an error; with a denial it says what the caller would have to bring. What is not meant
-// for the peer is logged.
+// Told is what the peer is told of an error; with a denial it says what the caller would have to bring. What is not
+// meant for the peer is logged.
 func (c *Call) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 	if errors.Is(err, engine.ErrUnidentified) {
 		err = c.s.unidentified(err)

@@ -6,8 +6,8 @@ import (
 	"net/http"
 )
 
-// An agent that demands nothing of its callers answers on its own machine alone, unless somebody has said that anybody may
-// use it: otherwise a port that is opened without a thought opens the agent, too.
+// An agent that demands nothing of its callers answers on its own machine alone, unless somebody has said that anybody
+// may use it: otherwise a port that is opened without a thought opens the agent, too.
 
 // errOpen refuses an address of such an agent.
 func errOpen(addr net.Addr) error {
@@ -25,8 +25,8 @@ func (s *Server) withheld(addr net.Addr) bool {
 	return ok && !tcp.IP.IsLoopback()
 }
 
-// allowReach refuses requests to an address where they are not answered. Hosts of one's own come this way; Serve does not
-// even begin.
+// allowReach refuses requests to an address where they are not answered. Hosts of one's own come this way; Serve does
+// not even begin.
 func (s *Server) allowReach(w http.ResponseWriter, r *http.Request) bool {
 	if s.access.open {
 		return true

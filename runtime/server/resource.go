@@ -6,8 +6,8 @@ import (
 	"net/url"
 )
 
-// ResourcePath is where the agent says to clients of OAuth what its tokens have to be (RFC 9728): at the root and, where
-// the agent's public URL has a path, in front of that.
+// ResourcePath is where the agent says to clients of OAuth what its tokens have to be (RFC 9728): at the root and,
+// where the agent's public URL has a path, in front of that.
 const ResourcePath = "/.well-known/oauth-protected-resource"
 
 // aboutResource is what is served there.
@@ -30,8 +30,8 @@ type resource struct {
 	Name     string   `json:"resource_name,omitempty"`
 }
 
-// metadataURL is where the document is; "" without a public URL that is fixed: what a request says of the address is the
-// client's word.
+// metadataURL is where the document is; "" without a public URL that is fixed: what a request says of the address is
+// the client's word.
 func (s *Server) metadataURL() string {
 	u, err := url.Parse(s.card.fixed)
 	if err != nil || s.card.fixed == "" {

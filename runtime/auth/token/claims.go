@@ -50,6 +50,12 @@ func readMembers(r *wire.Reader, c *claims) {
 	}
 }
 
+// Claims that say of what kind a token is, as some issuers write it, and those that ID tokens alone have; with their bits.
+var (
+	kindClaims = map[string]uint{"typ": 12, "token_use": 13, "token_type": 14}
+	idClaims   = map[string]uint{"nonce": 15, "at_hash": 16, "c_hash": 17, "s_hash": 18}
+)
+
 // member is what reads a claim, and its bit; nil for one that is not looked at.
 func (c *claims) member(name string, azp *string) (read func(*wire.Reader), bit uint) {
 	text := func(to *string) func(*wire.Reader) { return func(r *wire.Reader) { *to = r.String() } }
@@ -79,10 +85,12 @@ func (c *claims) member(name string, azp *string) (read func(*wire.Reader), bit 
 		return c.readConfirmation, 10
 	case "active":
 		return func(r *wire.Reader) { c.active = r.Bool() }, 11
-	case "typ", "token_use", "token_type":
-		return c.readKind, map[string]uint{"typ": 12, "token_use": 13, "token_type": 14}[name]
-	case "nonce", "at_hash", "c_hash", "s_hash":
-		return func(r *wire.Reader) { c.other = "an ID token"; r.Skip() }, map[string]uint{"nonce": 15, "at_hash": 16, "c_hash": 17, "s_hash": 18}[name]
+	}
+	if bit, ok := kindClaims[name]; ok {
+		return c.readKind, bit
+	}
+	if bit, ok := idClaims[name]; ok {
+		return c.readIDToken, bit
 	}
 	return nil, 0
 }
@@ -112,6 +120,12 @@ func (c *claims) readKind(r *wire.Reader) {
 	case "refresh", "offline":
 		c.other = "a refresh token"
 	}
+}
+
+// readIDToken reads what ID tokens alone have.
+func (c *claims) readIDToken(r *wire.Reader) {
+	c.other = "an ID token"
+	r.Skip()
 }
 
 // readConfirmation reads what the token is bound to (RFC 7800). A certificate can be shown (RFC 8705).

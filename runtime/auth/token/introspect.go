@@ -15,8 +15,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/keyset"
 )
 
-// IntrospectionConfig says how tokens are asked about that say nothing themselves (RFC 7662). The environment has a say in it,
-// for the scheme's name in the card: A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE, _INTROSPECTION, _CLIENT_ID, _CLIENT_SECRET.
+// IntrospectionConfig says how tokens are asked about that say nothing themselves (RFC 7662). The environment has a say
+// in it, for the scheme's name in the card: A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE, _INTROSPECTION, _CLIENT_ID,
+// _CLIENT_SECRET.
 type IntrospectionConfig struct {
 	Issuer   string   // as that of a [Config]
 	Audience []string // as that of a [Config]
@@ -28,8 +29,8 @@ type IntrospectionConfig struct {
 	HTTP                   *http.Client
 }
 
-// Introspection verifies tokens by asking their issuer. What it says of a good one is known for a minute, of another one for
-// a few seconds.
+// Introspection verifies tokens by asking their issuer. What it says of a good one is known for a minute, of another
+// one for a few seconds.
 func Introspection(c IntrospectionConfig) auth.Verifier {
 	return &introspection{IntrospectionConfig: c}
 }

@@ -37,7 +37,8 @@ func newTerms(s *auth.Setup, issuer string, audience []string) (terms, error) {
 	}
 	switch {
 	case t.issuer == "":
-		return t, errors.New("nobody says who makes the tokens: set issuer in a2agen.yaml under \"auth\", or " + s.EnvName("_ISSUER"))
+		return t, errors.New("nobody says who makes the tokens: set issuer in a2agen.yaml under \"auth\", or " +
+			s.EnvName("_ISSUER"))
 	case len(t.audience) == 0 || slices.Contains(t.audience, ""):
 		return t, errors.New("nobody says for whom tokens have to be: set audience in a2agen.yaml under \"auth\", " +
 			s.EnvName("_AUDIENCE") + ", or the agent's public URL")

@@ -1,5 +1,5 @@
-// Package token checks access tokens: JWTs by the keys that their issuer publishes, others by asking the issuer. It is a
-// package of its own because only those who take such tokens link its library.
+// Package token checks access tokens: JWTs by the keys that their issuer publishes, others by asking the issuer. It is
+// a package of its own because only those who take such tokens link its library.
 package token
 
 import (
@@ -16,22 +16,23 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/keyset"
 )
 
-// Config says which tokens are taken. The environment has a say in it, for the scheme's name in the card: A2A_AUTH_<SCHEME>
-// and _ISSUER, _AUDIENCE (several with commas between them).
+// Config says which tokens are taken. The environment has a say in it, for the scheme's name in the card:
+// A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE (several with commas between them).
 type Config struct {
 	// Issuer is who makes the tokens, letter for letter as they have it. "" is what the scheme in the card says.
 	Issuer string
 	// Audience is for whom they have to be: one of these. Nil is the agent's public URL.
 	Audience []string
 	Types    []string // of tokens, as their headers have it ["at+jwt"]; issuers that do not say it write "JWT"
-	// Algorithms are those of signatures that are taken [ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384, PS512, EdDSA].
+	// Algorithms are those of signatures that are taken [ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384, PS512,
+	// EdDSA].
 	Algorithms []string
 	Skew       time.Duration // by which clocks may differ [30 s]
 	Tenants    string        // the claim with the tenants that the caller may act for; "": for any
 	Keys       string        // where the issuer's keys are; "": where it says
 	HTTP       *http.Client  // to ask the issuer with; nil: one of its own. It follows no redirects.
-	// MaxAge is when keys are asked for anew, so that one that was withdrawn is refused [5 min]; Interval is the least time
-	// between two requests for them [10 s].
+	// MaxAge is when keys are asked for anew, so that one that was withdrawn is refused [5 min]; Interval is the least
+	// time between two requests for them [10 s].
 	MaxAge, Interval time.Duration
 }
 
@@ -44,8 +45,8 @@ const (
 
 var defaultTypes = []string{"at+jwt"}
 
-// JWT verifies tokens that are JWTs (RFC 9068). A token that was good is known again for a minute, as long as its key is
-// there. When the issuer cannot be reached, tokens made with keys that are known go on being good.
+// JWT verifies tokens that are JWTs (RFC 9068). A token that was good is known again for a minute, as long as its key
+// is there. When the issuer cannot be reached, tokens made with keys that are known go on being good.
 func JWT(c Config) auth.Verifier { return &jwt{Config: c} }
 
 type jwt struct {
