@@ -226,6 +226,9 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	}
 	agent.Calls.GRPC = slices.Contains(agent.Bindings, runtime.BindingGRPC)
 	list.Add(unusedBindings(out.Config, agent)...)
+	if agent.Open = out.Config.Open.Line > 0; agent.Open {
+		list.Add(openAlthough(out.Config, out.Card)...)
+	}
 	return agent, list
 }
 

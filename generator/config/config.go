@@ -48,7 +48,9 @@ type Config struct {
 	// Repeats say how the agent knows messages that come again.
 	Repeats Repeats
 	// Store is where the agent keeps its tasks: [StoreMemory] or [StoreSQLite].
-	Store   string
+	Store string
+	// Open is where a2agen.yaml says that anybody who reaches the agent may use it; zero: it does not.
+	Open    diag.Pos
 	Clients []Client
 }
 
@@ -241,6 +243,9 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
 	set(&cfg.Store, yamlx.Get(root, "store"))
+	if n := yamlx.Get(root, "auth"); n != nil {
+		cfg.Open = yamlx.Pos(c.File, n)
+	}
 	if list := yamlx.Items(yamlx.Get(root, "bindings")); len(list) > 0 {
 		cfg.Bindings = nil
 		for _, n := range list {

@@ -42,6 +42,7 @@ var project = &shape.Object{
 		{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: idempotency}, Doc: "How the agent knows a message that comes again, so that it is not worked on twice; messageId: by its id. A request with an Idempotency-Key is known in any case, for a day.", Default: "not at all"},
 		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
 		{Key: "store", Type: &shape.Type{Kind: shape.Text, Choices: []string{StoreMemory, StoreSQLite}}, Doc: "Where the agent keeps its tasks. memory ends with the process; sqlite is a file, which outlives it.", Default: StoreMemory},
+		{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}}, Doc: "Who may use an agent whose card demands no credentials. none: anybody who reaches it. Otherwise it answers only on its own machine.", Default: "its own machine"},
 		{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
 		{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
 	},

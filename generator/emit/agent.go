@@ -219,9 +219,9 @@ func (a *agentPackage) server() (output.File, error) {
 		body = append(body, decodeCard("extended", "ExtendedCardJSON")...)
 		config.set("Extended", jen.Id("extended"))
 	}
-	if slices.Contains(a.agent.Bindings, runtime.BindingGRPC) {
-		serve := jen.Index().Qual(serverPath, "Option").Values(jen.Qual(grpcServerPath, "Serve").Call())
-		body = append(body, jen.Id("opts").Op("=").Append(serve, jen.Id("opts").Op("...")))
+	if options := a.serverOptions(); len(options) > 0 {
+		list := jen.Index().Qual(serverPath, "Option").Values(options...)
+		body = append(body, jen.Id("opts").Op("=").Append(list, jen.Id("opts").Op("...")))
 	}
 	body = append(body, jen.Return(jen.Qual(serverPath, "New").Call(jen.Qual(serverPath, "Config").Values(config.lines()...), jen.Id("opts").Op("..."))))
 	f.Add(doc("NewServer makes the agent's server. Host it with server.Main, or mount it: it is an http.Handler.")).Func().Id("NewServer").Params(jen.Id("s").Id("Skills"), jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(jen.Op("*").Qual(serverPath, "Server"), jen.Error()).Block(body...).Line()
@@ -229,6 +229,17 @@ func (a *agentPackage) server() (output.File, error) {
 		f.Add(a.glue(s))
 	}
 	return render(f, pkgFile(a.paths.Agent, "server.gen.go"))
+}
+
+// serverOptions are those that the server has before its host's.
+func (a *agentPackage) serverOptions() (list []jen.Code) {
+	if slices.Contains(a.agent.Bindings, runtime.BindingGRPC) {
+		list = append(list, jen.Qual(grpcServerPath, "Serve").Call())
+	}
+	if a.agent.Open {
+		list = append(list, jen.Qual(serverPath, "WithoutAuth").Call())
+	}
+	return list
 }
 
 // decodeCard reads a constant that is a card.

@@ -25,6 +25,8 @@ type Agent struct {
 	Repeats *Repeats `json:"repeats,omitempty"`
 	// Store is the file in which tasks are kept unless somebody says another; "" keeps them in memory.
 	Store string `json:"store,omitempty"`
+	// Open: anybody who reaches the agent may use it.
+	Open bool `json:"open,omitempty"`
 }
 
 // Calls are how a client calls an agent.

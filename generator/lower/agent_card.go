@@ -102,7 +102,7 @@ func (p *publisher) served(i *yaml.Node) {
 // none is worse than no card.
 func (p *publisher) security(n *yaml.Node) {
 	if k, v := yamlx.Pair(n, "securityRequirements"); k != nil && len(v.Content) > 0 {
-		p.warn(yamlx.Pos(p.card.File, k), "not-enforced", "check credentials in front of the server", "the generated server does not check credentials")
+		p.warn(yamlx.Pos(p.card.File, k), "not-enforced", "let main.go check them with server.WithAuth, or a proxy in front of the server", "generated code does not check credentials")
 	}
 }
 

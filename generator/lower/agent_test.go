@@ -228,7 +228,7 @@ func TestShippedBindingsAreThoseOfTheDefinitions(t *testing.T) {
 
 func TestCredentialsAreNotEnforced(t *testing.T) {
 	_, problems := lowered(t, least+"securitySchemes: {bearer: {httpAuthSecurityScheme: {scheme: bearer}}}\nsecurityRequirements: [{schemes: {bearer: {}}}]\n")
-	want := "agent.yaml:6:1: warning: the generated server does not check credentials (check credentials in front of the server)\n"
+	want := "agent.yaml:6:1: warning: generated code does not check credentials (let main.go check them with server.WithAuth, or a proxy in front of the server)\n"
 	if diff := cmp.Diff(want, problems); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

@@ -12,8 +12,8 @@ import (
 // errOpen refuses an address of such an agent.
 func errOpen(addr net.Addr) error {
 	return fmt.Errorf("%s can be reached from other machines, and the agent demands nothing of its callers: let agent.yaml "+
-		"demand credentials and check them (server.WithAuth), or say that anybody may use it: %s=none or server.WithoutAuth",
-		addr, EnvAuth)
+		"demand credentials and check them (server.WithAuth), or say that anybody may use it: \"auth: none\" in a2agen.yaml, "+
+		"or %s=none", addr, EnvAuth)
 }
 
 // withheld reports whether requests that come to an address are not answered.
