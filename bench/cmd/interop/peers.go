@@ -22,6 +22,7 @@ var peers = []*peer{
 	python("0.3.26", "03", all03, script{"push03.py", stories, isStory}, script{"notify03.py", hook, isHeard}),
 	javaScript("1.3.0", "", all, script{"forecast.mjs", weather, isForecast}, script{"push.mjs", stories, isStory}, script{"notify.mjs", hook, isHeard}),
 	javaScript("0.3.14", "03", all03, script{"push03.mjs", stories, isStory}, script{"notify03.mjs", hook, isHeard}),
+	mastra("1.47.0"),
 	java("0.3.3.Final", "java03", all03),
 	{name: "grpcurl 1.9.4", calls: []spoken{{"1.0", grpcBinding}, {"0.3", grpcBinding}}, client: inside(newCurlClient)},
 }
@@ -58,6 +59,15 @@ func javaScript(version, number string, speaks []spoken, scripts ...script) *pee
 			"@bufbuild/protobuf@2.17.0", "@grpc/grpc-js@1.14.7", "express@5.3.0"}},
 	}
 	return p.scripted([]string{"node"}, "call"+number+".mjs", "agent"+number+".mjs")
+}
+
+// mastra is Mastra's client on npm.
+func mastra(version string) *peer {
+	p := &peer{
+		name: "@mastra/client-js " + version, needs: "node", calls: []spoken{{"1.0", rpcBinding}},
+		install: [][]string{{"npm", "install", "--no-audit", "--no-fund", "--silent", "@mastra/client-js@" + version}},
+	}
+	return p.scripted([]string{"node"}, "callmastra.mjs", "")
 }
 
 // java is the SDK on Maven Central. Its folder has a pom.xml with what it needs.
