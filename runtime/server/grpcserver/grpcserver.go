@@ -90,7 +90,6 @@ func newTransport(h *server.Host, o options) (*transport, error) {
 		grpc.MaxHeaderListSize(server.MaxHeader),
 		grpc.MaxConcurrentStreams(o.streams),
 		grpc.ConnectionTimeout(limits.Header),
-		grpc.SharedWriteBuffer(true),
 		grpc.WaitForHandlers(true),
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: limits.Idle, Time: limits.Heartbeat, Timeout: limits.Stall,

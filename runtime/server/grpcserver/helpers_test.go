@@ -103,9 +103,11 @@ func TestReflectionShowsTheDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	//lint:ignore SA1019 tools still ask for it
 	if err := old.Send(&reflectionalphapb.ServerReflectionRequest{MessageRequest: &reflectionalphapb.ServerReflectionRequest_ListServices{}}); err != nil {
 		t.Fatal(err)
 	}
+	//lint:ignore SA1019 tools still ask for it
 	if got, err := old.Recv(); err != nil || len(got.GetListServicesResponse().GetService()) != len(services) {
 		t.Errorf("v1alpha: %v, %v", got, err)
 	}
