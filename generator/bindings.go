@@ -3,6 +3,7 @@ package generator
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
@@ -60,8 +61,16 @@ func shippedWires(c *config.Config) []ir.Encoding {
 	})
 }
 
-// unusedBindings says which bindings a2agen.yaml names although agent.yaml lists the interfaces without them.
-func unusedBindings(c *config.Config, agent *ir.Agent) (list diag.List) {
+// unserved says which versions a2agen.yaml names that have none of its bindings, and which bindings although agent.yaml
+// lists the interfaces without them.
+func unserved(c *config.Config, spoken []lower.Spoken, agent *ir.Agent) (list diag.List) {
+	for i, s := range spoken {
+		if len(s.Bindings) == 0 {
+			hint := "list " + strings.Join(s.Has, " or ") + " under bindings, or take the version out"
+			list.Warnf(c.Protocol[i].Pos, "not-served", hint,
+				"version %s of the protocol has none of the bindings, so it is not served", s.Version)
+		}
+	}
 	for _, b := range c.Bindings {
 		if b.Pos.Line > 0 && !slices.Contains(agent.Bindings, b.Name) {
 			hint := fmt.Sprintf("list an interface of it in %s, or leave supportedInterfaces out there", c.Card)

@@ -225,7 +225,7 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 		agent.Store = scaffold.Command(agent.Name) + ".db"
 	}
 	agent.Calls.GRPC = slices.Contains(agent.Bindings, runtime.BindingGRPC)
-	list.Add(unusedBindings(out.Config, agent)...)
+	list.Add(unserved(out.Config, spoken, agent)...)
 	if agent.Open = out.Config.Open.Line > 0; agent.Open {
 		list.Add(openAlthough(out.Config, out.Card)...)
 	}
