@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -40,6 +41,8 @@ type call struct {
 	link   *link // nil: net/http brings it
 	in     message
 
+	metadata metadata.MD
+
 	next, previous *call        // that are watched
 	since          atomic.Int64 // tick at which it began to wait for its client; 0: it does not
 	sending        atomic.Bool  // that is to take something, else to send its message
@@ -61,7 +64,7 @@ func growStack(i int) byte {
 // serve answers a call. What it returns is the call's status.
 func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	growStack(0)
-	c := &call{Call: m.t.host.Call(stream.Context()), m: m, stream: stream}
+	c := &call{Call: m.t.host.Call(stream.Context()), m: m, stream: stream, metadata: metadataOf(stream.Context())}
 	defer c.end()
 	if logger := m.t.host.Logger(); logger.Enabled(c.Context, slog.LevelDebug) {
 		begin := time.Now()
@@ -131,7 +134,7 @@ func (c *call) resolve(asked string) error {
 
 // activate echoes the requested extensions that the agent has.
 func (c *call) activate() error {
-	active, err := c.Activate(append(c.values(keyExtensions), c.values(keyExtensionsV0)...))
+	active, err := c.Activate(slices.Concat(c.values(keyExtensions), c.values(keyExtensionsV0)))
 	if active != "" {
 		echo := metadata.Pairs(keyExtensions, active)
 		if c.Version.Unnamed() {

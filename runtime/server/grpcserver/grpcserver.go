@@ -86,6 +86,7 @@ func newTransport(h *server.Host, o options) (*transport, error) {
 		grpc.StaticConnWindowSize(connWindow),
 		grpc.ReadBufferSize(readBuffer),
 		grpc.Creds(handshaken{}),
+		grpc.InTapHandle(keepMetadata),
 		grpc.MaxRecvMsgSize(int(limits.Body)),
 		grpc.MaxHeaderListSize(server.MaxHeader),
 		grpc.MaxConcurrentStreams(o.streams),

@@ -5,16 +5,32 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/url"
+	"slices"
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
 	"google.golang.org/grpc/peer"
+	"google.golang.org/grpc/tap"
 )
 
-// values returns the values of a key of the metadata.
-func (c *call) values(key string) []string {
-	return metadata.ValueFromIncomingContext(c.Context, key)
+type metadataKey struct{}
+
+// keepMetadata lets a call look its metadata up: grpc-go copies what it is asked for, and searches for what is not there.
+func keepMetadata(ctx context.Context, call *tap.Info) (context.Context, error) {
+	return context.WithValue(ctx, metadataKey{}, call.Header), nil
 }
+
+// metadataOf returns the metadata of a call, which nobody may change.
+func metadataOf(ctx context.Context) metadata.MD {
+	if md, ok := ctx.Value(metadataKey{}).(metadata.MD); ok {
+		return md
+	}
+	md, _ := metadata.FromIncomingContext(ctx) // of a call that net/http brings
+	return md
+}
+
+// values returns the values of a key of the metadata.
+func (c *call) values(key string) []string { return c.metadata[key] }
 
 // value returns the first value of a key of the metadata; "" without one.
 func (c *call) value(key string) string {
@@ -31,12 +47,11 @@ func (c *call) request() *http.Request {
 		Method: http.MethodPost, URL: &url.URL{Path: full}, RequestURI: full,
 		Proto: "HTTP/2.0", ProtoMajor: 2, Header: http.Header{}, Body: http.NoBody,
 	}
-	md, _ := metadata.FromIncomingContext(c.Context)
-	for key, values := range md {
+	for key, values := range c.metadata {
 		if key == ":authority" {
 			r.Host = values[0]
 		} else {
-			r.Header[http.CanonicalHeaderKey(key)] = values
+			r.Header[http.CanonicalHeaderKey(key)] = slices.Clone(values)
 		}
 	}
 	if p, ok := peer.FromContext(c.Context); ok {
