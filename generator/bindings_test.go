@@ -27,9 +27,9 @@ func TestABindingThatNoVersionHasIsRefused(t *testing.T) {
 	if err := list.WriteText(&b); err != nil {
 		t.Fatal(err)
 	}
-	const want = "a2agen.yaml:3:21: none of the versions is spoken over GRPC (it is for \"1.0\", \"0.3\", and for definitions of your own in .proto files)\n"
-	if b.String() != want {
-		t.Errorf("got %q", b.String())
+	const begin, end = "a2agen.yaml:3:21: none of the versions is spoken over GRPC (it is for ", "\"1.0\", \"0.3\", and for definitions of your own in .proto files)\n"
+	if got := b.String(); !strings.HasPrefix(got, begin) || !strings.HasSuffix(got, end) { // newer versions may stand between
+		t.Errorf("got %q", got)
 	}
 }
 
