@@ -226,6 +226,11 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	}
 	agent.Calls.GRPC = slices.Contains(agent.Bindings, runtime.BindingGRPC)
 	list.Add(unserved(out.Config, spoken, agent)...)
+	schemes := out.Card.Schemes()
+	agent.Secured = len(schemes) > 0
+	var problems diag.List
+	agent.Verifiers, problems = verify(schemes)
+	list.Add(problems...)
 	if agent.Open = out.Config.Open.Line > 0; agent.Open {
 		list.Add(openAlthough(out.Config, out.Card)...)
 	}

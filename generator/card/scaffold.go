@@ -152,12 +152,12 @@ func (s *scaffolder) security(auth, skills *yaml.Node) string {
 		}
 	}
 	if demands != nil {
-		s.note(demands, "give it a verifier for each scheme by server.WithAuth in main.go: see docs/security.md of a2agen", "the card demands credentials: this is published, but the generated server does not check them by itself")
+		s.note(demands, "see docs/security.md of a2agen", "the card demands credentials: say which are good before the new agent starts")
 	}
 	if len(auth.Content) == 0 {
 		return ""
 	}
-	return "\n# How callers prove who they are. This is published; the generated server does not check it by itself.\n" + lines
+	return "\n# How callers prove who they are. The server checks it; which credentials are good is not for the card to say.\n" + lines
 }
 
 // Fresh renders agent.yaml for a new agent with the given skill ids, each with a contract to start from, and the given ids of

@@ -24,6 +24,9 @@ func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
 	if len(a.agent.Operations) > 0 {
 		jobs = append(jobs, one(a.operations))
 	}
+	if a.agent.Secured {
+		jobs = append(jobs, one(a.verifiers))
+	}
 	if len(m.Agent.Types) > 0 {
 		jobs = append(jobs, one(func() (output.File, error) {
 			return Data(m.Agent.Types, paths.Agent, pkgFile(paths.Agent, "types.gen.go"))
@@ -66,7 +69,7 @@ func (a *agentPackage) skills() (output.File, error) {
 		).Params(a.output(s), jen.Error()))
 	}
 	f.Add(doc("Skills are the handlers of the agent, one method a skill.")).Type().Id("Skills").Interface(methods...).Line()
-	f.Add(a.task())
+	f.Add(a.task(), caller())
 	return render(f, pkgFile(a.paths.Agent, SkillsFile))
 }
 
@@ -113,6 +116,12 @@ func (a *agentPackage) task() jen.Code {
 		).Line().Line()
 	}
 	return s
+}
+
+// caller is the function by which handlers learn who calls.
+func caller() jen.Code {
+	return jen.Add(doc("Caller returns who sent the request that a handler works on; the zero value is nobody who is known.")).
+		Func().Id("Caller").Params(ctxParam()).Add(rt("Caller")).Block(jen.Return(jen.Qual(serverPath, "CallerFrom").Call(jen.Id("ctx")))).Line()
 }
 
 // card is card.gen.go: the published card, as data. The schemas that are in it stand by themselves, because the server's skills
@@ -235,6 +244,9 @@ func (a *agentPackage) server() (output.File, error) {
 func (a *agentPackage) serverOptions() (list []jen.Code) {
 	if slices.Contains(a.agent.Bindings, runtime.BindingGRPC) {
 		list = append(list, jen.Qual(grpcServerPath, "Serve").Call())
+	}
+	if a.agent.Secured {
+		list = append(list, jen.Qual(serverPath, "WithAuth").Call(jen.Id("verifiers").Call()))
 	}
 	if a.agent.Open {
 		list = append(list, jen.Qual(serverPath, "WithoutAuth").Call())

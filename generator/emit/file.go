@@ -30,6 +30,8 @@ const (
 	grpcClientPath = clientPath + "/grpcclient"
 	grpcServerPath = serverPath + "/grpcserver"
 	clientPath     = runtimePath + "/client"
+	authPath       = runtimePath + "/auth"
+	tokenPath      = authPath + "/token"
 	checkPath      = runtimePath + "/check"
 )
 
@@ -61,6 +63,8 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(runtimePath, "runtime")
 	f.ImportName(wirePath, "wire")
 	f.ImportName(serverPath, "server")
+	f.ImportName(authPath, "auth")
+	f.ImportName(tokenPath, "token")
 	f.ImportAlias(clientPath, "rpc")
 	f.ImportName(checkPath, "check")
 	f.ImportName(legacyPath, "legacy")

@@ -2,6 +2,7 @@ package ir
 
 import (
 	"encoding/json"
+	"slices"
 	"time"
 )
 
@@ -27,7 +28,36 @@ type Agent struct {
 	Store string `json:"store,omitempty"`
 	// Open: anybody who reaches the agent may use it.
 	Open bool `json:"open,omitempty"`
+	// Secured: the card declares security schemes. Verifiers are those that generated code has for them, by scheme.
+	Secured   bool        `json:"secured,omitempty"`
+	Verifiers []*Verifier `json:"verifiers,omitempty"`
 }
+
+// Tokens reports whether a verifier checks tokens, whose package links a library. A nil agent has none.
+func (a *Agent) Tokens() bool {
+	return a != nil && slices.ContainsFunc(a.Verifiers, func(v *Verifier) bool { return v.Kind.Tokens() })
+}
+
+// Verifier is what checks the credentials of a security scheme.
+type Verifier struct {
+	Scheme string       `json:"scheme"` // its name in the card
+	Kind   VerifierKind `json:"kind"`
+}
+
+// VerifierKind is what a verifier is, by the runtime's function that makes it.
+type VerifierKind string
+
+// The kinds.
+const (
+	Keys          VerifierKind = "Keys"
+	Passwords     VerifierKind = "Passwords"
+	Certificates  VerifierKind = "Certificates"
+	JWT           VerifierKind = "JWT"
+	Introspection VerifierKind = "Introspection"
+)
+
+// Tokens reports whether what is checked are tokens of an issuer.
+func (k VerifierKind) Tokens() bool { return k == JWT || k == Introspection }
 
 // Calls are how a client calls an agent.
 type Calls struct {

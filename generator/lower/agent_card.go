@@ -31,7 +31,6 @@ func (p *publisher) publish(n *yaml.Node, skills []*card.Skill) json.RawMessage 
 	}
 	if p.card.Origin == "" {
 		p.interfaces(n)
-		p.security(n)
 	}
 	p.capabilities(n)
 	for _, key := range []string{"defaultInputModes", "defaultOutputModes"} {
@@ -95,14 +94,6 @@ func (p *publisher) served(i *yaml.Node) {
 	default:
 		refuse(binding, "take this interface out, or write "+strings.Join(p.spoken[at].Bindings, " or "),
 			"version %s of the protocol is not spoken over %s", version.Value, binding.Value)
-	}
-}
-
-// security says that declared schemes are not enforced: a card that demands credentials in front of a server that asks for
-// none is worse than no card.
-func (p *publisher) security(n *yaml.Node) {
-	if k, v := yamlx.Pair(n, "securityRequirements"); k != nil && len(v.Content) > 0 {
-		p.warn(yamlx.Pos(p.card.File, k), "not-enforced", "let main.go check them with server.WithAuth, or a proxy in front of the server", "generated code does not check credentials")
 	}
 }
 

@@ -226,14 +226,6 @@ func TestShippedBindingsAreThoseOfTheDefinitions(t *testing.T) {
 	}
 }
 
-func TestCredentialsAreNotEnforced(t *testing.T) {
-	_, problems := lowered(t, least+"securitySchemes: {bearer: {httpAuthSecurityScheme: {scheme: bearer}}}\nsecurityRequirements: [{schemes: {bearer: {}}}]\n")
-	want := "agent.yaml:6:1: warning: generated code does not check credentials (let main.go check them with server.WithAuth, or a proxy in front of the server)\n"
-	if diff := cmp.Diff(want, problems); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
-	}
-}
-
 // R22: what only identified callers see stands in a card of its own.
 func TestTheExtendedCardSaysMore(t *testing.T) {
 	agent, problems := lowered(t, `

@@ -10,7 +10,7 @@ var (
 	// ClientOwn are the methods of the protocol's client that are no operations.
 	ClientOwn = []string{"Card", "Close", "RPC"}
 	// AgentDeclares are of the agent package.
-	AgentDeclares = []string{"Skills", "Task", "NewServer", "CardJSON", "Card"}
+	AgentDeclares = []string{"Skills", "Task", "NewServer", "CardJSON", "Card", "Caller"}
 	// ClientDeclares are of an agent's client package, which has the types of the agent package too.
 	ClientDeclares = []string{"Client", "New", "FromCard"}
 )

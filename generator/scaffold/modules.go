@@ -16,15 +16,17 @@ import (
 // Modules are what a project needs beside the runtime, at the versions that the runtime is tested with.
 type Modules []module.Version
 
-// Packages of the runtime that a project links whose tasks are kept in a file, or that speaks gRPC, to its clients or to other agents.
+// Packages of the runtime that a project links whose tasks are kept in a file, that speaks gRPC, to its clients or to other agents,
+// or that takes tokens.
 const (
-	sqliteStore = "runtime/store/sqlite"
-	grpcServer  = "runtime/server/grpcserver"
-	grpcClient  = "runtime/client/grpcclient"
+	sqliteStore  = "runtime/store/sqlite"
+	grpcServer   = "runtime/server/grpcserver"
+	grpcClient   = "runtime/client/grpcclient"
+	tokenPackage = "runtime/auth/token"
 )
 
-// ModulesOf are the modules of a project with that configuration.
-func ModulesOf(c *config.Config) (ms Modules) {
+// ModulesOf are the modules of a project with that configuration, whose agent takes tokens of an issuer or does not.
+func ModulesOf(c *config.Config, tokens bool) (ms Modules) {
 	var paths []string
 	link := func(pkg string) {
 		chosen := a2agen.Chosen[pkg]
@@ -38,6 +40,9 @@ func ModulesOf(c *config.Config) (ms Modules) {
 	}
 	if slices.ContainsFunc(c.Clients, func(cl config.Client) bool { return c.Calls(cl, runtime.BindingGRPC) }) {
 		link(grpcClient)
+	}
+	if tokens {
+		link(tokenPackage)
 	}
 	for _, r := range required(a2agen.GoMod()) {
 		if slices.Contains(paths, r.Path) {

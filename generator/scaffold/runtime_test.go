@@ -170,9 +170,10 @@ func TestModulesAreAllThatAProjectNeeds(t *testing.T) {
 		grpcClient:  {Clients: []config.Client{{Bindings: []string{runtime.BindingGRPC}}}},
 		grpcServer:  {Bindings: []config.Binding{{Name: runtime.BindingGRPC}}},
 	} {
-		modulesAreAll(t, pkg, ModulesOf(c))
+		modulesAreAll(t, pkg, ModulesOf(c, false))
 	}
-	if len(ModulesOf(config.Default())) > 0 {
+	modulesAreAll(t, tokenPackage, ModulesOf(config.Default(), true))
+	if len(ModulesOf(config.Default(), false)) > 0 {
 		t.Error("an agent that chose nothing needs modules")
 	}
 }

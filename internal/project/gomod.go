@@ -13,6 +13,7 @@ import (
 
 	"golang.org/x/mod/modfile"
 
+	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
@@ -190,14 +191,18 @@ func (p *project) requireRuntime(rt scaffold.Runtime) (files []output.File, note
 	return files, "go.mod: added what generated code needs: " + strings.Join(added, "; "), nil
 }
 
-// lacking are the modules that go.mod does not name although a2agen.yaml asks for what needs them.
+// lacking are the modules that go.mod does not name although a2agen.yaml or the card asks for what needs them.
 func (p *project) lacking() scaffold.Modules {
 	src := p.config
 	if src == nil {
 		src, _ = p.ReadFile(config.File) // without one the defaults count
 	}
 	c, _ := config.Read(config.File, src)
-	return scaffold.ModulesOf(c).Lacking(p.goMod.data)
+	agent := p.card
+	if agent == nil {
+		agent, _ = p.ReadFile(c.Card) // without one there is no agent
+	}
+	return scaffold.ModulesOf(c, generator.TakesTokens(agent)).Lacking(p.goMod.data)
 }
 
 // splicedModules adds requirements to the text of a go.mod.

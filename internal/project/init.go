@@ -219,7 +219,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	}
 	pr := &project{Project: p, tool: o.Tool, module: modfile.ModulePath(goData), unpacked: rt.Unpacks()}
 	p.AllowHeaderless(pr.headerless)
-	pr.config = over[config.File]
+	pr.config, pr.card = over[config.File], over["agent.yaml"]
 	var further []output.File
 	r := Report{}
 	if goData != nil {

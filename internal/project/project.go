@@ -34,6 +34,7 @@ type project struct {
 	goMod    goMod
 	unpacked bool   // go.mod takes the runtime from the project itself
 	config   []byte // a2agen.yaml, when that is not on the disk yet
+	card     []byte // the card, likewise
 	unpinned bool   // whatever definition of a protocol the tool has is taken
 	whole    bool   // generate the whole model (see [generator.Inputs])
 }
@@ -240,7 +241,7 @@ func (r *Report) describe(pl *disk.Plan) {
 // scaffold describes the project to the scaffold's templates.
 func (p *project) scaffold(out generator.Output) scaffold.Project {
 	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
-		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config)}
+		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, out.Model.Agent.Tokens())}
 }
 
 // Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.

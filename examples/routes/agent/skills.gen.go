@@ -51,3 +51,8 @@ func (t *Task) Snapshot() *a2a.Task {
 	v, _ := runtime.Generated(t.Task.Snapshot()).(*a2a.Task)
 	return v
 }
+
+// Caller returns who sent the request that a handler works on; the zero value is nobody who is known.
+func Caller(ctx context.Context) runtime.Caller {
+	return server.CallerFrom(ctx)
+}
