@@ -4,63 +4,143 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/generator/suggest"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // openAlthough says that the agent is for everybody, although its card demands credentials.
 func openAlthough(c *config.Config, agent *card.Card) diag.List {
-	demand := agent.Demand()
-	if demand.Line == 0 {
+	demands := agent.Demands()
+	if len(demands) == 0 {
 		return nil
 	}
 	return diag.List{{
 		Code: "contradiction", Severity: diag.Error, Pos: c.Open,
 		Message: "the agent is for everybody, but its card demands credentials", Hint: "leave one of the two out",
-		Related: []diag.Related{{Pos: demand, Message: "demanded here"}},
+		Related: []diag.Related{{Pos: demands[0].Pos, Message: "demanded here"}},
 	}}
 }
 
-// verify says how generated code checks the schemes that a card declares. A scheme that it cannot check is reported: the server
-// starts when its author has given it a verifier.
-func verify(schemes []card.Scheme) (verifiers []*ir.Verifier, list diag.List) {
-	for _, s := range schemes {
-		kind := verifierOf(s)
-		if kind == "" {
-			list.Add(diag.Diagnostic{
-				Code: "not-verified", Severity: diag.Warning, Pos: s.Pos,
-				Message: fmt.Sprintf("generated code cannot check the scheme %q, and the server does not start until something does", s.Name),
-				Hint:    fmt.Sprintf("give it a verifier in main.go: server.WithAuth(auth.Verifiers{%q: …})", s.Name),
-			})
+// verify says how generated code checks the schemes that a card declares: as a2agen.yaml says, or by what the environment of the
+// agent says. A scheme that it cannot check is reported: the server starts when its author has given it a verifier.
+func verify(c *config.Config, schemes []card.Scheme) (verifiers []*ir.Verifier, list diag.List) {
+	for _, entry := range c.Auth {
+		i := slices.IndexFunc(schemes, func(s card.Scheme) bool { return s.Name == entry.Scheme })
+		if i < 0 {
+			list.Errorf(entry.Pos, "unknown-scheme", knownSchemes(entry.Scheme, schemes), "the card declares no security scheme %q", entry.Scheme)
 			continue
 		}
-		verifiers = append(verifiers, &ir.Verifier{Scheme: s.Name, Kind: kind})
+		list.Add(unfit(entry, schemes[i])...)
+	}
+	for _, s := range schemes {
+		v := &ir.Verifier{Scheme: s.Name}
+		if i := slices.IndexFunc(c.Auth, func(e config.Verifier) bool { return e.Scheme == s.Name }); i >= 0 {
+			v = &c.Auth[i].Verifier
+		} else if kinds := verifierKinds(s); s.Kind != card.HTTPAuth || len(kinds) == 1 {
+			v.Kind = kinds[0]
+		} else {
+			list.Add(unverified(s))
+			continue
+		}
+		verifiers = append(verifiers, v)
 	}
 	slices.SortFunc(verifiers, func(a, b *ir.Verifier) int { return cmp.Compare(a.Scheme, b.Scheme) })
 	return verifiers, list
 }
 
-// verifierOf is what checks a scheme of which nobody says how; "" when that is not to be guessed.
-func verifierOf(s card.Scheme) ir.VerifierKind {
+// unverified says that nothing in generated code checks a scheme.
+func unverified(s card.Scheme) diag.Diagnostic {
+	return diag.Diagnostic{
+		Code: "not-verified", Severity: diag.Warning, Pos: s.Pos,
+		Message: fmt.Sprintf("generated code cannot check the scheme %q, and the server does not start until something does", s.Name),
+		Hint:    fmt.Sprintf("give it an entry under auth in a2agen.yaml, or a verifier in main.go: server.WithAuth(auth.Verifiers{%q: …})", s.Name),
+	}
+}
+
+// knownSchemes is the remedy for an entry of a scheme that is not there.
+func knownSchemes(name string, schemes []card.Scheme) string {
+	names := make([]string, len(schemes))
+	for i, s := range schemes {
+		names[i] = s.Name
+	}
+	if hint := suggest.Key(name, names); hint != "" {
+		return hint
+	}
+	return "declare it under securitySchemes in agent.yaml, or remove the entry"
+}
+
+// unfit reports an entry that is not for a scheme of that kind, or lacks what the scheme does not say.
+func unfit(entry config.Verifier, s card.Scheme) (list diag.List) {
+	kinds := verifierKinds(s)
+	at := []diag.Related{{Pos: s.Pos, Message: "declared here"}}
+	switch {
+	case !slices.Contains(kinds, entry.Kind):
+		var keys []string
+		for _, k := range kinds {
+			keys = append(keys, entryKeys[k])
+		}
+		list.Add(diag.Diagnostic{
+			Code: "other-kind", Severity: diag.Error, Pos: entry.Pos, Related: at,
+			Message: fmt.Sprintf("the entry says %s, which is not how the scheme %q is checked", entryKeys[entry.Kind], s.Name),
+			Hint:    "write " + strings.Join(slices.Compact(keys), " or "),
+		})
+	case entry.Kind.Tokens() && entry.Issuer == "" && !s.Issuer:
+		list.Add(diag.Diagnostic{
+			Code: "no-issuer", Severity: diag.Error, Pos: entry.Pos, Related: at,
+			Message: fmt.Sprintf("nobody says who makes the tokens of the scheme %q", s.Name),
+			Hint:    "add issuer: the URL that tokens have as iss",
+		})
+	}
+	return list
+}
+
+// entryKeys are what an entry has that is of a kind.
+var entryKeys = map[ir.VerifierKind]string{
+	ir.Keys: "keys", ir.Passwords: "passwords", ir.Certificates: "ca, proxies or callers", ir.JWT: "issuer and audience", ir.Introspection: "issuer and audience",
+}
+
+// verifierKinds are those that can check a scheme.
+func verifierKinds(s card.Scheme) []ir.VerifierKind {
 	switch {
 	case s.Kind == card.APIKey:
-		return ir.Keys
+		return []ir.VerifierKind{ir.Keys}
 	case s.Kind == card.HTTPAuth && s.HTTP == "basic":
-		return ir.Passwords
+		return []ir.VerifierKind{ir.Passwords}
 	case s.Kind == card.MutualTLS:
-		return ir.Certificates
-	case s.Kind == card.OAuth2, s.Kind == card.OpenIDConnect:
-		return ir.JWT
+		return []ir.VerifierKind{ir.Certificates}
+	case s.Kind == card.HTTPAuth:
+		return []ir.VerifierKind{ir.Keys, ir.JWT, ir.Introspection}
 	}
-	return ""
+	return []ir.VerifierKind{ir.JWT, ir.Introspection}
+}
+
+// unreachable reports demands that no caller can meet over gRPC: it has no place for an API key in a query or a cookie.
+func unreachable(agent *card.Card, bindings []string) (list diag.List) {
+	if !slices.Contains(bindings, runtime.BindingGRPC) {
+		return nil
+	}
+	schemes := agent.Schemes()
+	homeless := func(name string) bool {
+		return slices.ContainsFunc(schemes, func(s card.Scheme) bool { return s.Name == name && s.Kind == card.APIKey && s.In != "header" })
+	}
+	for _, d := range agent.Demands() {
+		if !slices.ContainsFunc(d.Alternatives, func(names []string) bool { return !slices.ContainsFunc(names, homeless) }) {
+			list.Errorf(d.Pos, "not-over-grpc", "add an alternative with a key in a header or a token, or take GRPC out of bindings in a2agen.yaml",
+				"nobody can meet this over gRPC, which has no place for an API key in a query or a cookie")
+		}
+	}
+	return list
 }
 
 // TakesTokens reports whether the agent of a card checks tokens of an issuer.
-func TakesTokens(cardSource []byte) bool {
+func TakesTokens(c *config.Config, cardSource []byte) bool {
 	agent := &ir.Agent{}
-	agent.Verifiers, _ = verify(card.SchemesOf("", cardSource))
+	agent.Verifiers, _ = verify(c, card.SchemesOf("", cardSource))
 	return agent.Tokens()
 }

@@ -229,8 +229,8 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	schemes := out.Card.Schemes()
 	agent.Secured = len(schemes) > 0
 	var problems diag.List
-	agent.Verifiers, problems = verify(schemes)
-	list.Add(problems...)
+	agent.Verifiers, problems = verify(out.Config, schemes)
+	list.Add(append(problems, unreachable(out.Card, agent.Bindings)...)...)
 	if agent.Open = out.Config.Open.Line > 0; agent.Open {
 		list.Add(openAlthough(out.Config, out.Card)...)
 	}

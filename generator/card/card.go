@@ -41,16 +41,6 @@ type Card struct {
 	Hides bool
 }
 
-// Demand is where the card first demands credentials of the callers of all or of some skills; zero if it does not.
-func (c *Card) Demand() diag.Pos {
-	for _, n := range append([]*yaml.Node{c.Root}, yamlx.Items(yamlx.Get(c.Root, "skills"))...) {
-		if key, demands := yamlx.Pair(n, "securityRequirements"); len(yamlx.Items(demands)) > 0 {
-			return yamlx.Pos(c.File, key)
-		}
-	}
-	return diag.Pos{}
-}
-
 // Skill is one skill of a card. InputModes and OutputModes are those in force: the skill's own, else the card's.
 type Skill struct {
 	ID, Name, Description   string

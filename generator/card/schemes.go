@@ -15,7 +15,9 @@ type Scheme struct {
 	Kind SchemeKind
 	In   string // where an API key is: "header", "query" or "cookie"
 	HTTP string // the name of the HTTP authentication scheme, in lower case
-	Pos  diag.Pos
+	// Issuer: the scheme says who makes its tokens.
+	Issuer bool
+	Pos    diag.Pos
 }
 
 // SchemeKind is what a scheme is, by the key that says so.
@@ -46,8 +48,36 @@ func schemes(file string, root *yaml.Node) (list []Scheme) {
 			s.Kind = SchemeKind(kind.Value)
 			s.In = yamlx.Text(yamlx.Get(about, "location"))
 			s.HTTP = strings.ToLower(yamlx.Text(yamlx.Get(about, "scheme")))
+			s.Issuer = yamlx.Text(yamlx.Get(about, "openIdConnectUrl"))+yamlx.Text(yamlx.Get(about, "oauth2MetadataUrl")) != ""
 		}
 		list = append(list, s)
+	}
+	return list
+}
+
+// Demand is what the card demands of the callers of all or of one of its skills: one of the alternatives, each of
+// which names schemes.
+type Demand struct {
+	Alternatives [][]string
+	Pos          diag.Pos
+}
+
+// Demands are those of the card, then those of its skills.
+func (c *Card) Demands() (list []Demand) {
+	for _, n := range append([]*yaml.Node{c.Root}, yamlx.Items(yamlx.Get(c.Root, "skills"))...) {
+		key, demands := yamlx.Pair(n, "securityRequirements")
+		if len(yamlx.Items(demands)) == 0 {
+			continue
+		}
+		d := Demand{Pos: yamlx.Pos(c.File, key)}
+		for _, r := range yamlx.Items(demands) {
+			var names []string
+			for name := range yamlx.Pairs(yamlx.Get(r, "schemes")) {
+				names = append(names, name.Value)
+			}
+			d.Alternatives = append(d.Alternatives, names)
+		}
+		list = append(list, d)
 	}
 	return list
 }

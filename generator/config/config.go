@@ -50,7 +50,9 @@ type Config struct {
 	// Store is where the agent keeps its tasks: [StoreMemory] or [StoreSQLite].
 	Store string
 	// Open is where a2agen.yaml says that anybody who reaches the agent may use it; zero: it does not.
-	Open    diag.Pos
+	Open diag.Pos
+	// Auth says which credentials are good, for schemes of the card, by name.
+	Auth    []Verifier
 	Clients []Client
 }
 
@@ -243,9 +245,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
 	set(&cfg.Store, yamlx.Get(root, "store"))
-	if n := yamlx.Get(root, "auth"); n != nil {
-		cfg.Open = yamlx.Pos(c.File, n)
-	}
+	cfg.fillAuth(c, yamlx.Get(root, "auth"))
 	if list := yamlx.Items(yamlx.Get(root, "bindings")); len(list) > 0 {
 		cfg.Bindings = nil
 		for _, n := range list {

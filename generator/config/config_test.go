@@ -93,6 +93,14 @@ func TestMistakes(t *testing.T) {
 		onlyReader      bool // the JSON Schema cannot express it
 	}{
 		{"a misspelt key", "protocl: [\"1.0\"]\n", `a2agen.yaml:1:1: unknown key "protocl" in configuration (did you mean "protocol"?)`, false},
+		{"a key in the place of its hash", "auth: {key: {keys: [{caller: ci, sha256: open sesame}]}}\n", "a2agen.yaml:1:42: the hash is not 64 hexadecimal digits (" + hashKey + ")", true},
+		{"a key that is a number", "auth: {key: {keys: [{caller: ci, sha256: [1]}]}}\n", `a2agen.yaml:1:42: "sha256" must be text, not a list (` + hashKey + ")", false},
+		{"a key beside its caller", "auth: {key: {keys: [{caller: ci, key: open sesame}]}}\n", "a2agen.yaml:1:21: key entry lacks the key \"sha256\"\na2agen.yaml:1:34: key \"key\" does not belong in key entry (" + hashKey + ")", false},
+		{"a password in the place of its hash", "auth: {login: {passwords: [{user: ada, hash: open sesame}]}}\n", "a2agen.yaml:1:46: the hash is not of the form pbkdf2-sha256$iterations$salt$hash (" + hashPassword + ")", true},
+		{"two kinds of credentials", "auth: {key: {issuer: \"https://id.example\", ca: ca.pem}}\n", `a2agen.yaml:1:44: "issuer" and "ca" exclude each other: they are of different kinds of credentials`, true},
+		{"a verifier that says nothing", "auth: {key: {}}\n", "a2agen.yaml:1:13: the verifier says nothing (leave it out for what the environment says)", true},
+		{"a proxy that is a name", "auth: {cert: {proxies: [proxy.example]}}\n", `a2agen.yaml:1:25: "proxy.example" is no address and no network (such as 10.1.2.3 or 10.1.0.0/16)`, true},
+		{"a symmetric algorithm", "auth: {idp: {algorithms: [HS256]}}\n", `a2agen.yaml:1:27: an element of "algorithms" cannot be "HS256" (did you mean "ES256"?)`, false},
 		{"a version that is a number", "protocol: [1.0]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not the number 1.0 (put it in quotes: "1.0")`, false},
 		{"a version this tool does not have", "protocol: [\"1.0\", \"7\"]\n", `a2agen.yaml:1:19: an element of "protocol" cannot be "7" (one of ` + quoted(slices.Sorted(slices.Values(Supported()))) + `)`, false},
 		{"only older versions", "protocol: [\"0.3\", \"0.2\"]\n", `a2agen.yaml:1:12: protocol version ` + anyOf(spec.Hubs()) + ` is missing: the generated types are those of it, and the others are spoken beside it`, true},

@@ -42,6 +42,30 @@ func (a *Agent) Tokens() bool {
 type Verifier struct {
 	Scheme string       `json:"scheme"` // its name in the card
 	Kind   VerifierKind `json:"kind"`
+
+	Holders []Holder `json:"holders,omitempty"` // of keys, passwords, certificates
+
+	CAFile  string   `json:"caFile,omitempty"` // of certificates
+	Proxies []string `json:"proxies,omitempty"`
+
+	Issuer       string        `json:"issuer,omitempty"` // of tokens
+	Audience     []string      `json:"audience,omitempty"`
+	Types        []string      `json:"types,omitempty"`
+	Algorithms   []string      `json:"algorithms,omitempty"`
+	Skew         time.Duration `json:"skew,omitempty"`
+	TenantsClaim string        `json:"tenantsClaim,omitempty"`
+	KeySet       string        `json:"keySet,omitempty"`
+
+	Endpoint string `json:"endpoint,omitempty"` // of introspection
+	ClientID string `json:"clientId,omitempty"`
+}
+
+// Holder is who has a credential, and what the holder may do.
+type Holder struct {
+	Name    string   `json:"name"`
+	Hash    string   `json:"-"` // what it is known by; for nobody to read
+	Scopes  []string `json:"scopes,omitempty"`
+	Tenants []string `json:"tenants,omitempty"`
 }
 
 // VerifierKind is what a verifier is, by the runtime's function that makes it.

@@ -78,7 +78,10 @@ func (c *Checker) forgive(m mark) {
 func (c *Checker) value(n *yaml.Node, t *Type, label string) {
 	m := c.mark()
 	if t.Or != nil && n.Kind == yaml.MappingNode {
-		c.object(n, &Type{Kind: Struct, Object: t.Or}, t.Or.Name)
+		if t.Or.Object != nil {
+			label = t.Or.Object.Name
+		}
+		c.value(n, t.Or, label)
 		return
 	}
 	switch t.Kind {

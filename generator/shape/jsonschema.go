@@ -2,6 +2,7 @@ package shape
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -67,7 +68,7 @@ func typeSchema(t *Type, defs map[string]any) map[string]any {
 	if t.Or != nil {
 		short := *t
 		short.Or = nil
-		return map[string]any{"anyOf": []any{typeSchema(&short, defs), typeSchema(&Type{Kind: Struct, Object: t.Or}, defs)}}
+		return map[string]any{"anyOf": []any{typeSchema(&short, defs), typeSchema(t.Or, defs)}}
 	}
 	switch t.Kind {
 	case Struct:
@@ -181,11 +182,8 @@ func (t *Type) describe() string {
 }
 
 func (t *Type) innermost() *Object {
-	for t.Elem != nil {
-		t = t.Elem
-	}
-	if t.Or != nil {
-		return t.Or
+	for t.Elem != nil || t.Or != nil {
+		t = cmp.Or(t.Or, t.Elem)
 	}
 	return t.Object
 }

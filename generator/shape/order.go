@@ -16,7 +16,7 @@ func ordered(n *yaml.Node, t *Type) *yaml.Node {
 	c := *n
 	c.Content = nil
 	if t.Or != nil && n.Kind == yaml.MappingNode {
-		t = &Type{Kind: Struct, Object: t.Or}
+		t = t.Or
 	}
 	switch {
 	case t.Kind == Struct && n.Kind == yaml.MappingNode:

@@ -37,7 +37,7 @@ type Type struct {
 	// NotScalar is the hint for a map or list in the place of a text.
 	NotScalar string
 	// Or is what a map in the place of a text has to be: the long form of an element. Nil for none.
-	Or *Object
+	Or *Type
 	// Check finds what the declaration cannot say, in a value that fits it otherwise.
 	Check func(c *Checker, n *yaml.Node)
 }
@@ -109,7 +109,7 @@ func (t *Type) max() int {
 // String names a kind for a reader: "text", "list of media types".
 func (t *Type) String() string {
 	if t.Or != nil {
-		return t.kind() + " or " + t.Or.Name
+		return t.kind() + " or " + t.Or.String()
 	}
 	return t.kind()
 }

@@ -159,7 +159,7 @@ func TestBadURL(t *testing.T) {
 
 func TestAnElementMayBeShortOrLong(t *testing.T) {
 	long := &Object{Name: "long form", Fields: []*Field{{Key: "b", Type: &Type{Kind: Text}}, {Key: "a", Type: &Type{Kind: Text}, Required: true}}}
-	root := &Object{Name: "thing", Fields: []*Field{{Key: "list", Type: &Type{Kind: List, Elem: &Type{Kind: Text, Or: long, NotScalar: "write one"}}}}}
+	root := &Object{Name: "thing", Fields: []*Field{{Key: "list", Type: &Type{Kind: List, Elem: &Type{Kind: Text, Or: &Type{Kind: Struct, Object: long}, NotScalar: "write one"}}}}}
 	for src, want := range map[string]string{
 		"list: [x, {a: y}]":   "",
 		"list: [x, {b: y}]":   `x.yaml:1:11: long form lacks the key "a"`,

@@ -61,7 +61,7 @@ var rows = map[string]string{
 	"spec":             "generator/diag",
 	"generator/yamlx":  "generator/diag",
 	"generator/shape":  "generator/diag generator/suggest generator/yamlx",
-	"generator/config": "generator/diag generator/shape generator/yamlx runtime spec",
+	"generator/config": "generator/diag generator/ir generator/shape generator/yamlx runtime spec",
 	"generator/schema": "generator/diag generator/ir generator/names generator/suggest generator/yamlx runtime/check runtime/wire",
 	"generator/card":   "generator/diag generator/names generator/schema generator/shape generator/suggest generator/yamlx runtime",
 
@@ -70,7 +70,7 @@ var rows = map[string]string{
 	"generator/emit":     "generator/ir generator/names generator/output runtime runtime/wire",
 	"generator/scaffold": ". generator/config generator/ir generator/names generator/output generator/schema runtime templates",
 	"generator": ". generator/card generator/config generator/diag generator/emit generator/ir generator/lower generator/names generator/output " +
-		"generator/scaffold runtime spec",
+		"generator/scaffold generator/suggest runtime spec",
 
 	// What surrounds generating.
 	"internal/project/disk":   "generator/output",

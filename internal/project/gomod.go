@@ -202,7 +202,7 @@ func (p *project) lacking() scaffold.Modules {
 	if agent == nil {
 		agent, _ = p.ReadFile(c.Card) // without one there is no agent
 	}
-	return scaffold.ModulesOf(c, generator.TakesTokens(agent)).Lacking(p.goMod.data)
+	return scaffold.ModulesOf(c, generator.TakesTokens(c, agent)).Lacking(p.goMod.data)
 }
 
 // splicedModules adds requirements to the text of a go.mod.

@@ -1,0 +1,66 @@
+package generator
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
+)
+
+// What a2agen.yaml says of credentials has to fit what the card demands.
+func TestVerifiersFitTheCard(t *testing.T) {
+	const agent = `name: Vault
+description: Keeps things.
+securitySchemes:
+  key: {apiKeySecurityScheme: {location: header, name: X-Key}}
+  query: {apiKeySecurityScheme: {location: query, name: key}}
+  bearer: {httpAuthSecurityScheme: {scheme: Bearer}}
+skills:
+  - {id: list, description: Lists.}
+`
+	hash := strings.Repeat("0", 64)
+	for _, test := range []struct{ name, auth, demands, want string }{
+		{"nothing says whose tokens are good", "", "", `agent.yaml:6:3: warning: generated code cannot check the scheme "bearer", and the server does not start until something does (give it an entry under auth in a2agen.yaml, or a verifier in main.go: server.WithAuth(auth.Verifiers{"bearer": …}))
+`},
+		{"an issuer says it", "auth: {bearer: {issuer: \"https://id.example\"}}\n", "", ""},
+		{"tokens that are known as a whole", "auth: {bearer: {keys: [{caller: ci, sha256: \"" + hash + "\"}]}}\n", "", ""},
+		{"no issuer", "auth: {bearer: {audience: [vault]}}\n", "", `a2agen.yaml:1:8: nobody says who makes the tokens of the scheme "bearer" (add issuer: the URL that tokens have as iss)
+	agent.yaml:6:3: declared here
+`},
+		{"another kind", "auth: {key: {issuer: \"https://id.example\"}, bearer: {ca: a.pem}}\n", "", `a2agen.yaml:1:8: the entry says issuer and audience, which is not how the scheme "key" is checked (write keys)
+	agent.yaml:4:3: declared here
+a2agen.yaml:1:45: the entry says ca, proxies or callers, which is not how the scheme "bearer" is checked (write keys or issuer and audience)
+	agent.yaml:6:3: declared here
+`},
+		{"a scheme that is not there", "auth: {bearer: {issuer: \"https://id.example\"}, bearr: {ca: a.pem}}\n", "", `a2agen.yaml:1:48: the card declares no security scheme "bearr" (did you mean "bearer"?)
+`},
+		{"a key in the query has no place in gRPC", "auth: {bearer: {issuer: \"https://id.example\"}}\n", "securityRequirements: [{schemes: {query: {}}}, {schemes: {query: {}, key: {}}}]\n",
+			`agent.yaml:9:1: nobody can meet this over gRPC, which has no place for an API key in a query or a cookie (add an alternative with a key in a header or a token, or take GRPC out of bindings in a2agen.yaml)
+`},
+		{"but an alternative has", "auth: {bearer: {issuer: \"https://id.example\"}}\n", "securityRequirements: [{schemes: {query: {}}}, {schemes: {key: {}}}]\n", ""},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			cfg, list := config.Read(config.File, []byte(test.auth))
+			c, problems := card.Read("agent.yaml", []byte(agent+test.demands), func(string) ([]byte, error) { return nil, fs.ErrNotExist })
+			if list.Add(problems...); len(list) > 0 {
+				t.Fatal(list)
+			}
+			_, list = verify(cfg, c.Schemes())
+			list.Add(unreachable(c, []string{"JSONRPC", "GRPC"})...)
+			var b strings.Builder
+			if err := list.WriteText(&b); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.want, b.String()); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			if len(unreachable(c, []string{"JSONRPC"})) > 0 {
+				t.Error("an agent without gRPC is refused for it")
+			}
+		})
+	}
+}
