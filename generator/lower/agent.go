@@ -1,7 +1,6 @@
 package lower
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 
@@ -81,9 +80,4 @@ func takesJSON(mode string) bool {
 		return true
 	}
 	return false
-}
-
-// warn reports something of the card that will not be so, at the place that says it.
-func (p *publisher) warn(pos diag.Pos, code, hint, format string, args ...any) {
-	p.problems.Add(diag.Diagnostic{Code: code, Severity: diag.Warning, Pos: pos, Hint: hint, Message: fmt.Sprintf(format, args...)})
 }
