@@ -32,6 +32,7 @@ changed or left out is said, a line each.`,
   a2agen init chat --text talk          # a skill from text to text
   a2agen init weather --bindings JSONRPC,HTTP+JSON,GRPC
   a2agen init weather --store sqlite    # tasks are kept in a file and outlive the process
+  a2agen init vault --auth apikey       # callers need a key
   a2agen init routes --card agent-card.json
   a2agen init routes --card https://agent.example.com
   a2agen init weather --vendor          # with the runtime's source in the project: no downloads at all`,
@@ -56,7 +57,7 @@ changed or left out is said, a line each.`,
 				return err
 			}
 			if !o.DryRun {
-				nextSteps(cmd, o.Dir)
+				nextSteps(cmd, o.Dir, o.Auth)
 			}
 			return nil
 		},
@@ -71,6 +72,7 @@ changed or left out is said, a line each.`,
 	f.BoolVarP(&yes, "yes", "y", false, "ask nothing")
 	f.StringVar(&o.Runtime, "runtime", "", "build against the a2agen checkout in `folder`")
 	f.StringVar(&o.Store, "store", "", "where the agent keeps its tasks: memory (the default), or `sqlite`, a file")
+	f.StringVar(&o.Auth, "auth", "", "what callers have to bring: an `apikey`, a bearer token, a token of an OpenID provider (oidc), a client certificate (mtls), or none: anybody may use the agent")
 	f.StringSliceVar(&o.Bindings, "bindings", nil, "how clients reach the agent, the preferred way first: `JSONRPC,HTTP+JSON,GRPC` or some of them; default: JSONRPC,HTTP+JSON")
 	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")
 	f.BoolVar(&o.Force, "force", false, "work in a folder that is not empty: add what is missing, overwrite nothing")
@@ -116,12 +118,24 @@ func ask(cmd *cobra.Command, o *project.InitOptions) error {
 	return err
 }
 
+// keySteps make a key, before the agent starts that wants it.
+const keySteps = `  KEY=$(openssl rand -base64 32); export A2A_AUTH_APIKEY="ci=$(echo -n "$KEY" | sha256sum | cut -d' ' -f1)"
+                    # callers need --header "X-API-Key: $KEY"
+`
+
 // nextSteps says what a newcomer does now.
-func nextSteps(cmd *cobra.Command, dir string) {
+func nextSteps(cmd *cobra.Command, dir, auth string) {
 	out := cmd.OutOrStdout()
 	fmt.Fprintln(out, "\nNext:")
 	if dir != "." {
 		fmt.Fprintf(out, "  cd %s\n", shell.Word(dir))
+	}
+	switch auth {
+	case "", "none":
+	case "apikey":
+		fmt.Fprint(out, keySteps)
+	default:
+		fmt.Fprintln(out, "  say in a2agen.yaml and agent.yaml whose credentials are good: see docs/security.md of a2agen")
 	}
 	fmt.Fprintln(out, "  go test ./...     # calls every skill, in process\n  go run .          # http://127.0.0.1:8080\n  a2agen call . \"hello\"    # in another terminal")
 }

@@ -126,7 +126,7 @@ func golden(t *testing.T, path string, got []byte) {
 }
 
 func TestFreshCardIsWithoutMistakesAndTakesAppendedSkills(t *testing.T) {
-	src := Fresh("Weather: \"now\"", "Says the weather.\nAll of it.", []string{"forecast", "open_windows"}, []string{"yes"})
+	src := Fresh("Weather: \"now\"", "Says the weather.\nAll of it.", []string{"forecast", "open_windows"}, []string{"yes"}, "")
 	card, list := Read("agent.yaml", src, noFiles)
 	if len(list) > 0 {
 		t.Fatalf("mistakes:\n%s\n%s", printed(t, list), src)

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -16,7 +17,7 @@ import (
 
 // Scaffold renders a fresh, commented agent.yaml for the card. It ends with the list of skills, two blanks deep, so that
 // adding a skill is appending lines. Everything that the new agent can keep is kept; the list says what was changed or left
-// out, because only the old deployment could promise it, and what is published and not enforced. The agent speaks the version, over the bindings.
+// out, because only the old deployment could promise it. The agent speaks the version, over the bindings.
 func Scaffold(c *Card, version string, bindings []string) ([]byte, diag.List) {
 	s := &scaffolder{file: c.File, version: version, bindings: bindings, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
 	_, interfaces := yamlx.Take(s.root, "supportedInterfaces")
@@ -161,8 +162,8 @@ func (s *scaffolder) security(auth, skills *yaml.Node) string {
 }
 
 // Fresh renders agent.yaml for a new agent with the given skill ids, each with a contract to start from, and the given ids of
-// skills that take text and give text.
-func Fresh(agentName, description string, skillIDs, textIDs []string) []byte {
+// skills that take text and give text. auth says what it demands of callers: one of [FreshSchemes], or "" for nothing.
+func Fresh(agentName, description string, skillIDs, textIDs []string, auth string) []byte {
 	root := yamlx.NewMap(&yaml.Node{})
 	yamlx.Set(root, "name", yamlx.NewText(root, agentName))
 	yamlx.Set(root, "description", yamlx.NewText(root, description))
@@ -175,9 +176,24 @@ func Fresh(agentName, description string, skillIDs, textIDs []string) []byte {
 		skills.Content = append(skills.Content, textSkill(root, id))
 	}
 	yamlx.Set(root, "skills", skills)
+	if scheme, ok := freshSchemes[auth]; ok {
+		demands, _ := yamlx.Parse("", []byte("securitySchemes: {"+scheme+"}\nsecurityRequirements: [{schemes: {"+auth+": {}}}]\n"))
+		move(demands, root, "securitySchemes", "securityRequirements")
+	}
 	text, _ := Scaffold(&Card{Root: root}, "", nil) // a fresh card has no interfaces, of which alone a version is said
 	return text
 }
+
+// freshSchemes are the security schemes of new agents, by their names.
+var freshSchemes = map[string]string{
+	"apikey": `apikey: {apiKeySecurityScheme: {location: header, name: X-API-Key}}`,
+	"bearer": `bearer: {httpAuthSecurityScheme: {scheme: bearer}}`,
+	"oidc":   `oidc: {openIdConnectSecurityScheme: {openIdConnectUrl: "https://idp.example.com/.well-known/openid-configuration"}}`,
+	"mtls":   `mtls: {mtlsSecurityScheme: {}}`,
+}
+
+// FreshSchemes are the names of what a new agent may demand.
+func FreshSchemes() []string { return slices.Sorted(maps.Keys(freshSchemes)) }
 
 // freshSkill is a skill that takes an object with a text and gives one: plain text from any chat client fits it.
 func freshSkill(at *yaml.Node, id string) *yaml.Node {

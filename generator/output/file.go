@@ -26,8 +26,7 @@ type File struct {
 	Path string // slash-separated, relative to the project
 	Kind Kind
 	Data []byte
-	// Base is, for a merged file, what the tool alone would write now: the base of the next merge. A scaffold file is
-	// its own base.
+	// Base is what the tool alone would write now: the base of the next merge. A scaffold file without one is its own.
 	Base []byte
 	// NoBase marks a file of the user's that the tool never renders again, such as agent.yaml: nothing is kept to
 	// merge from.

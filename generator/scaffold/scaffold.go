@@ -97,6 +97,7 @@ type view struct {
 	Unpacked              string // the runtime is in this folder of the project
 	Store                 string // file in which tasks are kept; "": in memory
 	GRPC                  bool   // the agent links grpc-go
+	Secured               bool   // callers have to bring credentials
 	Over                  string // how it is reached, in words
 }
 
@@ -112,6 +113,7 @@ func newView(p Project) *view {
 		Replaced:  p.Runtime.Checkout != "",
 		Path:      rpcPath(p.Agent),
 		Store:     p.Agent.Store,
+		Secured:   p.Agent.Secured,
 		Over:      over(p.Agent.Bindings),
 		GRPC:      slices.Contains(p.Agent.Bindings, runtime.BindingGRPC),
 	}

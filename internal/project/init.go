@@ -35,6 +35,7 @@ type InitOptions struct {
 	Runtime      string   // checkout of a2agen to build against
 	Vendor       bool     // put the runtime's source into the project
 	Store        string   // where tasks are kept: [config.StoreMemory] or [config.StoreSQLite]; in memory
+	Auth         string   // what it demands of callers: one of [card.FreshSchemes], or "none" for everybody
 	Bindings     []string // in which the agent is served, the preferred one first; see [config.Bindings]
 }
 
@@ -81,6 +82,9 @@ func (o *InitOptions) check() error {
 	if err := checkBindings(o.Bindings); err != nil {
 		return err
 	}
+	if err := o.checkAuth(); err != nil {
+		return err
+	}
 	for flag, ids := range map[string][]string{"--skill": o.Skills, "--text": o.Texts} {
 		if slices.Contains(ids, "") {
 			return badArgument("%s needs an id", flag)
@@ -98,6 +102,17 @@ func (o *InitOptions) check() error {
 		return nil
 	}
 	return checkEmpty(o.Dir)
+}
+
+// checkAuth refuses what --auth cannot be.
+func (o *InitOptions) checkAuth() error {
+	switch choices := append(card.FreshSchemes(), "none"); {
+	case o.Auth != "" && !slices.Contains(choices, o.Auth):
+		return badArgument("--auth %.40q: it is one of %s", o.Auth, strings.Join(choices, ", "))
+	case o.Auth != "" && o.Auth != "none" && o.CardFile != "":
+		return badArgument("--card brings its own security schemes: leave out --auth")
+	}
+	return nil
 }
 
 // checkBindings refuses what --bindings cannot be.
@@ -168,7 +183,7 @@ func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 		if len(skills)+len(o.Texts) == 0 {
 			skills = []string{DefaultSkill}
 		}
-		return card.Fresh(name, name+" answers requests over A2A.", skills, o.Texts), nil, nil
+		return card.Fresh(name, name+" answers requests over A2A.", skills, o.Texts, o.Auth), nil, nil
 	}
 	src, info, err := remote.Fetch(ctx, o.CardFile, remote.Options{AllowPrivate: o.AllowPrivate})
 	if err != nil {
@@ -211,6 +226,10 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 		return Report{}, err
 	}
 	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store, o.Bindings)}
+	base := fresh[config.File] // what an update renders: what follows is the user's
+	if lines := config.ScaffoldAuth(o.Auth); len(lines) > 0 {
+		fresh[config.File] = slices.Concat(base, lines)
+	}
 	over := map[string][]byte{}
 	for name, data := range fresh {
 		if _, err := p.ReadFile(name); errors.Is(err, fs.ErrNotExist) {
@@ -240,7 +259,11 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 		return Report{}, err
 	}
 	for name, data := range over {
-		files = append(files, output.File{Path: name, Kind: output.Scaffold, Data: data, NoBase: name != config.File})
+		f := output.File{Path: name, Kind: output.Scaffold, Data: data, NoBase: true}
+		if name == config.File {
+			f.NoBase, f.Base = false, base
+		}
+		files = append(files, f)
 	}
 	// In a folder that is not empty, --force adds what is missing. It overwrites nothing.
 	opts := o.Options

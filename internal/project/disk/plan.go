@@ -74,6 +74,8 @@ func (p *Project) Plan(files []output.File, next Lock, force bool) (*Plan, error
 			p.planBase(pl, f.Path, f.Base)
 		case state == Missing && f.NoBase:
 			pl.next.Scaffold[f.Path] = output.Digest(f.Data)
+		case state == Missing && f.Base != nil:
+			p.planBase(pl, f.Path, f.Base)
 		case state == Missing:
 			p.planBase(pl, f.Path, f.Data)
 		}
