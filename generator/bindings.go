@@ -19,11 +19,11 @@ import (
 // reported.
 func speaks(c *config.Config, p *ir.Protocol) (spoken []lower.Spoken, list diag.List) {
 	wanted := c.BindingNames()
-	for i, v := range c.Protocol {
+	for _, v := range c.Protocol {
 		has := wanted
-		switch {
-		case p != nil && len(p.Versions) > 0:
-			has = lower.BindingsOf(p.Versions[i])
+		switch lowered := loweredVersion(p, v.Version); {
+		case lowered != nil:
+			has = lower.BindingsOf(lowered)
 		case v.File == "" && v.URL == "":
 			has = lower.ShippedBindings(v.Version)
 		}
@@ -37,6 +37,18 @@ func speaks(c *config.Config, p *ir.Protocol) (spoken []lower.Spoken, list diag.
 		}
 	}
 	return spoken, list
+}
+
+// loweredVersion finds a version, by its name: drafts of older versions stand behind all others. Nil if it was not lowered.
+func loweredVersion(p *ir.Protocol, name string) *ir.Version {
+	if p == nil {
+		return nil
+	}
+	i := slices.IndexFunc(p.Versions, func(v *ir.Version) bool { return v.Name == name })
+	if i < 0 {
+		return nil
+	}
+	return p.Versions[i]
 }
 
 // encodings are those that the bindings need and those that the configuration lists, each once.

@@ -28,6 +28,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
 
+	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/internal/gotool"
@@ -207,6 +208,7 @@ func writeModule(t *testing.T, dir string) {
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "go.mod"), []byte("module "+module+"\n\ngo 1.26.0\n\nrequire github.com/a2agen/a2agen v0.0.0-00010101000000-000000000000\n\nreplace github.com/a2agen/a2agen => "+root+"\n"))
+	write(t, filepath.Join(dir, "go.sum"), a2agen.GoSum())
 }
 
 func write(t *testing.T, path string, data []byte) {

@@ -25,29 +25,40 @@ type link struct {
 	until atomic.Int64 // time in Unix nanoseconds to which it is tried after the others
 }
 
-// choose selects the interfaces to call, in order: of the newest version that both sides speak those whose binding is
-// linked, as the card or [Prefer] orders them (R125). The first one is called; the others stand in for it where it
-// cannot be reached. They have its tenant, because requests name that, and its protection: what is encrypted is never
-// sent in clear text instead.
+// choose selects the interfaces to call, in order: the first one that this client speaks, as the card or [Prefer] orders
+// them (R125), is called, and others of its version stand in for it where it cannot be reached. They have its tenant,
+// because requests name that, and its protection: what is encrypted is never sent in clear text instead.
 func (c *Client) choose(card runtime.Card) error {
 	c.card, c.info = card, card.CardInfo()
 	var failed error
-	for _, v := range c.protocol.Versions {
-		for _, i := range c.ordered() {
-			l, err := c.link(i, v)
-			failed = cmp.Or(failed, err)
-			switch {
-			case l != nil && c.fits(l):
-				c.version, c.links = v, append(c.links, l)
-			case l != nil:
-				l.conn.Close()
-			}
+	for _, i := range c.ordered() {
+		v := c.versionOf(i)
+		if v == nil || c.version != nil && v != c.version {
+			continue
 		}
-		if len(c.links) > 0 {
-			return nil
+		l, err := c.link(i, v)
+		failed = cmp.Or(failed, err)
+		switch {
+		case l != nil && c.fits(l):
+			c.version, c.links = v, append(c.links, l)
+		case l != nil:
+			l.conn.Close()
 		}
 	}
+	if len(c.links) > 0 {
+		return nil
+	}
 	return cmp.Or(failed, c.nothingSpoken())
+}
+
+// versionOf is the version of an interface, nil if the client does not speak it. Only Major.Minor counts (A2A 1.0 §3.6).
+func (c *Client) versionOf(i runtime.Interface) *runtime.Version {
+	for _, v := range c.protocol.Versions {
+		if majorMinor(v.Name) == majorMinor(i.Version) {
+			return v
+		}
+	}
+	return nil
 }
 
 // fits reports whether a link can stand in for those before it.
@@ -78,11 +89,10 @@ func (c *Client) rank(binding string) int {
 	return slices.IndexFunc(c.prefer, func(name string) bool { return strings.EqualFold(name, binding) })
 }
 
-// link makes a link of an interface, nil if the client does not speak its binding or it is not of the version. Only
-// Major.Minor of a version counts (A2A 1.0 §3.6).
+// link makes a link of an interface of the version, nil if the client does not speak that over its binding.
 func (c *Client) link(i runtime.Interface, v *runtime.Version) (*link, error) {
 	n := slices.IndexFunc(c.bindings, func(b Binding) bool { return strings.EqualFold(b.Name(), i.Binding) })
-	if n < 0 || majorMinor(v.Name) != majorMinor(i.Version) {
+	if n < 0 {
 		return nil, nil
 	}
 	table := v.Over(c.bindings[n].Name())

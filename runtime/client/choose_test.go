@@ -36,7 +36,7 @@ func TestTheInterfaceIsChosenByVersionWishAndOrder(t *testing.T) {
 		want   string // URL, or the error
 	}{
 		{"by the card's order", []string{rest1, json1}, nil, "https://a.example/rest"},
-		{"the newest version first", []string{json3, rest1, json1}, nil, "https://a.example/rest"},
+		{"whatever the version", []string{json3, rest1, json1}, nil, "https://a.example/old"},
 		{"an older version when there is no other", []string{own, json3}, nil, "https://a.example/old"},
 		{"as wished", []string{rest1, json1}, []string{"jsonrpc", "HTTP+JSON"}, "https://a.example/rpc"},
 		{"only what is wished", []string{rest1, json3}, []string{"JSONRPC"}, "https://a.example/old"},
