@@ -215,6 +215,9 @@ func (c *Call) turn() error {
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
+	if c.state >= ending { // a shutdown has given it back meanwhile
+		return context.Cause(c.ctx)
+	}
 	c.state, c.began = running, true
 	if c.live.version != 0 && !c.resumed && !c.seen { // it was created while it waited
 		return c.status(runtime.StateWorking, runtime.MessageData{}, nil)
