@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
 )
 
 // Limits and times of a client unless options say otherwise.
@@ -66,6 +67,11 @@ func Use(b Binding) Option {
 // Prefer says which bindings to use, the best first, by their names on cards: "GRPC", "JSONRPC", "HTTP+JSON". Without it
 // all that the client speaks are used, in the order of the card. A newer protocol version comes first in any case.
 func Prefer(bindings ...string) Option { return func(c *Client) { c.prefer = bindings } }
+
+// WithObserver has observers told of every call. Given more than once they add up.
+func WithObserver(list ...observe.Observer) Option {
+	return func(c *Client) { c.observers = observe.Together(append(c.observers.List(), list...), nil) }
+}
 
 // CallOption configures one call. Options that shape the message (InTask to ReturnImmediately) concern calls of skills; a call
 // of a protocol operation takes its message as it is.

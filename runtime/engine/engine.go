@@ -14,6 +14,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -33,6 +34,7 @@ type Engine struct {
 	registry          // the tasks that somebody works on or reads
 	deadlines         // of the calls of the store
 
+	observers  observe.Group
 	protocol   *runtime.Protocol
 	operations map[string]Operation // those that the runtime does not know
 
@@ -59,6 +61,7 @@ type Options struct {
 	// Identifies: the host finds out who callers are. Without that there is no extended card for anybody.
 	Identifies bool
 	Pusher     Pusher // sends push notifications; nil: there are none, whatever the card says
+	Observers  []observe.Observer
 }
 
 // New makes an engine. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -75,6 +78,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		registry:  registry{live: map[store.Key]*live{}},
 		protocol:  cfg.Protocol, operations: cfg.Operations,
 	}
+	e.observers = observe.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
 	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)
 	e.answers.Limit, e.admission.work.Limit = e.limits.Answers, e.limits.Work
 	if e.store == nil {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -38,6 +39,12 @@ func defaultOptions() options {
 
 // WithLogger sets the logger; the default is slog.Default().
 func WithLogger(l *slog.Logger) Option { return func(o *options) { o.core.Logger = l } }
+
+// WithObserver has observers told of every call, every run of a skill and every delivery of a push notification. Given
+// more than once they add up.
+func WithObserver(list ...observe.Observer) Option {
+	return func(o *options) { o.core.Observers = append(o.core.Observers, list...) }
+}
 
 // WithStore sets where tasks are kept, in place of what a2agen.yaml says ("store"). The server closes it when it shuts
 // down: what it runs is given back then.

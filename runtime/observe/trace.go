@@ -1,0 +1,58 @@
+package observe
+
+import "strings"
+
+// Names of the trace context (W3C Trace Context).
+const (
+	TraceParent = "traceparent"
+	TraceState  = "tracestate"
+)
+
+// Longest values that are kept and sent, in bytes: what W3C asks everybody to pass on, and room for what a later
+// version appends to a traceparent. Longer ones are dropped as if they were not there.
+const (
+	maxParent = 128
+	maxState  = 512
+)
+
+// Trace is a trace context on its own, as it is kept with a task: a [Carrier].
+type Trace struct{ Parent, State string }
+
+// Get returns what was set.
+func (t *Trace) Get(key string) string {
+	switch key {
+	case TraceParent:
+		return t.Parent
+	case TraceState:
+		return t.State
+	}
+	return ""
+}
+
+// Set takes the names of W3C, and values that are short and of one line.
+func (t *Trace) Set(key, value string) {
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' || r > '~' }) {
+		return
+	}
+	switch {
+	case key == TraceParent && len(value) <= maxParent:
+		t.Parent = value
+	case key == TraceState && len(value) <= maxState:
+		t.State = value
+	}
+}
+
+// String is one line for each value; "" without a parent, without which a state is nothing.
+func (t *Trace) String() string {
+	if t.Parent == "" || t.State == "" {
+		return t.Parent
+	}
+	return t.Parent + "\n" + t.State
+}
+
+// ReadTrace reads what String has written.
+func ReadTrace(text string) *Trace {
+	var t Trace
+	t.Parent, t.State, _ = strings.Cut(text, "\n")
+	return &t
+}
