@@ -2,6 +2,7 @@ package main
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -126,6 +127,29 @@ func TestManyTasksAreMeasured(t *testing.T) {
 	}
 	for _, r := range rows {
 		if len(r.cells) != len(durableColumns) || r.cells[1] == none {
+			t.Errorf("row is %+v", r)
+		}
+	}
+}
+
+func TestARowOfCredentialsIsComparedWithWhatNobodyAsksFor(t *testing.T) {
+	c := cost{time: make([]series, len(guests))}
+	for i := range c.time {
+		c.time[i] = series{10_000, 20_000}
+	}
+	c.time[openAgent] = series{12_000, 24_000}
+	c.time[checkES256] = series{60_000, 120_000}
+	for title, want := range map[string]struct {
+		cost   series
+		cell   string
+		target string
+	}{
+		"an API key":                {series{12_500, 25_000}, "0.05 (0.05–0.05)", "≤ 0.1 × bare met"},
+		"a new Bearer token, ES256": {series{82_000, 164_000}, "7.00 (7.00–7.00); 1.40 (1.40–1.40) × the bare check", "≤ 1.3 × the bare check **missed**"},
+	} {
+		i := slices.IndexFunc(guests, func(g guest) bool { return g.title == title })
+		c.time[i] = want.cost
+		if r := guests[i].row(i, c); r.cells[1] != want.cell || r.target != want.target {
 			t.Errorf("row is %+v", r)
 		}
 	}

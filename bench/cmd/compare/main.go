@@ -23,7 +23,7 @@ func main() {
 	log.SetFlags(0)
 	log.SetPrefix("compare: ")
 	quick := flag.Bool("quick", false, "a rough table in about 70 s")
-	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate size rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream grpc-idle durable-message durable-task durable-stream")
+	only := flag.String("only", "", "run only the `sections` that this regular expression matches: message task agent stream paced burst single first idle push codec generate size rest-message rest-task rest-stream grpc-message grpc-one grpc-task grpc-events grpc-stream grpc-idle auth durable-message durable-task durable-stream")
 	many := flag.Int("many", 0, "also measure a file of so many `tasks`, which takes about three minutes for a million")
 	profile := flag.String("profile", "", "also write CPU and allocation profiles of all contestants to this `folder`")
 	flag.Parse()
@@ -66,7 +66,7 @@ func run(ctx context.Context, quick bool, only, profile string, many int) error 
 	if quick {
 		b.rounds, b.phase, b.patient, b.idle = 5, 60*time.Millisecond, 2*time.Second, 500
 	}
-	tables := []table{{contestants.names(), b.sections(quick)}, {overGRPC.names(), b.bindingSections()}, {durableColumns, b.durableSections()}}
+	tables := []table{{contestants.names(), b.sections(quick)}, {overGRPC.names(), b.bindingSections()}, {guestColumns, b.guestSections()}, {durableColumns, b.durableSections()}}
 	var out bytes.Buffer
 	for _, t := range tables {
 		rows, err := t.run(ctx, pattern)

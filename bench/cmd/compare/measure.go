@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -104,15 +105,15 @@ func (c *cost) add(col int, p load.Phase, units int) {
 
 // warmUp runs a little of the work and returns how many requests a phase should have.
 func (b *bench) warmUp(t *load.Target, j job) (int, error) {
-	requests := j.conns
+	requests, most := j.conns, cmp.Or(t.Most, 100_000)
 	for {
 		p, err := t.Send(j.kind, j.chunks, requests, j.conns)
 		if err != nil {
 			return 0, err
 		}
-		if p.Wall > b.phase/4 || requests >= 100_000 {
+		if p.Wall > b.phase/4 || requests >= most {
 			perRequest := p.Wall / time.Duration(requests)
-			return max(j.conns, int(b.phase/max(perRequest, 1))), nil
+			return min(most, max(j.conns, int(b.phase/max(perRequest, 1)))), nil
 		}
 		requests *= 2
 	}

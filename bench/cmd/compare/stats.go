@@ -41,3 +41,12 @@ func (s series) over(base series) series {
 	}
 	return out
 }
+
+// beyond takes the same round's of another series from each measurement.
+func (s series) beyond(base series) series {
+	var out series
+	for i := range min(len(s), len(base)) {
+		out = append(out, s[i]-base[i])
+	}
+	return out
+}

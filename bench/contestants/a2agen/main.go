@@ -1,5 +1,6 @@
 // Command a2agen is our own contestant: the runtime's server with the emitted protocol package, its in-memory store, or one
-// in the file that -store names, and its defaults, without logging. With -grpc it answers gRPC, too, on the same port. It has one skill that takes
+// in the file that -store names, and its defaults, without logging. With -grpc it answers gRPC, too, on the same port; with -auth it demands
+// credentials. It has one skill that takes
 // messages as they are, so that it does what its peers do.
 package main
 
@@ -19,12 +20,16 @@ import (
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 
 	"github.com/a2agen/a2agen/bench/internal/child"
+	"github.com/a2agen/a2agen/bench/internal/pass"
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
 var (
 	file     = flag.String("store", "", "keep tasks in this `file`")
 	withGRPC = flag.Bool("grpc", false, "answer gRPC, too")
+	asks     = flag.String("auth", "", "demand credentials of a `kind`: key, basic, jwt or mtls")
+	secured  = flag.Bool("tls", false, "speak TLS")
+	keys     = flag.String("pass", "", "the `folder` with keys and certificates")
 )
 
 func main() {
@@ -42,11 +47,19 @@ func newAgent(addr, token string) (child.Served, error) {
 		overGRPC = `,{"url":"` + addr + `","protocolBinding":"GRPC","protocolVersion":"1.0"}`
 		options = append(options, grpcserver.Serve())
 	}
+	demands, more, err := demand(*asks, token)
+	if err != nil {
+		return child.Served{}, err
+	}
+	options = append(options, more...)
+	if *secured {
+		options = append(options, server.WithTLS(pass.Pair(*keys)))
+	}
 	card, err := protocol.DecodeCard(fmt.Appendf(nil, `{"name":%[1]q,"description":"benchmark","version":"1",`+
 		`"supportedInterfaces":[{"url":"http://%[2]s/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},`+
 		`{"url":"http://%[2]s/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}%[3]s],`+
 		`"capabilities":{"streaming":true},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],`+
-		`"skills":[{"id":"bench","name":"bench","description":"answers","tags":["bench"]}]}`, work.CardName(token), addr, overGRPC))
+		`"skills":[{"id":"bench","name":"bench","description":"answers","tags":["bench"]}]%[4]s}`, work.CardName(token), addr, overGRPC, demands))
 	if err != nil {
 		return child.Served{}, err
 	}
@@ -62,7 +75,7 @@ func newAgent(addr, token string) (child.Served, error) {
 		Card:     card,
 		Skills:   []server.Skill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}, Run: skill{token}.run}},
 	}, options...)
-	if *withGRPC {
+	if *withGRPC || *secured {
 		return child.Served{All: whole{s}}, err
 	}
 	return child.Served{HTTP: s}, err

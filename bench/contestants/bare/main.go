@@ -1,19 +1,77 @@
 // Command bare is the measure of all others: a net/http handler that reads the request and sends a canned answer, or a
-// canned stream with a flush after each event. It interprets nothing but the command.
+// canned stream with a flush after each event. It interprets nothing but the command. With -check it checks the signature of
+// the bearer token of each request, with -tls it speaks TLS and has clients show a certificate.
 package main
 
 import (
 	"bytes"
+	"crypto/tls"
+	"flag"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime/auth"
 
 	"github.com/a2agen/a2agen/bench/internal/child"
+	"github.com/a2agen/a2agen/bench/internal/pass"
 	"github.com/a2agen/a2agen/bench/internal/work"
 )
 
+var (
+	checked = flag.String("check", "", "check the signatures of tokens of this `algorithm`")
+	secured = flag.Bool("tls", false, "speak TLS")
+	keys    = flag.String("pass", "", "the `folder` with keys and certificates")
+)
+
 func main() {
-	child.Main(func(_, token string) (child.Served, error) { return child.Served{HTTP: newHandler(token)}, nil })
+	flag.Parse()
+	child.Main(func(_, token string) (child.Served, error) {
+		h := newHandler(token)
+		if *checked != "" {
+			good, err := pass.Checker(*keys, *checked)
+			if err != nil {
+				return child.Served{}, err
+			}
+			h = checker{h, good}
+		}
+		if *secured {
+			return child.Served{All: overTLS{h}}, nil
+		}
+		return child.Served{HTTP: h}, nil
+	})
+}
+
+// checker refuses calls whose token is not signed; the card is for everybody.
+type checker struct {
+	http.Handler
+	good func(token string) bool
+}
+
+func (c checker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	token, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if r.Method == http.MethodPost && !c.good(token) {
+		w.WriteHeader(http.StatusUnauthorized)
+		return
+	}
+	c.Handler.ServeHTTP(w, r)
+}
+
+// overTLS serves as net/http does over TLS, to clients with a certificate.
+type overTLS struct{ http.Handler }
+
+func (h overTLS) Serve(ln net.Listener) error {
+	cas, err := auth.ReadAuthorities(pass.Authority(*keys))
+	if err != nil {
+		return err
+	}
+	s := &http.Server{Handler: h, TLSConfig: &tls.Config{
+		NextProtos: []string{"http/1.1"}, ClientAuth: tls.VerifyClientCertIfGiven, ClientCAs: cas,
+	}}
+	cert, key := pass.Pair(*keys)
+	return s.ServeTLS(ln, cert, key)
 }
 
 // The answers are what an A2A 1.0 server would send. The request's id, 9 digits, is put in their place.

@@ -5,6 +5,7 @@ package load
 import (
 	"bufio"
 	"bytes"
+	"crypto/tls"
 	"fmt"
 	"io"
 	"net"
@@ -22,10 +23,16 @@ type conn struct {
 	body []byte
 }
 
-func dialHTTP(addr string) (line, error) {
+// dialHTTP opens a connection, in clear text or over TLS.
+func dialHTTP(addr string, secured *tls.Config) (line, error) {
 	c, err := net.DialTimeout("tcp", addr, patience)
 	if err != nil {
 		return nil, err
+	}
+	if secured != nil {
+		secured = secured.Clone()
+		secured.ServerName, _, _ = net.SplitHostPort(addr)
+		c = tls.Client(c, secured)
 	}
 	return &conn{Conn: c, r: bufio.NewReaderSize(c, 32<<10)}, nil
 }

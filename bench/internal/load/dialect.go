@@ -16,6 +16,7 @@ type Dialect struct {
 	binding      binding
 	shared       bool // all drivers share one line
 	header       http.Header
+	bears        string                                  // the credential in header; "": none
 	send, stream string                                  // methods, as the binding names them
 	get          func(id string) (method, params string) // nil: there is nothing to fetch
 	message      string                                  // parameters of send and stream: number, text
@@ -163,6 +164,7 @@ type request struct {
 	raw    []byte
 	at     []int // offsets of the number
 	num    []byte
+	bears  []byte // where its credential stands; nil: it has none
 }
 
 // newRequest makes the request for a command. Each driver needs its own.

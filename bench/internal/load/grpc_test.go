@@ -67,7 +67,7 @@ func askGRPC(t *testing.T, k work.Kind, n int, answers ...string) error {
 	}
 	defer l.Close()
 	driver := driver{l: l, r: GRPC.newRequest(addr, k, n), check: newChecker(GRPC, k, n, token)}
-	return driver.drive(7, 8, 1)
+	return driver.drive(7, 8, 1, nil)
 }
 
 func TestAnswersOverGRPCAreChecked(t *testing.T) {

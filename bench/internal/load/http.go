@@ -2,6 +2,7 @@ package load
 
 import (
 	"bytes"
+	"crypto/tls"
 	"encoding/json"
 	"fmt"
 
@@ -9,11 +10,13 @@ import (
 )
 
 // overHTTP is what both bindings over HTTP have in common.
-type overHTTP struct{}
+type overHTTP struct {
+	tls *tls.Config // nil: in clear text
+}
 
 func (overHTTP) addr(p *proc.Process) string { return p.Addr }
 
-func (overHTTP) dial(addr string) (line, error) { return dialHTTP(addr) }
+func (o overHTTP) dial(addr string) (line, error) { return dialHTTP(addr, o.tls) }
 
 func (overHTTP) complete(d *Dialect, body []byte) bool {
 	return bytes.Contains(body, []byte(d.completed))
@@ -28,7 +31,9 @@ func httpRequest(d *Dialect, addr, method, path, body string) *request {
 	}
 	d.header.Write(&b)
 	b.WriteString("\r\n" + body)
-	return numbered(method, b.Bytes())
+	r := numbered(method, b.Bytes())
+	r.find(d.bears)
+	return r
 }
 
 // rpc is the binding JSON-RPC.

@@ -35,13 +35,13 @@ func ask(t *testing.T, d *Dialect, k work.Kind, n int, answer string) error {
 	}))
 	defer srv.Close()
 	addr := srv.Listener.Addr().String()
-	l, err := dialHTTP(addr)
+	l, err := dialHTTP(addr, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
 	driver := driver{l: l, r: d.newRequest(addr, k, n), check: newChecker(d, k, n, token)}
-	if err := driver.drive(7, 8, 1); err != nil {
+	if err := driver.drive(7, 8, 1, nil); err != nil {
 		return err
 	}
 	if k == work.Stream && driver.writes != strings.Count(answer, "data:") {
@@ -119,7 +119,7 @@ func TestStreamsAreChecked(t *testing.T) {
 func TestAnErrorStatusIsAnError(t *testing.T) {
 	srv := httptest.NewServer(http.NotFoundHandler())
 	defer srv.Close()
-	l, err := dialHTTP(srv.Listener.Addr().String())
+	l, err := dialHTTP(srv.Listener.Addr().String(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,8 @@ type Target struct {
 	*proc.Process
 	Name    string
 	Dialect *Dialect
+	Fresh   func() string // makes what each request bears in place of what the dialect says; nil: all the same
+	Most    int           // requests in a phase; 0: any number
 	lines   []line
 	sent    int // requests so far, which numbers them
 }
@@ -69,6 +71,7 @@ func (t *Target) Send(k work.Kind, n, requests, conns int) (Phase, error) {
 	first := t.sent
 	t.sent += requests
 	drivers := make([]driver, conns)
+	fresh := t.fresh(requests)
 	before, err := t.CPU()
 	if err != nil {
 		return Phase{}, err
@@ -78,7 +81,7 @@ func (t *Target) Send(k work.Kind, n, requests, conns int) (Phase, error) {
 	for i := range drivers {
 		d := &drivers[i]
 		*d = driver{l: t.lines[i], r: t.Dialect.newRequest(t.addr(), k, n), check: newChecker(t.Dialect, k, n, t.Token)}
-		wg.Go(func() { d.err = d.drive(first+i, first+requests, conns) })
+		wg.Go(func() { d.err = d.drive(first+i, first+requests, conns, fresh) })
 	}
 	wg.Wait()
 	phase := Phase{Wall: time.Since(start)}
@@ -109,11 +112,15 @@ type driver struct {
 	err    error
 }
 
-// drive sends the requests numbered from, from+step, … below end.
-func (d *driver) drive(from, end, step int) error {
+// drive sends the requests numbered from, from+step, … below end, the last of which bears the last of the fresh
+// credentials, if there are any.
+func (d *driver) drive(from, end, step int, fresh []string) error {
 	d.waits = make([]time.Duration, 0, (end-from+step-1)/step)
 	for i := from; i < end; i += step {
 		d.r.number(i)
+		if fresh != nil {
+			d.r.bear(fresh[len(fresh)-(end-i)])
+		}
 		began := time.Now()
 		if err := d.one(); err != nil {
 			return fmt.Errorf("request %d: %w", i, err)

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -31,6 +32,7 @@ type Process struct {
 	in    io.WriteCloser
 	out   *bufio.Reader
 	log   *bytes.Buffer
+	tls   *tls.Config // how it is called; nil: in clear text
 
 	drained chan struct{} // of an agent: closed when log is complete
 }
@@ -47,7 +49,13 @@ func newProcess(ctx context.Context, binary string, args ...string) *Process {
 // Start starts a contestant on one core and checks that whoever answers at its address is this process: the pid it
 // names must be the one that was started, and the card it serves must carry a token that only it was given.
 func Start(ctx context.Context, binary string, args ...string) (*Process, error) {
+	return StartSecured(ctx, nil, binary, args...)
+}
+
+// StartSecured starts a contestant that is called over TLS; nil: that is called in clear text.
+func StartSecured(ctx context.Context, secured *tls.Config, binary string, args ...string) (*Process, error) {
 	p := newProcess(ctx, binary, args...)
+	p.tls = secured
 	p.cmd.Stderr = p.log
 	in, err := p.cmd.StdinPipe()
 	if err != nil {
@@ -85,12 +93,16 @@ func (p *Process) handshake(ctx context.Context) error {
 }
 
 func (p *Process) checkCard(ctx context.Context) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.Addr+"/.well-known/agent-card.json", nil)
+	client, scheme := http.DefaultClient, "http"
+	if p.tls != nil {
+		client, scheme = &http.Client{Transport: &http.Transport{TLSClientConfig: p.tls}}, "https"
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+p.Addr+"/.well-known/agent-card.json", nil)
 	if err != nil {
 		return err
 	}
 	req.Close = true
-	res, err := http.DefaultClient.Do(req)
+	res, err := client.Do(req)
 	if err != nil {
 		return fmt.Errorf("fetching the card: %w", err)
 	}
