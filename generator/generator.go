@@ -224,6 +224,7 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	if out.Config.Store == config.StoreSQLite {
 		agent.Store = scaffold.Command(agent.Name) + ".db"
 	}
+	agent.RequirementLists = out.Config.RequirementLists
 	agent.Calls.GRPC = slices.Contains(agent.Bindings, runtime.BindingGRPC)
 	list.Add(unserved(out.Config, spoken, agent)...)
 	schemes := out.Card.Schemes()

@@ -82,7 +82,7 @@ var skill = &shape.Object{
 		{Key: "examples", Type: &shape.Type{Kind: shape.List, Max: 50, Elem: needed}, Doc: "Messages that the skill answers.", Default: "none"},
 		{Key: "inputModes", Type: modes, Doc: "Media types that the skill takes.", Default: "those of the card; application/json is added where there is an input schema"},
 		{Key: "outputModes", Type: modes, Doc: "Media types that the skill answers with.", Default: "those of the card; application/json is added where there is an output schema"},
-		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "What the skill demands of a caller, instead of what the card demands."},
+		{Key: "securityRequirements", Type: list(securityRequirement, 50), Doc: "What the skill demands of a caller, on top of what the card demands: one of each has to be met."},
 		{Key: "input", Type: jsonSchema, Doc: "What goes in: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "any message"},
 		{Key: "output", Type: jsonSchema, Doc: "What comes out: a JSON Schema, or the name of a file that holds one. Not part of A2A; published under the a2agen extension.", Default: "text"},
 		{Key: "timeout", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "How long one call may run. Not published.", Default: "the server's"},

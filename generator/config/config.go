@@ -49,6 +49,8 @@ type Config struct {
 	Repeats Repeats
 	// Store is where the agent keeps its tasks: [StoreMemory] or [StoreSQLite].
 	Store string
+	// RequirementLists: cards are served with security requirements as a2a-go reads them.
+	RequirementLists bool
 	// Open is where a2agen.yaml says that anybody who reaches the agent may use it; zero: it does not.
 	Open diag.Pos
 	// Auth says which credentials are good, for schemes of the card, by name.
@@ -61,6 +63,9 @@ const (
 	StoreMemory = "memory"
 	StoreSQLite = "sqlite"
 )
+
+// requirementLists is what "requirements" of "cards" says for [Config.RequirementLists].
+const requirementLists = "list"
 
 // Binding is a way to reach the agent, by the name that cards have for it: "JSONRPC".
 type Binding struct {
@@ -245,6 +250,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
 	set(&cfg.Store, yamlx.Get(root, "store"))
+	cfg.RequirementLists = yamlx.Text(yamlx.Get(yamlx.Get(root, "cards"), "requirements")) == requirementLists
 	cfg.fillAuth(c, yamlx.Get(root, "auth"))
 	if list := yamlx.Items(yamlx.Get(root, "bindings")); len(list) > 0 {
 		cfg.Bindings = nil

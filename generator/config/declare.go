@@ -41,6 +41,7 @@ var project = &shape.Object{
 		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside those that the bindings need: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
 		{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: &shape.Type{Kind: shape.Struct, Object: idempotency}}, Doc: "How the agent knows a message that comes again, so that it is not worked on twice; messageId: by its id. A request with an Idempotency-Key is known in any case, for a day.", Default: "not at all"},
 		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
+		{Key: "cards", Type: &shape.Type{Kind: shape.Struct, Object: cards}, Doc: "How callers get the card."},
 		{Key: "store", Type: &shape.Type{Kind: shape.Text, Choices: []string{StoreMemory, StoreSQLite}}, Doc: "Where the agent keeps its tasks. memory ends with the process; sqlite is a file, which outlives it.", Default: StoreMemory},
 		{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}, Or: &shape.Type{Kind: shape.Map, Min: 1, Max: 50, Elem: &shape.Type{Kind: shape.Struct, Object: verifier}}}, Doc: "Which credentials are good: an entry for each security scheme of the card, by its name. Or none: anybody who reaches the agent may use it. An agent that demands nothing otherwise answers only on its own machine.", Default: "what the environment says"},
 		{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
@@ -60,6 +61,13 @@ var (
 	defaultBindings = bindings[:2]
 	bindingList     = &shape.Type{Kind: shape.List, Min: 1, Max: len(bindings), Elem: &shape.Type{Kind: shape.Text, Choices: bindings}}
 )
+
+var cards = &shape.Object{
+	Name: "cards", Doc: "How callers get the card.",
+	Fields: []*shape.Field{
+		{Key: "requirements", Type: &shape.Type{Kind: shape.Text, Choices: []string{"specified", requirementLists}}, Doc: "How security requirements stand in cards of 1.0: as it is specified, or with scopes as plain lists, of which alone a2a-go 2.4.0 can read a card. Others may not read that: a2agen card lint says who.", Default: "specified"},
+	},
+}
 
 var idempotency = &shape.Object{
 	Name: "idempotency", Doc: "How messages are known that come again.",

@@ -248,6 +248,9 @@ func (a *agentPackage) serverOptions() (list []jen.Code) {
 	if a.agent.Secured {
 		list = append(list, jen.Qual(serverPath, "WithAuth").Call(jen.Id("verifiers").Call()))
 	}
+	if a.agent.RequirementLists {
+		list = append(list, jen.Qual(serverPath, "WithRequirementLists").Call())
+	}
 	if a.agent.Open {
 		list = append(list, jen.Qual(serverPath, "WithoutAuth").Call())
 	}

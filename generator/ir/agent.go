@@ -26,6 +26,8 @@ type Agent struct {
 	Repeats *Repeats `json:"repeats,omitempty"`
 	// Store is the file in which tasks are kept unless somebody says another; "" keeps them in memory.
 	Store string `json:"store,omitempty"`
+	// RequirementLists: cards are served with security requirements as a2a-go reads them.
+	RequirementLists bool `json:"requirementLists,omitempty"`
 	// Open: anybody who reaches the agent may use it.
 	Open bool `json:"open,omitempty"`
 	// Secured: the card declares security schemes. Verifiers are those that generated code has for them, by scheme.

@@ -109,6 +109,7 @@ func (c *cards) under(s *Server, shape *cardShape, base string) (*cardBytes, err
 	if err != nil {
 		return nil, fmt.Errorf("server: card: %w", err)
 	}
+	body = s.shown(body)
 	sum := sha256.Sum256(body)
 	b := &cardBytes{body: body, etag: `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`}
 	if len(c.byBase) >= maxBases {

@@ -74,5 +74,9 @@ func (x *exchange) extendedCard() ([]byte, error) {
 	if !ok {
 		return nil, runtime.Unexpected(a.Result, "a card")
 	}
-	return x.Version.AppendCard(nil, x.s.cardAt(card, x.s.baseOf(x.r)))
+	body, err := x.Version.AppendCard(nil, x.s.cardAt(card, x.s.baseOf(x.r)))
+	if err != nil {
+		return nil, err
+	}
+	return x.s.shown(body), nil
 }

@@ -35,9 +35,15 @@ func caller(r *http.Request) (string, error) {
 // extendedAgent has a skill for all and one for identified callers.
 func extendedAgent(t *testing.T, opts ...server.Option) *agent {
 	t.Helper()
+	return extendedAgentOf(t, strings.NewReplacer(), opts...)
+}
+
+// extendedAgentOf is that agent with something else in its cards.
+func extendedAgentOf(t *testing.T, change *strings.Replacer, opts ...server.Option) *agent {
+	t.Helper()
 	p := a2awires.Protocol()
 	cardOf := func(text string) runtime.Card {
-		card, err := p.DecodeCard([]byte(text))
+		card, err := p.DecodeCard([]byte(change.Replace(text)))
 		if err != nil {
 			t.Fatal(err)
 		}

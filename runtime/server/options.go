@@ -24,9 +24,10 @@ type options struct {
 	pushTo     []string
 	signer     PushSigner
 
-	formerStatuses bool // errors have the statuses of 1.0.0
-	transport      func(*Host) (Transport, error)
-	cert, key      string // files
+	formerStatuses   bool // errors have the statuses of 1.0.0
+	requirementLists bool // cards have requirements as a2a-go reads them
+	transport        func(*Host) (Transport, error)
+	cert, key        string // files
 }
 
 // defaultOptions are the options before the caller's.

@@ -1,0 +1,79 @@
+package server
+
+import (
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// Security requirements in the form that a2a-go 2.4.0 writes and reads: {"schemes":{"oauth":["read"]}}. A2A 1.0 §4.5 has
+// {"schemes":{"oauth":{"list":["read"]}}}, of which that SDK cannot read the whole card.
+
+// WithRequirementLists serves cards whose security requirements have scopes as plain lists, as callers with a2a-go 2.4.0
+// read them: the public card and the extended one, over every binding but gRPC, to everybody. Generated code has it for
+// "cards: {requirements: list}" in a2agen.yaml.
+func WithRequirementLists() Option { return func(o *options) { o.requirementLists = true } }
+
+// appendResult appends the result of an operation as JSON.
+func (s *Server) appendResult(dst []byte, op *runtime.Operation, result any) ([]byte, error) {
+	start := len(dst)
+	dst, err := op.Append(dst, result)
+	if _, card := result.(runtime.Card); card && err == nil {
+		return append(dst[:start], s.shown(dst[start:])...), nil
+	}
+	return dst, err
+}
+
+// shown is a card as this server shows it.
+func (s *Server) shown(card []byte) []byte {
+	if !s.requirementLists {
+		return card
+	}
+	return requirementLists(card)
+}
+
+// requirementLists writes the requirements of a card, or of a skill, with plain lists.
+func requirementLists(card wire.Object) wire.Object {
+	return eachMember(card, func(name string, v wire.Value) wire.Value {
+		switch name {
+		case "skills":
+			return eachItem(v, requirementLists)
+		case "securityRequirements":
+			return eachItem(v, scopeLists)
+		}
+		return v
+	})
+}
+
+func scopeLists(requirement wire.Object) wire.Object {
+	return eachMember(requirement, func(name string, v wire.Value) wire.Value {
+		if name != "schemes" {
+			return v
+		}
+		return wire.Value(eachMember(wire.Object(v), func(_ string, scopes wire.Value) wire.Value {
+			if list, ok := wire.Object(scopes).Get("list"); ok {
+				return list
+			}
+			return wire.Value("[]")
+		}))
+	})
+}
+
+// eachMember is an object with its values changed.
+func eachMember(o wire.Object, change func(name string, v wire.Value) wire.Value) wire.Object {
+	out := wire.Object{}
+	for name, v := range o.All() {
+		out = append(wire.AppendKey(out, name), change(name, v)...)
+	}
+	return wire.EndObject(out, 0)
+}
+
+// eachItem is an array of objects with these changed.
+func eachItem(array wire.Value, change func(wire.Object) wire.Object) wire.Value {
+	var r wire.Reader
+	r.Reset(array)
+	out := wire.Value{}
+	for more := r.Array(); more; more = r.Elem() {
+		out = append(append(out, ','), change(r.Raw())...)
+	}
+	return wire.EndArray(out, 0)
+}
