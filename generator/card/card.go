@@ -37,8 +37,9 @@ type Card struct {
 	Extended bool
 	// Origin is the dialect of an imported card, "0.1" to "1.0"; empty for the user's own.
 	Origin string
-	// Hides: callers who say who they are get a card that says more.
-	Hides bool
+	// Hides: callers who say who they are get a card that says more, if they have the ExtendedScopes.
+	Hides          bool
+	ExtendedScopes []string
 }
 
 // Skill is one skill of a card. InputModes and OutputModes are those in force: the skill's own, else the card's.
@@ -106,7 +107,7 @@ func fill(c *shape.Checker, root *yaml.Node) *Card {
 		card.Skills = append(card.Skills, s)
 	}
 	more := yamlx.Get(root, "extended")
-	card.Hides = more != nil
+	card.Hides, card.ExtendedScopes = more != nil, yamlx.Texts(yamlx.Get(more, "scopes"))
 	hidden := yamlx.Texts(yamlx.Get(more, "skills"))
 	for _, s := range card.Skills {
 		s.Hidden = slices.Contains(hidden, s.ID)
@@ -137,7 +138,7 @@ func (card *Card) Private() (n *yaml.Node, skills []*Skill) {
 	n, skills = card.whole()
 	_, more := yamlx.Take(n, "extended")
 	for key, v := range yamlx.Pairs(more) {
-		if key.Value != "skills" {
+		if key.Value != "skills" && key.Value != "scopes" {
 			yamlx.Set(n, key.Value, v)
 		}
 	}

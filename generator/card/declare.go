@@ -114,13 +114,14 @@ var extended = &shape.Object{
 	Name: "extended", Doc: "What the card for identified callers says beside, or in the place of, what all may read.",
 	Fields: []*shape.Field{
 		{Key: "skills", Type: &shape.Type{Kind: shape.List, Min: 1, Max: maxSkills, Elem: needed}, Doc: "Ids of skills that other callers neither see nor can call."},
+		{Key: "scopes", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 50, Elem: needed}, Doc: "Scopes of the callers who may see it: each of them has all of these.", Default: "none: callers who say who they are may see it"},
 		{Key: "description", Type: description, Doc: "What the agent does, in the place of what all may read."},
 		{Key: "provider", Type: object(provider), Doc: "Who runs the agent."},
 		{Key: "documentationUrl", Type: link, Doc: "Where the agent is documented."},
 		{Key: "iconUrl", Type: link, Doc: "A picture of the agent."},
 	},
 	Check: func(c *shape.Checker, n *yaml.Node) {
-		if len(n.Content) == 0 {
+		if key, _ := yamlx.Pair(n, "scopes"); len(n.Content) == 0 || key != nil && len(n.Content) == 2 {
 			c.Errorf(n, "empty", "name skills, or leave it out", "extended says nothing")
 		}
 	},

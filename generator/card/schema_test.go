@@ -91,6 +91,7 @@ func TestTheEditorsSchemaRefusesMistakes(t *testing.T) {
 		"a-requirement-without-any-scheme-declared":    true,
 		"an-extended-card-needs-a-way-to-authenticate": true,
 		"an-extended-card-that-says-nothing":           true,
+		"an-extended-card-that-says-only-whose-it-is":  true,
 		"an-extended-card-is-there-or-it-is-not":       true,
 	}
 	editor := editorSchema(t)

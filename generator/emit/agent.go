@@ -227,6 +227,9 @@ func (a *agentPackage) server() (output.File, error) {
 	if a.agent.Extended != nil {
 		body = append(body, decodeCard("extended", "ExtendedCardJSON")...)
 		config.set("Extended", jen.Id("extended"))
+		if scopes := a.agent.ExtendedScopes; len(scopes) > 0 {
+			config.set("ExtendedScopes", stringList(scopes))
+		}
 	}
 	if options := a.serverOptions(); len(options) > 0 {
 		list := jen.Index().Qual(serverPath, "Option").Values(options...)

@@ -12,7 +12,8 @@ type Agent struct {
 	// Card is the agent card to embed, as 1.0 JSON, with the skill schemas in the a2agen extension's params.
 	Card json.RawMessage `json:"card"`
 	// Extended is the card for callers who say who they are; nil: there is none.
-	Extended json.RawMessage `json:"extended,omitempty"`
+	Extended       json.RawMessage `json:"extended,omitempty"`
+	ExtendedScopes []string        `json:"extendedScopes,omitempty"` // that they need, all of them
 	// Bindings are those of the card's interfaces, in its order.
 	Bindings []string `json:"bindings,omitempty"`
 	// Calls say how the client of the agent calls it.

@@ -20,7 +20,7 @@ func Agent(c *card.Card, spoken []Spoken) (*ir.Agent, diag.List) {
 	agent.Bindings = p.offered
 	if c.Hides {
 		again := publisher{card: c, spoken: spoken} // its problems are the same
-		agent.Extended = again.publish(c.Private())
+		agent.Extended, agent.ExtendedScopes = again.publish(c.Private()), c.ExtendedScopes
 	}
 	p.problems.Sort()
 	if p.problems.HasErrors() {

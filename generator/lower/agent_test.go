@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io/fs"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -235,7 +236,7 @@ securitySchemes: {bearer: {httpAuthSecurityScheme: {scheme: bearer}}}
 skills:
   - {id: storm, description: Warns., input: {type: object, properties: {secret: {type: string}}}}
   - {id: forecast, description: Tomorrow.}
-extended: {skills: [storm], description: Warns of storms., documentationUrl: "https://inside.example.com"}
+extended: {skills: [storm], scopes: [storms:read], description: Warns of storms., documentationUrl: "https://inside.example.com"}
 `)
 	if problems != "" {
 		t.Fatal(problems)
@@ -253,6 +254,9 @@ extended: {skills: [storm], description: Warns of storms., documentationUrl: "ht
 	}
 	if !*public.Capabilities.ExtendedAgentCard || !*private.Capabilities.ExtendedAgentCard {
 		t.Error("the cards do not say that there is an extended one")
+	}
+	if !slices.Equal(agent.ExtendedScopes, []string{"storms:read"}) || strings.Contains(string(agent.Extended), "scopes") {
+		t.Errorf("the scopes are %q, the card is %s", agent.ExtendedScopes, agent.Extended)
 	}
 	if !agent.Skills[0].Hidden || agent.Skills[1].Hidden {
 		t.Errorf("hidden: %v %v", agent.Skills[0].Hidden, agent.Skills[1].Hidden)

@@ -65,6 +65,7 @@ type Demands struct {
 	Schemes []Scheme // by name
 	Agent   []Requirement
 	Skills  map[string][]Requirement // by id
+	Hidden  map[string]bool          // those of Skills that are for few to know, by id
 }
 
 // Any reports whether something is demanded of every caller.
@@ -74,13 +75,18 @@ func (d *Demands) Any() bool {
 
 // With adds what an extended card demands beside the public one: for its skills, by its schemes.
 func (d *Demands) With(extended *Demands) *Demands {
-	all := &Demands{Schemes: slices.Clone(d.Schemes), Agent: d.Agent, Skills: maps.Clone(d.Skills)}
+	all := &Demands{
+		Schemes: slices.Clone(d.Schemes), Agent: d.Agent, Skills: maps.Clone(d.Skills), Hidden: map[string]bool{},
+	}
 	for _, s := range extended.Schemes {
 		if d.index(s.Name) < 0 {
 			all.Schemes = append(all.Schemes, s)
 		}
 	}
-	maps.Copy(all.Skills, extended.Skills)
+	for id, rs := range extended.Skills {
+		all.Hidden[id] = d.Skills[id] == nil
+		all.Skills[id] = rs
+	}
 	return all
 }
 

@@ -148,7 +148,7 @@ func (g *Guard) Tokens() bool {
 	return slices.ContainsFunc(g.schemes, func(s guarded) bool { return s.token() })
 }
 
-// Scopes are all that the card's requirements name, of schemes with tokens.
+// Scopes are all that the public card's requirements name, of schemes with tokens.
 func (g *Guard) Scopes() (scopes []string) {
 	add := func(rs []requirement) {
 		for _, r := range rs {
@@ -160,8 +160,10 @@ func (g *Guard) Scopes() (scopes []string) {
 		}
 	}
 	add(g.agent)
-	for _, rs := range g.skills {
-		add(rs)
+	for id, rs := range g.skills {
+		if !g.demands.Hidden[id] {
+			add(rs)
+		}
 	}
 	slices.Sort(scopes)
 	return scopes
@@ -262,6 +264,11 @@ const (
 	unsure         // perhaps
 	unmet
 )
+
+// Lacks refuses the caller for scopes that he does not have.
+func (t *Grant) Lacks(scopes []string) *Denial {
+	return t.deny([]requirement{{{scheme: t.g.demands.index(t.Caller.Scheme), scopes: scopes}}})
+}
 
 // meets checks all needs of a requirement.
 func (t *Grant) meets(req requirement) outcome {

@@ -12,9 +12,11 @@ import (
 type Config struct {
 	Protocol *runtime.Protocol
 	Card     runtime.Card
-	// Extended is the card for identified callers; nil: the agent has none.
-	Extended runtime.Card
-	Skills   []Skill // in the card's order; ids are unique
+	// Extended is the card for identified callers; nil: the agent has none. ExtendedScopes are those that a caller needs to
+	// have part in it, all of them.
+	Extended       runtime.Card
+	ExtendedScopes []string
+	Skills         []Skill // in the card's order; ids are unique
 	// Operations carry out operations that the runtime does not know ([runtime.RoleOther]), by JSON-RPC method name.
 	// One that is not there answers UnsupportedOperation.
 	Operations map[string]Operation
@@ -41,7 +43,7 @@ type Skill struct {
 	Timeout time.Duration
 	// MaxConcurrent bounds the handlers running at once; further calls wait. 0 means no bound but [Limits.Running].
 	MaxConcurrent int
-	// Hidden: callers who are not identified neither see the skill nor can call it.
+	// Hidden: who may not see the extended card neither sees the skill nor can call it.
 	Hidden bool
 	// OnCrash is what becomes of a call that a crash or a shutdown interrupts, where tasks outlive the process.
 	OnCrash OnCrash

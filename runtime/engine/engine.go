@@ -188,11 +188,3 @@ func (k *catalog) public() catalog {
 	}
 	return c
 }
-
-// seenBy are the skills that a caller may call, by the name he has; "" is nobody's.
-func (e *Engine) seenBy(principal string) *catalog {
-	if principal == "" {
-		return &e.public
-	}
-	return &e.catalog
-}

@@ -15,6 +15,7 @@ type Request struct {
 	Context context.Context // ends when nobody waits for the answer any more
 	Caller  *runtime.Caller // nil: nobody who is known
 	Permit  Permit          // nil: the caller may use all skills
+	Barred  error           // why the extended card, and what only it has, is not for the caller; nil: it is
 	Version *Version
 	Op      *runtime.Operation
 	Silent  bool   // nobody wants an answer: a message is taken on, and that is all
@@ -30,8 +31,10 @@ type Request struct {
 // Permit says why the caller may not use a skill, also through a task of it; nil: he may.
 type Permit func(skill string) error
 
-// NewRequest makes a request to be filled in.
-func (e *Engine) NewRequest(ctx context.Context) Request { return Request{Context: ctx, e: e} }
+// NewRequest makes a request to be filled in. It is nobody's until its caller is known.
+func (e *Engine) NewRequest(ctx context.Context) Request {
+	return Request{Context: ctx, Barred: ErrUnidentified, e: e}
+}
 
 // Answer is what a request comes to: a value, or a stream where the operation is one. A stream may also be answered
 // with a value, which is the one event it has.
@@ -112,8 +115,8 @@ func (r *Request) card() (runtime.Card, error) {
 	switch {
 	case r.Version.Rules.PublicCard:
 		return r.e.card, nil
-	case r.Caller == nil:
-		return nil, ErrUnidentified
+	case r.Barred != nil:
+		return nil, r.Barred
 	}
 	return r.e.extended, nil
 }
@@ -135,16 +138,42 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 	return store.Owner{Tenant: tenant, Principal: r.Caller.Principal()}, checkName("tenant", tenant)
 }
 
+// sees are the skills that there are for the caller.
+func (r *Request) sees() *catalog {
+	if r.Barred != nil {
+		return &r.e.public
+	}
+	return &r.e.catalog
+}
+
+// permit says why the caller may not use a skill; nil: he may use all. What is hidden from him is not there, nor are
+// its tasks, which he may have from when it was not.
+func (r *Request) permit() Permit {
+	if len(r.sees().skills) == len(r.e.skills) {
+		return r.Permit
+	}
+	return func(skill string) error {
+		if sk := r.e.byID[skill]; sk != nil && sk.Hidden {
+			return store.ErrNotFound
+		}
+		if r.Permit == nil {
+			return nil
+		}
+		return r.Permit(skill)
+	}
+}
+
 // may refuses a caller who may not use the skill of a task. A task that is not there is as one of somebody else.
 func (r *Request) may(key store.Key) error {
-	if r.Permit == nil {
+	permit := r.permit()
+	if permit == nil {
 		return nil
 	}
 	h, err := r.e.store.Head(r.e.soon(), key)
 	if err != nil {
 		return err
 	}
-	return r.Permit(h.Skill)
+	return permit(h.Skill)
 }
 
 // Foreign reports whether the request asks for a task whose id its client chose. That is how a client of an older
@@ -155,8 +184,9 @@ func (r *Request) Foreign(p *runtime.TaskRequest) bool {
 	if err != nil {
 		return false
 	}
-	h, err := r.e.store.Head(r.e.soon(), store.Key{Owner: owner, Task: p.ID})
-	return err == nil && h.ClientID
+	key := store.Key{Owner: owner, Task: p.ID}
+	h, err := r.e.store.Head(r.e.soon(), key)
+	return err == nil && h.ClientID && !errors.Is(r.may(key), store.ErrNotFound)
 }
 
 // send carries out send and stream.
@@ -174,7 +204,7 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	wait := !streaming && !p.ReturnImmediately && !r.Silent
 	how := sending{
 		wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent, repeat: repeat,
-		permit: r.Permit, caller: called(r.Caller, owner),
+		permit: r.permit(), sees: r.sees(), caller: called(r.Caller, owner),
 	}
 	if how.push, err = r.inline(p.Push); err != nil {
 		return Answer{}, err
@@ -317,12 +347,9 @@ func (r *Request) list(p *runtime.ListRequest) (any, error) {
 	}
 	page, err := r.page(owner, store.Query{
 		Context: p.ContextID, State: p.State, After: p.After, Size: size, Bytes: r.e.limits.Page, Token: p.PageToken,
-		View: store.View{History: history, Artifacts: p.IncludeArtifacts},
+		View: store.View{History: history, Artifacts: p.IncludeArtifacts}, Without: r.refused(),
 	})
 	if err != nil {
-		return nil, err
-	}
-	if page.Tasks, err = r.permitted(owner, page.Tasks); err != nil {
 		return nil, err
 	}
 	for i, task := range page.Tasks {
@@ -331,22 +358,18 @@ func (r *Request) list(p *runtime.ListRequest) (any, error) {
 	return r.e.protocol.NewTaskPage(page.Tasks, page.Next, size, page.Total), nil
 }
 
-// permitted leaves out tasks of skills that the caller may not use.
-func (r *Request) permitted(owner store.Owner, tasks []runtime.Task) (kept []runtime.Task, err error) {
-	if r.Permit == nil {
-		return tasks, nil
+// refused are the skills that the caller may not use.
+func (r *Request) refused() (ids []string) {
+	permit := r.permit()
+	if permit == nil {
+		return nil
 	}
-	for _, task := range tasks {
-		h, err := r.e.store.Head(r.e.soon(), store.Key{Owner: owner, Task: task.TaskInfo().ID})
-		switch {
-		case errors.Is(err, store.ErrNotFound): // it is gone by now
-		case err != nil:
-			return nil, err
-		case r.Permit(h.Skill) == nil:
-			kept = append(kept, task)
+	for _, sk := range r.e.skills {
+		if permit(sk.ID) != nil {
+			ids = append(ids, sk.ID)
 		}
 	}
-	return kept, nil
+	return ids
 }
 
 // page reads a page of tasks, as get reads one task.

@@ -22,7 +22,7 @@ type target struct {
 // only skill, by words, and at last by the user's router. Naming a skill that there is not is an error; when nothing
 // fits the target is empty.
 func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
-	parts, k := c.parts, e.seenBy(c.owner.Principal)
+	parts, k := c.parts, c.sees
 	data := dataOf(parts)
 	sk, err := k.named(info.Metadata)
 	if err != nil {

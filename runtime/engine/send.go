@@ -28,6 +28,7 @@ type sending struct {
 	push   *store.Push   // a configuration for the task; nil: none
 	repeat *store.Repeat // by what the message is known when it comes again; nil: by nothing
 	permit Permit
+	sees   *catalog
 	caller *runtime.Caller
 }
 
@@ -52,7 +53,7 @@ func (e *Engine) take(
 ) (c *Call, answer runtime.Message, err error) {
 	from := sender{
 		req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source, how.caller},
-		push: how.push, repeat: how.repeat, permit: how.permit,
+		push: how.push, repeat: how.repeat, permit: how.permit, sees: how.sees,
 	}
 	c = &Call{e: e, sender: from}
 	if !how.wait {
@@ -190,7 +191,7 @@ func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Messag
 		return nil, false, err
 	}
 	if target.skill == nil {
-		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(e.seenBy(c.owner.Principal).help())}}
+		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(c.sees.help())}}
 		return c.message(help, c.private.ClientID), false, nil
 	}
 	c.skill = target.skill

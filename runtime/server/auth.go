@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/x509"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -23,6 +24,7 @@ type access struct {
 	verifiers auth.Verifiers // nil: what the card demands is not checked
 	proxied   func(*http.Request) (string, error)
 	open      bool
+	extended  []string      // scopes of who may see the extended card
 	grace     time.Duration // how long streams outlive their callers' credentials
 
 	asksCertificates bool           // clients are asked for one
@@ -143,7 +145,7 @@ func (c *Call) authenticate(r *http.Request) *auth.Denial {
 			return auth.Deny(err)
 		}
 		if id != "" {
-			c.Caller = &runtime.Caller{ID: id, Scheme: proxyScheme}
+			c.Caller, c.Barred = &runtime.Caller{ID: id, Scheme: proxyScheme}, nil
 		}
 		return nil
 	}
@@ -152,6 +154,13 @@ func (c *Call) authenticate(r *http.Request) *auth.Denial {
 		return denial
 	}
 	c.grant, c.Caller = grant, grant.Caller
+	switch {
+	case c.Caller == nil:
+	case c.Caller.Has(c.s.access.extended...):
+		c.Barred = nil
+	default:
+		c.Barred = errUnscoped
+	}
 	if c.s.guard.GuardsSkills() {
 		c.Permit = c.permit
 	}
@@ -165,6 +174,9 @@ func (c *Call) permit(skill string) error {
 	}
 	return nil
 }
+
+// errUnscoped: the caller does not have the scopes of the extended card.
+var errUnscoped = errors.New("the caller does not have the scopes of the extended card")
 
 // unidentified refuses a caller whom nobody knows, for what is only for those who say who they are.
 func (s *Server) unidentified(reason error) *auth.Denial {

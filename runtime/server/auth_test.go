@@ -536,11 +536,20 @@ func TestAHiddenSkillDemandsWhatTheExtendedCardSays(t *testing.T) {
 		{"id":"run"`)] + "]}"
 	s, err := server.New(server.Config{
 		Protocol: a2a.Protocol(), Card: readCard(t, public), Extended: readCard(t, authCard), Skills: skills,
-	}, server.WithLogger(slog.New(slog.DiscardHandler)), guards())
+	}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithURL("https://agent.example"), guards())
 	if err != nil {
 		t.Fatal(err)
 	}
 	a := host(t, s)
+	resp, err := a.web.Get(strings.TrimSuffix(a.url, "/rpc") + server.ResourcePath)
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, _ := io.ReadAll(resp.Body)
+	_ = resp.Body.Close()
+	if !strings.Contains(string(doc), `"scopes_supported":["use"]`) {
+		t.Errorf("the resource's description tells of a hidden skill's scope: %s", doc)
+	}
 	named := message("go", `"metadata":{"skillId":"run"}`)
 	for who, want := range map[string]int{as("ann"): 200, as("eve"): 403, "X-API-Key: " + aKey: 401, "": 401} {
 		if v := a.rpc("SendMessage", named, who); v.status != want {

@@ -167,8 +167,11 @@ func (c *Call) Contain(run, exited func()) (err error) {
 // Told is what the peer is told of an error; with a denial it says what the caller would have to bring. What is not
 // meant for the peer is logged.
 func (c *Call) Told(err error) (e *runtime.Error, denial *auth.Denial) {
-	if errors.Is(err, engine.ErrUnidentified) {
+	switch {
+	case errors.Is(err, engine.ErrUnidentified):
 		err = c.s.unidentified(err)
+	case errors.Is(err, errUnscoped):
+		err = c.grant.Lacks(c.s.access.extended)
 	}
 	if errors.As(err, &denial) {
 		c.s.logger.Info("request refused", "status", denial.Status, "method", c.method(), "error", denial)

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"net/http"
@@ -12,6 +13,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -21,7 +23,7 @@ const publicSkills = `[{"id":"open","name":"Open","description":"For all.","tags
 const extendedCard = `{"name":"Desk","description":"DESCRIPTION","version":"1.0.0","supportedInterfaces":[
 	{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/rest","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},
 	{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"0.3"},{"url":"/rest","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"},{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"0.2"}],
-	"capabilities":{"streaming":true,"extendedAgentCard":true},"securitySchemes":{"key":{"apiKeySecurityScheme":{"location":"header","name":"Who"}}},
+	"capabilities":{"streaming":true,"pushNotifications":true,"extendedAgentCard":true},"securitySchemes":{"key":{"apiKeySecurityScheme":{"location":"header","name":"Who"}}},
 	"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":` + publicSkills + `}`
 
 // caller is who the header Who names; "bad" is refused.
@@ -35,11 +37,11 @@ func caller(r *http.Request) (string, error) {
 // extendedAgent has a skill for all and one for identified callers.
 func extendedAgent(t *testing.T, opts ...server.Option) *agent {
 	t.Helper()
-	return extendedAgentOf(t, strings.NewReplacer(), opts...)
+	return extendedAgentOf(t, nil, strings.NewReplacer(), opts...)
 }
 
-// extendedAgentOf is that agent with something else in its cards.
-func extendedAgentOf(t *testing.T, change *strings.Replacer, opts ...server.Option) *agent {
+// extendedAgentOf is that agent with something else in its cards, and an extended one that is for callers with scopes.
+func extendedAgentOf(t *testing.T, scopes []string, change *strings.Replacer, opts ...server.Option) *agent {
 	t.Helper()
 	p := a2awires.Protocol()
 	cardOf := func(text string) runtime.Card {
@@ -57,8 +59,8 @@ func extendedAgentOf(t *testing.T, change *strings.Replacer, opts ...server.Opti
 	whole := strings.Replace(extendedCard, publicSkills, strings.TrimSuffix(publicSkills, "]")+`,{"id":"vault","name":"Vault","description":"For some.","tags":["gold"]}]`, 1)
 	s, err := server.New(server.Config{
 		Protocol: p, Card: cardOf(strings.Replace(extendedCard, "DESCRIPTION", "For all.", 1)),
-		Extended: cardOf(strings.Replace(whole, "DESCRIPTION", "For some.", 1)),
-		Skills:   []server.Skill{says("open"), hidden},
+		Extended: cardOf(strings.Replace(whole, "DESCRIPTION", "For some.", 1)), ExtendedScopes: scopes,
+		Skills: []server.Skill{says("open"), hidden},
 	}, append([]server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
@@ -171,5 +173,74 @@ func TestHiddenSkillsAreForIdentifiedCallers(t *testing.T) {
 	defer func() { _ = resp.Body.Close() }()
 	if b, _ := io.ReadAll(resp.Body); strings.Contains(string(b), "vault") || strings.Contains(string(b), "For some.") {
 		t.Errorf("the public card shows it: %s", b)
+	}
+}
+
+// clerks are callers by the key in the header Who: ann with the scope of the extended card and without it, and bob.
+var clerks = server.WithAuth(auth.Verifiers{"key": auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) {
+	scopes := map[string][]string{"ann": {"gold", "more"}, "ann-": {"golden", "more"}, "bob": nil}
+	if _, known := scopes[c.Value]; !known {
+		return auth.Caller{}, auth.ErrWrong
+	}
+	return auth.Caller{ID: strings.TrimSuffix(c.Value, "-"), Scopes: scopes[c.Value]}, nil
+})})
+
+// R204, R250: the extended card with scopes is for callers who have them.
+func TestTheExtendedCardIsForCallersWithItsScopes(t *testing.T) {
+	a := extendedAgentOf(t, []string{"gold", "more"}, strings.NewReplacer(), clerks)
+	for name, ask := range a.asks() {
+		if status, body := ask("Who: ann"); status != http.StatusOK || !strings.Contains(body, `"vault"`) {
+			t.Errorf("%s: ann gets %d %s", name, status, body)
+		}
+		for who, want := range map[string]int{"Who: ann-": 403, "Who: bob": 403, "Who: eve": 401, "X: ": 401} {
+			if status, body := ask(who); status != want || strings.Contains(body, "vault") || strings.Contains(body, "For some.") {
+				t.Errorf("%s: %s gets %d %s", name, who, status, body)
+			}
+		}
+	}
+}
+
+// What is only in the extended card is not there for who lacks its scopes: neither the skill, however it is asked for,
+// nor a task of it that the caller has from when the scopes were there.
+func TestHiddenSkillsAreNotThereWithoutTheScopes(t *testing.T) {
+	a := extendedAgentOf(t, []string{"gold", "more"}, strings.NewReplacer(), clerks)
+	id := str(a.ok("SendMessage", message("x", `"metadata":{"skillId":"vault"}`), "Who: ann", "Idempotency-Key: k"), "task", "id")
+	if got := a.ok("ListTasks", `{}`, "Who: ann-"); at(got, "totalSize") != 0.0 || at(got, "tasks", 0) != nil {
+		t.Errorf("the list shows %v", got)
+	}
+	if got := a.ok("ListTasks", `{}`, "Who: ann"); at(got, "totalSize") != 1.0 {
+		t.Errorf("ann's list has %v", got)
+	}
+	for name, params := range map[string]string{
+		"by the extension": message("x", `"metadata":{"`+runtime.SkillsExtension+`":{"skill":"vault"}}`),
+		"by data":          data(`{"skill":"vault","input":{}}`),
+		"by words":         message("open the gold vault"),
+	} {
+		a.ok("SendMessage", params, "Who: ann")
+		for _, who := range []string{"Who: ann-", "Who: bob"} {
+			if _, body := a.post(rpcBody("SendMessage", params), who); strings.Contains(body, "by vault") || strings.Contains(body, "Vault") || strings.Contains(body, "open, vault") {
+				t.Errorf("%s: %s gets %s", name, who, body)
+			}
+		}
+	}
+	unknown := strings.Repeat("n", len(id))
+	for _, op := range operations(id)[2:] {
+		for _, rest := range []bool{false, true} {
+			tell := func(task string) string {
+				op := op
+				for _, part := range []*string{&op.params, &op.path, &op.body} {
+					*part = strings.ReplaceAll(*part, id, task)
+				}
+				status, code, body := a.status(op, rest, "Who: ann-")
+				return fmt.Sprint(status, code, strings.ReplaceAll(body, task, "ID"))
+			}
+			if got, want := tell(id), tell(unknown); got != want || !strings.Contains(got, "404") && !strings.Contains(got, "-32001") {
+				t.Errorf("%s (rest: %t):\n got %s\nwant %s", op.method, rest, got, want)
+			}
+		}
+	}
+	_, err := a.call("SendMessage", message("x"), "Who: ann-", "Idempotency-Key: k")
+	if !errors.Is(err, runtime.ErrTaskNotFound) {
+		t.Errorf("the message's key: %v", err)
 	}
 }

@@ -35,7 +35,7 @@ func TestCardsHaveRequirementsAsListsWhereThatIsAsked(t *testing.T) {
 	known := auth.Keys(auth.Key{Caller: "ann", SHA256: auth.HashKey("secret"), Scopes: []string{"read", "a<b", "gold"}})
 	verifiers := server.WithAuth(auth.Verifiers{"key": known, "token": known})
 	for _, opts := range [][]server.Option{{server.WithRequirementLists()}, nil} {
-		a := extendedAgentOf(t, declared, append(opts, verifiers)...)
+		a := extendedAgentOf(t, nil, declared, append(opts, verifiers)...)
 		cards := map[string]string{}
 		for name, ask := range a.asks() {
 			_, cards[name] = ask("Authorization: Bearer secret", "Who: secret")

@@ -100,6 +100,7 @@ func (s *Server) init(cfg Config) error {
 	if err := s.readCard(cfg.Card); err != nil {
 		return err
 	}
+	s.access.extended = cfg.ExtendedScopes
 	if err := s.protect(cfg.Extended); err != nil || s.transport == nil {
 		return err
 	}

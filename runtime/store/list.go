@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -74,7 +75,7 @@ func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 		if !q.After.IsZero() && r.at.Before(q.After) {
 			break // the list is ordered by time
 		}
-		if q.State != runtime.StateUnspecified && r.state != q.State {
+		if q.State != runtime.StateUnspecified && r.state != q.State || slices.Contains(q.Without, r.skill) {
 			continue
 		}
 		seen++
@@ -94,7 +95,7 @@ func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 // total returns the number of matches if it is known without looking at the rows.
 func (g *group) total(q Query) (n int, known bool) {
 	switch {
-	case !q.After.IsZero():
+	case !q.After.IsZero() || len(q.Without) > 0:
 		return 0, false
 	case q.State == runtime.StateUnspecified:
 		return g.n, true

@@ -46,6 +46,7 @@ func NewMemory(l MemoryLimits) *Memory {
 // row is one task.
 type row struct {
 	key   Key
+	skill string
 	store *Memory
 
 	mu      sync.Mutex // guards the fields up to the blank line
@@ -100,7 +101,10 @@ func (m *Memory) Create(_ context.Context, key Key, n New, view *View) (Snapshot
 
 func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error) {
 	info := n.Task.TaskInfo()
-	r := &row{key: key, store: m, task: n.Task, version: 1, private: n.Private, context: info.ContextID, state: info.State, at: info.At}
+	r := &row{
+		key: key, skill: n.Private.Skill, store: m, task: n.Task, version: 1, private: n.Private,
+		context: info.ContextID, state: info.State, at: info.At,
+	}
 	r.size = size{said: n.Size, private: n.Private.size()}
 	r.stamps.set(1, n.Stamp)
 	bytes := r.size.held(nil)

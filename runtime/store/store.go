@@ -221,6 +221,7 @@ type Query struct {
 	Bytes   int           // the page ends before the task with which it would be larger, as JSON, but has at least one; 0: any size
 	Token   string        // from the page before, with the same filters
 	View    View
+	Without []string // skills whose tasks are left out
 }
 
 // Page is a page of tasks, most recent status first; equal times are ordered by id.

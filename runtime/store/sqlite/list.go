@@ -75,6 +75,9 @@ func filter(o int64, q store.Query) (from, where string, args []any) {
 	if !q.After.IsZero() {
 		where, args = where+" AND at>=?", append(args, q.After.UnixNano())
 	}
+	for _, skill := range q.Without {
+		where, args = where+" AND skill<>?", append(args, skill)
+	}
 	return from, where, args
 }
 
@@ -96,7 +99,7 @@ func find(c *conn, o int64, q store.Query, cur store.Cursor) (rows []found, err 
 func total(c *conn, o int64, q store.Query) (int, error) {
 	var n int64
 	var err error
-	if q.Context == "" && q.After.IsZero() {
+	if q.Context == "" && q.After.IsZero() && len(q.Without) == 0 {
 		sql, args := "SELECT sum(tasks) FROM usage WHERE owner=?", []any{o}
 		if q.State != runtime.StateUnspecified {
 			sql, args = sql+" AND state=?", append(args, int64(q.State))

@@ -127,6 +127,8 @@ func pagesUnderWrites(s *suite) {
 func filters(s *suite) {
 	in := s.open()
 	s.fill(in, store.Owner{}, 30)
+	other := store.New{Task: s.Protocol.NewTask("other", "c1", start), Private: store.Private{Skill: "other"}}
+	s.create(in, other, key("other"))
 	for i := 0; i < 30; i += 2 {
 		state := []runtime.State{runtime.StateWorking, runtime.StateCompleted}[i/2%2]
 		at := time.Duration(i-i%3/2) * time.Second
@@ -138,11 +140,14 @@ func filters(s *suite) {
 			After: start.Add(15 * time.Second)},
 		{State: runtime.StateCompleted, After: start.Add(4 * time.Second)}, {Context: "none"},
 		{Context: "c1", State: runtime.StateSubmitted, After: start.Add(9 * time.Second)}, {After: start.Add(time.Hour)},
+		{Without: []string{"other"}}, {Without: []string{"skill", "none"}}, {Without: []string{"skill", "other"}},
+		{Context: "c1", State: runtime.StateSubmitted, Without: []string{"other"}},
 	} {
 		var want []string
 		for _, id := range s.all(in, store.Owner{}, store.Query{Size: 100}) {
-			info := s.get(in, key(id)).Task.TaskInfo()
-			if (q.Context == "" || q.Context == info.ContextID) && (q.State == 0 || q.State == info.State) &&
+			snap := s.get(in, key(id))
+			info := snap.Task.TaskInfo()
+			if !slices.Contains(q.Without, snap.Private.Skill) && (q.Context == "" || q.Context == info.ContextID) && (q.State == 0 || q.State == info.State) &&
 				!info.At.Before(q.After) {
 				want = append(want, id)
 			}
