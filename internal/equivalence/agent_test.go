@@ -2,6 +2,7 @@ package equivalence
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -27,9 +28,16 @@ import (
 
 // agent is a running agent that speaks all there is on one port.
 type agent struct {
-	addr  string // host:port
+	door
 	hook  *hook
 	gates gates
+}
+
+// door is how an agent is reached.
+type door struct {
+	addr  string      // host:port
+	query string      // that of every URL begins with it
+	tls   *tls.Config // nil: clear text
 }
 
 // agents are what scenarios are played with, by name; "" is the one for most of them.
@@ -137,10 +145,13 @@ func cardText(p *runtime.Protocol, capabilities string, tenants []string) string
 	}
 	list, _ := json.Marshal(faces)
 	return `{"name":"Desk","description":"for tests","version":"1.0.0","supportedInterfaces":` + string(list) + `,"capabilities":` + capabilities + `,
-		"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},"securityRequirements":[{"schemes":{"bearer":{}}}],
+		` + demandsBearer + `,
 		"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],
 		"skills":[{"id":"desk","name":"Desk","description":"Answers.","tags":["travel"]}]}`
 }
+
+// demandsBearer is what the card demands, if nothing else.
+const demandsBearer = `"securitySchemes":{"bearer":{"httpAuthSecurityScheme":{"scheme":"Bearer"}}},"securityRequirements":[{"schemes":{"bearer":{}}}]`
 
 // caller is who calls: the token is his name, and what is behind a dot says what is special about it. Scenarios do not see
 // one another's tasks.

@@ -4,12 +4,14 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"strings"
 
 	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // what details are made of
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
@@ -22,8 +24,12 @@ import (
 // grpcLink speaks gRPC.
 type grpcLink struct{ conn *grpc.ClientConn }
 
-func newGRPCLink(a *agent) (link, error) {
-	conn, err := grpc.NewClient("passthrough:///"+a.addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+func newGRPCLink(d door) (link, error) {
+	security := insecure.NewCredentials()
+	if d.tls != nil {
+		security = credentials.NewTLS(d.tls)
+	}
+	conn, err := grpc.NewClient("passthrough:///"+d.addr, grpc.WithTransportCredentials(security),
 		grpc.WithDefaultCallOptions(grpc.ForceCodecV2(bytesCodec{}), grpc.MaxCallRecvMsgSize(64<<20)))
 	return &grpcLink{conn}, err
 }
@@ -104,13 +110,13 @@ func (i *grpcItems) next() (item, bool) {
 		return item{}, false
 	}
 	i.ended = true
-	return item{fault: faultOf(err)}, true
+	return item{fault: faultOf(err, i.stream.Trailer())}, true
 }
 
 func (i *grpcItems) close() { i.cancel() }
 
 // faultOf reads the status of a call.
-func faultOf(err error) *fault {
+func faultOf(err error, trailer metadata.MD) *fault {
 	s := status.Convert(err)
 	var details []json.RawMessage
 	for _, d := range s.Proto().GetDetails() {
@@ -127,7 +133,9 @@ func faultOf(err error) *fault {
 	if err != nil {
 		e = runtime.ErrInternal.With("unreadable: %v", err)
 	}
-	return &fault{protocolError: e, class: class{code: codeNames[s.Code()]}}
+	return &fault{
+		protocolError: e, class: class{code: codeNames[s.Code()]}, challenge: trailer["www-authenticate"], raw: fmt.Sprint(s.Proto(), trailer),
+	}
 }
 
 // codeNames are the names of gRPC's codes in google.rpc.Code.

@@ -19,7 +19,7 @@ import (
 // restLink speaks HTTP+JSON.
 type restLink struct{ web }
 
-func newRESTLink(s *speaker, a *agent) link { return &restLink{newWeb(s, a)} }
+func newRESTLink(s *speaker, d door) link { return &restLink{newWeb(s, d)} }
 
 func (l *restLink) call(ctx context.Context, c call) (*answer, error) {
 	method, target, body, err := l.address(c)
@@ -53,6 +53,7 @@ func (l *restLink) call(ctx context.Context, c call) (*answer, error) {
 	}
 	if err == nil {
 		a.fault.class.http = resp.StatusCode
+		a.fault.hear(resp, b)
 	}
 	return a, err
 }

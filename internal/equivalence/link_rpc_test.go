@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/sse"
@@ -18,10 +19,15 @@ type web struct {
 	speaker *speaker
 	client  *http.Client
 	base    string
+	query   string
 }
 
-func newWeb(s *speaker, a *agent) web {
-	return web{s, &http.Client{Transport: &http.Transport{}}, "http://" + a.addr + s.at()}
+func newWeb(s *speaker, d door) web {
+	scheme := "http://"
+	if d.tls != nil {
+		scheme = "https://"
+	}
+	return web{s, &http.Client{Transport: &http.Transport{TLSClientConfig: d.tls}}, scheme + d.addr + s.at(), d.query}
 }
 
 func (w *web) close() { w.client.CloseIdleConnections() }
@@ -31,6 +37,9 @@ func (w *web) do(ctx context.Context, c call, method, url string, body []byte) (
 	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
 	if err != nil {
 		return nil, err
+	}
+	if w.query != "" {
+		req.URL.RawQuery = strings.TrimSuffix(w.query+"&"+req.URL.RawQuery, "&")
 	}
 	if len(body) > 0 {
 		req.Header.Set("Content-Type", "application/json")
@@ -50,7 +59,7 @@ func (w *web) do(ctx context.Context, c call, method, url string, body []byte) (
 // rpcLink speaks JSON-RPC.
 type rpcLink struct{ web }
 
-func newRPCLink(s *speaker, a *agent) link { return &rpcLink{newWeb(s, a)} }
+func newRPCLink(s *speaker, d door) link { return &rpcLink{newWeb(s, d)} }
 
 func (l *rpcLink) call(ctx context.Context, c call) (*answer, error) {
 	body := fmt.Appendf(nil, `{"jsonrpc":"2.0","id":"one","method":%q,"params":%s}`, c.op.RPC, c.request)
@@ -72,7 +81,17 @@ func (l *rpcLink) call(ctx context.Context, c call) (*answer, error) {
 	if a.fault != nil && resp.StatusCode != http.StatusOK {
 		a.fault.class.http = resp.StatusCode
 	}
+	if a.fault != nil {
+		a.fault.hear(resp, b)
+	}
 	return a, err
+}
+
+// hear takes down all of an answer that is an error.
+func (f *fault) hear(resp *http.Response, body []byte) {
+	f.challenge = resp.Header["Www-Authenticate"]
+	resp.Header.Del("Date")
+	f.raw = fmt.Sprint(resp.Status, resp.Header, string(body))
 }
 
 // readRPC reads a response, which is one event of a stream, too.
@@ -115,6 +134,9 @@ func (i *webItems) next() (item, bool) {
 	body, f, err := i.read(bytes.Clone(e.Data))
 	if err != nil {
 		f = &fault{protocolError: runtime.ErrInternal.With("unreadable: %v", err)}
+	}
+	if f != nil {
+		f.raw = string(e.Data)
 	}
 	return item{id: string(e.ID), body: body, fault: f}, true
 }

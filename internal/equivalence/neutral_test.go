@@ -92,14 +92,14 @@ func lines(hub *runtime.Version, all []heard, skip map[int]bool, say func(heard)
 var (
 	madeID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
 	clock  = regexp.MustCompile(`"(timestamp)":"2026-01-02T12:[^"]+"`)
-	token  = regexp.MustCompile(`"(nextPageToken)":"[^"]+"`)
+	next   = regexp.MustCompile(`"(nextPageToken)":"[^"]+"`)
 )
 
 // masked gives what the agent chose names in the order in which they come.
 func masked(list []string) []string {
 	names := map[string]string{}
 	for i, line := range list {
-		line = clock.ReplaceAllString(token.ReplaceAllString(line, `"$1":"…"`), `"$1":"…"`)
+		line = clock.ReplaceAllString(next.ReplaceAllString(line, `"$1":"…"`), `"$1":"…"`)
 		list[i] = madeID.ReplaceAllStringFunc(line, func(id string) string {
 			if names[id] == "" {
 				names[id] = fmt.Sprintf("#%d", len(names)+1)

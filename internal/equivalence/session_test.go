@@ -55,7 +55,7 @@ func newSession(ctx context.Context, hub *runtime.Version, sp *speaker, a *agent
 	if !sp.version.Rules.PlainErrors || sp.version.Name == "0.2" { // which nothing else tells from 0.3
 		s.params["A2A-Version"] = sp.version.Name
 	}
-	s.link, err = sp.link(a)
+	s.link, err = sp.link(a.door)
 	return s, err
 }
 

@@ -26,7 +26,7 @@ type speaker struct {
 	binding  string
 	encoding string // "json", "protojson", "proto"
 	manner   manner
-	link     func(a *agent) (link, error)
+	link     func(d door) (link, error)
 }
 
 // manner is what clients of HTTP+JSON do one way or the other.
@@ -88,6 +88,9 @@ type fault struct {
 	*protocolError
 	// class is how the binding classes the error, as far as it does: JSON-RPC only says what is no answer to a request.
 	class class
+	// challenge says what credentials would do, and raw is all that came, but for what is of the connection.
+	challenge []string
+	raw       string
 }
 
 type protocolError = runtime.Error
@@ -195,7 +198,7 @@ func speakers(p *runtime.Protocol) (list []*speaker) {
 					continue
 				}
 				s := &speaker{version: v, table: table, binding: binding, encoding: encodingOf(v, table), manner: m}
-				s.link = func(a *agent) (link, error) { return links[binding](s, a) }
+				s.link = func(d door) (link, error) { return links[binding](s, d) }
 				list = append(list, s)
 			}
 		}
@@ -230,8 +233,8 @@ var manners = map[string][]manner{
 }
 
 // links make what carries a speaker's calls.
-var links = map[string]func(*speaker, *agent) (link, error){
-	runtime.BindingJSONRPC: func(s *speaker, a *agent) (link, error) { return newRPCLink(s, a), nil },
-	runtime.BindingHTTP:    func(s *speaker, a *agent) (link, error) { return newRESTLink(s, a), nil },
-	runtime.BindingGRPC:    func(_ *speaker, a *agent) (link, error) { return newGRPCLink(a) },
+var links = map[string]func(*speaker, door) (link, error){
+	runtime.BindingJSONRPC: func(s *speaker, d door) (link, error) { return newRPCLink(s, d), nil },
+	runtime.BindingHTTP:    func(s *speaker, d door) (link, error) { return newRESTLink(s, d), nil },
+	runtime.BindingGRPC:    func(_ *speaker, d door) (link, error) { return newGRPCLink(d) },
 }

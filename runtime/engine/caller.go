@@ -17,10 +17,18 @@ func CallerFrom(ctx context.Context) *runtime.Caller {
 }
 
 // introduce makes the caller known to what is called with the request's context.
-func (r *Request) introduce() {
+func (r *Request) introduce(owner store.Owner) {
 	if r.Caller != nil && CallerFrom(r.Context) == nil {
-		r.Context = context.WithValue(r.Context, callerKey{}, r.Caller)
+		r.Context = context.WithValue(r.Context, callerKey{}, called(r.Caller, owner))
 	}
+}
+
+// framed is whose tasks the request means as far as its frame says: of operations whose parameters name no tenant.
+func (r *Request) framed() (store.Owner, error) {
+	if r.Tenant == "" {
+		return store.Owner{Principal: r.Caller.Principal()}, nil
+	}
+	return r.owner("")
 }
 
 // called is the caller as the handler of a message sees him.

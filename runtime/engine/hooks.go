@@ -28,20 +28,25 @@ func (r *Request) hooked(params any) error {
 		return nil
 	}
 	var source any
+	var tenant string
 	switch p := params.(type) {
 	case *runtime.SendRequest:
-		source = p.Source
+		source, tenant = p.Source, p.Tenant
 	case *runtime.TaskRequest:
-		source = p.Source
+		source, tenant = p.Source, p.Tenant
 	case *runtime.ListRequest:
-		source = p.Source
+		source, tenant = p.Source, p.Tenant
 	case *runtime.PushRequest:
-		source = p.Source
+		source, tenant = p.Source, p.Tenant
 	default:
 		return nil // the agent's own, which it sees anyway
 	}
+	owner, err := r.owner(tenant)
+	if err != nil {
+		return err
+	}
 	r.Context = context.WithValue(r.Context, requestKey{}, source)
-	r.introduce()
+	r.introduce(owner)
 	for _, f := range r.e.hooks.Requests {
 		if err := f(r.Context, source); err != nil {
 			return err

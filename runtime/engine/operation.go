@@ -38,7 +38,11 @@ func (e *Engine) other(op *runtime.Operation) Operation {
 // own carries out an operation that the runtime does not know, for as long as a handler may take.
 func (r *Request) own(params any) (Answer, error) {
 	do := r.e.other(r.Op)
-	r.introduce()
+	owner, err := r.framed()
+	if err != nil {
+		return Answer{}, err
+	}
+	r.introduce(owner)
 	switch {
 	case do == nil:
 		return Answer{}, runtime.ErrUnsupportedOperation

@@ -118,6 +118,9 @@ func (r *Request) card() (runtime.Card, error) {
 	case r.Barred != nil:
 		return nil, r.Barred
 	}
+	if _, err := r.framed(); err != nil {
+		return nil, err
+	}
 	return r.e.extended, nil
 }
 

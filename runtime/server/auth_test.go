@@ -270,6 +270,25 @@ func TestTenants(t *testing.T) {
 	}
 }
 
+// TestHooksKnowTheTenant that the caller acts for, and hear of no other.
+func TestHooksKnowTheTenant(t *testing.T) {
+	var seen []string
+	a := start(t, authCard, waiting(), guards(), server.OnRequest(func(ctx context.Context, _ *a2a.GetTaskRequest) error {
+		c := server.CallerFrom(ctx)
+		seen = append(seen, c.ID+" for "+c.Tenant)
+		return nil
+	}))
+	for _, call := range []struct{ params, header string }{
+		{`{"tenant":"acme","id":"x"}`, as("acme")}, {`{"tenant":"other","id":"x"}`, as("acme")}, {`{"id":"x"}`, as("acme")},
+		{`{"tenant":"other","id":"x"}`, as("ann")}, {`{"id":"x"}`, as("ann")},
+	} {
+		a.rpc("GetTask", call.params, call.header)
+	}
+	if want := "[ann for acme ann for other ann for ]"; fmt.Sprint(seen) != want {
+		t.Errorf("the hook sees %v", seen)
+	}
+}
+
 // TestChallengesSayAllThatWouldDo (RFC 6750 §3, RFC 9728 §5.1; R30, R31, R108, R109, R312): the public URL alone says
 // where the metadata are.
 func TestChallengesSayAllThatWouldDo(t *testing.T) {

@@ -48,9 +48,11 @@ func (c *call) request() *http.Request {
 		Proto: "HTTP/2.0", ProtoMajor: 2, Header: http.Header{}, Body: http.NoBody,
 	}
 	for key, values := range c.metadata {
-		if key == ":authority" {
+		switch key {
+		case ":authority":
 			r.Host = values[0]
-		} else {
+		case "cookie": // browsers have them for pages, not for calls
+		default:
 			r.Header[http.CanonicalHeaderKey(key)] = slices.Clone(values)
 		}
 	}
