@@ -17,6 +17,7 @@ const Module = "github.com/a2agen/a2agen"
 // else of this module does.
 var Chosen = map[string]string{
 	"runtime/client/grpcclient": "google.golang.org/grpc",
+	"runtime/otel":              "go.opentelemetry.io/otel",
 	"runtime/auth/token":        "github.com/go-jose/go-jose/v4",
 	"runtime/push/verify":       "github.com/go-jose/go-jose/v4",
 	"runtime/server/grpcserver": "google.golang.org/grpc",
@@ -26,6 +27,10 @@ var Chosen = map[string]string{
 // Behind are the modules that a module of [Chosen] needs itself on some system: go.mod of a project has to name
 // them all.
 var Behind = map[string][]string{
+	"go.opentelemetry.io/otel": {
+		"github.com/cespare/xxhash/v2", "github.com/go-logr/logr", "github.com/go-logr/stdr", "go.opentelemetry.io/auto/sdk",
+		"go.opentelemetry.io/otel/log", "go.opentelemetry.io/otel/metric", "go.opentelemetry.io/otel/trace",
+	},
 	"google.golang.org/grpc": {
 		"golang.org/x/net", "golang.org/x/sys", "golang.org/x/text", "google.golang.org/genproto/googleapis/rpc", "google.golang.org/protobuf",
 	},

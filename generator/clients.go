@@ -31,7 +31,9 @@ func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, li
 		list.Add(problems...)
 		if r != nil {
 			if r.agent != nil {
-				r.agent.Calls = ir.Calls{GRPC: cfg.Calls(c, runtime.BindingGRPC), Prefer: c.Bindings}
+				r.agent.Calls = ir.Calls{
+					GRPC: cfg.Calls(c, runtime.BindingGRPC), Prefer: c.Bindings, Telemetry: cfg.Telemetry == config.TelemetryOTel,
+				}
 			}
 			clients = append(clients, *r)
 		}

@@ -225,6 +225,8 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 		agent.Store = scaffold.Command(agent.Name) + ".db"
 	}
 	agent.RequirementLists = out.Config.RequirementLists
+	agent.Telemetry = out.Config.Telemetry == config.TelemetryOTel
+	agent.Calls.Telemetry = agent.Telemetry
 	agent.Calls.GRPC = slices.Contains(agent.Bindings, runtime.BindingGRPC)
 	list.Add(unserved(out.Config, spoken, agent)...)
 	schemes := out.Card.Schemes()

@@ -51,6 +51,8 @@ type Config struct {
 	Store string
 	// RequirementLists: cards are served with security requirements as a2a-go reads them.
 	RequirementLists bool
+	// Telemetry is what agent and clients tell of what they do: [TelemetryOTel], or "" for nothing but logs.
+	Telemetry string
 	// Open is where a2agen.yaml says that anybody who reaches the agent may use it; zero: it does not.
 	Open diag.Pos
 	// Auth says which credentials are good, for schemes of the card, by name.
@@ -66,6 +68,9 @@ const (
 
 // requirementLists is what "requirements" of "cards" says for [Config.RequirementLists].
 const requirementLists = "list"
+
+// TelemetryOTel has agent and clients report to OpenTelemetry.
+const TelemetryOTel = "otel"
 
 // Binding is a way to reach the agent, by the name that cards have for it: "JSONRPC".
 type Binding struct {
@@ -251,6 +256,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	set(&cfg.ProtocolImport, yamlx.Get(root, "protocol_import"))
 	set(&cfg.Store, yamlx.Get(root, "store"))
 	cfg.RequirementLists = yamlx.Text(yamlx.Get(yamlx.Get(root, "cards"), "requirements")) == requirementLists
+	set(&cfg.Telemetry, yamlx.Get(root, "telemetry"))
 	cfg.fillAuth(c, yamlx.Get(root, "auth"))
 	if list := yamlx.Items(yamlx.Get(root, "bindings")); len(list) > 0 {
 		cfg.Bindings = nil

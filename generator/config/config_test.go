@@ -55,11 +55,11 @@ func TestRead(t *testing.T) {
 		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
 		{
 			"everything that can be said",
-			"protocol: [\"1.0\"]\nprotocol_import: example.com/shared/a2a\ncard: cards/weather.json\npackages: {agent: internal/agent, skills: handlers}\nstore: sqlite\n" +
+			"protocol: [\"1.0\"]\nprotocol_import: example.com/shared/a2a\ncard: cards/weather.json\npackages: {agent: internal/agent, skills: handlers}\nstore: sqlite\ntelemetry: otel\n" +
 				"clients:\n  - {name: routes, url: \"https://routes.example.com\"}\n  - {name: old, file: old/card.json, out: clients/old}\n",
 			Config{
 				Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "cards/weather.json", ProtocolImport: "example.com/shared/a2a",
-				Store: StoreSQLite, Packages: Packages{Protocol: "a2a", Agent: "internal/agent", Client: "client", Skills: "handlers"},
+				Store: StoreSQLite, Telemetry: TelemetryOTel, Packages: Packages{Protocol: "a2a", Agent: "internal/agent", Client: "client", Skills: "handlers"},
 				Clients: []Client{
 					{Name: "routes", URL: "https://routes.example.com", Out: "client/routes"},
 					{Name: "old", Path: "old/card.json", Out: "clients/old"},

@@ -248,6 +248,9 @@ func (a *agentPackage) serverOptions() (list []jen.Code) {
 	if slices.Contains(a.agent.Bindings, runtime.BindingGRPC) {
 		list = append(list, jen.Qual(grpcServerPath, "Serve").Call())
 	}
+	if a.agent.Telemetry {
+		list = append(list, jen.Qual(serverPath, "WithObserver").Call(observer(a.agent)))
+	}
 	if a.agent.Secured {
 		list = append(list, jen.Qual(serverPath, "WithAuth").Call(jen.Id("verifiers").Call()))
 	}
@@ -258,6 +261,11 @@ func (a *agentPackage) serverOptions() (list []jen.Code) {
 		list = append(list, jen.Qual(serverPath, "WithoutAuth").Call())
 	}
 	return list
+}
+
+// observer tells OpenTelemetry of an agent, or of the calls to it.
+func observer(a *ir.Agent) jen.Code {
+	return jen.Qual(otelPath, "Observer").Call(jen.Qual(otelPath, "Agent").Call(jen.Lit(a.Name)))
 }
 
 // decodeCard reads a constant that is a card.

@@ -94,10 +94,13 @@ func (c *skillClient) declaration() jen.Code {
 	return s
 }
 
-// options are those that a2agen.yaml asks for: a binding that is linked by choice, and the preferred ones.
+// options are those that a2agen.yaml asks for: what is linked by choice, and the preferred bindings.
 func (c *skillClient) options() (list []jen.Code) {
 	if c.agent.Calls.GRPC {
 		list = append(list, jen.Qual(clientPath, "Use").Call(jen.Qual(grpcClientPath, "Binding").Call()))
+	}
+	if c.agent.Calls.Telemetry {
+		list = append(list, jen.Qual(clientPath, "WithObserver").Call(observer(c.agent)))
 	}
 	if p := c.agent.Calls.Prefer; len(p) > 0 {
 		list = append(list, jen.Qual(clientPath, "Prefer").Call(lits(p)...))

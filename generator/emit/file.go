@@ -32,6 +32,7 @@ const (
 	clientPath     = runtimePath + "/client"
 	authPath       = runtimePath + "/auth"
 	tokenPath      = authPath + "/token"
+	otelPath       = runtimePath + "/otel"
 	checkPath      = runtimePath + "/check"
 )
 

@@ -29,6 +29,8 @@ type Agent struct {
 	Store string `json:"store,omitempty"`
 	// RequirementLists: cards are served with security requirements as a2a-go reads them.
 	RequirementLists bool `json:"requirementLists,omitempty"`
+	// Telemetry: the server tells OpenTelemetry of what it does.
+	Telemetry bool `json:"telemetry,omitempty"`
 	// Open: anybody who reaches the agent may use it.
 	Open bool `json:"open,omitempty"`
 	// Secured: the card declares security schemes. Verifiers are those that generated code has for them, by scheme.
@@ -90,6 +92,8 @@ func (k VerifierKind) Tokens() bool { return k == JWT || k == Introspection }
 type Calls struct {
 	GRPC   bool     `json:"grpc,omitempty"`   // it links gRPC
 	Prefer []string `json:"prefer,omitempty"` // bindings, the preferred one first; none: as the card orders them
+	// Telemetry: the client tells OpenTelemetry of its calls.
+	Telemetry bool `json:"telemetry,omitempty"`
 }
 
 // Repeats are known by their messages' ids, for a time (0: as the runtime has it).

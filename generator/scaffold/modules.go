@@ -17,12 +17,13 @@ import (
 type Modules []module.Version
 
 // Packages of the runtime that a project links whose tasks are kept in a file, that speaks gRPC, to its clients or to other agents,
-// or that takes tokens.
+// that takes tokens, or that reports to OpenTelemetry.
 const (
 	sqliteStore  = "runtime/store/sqlite"
 	grpcServer   = "runtime/server/grpcserver"
 	grpcClient   = "runtime/client/grpcclient"
 	tokenPackage = "runtime/auth/token"
+	otelPackage  = "runtime/otel"
 )
 
 // ModulesOf are the modules of a project with that configuration, whose agent takes tokens of an issuer or does not.
@@ -43,6 +44,9 @@ func ModulesOf(c *config.Config, tokens bool) (ms Modules) {
 	}
 	if tokens {
 		link(tokenPackage)
+	}
+	if c.Telemetry == config.TelemetryOTel {
+		link(otelPackage)
 	}
 	for _, r := range required(a2agen.GoMod()) {
 		if slices.Contains(paths, r.Path) {

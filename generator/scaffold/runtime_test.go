@@ -167,6 +167,7 @@ func TestCheckModule(t *testing.T) {
 func TestModulesAreAllThatAProjectNeeds(t *testing.T) {
 	for pkg, c := range map[string]*config.Config{
 		sqliteStore: {Store: config.StoreSQLite},
+		otelPackage: {Telemetry: config.TelemetryOTel},
 		grpcClient:  {Clients: []config.Client{{Bindings: []string{runtime.BindingGRPC}}}},
 		grpcServer:  {Bindings: []config.Binding{{Name: runtime.BindingGRPC}}},
 	} {

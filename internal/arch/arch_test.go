@@ -41,6 +41,7 @@ var rows = map[string]string{
 	"runtime/server/grpcserver": "runtime runtime/engine runtime/server runtime/wire",
 	"runtime/client":            "runtime runtime/internal/news runtime/observe runtime/sse runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/wire",
+	"runtime/otel":              "runtime runtime/observe",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
 	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
 
