@@ -37,6 +37,8 @@ type Card struct {
 	Extended bool
 	// Origin is the dialect of an imported card, "0.1" to "1.0"; empty for the user's own.
 	Origin string
+	// lists: an imported card has security requirements as a2a-go reads them.
+	lists bool
 	// Hides: callers who say who they are get a card that says more, if they have the ExtendedScopes.
 	Hides          bool
 	ExtendedScopes []string

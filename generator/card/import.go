@@ -34,7 +34,7 @@ func Import(file string, src []byte) (*Card, diag.List) {
 	}
 	m.prune()
 	card := fill(m.Checker, root)
-	card.Origin, card.Extended = m.dialect, m.extended
+	card.Origin, card.Extended, card.lists = m.dialect, m.extended, m.lists
 	card.importContracts(m.Checker)
 	m.List.Sort()
 	return card, m.List
@@ -49,6 +49,8 @@ type importer struct {
 	renamed map[string]bool // short mode names already reported
 	// extended: the card declares the a2agen extension.
 	extended bool
+	// lists: scopes stand as plain lists under schemes.
+	lists bool
 }
 
 func (m *importer) convert() {

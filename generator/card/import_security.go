@@ -133,7 +133,7 @@ func (m *importer) requirements(n *yaml.Node, split map[string][]string) {
 	}
 	var converted []*yaml.Node
 	for _, r := range list.Content {
-		converted = append(converted, alternatives(wrapRequirement(r), split)...)
+		converted = append(converted, alternatives(m.wrapRequirement(r), split)...)
 	}
 	list.Content = converted
 	yamlx.Set(n, "securityRequirements", list)
@@ -141,7 +141,7 @@ func (m *importer) requirements(n *yaml.Node, split map[string][]string) {
 
 // wrapRequirement turns {scheme: [scopes]}, and {schemes: {scheme: [scopes]}} as the official Go servers write it, into
 // {schemes: {scheme: {list: [scopes]}}}.
-func wrapRequirement(r *yaml.Node) *yaml.Node {
+func (m *importer) wrapRequirement(r *yaml.Node) *yaml.Node {
 	if r.Kind != yaml.MappingNode {
 		return r
 	}
@@ -152,6 +152,7 @@ func wrapRequirement(r *yaml.Node) *yaml.Node {
 	schemes := yamlx.NewMap(r)
 	for k, scopes := range yamlx.Pairs(from) {
 		yamlx.Set(schemes, k.Value, wrapScopes(k, scopes))
+		m.lists = m.lists || from != r && scopes.Kind != yaml.MappingNode
 	}
 	if from != r {
 		from.Content = schemes.Content

@@ -58,6 +58,7 @@ func schemes(file string, root *yaml.Node) (list []Scheme) {
 // Demand is what the card demands of the callers of all or of one of its skills: one of the alternatives, each of
 // which names schemes.
 type Demand struct {
+	Skill        string // its id; "" for all
 	Alternatives [][]string
 	Pos          diag.Pos
 }
@@ -70,6 +71,9 @@ func (c *Card) Demands() (list []Demand) {
 			continue
 		}
 		d := Demand{Pos: yamlx.Pos(c.File, key)}
+		if n != c.Root {
+			d.Skill = yamlx.Text(yamlx.Get(n, "id"))
+		}
 		for _, r := range yamlx.Items(demands) {
 			var names []string
 			for name := range yamlx.Pairs(yamlx.Get(r, "schemes")) {

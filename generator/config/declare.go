@@ -66,7 +66,7 @@ var (
 var cards = &shape.Object{
 	Name: "cards", Doc: "How callers get the card.",
 	Fields: []*shape.Field{
-		{Key: "requirements", Type: &shape.Type{Kind: shape.Text, Choices: []string{"specified", requirementLists}}, Doc: "How security requirements stand in cards of 1.0: as it is specified, or with scopes as plain lists, of which alone a2a-go 2.4.0 can read a card. Others may not read that: a2agen card lint says who.", Default: "specified"},
+		{Key: "requirements", Type: &shape.Type{Kind: shape.Text, Choices: []string{"specified", requirementLists}}, Doc: "How security requirements stand in cards of 1.0: as it is specified, or with scopes as plain lists, which a2a-go 2.4.0 needs to read a card at all, and the SDKs for Python and JavaScript read, too.", Default: "specified"},
 	},
 }
 

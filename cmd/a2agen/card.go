@@ -1,0 +1,72 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/a2agen/a2agen/internal/project"
+)
+
+func cardCommand() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "card",
+		Short: "Look at an agent card",
+		Long:  `card works on the card of a project, and on cards that were published.`,
+		Args:  none,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(cardLintCommand())
+	return cmd
+}
+
+func cardLintCommand() *cobra.Command {
+	var o project.LintOptions
+	cmd := &cobra.Command{
+		Use:   "lint [FILE|URL]",
+		Short: "Say what callers with the official SDKs cannot do with a card",
+		Long: `lint looks at what a card demands of callers, and says where one of the official SDKs cannot bring it: which one, what it does
+instead, and what to write so that it can. A demand with an alternative that an SDK can meet is not reported for it. The SDK for
+JavaScript leaves credentials to its callers, so that there is nothing to say of it.
+
+The card is that of the project in the folder; or a file: a project's card, or one that was published; or what an agent serves at
+a URL. It exits with 1 when the card itself is not valid; what lint finds are warnings, which are 0.`,
+		Example: `  a2agen card lint
+  a2agen card lint agent-card.json --format json
+  a2agen card lint https://agent.example.com`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 1 {
+				return fmt.Errorf("%d arguments, want at most a file or a URL (see %s --help)", len(args), cmd.CommandPath())
+			}
+			return nil
+		},
+	}
+	dirFlag(cmd, &o.Dir)
+	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
+	format := formatFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := format.check(); err != nil {
+			return err
+		}
+		if len(args) > 0 {
+			o.Target = args[0]
+		}
+		list, err := project.Lint(cmd.Context(), o)
+		if err != nil {
+			return err
+		}
+		switch {
+		case *format == formatJSON:
+			err = list.WriteJSON(cmd.OutOrStdout())
+		case len(list) == 0:
+			_, err = fmt.Fprintln(cmd.OutOrStdout(), "a2agen: callers with the official SDKs can bring what the card demands")
+		default:
+			err = list.WriteText(cmd.OutOrStdout())
+		}
+		if err == nil && list.HasErrors() {
+			return errInvalid
+		}
+		return err
+	}
+	return cmd
+}

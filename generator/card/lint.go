@@ -1,0 +1,172 @@
+package card
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/generator/diag"
+)
+
+// sdk is an official client library: what it does for callers of a card that demands credentials.
+type sdk struct {
+	name string
+	// instead is what it sends for a scheme in the place of what the scheme wants; "" when it sends that. A client
+	// certificate is up to the HTTP client that its caller gives it.
+	instead func(Scheme) string
+	// ownAlone: what skills demand it does not look at.
+	ownAlone bool
+}
+
+// sdks are those that bring credentials by what a card demands, one for each requirement. That for JavaScript leaves the
+// headers to its callers, whatever the card says. What stands here of that for Java was read, of the others it was tried.
+var sdks = []sdk{
+	{name: "a2a-go 2.4.0", ownAlone: true, instead: func(s Scheme) string {
+		switch {
+		case s.Kind == OpenIDConnect:
+			return "nothing"
+		case s.Kind == HTTPAuth && s.HTTP != "bearer":
+			return `"Bearer" and the secret`
+		}
+		return keyAsHeader(s)
+	}},
+	{name: "a2a-sdk 1.3.0 for Python", ownAlone: true, instead: func(s Scheme) string {
+		if s.Kind == HTTPAuth && s.HTTP != "bearer" || s.Kind == APIKey && s.In != "header" {
+			return "nothing"
+		}
+		return ""
+	}},
+	{name: "a2a-java", instead: keyAsHeader},
+}
+
+// keyAsHeader is what SDKs send that do not look where an API key belongs.
+func keyAsHeader(s Scheme) string {
+	if s.Kind == APIKey && s.In != "header" {
+		return "the key as a header"
+	}
+	return ""
+}
+
+// Lint says what callers with the official SDKs cannot do with the card, one warning for each demand and SDK. lists: the
+// card is served with requirements as a2a-go reads them.
+func (c *Card) Lint(lists bool) (list diag.List) {
+	l := linter{schemes: map[string]Scheme{}}
+	for _, s := range c.Schemes() {
+		l.schemes[s.Name] = s
+	}
+	demands := c.Demands()
+	l.form(demands, lists || c.Origin != "" && (c.Origin != "1.0" || c.lists))
+	var own Demand
+	if len(demands) > 0 && demands[0].Skill == "" {
+		own, demands = demands[0], demands[1:]
+	}
+	l.byHand(own)
+	for _, client := range sdks {
+		brought := l.brought(client, own)
+		if len(own.Alternatives) > 0 && len(brought) == 0 {
+			l.cannot(own.Pos, client.name, l.reasons(client, own))
+			continue
+		}
+		for _, d := range demands {
+			l.skill(client, d, brought)
+		}
+	}
+	l.list.Sort()
+	return l.list
+}
+
+type linter struct {
+	schemes map[string]Scheme
+	list    diag.List
+}
+
+func (l *linter) cannot(pos diag.Pos, client, why string) {
+	l.list.Warnf(pos, "not-met", "add an alternative with one credential: an API key in a header, or HTTP Bearer", "callers with %s cannot meet this: %s", client, why)
+}
+
+// form reports what a2a-go cannot read at all.
+func (l *linter) form(demands []Demand, lists bool) {
+	i := slices.IndexFunc(demands, func(d Demand) bool {
+		return slices.ContainsFunc(d.Alternatives, func(names []string) bool { return len(names) > 0 })
+	})
+	if !lists && i >= 0 {
+		l.list.Warnf(demands[i].Pos, "not-read", `"cards: {requirements: list}" in a2agen.yaml serves the form that it reads; the SDKs for Python and JavaScript read that, too`,
+			"callers with %s cannot read the card: it fails on security requirements as A2A 1.0 has them", sdks[0].name)
+	}
+}
+
+// byHand reports what no SDK does by itself, as far as all alternatives need it.
+func (l *linter) byHand(own Demand) {
+	for _, c := range []struct {
+		code, does, hint string
+		needs            func(Scheme) bool
+	}{
+		{"certificate-by-hand", "brings a client certificate by itself", "callers give theirs an HTTP client with it: tell them, or add an alternative", func(s Scheme) bool { return s.Kind == MutualTLS }},
+		{"token-by-hand", "gets a token from its issuer", "callers get one themselves and hand it over: tell them how, or add an alternative", Scheme.issued},
+	} {
+		lacks := func(names []string) bool {
+			return !slices.ContainsFunc(names, func(name string) bool { return c.needs(l.schemes[name]) })
+		}
+		if len(own.Alternatives) > 0 && !slices.ContainsFunc(own.Alternatives, lacks) {
+			l.list.Warnf(own.Pos, c.code, c.hint, "none of the official SDKs %s", c.does)
+		}
+	}
+}
+
+// issued reports whether the scheme's credential is a token that an issuer gives.
+func (s Scheme) issued() bool { return s.Kind == OAuth2 || s.Kind == OpenIDConnect }
+
+// brought are the alternatives of a demand that a client meets.
+func (l *linter) brought(client sdk, d Demand) (met [][]string) {
+	for _, names := range d.Alternatives {
+		if l.reason(client, names) == "" {
+			met = append(met, names)
+		}
+	}
+	return met
+}
+
+// reasons say why a client meets none of the alternatives.
+func (l *linter) reasons(client sdk, d Demand) string {
+	why := make([]string, len(d.Alternatives))
+	for i, names := range d.Alternatives {
+		why[i] = l.reason(client, names)
+	}
+	return strings.Join(slices.Compact(why), "; ")
+}
+
+// reason says why a client cannot meet an alternative; "" if it can.
+func (l *linter) reason(client sdk, names []string) string {
+	var credentials []string
+	for _, name := range names {
+		s := l.schemes[name]
+		if s.Kind == MutualTLS {
+			continue
+		}
+		if instead := client.instead(s); instead != "" {
+			return fmt.Sprintf("for %q it sends %s", name, instead)
+		}
+		credentials = append(credentials, fmt.Sprintf("%q", name))
+	}
+	if len(credentials) > 1 {
+		return "of " + strings.Join(credentials, " and ") + " it sends only one"
+	}
+	return ""
+}
+
+// skill reports a skill's demand that is not met by what a client brings for the card's own.
+func (l *linter) skill(client sdk, d Demand, brought [][]string) {
+	if !client.ownAlone || slices.ContainsFunc(d.Alternatives, func(names []string) bool { return l.within(names, brought) }) {
+		return
+	}
+	l.list.Warnf(d.Pos, "not-met", `demand the same of the card itself; with an empty alternative, "- {}", others may bring nothing`,
+		"callers with %s cannot meet this: it sends what the card itself demands, and does not look at skills", client.name)
+}
+
+// within reports whether one of the brought alternatives has what an alternative wants.
+func (l *linter) within(names []string, brought [][]string) bool {
+	has := func(own []string) bool {
+		return !slices.ContainsFunc(names, func(name string) bool { return l.schemes[name].Kind != MutualTLS && !slices.Contains(own, name) })
+	}
+	return has(nil) || slices.ContainsFunc(brought, has)
+}

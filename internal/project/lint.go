@@ -1,0 +1,70 @@
+package project
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io/fs"
+	"path/filepath"
+
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/internal/project/disk"
+	"github.com/a2agen/a2agen/internal/project/remote"
+)
+
+// LintOptions say which card to look at.
+type LintOptions struct {
+	Dir          string // the project with the card, if there is no target
+	Target       string // an agent's URL, its card's URL, or a file: a project's card, or one that was published
+	AllowPrivate bool   // fetch from private addresses too
+}
+
+// Lint says what callers with the official SDKs cannot do with a card. What is wrong with the card itself are errors.
+func Lint(ctx context.Context, o LintOptions) (diag.List, error) {
+	if o.Target == "" {
+		list, _, err := lintProject(o.Dir, "")
+		return list, err
+	}
+	if dir, name := filepath.Split(o.Target); filepath.Ext(name) != ".json" {
+		if list, is, err := lintProject(cmp.Or(dir, "."), name); is {
+			return list, err
+		}
+	}
+	src, info, err := remote.Fetch(ctx, o.Target, remote.Options{AllowPrivate: o.AllowPrivate})
+	if err != nil {
+		return nil, err
+	}
+	c, list := card.Import(cmp.Or(info.URL, info.File), src)
+	if c == nil || list.HasErrors() {
+		return list, nil
+	}
+	return c.Lint(false), nil // what was converted does not matter here
+}
+
+// lintProject looks at the card of the project in a folder, which has this name; "" is any. is: there is one.
+func lintProject(dir, name string) (list diag.List, is bool, err error) {
+	p, err := disk.Open(dir)
+	if err != nil {
+		return nil, false, err
+	}
+	defer p.Close()
+	settings, err := p.ReadFile(config.File)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, true, err
+	}
+	cfg, list := config.Read(config.File, settings)
+	if name != "" && name != cfg.Card {
+		return nil, false, nil
+	}
+	src, err := p.ReadFile(cfg.Card)
+	if err != nil {
+		return nil, true, err
+	}
+	c, problems := card.Read(cfg.Card, src, p.ReadFile)
+	if list.Add(problems...); c == nil || list.HasErrors() {
+		return list, true, nil
+	}
+	return append(list, c.Lint(cfg.RequirementLists)...), true, nil
+}
