@@ -21,6 +21,7 @@ func TestErrorsOverHTTPAreReadHoweverTheyAreTold(t *testing.T) {
 		{"violations alone", `{"error":{"code":400,"status":"INVALID_ARGUMENT","message":"no","details":[{"@type":"type.googleapis.com/google.rpc.BadRequest","fieldViolations":[{"field":"a","description":"b"}]}]}}`, runtime.ErrInvalidParams, "no"},
 		{"a reason of the agent's own", `{"error":{"code":503,"status":"UNAVAILABLE","message":"busy","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"RESOURCE_EXHAUSTED"}]}}`, runtime.ErrInternal, "busy"},
 		{"a caller who is not known", `{"error":{"code":401,"message":"who?","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNAUTHENTICATED"}]}}`, runtime.ErrUnauthenticated, "who?"},
+		{"a caller who may not", `{"error":{"code":403,"message":"no","details":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"UNAUTHORIZED"}]}}`, runtime.ErrPermissionDenied, "no"},
 		{"JSON-RPC's object", `{"code":-32001,"message":"no","data":{"x":1}}`, runtime.ErrTaskNotFound, "no"},
 		{"JSON-RPC's object in an error", `{"error":{"code":-32004,"message":"no"}}`, runtime.ErrUnsupportedOperation, "no"},
 		{"a whole response of JSON-RPC", `{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"no"}}`, runtime.ErrParse, "no"},

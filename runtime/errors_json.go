@@ -116,9 +116,15 @@ func (e *Error) addDetails(src json.RawMessage) {
 	e.Note = cmp.Or(e.Note, e.Metadata(metadataNote))
 }
 
+// foreignDenied is the reason that agents with a2a-go give for ErrPermissionDenied.
+const foreignDenied = "UNAUTHORIZED"
+
 // settle gives an error that was read the code and reason of the table, by its reason or else by its code. It is false for
 // one that has neither.
 func (e *Error) settle() bool {
+	if e.Reason == foreignDenied {
+		e.Reason = ErrPermissionDenied.Reason
+	}
 	for _, known := range append(Errors(), ErrUnauthenticated, ErrPermissionDenied) {
 		if e.Reason == known.Reason || (e.Reason == "" && e.Code == known.Code) {
 			e.Code, e.Reason = known.Code, known.Reason

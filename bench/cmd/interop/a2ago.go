@@ -217,7 +217,7 @@ func goReason(err error) string {
 	for reason, known := range map[string]error{
 		"TASK_NOT_FOUND": sdk.ErrTaskNotFound, "TASK_NOT_CANCELABLE": sdk.ErrTaskNotCancelable,
 		"UNSUPPORTED_OPERATION": sdk.ErrUnsupportedOperation, "INVALID_PARAMS": sdk.ErrInvalidParams,
-		"INVALID_REQUEST": sdk.ErrInvalidRequest,
+		"INVALID_REQUEST": sdk.ErrInvalidRequest, "UNAUTHENTICATED": sdk.ErrUnauthenticated, "PERMISSION_DENIED": sdk.ErrUnauthorized,
 	} {
 		if errors.Is(err, known) {
 			return reason + ": " + err.Error()

@@ -221,7 +221,7 @@ func oldReason(err error) string {
 	for reason, known := range map[string]error{
 		"TASK_NOT_FOUND": old.ErrTaskNotFound, "TASK_NOT_CANCELABLE": old.ErrTaskNotCancelable,
 		"UNSUPPORTED_OPERATION": old.ErrUnsupportedOperation, "INVALID_PARAMS": old.ErrInvalidParams,
-		"INVALID_REQUEST": old.ErrInvalidRequest,
+		"INVALID_REQUEST": old.ErrInvalidRequest, "UNAUTHENTICATED": old.ErrUnauthenticated, "PERMISSION_DENIED": old.ErrUnauthorized,
 	} {
 		if errors.Is(err, known) {
 			return reason + ": " + err.Error()

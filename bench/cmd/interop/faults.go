@@ -42,12 +42,52 @@ var faults = []fault{
 	{"@a2a-js/sdk 0.3.14", "", "0.3", restBinding, "parts", noNames},
 	{"@a2a-js/sdk 0.3.14", theirClient, "0.3", grpcBinding, "parts", "it cannot send a null in data"},
 	{"@a2a-js/sdk 0.3.14", ourCalls, "0.3", grpcBinding, "parts", "it makes 0 of a null in data"},
+
+	{"a2a-go 2.4.0", cardForm, "1.0", "", specified, "it cannot read a card of 1.0 with security requirements, but in the form that it writes: `requirements: list`"},
+	{"a2a-go 2.4.0", "API key, query", "", "", right, asHeader},
+	{"a2a-go 2.4.0", "API key, cookie", "", "", right, asHeader},
+	{"a2a-go 2.4.0", "Basic", "", "", right, asBearer},
+	{"a2a-go 2.4.0", "OAuth 2", "", restBinding, narrow, unauthorized},
+	{"a2a-go 2.4.0", "OAuth 2", "", grpcBinding, narrow, unauthorized},
+	{"a2a-go 2.4.0", "OpenID Connect", "", "", right, noOpenID},
+	{"a2a-go 2.4.0", "OpenID Connect", "", "", narrow, noOpenID},
+	{"a2a-go 2.4.0", "key and Bearer", "", "", right, onlyOne},
+
+	{"a2a-go 0.3.15", "API key, query", "", "", right, asHeader},
+	{"a2a-go 0.3.15", "API key, cookie", "", "", right, asHeader},
+	{"a2a-go 0.3.15", "Basic", "", "", right, asBearer},
+	{"a2a-go 0.3.15", "OpenID Connect", "", "", right, noOpenID},
+	{"a2a-go 0.3.15", "OpenID Connect", "", "", narrow, noOpenID},
+	{"a2a-go 0.3.15", "key and Bearer", "", "", right, onlyOne},
+
+	{"a2a-sdk 1.3.0 (Python)", "API key, query", "", "", right, unsent},
+	{"a2a-sdk 1.3.0 (Python)", "API key, cookie", "", "", right, unsent},
+	{"a2a-sdk 1.3.0 (Python)", "Basic", "", "", right, unsent},
+	{"a2a-sdk 1.3.0 (Python)", "key and Bearer", "", "", right, onlyOne},
+
+	{"a2a-sdk 0.3.26 (Python)", "API key, query", "", "", right, unsent},
+	{"a2a-sdk 0.3.26 (Python)", "API key, cookie", "", "", right, unsent},
+	{"a2a-sdk 0.3.26 (Python)", "Basic", "", "", right, unsent},
+	{"a2a-sdk 0.3.26 (Python)", "key and Bearer", "", rpcBinding, right, onlyOne},
+	{"a2a-sdk 0.3.26 (Python)", "", "", restBinding, right, rpcHook},
+	{"a2a-sdk 0.3.26 (Python)", "", "", restBinding, narrow, rpcHook},
+	{"a2a-sdk 0.3.26 (Python)", "", "", grpcBinding, right, rpcHook},
+	{"a2a-sdk 0.3.26 (Python)", "", "", grpcBinding, narrow, rpcHook},
 }
 
 // What more than one does.
 const (
 	noNames    = "files have no names in its 0.3 over HTTP+JSON and gRPC, nor their bytes in base64 as those of the SDKs for Go, Python and Java"
 	onlyStatus = "it knows errors by the status of HTTP alone"
+
+	unauthorized = "it knows the error by a reason of its own alone, UNAUTHORIZED"
+
+	asHeader = "its hook sends the key as a header of that name"
+	asBearer = "its hook sends the secret as a Bearer token"
+	noOpenID = "its hook sends nothing for OpenID Connect"
+	onlyOne  = "its hook sends one of two credentials that are needed together"
+	unsent   = "its hook sends nothing for it"
+	rpcHook  = "its hook is asked over JSON-RPC alone"
 )
 
 // excuses says whether the fault is that of a check.

@@ -45,6 +45,26 @@ func TestNoCheckIsPassedByNothing(t *testing.T) {
 	}
 }
 
+// Try is such a client with credentials.
+func (silent) Try(context.Context, *attempt) *desk.Answer { return &desk.Answer{} }
+
+// TestNoAdmissionIsPassedByNothing: nor would a client be let in, or refused, that says nothing.
+func TestNoAdmissionIsPassedByNothing(t *testing.T) {
+	keys, err := newKeyring(t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer keys.issuer.stop()
+	for _, s := range schemes {
+		e := &entry{scheme: s, keys: keys, caller: silent{}}
+		for _, r := range e.visit(t.Context()) {
+			if r.Fault == "" {
+				t.Errorf("%s: %s is passed", s.name, r.Check)
+			}
+		}
+	}
+}
+
 // TestOnlyKnownFaultsAreExcused: a new fault ends the run with an error, a known one is told in the matrix, and so is one that is gone.
 func TestOnlyKnownFaultsAreExcused(t *testing.T) {
 	known := faults[0]

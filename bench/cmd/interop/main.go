@@ -48,7 +48,9 @@ type peer struct {
 	calls   []spoken   // as a client
 	agent   func(ctx context.Context, dir string) (url string, stop func(), err error)
 	client  func(ctx context.Context, dir, url string, s spoken) (c desk.Client, stop func(), err error)
-	run     []string // runs a script
+	caller  func(dir string) (c caller, stop func(), err error) // its client with its hook for credentials; nil: it has none
+	lists   bool                                                // it reads no card of 1.0 with requirements but such as have lists
+	run     []string                                            // runs a script
 	scripts []script
 }
 
@@ -98,15 +100,20 @@ func run(ctx context.Context, keep, which string, write bool) error {
 		return err
 	}
 	defer stop()
+	secured, end, err := startSecured(dir)
+	if err != nil {
+		return err
+	}
+	defer end()
 	r := &report{}
 	var all sync.WaitGroup
 	for _, p := range peers {
 		if chosen.MatchString(p.name) {
-			all.Go(func() { r.visit(ctx, p, filepath.Join(dir, p.name), urls) })
+			all.Go(func() { r.visit(ctx, p, filepath.Join(dir, p.name), urls, secured) })
 		}
 	}
 	all.Wait()
-	fmt.Printf("\n%s\n", r.matrix())
+	fmt.Printf("\n%s\n%s\n", r.matrix(), r.admissions())
 	if write {
 		r.errs = append(r.errs, r.write("../docs/interop.md"))
 	}
@@ -140,7 +147,7 @@ func (r *report) say(format string, args ...any) {
 }
 
 // visit installs a peer and lets it and us call each other.
-func (r *report) visit(ctx context.Context, p *peer, dir string, urls map[string]string) {
+func (r *report) visit(ctx context.Context, p *peer, dir string, urls map[string]string, secured *secured) {
 	began := time.Now()
 	if err := p.prepare(ctx, dir); err != nil {
 		r.mu.Lock()
@@ -162,6 +169,9 @@ func (r *report) visit(ctx context.Context, p *peer, dir string, urls map[string
 		if among(served, s) {
 			r.row(ctx, p.name, theirClient, s, func() (desk.Client, func(), error) { return p.client(ctx, dir, urls[ours], s) })
 		}
+	}
+	if p.caller != nil {
+		r.admit(ctx, p, dir, secured)
 	}
 	if p.agent == nil {
 		return
@@ -202,10 +212,14 @@ func (r *report) row(ctx context.Context, peer, direction string, s spoken, clie
 		r.fail(fmt.Errorf("%s, %s, %s: %w", peer, direction, s, err))
 		return
 	}
-	row := row{peer, direction, s, desk.Visit(ctx, c, s.version)}
-	stop()
+	defer stop()
+	r.add(row{peer, direction, s, desk.Visit(ctx, c, s.version)})
+}
+
+// add tells and keeps how checks went.
+func (r *report) add(row row) {
 	var text strings.Builder
-	fmt.Fprintf(&text, "%s, %s, %s: %s", peer, direction, s, row.score())
+	fmt.Fprintf(&text, "%s, %s, %s: %s", row.peer, row.direction, row.spoken, row.score())
 	for _, result := range row.results {
 		if why := cmp.Or(result.Fault, result.None); why != "" {
 			fmt.Fprintf(&text, "\n    %s: %s", result.Check, why)

@@ -11,9 +11,11 @@ import (
 )
 
 // score is how many of the checks that can be made are passed.
-func (r *row) score() string {
+func (r *row) score() string { return score(r.results) }
+
+func score(results []desk.Result) string {
 	passed, made := 0, 0
-	for _, result := range r.results {
+	for _, result := range results {
 		if result.None != "" {
 			continue
 		}
@@ -42,13 +44,46 @@ func (r *report) matrix() string {
 	for _, why := range r.left {
 		fmt.Fprintf(&b, "\n%s\n", why)
 	}
-	if len(n.lines) > 0 {
+	n.print(&b)
+	return b.String()
+}
+
+// admissions is the table of who gets into which agent, as matrix. A cell has all versions and bindings.
+func (r *report) admissions() string {
+	var b strings.Builder
+	columns := []string{cardForm}
+	for _, s := range schemes {
+		columns = append(columns, s.name)
+	}
+	b.WriteString("| client | " + strings.Join(columns, " | ") + " |\n|---|" + strings.Repeat("---|", len(columns)) + "\n")
+	n := &notes{}
+	for _, p := range peers {
+		if p.caller == nil {
+			continue
+		}
+		fmt.Fprintf(&b, "| %s |", p.name)
+		for _, c := range columns {
+			fmt.Fprintf(&b, " %s |", r.cell(n, p.name, c))
+		}
 		b.WriteString("\n")
 	}
-	for i, line := range n.lines {
-		fmt.Fprintf(&b, "%d. %s\n", i+1, line)
-	}
+	n.print(&b)
 	return b.String()
+}
+
+// cell is the score of a peer in one direction, over all that it speaks.
+func (r *report) cell(n *notes, peer, direction string) string {
+	var results []desk.Result
+	var rows []*row
+	for i := range r.rows {
+		if row := &r.rows[i]; row.peer == peer && row.direction == direction {
+			rows, results = append(rows, row), append(results, row.results...)
+		}
+	}
+	if rows == nil {
+		return "–"
+	}
+	return score(results) + n.of(rows...)
 }
 
 // line is one line of the table, if there is something to tell.
@@ -71,18 +106,22 @@ func (r *report) line(b *strings.Builder, n *notes, peer, direction string) {
 // notes numbers what is to say about rows.
 type notes struct{ lines []string }
 
-// of returns the numbers of the notes on a row.
-func (n *notes) of(r *row) string {
+// of returns the numbers of the notes on rows.
+func (n *notes) of(rows ...*row) string {
 	byWhy, order := map[string][]string{}, []string{}
-	for _, result := range r.results {
-		why := whyOf(r, result)
-		if why == "" {
-			continue
+	for _, r := range rows {
+		for _, result := range r.results {
+			why := whyOf(r, result)
+			if why == "" {
+				continue
+			}
+			if byWhy[why] == nil {
+				order = append(order, why)
+			}
+			if !slices.Contains(byWhy[why], result.Check) {
+				byWhy[why] = append(byWhy[why], result.Check)
+			}
 		}
-		if byWhy[why] == nil {
-			order = append(order, why)
-		}
-		byWhy[why] = append(byWhy[why], result.Check)
 	}
 	var numbers []string
 	for _, why := range order {
@@ -97,6 +136,16 @@ func (n *notes) of(r *row) string {
 		return ""
 	}
 	return " (" + strings.Join(numbers, ", ") + ")"
+}
+
+// print lists them.
+func (n *notes) print(b *strings.Builder) {
+	if len(n.lines) > 0 {
+		b.WriteString("\n")
+	}
+	for i, line := range n.lines {
+		fmt.Fprintf(b, "%d. %s\n", i+1, line)
+	}
 }
 
 // judge is an error for every failure that is not a known fault, and for every known fault that is gone.
@@ -131,10 +180,10 @@ func known(r *row, check string) int {
 	return slices.IndexFunc(faults, func(f fault) bool { return f.excuses(r, check) })
 }
 
-// Where the matrix stands in the document.
-const begin, end = "<!-- matrix -->\n", "<!-- end of the matrix -->\n"
+// Where tables stand in the document.
+const matrixPlace, admissionsPlace = "matrix", "admissions"
 
-// write puts the matrix into the document.
+// write puts the tables into the document.
 func (r *report) write(path string) error {
 	if len(r.left) > 0 {
 		return fmt.Errorf("%s is not written: %s", path, strings.Join(r.left, "; "))
@@ -143,12 +192,17 @@ func (r *report) write(path string) error {
 	if err != nil {
 		return err
 	}
-	before, rest, ok := strings.Cut(string(text), begin)
-	_, after, ok2 := strings.Cut(rest, end)
-	if !ok || !ok2 {
-		return fmt.Errorf("%s has no place for the matrix", path)
+	doc := string(text)
+	for place, table := range map[string]string{matrixPlace: r.matrix(), admissionsPlace: r.admissions()} {
+		begin, end := "<!-- "+place+" -->\n", "<!-- end of the "+place+" -->\n"
+		before, rest, ok := strings.Cut(doc, begin)
+		_, after, ok2 := strings.Cut(rest, end)
+		if !ok || !ok2 {
+			return fmt.Errorf("%s has no place for the %s", path, place)
+		}
+		doc = before + begin + "\n" + table + "\n" + end + after
 	}
-	return os.WriteFile(path, []byte(before+begin+"\n"+r.matrix()+"\n"+end+after), 0o644)
+	return os.WriteFile(path, []byte(doc), 0o644)
 }
 
 // whyOf is what is to say about a check that was not passed.

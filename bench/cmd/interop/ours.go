@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"strings"
@@ -30,13 +31,16 @@ var (
 )
 
 // startOurDesk serves our agent over all that is served, on one port.
-func startOurDesk() (base string, stop func(), err error) {
+func startOurDesk() (base string, stop func(), err error) { return startAgent("http", newOurDesk) }
+
+// startAgent serves an agent at a free port of this machine.
+func startAgent(web string, agent func(base string) (*server.Server, error)) (base string, stop func(), err error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return "", nil, err
 	}
-	base = "http://" + listener.Addr().String()
-	s, err := newOurDesk(base)
+	base = web + "://" + listener.Addr().String()
+	s, err := agent(base)
 	if err != nil {
 		return "", nil, errors.Join(err, listener.Close())
 	}
@@ -48,11 +52,11 @@ func startOurDesk() (base string, stop func(), err error) {
 
 func newOurDesk(base string) (*server.Server, error) {
 	p := a2awires.Protocol()
-	card, err := p.DecodeCard(ourCard(base, desk.Skill))
+	card, err := p.DecodeCard(ourCard(base, served, nil, desk.Skill))
 	if err != nil {
 		return nil, err
 	}
-	extended, err := p.DecodeCard(ourCard(base, desk.Skill, desk.Extended))
+	extended, err := p.DecodeCard(ourCard(base, served, nil, desk.Skill, desk.Extended))
 	if err != nil {
 		return nil, err
 	}
@@ -63,24 +67,27 @@ func newOurDesk(base string) (*server.Server, error) {
 		server.WithProxyIdentity(func(*http.Request) (string, error) { return "everybody", nil }))
 }
 
-func ourCard(base string, skills ...string) []byte {
+// ourCard is our agent's card with interfaces for what is spoken, and what it demands of callers.
+func ourCard(base string, speaks []spoken, demands map[string]any, skills ...string) []byte {
 	type object map[string]any
 	var interfaces, listed []object
 	for _, id := range skills {
 		listed = append(listed, object{"id": id, "name": id, "description": "Answers.", "tags": []string{"travel"}})
 	}
-	for _, s := range served {
+	for _, s := range speaks {
 		at := base + "/"
 		if s.binding == grpcBinding {
-			at = strings.TrimPrefix(base, "http://")
+			_, at, _ = strings.Cut(base, "://")
 		}
 		interfaces = append(interfaces, object{"url": at, "protocolBinding": s.binding, "protocolVersion": s.version})
 	}
-	text, err := json.Marshal(object{
+	card := object{
 		"name": desk.Name, "description": "Answers travellers.", "version": "1.0.0", "supportedInterfaces": interfaces,
-		"capabilities":      object{"streaming": true, "pushNotifications": true, "extendedAgentCard": true},
+		"capabilities":      object{"streaming": true, "pushNotifications": true, "extendedAgentCard": demands == nil},
 		"defaultInputModes": []string{"text/plain"}, "defaultOutputModes": []string{"text/plain"}, "skills": listed,
-	})
+	}
+	maps.Copy(card, demands)
+	text, err := json.Marshal(card)
 	if err != nil {
 		panic(err) // it is strings
 	}

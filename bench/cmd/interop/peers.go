@@ -16,8 +16,8 @@ var (
 )
 
 var peers = []*peer{
-	{name: "a2a-go 2.4.0", serves: all, calls: all, agent: here(startGoDesk), client: inside(newGoClient)},
-	{name: "a2a-go 0.3.15", serves: go03, calls: go03, agent: here(startOldDesk), client: inside(newOldClient)},
+	{name: "a2a-go 2.4.0", serves: all, calls: all, agent: here(startGoDesk), client: inside(newGoClient), caller: own(goCaller{}), lists: true},
+	{name: "a2a-go 0.3.15", serves: go03, calls: go03, agent: here(startOldDesk), client: inside(newOldClient), caller: own(oldCaller{})},
 	python("1.3.0", "", all, script{"forecast.py", weather, isForecast}, script{"push.py", stories, isStory}, script{"notify.py", hook, isHeard}),
 	python("0.3.26", "03", all03, script{"push03.py", stories, isStory}, script{"notify03.py", hook, isHeard}),
 	javaScript("1.3.0", "", all, script{"forecast.mjs", weather, isForecast}, script{"push.mjs", stories, isStory}, script{"notify.mjs", hook, isHeard}),
@@ -39,6 +39,11 @@ func inside(client func(context.Context, string, spoken) (desk.Client, func(), e
 	}
 }
 
+// own is a client with credentials in this process.
+func own(c caller) func(string) (caller, func(), error) {
+	return func(string) (caller, func(), error) { return c, func() {}, nil }
+}
+
 // python is the SDK on PyPI. Scripts of a version's SDK end in its number.
 func python(version, number string, speaks []spoken, scripts ...script) *peer {
 	p := &peer{
@@ -48,7 +53,7 @@ func python(version, number string, speaks []spoken, scripts ...script) *peer {
 			{"sdk/bin/python", "-m", "pip", "install", "--quiet", "--disable-pip-version-check", "a2a-sdk[http-server,grpc]==" + version, "uvicorn==0.54.0"},
 		},
 	}
-	return p.scripted([]string{"sdk/bin/python"}, "call"+number+".py", "agent"+number+".py")
+	return p.scripted([]string{"sdk/bin/python"}, "call"+number+".py", "agent"+number+".py").withHook("auth" + number + ".py")
 }
 
 // javaScript is the SDK on npm.
@@ -56,9 +61,9 @@ func javaScript(version, number string, speaks []spoken, scripts ...script) *pee
 	p := &peer{
 		name: "@a2a-js/sdk " + version, needs: "node", serves: speaks, calls: speaks, scripts: scripts,
 		install: [][]string{{"npm", "install", "--no-audit", "--no-fund", "--silent", "@a2a-js/sdk@" + version,
-			"@bufbuild/protobuf@2.17.0", "@grpc/grpc-js@1.14.7", "express@5.3.0"}},
+			"@bufbuild/protobuf@2.17.0", "@grpc/grpc-js@1.14.7", "express@5.3.0", "undici@7.30.2"}},
 	}
-	return p.scripted([]string{"node"}, "call"+number+".mjs", "agent"+number+".mjs")
+	return p.scripted([]string{"node"}, "call"+number+".mjs", "agent"+number+".mjs").withHook("auth" + number + ".mjs")
 }
 
 // mastra is Mastra's client on npm.
@@ -114,6 +119,19 @@ func (p *peer) scripted(run []string, client, agent string) *peer {
 			return "", nil, err
 		}
 		return strings.TrimSpace(string(url)), a.stop, nil
+	}
+	return p
+}
+
+// withHook adds a script that is the client with its hook for credentials. It reads an attempt a line and prints its answer.
+func (p *peer) withHook(file string) *peer {
+	p.files = append(p.files, file)
+	p.caller = func(dir string) (caller, func(), error) {
+		c, err := startProcess(dir, append(p.run[:len(p.run):len(p.run)], file))
+		if err != nil {
+			return nil, nil, err
+		}
+		return c, c.stop, nil
 	}
 	return p
 }

@@ -71,7 +71,12 @@ func (p *process) line(ctx context.Context, prefix string) ([]byte, error) {
 }
 
 // Do sends the ask as a line and reads the answer.
-func (p *process) Do(ctx context.Context, ask *desk.Ask) *desk.Answer {
+func (p *process) Do(ctx context.Context, ask *desk.Ask) *desk.Answer { return p.exchange(ctx, ask) }
+
+// Try does the same with an attempt.
+func (p *process) Try(ctx context.Context, a *attempt) *desk.Answer { return p.exchange(ctx, a) }
+
+func (p *process) exchange(ctx context.Context, ask any) *desk.Answer {
 	text, err := json.Marshal(ask)
 	if err != nil {
 		return &desk.Answer{Error: err.Error()}
