@@ -138,6 +138,15 @@ func (s *Store) Claim(ctx context.Context, skills []string, max int) ([]store.Ru
 	return taken, err
 }
 
+// Ticket implements [store.Store].
+func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
+	_, err = do(s, Call{Op: "ticket"}, func() (struct{}, error) {
+		key, t, err = s.Store.Ticket(ctx, hash)
+		return struct{}{}, err
+	})
+	return key, t, err
+}
+
 // Renew implements [store.Store].
 func (s *Store) Renew(ctx context.Context) (store.Lease, error) {
 	return do(s, Call{Op: "renew"}, func() (store.Lease, error) { return s.Store.Renew(ctx) })

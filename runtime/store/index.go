@@ -184,6 +184,7 @@ func (m *Memory) discard(r *row) bool {
 	}
 	m.outbox.remove(r.pushes)
 	r.pushes = nil
+	r.tear()
 	r.gone = true
 	r.task, r.packed, r.log, r.private = nil, nil, nil, Private{}
 	m.detach(r)

@@ -32,6 +32,7 @@ type Memory struct {
 	oldest   int     // index in logs of the one to go next
 	repeats  repeats
 	outbox   outbox
+	tickets  map[[32]byte]*ticket // by hash
 	sharing
 }
 
@@ -71,6 +72,7 @@ type row struct {
 	charged int     // bytes that the account holds for it: at most slack less than it takes
 	resting *queue  // the queue the row is in, nil while active
 	pushes  []*push // by id
+	tickets []*ticket
 }
 
 // stamps are those of the last updates, by version.
@@ -210,6 +212,9 @@ func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, e
 	if info.Kind == runtime.EventStatus {
 		r.store.moved(r)
 	}
+	if u.Ticket != nil || len(r.tickets) > 0 {
+		r.punch(&u, info.State)
+	}
 	if u.Push != nil || u.Repeat != nil || len(r.pushes) > 0 || r.store.shared {
 		r.told(by, &u)
 	}
@@ -236,6 +241,8 @@ func (r *row) allows(by *holder, expect int64, u *Update) error {
 		return ErrLost
 	case (u.Epoch == 0 || expect != 0) && r.version != expect:
 		return ErrConflict
+	case u.Redeem != nil && !r.admits(*u.Redeem):
+		return ErrTicket
 	}
 	return r.fits(u.Push)
 }

@@ -30,6 +30,7 @@ var (
 	ErrUnfit    = errors.New("the content cannot be stored")     // it has no form in the protocol, or does not fit the task
 	ErrLost     = errors.New("the task is run by somebody else") // another epoch: the handler is to stop
 	ErrNoSpace  = errors.New("the store cannot be written")      // full disk, read-only file: nothing happened
+	ErrTicket   = errors.New("the ticket is not good")           // used, too old, or never given
 	// ErrUnavailable: nothing happened, the call can be tried again.
 	ErrUnavailable = errors.New("the store cannot be reached")
 	// ErrUnknown: it may have happened. The call is to be made again with the same stamp until there is an answer.
@@ -39,6 +40,7 @@ var (
 // answers are the errors with which a store has decided.
 var answers = []error{
 	ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed, ErrUnfit, ErrLost, ErrNoSpace,
+	ErrTicket,
 }
 
 // Unsure reports whether a call failed without an answer: it can be made again, with the same stamp, since it may have
@@ -107,7 +109,20 @@ type Call struct {
 	Made    int   // artifacts that the task had when its first handler began: what comes after them is the call's own
 	Input   []byte
 	Request *runtime.SendRequest // what the handler may ask for of its request; not changed any more
+	Value   []byte               // what came with a ticket; nil without
 }
+
+// Ticket lets somebody have a call taken on who is not the task's owner: whoever knows what its hash was made of. It is
+// good once, for a while, and as long as the task goes on.
+type Ticket struct {
+	Hash    [32]byte
+	For     time.Duration // how long it is good
+	Input   []byte        // of the task by then
+	Request *runtime.SendRequest
+}
+
+// MaxTickets is how many a task has: of more, the one that is good for the shortest time is forgotten.
+const MaxTickets = 4
 
 // New is a new task. Size is that of its messages.
 type New struct {
@@ -143,6 +158,10 @@ type Update struct {
 	Done   int64   // the update ends the call of that number
 	Push   *Push   // a configuration that came with the message; this update's event is not sent to it
 	Repeat *Repeat // the message may be sent again
+	Ticket *Ticket // for the task
+	// Redeem is the hash of a ticket that the update uses up, and all others of the task with it. One that is not good is
+	// ErrTicket.
+	Redeem *[32]byte
 	// Unread: nobody has read the task's events so far, so nobody will ask for this one or those before it. The store
 	// may leave them out of the log.
 	Unread bool
@@ -271,7 +290,7 @@ type Store interface {
 	Create(ctx context.Context, key Key, n New, view *View) (Snapshot, error)
 	// Apply applies an update to the task and returns it at the next version, with a view unless view is nil. A client's
 	// names the version that it expects, a handler's its epoch and 0. It fails with ErrNotFound, ErrEnded, ErrConflict,
-	// ErrLost, ErrFull, ErrTooLarge or a *Repeated, and then has changed nothing; of those that fit, a *Repeated and
+	// ErrLost, ErrTicket, ErrFull, ErrTooLarge or a *Repeated, and then has changed nothing; of those that fit, a *Repeated and
 	// ErrEnded go first. An update that ends the task and brings at most [LastWords] bytes always has room.
 	Apply(ctx context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error)
 	// Get returns the task, or ErrNotFound.
@@ -281,6 +300,8 @@ type Store interface {
 	// Events returns at most max records after a version (0: all), oldest first, none when there are no newer ones. The
 	// slice must not be changed. It fails with ErrNotFound, or with ErrTrimmed when some of them are gone.
 	Events(ctx context.Context, key Key, after int64, max int) ([]*Record, error)
+	// Ticket returns the task of a ticket, and what was kept with it, or ErrTicket.
+	Ticket(ctx context.Context, hash [32]byte) (Key, Ticket, error)
 	// List returns a page, or ErrCursor for a token that is not of this query.
 	List(ctx context.Context, owner Owner, q Query) (Page, error)
 

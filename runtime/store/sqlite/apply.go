@@ -32,7 +32,7 @@ type change struct {
 	read                        *row // by the caller, when nobody had it at hand
 	info                        runtime.EventInfo
 	doc, messages, head, config []byte
-	request                     []byte
+	request, ticket             []byte // requests
 	snap                        store.Snapshot
 
 	r    *row
@@ -75,6 +75,11 @@ func (c *change) prepare(s *Store) (err error) {
 	}
 	if u.Call != nil {
 		if c.request, err = k.request(u.Call.Request); err != nil {
+			return err
+		}
+	}
+	if u.Ticket != nil {
+		if c.ticket, err = k.request(u.Ticket.Request); err != nil {
 			return err
 		}
 	}
@@ -127,6 +132,8 @@ func (c *change) allowed(w *writer, o *owner) error {
 		return store.ErrLost
 	case (u.Epoch == 0 || c.expect != 0) && m.version != c.expect:
 		return store.ErrConflict
+	case u.Redeem != nil:
+		return w.admits(c.r.n, *u.Redeem)
 	case u.Push != nil:
 		return w.roomForAnother(o.account, c.r.n, u.Push.ID)
 	}
@@ -246,6 +253,9 @@ func (c *change) write(w *writer, o *owner) error {
 		m.pushed = true
 	}
 	if err := w.addRepeat(o, c.key.Task, u.Repeat, u.Call); err != nil {
+		return err
+	}
+	if err := c.punch(w); err != nil {
 		return err
 	}
 	if err := c.compact(w); err != nil {

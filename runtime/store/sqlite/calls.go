@@ -68,8 +68,8 @@ func (c *change) takeOn(w *writer) (err error) {
 
 // call reads one.
 func (w *writer) call(task, n int64) (call *store.Call, err error) {
-	err = w.query("SELECT attempt, made, input, wire, request FROM call WHERE task=? AND n=?", func(v []value) error {
-		call = &store.Call{N: n, Attempt: int(num(v[0])), Made: int(num(v[1])), Input: blob(v[2])}
+	err = w.query("SELECT attempt, made, input, wire, request, value FROM call WHERE task=? AND n=?", func(v []value) error {
+		call = &store.Call{N: n, Attempt: int(num(v[0])), Made: int(num(v[1])), Input: blob(v[2]), Value: blob(v[5])}
 		call.Request, err = w.s.codec.readRequest(num(v[3]), blob(v[4]))
 		return err
 	}, task, n)

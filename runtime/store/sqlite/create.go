@@ -174,8 +174,8 @@ func (w *writer) insertEvent(
 }
 
 func (w *writer) insertCall(n int64, c *store.Call, made int, stamp uint64, request []byte) error {
-	_, err := w.exec("INSERT INTO call(task, n, stamp, attempt, made, wire, request, input) VALUES(?,?,?,?,?,?,?,?)",
-		n, c.N, stamp, c.Attempt, made, w.s.codec.wire, request, c.Input)
+	_, err := w.exec("INSERT INTO call(task, n, stamp, attempt, made, wire, request, input, value) VALUES(?,?,?,?,?,?,?,?,?)",
+		n, c.N, stamp, c.Attempt, made, w.s.codec.wire, request, c.Input, c.Value)
 	return err
 }
 

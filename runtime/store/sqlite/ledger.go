@@ -345,8 +345,8 @@ func (w *writer) drop(n int64) error {
 
 // deleteTask deletes the rows of a task, and returns how many push configurations it had.
 func deleteTask(c *conn, n int64) (pushes int64, err error) {
-	for _, table := range []string{"event WHERE task", "body WHERE task", "call WHERE task", "task WHERE n",
-		"push WHERE task"} {
+	for _, table := range []string{"event WHERE task", "body WHERE task", "call WHERE task", "ticket WHERE task",
+		"task WHERE n", "push WHERE task"} {
 		if pushes, err = c.exec("DELETE FROM "+table+"=?", n); err != nil {
 			return 0, err
 		}

@@ -41,6 +41,7 @@ type meta struct {
 	input       []byte
 	saved       []byte
 	pushed      bool // it has push configurations
+	tickets     bool
 	// snapshot is the version of the body, 0 for none, and since how many bytes of events came after it.
 	snapshot, since int64
 }

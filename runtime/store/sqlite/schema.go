@@ -52,7 +52,12 @@ CREATE TABLE body(task INTEGER, version INTEGER, wire INTEGER NOT NULL, doc BLOB
 
 -- Work that is not done. The first of a task is at work if the task has a runner.
 CREATE TABLE call(task INTEGER, n INTEGER, stamp INTEGER NOT NULL, attempt INTEGER NOT NULL, made INTEGER NOT NULL,
-  wire INTEGER NOT NULL, request BLOB, input BLOB, PRIMARY KEY(task,n)) WITHOUT ROWID;
+  wire INTEGER NOT NULL, request BLOB, input BLOB, value BLOB, PRIMARY KEY(task,n)) WITHOUT ROWID;
+
+-- Calls that somebody may have taken on who knows what the hash was made of.
+CREATE TABLE ticket(hash BLOB PRIMARY KEY, task INTEGER NOT NULL, until INTEGER NOT NULL, wire INTEGER NOT NULL,
+  request BLOB, input BLOB) WITHOUT ROWID;
+CREATE INDEX ticket_task ON ticket(task, until);
 
 CREATE TABLE push(task INTEGER, id TEXT, version TEXT NOT NULL, config BLOB NOT NULL, tasks INTEGER NOT NULL,
   next INTEGER NOT NULL, until INTEGER NOT NULL,

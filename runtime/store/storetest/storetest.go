@@ -51,7 +51,7 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"PageBytes", pageBytes}, {"Owners", owners},
 		{"TaskBytes", taskBytes}, {"Eviction", eviction}, {"KeptToBeSent", keptToBeSent}, {"Full", full}, {"OwnerShare", ownerShare}, {"Trim", trim},
 		{"Retention", retention}, {"Pushes", pushes}, {"Deliveries", deliveries}, {"FailedDeliveries", failedDeliveries},
-		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"Contexts", contexts}, {"Closed", closed},
+		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"Tickets", tickets}, {"TicketsAreFew", ticketsAreFew}, {"TicketsAreFast", ticketsAreFast}, {"Contexts", contexts}, {"Closed", closed},
 		{"ManyTasks", manyTasks}, {"Crashes", crashes},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -1,0 +1,60 @@
+package sqlite
+
+import (
+	"context"
+
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Ticket implements [store.Store].
+func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
+	found := false
+	err = s.reading(ctx, func(c *conn) error {
+		return c.query(`SELECT o.tenant, a.principal, t.id, k.wire, k.request, k.input FROM ticket k JOIN task t ON t.n=k.task
+			JOIN owner o ON o.n=t.owner JOIN account a ON a.n=o.account WHERE k.hash=? AND k.until>?`, func(v []value) (err error) {
+			found = true
+			key = store.Key{Owner: store.Owner{Tenant: text(v[0]), Principal: text(v[1])}, Task: text(v[2])}
+			t = store.Ticket{Hash: hash, Input: blob(v[5])}
+			t.Request, err = s.codec.readRequest(num(v[3]), blob(v[4]))
+			return err
+		}, hash[:], s.options.Clock().UnixNano())
+	})
+	if err == nil && !found {
+		err = store.ErrTicket
+	}
+	return key, t, err
+}
+
+// admits says why a ticket is not one of the task that is good.
+func (w *writer) admits(task int64, hash [32]byte) error {
+	_, found, err := w.one("SELECT 1 FROM ticket WHERE hash=? AND task=? AND until>?", hash[:], task, w.now.UnixNano())
+	if err == nil && !found {
+		err = store.ErrTicket
+	}
+	return err
+}
+
+// punch does with the tickets what the update says.
+func (c *change) punch(w *writer) error {
+	m, u, n := &c.next, c.u, c.r.n
+	ended := m.state.Terminal()
+	if m.tickets && (ended || u.Redeem != nil) {
+		if _, err := w.exec("DELETE FROM ticket WHERE task=?", n); err != nil {
+			return err
+		}
+		m.tickets = false
+	}
+	if u.Ticket == nil || ended {
+		return nil
+	}
+	m.tickets = true
+	until := w.now.Add(u.Ticket.For).UnixNano()
+	_, err := w.exec("INSERT INTO ticket(hash, task, until, wire, request, input) VALUES(?,?,?,?,?,?)", u.Ticket.Hash[:], n,
+		until, w.s.codec.wire, c.ticket, u.Ticket.Input)
+	if err != nil {
+		return err
+	}
+	_, err = w.exec(`DELETE FROM ticket WHERE task=? AND hash NOT IN
+		(SELECT hash FROM ticket WHERE task=? ORDER BY until DESC LIMIT ?)`, n, n, store.MaxTickets)
+	return err
+}

@@ -1,0 +1,67 @@
+package store
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// ticket is one of a task in a [Memory]. The lock of the index guards those of all tasks.
+type ticket struct {
+	Ticket
+	row   *row
+	until time.Time
+}
+
+// Ticket implements [Store].
+func (m *Memory) Ticket(_ context.Context, hash [32]byte) (Key, Ticket, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if t := m.tickets[hash]; t != nil && m.clock().Before(t.until) {
+		return t.row.key, t.Ticket, nil
+	}
+	return Key{}, Ticket{}, ErrTicket
+}
+
+// admits reports whether a ticket is one of the task, and good.
+func (r *row) admits(hash [32]byte) bool {
+	m := r.store
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	t := m.tickets[hash]
+	return t != nil && t.row == r && m.clock().Before(t.until)
+}
+
+// punch does with the tickets what an update says that leaves the task in a state. The caller holds the lock of the row.
+func (r *row) punch(u *Update, state runtime.State) {
+	m := r.store
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if u.Redeem != nil || state.Terminal() {
+		r.tear()
+	}
+	if u.Ticket == nil || state.Terminal() {
+		return
+	}
+	if m.tickets == nil {
+		m.tickets = map[[32]byte]*ticket{}
+	}
+	added := &ticket{*u.Ticket, r, m.clock().Add(u.Ticket.For)}
+	m.tickets[added.Hash] = added
+	r.tickets = append(r.tickets, added)
+	slices.SortStableFunc(r.tickets, func(a, b *ticket) int { return a.until.Compare(b.until) })
+	if len(r.tickets) > MaxTickets {
+		delete(m.tickets, r.tickets[0].Hash)
+		r.tickets = slices.Delete(r.tickets, 0, 1)
+	}
+}
+
+// tear makes all tickets of the task worthless. The caller holds the lock of the index.
+func (r *row) tear() {
+	for _, t := range r.tickets {
+		delete(r.store.tickets, t.Hash)
+	}
+	r.tickets = nil
+}
