@@ -16,7 +16,7 @@ import (
 
 // openAlthough says that the agent is for everybody, although its card demands credentials.
 func openAlthough(c *config.Config, agent *card.Card) diag.List {
-	demands := agent.Demands()
+	demands := slices.DeleteFunc(agent.Demands(), func(d card.Demand) bool { return d.Open() })
 	if len(demands) == 0 {
 		return nil
 	}

@@ -11,6 +11,29 @@ import (
 	"github.com/a2agen/a2agen/generator/config"
 )
 
+// "auth: none" goes with a card that demands nothing, and with one that lets in who brings nothing.
+func TestAnAgentForEverybodyDemandsNothing(t *testing.T) {
+	const agent = "name: Vault\ndescription: Keeps things.\nsecuritySchemes:\n  key: {apiKeySecurityScheme: {location: header, name: X-Key}}\n"
+	const plain = "skills: [{id: a, description: A.}]\n"
+	for demands, want := range map[string]string{
+		plain: "", "securityRequirements: [{}]\n" + plain: "", "securityRequirements: [{schemes: {key: {}}}, {}]\n" + plain: "",
+		"securityRequirements: [{schemes: {key: {}}}]\n" + plain:                             "agent.yaml:5:1",
+		"skills: [{id: a, description: A., securityRequirements: [{schemes: {key: {}}}]}]\n": "agent.yaml:5:35",
+	} {
+		cfg, list := config.Read(config.File, []byte("auth: none\n"))
+		c, problems := card.Read("agent.yaml", []byte(agent+demands), func(string) ([]byte, error) { return nil, fs.ErrNotExist })
+		list.Add(problems...)
+		list.Add(openAlthough(cfg, c)...)
+		var b strings.Builder
+		if err := list.WriteText(&b); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); (want == "") != (got == "") || !strings.Contains(got, want) {
+			t.Errorf("%s: %s", demands, got)
+		}
+	}
+}
+
 // What a2agen.yaml says of credentials has to fit what the card demands.
 func TestVerifiersFitTheCard(t *testing.T) {
 	const agent = `name: Vault

@@ -1,6 +1,7 @@
 package card
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
@@ -61,6 +62,11 @@ type Demand struct {
 	Skill        string // its id; "" for all
 	Alternatives [][]string
 	Pos          diag.Pos
+}
+
+// Open reports whether who brings nothing meets it, too.
+func (d *Demand) Open() bool {
+	return slices.ContainsFunc(d.Alternatives, func(names []string) bool { return len(names) == 0 })
 }
 
 // Demands are those of the card, then those of its skills.

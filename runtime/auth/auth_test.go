@@ -324,3 +324,67 @@ func withCertificates(r *http.Request, state *tls.ConnectionState) *http.Request
 	r.TLS = state
 	return r
 }
+
+// TestNoneOfSeveralCredentialsCountsForMore than the others: who has to show two may act for the tenants of both, until
+// the first expires; that goes for what a skill demands, too.
+func TestNoneOfSeveralCredentialsCountsForMore(t *testing.T) {
+	const card = `{"securitySchemes":{"t":{"httpAuthSecurityScheme":{"scheme":"bearer"}},"k":{"apiKeySecurityScheme":{"location":"header","name":"K"}}},
+		"securityRequirements":[%s],"skills":[{"id":"run","securityRequirements":[{"schemes":{"t":{"list":["run"]}}}]}]}`
+	early, late := time.Now().Add(time.Minute), time.Now().Add(time.Hour)
+	known := map[string]auth.Caller{
+		"any": {ID: "ann", Scopes: []string{"run"}}, "ab": {ID: "ann", Scopes: []string{"run"}, Tenants: []string{"a", "b"}, Expires: late},
+		"bc": {ID: "ann", Scopes: []string{"run"}, Tenants: []string{"b", "c"}, Expires: early},
+	}
+	verify := auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) { return known[c.Value], nil })
+	both := guard(t, fmt.Sprintf(card, `{"schemes":{"t":{},"k":{}}}`), auth.Verifiers{"t": verify, "k": verify})
+	for name, c := range map[string]struct {
+		token, key, tenants string
+		expires             time.Time
+	}{
+		"neither is bound": {"any", "any", "[]", time.Time{}}, "the token is": {"ab", "any", "[a b]", late}, "the key is": {"any", "bc", "[b c]", early},
+		"both are": {"ab", "bc", "[b]", early},
+	} {
+		grant, denial := both.Check(request("Authorization: Bearer "+c.token, "K: "+c.key))
+		if denial != nil {
+			t.Fatalf("%s: %v", name, denial)
+		}
+		if got := grant.Caller; fmt.Sprint(got.Tenants) != c.tenants || got.MayActFor("z") != (c.tenants == "[]") || !got.Expires.Equal(c.expires) || !grant.Until.Equal(c.expires) {
+			t.Errorf("%s: for %v until %v, %v", name, got.Tenants, got.Expires, grant.Until)
+		}
+	}
+	if got := known["ab"].Tenants; fmt.Sprint(got) != "[a b]" {
+		t.Errorf("what the verifier says has become %v", got)
+	}
+	key := guard(t, fmt.Sprintf(card, `{"schemes":{"k":{}}}`), auth.Verifiers{"t": verify, "k": verify})
+	for tenant, want := range map[string]bool{"b": true, "a": false, "": false} {
+		grant, denial := key.Check(request("Authorization: Bearer bc", "K: any"))
+		if denial != nil || grant.Caller.Scheme != "k" || !grant.Until.IsZero() {
+			t.Fatalf("by the key alone: %v", denial)
+		}
+		switch denial := grant.Skill("run", tenant); {
+		case (denial == nil) != want:
+			t.Errorf("for tenant %q: %v", tenant, denial)
+		case want && !grant.Until.Equal(early):
+			t.Errorf("for tenant %q: until %v", tenant, grant.Until)
+		case !want && (denial.Status != 403 || !grant.Until.IsZero()):
+			t.Errorf("for tenant %q: %d until %v", tenant, denial.Status, grant.Until)
+		}
+	}
+}
+
+// TestWhatDemandsNothing: an empty requirement, whatever stands beside it.
+func TestWhatDemandsNothing(t *testing.T) {
+	const key = `{"schemes":{"k":{}}}`
+	for demand, want := range map[string]bool{
+		`"securityRequirements":[]`: false, `"securityRequirements":[{}]`: false, `"securityRequirements":[{"schemes":{}}]`: false,
+		`"securityRequirements":[` + key + `,{}]`: false, `"securityRequirements":[` + key + `]`: true,
+		`"skills":[{"id":"a"},{"id":"b","securityRequirements":[` + key + `]}]`:                  true,
+		`"skills":[{"id":"b","securityRequirements":[` + key + `,{}]}]`:                          false,
+		`"securityRequirements":[{}],"skills":[{"id":"b","securityRequirements":[` + key + `]}]`: true,
+	} {
+		d, err := auth.ReadCard([]byte(`{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"K"}}},` + demand + `}`))
+		if err != nil || d.Any() != want {
+			t.Errorf("%s: %v %v", demand, d.Any(), err)
+		}
+	}
+}

@@ -68,9 +68,13 @@ type Demands struct {
 	Hidden  map[string]bool          // those of Skills that are for few to know, by id
 }
 
-// Any reports whether something is demanded of every caller.
+// Any reports whether something is demanded of callers, be it for a skill alone. An empty requirement demands nothing,
+// whatever stands beside it.
 func (d *Demands) Any() bool {
-	return len(d.Agent) > 0 && !slices.ContainsFunc(d.Agent, func(r Requirement) bool { return len(r) == 0 })
+	demanded := func(rs []Requirement) bool {
+		return len(rs) > 0 && !slices.ContainsFunc(rs, func(r Requirement) bool { return len(r) == 0 })
+	}
+	return demanded(d.Agent) || slices.ContainsFunc(slices.Collect(maps.Values(d.Skills)), demanded)
 }
 
 // With adds what an extended card demands beside the public one: for its skills, by its schemes.

@@ -173,6 +173,8 @@ func (g *Guard) Scopes() (scopes []string) {
 type Grant struct {
 	Caller  *Caller       // nil: nobody who is known
 	Request *http.Request // without the keys in its URL, of which nobody behind the guard is to know
+	// Until is when the first credential expires of those that were needed so far; zero: none does.
+	Until time.Time
 
 	g    *Guard
 	r    *http.Request
@@ -206,7 +208,7 @@ func (t *Grant) admit() *Denial {
 	open := len(t.g.agent) == 0
 	for _, req := range t.g.agent {
 		if open = open || len(req) == 0; len(req) > 0 && t.meets(req) == met {
-			t.held, t.Caller = req, t.look(req[0].scheme).caller
+			t.held, t.Caller = req, t.together(req)
 			return nil
 		}
 	}
@@ -214,6 +216,41 @@ func (t *Grant) admit() *Denial {
 		return t.deny(t.g.agent)
 	}
 	return t.identify()
+}
+
+// together is who brings all credentials of a requirement. The first says who that is; none counts for longer, or for
+// other tenants, than the others.
+func (t *Grant) together(req requirement) *Caller {
+	first := t.needed(req)
+	if len(req) == 1 {
+		return first
+	}
+	caller := *first
+	caller.Expires = t.Until
+	for _, n := range req[1:] {
+		other := t.look(n.scheme).caller
+		if caller.Tenants == nil {
+			caller.Tenants = other.Tenants
+			continue
+		}
+		caller.Tenants = slices.DeleteFunc(slices.Clone(caller.Tenants), func(tenant string) bool { return !other.MayActFor(tenant) })
+	}
+	return &caller
+}
+
+// needed takes note of when the credentials of a requirement expire that is met. It returns whom the first one names.
+func (t *Grant) needed(req requirement) *Caller {
+	for _, n := range req {
+		if e := t.look(n.scheme).caller.Expires; !e.IsZero() && (t.Until.IsZero() || e.Before(t.Until)) {
+			t.Until = e
+		}
+	}
+	return t.look(req[0].scheme).caller
+}
+
+// actFor reports whether all credentials of a requirement that is met are for a tenant.
+func (t *Grant) actFor(req requirement, tenant string) bool {
+	return !slices.ContainsFunc(req, func(n need) bool { return !t.look(n.scheme).caller.MayActFor(tenant) })
 }
 
 // Unidentified refuses a caller whom no credential names, for what is only for those who say who they are: any of the
@@ -232,7 +269,7 @@ func (t *Grant) identify() *Denial {
 	for _, i := range t.g.ranked {
 		switch f := t.look(i); {
 		case f.err == nil:
-			t.Caller = f.caller
+			t.Caller = t.needed(requirement{{scheme: i}})
 			return nil
 		case !errors.Is(f.err, ErrNone):
 			return t.deny([]requirement{{{scheme: i}}})
@@ -241,14 +278,18 @@ func (t *Grant) identify() *Denial {
 	return nil
 }
 
-// Skill says why the caller may not use a skill; nil: he may.
-func (t *Grant) Skill(id string) *Denial {
+// Skill says why the caller may not use a skill for a tenant; nil: he may.
+func (t *Grant) Skill(id, tenant string) *Denial {
 	rs := t.g.skills[id]
 	if len(rs) == 0 {
 		return nil
 	}
 	for _, req := range rs {
-		if len(req) == 0 || t.meets(req) == met {
+		if len(req) == 0 {
+			return nil
+		}
+		if t.meets(req) == met && t.actFor(req, tenant) {
+			t.needed(req)
 			return nil
 		}
 	}
@@ -332,7 +373,7 @@ func (t *Grant) deny(rs []requirement) *Denial {
 	}
 	d := &Denial{Status: http.StatusUnauthorized}
 	switch best {
-	case scoped:
+	case met, scoped: // met, but for another tenant
 		d.Status = http.StatusForbidden
 	case unsure:
 		d.Status = http.StatusServiceUnavailable

@@ -79,7 +79,8 @@ func readHash(text string) (h passwordHash, err error) {
 }
 
 // Passwords verifies users of HTTP Basic. The environment adds to them: A2A_AUTH_ and the scheme's name has
-// "user=hash,user=hash". A password that was right is known again for a minute, since hashing takes long.
+// "user=hash,user=hash". A password that was right is known again for a minute after it was last used, since hashing
+// takes long.
 func Passwords(list ...Password) Verifier { return &passwords{list: list} }
 
 type passwords struct {
@@ -93,6 +94,11 @@ type passwords struct {
 	mu    sync.Mutex
 	right map[[sha256.Size]byte]time.Time // until when
 }
+
+// turnTime is how long a request waits until its password is looked at: so many may guess that there is no end of it.
+const turnTime = 5 * time.Second
+
+var errCrowded = errors.New("too many passwords are being checked")
 
 type user struct {
 	Caller
@@ -142,6 +148,8 @@ func (p *passwords) Verify(ctx context.Context, c Credential) (Caller, error) {
 	if known && p.remembers(mark) {
 		return u.Caller, nil
 	}
+	ctx, cancel := context.WithTimeoutCause(ctx, turnTime, errCrowded)
+	defer cancel()
 	select {
 	case p.slots <- struct{}{}:
 		defer func() { <-p.slots }()
@@ -149,6 +157,9 @@ func (p *passwords) Verify(ctx context.Context, c Credential) (Caller, error) {
 		return Caller{}, &Unavailable{After: time.Second, Err: context.Cause(ctx)}
 	}
 	sum, err := hashPassword(c.Password, u.passwordHash)
+	if spare := p.nobody.iterations - u.iterations; spare > 0 { // nobody sees by the time who is known
+		_, _ = hashPassword(c.Password, passwordHash{iterations: spare, salt: u.salt})
+	}
 	if right := subtle.ConstantTimeCompare(sum, u.sum) == 1; err != nil || !right || !known {
 		return Caller{}, ErrWrong
 	}
@@ -173,5 +184,8 @@ func (p *passwords) remembers(mark [sha256.Size]byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	until, ok := p.right[mark]
-	return ok && p.now().Before(until)
+	if ok = ok && p.now().Before(until); ok {
+		p.right[mark] = p.now().Add(rightFor)
+	}
+	return ok
 }

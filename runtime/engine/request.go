@@ -24,9 +24,13 @@ type Request struct {
 	Tenant  string // which the frame names beside the parameters; "": none
 	Coding  Coding // of events, for operations that are streams
 
-	e    *Engine
-	room int64 // bytes of the answer that are taken from the budget
+	e      *Engine
+	room   int64  // bytes of the answer that are taken from the budget
+	tenant string // for which the caller acts, when that is known
 }
+
+// ActsFor is the tenant for which the caller acts, in a Permit.
+func (r *Request) ActsFor() string { return r.tenant }
 
 // Permit says why the caller may not use a skill, also through a task of it; nil: he may.
 type Permit func(skill string) error
@@ -138,6 +142,7 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 	if r.Caller != nil && !r.Caller.MayActFor(tenant) {
 		return store.Owner{}, runtime.ErrPermissionDenied.With("the caller may not act for this tenant")
 	}
+	r.tenant = tenant
 	return store.Owner{Tenant: tenant, Principal: r.Caller.Principal()}, checkName("tenant", tenant)
 }
 

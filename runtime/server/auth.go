@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -109,7 +110,7 @@ func (s *Server) protect(extended runtime.Card) error {
 	if err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
-	s.access.open = s.access.open || asks
+	s.access.open = s.access.open || demands.Any()
 	if asks, authorities := s.guard.Certificates(); asks {
 		s.access.asksCertificates, s.access.authorities = true, cmp.Or(authorities, s.access.authorities)
 	}
@@ -169,9 +170,10 @@ func (c *Call) authenticate(r *http.Request) *auth.Denial {
 
 // permit says why the caller may not use a skill.
 func (c *Call) permit(skill string) error {
-	if denial := c.grant.Skill(skill); denial != nil {
+	if denial := c.grant.Skill(skill, c.ActsFor()); denial != nil {
 		return denial
 	}
+	c.limit.by(c.grant.Until)
 	return nil
 }
 
@@ -186,13 +188,53 @@ func (s *Server) unidentified(reason error) *auth.Denial {
 	return s.guard.Unidentified(reason)
 }
 
-// LimitStream has a stream end when the credential of its caller has expired: the call's Context does. It returns what
-// lets go of the limit when the call has been answered.
+// LimitStream has a stream end when a credential has expired that its caller needs for it: the call's Context does. It
+// returns what lets go of the limit when the call has been answered.
 func (c *Call) LimitStream() (release func()) {
-	if !c.Op.Stream || c.Caller == nil || c.Caller.Expires.IsZero() {
+	if !c.Op.Stream || c.grant == nil || c.grant.Until.IsZero() && c.Permit == nil {
 		return func() {}
 	}
-	left := c.Caller.Expires.Sub(c.s.core.Now()) + c.s.access.grace
-	c.Context, release = context.WithTimeout(c.Context, left)
-	return release
+	ctx, cancel := context.WithCancel(c.Context)
+	c.Context, c.limit = ctx, &limit{access: &c.s.access, now: c.s.core.Now, cancel: cancel}
+	c.limit.by(c.grant.Until)
+	return c.limit.release
+}
+
+// limit ends a stream in time.
+type limit struct {
+	access *access
+	now    func() time.Time
+	cancel context.CancelFunc
+
+	mu    sync.Mutex
+	at    time.Time   // of the first credential that expires
+	timer *time.Timer // nil: none does
+}
+
+// by has the stream end a while after a time, unless it ends earlier. Zero is never, and nil limits nothing.
+func (l *limit) by(at time.Time) {
+	if l == nil || at.IsZero() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil && !at.Before(l.at) {
+		return
+	}
+	l.stop()
+	l.at, l.timer = at, time.AfterFunc(at.Sub(l.now())+l.access.grace, l.cancel)
+}
+
+// stop forgets when the stream ends. The caller holds mu.
+func (l *limit) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+func (l *limit) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stop()
+	l.cancel()
 }

@@ -381,6 +381,39 @@ func TestAStreamEndsWithItsCredential(t *testing.T) {
 	}
 }
 
+// TestAStreamEndsWithTheCredentialOfItsSkill, also when another one names the caller: as it is begun, and as it is
+// joined.
+func TestAStreamEndsWithTheCredentialOfItsSkill(t *testing.T) {
+	t.Parallel()
+	expires := time.Now().Add(500 * time.Millisecond)
+	short := tokens{"ann": {ID: "ann", Scopes: []string{"run"}, Expires: expires}}
+	card := strings.Replace(authCard, `"securityRequirements":[{"schemes":{"idp":{"list":["use"]}}},`, `"securityRequirements":[`, 1)
+	hang := run("run", func(ctx context.Context, task *server.Task) (string, error) {
+		if err := task.Progress("on it"); err != nil {
+			return "", err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(5 * time.Second):
+		}
+		return "", nil
+	})
+	a := start(t, card, []server.Skill{run("ask", nil), hang}, server.WithStreamGrace(100*time.Millisecond),
+		server.WithAuth(auth.Verifiers{"idp": short, "key": auth.Keys(auth.Key{Caller: "ci", SHA256: auth.HashKey(aKey)})}))
+	both := []string{as("ann"), "X-API-Key: " + aKey}
+	s := a.stream("SendStreamingMessage", message("go", `"metadata":{"skillId":"run"}`), both...)
+	id := str(s.next().result, "task", "id")
+	for _, s := range []*events{s, a.stream("SubscribeToTask", `{"id":"`+id+`"}`, both...)} {
+		s.rest()
+		if late := time.Since(expires); late < 0 || late > 4*time.Second {
+			t.Errorf("it ends %v after the token has expired", late)
+		}
+	}
+	if v := a.rpc("GetTask", `{"id":"`+id+`"}`, "X-API-Key: "+aKey); v.status != 401 {
+		t.Errorf("by the key alone: %d", v.status)
+	}
+}
+
 // TestWhoMayDoWithoutCredentials: an empty requirement lets everybody in, but not with a wrong credential.
 func TestWhoMayDoWithoutCredentials(t *testing.T) {
 	card := strings.Replace(authCard, `{"schemes":{"key":{"list":[]}}}`, `{}`, 1)

@@ -24,6 +24,7 @@ type Call struct {
 	s       *Server
 	counted int64       // bytes of the message that are taken from the server's budget
 	grant   *auth.Grant // nil: nothing was demanded
+	limit   *limit      // of a stream; nil: none
 }
 
 func (s *Server) newCall(ctx context.Context) Call {

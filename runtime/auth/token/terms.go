@@ -27,7 +27,7 @@ func newTerms(s *auth.Setup, issuer string, audience []string) (terms, error) {
 		t.issuer = from
 	}
 	if from := s.Env("_AUDIENCE"); from != "" {
-		t.audience = strings.Split(from, ",")
+		t.audience = strings.FieldsFunc(from, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	if t.issuer == "" {
 		t.issuer = issuerIn(s.Scheme.URL)
