@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -122,7 +123,7 @@ func (e *entry) refused(ctx context.Context, s secrets, status, name string) err
 	return nil
 }
 
-// cardForm is the direction of rows that tell how the card of 1.0 is read, of an agent that demands an API key.
+// cardForm is the direction of rows that tell how the card of 1.0 is read, of an agent that demands a token with a scope.
 const cardForm = "card of 1.0"
 
 // Checks of that.
@@ -186,8 +187,9 @@ func (r *report) admit(ctx context.Context, p *peer, dir string, s *secured) {
 	}
 	if spoken := p.calls[0]; spoken.version == "1.0" {
 		row := row{peer: p.name, direction: cardForm, spoken: spoken}
+		oauth := schemes[slices.IndexFunc(schemes, func(s *scheme) bool { return s.narrow != nil })]
 		for i, check := range []string{specified, asLists} {
-			e := &entry{schemes[0], s.keys, c, s.urls[schemes[0]][i], spoken}
+			e := &entry{oauth, s.keys, c, s.urls[oauth][i], spoken}
 			row.results = append(row.results, desk.Result{Check: check, Fault: faultOf(e.enters(ctx))})
 		}
 		r.add(row)
