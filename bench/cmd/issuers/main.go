@@ -1,4 +1,5 @@
-// Command issuers has an agent check tokens of a real issuer, oidc-provider from npm: JWTs by its keys, and others by asking it.
+// Command issuers has agents check tokens of real issuers: of oidc-provider from npm, JWTs by its keys and others by asking it, and
+// of the example server of zitadel/oidc, which runs in this process.
 package main
 
 import (
@@ -45,6 +46,10 @@ func main() {
 }
 
 func run(ctx context.Context) error {
+	if err := tryZitadel(ctx); err != nil {
+		return fmt.Errorf("%s: %w", zitadel, err)
+	}
+	fmt.Println(zitadel, "tokens: as they must be")
 	issuer, stop, err := start(ctx)
 	if err != nil {
 		return err
@@ -101,7 +106,11 @@ func start(ctx context.Context) (issuer string, stop func(), err error) {
 // try calls an agent with tokens of a kind.
 func try(ctx context.Context, issuer, kind string) error {
 	const base = "https://agent.example/"
-	agent, err := newAgent(issuer, base+kind)
+	verifier := token.JWT(token.Config{Audience: []string{base + kind}})
+	if kind == "opaque" {
+		verifier = token.Introspection(token.IntrospectionConfig{Audience: []string{base + kind}, ClientID: "agent", ClientSecret: "agent-secret"})
+	}
+	agent, err := newAgent(issuer, "app", verifier)
 	if err != nil {
 		return err
 	}
@@ -115,7 +124,7 @@ func try(ctx context.Context, issuer, kind string) error {
 		{"without the agent's scope", base + kind, "run", "ListTasks", 403},
 		{"for somebody else", base + "other/" + kind, "ask run", "ListTasks", 401},
 	} {
-		t, err := obtain(ctx, issuer, c.resource, c.scope)
+		t, err := obtain(ctx, issuer+"/token", c.resource, c.scope, "app")
 		if err != nil {
 			return err
 		}
@@ -131,19 +140,16 @@ func try(ctx context.Context, issuer, kind string) error {
 	return nil
 }
 
-func newAgent(issuer, audience string) (*httptest.Server, error) {
-	verifier := token.JWT(token.Config{Audience: []string{audience}})
-	if strings.HasSuffix(audience, "/opaque") {
-		verifier = token.Introspection(token.IntrospectionConfig{Audience: []string{audience}, ClientID: "agent", ClientSecret: "agent-secret"})
-	}
+// newAgent is one whose caller is a client of an issuer.
+func newAgent(issuer, client string, verifier auth.Verifier) (*httptest.Server, error) {
 	p := a2a.Protocol()
-	c, err := p.DecodeCard([]byte(strings.ReplaceAll(card, "ISSUER", issuer)))
+	c, err := p.DecodeCard([]byte(strings.ReplaceAll(card, "ISSUER", strings.TrimSuffix(issuer, "/"))))
 	if err != nil {
 		return nil, err
 	}
 	says := server.Skill{ID: "run", Name: "Run", Run: func(ctx context.Context, _ *server.Task, _ any) ([]byte, error) {
 		caller := server.CallerFrom(ctx)
-		if want := issuer + "|app|client"; caller.Principal() != want {
+		if want := issuer + "|" + client + "|client"; caller.Principal() != want {
 			return nil, fmt.Errorf("the caller is %s, not %s", caller.Principal(), want)
 		}
 		return []byte("done"), nil
@@ -156,15 +162,18 @@ func newAgent(issuer, audience string) (*httptest.Server, error) {
 	return httptest.NewServer(s), nil
 }
 
-// obtain gets a token by client credentials.
-func obtain(ctx context.Context, issuer, resource, scope string) (string, error) {
-	form := url.Values{"grant_type": {"client_credentials"}, "scope": {scope}, "resource": {resource}}
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, issuer+"/token", strings.NewReader(form.Encode()))
+// obtain gets a token by client credentials. The secret of a client is its name and "-secret".
+func obtain(ctx context.Context, endpoint, resource, scope, client string) (string, error) {
+	form := url.Values{"grant_type": {"client_credentials"}, "scope": {scope}}
+	if resource != "" {
+		form.Set("resource", resource)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, endpoint, strings.NewReader(form.Encode()))
 	if err != nil {
 		return "", err
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	req.SetBasicAuth("app", "app-secret")
+	req.SetBasicAuth(client, client+"-secret")
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
 		return "", err

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http/httptest"
+	"strings"
+
+	"github.com/zitadel/oidc/v3/example/server/exampleop"
+	"github.com/zitadel/oidc/v3/example/server/storage"
+	"github.com/zitadel/oidc/v3/pkg/op"
+
+	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/token"
+)
+
+const zitadel = "zitadel/oidc v3.45.1"
+
+// zitadelAgent is for whom its tokens are.
+const zitadelAgent = "https://agent.example/zitadel"
+
+// tryZitadel calls agents with tokens of the example server of zitadel/oidc. Its name ends with a slash, its JWTs do not say that
+// they are access tokens, and what it says of opaque ones is neither for whom they are nor until when.
+func tryZitadel(ctx context.Context) error {
+	issuer, stop, err := startZitadel()
+	if err != nil {
+		return err
+	}
+	defer stop()
+	audience := []string{zitadelAgent}
+	jwt := token.Config{Issuer: issuer, Audience: audience, Types: []string{"JWT"}}
+	strict, unnamed := jwt, jwt
+	strict.Types, unnamed.Issuer = nil, ""
+	for _, c := range []struct {
+		name, client, scope, method string
+		verifier                    auth.Verifier
+		status                      int
+	}{
+		{"right", jwtClient, "ask run", "SendMessage", token.JWT(jwt), 200},
+		{"without the skill's scope", jwtClient, "ask", "SendMessage", token.JWT(jwt), 403},
+		{"without a claim of scopes", plainClient, "ask run", "ListTasks", token.JWT(jwt), 403},
+		{"for somebody else", strangeClient, "ask run", "ListTasks", token.JWT(jwt), 401},
+		{"of the type that it does not write", jwtClient, "ask run", "ListTasks", token.JWT(strict), 401},
+		{"of an issuer that is another one without the slash", jwtClient, "ask run", "ListTasks", token.JWT(unnamed), 401},
+		{"without audience and expiry", opaqueClient, "ask run", "ListTasks", token.Introspection(token.IntrospectionConfig{
+			Issuer: issuer, Audience: audience, ClientID: "api", ClientSecret: "secret"}), 401},
+	} {
+		agent, err := newAgent(issuer, c.client, c.verifier)
+		if err != nil {
+			return err
+		}
+		t, err := obtain(ctx, issuer+"oauth/token", "", c.scope, c.client)
+		if err == nil {
+			err = call(ctx, agent.URL, c.method, t, c.status)
+		}
+		agent.Close()
+		if err != nil {
+			return fmt.Errorf("%s: %w", c.name, err)
+		}
+	}
+	return nil
+}
+
+// Clients of the example server. Their secrets are those of [obtain].
+const (
+	jwtClient     = "app"     // its tokens are JWTs for the agent, with the claim scope, as an installation has them that adds it
+	plainClient   = "plain"   // the same, without that claim, as the library makes them
+	strangeClient = "strange" // its tokens are for itself, as the example has them
+	opaqueClient  = "opaque"
+)
+
+// startZitadel serves the example server, which by itself listens on all addresses, on this machine alone.
+func startZitadel() (issuer string, stop func(), err error) {
+	storage.RegisterClients(storage.WebClient("api", "secret"))
+	web := httptest.NewUnstartedServer(nil)
+	issuer = "http://" + web.Listener.Addr().String() + "/"
+	kept := &clients{storage.NewStorage(storage.NewUserStore(issuer))}
+	web.Config.Handler = exampleop.SetupServer(issuer, kept, slog.New(slog.DiscardHandler), false)
+	web.Start()
+	return issuer, web.Close, nil
+}
+
+// clients is the example's storage with clients that get tokens by their own credentials.
+type clients struct{ *storage.Storage }
+
+// ClientCredentials finds a client.
+func (c *clients) ClientCredentials(ctx context.Context, id, secret string) (op.Client, error) {
+	example, err := c.Storage.ClientCredentials(ctx, "sid1", "verysecret")
+	if err != nil || secret != id+"-secret" {
+		return nil, errors.Join(errors.New("not a client"), err)
+	}
+	return &machine{example, id}, nil
+}
+
+// ClientCredentialsTokenRequest says for whom the token is.
+func (c *clients) ClientCredentialsTokenRequest(ctx context.Context, id string, scopes []string) (op.TokenRequest, error) {
+	audience := []string{zitadelAgent, "api"} // the latter may ask about it
+	if id == strangeClient {
+		audience = []string{id}
+	}
+	return &tokenRequest{id, audience, scopes}, nil
+}
+
+type tokenRequest struct {
+	subject  string
+	audience []string
+	scopes   []string
+}
+
+func (r *tokenRequest) GetSubject() string    { return r.subject }
+func (r *tokenRequest) GetAudience() []string { return r.audience }
+func (r *tokenRequest) GetScopes() []string   { return r.scopes }
+
+// GetPrivateClaimsFromScopes adds to a JWT.
+func (c *clients) GetPrivateClaimsFromScopes(_ context.Context, _, client string, scopes []string) (map[string]any, error) {
+	if client != jwtClient {
+		return nil, nil
+	}
+	return map[string]any{"scope": strings.Join(scopes, " ")}, nil
+}
+
+// machine is a client that is nobody's.
+type machine struct {
+	op.Client
+	id string
+}
+
+func (m *machine) GetID() string              { return m.id }
+func (m *machine) IsScopeAllowed(string) bool { return true }
+
+func (m *machine) AccessTokenType() op.AccessTokenType {
+	if m.id == opaqueClient {
+		return op.AccessTokenTypeBearer
+	}
+	return op.AccessTokenTypeJWT
+}
