@@ -4,9 +4,9 @@ import "github.com/a2agen/a2agen/runtime"
 
 // What things need in memory beside their content, measured and rounded up.
 const (
-	rowBytes    = 9 << 7 // a task in the index
-	partBytes   = 128    // a part
-	recordBytes = 256    // an event in the log
+	rowBytes    = 1184 // a task in the index
+	partBytes   = 128  // a part
+	recordBytes = 256  // an event in the log
 )
 
 // slack is by how much a task may grow before the index is told: it is not worth a lock for every chunk of text.
