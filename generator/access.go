@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/suggest"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 )
 
 // openAlthough says that the agent is for everybody, although its card demands credentials.
@@ -38,6 +39,7 @@ func verify(c *config.Config, schemes []card.Scheme) (verifiers []*ir.Verifier, 
 		}
 		list.Add(unfit(entry, schemes[i])...)
 	}
+	list.Add(shared(schemes)...)
 	for _, s := range schemes {
 		v := &ir.Verifier{Scheme: s.Name}
 		if i := slices.IndexFunc(c.Auth, func(e config.Verifier) bool { return e.Scheme == s.Name }); i >= 0 {
@@ -54,6 +56,29 @@ func verify(c *config.Config, schemes []card.Scheme) (verifiers []*ir.Verifier, 
 	return verifiers, list
 }
 
+// shared reports two schemes that the agent's environment could not tell apart.
+func shared(schemes []card.Scheme) (list diag.List) {
+	names := schemeNames(schemes)
+	first, second, variable := auth.SharedEnv(names)
+	if variable == "" {
+		return nil
+	}
+	list.Add(diag.Diagnostic{
+		Code: "same-variable", Severity: diag.Error, Pos: schemes[slices.Index(names, second)].Pos, Hint: "name one of them otherwise",
+		Message: fmt.Sprintf("the environment variable %s belongs to both schemes %q and %q", variable, first, second),
+		Related: []diag.Related{{Pos: schemes[slices.Index(names, first)].Pos, Message: "first here"}},
+	})
+	return list
+}
+
+func schemeNames(schemes []card.Scheme) []string {
+	names := make([]string, len(schemes))
+	for i, s := range schemes {
+		names[i] = s.Name
+	}
+	return names
+}
+
 // unverified says that nothing in generated code checks a scheme.
 func unverified(s card.Scheme) diag.Diagnostic {
 	return diag.Diagnostic{
@@ -65,11 +90,7 @@ func unverified(s card.Scheme) diag.Diagnostic {
 
 // knownSchemes is the remedy for an entry of a scheme that is not there.
 func knownSchemes(name string, schemes []card.Scheme) string {
-	names := make([]string, len(schemes))
-	for i, s := range schemes {
-		names[i] = s.Name
-	}
-	if hint := suggest.Key(name, names); hint != "" {
+	if hint := suggest.Key(name, schemeNames(schemes)); hint != "" {
 		return hint
 	}
 	return "declare it under securitySchemes in agent.yaml, or remove the entry"

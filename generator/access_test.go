@@ -45,6 +45,7 @@ securitySchemes:
 skills:
   - {id: list, description: Lists.}
 `
+	const twin = "  bear-er: {mtlsSecurityScheme: {}}\n  bear.er: {mtlsSecurityScheme: {}}\nskills:"
 	hash := strings.Repeat("0", 64)
 	for _, test := range []struct{ name, auth, demands, want string }{
 		{"nothing says whose tokens are good", "", "", `agent.yaml:6:3: warning: generated code cannot check the scheme "bearer", and the server does not start until something does (give it an entry under auth in a2agen.yaml, or a verifier in main.go: server.WithAuth(auth.Verifiers{"bearer": …}))
@@ -61,6 +62,9 @@ a2agen.yaml:1:45: the entry says ca, proxies or callers, which is not how the sc
 `},
 		{"a scheme that is not there", "auth: {bearer: {issuer: \"https://id.example\"}, bearr: {ca: a.pem}}\n", "", `a2agen.yaml:1:48: the card declares no security scheme "bearr" (did you mean "bearer"?)
 `},
+		{"two schemes of one environment variable", "auth: {bearer: {issuer: \"https://id.example\"}}\n", twin, `agent.yaml:8:3: the environment variable A2A_AUTH_BEAR_ER belongs to both schemes "bear-er" and "bear.er" (name one of them otherwise)
+	agent.yaml:7:3: first here
+`},
 		{"a key in the query has no place in gRPC", "auth: {bearer: {issuer: \"https://id.example\"}}\n", "securityRequirements: [{schemes: {query: {}}}, {schemes: {query: {}, key: {}}}]\n",
 			`agent.yaml:9:1: nobody can meet this over gRPC, which has no place for an API key in a query or a cookie (add an alternative with a key in a header or a token, or take GRPC out of bindings in a2agen.yaml)
 `},
@@ -68,7 +72,11 @@ a2agen.yaml:1:45: the entry says ca, proxies or callers, which is not how the sc
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			cfg, list := config.Read(config.File, []byte(test.auth))
-			c, problems := card.Read("agent.yaml", []byte(agent+test.demands), func(string) ([]byte, error) { return nil, fs.ErrNotExist })
+			source := agent + test.demands
+			if test.demands == twin {
+				source = strings.Replace(agent, "skills:", twin, 1)
+			}
+			c, problems := card.Read("agent.yaml", []byte(source), func(string) ([]byte, error) { return nil, fs.ErrNotExist })
 			if list.Add(problems...); len(list) > 0 {
 				t.Fatal(list)
 			}

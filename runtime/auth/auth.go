@@ -11,7 +11,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -86,23 +85,3 @@ type Setup struct {
 	Getenv func(name string) string
 	Now    func() time.Time
 }
-
-// envPrefix begins the names of environment variables with what is secret.
-const envPrefix = "A2A_AUTH_"
-
-// EnvName is the name of an environment variable for the scheme: A2A_AUTH_ and the scheme's name in upper case, with
-// everything but letters and digits as "_", then the suffix.
-func (s *Setup) EnvName(suffix string) string {
-	return envPrefix + strings.Map(func(r rune) rune {
-		switch {
-		case r >= 'a' && r <= 'z':
-			return r - 'a' + 'A'
-		case r >= 'A' && r <= 'Z', r >= '0' && r <= '9':
-			return r
-		}
-		return '_'
-	}, s.Scheme.Name) + suffix
-}
-
-// Env is the value of that variable.
-func (s *Setup) Env(suffix string) string { return strings.TrimSpace(s.Getenv(s.EnvName(suffix))) }

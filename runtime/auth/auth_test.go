@@ -80,13 +80,16 @@ func TestCardsOfAllVersionsSayTheSame(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if got := fmt.Sprint(d.Demanded()); got != "[api cert id o]" {
+			t.Errorf("%s: demanded are %s", version, got)
+		}
 		got := strings.ReplaceAll(fmt.Sprint(d.Schemes, " ", d.Agent, " ", d.Skills), "  ]", " ]")
 		if strings.Join(strings.Fields(got), " ") != strings.Join(strings.Fields(want), " ") {
 			t.Errorf("%s\ngot  %s\nwant %s", version, got, want)
 		}
 	}
 	d, err := auth.ReadCard([]byte(`{"authentication":{"schemes":["Bearer"]}}`)) // 0.1
-	if err != nil || fmt.Sprint(d.Agent) != "[[{Bearer []}]]" || !d.Any() {
+	if err != nil || fmt.Sprint(d.Agent) != "[[{Bearer []}]]" || fmt.Sprint(d.Demanded()) != "[Bearer]" {
 		t.Errorf("0.1: %v %v", d, err)
 	}
 }
@@ -385,6 +388,24 @@ func TestWhatDemandsNothing(t *testing.T) {
 		d, err := auth.ReadCard([]byte(`{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"K"}}},` + demand + `}`))
 		if err != nil || d.Any() != want {
 			t.Errorf("%s: %v %v", demand, d.Any(), err)
+		}
+	}
+}
+
+// TestTheEnvironmentTellsSchemesApart: two schemes that share a variable keep the agent from starting.
+func TestTheEnvironmentTellsSchemesApart(t *testing.T) {
+	for names, want := range map[string]string{
+		"my-key my_key": "A2A_AUTH_MY_KEY", "Key key": "A2A_AUTH_KEY", "é ü": "A2A_AUTH__", "idp idp.issuer": "A2A_AUTH_IDP_ISSUER",
+		"idp-client-secret idp": "A2A_AUTH_IDP_CLIENT_SECRET", "idp idp2 issuer client_id": "",
+	} {
+		vs, schemes := auth.Verifiers{}, []string{}
+		for name := range strings.FieldsSeq(names) {
+			vs[name] = auth.Func(nil)
+			schemes = append(schemes, fmt.Sprintf(`%q:{"mtlsSecurityScheme":{}}`, name))
+		}
+		_, err := newGuard(`{"securitySchemes":{`+strings.Join(schemes, ",")+`}}`, vs, nil)
+		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want+" belongs to both security schemes ") {
+			t.Errorf("%s: %v", names, err)
 		}
 	}
 }

@@ -77,6 +77,17 @@ func (d *Demands) Any() bool {
 	return demanded(d.Agent) || slices.ContainsFunc(slices.Collect(maps.Values(d.Skills)), demanded)
 }
 
+// Demanded are the schemes that requirements name, sorted, also beside an empty one.
+func (d *Demands) Demanded() (names []string) {
+	for _, r := range slices.Concat(append(slices.Collect(maps.Values(d.Skills)), d.Agent)...) {
+		for _, n := range r {
+			names = append(names, n.Scheme)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
 // With adds what an extended card demands beside the public one: for its skills, by its schemes.
 func (d *Demands) With(extended *Demands) *Demands {
 	all := &Demands{
@@ -216,6 +227,18 @@ func (d *Demands) rank(name string) int {
 // index is that of a scheme; -1 if there is none of the name.
 func (d *Demands) index(name string) int {
 	return slices.IndexFunc(d.Schemes, func(s Scheme) bool { return s.Name == name })
+}
+
+// checkEnv refuses schemes that the environment cannot tell apart.
+func (d *Demands) checkEnv() error {
+	names := make([]string, len(d.Schemes))
+	for i, s := range d.Schemes {
+		names[i] = s.Name
+	}
+	if first, second, variable := SharedEnv(names); variable != "" {
+		return fmt.Errorf("%s belongs to both security schemes %q and %q: name one of them otherwise", variable, first, second)
+	}
+	return nil
 }
 
 // check refuses requirements of schemes that the card does not declare.

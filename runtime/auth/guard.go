@@ -55,6 +55,9 @@ func New(d *Demands, vs Verifiers, o Options) (*Guard, error) {
 	g := &Guard{
 		demands: d, skills: map[string][]requirement{}, realm: o.Realm, metadata: o.Metadata, origins: o.Origins,
 	}
+	if err := d.checkEnv(); err != nil {
+		return nil, err
+	}
 	for i, s := range d.Schemes {
 		v := vs[s.Name]
 		if v == nil {

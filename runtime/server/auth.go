@@ -91,14 +91,13 @@ func (s *Server) protect(extended runtime.Card) error {
 		}
 	}
 	s.access.open = s.access.open || os.Getenv(EnvAuth) == "none"
-	asks := len(demands.Agent) > 0 || len(demands.Skills) > 0
+	demanded := demands.Demanded()
 	switch {
 	case s.access.proxied != nil:
 		s.access.open = true
 		return nil
-	case s.access.verifiers == nil && asks:
-		s.logger.Warn("the card demands credentials, and nobody checks them: see server.WithAuth")
-		return nil
+	case s.access.verifiers == nil && len(demanded) > 0:
+		return fmt.Errorf("server: the card demands the security scheme %q, and nothing checks it: see server.WithAuth", demanded[0])
 	case s.access.verifiers == nil:
 		return nil
 	}

@@ -452,6 +452,19 @@ func TestAnAgentDoesNotStartUnlessItCanCheckItsCard(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
+	ofSkill := strings.Replace(authCard, `"securityRequirements":[{"schemes":{"idp":{"list":["use"]}}},{"schemes":{"key":{"list":[]}}}]`, `"securityRequirements":[{}]`, 1)
+	ofNone := strings.Replace(ofSkill, `"securityRequirements":[{"schemes":{"idp":{"list":["run"]}}}]`, `"securityRequirements":[{}]`, 1)
+	for card, fails := range map[string]bool{authCard: true, ofSkill: true, ofNone: false} {
+		for _, opt := range []server.Option{server.WithStreamGrace(0), server.WithoutAuth()} { // which is not for demands
+			s, err := newServerOf(t, card, opt)
+			if err == nil {
+				_ = s.Close()
+			}
+			if said := err != nil && strings.Contains(err.Error(), `the card demands the security scheme "idp", and nothing checks it`); said != fails {
+				t.Errorf("nothing checks %s: %v", card, err)
+			}
+		}
+	}
 	t.Setenv("A2A_AUTH_KEY", "ci="+auth.HashKey(aKey)+", bob="+auth.HashKey("other"))
 	s, err := newServerOf(t, authCard, server.WithAuth(auth.Verifiers{"idp": people, "key": auth.Keys()}))
 	if err != nil {

@@ -35,7 +35,6 @@ func TestAnAgentThatDemandsNothingStaysAtHome(t *testing.T) {
 		open      bool
 	}{
 		"nothing demanded":       {"", "", nil, false},
-		"demanded, not checked":  {demanding, "", nil, false},
 		"demanded and checked":   {demanding, "", keys, true},
 		"nothing will do, too":   {optional, "", keys, false},
 		"WithoutAuth":            {"", "", WithoutAuth(), true},

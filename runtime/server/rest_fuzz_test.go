@@ -25,7 +25,7 @@ func fuzzed03(f *testing.F) *server.Server {
 		f.Fatal(err)
 	}
 	answer := run("desk", func(context.Context, *server.Task) (string, error) { return "x", nil })
-	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{answer}}, server.WithLogger(slog.New(slog.DiscardHandler)))
+	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{answer}}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithProxyIdentity(anybody))
 	if err != nil {
 		f.Fatal(err)
 	}

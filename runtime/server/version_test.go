@@ -43,7 +43,9 @@ func polyglotCard(t *testing.T, versions []string, source string, opts ...server
 		t.Fatal(err)
 	}
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	opts = append([]server.Option{server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(func() time.Time { return noon })}, opts...)
+	opts = append([]server.Option{
+		server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(func() time.Time { return noon }), server.WithProxyIdentity(anybody),
+	}, opts...)
 	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{run("desk", desk)}}, opts...)
 	if err != nil {
 		t.Fatal(err)
@@ -59,6 +61,9 @@ func polyglotCard(t *testing.T, versions []string, source string, opts ...server
 	})
 	return &agent{s, t, h.URL + "/rpc", web}
 }
+
+// anybody takes callers whatever the card demands.
+func anybody(*http.Request) (string, error) { return "", nil }
 
 // desk does what the message says. Resumed, it says what it was told.
 func desk(ctx context.Context, t *server.Task) (string, error) {

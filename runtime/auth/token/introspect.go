@@ -62,11 +62,11 @@ func (v *introspection) Prepare(s *auth.Setup) (err error) {
 		return err
 	}
 	v.terms.skew, v.terms.tenants = cmp.Or(v.Skew, DefaultSkew), v.Tenants
-	v.Endpoint = cmp.Or(s.Env("_INTROSPECTION"), v.Endpoint)
-	v.ClientID, v.ClientSecret = cmp.Or(s.Env("_CLIENT_ID"), v.ClientID), cmp.Or(s.Env("_CLIENT_SECRET"), v.ClientSecret)
+	v.Endpoint = cmp.Or(s.Env(auth.EnvIntrospection), v.Endpoint)
+	v.ClientID, v.ClientSecret = cmp.Or(s.Env(auth.EnvClientID), v.ClientID), cmp.Or(s.Env(auth.EnvClientSecret), v.ClientSecret)
 	if v.ClientID == "" || v.ClientSecret == "" {
-		return errors.New("the agent cannot ask about tokens without a client of its own: set " + s.EnvName("_CLIENT_ID") +
-			" and " + s.EnvName("_CLIENT_SECRET"))
+		return errors.New("the agent cannot ask about tokens without a client of its own: set " + s.EnvName(auth.EnvClientID) +
+			" and " + s.EnvName(auth.EnvClientSecret))
 	}
 	if v.Endpoint != "" {
 		if err := keyset.CheckURL(v.Endpoint, false); err != nil {

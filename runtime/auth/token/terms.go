@@ -23,10 +23,10 @@ type terms struct {
 // newTerms completes what a configuration says by the environment, the card and the agent's address.
 func newTerms(s *auth.Setup, issuer string, audience []string) (terms, error) {
 	t := terms{issuer: issuer, audience: audience, now: s.Now}
-	if from := s.Env("_ISSUER"); from != "" {
+	if from := s.Env(auth.EnvIssuer); from != "" {
 		t.issuer = from
 	}
-	if from := s.Env("_AUDIENCE"); from != "" {
+	if from := s.Env(auth.EnvAudience); from != "" {
 		t.audience = strings.FieldsFunc(from, func(r rune) bool { return r == ',' || r == ' ' })
 	}
 	if t.issuer == "" {
@@ -38,10 +38,10 @@ func newTerms(s *auth.Setup, issuer string, audience []string) (terms, error) {
 	switch {
 	case t.issuer == "":
 		return t, errors.New("nobody says who makes the tokens: set issuer in a2agen.yaml under \"auth\", or " +
-			s.EnvName("_ISSUER"))
+			s.EnvName(auth.EnvIssuer))
 	case len(t.audience) == 0 || slices.Contains(t.audience, ""):
 		return t, errors.New("nobody says for whom tokens have to be: set audience in a2agen.yaml under \"auth\", " +
-			s.EnvName("_AUDIENCE") + ", or the agent's public URL")
+			s.EnvName(auth.EnvAudience) + ", or the agent's public URL")
 	}
 	if err := keyset.CheckURL(t.issuer, false); err != nil {
 		return t, fmt.Errorf("issuer: %w", err)
