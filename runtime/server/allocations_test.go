@@ -6,6 +6,8 @@ package server_test
 
 import (
 	"math"
+	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime/server"
@@ -34,5 +36,25 @@ func TestARequestTakesFewAllocations(t *testing.T) {
 				t.Errorf("a request takes %v allocations, want %v at most", least, c.most)
 			}
 		})
+	}
+}
+
+// TestATaskOfSomebodyElseTakesNoMoreAllocations than one that is not there.
+func TestATaskOfSomebodyElseTakesNoMoreAllocations(t *testing.T) {
+	a := start(t, authCard, waiting(), guards())
+	theirs := str(a.ok("SendMessage", message("run"), as("ann")), "task", "id")
+	cost := func(id string) float64 {
+		least := math.Inf(1)
+		for range 5 {
+			least = min(least, testing.AllocsPerRun(100, func() {
+				r := httptest.NewRequest("POST", "http://localhost/rpc", strings.NewReader(rpcBody("GetTask", `{"id":"`+id+`"}`)))
+				r.Header["A2a-Version"], r.Header["Authorization"] = []string{"1.0"}, []string{"Bearer bob"}
+				a.ServeHTTP(httptest.NewRecorder(), r)
+			}))
+		}
+		return least
+	}
+	if got, want := cost(theirs), cost(strings.Repeat("0", len(theirs))); got != want {
+		t.Errorf("%v, of no task %v", got, want)
 	}
 }

@@ -10,13 +10,16 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // authCard demands a token or a key, and for the skill "run" a token with the scope "run".
@@ -250,6 +253,49 @@ func TestPrincipalsAreApart(t *testing.T) {
 		}
 		if got, e := a.call("ListTasks", `{"pageSize":1,"pageToken":"`+token+`"}`, who); e == nil && at(got, "totalSize") != 0.0 {
 			t.Errorf("%s sees %v by the page token of another", who, got)
+		}
+		if who != "X-API-Key: "+aKey { // who may use none of the skills
+			theirs := a.ok("SendMessage", message("ask", `"contextId":"`+contextID+`","referenceTaskIds":["`+id+`"]`), who)["task"]
+			if text := fmt.Sprint(theirs); strings.Count(text, id) != 1 || str(theirs, "contextId") != contextID { // the reference that was sent
+				t.Errorf("%s refers to a task and a context: %s", who, text)
+			}
+			a.ok("CancelTask", `{"id":"`+str(theirs, "id")+`"}`, who)
+		}
+	}
+}
+
+// TestATaskOfSomebodyElseIsAsMuchWork as one that is not there: the same calls of the store, in the same order.
+func TestATaskOfSomebodyElseIsAsMuchWork(t *testing.T) {
+	var mu sync.Mutex
+	var calls []string
+	a := start(t, authCard, waiting(), guards(), open, server.WithStore(faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+		mu.Lock()
+		defer mu.Unlock()
+		if c.Key.Task != "" { // not what the server does by itself
+			calls = append(calls, c.Op+" for "+c.Key.Owner.Principal)
+		}
+		return faultstore.Fault{}
+	})))
+	theirs := str(a.ok("SendMessage", message("run"), as("ann")), "task", "id")
+	work := func(op each, rest bool) string {
+		mu.Lock()
+		calls = nil
+		mu.Unlock()
+		a.status(op, rest, as("bob"))
+		mu.Lock()
+		defer mu.Unlock()
+		return strings.Join(calls, ", ")
+	}
+	none := strings.Repeat("0", len(theirs))
+	for i, op := range operations(theirs) {
+		if i < 2 {
+			continue
+		}
+		for _, rest := range []bool{false, true} {
+			got, want := work(op, rest), work(operations(none)[i], rest)
+			if got != want || got == "" {
+				t.Errorf("%s rest=%v: %s, of no task %s", op.method, rest, got, want)
+			}
 		}
 	}
 }
@@ -494,6 +540,25 @@ func TestAKeyInTheURLIsSeenByNobodyElse(t *testing.T) {
 			t.Errorf("%s: %d, want %d", query, got, want)
 		}
 	}
+	for _, path := range []string{"/?", "/rpc?", "/none?", server.CardPath + "?", "/healthz?", "/tasks/none?"} {
+		for _, accept := range []string{"text/html", "application/json"} {
+			req, err := http.NewRequestWithContext(t.Context(), "GET", strings.TrimSuffix(a.url, "/rpc")+path+"api+key="+aKey, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			req.Header.Set("Accept", accept)
+			resp, err := a.web.Transport.RoundTrip(req) // without redirects
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			isPage := strings.HasPrefix(resp.Header.Get("Content-Type"), "text/html")
+			if resp.StatusCode/100 == 3 || strings.Contains(fmt.Sprint(resp.Header, string(body)), aKey) || isPage && resp.Header.Get("Referrer-Policy") != "no-referrer" {
+				t.Errorf("%s as %s: %s %v %s", path, accept, resp.Status, resp.Header, body)
+			}
+		}
+	}
 	if resp := a.rest("GET", "/tasks?access_token=x", "", as("ann")); resp.StatusCode != 401 {
 		t.Errorf("a token in header and URL: %s", resp.Status)
 	}
@@ -508,6 +573,7 @@ func TestACookieComesFromThePageItself(t *testing.T) {
 	a := start(t, card, waiting(), guards(), server.WithOrigins("https://trusted.example"))
 	cookie, plain := "Cookie: a=b; sid="+aKey, "A2A-Version: "
 	host := strings.TrimSuffix(strings.TrimPrefix(a.url, "http://"), "/rpc")
+	id := str(a.ok("SendMessage", message("ask"), cookie), "task", "id")
 	for _, c := range []struct {
 		name, verb string
 		header     []string
@@ -521,14 +587,20 @@ func TestACookieComesFromThePageItself(t *testing.T) {
 		{"GET of another origin", "GET", []string{cookie, "Origin: https://evil.example"}, 403},
 		{"GET of the same origin, by an old browser", "GET", []string{cookie, plain, "Origin: http://" + host}, 200},
 		{"GET of a trusted origin", "GET", []string{cookie, plain, "Origin: https://trusted.example", "Sec-Fetch-Site: cross-site"}, 200},
+		{"a stream that any page can open", "STREAM", []string{cookie, plain}, 401},
+		{"a stream for another site", "STREAM", []string{cookie, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: no-cors"}, 403},
+		{"a stream for the same origin", "STREAM", []string{cookie, plain, "Sec-Fetch-Site: same-origin"}, 200},
 		{"POST of JSON", "POST", []string{cookie, plain, "Content-Type: application/json"}, 200},
 		{"POST without a type", "POST", []string{cookie, plain, "Content-Type: "}, 401},
 		{"twice", "GET", []string{cookie + "; sid=x"}, 401},
 		{"wrong", "GET", []string{"Cookie: sid=x"}, 401},
 	} {
 		path, body := "/tasks", ""
-		if c.verb == "POST" {
+		switch c.verb {
+		case "POST":
 			path, body = "/message:send", message("ask")
+		case "STREAM":
+			c.verb, path = "GET", "/tasks/"+id+":subscribe"
 		}
 		resp := a.rest(c.verb, path, body, c.header...)
 		_ = resp.Body.Close()

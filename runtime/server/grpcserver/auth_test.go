@@ -201,3 +201,53 @@ func TestCallsOverNetHTTPStayAtHome(t *testing.T) {
 		}
 	}
 }
+
+// quiet is the skill of authCard.
+func quiet() server.Skill {
+	return run("run", func(context.Context, *server.Task) (string, error) { return "done", nil })
+}
+
+// TestCredentialsAreCheckedBeforeTheMessage: who sends none is answered all the same, over a connection and over net/http.
+func TestCredentialsAreCheckedBeforeTheMessage(t *testing.T) {
+	a := startCard(t, authCard, []server.Skill{quiet()}, guards())
+	c := a.dial()
+	for _, op := range []string{operation(t, "1.0", runtime.RoleSend).GRPC, operation(t, "1.0", runtime.RoleStream).GRPC} {
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		st, err := c.NewStream(ctx, &grpc.StreamDesc{ClientStreams: true, ServerStreams: true}, op)
+		if err == nil {
+			err = st.RecvMsg(&[]byte{})
+		}
+		if grpcstatus.Code(err) != codes.Unauthenticated {
+			t.Errorf("%s: %v", op, err)
+		}
+		cancel()
+	}
+	for token, want := range map[string]string{"": "16", "Bearer wrong": "16", "Bearer ann": "3"} { // there is no message
+		r := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+operation(t, "1.0", runtime.RoleSend).GRPC, strings.NewReader("\x00\x00\x00\x00\x00"))
+		r.Header.Set("Content-Type", "application/grpc")
+		r.Header.Set("Authorization", token)
+		r.ProtoMajor, r.ProtoMinor, r.Proto = 2, 0, "HTTP/2.0"
+		w := httptest.NewRecorder()
+		a.ServeHTTP(w, r)
+		if got := w.Header().Get("Grpc-Status"); got != want {
+			t.Errorf("over net/http, %q: status %q", token, got)
+		}
+	}
+}
+
+// TestMetadataThatAreTooLarge end the call, and nothing else: the next one is answered.
+func TestMetadataThatAreTooLarge(t *testing.T) {
+	a := startCard(t, authCard, []server.Skill{quiet()}, guards())
+	c := a.dial()
+	for _, size := range []int{20 << 10, 1 << 20} {
+		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+strings.Repeat("x", size))
+		_, err := send(ctx, c, operation(t, "1.0", runtime.RoleSend), message("go"))
+		if code := grpcstatus.Code(err); err == nil || size < server.MaxHeader && code != codes.Unauthenticated {
+			t.Errorf("%d bytes: %v", size, err)
+		}
+		ctx = metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer ann")
+		if _, err := send(ctx, c, operation(t, "1.0", runtime.RoleSend), message("go")); err != nil {
+			t.Errorf("after %d bytes: %v", size, err)
+		}
+	}
+}
