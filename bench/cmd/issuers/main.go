@@ -61,6 +61,10 @@ func run(ctx context.Context) error {
 		}
 		fmt.Println(provider, kind, "tokens: as they must be")
 	}
+	if err := tryStory(ctx, issuer); err != nil {
+		return fmt.Errorf("the commands of %s: %w", document, err)
+	}
+	fmt.Println(provider, "as", document, "has it: as it must be")
 	return nil
 }
 
