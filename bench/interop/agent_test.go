@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // What both agents of these tests say, ours and the peer's.
@@ -67,7 +68,7 @@ func serveDesk(t *testing.T, p *runtime.Protocol, capabilities ...string) (*desk
 	s, err := server.New(server.Config{
 		Protocol: p, Card: card,
 		Skills: []server.Skill{{ID: "desk", Name: "Desk", Description: "Answers.", Tags: []string{"travel"}, Run: d.run}},
-	}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithPushTargets("127.0.0.1"))
+	}, server.WithLogger(slog.New(slog.DiscardHandler)), webhooks.Send(), server.WithPushTargets("127.0.0.1"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -251,6 +251,9 @@ func (a *agentPackage) serverOptions() (list []jen.Code) {
 	if a.agent.Telemetry {
 		list = append(list, jen.Qual(serverPath, "WithObserver").Call(observer(a.agent)))
 	}
+	if a.agent.Pushes {
+		list = append(list, jen.Qual(webhooksPath, "Send").Call())
+	}
 	if a.agent.Secured {
 		list = append(list, jen.Qual(serverPath, "WithAuth").Call(jen.Id("verifiers").Call()))
 	}

@@ -29,6 +29,7 @@ const (
 	sqlitePath     = runtimePath + "/store/sqlite"
 	grpcClientPath = clientPath + "/grpcclient"
 	grpcServerPath = serverPath + "/grpcserver"
+	webhooksPath   = serverPath + "/webhooks"
 	clientPath     = runtimePath + "/client"
 	authPath       = runtimePath + "/auth"
 	tokenPath      = authPath + "/token"
@@ -64,6 +65,7 @@ func newFile(path, name string) *jen.File {
 	f.ImportName(runtimePath, "runtime")
 	f.ImportName(wirePath, "wire")
 	f.ImportName(serverPath, "server")
+	f.ImportName(webhooksPath, "webhooks")
 	f.ImportName(authPath, "auth")
 	f.ImportName(tokenPath, "token")
 	f.ImportAlias(clientPath, "rpc")

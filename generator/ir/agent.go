@@ -27,6 +27,8 @@ type Agent struct {
 	Repeats *Repeats `json:"repeats,omitempty"`
 	// Store is the file in which tasks are kept unless somebody says another; "" keeps them in memory.
 	Store string `json:"store,omitempty"`
+	// Pushes: the card says that the agent sends push notifications.
+	Pushes bool `json:"pushes,omitempty"`
 	// RequirementLists: cards are served with security requirements as a2a-go reads them.
 	RequirementLists bool `json:"requirementLists,omitempty"`
 	// Telemetry: the server tells OpenTelemetry of what it does.

@@ -17,7 +17,7 @@ import (
 func Agent(c *card.Card, spoken []Spoken) (*ir.Agent, diag.List) {
 	p := publisher{card: c, spoken: spoken}
 	agent := &ir.Agent{Name: c.Name, Card: p.publish(c.Public())}
-	agent.Bindings = p.offered
+	agent.Bindings, agent.Pushes = p.offered, p.pushes
 	if c.Hides {
 		again := publisher{card: c, spoken: spoken} // its problems are the same
 		agent.Extended, agent.ExtendedScopes = again.publish(c.Private()), c.ExtendedScopes

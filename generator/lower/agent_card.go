@@ -19,6 +19,7 @@ type publisher struct {
 	skills   []*card.Skill // that the card lists
 	spoken   []Spoken
 	offered  []string // bindings that the card offers
+	pushes   bool     // it has push notifications
 	problems diag.List
 }
 
@@ -112,6 +113,7 @@ func (p *publisher) capabilities(n *yaml.Node) {
 			yamlx.Set(caps, "extendedAgentCard", yamlx.NewBool(caps, true))
 		}
 	}
+	p.pushes = yamlx.IsTrue(yamlx.Get(caps, "pushNotifications"))
 	if p.card.Extended {
 		p.extension(caps)
 	}

@@ -24,6 +24,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // agent is a running agent that speaks all there is on one port.
@@ -90,7 +91,7 @@ func startAgent(t *testing.T, name string) *agent {
 		cfg.Skills = append(cfg.Skills, vault)
 	}
 	opts := append([]server.Option{grpcserver.Serve(),
-		server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(newClock()), server.WithPushTargets("127.0.0.1"),
+		server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(newClock()), webhooks.Send(), server.WithPushTargets("127.0.0.1"),
 		server.WithAuth(auth.Verifiers{"bearer": auth.Func(caller)}), server.WithHosts("agent.test"), server.WithOrigins("https://trusted.example"),
 	}, say.opts...)
 	s, err := server.New(cfg, opts...)

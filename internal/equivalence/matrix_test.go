@@ -20,6 +20,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // step is an operation with its request.
@@ -81,7 +82,7 @@ func startGuarded(t *testing.T, s *scheme) *agent {
 		`"tags":["travel"]`, `"tags":["travel"],"securityRequirements":[{"schemes":{"mine":{"list":["work"]}}}]`,
 	).Replace(cardText(p, `{"streaming":true,"pushNotifications":true,"extendedAgentCard":true}`, nil))
 	opts := []server.Option{
-		grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), server.WithPushTargets("127.0.0.1"), server.WithAuth(s.verifiers),
+		grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), webhooks.Send(), server.WithPushTargets("127.0.0.1"), server.WithAuth(s.verifiers),
 	}
 	if s.tls {
 		opts = append(opts, a.secure(t))

@@ -15,6 +15,7 @@ import (
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // polyglot serves an agent of all versions, and returns its URL and the header of the last request.
@@ -44,7 +45,7 @@ func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 	}}
 	own := map[string]server.Operation{"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch)}
 	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{chat}, Operations: own},
-		server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve(), server.WithPushTargets("127.0.0.1"))
+		server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve(), webhooks.Send(), server.WithPushTargets("127.0.0.1"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/push"
 	"github.com/a2agen/a2agen/runtime/push/verify"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // talk is a skill of the real agent: what the first word says.
@@ -71,7 +72,7 @@ func signed(t *testing.T) string {
 		t.Fatal(err)
 	}
 	s, err := server.New(server.Config{Protocol: protocol(), Card: card, Skills: []server.Skill{{ID: "talk", Name: "Talk", Run: talk}}},
-		server.WithPushTargets("127.0.0.1"), server.WithPushSigner(signer), quietAgent)
+		webhooks.Send(), server.WithPushTargets("127.0.0.1"), server.WithPushSigner(signer), quietAgent)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/push"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // weather starts an agent that sends push notifications to this machine, too. Of a project, main.go does this.
@@ -27,7 +28,7 @@ func weather(forecast func(ctx context.Context, t *server.Task) error) (url stri
 		Skills: []server.Skill{{ID: "forecast", Name: "Forecast", Run: func(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 			return nil, forecast(ctx, t)
 		}}},
-	}, server.WithPushTargets("127.0.0.1"), quietAgent)
+	}, webhooks.Send(), server.WithPushTargets("127.0.0.1"), quietAgent)
 	if err != nil {
 		log.Fatal(err)
 	}

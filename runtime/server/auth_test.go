@@ -19,6 +19,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -673,7 +674,7 @@ func TestAHiddenSkillDemandsWhatTheExtendedCardSays(t *testing.T) {
 		{"id":"run"`)] + "]}"
 	s, err := server.New(server.Config{
 		Protocol: a2a.Protocol(), Card: readCard(t, public), Extended: readCard(t, authCard), Skills: skills,
-	}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithURL("https://agent.example"), guards())
+	}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithURL("https://agent.example"), guards(), webhooks.Send())
 	if err != nil {
 		t.Fatal(err)
 	}

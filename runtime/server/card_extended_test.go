@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 const publicSkills = `[{"id":"open","name":"Open","description":"For all.","tags":[]}]`
@@ -61,7 +62,7 @@ func extendedAgentOf(t *testing.T, scopes []string, change *strings.Replacer, op
 		Protocol: p, Card: cardOf(strings.Replace(extendedCard, "DESCRIPTION", "For all.", 1)),
 		Extended: cardOf(strings.Replace(whole, "DESCRIPTION", "For some.", 1)), ExtendedScopes: scopes,
 		Skills: []server.Skill{says("open"), hidden},
-	}, append([]server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}, opts...)...)
+	}, append([]server.Option{server.WithLogger(slog.New(slog.DiscardHandler)), webhooks.Send()}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}

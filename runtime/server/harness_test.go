@@ -20,6 +20,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
@@ -68,7 +69,7 @@ func host(t *testing.T, s *server.Server) *agent {
 func newServer(t testing.TB, card string, skills []server.Skill, opts ...server.Option) *server.Server {
 	t.Helper()
 	quiet := server.WithLogger(slog.New(slog.DiscardHandler))
-	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, card), Skills: skills}, append([]server.Option{quiet}, opts...)...)
+	s, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, card), Skills: skills}, append([]server.Option{quiet, webhooks.Send()}, opts...)...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +81,7 @@ func newServerOf(t testing.TB, card string, opts ...server.Option) (*server.Serv
 	t.Helper()
 	quiet := server.WithLogger(slog.New(slog.DiscardHandler))
 	return server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, card), Skills: []server.Skill{echo()}},
-		append([]server.Option{quiet}, opts...)...)
+		append([]server.Option{quiet, webhooks.Send()}, opts...)...)
 }
 
 // readCard reads a card.

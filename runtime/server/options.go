@@ -23,6 +23,7 @@ type options struct {
 	grpcURL    bool
 	pushTo     []string
 	signer     PushSigner
+	newSender  func(targets []string, s PushSigner) (PushSender, error)
 
 	formerStatuses   bool // errors have the statuses of 1.0.0
 	requirementLists bool // cards have requirements as a2a-go reads them

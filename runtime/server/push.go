@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/webhook"
+	"github.com/a2agen/a2agen/runtime/engine"
 )
 
 // EnvPushTargets is the environment variable whose networks are added to those of [WithPushTargets], separated by
@@ -34,16 +34,36 @@ type PushSigner interface {
 // WithPushSigner signs push notifications, and serves the keys at [runtime.PushKeysPath].
 func WithPushSigner(s PushSigner) Option { return func(o *options) { o.signer = s } }
 
-// newSender makes what sends push notifications.
-func (s *Server) newSender() (*webhook.Sender, error) {
-	targets, err := webhook.ParseTargets(slices.Concat(s.pushTo, strings.Split(os.Getenv(EnvPushTargets), ","))...)
-	if err != nil {
-		return nil, fmt.Errorf("push targets, of WithPushTargets and %s: %w", EnvPushTargets, err)
+// PushSender sends push notifications; package webhooks has one.
+type PushSender interface {
+	engine.Pusher
+	// Close lets go of what is kept open for the next notification.
+	Close()
+}
+
+// WithPushSender has push notifications sent: an agent whose card has the capability needs it. make gets the networks
+// and addresses of [WithPushTargets] and of the environment, and the signer; nil: there is none.
+func WithPushSender(make func(targets []string, s PushSigner) (PushSender, error)) Option {
+	return func(o *options) { o.newSender = make }
+}
+
+// initPush makes what sends push notifications.
+func (s *Server) initPush() (err error) {
+	if s.newSender == nil {
+		return nil
 	}
-	if s.signer == nil {
-		return webhook.New(targets, nil), nil
+	if s.sender, err = s.newSender(slices.Concat(s.pushTo, strings.Split(os.Getenv(EnvPushTargets), ",")), s.signer); err != nil {
+		return fmt.Errorf("push targets, of WithPushTargets and %s: %w", EnvPushTargets, err)
 	}
-	return webhook.New(targets, s.signer), nil
+	s.core.Pusher = s.sender
+	return nil
+}
+
+// closePush lets go of what the sender of push notifications keeps.
+func (s *Server) closePush() {
+	if s.sender != nil {
+		s.sender.Close()
+	}
 }
 
 // serveKeys answers with the keys of the signer.

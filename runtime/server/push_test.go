@@ -21,6 +21,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/push"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -469,6 +470,13 @@ func TestAnAgentThatSignsServesItsKeys(t *testing.T) {
 	}
 }
 
+func TestWhatTheCardPromisesHasToBeSent(t *testing.T) {
+	_, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, pushCard)})
+	if err == nil || !strings.Contains(err.Error(), "webhooks.Send()") {
+		t.Errorf("nothing sends push notifications, and nobody says so: %v", err)
+	}
+}
+
 func TestPushTargetsComeFromTheEnvironmentToo(t *testing.T) {
 	t.Setenv(server.EnvPushTargets, "127.0.0.1/32, ::1")
 	d := receiver(t)
@@ -476,7 +484,7 @@ func TestPushTargetsComeFromTheEnvironmentToo(t *testing.T) {
 	a.ok("SendMessage", with(message("go"), inline(d.URL, "")))
 	d.wait(t, 1)
 	t.Setenv(server.EnvPushTargets, "localhost")
-	if _, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, pushCard)}); err == nil || !strings.Contains(err.Error(), server.EnvPushTargets) {
+	if _, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, pushCard)}, webhooks.Send()); err == nil || !strings.Contains(err.Error(), server.EnvPushTargets) {
 		t.Errorf("a name is taken for a network: %v", err)
 	}
 }

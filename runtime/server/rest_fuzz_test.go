@@ -14,6 +14,7 @@ import (
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // fuzzed03 is an agent of 1.0 and 0.3 that answers at once.
@@ -25,7 +26,7 @@ func fuzzed03(f *testing.F) *server.Server {
 		f.Fatal(err)
 	}
 	answer := run("desk", func(context.Context, *server.Task) (string, error) { return "x", nil })
-	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{answer}}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithProxyIdentity(anybody))
+	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{answer}}, server.WithLogger(slog.New(slog.DiscardHandler)), server.WithProxyIdentity(anybody), webhooks.Send())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // startBoth serves 1.0 and 0.3 over HTTP+JSON at one address, and returns what sends a request without A2A-Version.
@@ -23,7 +24,7 @@ func startBoth(t *testing.T) func(method, path, body string) (int, map[string]an
 		t.Fatal(err)
 	}
 	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{run("desk", desk)}},
-		server.WithLogger(slog.New(slog.DiscardHandler)))
+		server.WithLogger(slog.New(slog.DiscardHandler)), webhooks.Send())
 	if err != nil {
 		t.Fatal(err)
 	}

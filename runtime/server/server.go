@@ -19,7 +19,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
-	"github.com/a2agen/a2agen/runtime/internal/webhook"
 )
 
 // Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives
@@ -41,7 +40,7 @@ type Server struct {
 	origin   *http.CrossOriginProtection
 	names    map[string]bool // hosts under which the agent is reached on its own machine
 	bodies   budget.Budget   // of requests being received
-	sender   *webhook.Sender // of push notifications
+	sender   PushSender      // of push notifications; nil: there is none
 	tasks    tasks           // where they are kept
 	guard    *auth.Guard     // nil: the card's demands are not checked here
 	aboutResource
@@ -69,14 +68,17 @@ func New(cfg Config, opts ...Option) (*Server, error) {
 
 // start makes the engine with what it needs of the world.
 func (s *Server) start(cfg Config) (err error) {
-	if s.sender, err = s.newSender(); err != nil {
+	if err := s.initPush(); err != nil {
 		return err
 	}
-	s.core.Pusher, s.core.Identifies = s.sender, s.access.identifies()
+	s.core.Identifies = s.access.identifies()
 	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
 		return err
 	}
 	s.engine, err = engine.New(cfg, s.core)
+	if err == nil && s.engine.Info().Push && s.sender == nil {
+		return errors.New("the card says that the agent sends push notifications: give the server webhooks.Send()")
+	}
 	return err
 }
 
@@ -270,7 +272,7 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 // Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
 // them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (s *Server) Shutdown(ctx context.Context) error {
-	defer s.sender.Close()
+	defer s.closePush()
 	s.drain()
 	return s.engine.Shutdown(ctx)
 }
@@ -283,7 +285,7 @@ func (s *Server) drain() {
 
 // Close is Shutdown that waits for no handler: those at work are canceled at once.
 func (s *Server) Close() error {
-	defer s.sender.Close()
+	defer s.closePush()
 	s.drain()
 	return s.engine.Close()
 }

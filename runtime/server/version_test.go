@@ -18,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
@@ -45,6 +46,7 @@ func polyglotCard(t *testing.T, versions []string, source string, opts ...server
 	noon := time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 	opts = append([]server.Option{
 		server.WithLogger(slog.New(slog.DiscardHandler)), server.WithClock(func() time.Time { return noon }), server.WithProxyIdentity(anybody),
+		webhooks.Send(),
 	}, opts...)
 	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{run("desk", desk)}}, opts...)
 	if err != nil {

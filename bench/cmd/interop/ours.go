@@ -22,6 +22,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/client/grpcclient"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // served are the versions over bindings that our agent has, called those of our client.
@@ -62,7 +63,7 @@ func newOurDesk(base string) (*server.Server, error) {
 	}
 	skills := []server.Skill{{ID: desk.Skill, Name: "Desk", Run: runDesk}}
 	return server.New(server.Config{Protocol: p, Card: card, Extended: extended, Skills: skills},
-		grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), server.WithPushTargets("127.0.0.1"),
+		grpcserver.Serve(), webhooks.Send(), server.WithLogger(slog.New(slog.DiscardHandler)), server.WithPushTargets("127.0.0.1"),
 		server.WithLimits(server.Limits{Grace: time.Second}),
 		server.WithProxyIdentity(func(*http.Request) (string, error) { return "everybody", nil }))
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/a2agen/a2agen/internal/a2aall"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // startStories starts an agent of all versions in this process that tells webhooks on this machine about its tasks.
@@ -28,7 +29,7 @@ func startStories() (url string, stop func(), err error) {
 		return "", nil, err
 	}
 	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: answer}}},
-		server.WithPushTargets("127.0.0.1"), server.WithLogger(slog.New(slog.DiscardHandler)))
+		webhooks.Send(), server.WithPushTargets("127.0.0.1"), server.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		return "", nil, err
 	}

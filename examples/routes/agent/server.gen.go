@@ -9,6 +9,7 @@ import (
 	"example.com/routes/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // A runtime that this code does not fit does not declare the constant.
@@ -21,6 +22,7 @@ func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	opts = append([]server.Option{webhooks.Send()}, opts...)
 	return server.New(server.Config{
 		Protocol: protocol,
 		Card:     card,

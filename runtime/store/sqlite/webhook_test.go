@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/internal/a2aall"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 const pushCard = `{"name":"Test","description":"for tests","version":"1","supportedInterfaces":[
@@ -43,7 +44,7 @@ func instance(t *testing.T, path string) (*Store, *server.Server) {
 		return nil, w.Close()
 	}}
 	a, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{talk}}, server.WithStore(s),
-		server.WithPushTargets("127.0.0.1"), server.WithLogger(slog.New(slog.DiscardHandler)))
+		webhooks.Send(), server.WithPushTargets("127.0.0.1"), server.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
