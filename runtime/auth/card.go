@@ -195,26 +195,26 @@ func readScheme(name string, c cardScheme) (Scheme, error) {
 func (d *Demands) requirements(c *cardRequirements) (all []Requirement) {
 	for _, written := range c.SecurityRequirements {
 		r := Requirement{}
-		for name, scopes := range written.Schemes {
-			r = append(r, Need{name, scopes.List})
+		for _, name := range slices.SortedFunc(maps.Keys(written.Schemes), d.compare) {
+			r = append(r, Need{name, written.Schemes[name].List})
 		}
 		all = append(all, r)
 	}
 	if len(c.SecurityRequirements) == 0 {
 		for _, written := range c.Security {
 			r := Requirement{}
-			for name, scopes := range written {
-				r = append(r, Need{name, scopes})
+			for _, name := range slices.SortedFunc(maps.Keys(written), d.compare) {
+				r = append(r, Need{name, written[name]})
 			}
 			all = append(all, r)
 		}
 	}
-	for _, r := range all {
-		slices.SortFunc(r, func(a, b Need) int {
-			return cmp.Or(cmp.Compare(d.rank(a.Scheme), d.rank(b.Scheme)), cmp.Compare(a.Scheme, b.Scheme))
-		})
-	}
 	return all
+}
+
+// compare orders schemes of a requirement: first the one that says best who calls.
+func (d *Demands) compare(a, b string) int {
+	return cmp.Or(d.rank(a)-d.rank(b), strings.Compare(a, b))
 }
 
 func (d *Demands) rank(name string) int {

@@ -3,6 +3,7 @@ package engine
 import (
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -50,18 +51,14 @@ func readShape(schema string) (shape, []property) {
 	}
 	root := bundle.resolve(bundle, 0)
 	var ps []property
-	for name, p := range root.Properties {
-		ps = append(ps, property{bundle.resolve(p, 0), name, slices.Contains(root.Required, name)})
-	}
-	slices.SortFunc(ps, func(a, b property) int {
-		if a.required != b.required {
-			if a.required {
-				return -1
+	names := slices.Sorted(maps.Keys(root.Properties))
+	for _, required := range []bool{true, false} {
+		for _, name := range names {
+			if slices.Contains(root.Required, name) == required {
+				ps = append(ps, property{bundle.resolve(root.Properties[name], 0), name, required})
 			}
-			return 1
 		}
-		return strings.Compare(a.name, b.name)
-	})
+	}
 	return root, ps
 }
 
