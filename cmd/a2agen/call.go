@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/signal"
@@ -30,7 +31,7 @@ Exit codes: 0 answered; 1 the task failed, was rejected or canceled, or the agen
 cannot be reached or understood; 3 the task waits for an answer or an authorization; 130 interrupted.`,
 		Example: `  a2agen call . "How will the weather be in Rome?"             # the agent of this project, started by go run .
   a2agen call . --skill forecast --data '{"city": "Rome"}'     # what goes in is checked by the skill's schema
-  a2agen call https://agent.example.com "Plan a trip" --header "Authorization: Bearer $TOKEN"
+  A2A_TOKEN=… a2agen call https://agent.example.com "Plan a trip"      # who calls; --header 'X-API-Key: …' for other schemes
   a2agen call . "hello" --binding GRPC                         # over gRPC, which the card offers beside others
   a2agen call . --task 7d1c "Friday"                           # answer the question of a task
   a2agen call . --task 7d1c                                    # wait for a task; --cancel cancels it
@@ -43,6 +44,7 @@ cannot be reached or understood; 3 the task waits for an answer or an authorizat
 			if len(args) == 2 {
 				o.Text = args[1]
 			}
+			o.Token = cmp.Or(o.Token, token(o.Headers))
 			o.In, o.Out, o.Err = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 			o.Screen = isTerminal(o.Out)
 			o.Asks = isTerminal(o.In) && isTerminal(o.Err)
@@ -65,6 +67,7 @@ cannot be reached or understood; 3 the task waits for an answer or an authorizat
 	f.StringVar(&o.Task, "task", "", "go on with the task of this `id`: answer it, or wait for it without a text")
 	f.BoolVar(&o.Cancel, "cancel", false, "cancel the task of --task")
 	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
+	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host alone; better by "+envToken+", which other users of the machine do not see")
 	f.StringVar(&o.Protocol, "protocol", "", "speak this `version`; default: what the agent's card prefers")
 	f.StringVar(&o.Binding, "binding", "", "call over this `binding`: JSONRPC, HTTP+JSON or GRPC; default: what the agent's card prefers")
 	f.BoolVar(&o.JSON, "json", false, "print the task or message as one line of JSON; with --stream every event")
@@ -77,13 +80,27 @@ cannot be reached or understood; 3 the task waits for an answer or an authorizat
 		"context":  cobra.NoFileCompletions,
 		"task":     cobra.NoFileCompletions,
 		"header":   cobra.NoFileCompletions,
+		"token":    cobra.NoFileCompletions,
 	} {
 		_ = cmd.RegisterFlagCompletionFunc(name, complete) // the flags are those above
 	}
 	return cmd
 }
 
-// sameCall is the command that calls the same agent in the same way. Headers are left out: they hold secrets.
+// envToken is the environment variable with a bearer token for the agent that is called.
+const envToken = "A2A_TOKEN"
+
+// token is that of the environment, unless a header says who calls.
+func token(headers []string) string {
+	for _, h := range headers {
+		if name, _, _ := strings.Cut(h, ":"); strings.EqualFold(name, "Authorization") {
+			return ""
+		}
+	}
+	return strings.TrimSpace(os.Getenv(envToken))
+}
+
+// sameCall is the command that calls the same agent in the same way. Headers and token are left out: they are secret.
 func sameCall(o talk.Options) string {
 	words := []string{"a2agen", "call", shell.Word(o.Target)}
 	if o.Protocol != "" {

@@ -57,7 +57,7 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		broken *rpc.StreamError
 	)
 	say := func(code int, format string, args ...any) error {
-		return &Error{code, errors.New(clean(fmt.Sprintf(format, args...)))}
+		return &Error{code, errors.New(t.hide(clean(fmt.Sprintf(format, args...))))}
 	}
 	switch {
 	case err == nil:
@@ -71,7 +71,7 @@ func (t *talk) failed(ctx context.Context, err error) error {
 	case errors.As(err, &failed):
 		return say(ExitFailed, "%v", failed)
 	case errors.As(err, &status) && status.Status == http.StatusUnauthorized:
-		return say(ExitUnreached, "%v\nprove who you are with --header 'Authorization: Bearer …', or whatever the agent wants", status)
+		return say(ExitUnreached, "%v\nprove who you are with --token, or by A2A_TOKEN, or with --header 'Name: value', as the agent wants", status)
 	case errors.As(err, &agent) && !errors.Is(err, runtime.ErrInvalidAgentResponse):
 		return say(ExitFailed, "the agent refused: %v", agent)
 	case errors.As(err, &broken) && broken.TaskID != "":

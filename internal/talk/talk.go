@@ -28,6 +28,7 @@ type Options struct {
 	Protocol string // the version to speak; "" is what the card prefers
 	Binding  string // over which it is spoken; "" is what the card prefers
 	Headers  []string
+	Token    string // a bearer token, for the host of the agent alone
 
 	Text          string   // "-" reads it from In
 	Data          string   // JSON, @FILE, or "-" to read it from In
@@ -158,13 +159,11 @@ func (t *talk) dial(ctx context.Context) (*rpc.Client, error) {
 	if t.Binding != "" {
 		opts = append(opts, rpc.Prefer(t.Binding))
 	}
-	for _, h := range t.Headers {
-		name, value, ok := strings.Cut(h, ":")
-		if !ok || name == "" || strings.ContainsAny(name, " \t") {
-			return nil, usage("--header %q: write 'Name: value'", h)
-		}
-		opts = append(opts, rpc.DefaultHeader(name, strings.TrimSpace(value)))
+	credentials, err := t.credentials(url)
+	if err != nil {
+		return nil, err
 	}
+	opts = append(opts, credentials...)
 	c, err := rpc.New(ctx, p, url, opts...)
 	if err != nil {
 		return nil, unreached(url, t.Target, err)
@@ -226,7 +225,7 @@ func Bindings() []string {
 // card is what the agent says of itself: with credentials, to those who have them (R23).
 func (t *talk) card(ctx context.Context, c *rpc.Client) *a2awires.AgentCard {
 	public, _ := c.Card().Generated().(*a2awires.AgentCard)
-	if !c.Card().CardInfo().Extended || len(t.Headers) == 0 {
+	if !c.Card().CardInfo().Extended || !t.known() {
 		return public
 	}
 	more := rpc.Method{Role: runtime.RoleExtendedCard, RPC: "GetExtendedAgentCard"}
@@ -407,7 +406,7 @@ func (t *talk) again(more string) string {
 
 // note tells a person something, in the agent's words or ours.
 func (t *talk) note(format string, args ...any) {
-	fmt.Fprintln(t.Err, clean(fmt.Sprintf(format, args...)))
+	fmt.Fprintln(t.Err, t.hide(clean(fmt.Sprintf(format, args...))))
 }
 
 func (t *talk) verbose(format string, args ...any) {

@@ -39,6 +39,9 @@ func (c *Client) choose(card runtime.Card) error {
 		l, err := c.link(i, v)
 		failed = cmp.Or(failed, err)
 		switch {
+		case l != nil && c.strays(l):
+			l.conn.Close()
+			failed = cmp.Or(failed, c.elsewhere(i.URL))
 		case l != nil && c.fits(l):
 			c.version, c.links = v, append(c.links, l)
 		case l != nil:

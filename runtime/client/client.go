@@ -34,12 +34,14 @@ type Client struct {
 	maxResponse, maxEvent int // bytes
 	maxEvents             int
 	endpoint              string
+	oneHost               bool
+	host                  string // at which it stays with oneHost
 }
 
 // New fetches the agent's card (see [FetchCard] for what url may be) and returns a client of the best interface that it speaks: see [Prefer].
 func New(ctx context.Context, p *runtime.Protocol, url string, opts ...Option) (*Client, error) {
 	c := configure(p, opts)
-	c.atHTTPS = strings.HasPrefix(strings.ToLower(url), "https:")
+	c.atHTTPS, c.host = strings.HasPrefix(strings.ToLower(url), "https:"), hostOf(url)
 	card, err := c.fetchCard(ctx, url)
 	if err == nil {
 		err = c.choose(card)

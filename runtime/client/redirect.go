@@ -28,6 +28,8 @@ func (c *Client) guarded(card bool) *http.Client {
 func (c *Client) checkRedirect(req *http.Request, via []*http.Request, card bool) error {
 	first, last := via[0], via[len(via)-1]
 	switch {
+	case c.oneHost:
+		return fmt.Errorf("a redirect is not followed with credentials: if it is right, use %s", printable([]byte(req.URL.Redacted())))
 	case len(via) > maxRedirects:
 		return fmt.Errorf("more than %d redirects", maxRedirects)
 	case first.Method != req.Method:

@@ -46,20 +46,25 @@ func Agent() (url string, stop func(), err error) {
 	return web.URL, func() { _ = s.Close(); web.Close() }, nil // a test that failed may have left tasks
 }
 
-// guard asks for a key below /locked, and serves there what is at the root.
+// guard asks for a key below /locked and for a token below /token, and serves there what is at the root. Who is refused is
+// told what was shown.
 func guard(next http.Handler) http.Handler {
-	locked := http.StripPrefix("/locked", next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		switch {
-		case len(r.URL.Path) < 7 || r.URL.Path[:7] != "/locked":
-			next.ServeHTTP(w, r)
-		case r.Header.Get("X-Key") != "k":
-			w.Header().Set("WWW-Authenticate", "Key")
-			w.WriteHeader(http.StatusUnauthorized)
-		default:
-			locked.ServeHTTP(w, r)
-		}
-	})
+	mux := http.NewServeMux()
+	mux.Handle("/", next)
+	for at, want := range map[string]struct{ header, value, challenge string }{
+		"/locked": {"X-Key", "k", "Key"}, "/token": {"Authorization", "Bearer s3cr-t", "Bearer"},
+	} {
+		free := http.StripPrefix(at, next)
+		mux.HandleFunc(at+"/", func(w http.ResponseWriter, r *http.Request) {
+			if shown := r.Header.Get(want.header); shown != want.value {
+				w.Header().Set("WWW-Authenticate", want.challenge)
+				http.Error(w, "who is "+shown+"?", http.StatusUnauthorized)
+				return
+			}
+			free.ServeHTTP(w, r)
+		})
+	}
+	return mux
 }
 
 // chat does what it is told.

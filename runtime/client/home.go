@@ -1,0 +1,48 @@
+package client
+
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"slices"
+	"strings"
+)
+
+// OneHost keeps what is sent at one host, that of the URL that [New] was given, or of the first interface for [FromCard].
+// Interfaces that the card has elsewhere are not called, nor is one in clear text of a card at https, and no redirect is
+// followed. It is for credentials that are meant for that host alone.
+func OneHost() Option { return func(c *Client) { c.oneHost = true } }
+
+// strays reports whether a link leads to where a client with [OneHost] does not go.
+func (c *Client) strays(l *link) bool {
+	if !c.oneHost {
+		return false
+	}
+	host := hostOf(l.iface.URL)
+	if c.host == "" {
+		c.host = host
+	}
+	return host != c.host || c.atHTTPS && !l.conn.Secure()
+}
+
+// elsewhere is the error of a card all of whose interfaces stray.
+func (c *Client) elsewhere(url string) error {
+	return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: if it is right, use the URL of the agent there",
+		printable([]byte(url)), c.host)
+}
+
+// hostOf is the host of a URL, or of an address without a scheme. What names a resolver of its own is no host.
+func hostOf(address string) string {
+	if scheme, _, found := strings.Cut(address, "://"); found {
+		u, err := url.Parse(address)
+		if err != nil || !slices.Contains([]string{"http", "https", "grpc", "grpcs"}, strings.ToLower(scheme)) {
+			return address
+		}
+		return strings.ToLower(u.Hostname())
+	}
+	address, _, _ = strings.Cut(address, "/")
+	if host, port, err := net.SplitHostPort(address); err == nil && strings.Trim(port, "0123456789") == "" {
+		address = host
+	}
+	return strings.ToLower(strings.Trim(address, "[]"))
+}
