@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// TestAttacksAreHeldByTestsThatAreThere: each line of the list in docs/security.md names some.
+// TestAttacksAreHeldByTestsThatAreThere: each line of the lists in docs/security.md names some.
 func TestAttacksAreHeldByTestsThatAreThere(t *testing.T) {
 	there := map[string]bool{}
 	err := filepath.WalkDir("../..", func(path string, _ fs.DirEntry, err error) error {
@@ -32,22 +32,29 @@ func TestAttacksAreHeldByTestsThatAreThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, list, found := strings.Cut(string(page), "| attack | test |\n|---|---|\n")
-	if !found {
-		t.Fatal("the page has no list")
-	}
-	for line := range strings.Lines(list) {
-		if !strings.HasPrefix(line, "|") {
-			break
+	for _, head := range []string{"| attack | test |\n|---|---|\n", "| document | case | test |\n|---|---|---|\n"} {
+		_, list, found := strings.Cut(string(page), head)
+		if !found {
+			t.Fatalf("the page has no list %q", head)
 		}
-		tests := regexp.MustCompile("`(\\w+\\.Test\\w+)`").FindAllStringSubmatch(line, -1)
-		if len(tests) == 0 {
-			t.Errorf("no test holds %s", line)
-		}
-		for _, m := range tests {
-			if !there[m[1]] {
-				t.Errorf("%s is not there, which is to hold %s", m[1], line)
+		for line := range strings.Lines(list) {
+			if !strings.HasPrefix(line, "|") {
+				break
 			}
+			heldBy(t, line, there)
+		}
+	}
+}
+
+// heldBy: a line names tests, all of which are there.
+func heldBy(t *testing.T, line string, there map[string]bool) {
+	tests := regexp.MustCompile("`(\\w+\\.Test\\w+)`").FindAllStringSubmatch(line, -1)
+	if len(tests) == 0 {
+		t.Errorf("no test holds %s", line)
+	}
+	for _, m := range tests {
+		if !there[m[1]] {
+			t.Errorf("%s is not there, which is to hold %s", m[1], line)
 		}
 	}
 }

@@ -46,6 +46,9 @@ func newTerms(s *auth.Setup, issuer string, audience []string) (terms, error) {
 	if err := keyset.CheckURL(t.issuer, false); err != nil {
 		return t, fmt.Errorf("issuer: %w", err)
 	}
+	if strings.ContainsAny(t.issuer, "?#") { // RFC 8414 §2
+		return t, fmt.Errorf("issuer: %s has a query or a fragment, which no issuer has", t.issuer)
+	}
 	return t, nil
 }
 
