@@ -25,7 +25,7 @@ func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
 		jobs = append(jobs, one(a.operations))
 	}
 	if a.agent.Secured {
-		jobs = append(jobs, one(a.verifiers))
+		jobs = append(jobs, one(a.verifiers), one(a.credentials))
 	}
 	if len(m.Agent.Types) > 0 {
 		jobs = append(jobs, one(func() (output.File, error) {

@@ -34,6 +34,7 @@ const (
 	authPath       = runtimePath + "/auth"
 	tokenPath      = authPath + "/token"
 	otelPath       = runtimePath + "/otel"
+	authtestPath   = authPath + "/authtest"
 	checkPath      = runtimePath + "/check"
 )
 

@@ -36,6 +36,7 @@ var rows = map[string]string{
 	"runtime/store/storetest":   "runtime runtime/store",
 	"runtime/engine":            "runtime runtime/check runtime/internal/budget runtime/observe runtime/store runtime/wire",
 	"runtime/auth":              "runtime",
+	"runtime/auth/authtest":     "runtime runtime/auth runtime/client runtime/server",
 	"runtime/auth/token":        "runtime/auth runtime/internal/keyset runtime/wire",
 	"runtime/server":            "runtime runtime/auth runtime/engine runtime/internal/budget runtime/observe runtime/sse runtime/store runtime/wire",
 	"runtime/server/grpcserver": "runtime runtime/engine runtime/server runtime/wire",

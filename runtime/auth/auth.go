@@ -85,3 +85,11 @@ type Setup struct {
 	Getenv func(name string) string
 	Now    func() time.Time
 }
+
+// TokenForm is how tokens are made that a verifier takes, beside what every token says: for tests that make some. A
+// verifier of tokens that an issuer makes has a method TokenForm() TokenForm.
+type TokenForm struct {
+	Type, Algorithm string // of a JWT: "at+jwt", "ES256"
+	Tenants         string // the claim with the tenants that the caller may act for; "": there is none
+	Opaque          bool   // it says nothing itself: the issuer is asked
+}

@@ -2,15 +2,21 @@ package auth_test
 
 import (
 	"context"
+	"crypto/pbkdf2"
+	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
 )
 
@@ -406,6 +412,59 @@ func TestTheEnvironmentTellsSchemesApart(t *testing.T) {
 		_, err := newGuard(`{"securitySchemes":{`+strings.Join(schemes, ",")+`}}`, vs, nil)
 		if (err == nil) != (want == "") || err != nil && !strings.HasPrefix(err.Error(), want+" belongs to both security schemes ") {
 			t.Errorf("%s: %v", names, err)
+		}
+	}
+}
+
+// TestTheEnvironmentSaysWhatHoldersMayDo: keys, users and certificates that the environment lists have scopes and tenants
+// as those of a2agen.yaml.
+func TestTheEnvironmentSaysWhatHoldersMayDo(t *testing.T) {
+	ca := testcert.NewAuthority(t)
+	const rounds = "pbkdf2-sha256$100000$c2FsdHNhbHQ$"
+	schemes := `{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"x-key"}},
+		"b":{"httpAuthSecurityScheme":{"scheme":"basic"}},"m":{"mtlsSecurityScheme":{}}}}`
+	vs := func() auth.Verifiers {
+		return auth.Verifiers{
+			"k": auth.Keys(), "b": auth.Passwords(), "m": auth.Certificates(auth.CertificateConfig{CAFile: "of a2agen.yaml"}),
+		}
+	}
+	const rights = "?scope=read&scope=a%2Cb&tenant=acme"
+	sum, err := pbkdf2.Key(sha256.New, "open sesame", []byte("saltsalt"), 100_000, sha256.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	env := map[string]string{
+		"A2A_AUTH_K": "bob=" + auth.HashKey("other") + ", ci=" + auth.HashKey("open sesame") + rights,
+		"A2A_AUTH_B": "ada=" + rounds + base64.RawStdEncoding.EncodeToString(sum) + rights,
+		"A2A_AUTH_M": "dns:ci.example" + rights, "A2A_TLS_CLIENT_CA": ca.File(),
+	}
+	g, err := newGuard(schemes, vs(), env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	state := &tls.ConnectionState{PeerCertificates: []*x509.Certificate{ca.Client(nil).Leaf}}
+	for want, r := range map[string]*http.Request{
+		"k|ci":             request("X-Key: open sesame"),
+		"b|ada":            request("Authorization: Basic " + base64.StdEncoding.EncodeToString([]byte("ada:open sesame"))),
+		"m|dns:ci.example": withCertificates(request(), state),
+	} {
+		grant, denial := g.Check(r)
+		if denial != nil {
+			t.Errorf("%s: %v", want, denial)
+			continue
+		}
+		c := grant.Caller
+		if c.Principal() != want || !slices.Equal(c.Scopes, []string{"read", "a,b"}) || !slices.Equal(c.Tenants, []string{"acme"}) {
+			t.Errorf("%+v, want %s with its rights", c, want)
+		}
+	}
+	for name, wrong := range map[string]string{
+		"A2A_AUTH_K": "ci=s3cret?scopes=read", "A2A_AUTH_B": "ada?scope=s3cret", "A2A_AUTH_M": "dns:ci.example=s3cret",
+	} {
+		broken := maps.Clone(env)
+		broken[name] = wrong
+		if _, err := newGuard(schemes, vs(), broken); err == nil || !strings.Contains(err.Error(), name) || strings.Contains(err.Error(), "s3cret") {
+			t.Errorf("%s=%s: %v", name, wrong, err)
 		}
 	}
 }

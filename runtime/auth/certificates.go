@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"crypto/x509"
@@ -21,7 +22,7 @@ const EnvClientCA = "A2A_TLS_CLIENT_CA"
 
 // CertificateConfig says which client certificates are taken.
 type CertificateConfig struct {
-	CAFile string // of the authorities, in PEM; "": the environment's A2A_TLS_CLIENT_CA
+	CAFile string // of the authorities, in PEM; the environment's A2A_TLS_CLIENT_CA takes its place
 	// Proxies are the networks of proxies that end TLS and say in the header Client-Cert (RFC 9440) whose certificate they
 	// were given: "10.1.2.3", "10.1.0.0/16". They remove the header of others. A proxy is never a caller itself.
 	Proxies []string
@@ -37,7 +38,8 @@ type CertificateCaller struct {
 	Tenants []string // for which the caller may act; nil: for any
 }
 
-// Certificates verifies client certificates.
+// Certificates verifies client certificates. The environment adds to the callers: A2A_AUTH_ and the scheme's name has
+// "dns:ci.example.com,uri:spiffe://example.com/ci", with rights as for [Keys].
 func Certificates(c CertificateConfig) Verifier { return &certificates{config: c} }
 
 type certificates struct {
@@ -58,10 +60,7 @@ const (
 )
 
 func (v *certificates) Prepare(s *Setup) error {
-	file := v.config.CAFile
-	if file == "" {
-		file = s.Getenv(EnvClientCA)
-	}
+	file := cmp.Or(s.Getenv(EnvClientCA), v.config.CAFile)
 	if file == "" {
 		return errors.New("no authority for client certificates is named: set " + EnvClientCA + " to a file in PEM")
 	}
@@ -73,10 +72,13 @@ func (v *certificates) Prepare(s *Setup) error {
 		return err
 	}
 	v.now, v.good, v.callers = s.Now, map[[sha256.Size]byte]time.Time{}, map[string]CertificateCaller{}
-	for _, c := range v.config.Callers {
+	callers, err := fromEnv(s, v.config.Callers, func(h holder) (CertificateCaller, bool) {
+		return CertificateCaller{ID: h.name, Scopes: h.scopes, Tenants: h.tenants}, h.secret == ""
+	})
+	for _, c := range callers {
 		v.callers[c.ID] = c
 	}
-	return nil
+	return err
 }
 
 // ClientCAs are the authorities, for the configuration of TLS.

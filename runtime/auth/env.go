@@ -1,21 +1,27 @@
 package auth
 
-import "strings"
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+)
 
 // envPrefix begins the names of environment variables with what is secret.
 const envPrefix = "A2A_AUTH_"
 
-// What follows the scheme's name in variables with the settings of tokens. A variable of the name alone has keys or
-// passwords.
+// What follows the scheme's name in variables with the settings of tokens. A variable of the name alone has keys,
+// passwords or holders of certificates.
 const (
 	EnvIssuer        = "_ISSUER"
 	EnvAudience      = "_AUDIENCE"
+	EnvKeySet        = "_JWKS"
 	EnvIntrospection = "_INTROSPECTION"
 	EnvClientID      = "_CLIENT_ID"
 	EnvClientSecret  = "_CLIENT_SECRET"
 )
 
-var envSuffixes = []string{"", EnvIssuer, EnvAudience, EnvIntrospection, EnvClientID, EnvClientSecret}
+var envSuffixes = []string{"", EnvIssuer, EnvAudience, EnvKeySet, EnvIntrospection, EnvClientID, EnvClientSecret}
 
 // envName is A2A_AUTH_ and the scheme's name in upper case, with everything but letters and digits as "_", then the
 // suffix.
@@ -52,3 +58,45 @@ func (s *Setup) EnvName(suffix string) string { return envName(s.Scheme.Name, su
 
 // Env is the value of that variable.
 func (s *Setup) Env(suffix string) string { return strings.TrimSpace(s.Getenv(s.EnvName(suffix))) }
+
+// holder is who has a credential, as the environment lists it.
+type holder struct {
+	name, secret    string // of a certificate there is the name alone
+	scopes, tenants []string
+}
+
+// fromEnv adds to a list what the environment's variable of a scheme has: "name=secret", separated by commas, each with
+// the rights of its holder behind it: "?scope=read&scope=write&tenant=acme".
+func fromEnv[T any](s *Setup, list []T, read func(h holder) (T, bool)) ([]T, error) {
+	list = list[:len(list):len(list)]
+	text := s.Env("")
+	if text == "" {
+		return list, nil
+	}
+	for entry := range strings.SplitSeq(text, ",") {
+		h, err := readHolder(strings.TrimSpace(entry))
+		one, ok := read(h)
+		if err != nil || !ok { // which does not say what is there: it may be secret
+			return nil, fmt.Errorf("%s is not of the form \"name=hash,name=hash\", with \"?scope=…&tenant=…\" behind a hash", s.EnvName(""))
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// readHolder reads an entry of the environment's.
+func readHolder(entry string) (h holder, err error) {
+	entry, query, _ := strings.Cut(entry, "?")
+	rights, err := url.ParseQuery(query)
+	if err != nil {
+		return h, err
+	}
+	h.name, h.secret, _ = strings.Cut(entry, "=")
+	h.scopes, h.tenants = rights["scope"], rights["tenant"]
+	for name := range rights {
+		if name != "scope" && name != "tenant" {
+			return h, errors.New("it has a right that is none")
+		}
+	}
+	return h, nil
+}

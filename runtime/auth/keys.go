@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strings"
 )
 
 // Key is an API key, or another token that is known as a whole, which a caller has.
@@ -24,7 +23,8 @@ func HashKey(key string) string {
 }
 
 // Keys verifies keys by their hashes. The environment adds to them: A2A_AUTH_ and the scheme's name has
-// "caller=hash,caller=hash".
+// "caller=hash,caller=hash", with "?scope=read&tenant=acme" behind a hash where the caller has scopes or may act for some
+// tenants only.
 func Keys(list ...Key) Verifier { return &keys{list: list} }
 
 type keys struct {
@@ -35,7 +35,9 @@ type keys struct {
 }
 
 func (k *keys) Prepare(s *Setup) error {
-	list, err := fromEnv(s, k.list, func(caller, hash string) Key { return Key{Caller: caller, SHA256: hash} })
+	list, err := fromEnv(s, k.list, func(h holder) (Key, bool) {
+		return Key{Caller: h.name, SHA256: h.secret, Scopes: h.scopes, Tenants: h.tenants}, h.secret != ""
+	})
 	if err != nil {
 		return err
 	}
@@ -66,21 +68,4 @@ func (k *keys) Verify(_ context.Context, c Credential) (Caller, error) {
 		return Caller{}, ErrWrong
 	}
 	return caller, nil
-}
-
-// fromEnv adds to a list what the environment's variable of a scheme has: "name=secret", separated by commas.
-func fromEnv[T any](s *Setup, list []T, read func(name, secret string) T) ([]T, error) {
-	list = list[:len(list):len(list)]
-	text := s.Env("")
-	if text == "" {
-		return list, nil
-	}
-	for pair := range strings.SplitSeq(text, ",") {
-		name, secret, ok := strings.Cut(strings.TrimSpace(pair), "=")
-		if !ok {
-			return nil, fmt.Errorf("%s is not of the form \"name=hash,name=hash\"", s.EnvName("")) // not what it has
-		}
-		list = append(list, read(name, secret))
-	}
-	return list, nil
 }

@@ -79,8 +79,8 @@ func readHash(text string) (h passwordHash, err error) {
 }
 
 // Passwords verifies users of HTTP Basic. The environment adds to them: A2A_AUTH_ and the scheme's name has
-// "user=hash,user=hash". A password that was right is known again for a minute after it was last used, since hashing
-// takes long.
+// "user=hash,user=hash", with rights as for [Keys]. A password that was right is known again for a minute after it was
+// last used, since hashing takes long.
 func Passwords(list ...Password) Verifier { return &passwords{list: list} }
 
 type passwords struct {
@@ -112,7 +112,9 @@ const (
 )
 
 func (p *passwords) Prepare(s *Setup) error {
-	list, err := fromEnv(s, p.list, func(name, hash string) Password { return Password{User: name, Hash: hash} })
+	list, err := fromEnv(s, p.list, func(h holder) (Password, bool) {
+		return Password{User: h.name, Hash: h.secret, Scopes: h.scopes, Tenants: h.tenants}, h.secret != ""
+	})
 	if err != nil {
 		return err
 	}

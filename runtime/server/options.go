@@ -1,6 +1,7 @@
 package server
 
 import (
+	"context"
 	"log/slog"
 	"time"
 
@@ -24,6 +25,7 @@ type options struct {
 	pushTo     []string
 	signer     PushSigner
 	newSender  func(targets []string, s PushSigner) (PushSender, error)
+	handler    func(context.Context, *Task) error // in the place of the skills'; nil: theirs
 
 	formerStatuses   bool // errors have the statuses of 1.0.0
 	requirementLists bool // cards have requirements as a2a-go reads them
@@ -55,6 +57,12 @@ func WithStore(s store.Store) Option { return func(o *options) { o.core.Store = 
 // InMemory keeps tasks in memory, whatever a2agen.yaml says: for tests.
 func InMemory() Option {
 	return func(o *options) { o.core.Store = store.NewMemory(store.MemoryLimits{}) }
+}
+
+// WithHandler has every skill do this in the place of its own handler, whatever its input is: for tests of what comes
+// before the handlers.
+func WithHandler(f func(context.Context, *Task) error) Option {
+	return func(o *options) { o.handler = f }
 }
 
 // WithLimits sets limits; zero fields keep their defaults.

@@ -75,11 +75,27 @@ func (s *Server) start(cfg Config) (err error) {
 	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
 		return err
 	}
+	cfg.Skills = s.handled(cfg.Skills)
 	s.engine, err = engine.New(cfg, s.core)
 	if err == nil && s.engine.Info().Push && s.sender == nil {
 		return errors.New("the card says that the agent sends push notifications: give the server webhooks.Send()")
 	}
 	return err
+}
+
+// handled are the skills with the handler that stands in for theirs, if there is one.
+func (s *Server) handled(skills []Skill) []Skill {
+	if s.handler == nil {
+		return skills
+	}
+	run := func(ctx context.Context, t *Task, _ any) ([]byte, error) { return nil, s.handler(ctx, t) }
+	others := make([]Skill, len(skills))
+	for i, sk := range skills {
+		others[i] = Skill{
+			ID: sk.ID, Name: sk.Name, Description: sk.Description, Tags: sk.Tags, Examples: sk.Examples, Hidden: sk.Hidden, Run: run,
+		}
+	}
+	return others
 }
 
 // init makes of the configuration what requests need.

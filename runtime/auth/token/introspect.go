@@ -56,6 +56,11 @@ const (
 // Issuer is who makes the tokens.
 func (v *introspection) Issuer() string { return v.terms.issuer }
 
+// TokenForm is how the tokens are made that are taken.
+func (v *introspection) TokenForm() auth.TokenForm {
+	return auth.TokenForm{Opaque: true, Tenants: v.IntrospectionConfig.Tenants}
+}
+
 // Prepare completes the configuration. It does not ask the issuer, which may start later.
 func (v *introspection) Prepare(s *auth.Setup) (err error) {
 	if v.terms, err = newTerms(s, v.IntrospectionConfig.Issuer, v.Audience); err != nil {

@@ -17,7 +17,7 @@ import (
 )
 
 // Config says which tokens are taken. The environment has a say in it, for the scheme's name in the card:
-// A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE (several with commas between them).
+// A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE (several with commas between them), _JWKS (Keys).
 type Config struct {
 	// Issuer is who makes the tokens, letter for letter as they have it. "" is what the scheme in the card says.
 	Issuer string
@@ -61,6 +61,18 @@ type jwt struct {
 // Issuer is who makes the tokens.
 func (v *jwt) Issuer() string { return v.terms.issuer }
 
+// TokenForm is how the tokens are made that are taken.
+func (v *jwt) TokenForm() auth.TokenForm {
+	form := auth.TokenForm{Type: defaultTypes[0], Algorithm: algorithms[0].name, Tenants: v.Config.Tenants}
+	if len(v.Types) > 0 {
+		form.Type = v.Types[0]
+	}
+	if len(v.Algorithms) > 0 && !slices.Contains(v.Algorithms, form.Algorithm) {
+		form.Algorithm = v.Algorithms[0]
+	}
+	return form
+}
+
 // Prepare completes the configuration. It does not ask the issuer, which may start later.
 func (v *jwt) Prepare(s *auth.Setup) (err error) {
 	if v.terms, err = newTerms(s, v.Config.Issuer, v.Audience); err != nil {
@@ -81,7 +93,7 @@ func (v *jwt) Prepare(s *auth.Setup) (err error) {
 			return fmt.Errorf("%q is no algorithm of signatures with public keys, or one that nobody should take", name)
 		}
 	}
-	v.issuer = issuer{name: v.terms.issuer, keys: v.Keys, http: keyset.NoRedirects(v.HTTP)}
+	v.issuer = issuer{name: v.terms.issuer, keys: cmp.Or(s.Env(auth.EnvKeySet), v.Keys), http: keyset.NoRedirects(v.HTTP)}
 	if v.issuer.keys != "" {
 		if err := keyset.CheckURL(v.issuer.keys, false); err != nil {
 			return err

@@ -448,6 +448,7 @@ func TestWhatATokenVerifierNeeds(t *testing.T) {
 		"issuer by http":  {token.Config{Issuer: "http://idp.example"}, nil, "use https"},
 		"issuer at home":  {token.Config{Issuer: "http://127.0.0.1:8080"}, nil, ""},
 		"keys by http":    {token.Config{Issuer: idp, Keys: "http://idp.example/keys"}, nil, "use https"},
+		"other keys":      {token.Config{Issuer: idp, Keys: "http://idp.example/keys"}, map[string]string{"A2A_AUTH_MY_IDP_JWKS": "https://idp.example/keys"}, ""},
 		"HS256":           {token.Config{Issuer: idp, Algorithms: []string{"HS256"}}, nil, `"HS256" is no algorithm`},
 		"none":            {token.Config{Issuer: idp, Algorithms: []string{"none"}}, nil, `"none" is no algorithm`},
 		"another of ours": {token.Config{Issuer: idp, Algorithms: []string{"EdDSA"}}, nil, ""},

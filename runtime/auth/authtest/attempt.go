@@ -1,0 +1,149 @@
+package authtest
+
+import (
+	"crypto/rand"
+	"encoding/json"
+	"slices"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/client"
+)
+
+// attempt is one thing to try.
+type attempt struct {
+	name    string
+	op      *runtime.Operation
+	request any // the generated one
+}
+
+// The push configuration of the test. Its address is one that nobody has (RFC 5737).
+const (
+	pushID   = "authtest"
+	pushHost = "192.0.2.1"
+)
+
+// message is an attempt to send a message, to a task if one is named.
+func (x *trial) message(task string) attempt {
+	for _, op := range x.operations() {
+		if op.Role == runtime.RoleSend {
+			return x.sending(op, task)
+		}
+	}
+	x.t.Fatalf("A2A %s has no operation that sends a message", x.version.Name)
+	return attempt{}
+}
+
+func (x *trial) sending(op *runtime.Operation, task string) attempt {
+	name := op.RPC
+	if task != "" {
+		name += " to the task"
+	} else if x.version.Rules.ClientIDs {
+		task = rand.Text()
+	}
+	skill, _ := json.Marshal(map[string]string{"skillId": x.skill}) // texts always encode
+	message := x.Protocol.NewMessage(runtime.MessageData{
+		MessageInfo: runtime.MessageInfo{ID: rand.Text(), TaskID: task, User: true, Metadata: skill},
+		Parts:       client.Say("hello"),
+	})
+	return attempt{name, op, x.Protocol.NewSend(runtime.SendRequest{Message: message})}
+}
+
+// attempts is all that there is to try, with a task and without one.
+func (x *trial) attempts(task string) (all []attempt) {
+	for _, op := range x.operations() {
+		if op.Role == runtime.RoleSend || op.Role == runtime.RoleStream {
+			all = append(all, x.sending(op, ""))
+		}
+	}
+	all = append(all, x.pick(task, runtime.RoleList, runtime.RoleExtendedCard, runtime.RoleOther)...)
+	return append(all, x.about(task)...)
+}
+
+// about is all that there is to try with a task. What ends it comes last.
+func (x *trial) about(task string) (all []attempt) {
+	for _, op := range x.operations() {
+		if op.Role == runtime.RoleSend || op.Role == runtime.RoleStream {
+			all = append(all, x.sending(op, task))
+		}
+	}
+	return append(all, x.pick(task, runtime.RoleGet, runtime.RoleSubscribe,
+		runtime.RolePushCreate, runtime.RolePushGet, runtime.RolePushList, runtime.RolePushDelete, runtime.RoleCancel)...)
+}
+
+// ends reports whether an attempt undoes what others have made.
+func (a attempt) ends() bool {
+	return a.op.Role == runtime.RolePushDelete || a.op.Role == runtime.RoleCancel
+}
+
+// pick makes attempts of operations with roles, in that order.
+func (x *trial) pick(task string, roles ...runtime.Role) (all []attempt) {
+	for _, role := range roles {
+		for _, op := range x.operations() {
+			if op.Role != role {
+				continue
+			}
+			if request := x.request(op, task); request != nil {
+				all = append(all, attempt{op.RPC, op, request})
+			}
+		}
+	}
+	return all
+}
+
+// operations are those that the version has over the binding.
+func (x *trial) operations() []*runtime.Operation { return x.version.Over(x.binding).Operations }
+
+// request makes the request of an operation for a task; nil for one that takes more than is known here.
+func (x *trial) request(op *runtime.Operation, task string) any {
+	switch p := x.Protocol; op.Role {
+	case runtime.RoleGet, runtime.RoleCancel, runtime.RoleSubscribe:
+		return p.NewTaskRequest(op.Role, runtime.TaskRequest{ID: task})
+	case runtime.RolePushCreate:
+		return p.NewPushConfig("", task, runtime.PushConfig{ID: pushID, URL: "https://" + pushHost})
+	case runtime.RolePushGet, runtime.RolePushDelete:
+		return x.read(op, func(v any) bool {
+			r, ok := v.(*runtime.PushRequest)
+			return ok && r.TaskID == task && r.Config.ID == pushID
+		}, map[string]string{"taskId": task, "id": pushID}, map[string]string{"id": task, "pushNotificationConfigId": pushID})
+	case runtime.RolePushList:
+		return x.read(op, func(v any) bool {
+			r, ok := v.(*runtime.PushRequest)
+			return ok && r.TaskID == task
+		}, map[string]string{"taskId": task}, map[string]string{"id": task})
+	}
+	return x.read(op, func(any) bool { return true }, nil)
+}
+
+// read reads a request as JSON-RPC has it, in the first of some spellings, as of several versions, that means what it
+// should.
+func (x *trial) read(op *runtime.Operation, fits func(any) bool, spellings ...map[string]string) any {
+	own := slices.IndexFunc(x.version.Operations, func(o *runtime.Operation) bool {
+		return o.Role == op.Role && o.RPC == op.RPC
+	})
+	if own < 0 {
+		return nil
+	}
+	for _, s := range spellings {
+		text := []byte("{}")
+		if s != nil {
+			text, _ = json.Marshal(s)
+		}
+		if v, err := x.version.Operations[own].Decode(text); err == nil && fits(v) {
+			return source(v)
+		}
+	}
+	return nil
+}
+
+// source is the generated request of which v is the neutral form.
+func source(v any) any {
+	switch r := v.(type) {
+	case *runtime.ListRequest:
+		return r.Source
+	case *runtime.PushRequest:
+		return r.Source
+	case *runtime.TaskRequest:
+		return r.Source
+	}
+	return v
+}

@@ -1,0 +1,141 @@
+// Package authtest holds an agent to what its card demands of callers: for tests. [Run] reads the demands out of the
+// card, makes credentials for every security scheme, and tries each operation over each binding and version without
+// credentials, with wrong ones, with somebody else's and with the right ones.
+//
+// What the skills do does not matter, and is not called: a handler of the test's own stands in for theirs.
+package authtest
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"log/slog"
+	"net"
+	"slices"
+	"testing"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// Agent is what is tried.
+type Agent struct {
+	Protocol *runtime.Protocol
+	Cards    []string // as JSON: the public one, and the extended one if there is one
+	// Verifiers are those that NewServer has for the card's schemes. They get credentials by the environment. A scheme
+	// without one has a verifier of its author's own, for which another one stands in.
+	Verifiers auth.Verifiers
+	// NewServer makes the agent's server, with options beside its own.
+	NewServer func(opts ...server.Option) (*server.Server, error)
+	// GRPC makes the binding for calls over gRPC; nil for an agent that is not reached so.
+	GRPC func(*tls.Config) client.Binding
+}
+
+// Run tries the agent. It sets environment variables, so that the test cannot be a parallel one.
+func Run(t *testing.T, a Agent) {
+	t.Helper()
+	h := newHost(t, &a)
+	tried := false
+	for _, f := range h.faces() {
+		t.Run(f.binding+" "+f.version.Name, func(t *testing.T) {
+			for _, w := range h.ways {
+				if h.people.canShow(w.schemes, f.binding) {
+					tried = true
+					t.Run(w.String(), func(t *testing.T) { (&trial{host: h, face: f, way: w, t: t}).run() })
+				}
+			}
+		})
+	}
+	if !tried {
+		t.Error("there is no way into the agent: no interface that is served takes what the card demands")
+	}
+}
+
+// host is a running agent, and what is known of it.
+type host struct {
+	*Agent
+	card    runtime.Card
+	demands *auth.Demands
+	ways    []way
+	people  *people
+	tenants []string // that its interfaces name; none: any will do
+	addr    string   // host:port
+}
+
+// newHost starts the agent.
+func newHost(t *testing.T, a *Agent) *host {
+	t.Helper()
+	h := &host{Agent: a}
+	var err error
+	if h.card, err = a.Protocol.DecodeCard([]byte(a.Cards[0])); err != nil {
+		t.Fatal(err)
+	}
+	skills := h.readCards(t)
+	h.ways = waysInto(h.demands, skills)
+	for _, i := range h.card.CardInfo().Interfaces {
+		if !slices.Contains(h.tenants, i.Tenant) {
+			h.tenants = append(h.tenants, i.Tenant)
+		}
+	}
+	if slices.Equal(h.tenants, []string{""}) {
+		h.tenants = []string{"", "elsewhere"}
+	}
+	h.people = newPeople(t, h.demands, a.Verifiers, h.tenants)
+	h.start(t)
+	return h
+}
+
+// readCards reads what is demanded, and the ids of the skills.
+func (h *host) readCards(t *testing.T) (skills []string) {
+	t.Helper()
+	for i, text := range h.Cards {
+		d, err := auth.ReadCard([]byte(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			h.demands = d
+		} else {
+			h.demands = h.demands.With(d)
+		}
+		var card struct{ Skills []struct{ ID string } }
+		if err := json.Unmarshal([]byte(text), &card); err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range card.Skills {
+			if !slices.Contains(skills, s.ID) {
+				skills = append(skills, s.ID)
+			}
+		}
+	}
+	return skills
+}
+
+// start serves the agent until the test ends.
+func (h *host) start(t *testing.T) {
+	t.Helper()
+	srv, err := h.NewServer(server.InMemory(), server.WithLogger(slog.New(slog.DiscardHandler)),
+		server.WithHandler(ask), server.WithPushTargets(pushHost), server.WithAuth(h.people.standIns))
+	if err != nil {
+		t.Fatal(err)
+	}
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.addr = ln.Addr().String()
+	ctx, cancel := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(ctx, ln) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-served; err != nil {
+			t.Errorf("serve: %v", err)
+		}
+	})
+}
+
+// ask is what every skill does: its task waits for its client, so that there is something to do with it.
+func ask(_ context.Context, t *server.Task) error { return t.Ask("And then?") }

@@ -1,0 +1,180 @@
+package authtest
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"maps"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/client"
+)
+
+// face is an interface of the agent.
+type face struct {
+	version *runtime.Version
+	binding string
+	tenant  string
+}
+
+// faces are those that the agent serves, one of each version and binding.
+func (h *host) faces() (all []face) {
+	for _, v := range h.Protocol.Versions {
+		for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
+			if c, _, err := h.dial(face{version: v, binding: binding}, proof{}); err == nil {
+				all = append(all, face{v, binding, c.Interface().Tenant})
+				c.Close()
+			}
+		}
+	}
+	return all
+}
+
+// dial makes a client of an interface. Nothing is sent.
+func (h *host) dial(f face, shown proof, more ...client.Option) (*client.Client, *wire, error) {
+	only := *h.Protocol
+	only.Versions = []*runtime.Version{f.version}
+	config := h.people.configTLS(shown.certificate)
+	w := &wire{Transport: http.Transport{TLSClientConfig: config}, query: shown.query}
+	opts := append([]client.Option{
+		client.Prefer(f.binding), client.Reattach(0), client.HTTPClient(&http.Client{Transport: w}),
+	}, more...)
+	if h.GRPC != nil {
+		opts = append(opts, client.Use(h.GRPC(config)))
+	}
+	for name, values := range shown.header {
+		opts = append(opts, client.DefaultHeader(name, values[0]))
+	}
+	for _, e := range h.card.CardInfo().Extensions {
+		if e.Required {
+			opts = append(opts, client.DefaultExtensions(e.URI))
+		}
+	}
+	c, err := client.FromCard(&only, h.card.At(h.place), opts...)
+	return c, w, err
+}
+
+// place is where the agent serves an interface of its card in the test.
+func (h *host) place(i runtime.Interface) string {
+	if i.Binding == runtime.BindingGRPC {
+		return h.addr
+	}
+	path := "/"
+	if u, err := url.Parse(i.URL); err == nil {
+		path = u.Path
+	}
+	scheme := "http"
+	if h.people.authority != nil {
+		scheme = "https"
+	}
+	return (&url.URL{Scheme: scheme, Host: h.addr, Path: path}).String()
+}
+
+// configTLS is how the agent is called; nil in clear text.
+func (p *people) configTLS(own *tls.Certificate) *tls.Config {
+	if p.authority == nil {
+		return nil
+	}
+	c := &tls.Config{RootCAs: p.authority.Pool()}
+	if own != nil {
+		c.Certificates = []tls.Certificate{*own}
+	}
+	return c
+}
+
+// wire sends requests over HTTP, with API keys in their query, and counts them.
+type wire struct {
+	http.Transport
+	query url.Values
+	sent  atomic.Int64
+}
+
+func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
+	w.sent.Add(1)
+	if len(w.query) > 0 {
+		r = r.Clone(r.Context())
+		all := r.URL.Query()
+		maps.Copy(all, w.query)
+		r.URL.RawQuery = all.Encode()
+	}
+	return w.Transport.RoundTrip(r)
+}
+
+// caller calls an interface as somebody.
+type caller struct {
+	*client.Client
+	wire     *wire
+	overHTTP bool
+	who      string
+	ctx      context.Context
+}
+
+// as calls as a person for a tenant, showing what the way asks for.
+func (x *trial) as(who person, tenant string) caller {
+	x.t.Helper()
+	shown, _ := x.people.shows(who, x.schemes)
+	return x.showing(who.id, shown, tenant)
+}
+
+// named is as, with other words for who that is.
+func (x *trial) named(words string, who person) caller {
+	x.t.Helper()
+	c := x.as(who, x.tenant)
+	c.who = words
+	return c
+}
+
+// showing calls with what is shown. The tenant stands beside the request, too, for versions whose requests name none.
+func (x *trial) showing(who string, shown proof, tenant string) caller {
+	x.t.Helper()
+	var opts []client.Option
+	if tenant != "" {
+		opts = append(opts, client.DefaultHeader("A2A-Tenant", tenant))
+	}
+	c, w, err := x.dial(x.face, shown, opts...)
+	if err != nil {
+		x.t.Fatal(err)
+	}
+	x.t.Cleanup(func() {
+		c.Close()
+		w.CloseIdleConnections()
+	})
+	return caller{Client: c, wire: w, overHTTP: x.binding != runtime.BindingGRPC, who: who, ctx: x.t.Context()}
+}
+
+// patience is how long an answer may take.
+const patience = 30 * time.Second
+
+// errUnsent is the error of a request that cannot be written: an operation of the agent's own may want more of it than
+// is known here.
+var errUnsent = errors.New("the request cannot be written")
+
+// call carries out an attempt. Of a stream it takes the first event.
+func (c caller) call(a attempt) (result any, err error) {
+	ctx, cancel := context.WithTimeout(c.ctx, patience)
+	defer cancel()
+	before := c.wire.sent.Load()
+	defer func() {
+		if c.overHTTP && c.wire.sent.Load() == before {
+			err = errors.Join(errUnsent, err)
+		}
+	}()
+	m := client.Method{Role: a.op.Role, RPC: a.op.RPC}
+	if !a.op.Stream {
+		return c.Call(ctx, m, a.request)
+	}
+	for event, err := range c.Stream(ctx, m, a.request) {
+		return event, err
+	}
+	return nil, nil
+}
+
+// try is call for its error.
+func (c caller) try(a attempt) error {
+	_, err := c.call(a)
+	return err
+}

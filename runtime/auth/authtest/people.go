@@ -1,0 +1,337 @@
+package authtest
+
+import (
+	"cmp"
+	"crypto"
+	"crypto/pbkdf2"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/tls"
+	"encoding/base64"
+	"fmt"
+	"maps"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/server"
+)
+
+// person is who calls. Several may be one principal, with different rights.
+type person struct {
+	id        string // of the person
+	principal string
+	scopes    []string
+	tenant    string // the only one to act for; "": any
+}
+
+// people are all who call, with what they show for each scheme.
+type people struct {
+	schemes   map[string]*scheme
+	standIns  auth.Verifiers
+	tenants   []string // for which they may act
+	issuer    *Issuer  // nil: there are no tokens
+	tokens    map[string]string
+	authority *Authority // nil: there are no certificates
+
+	right  person // who has it all
+	other  person // as much, but somebody else
+	member person // the same as right, with the scopes that the agent demands, but not those of skills
+	bare   person // the same as right, without any scope
+	bound  person // the same as right, for another tenant
+}
+
+// scheme is a security scheme, with how it is shown.
+type scheme struct {
+	auth.Scheme
+	tokens *auth.TokenForm   // nil: no issuer makes its credentials
+	keys   map[string]string // what is shown, by a person's id
+
+	mistakes []mistake // that have been made
+}
+
+// audience is for whom tokens of a form are: schemes whose tokens are made otherwise do not take them.
+func audience(form auth.TokenForm) string {
+	return fmt.Sprintf("https://agent.example.com/%s/%s/%s/%t", form.Type, form.Algorithm, form.Tenants, form.Opaque)
+}
+
+// tokenVerifier is a verifier of tokens that an issuer makes.
+type tokenVerifier interface{ TokenForm() auth.TokenForm }
+
+// newPeople makes the credentials of all for all schemes, and has the environment tell the agent's verifiers.
+func newPeople(t *testing.T, d *auth.Demands, vs auth.Verifiers, tenants []string) *people {
+	t.Helper()
+	p := &people{schemes: map[string]*scheme{}, standIns: auth.Verifiers{}, tenants: tenants, tokens: map[string]string{}}
+	ofAgent, all := scopesOf(d.Agent...), scopesOf(d.Agent...)
+	for _, rs := range d.Skills {
+		all = append(all, scopesOf(rs...)...)
+	}
+	p.right, p.other = person{id: "ann", principal: "ann", scopes: all}, person{id: "bob", principal: "bob", scopes: all}
+	p.member = person{id: "ann.member", principal: "ann", scopes: ofAgent}
+	p.bare = person{id: "ann.bare", principal: "ann"}
+	p.bound = person{id: "ann.bound", principal: "ann", scopes: all, tenant: tenants[len(tenants)-1]}
+	for _, name := range []string{"A2A_PUBLIC_URL", server.EnvTLSCert, server.EnvTLSKey, auth.EnvClientCA} {
+		t.Setenv(name, "")
+	}
+	for _, s := range d.Schemes {
+		p.schemes[s.Name] = p.enroll(t, s, vs[s.Name])
+	}
+	return p
+}
+
+// enroll makes the credentials for a scheme.
+func (p *people) enroll(t *testing.T, s auth.Scheme, v auth.Verifier) *scheme {
+	t.Helper()
+	own, setup := &scheme{Scheme: s, keys: map[string]string{}}, &auth.Setup{Scheme: s}
+	if v == nil {
+		p.standIns[s.Name] = standIn(s)
+	}
+	if tokens, ok := v.(tokenVerifier); ok {
+		form := tokens.TokenForm()
+		own.tokens = &form
+		if p.issuer == nil {
+			p.issuer = NewIssuer(t)
+		}
+		for suffix, value := range map[string]string{
+			auth.EnvIssuer: p.issuer.URL, auth.EnvAudience: audience(form), auth.EnvKeySet: p.issuer.URL + keysPath,
+			auth.EnvIntrospection: p.issuer.URL + introspectionPath, auth.EnvClientID: "agent", auth.EnvClientSecret: "secret",
+		} {
+			t.Setenv(setup.EnvName(suffix), value)
+		}
+		return own
+	}
+	if s.Kind == auth.MutualTLS && p.authority == nil {
+		p.authority = NewAuthority(t)
+		cert, key := p.authority.Server()
+		t.Setenv(auth.EnvClientCA, p.authority.File())
+		t.Setenv(server.EnvTLSCert, cert)
+		t.Setenv(server.EnvTLSKey, key)
+	}
+	var list []string
+	for _, who := range []person{p.right, p.other, p.member, p.bare, p.bound} {
+		list = append(list, own.list(who))
+	}
+	t.Setenv(setup.EnvName(""), strings.Join(list, ","))
+	return own
+}
+
+// standIn is a verifier in the place of one of the agent's own.
+func standIn(s auth.Scheme) auth.Verifier {
+	switch {
+	case s.Kind == auth.MutualTLS:
+		return auth.Certificates(auth.CertificateConfig{})
+	case s.Kind == auth.HTTP && s.HTTP == "basic":
+		return auth.Passwords()
+	}
+	return auth.Keys()
+}
+
+// list makes a person's key, password or certificate name, and writes it as the environment has it.
+func (s *scheme) list(who person) string {
+	rights := url.Values{"scope": who.scopes}
+	if who.tenant != "" {
+		rights.Set("tenant", who.tenant)
+	}
+	secret := rand.Text()
+	entry := who.principal + "=" + auth.HashKey(secret)
+	switch {
+	case s.Kind == auth.MutualTLS:
+		secret = who.id + ".example.com"
+		entry = "dns:" + secret
+	case s.basic():
+		entry = who.id + "=" + hashPassword(secret)
+		secret = who.id + ":" + secret
+	}
+	s.keys[who.id] = secret
+	if text := rights.Encode(); text != "" {
+		entry += "?" + text
+	}
+	return entry
+}
+
+func (s *scheme) basic() bool { return s.Kind == auth.HTTP && s.HTTP == "basic" && s.tokens == nil }
+
+// bounds reports whether credentials of the scheme can be for some tenants only.
+func (s *scheme) bounds() bool { return s.tokens == nil || s.tokens.Tenants != "" }
+
+// alike reports whether credentials of the scheme with different rights can be of one principal.
+func (s *scheme) alike() bool { return s.Kind != auth.MutualTLS && !s.basic() }
+
+// hashPassword is auth.HashPassword with no more rounds than there have to be.
+func hashPassword(password string) string {
+	const rounds = 100_000
+	salt := []byte(rand.Text())
+	sum, err := pbkdf2.Key(sha256.New, password, salt, rounds, sha256.Size)
+	if err != nil {
+		panic(err) // a hash that is not allowed to this program
+	}
+	b64 := base64.RawStdEncoding.EncodeToString
+	return fmt.Sprintf("pbkdf2-sha256$%d$%s$%s", rounds, b64(salt), b64(sum))
+}
+
+// proof is what a request shows.
+type proof struct {
+	header      http.Header
+	query       url.Values
+	certificate *tls.Certificate
+}
+
+// and is what shows both; false if they take the same place.
+func (p proof) and(q proof) (proof, bool) {
+	both := proof{http.Header{}, url.Values{}, cmp.Or(q.certificate, p.certificate)}
+	maps.Copy(both.header, p.header)
+	maps.Copy(both.query, p.query)
+	maps.Copy(both.query, q.query)
+	for name, values := range q.header {
+		switch have := both.header[name]; {
+		case len(have) == 0:
+			both.header[name] = values
+		case name == "Cookie":
+			both.header[name] = []string{have[0] + "; " + values[0]}
+		case !slices.Equal(have, values):
+			return both, false
+		}
+	}
+	return both, true
+}
+
+// shows is what a person shows for schemes; false if nobody can show them together.
+func (p *people) shows(who person, schemes []string) (all proof, ok bool) {
+	for _, name := range schemes {
+		if all, ok = all.and(p.schemes[name].show(p, p.credential(name, who))); !ok {
+			return all, false
+		}
+	}
+	return all, true
+}
+
+// shown are schemes with those for which the same does: they take the same tokens, or certificates.
+func (p *people) shown(schemes []string) []string {
+	all := slices.Clone(schemes)
+	for name, s := range p.schemes {
+		same := func(have string) bool { return s.same(p.schemes[have]) }
+		if !slices.Contains(all, name) && slices.ContainsFunc(schemes, same) {
+			all = append(all, name)
+		}
+	}
+	return all
+}
+
+// same reports whether a credential for one scheme does for the other.
+func (s *scheme) same(o *scheme) bool {
+	if s.tokens != nil && o.tokens != nil {
+		return *s.tokens == *o.tokens
+	}
+	return s.Kind == auth.MutualTLS && o.Kind == auth.MutualTLS
+}
+
+// canShow reports whether schemes can be shown together over a binding. gRPC has no query and no cookies.
+func (p *people) canShow(schemes []string, binding string) bool {
+	for _, name := range schemes {
+		if s := p.schemes[name]; binding == runtime.BindingGRPC && s.Kind == auth.APIKey && s.In != "header" {
+			return false
+		}
+	}
+	_, ok := p.shows(p.right, schemes)
+	return ok
+}
+
+// credential is what a person has for a scheme: a key, a token, a password, the name in a certificate.
+func (p *people) credential(name string, who person) string {
+	s := p.schemes[name]
+	if s.tokens == nil {
+		return s.keys[who.id]
+	}
+	id := who.id + " " + audience(*s.tokens) // one token does for all schemes that take it
+	if p.tokens[id] == "" {
+		p.tokens[id] = p.token(*s.tokens, p.issuer, who, nil)
+	}
+	return p.tokens[id]
+}
+
+// token makes a token of a person's, with some claims changed.
+func (p *people) token(form auth.TokenForm, by *Issuer, who person, change map[string]any) string {
+	claims := map[string]any{
+		"sub": who.principal, "client_id": "authtest", "aud": audience(form), "scope": strings.Join(who.scopes, " "),
+	}
+	if form.Tenants != "" {
+		claims[form.Tenants] = p.tenants
+		if who.tenant != "" {
+			claims[form.Tenants] = []string{who.tenant}
+		}
+	}
+	maps.Copy(claims, change)
+	if form.Opaque {
+		return by.Opaque(claims)
+	}
+	return by.Token(form.Type, form.Algorithm, claims)
+}
+
+// show is a credential where the scheme has it.
+func (s *scheme) show(p *people, credential string) proof {
+	in := func(name, value string) proof {
+		return proof{header: http.Header{http.CanonicalHeaderKey(name): {value}}}
+	}
+	switch {
+	case s.Kind == auth.MutualTLS:
+		cert := p.authority.Client(credential)
+		shown := in("Client-Cert", ":"+base64.StdEncoding.EncodeToString(cert.Certificate[0])+":") // as a proxy has it
+		shown.certificate = &cert
+		return shown
+	case s.Kind == auth.APIKey && s.In == "query":
+		return proof{query: url.Values{s.Key: {credential}}}
+	case s.Kind == auth.APIKey && s.In == "cookie":
+		return in("Cookie", s.Key+"="+credential)
+	case s.Kind == auth.APIKey:
+		return in(s.Key, credential)
+	case s.basic():
+		user, password, _ := strings.Cut(credential, ":")
+		return in("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
+	case s.Kind == auth.HTTP:
+		return in("Authorization", s.HTTP+" "+credential)
+	}
+	return in("Authorization", "Bearer "+credential)
+}
+
+// mistake is a credential that is no good.
+type mistake struct {
+	what string
+	proof
+}
+
+// wrong are credentials for a scheme that are no good.
+func (p *people) wrong(name string) []mistake {
+	s := p.schemes[name]
+	if s.mistakes == nil {
+		for what, credential := range p.bad(s) {
+			s.mistakes = append(s.mistakes, mistake{what, s.show(p, credential)})
+		}
+	}
+	return s.mistakes
+}
+
+// bad are the credentials, by what they are.
+func (p *people) bad(s *scheme) map[string]string {
+	switch {
+	case s.tokens != nil:
+		rogue := &Issuer{URL: p.issuer.URL, keys: map[string]crypto.Signer{}, opaque: map[string]map[string]any{}}
+		token := func(by *Issuer, change map[string]any) string { return p.token(*s.tokens, by, p.right, change) }
+		return map[string]string{
+			"a forged token":            token(rogue, nil),
+			"an expired token":          token(p.issuer, map[string]any{"exp": time.Now().Add(-24 * time.Hour).Unix()}),
+			"a token for somebody else": token(p.issuer, map[string]any{"aud": audience(*s.tokens) + "/other"}),
+		}
+	case s.Kind == auth.MutualTLS:
+		return map[string]string{"a certificate of somebody unknown": "unknown.example.com"}
+	case s.basic():
+		return map[string]string{
+			"a wrong password": p.right.id + ":" + rand.Text(), "a user unknown": "unknown:" + rand.Text(),
+		}
+	}
+	return map[string]string{"a wrong key": rand.Text()}
+}

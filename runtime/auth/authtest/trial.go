@@ -1,0 +1,258 @@
+package authtest
+
+import (
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/client"
+)
+
+// trial tries one way into the agent over one interface.
+type trial struct {
+	*host
+	face
+	way
+	t *testing.T
+}
+
+// unknown is the id of a task that is not there.
+const unknown = "no-such-task"
+
+func (x *trial) run() {
+	ann := x.as(x.people.right, x.tenant)
+	task := x.begin(ann)
+	x.tryNobody(task)
+	x.tryWrong(task)
+	x.tryIncomplete()
+	x.tryScopes(task)
+	x.tryTenants(task)
+	for _, a := range x.attempts(task) {
+		if !a.ends() {
+			x.expect(ann, a, letIn)
+		}
+	}
+	if lists := x.pick(task, runtime.RoleList); len(lists) > 0 && !x.lists(ann, task) {
+		x.t.Errorf("%s: the list lacks the caller's own task", ann.who)
+	}
+	x.keepApart("somebody else", x.as(x.people.other, x.tenant), task)
+	if to := x.elsewhere(); to != "" {
+		x.keepApart("another tenant", x.as(x.people.right, to), task)
+	}
+	x.end(ann, task)
+}
+
+// begin sends the first message, and returns the task that it leads to.
+func (x *trial) begin(c caller) (task string) {
+	x.t.Helper()
+	asks, err := x.hello(c)
+	if asks == nil {
+		x.t.Fatalf("%s: a message is not let in: %v", c.who, err)
+	}
+	return asks.TaskID
+}
+
+// end has the caller answer the task and end it, which nobody else could do before.
+func (x *trial) end(c caller, task string) {
+	x.t.Helper()
+	if asks, err := x.hello(c, client.InTask(task)); asks == nil || asks.TaskID != task {
+		x.t.Errorf("%s: the task does not wait any more: %v", c.who, err)
+	}
+	for _, a := range x.about(task) {
+		if a.ends() {
+			x.expect(c, a, letIn)
+		}
+	}
+}
+
+// hello sends a message to the skill, which asks something then.
+func (x *trial) hello(c caller, opts ...client.CallOption) (asks *client.InputRequiredError, err error) {
+	skill := client.Skill[[]runtime.Part, *client.Result]{ID: x.skill, In: client.PlainInput, Out: client.PlainOutput}
+	_, err = skill.Call(c.ctx, c.Client, client.Say("hello"), opts...)
+	asks, _ = errors.AsType[*client.InputRequiredError](err)
+	return asks, err
+}
+
+// tryNobody tries it without credentials.
+func (x *trial) tryNobody(task string) {
+	nobody := x.showing("nobody", proof{}, x.tenant)
+	want := judge(x.agent, nil, nil)
+	if want == letIn { // the agent is open, but for some skills
+		x.expect(nobody, x.message(""), judge(x.onTop, nil, nil))
+		x.keepApart("nobody", nobody, task)
+		return
+	}
+	x.all(nobody, task, want)
+}
+
+// tryWrong tries it with credentials that are no good: each beside good ones, then all of them.
+func (x *trial) tryWrong(task string) {
+	bad := proof{}
+	for _, name := range x.schemes {
+		mistakes := x.people.wrong(name)
+		for _, m := range mistakes {
+			x.tryInstead(name, m)
+		}
+		if with, ok := bad.and(mistakes[0].proof); ok {
+			bad = with
+		}
+	}
+	if nobody := x.showing("wrong credentials", bad, x.tenant); x.skill == x.ways[0].skill {
+		x.all(nobody, task, unauthenticated)
+	} else { // of another skill that is no other question
+		x.expect(nobody, x.message(""), unauthenticated)
+	}
+}
+
+// tryInstead shows something wrong for a scheme, and what is right for the others.
+func (x *trial) tryInstead(name string, m mistake) {
+	rest := x.but(name)
+	if x.admits(rest, x.people.right) == letIn && len(rest) > 0 {
+		return // nobody looks at this one
+	}
+	good, _ := x.people.shows(x.people.right, rest)
+	if both, ok := good.and(m.proof); ok {
+		x.expect(x.showing(m.what, both, x.tenant), x.message(""), unauthenticated)
+	}
+}
+
+// but is all schemes but one.
+func (x *trial) but(name string) []string {
+	return slices.DeleteFunc(slices.Clone(x.schemes), func(s string) bool { return s == name })
+}
+
+// tryIncomplete leaves one of several credentials out.
+func (x *trial) tryIncomplete() {
+	if len(x.schemes) == 1 {
+		return // that is nobody
+	}
+	for _, name := range x.schemes {
+		rest := x.but(name)
+		if shown, ok := x.people.shows(x.people.right, rest); ok {
+			x.expect(x.showing("all but "+name, shown, x.tenant), x.message(""), x.admits(rest, x.people.right))
+		}
+	}
+}
+
+// tryScopes tries it with good credentials that lack scopes.
+func (x *trial) tryScopes(task string) {
+	for who, p := range map[string]person{"nothing but the agent's scopes": x.people.member, "no scopes": x.people.bare} {
+		switch want := judge(x.agent, x.people.shown(x.schemes), p.scopes); {
+		case want != letIn:
+			x.all(x.named(who, p), task, want)
+		case x.admits(x.schemes, p) != letIn:
+			c := x.named(who, p)
+			x.expect(c, x.message(""), denied)
+			if x.onePrincipal() {
+				for _, a := range x.about(task) {
+					x.expect(c, a, denied)
+				}
+			}
+			if x.lists(c, task) {
+				x.t.Errorf("%s: the list has a task of a skill that is not for them", c.who)
+			}
+		}
+	}
+}
+
+// tryTenants tries it for a tenant that is not the caller's.
+func (x *trial) tryTenants(task string) {
+	boundless := func(scheme string) bool { return !x.people.schemes[scheme].bounds() }
+	if x.elsewhere() == "" || slices.ContainsFunc(x.schemes, boundless) {
+		return
+	}
+	c := x.named("for another tenant", x.people.bound)
+	x.expect(c, x.message(""), denied)
+	for _, a := range x.about(task) {
+		x.expect(c, a, denied)
+	}
+}
+
+// elsewhere is another tenant; "" if there is none.
+func (x *trial) elsewhere() string {
+	if to := x.people.bound.tenant; to != x.tenant {
+		return to
+	}
+	return ""
+}
+
+// keepApart checks that a task of others is for the caller as one that is not there.
+func (x *trial) keepApart(who string, c caller, task string) {
+	x.t.Helper()
+	none := x.about(unknown)
+	for i, a := range x.about(task) {
+		if x.version.Rules.ClientIDs && (a.op.Role == runtime.RoleSend || a.op.Role == runtime.RoleStream) {
+			continue // an id that is not known is that of a new task
+		}
+		got, want := c.try(a), c.try(none[i])
+		switch {
+		case got == nil:
+			x.t.Errorf("%s: %s reaches the task of %s", who, a.name, x.people.right.principal)
+		case want == nil || strings.ReplaceAll(got.Error(), task, unknown) != want.Error():
+			x.t.Errorf("%s: %s tells a task that is there from one that is not: %v, and %v", who, a.name, got, want)
+		}
+	}
+	if x.lists(c, task) {
+		x.t.Errorf("%s: the list has the task of %s", who, x.people.right.principal)
+	}
+}
+
+// admits says what has to come of a message with a person's credentials for schemes.
+func (x *trial) admits(schemes []string, who person) verdict {
+	schemes = x.people.shown(schemes)
+	if want := judge(x.agent, schemes, who.scopes); want != letIn {
+		return want
+	}
+	return judge(x.onTop, schemes, who.scopes)
+}
+
+// onePrincipal reports whether the same person can have different rights.
+func (x *trial) onePrincipal() bool {
+	return !slices.ContainsFunc(x.schemes, func(s string) bool { return !x.people.schemes[s].alike() })
+}
+
+// all expects one verdict of everything.
+func (x *trial) all(c caller, task string, want verdict) {
+	x.t.Helper()
+	for _, a := range x.attempts(task) {
+		x.expect(c, a, want)
+	}
+}
+
+// expect tries something.
+func (x *trial) expect(c caller, a attempt, want verdict) {
+	x.t.Helper()
+	err := c.try(a)
+	got := letIn
+	switch {
+	case errors.Is(err, errUnsent) && a.op.Role == runtime.RoleOther:
+		return
+	case errors.Is(err, runtime.ErrUnauthenticated):
+		got = unauthenticated
+	case errors.Is(err, runtime.ErrPermissionDenied):
+		got = denied
+	case want == denied && absent(err):
+		return // what the agent does not do is said before whom it is not done for
+	}
+	if got != want {
+		x.t.Errorf("%s: %s is %s, and should be %s: %v", c.who, a.name, got, want, err)
+	}
+}
+
+// absent reports whether the agent does not have an operation.
+func absent(err error) bool {
+	return errors.Is(err, runtime.ErrUnsupportedOperation) || errors.Is(err, runtime.ErrPushNotificationNotSupported)
+}
+
+// lists reports whether a task is in the caller's list.
+func (x *trial) lists(c caller, task string) bool {
+	for _, a := range x.pick(task, runtime.RoleList) {
+		page, err := c.call(a)
+		text, _ := json.Marshal(page)
+		return err == nil && strings.Contains(string(text), task)
+	}
+	return false
+}

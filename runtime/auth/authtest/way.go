@@ -1,0 +1,115 @@
+package authtest
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime/auth"
+)
+
+// way is one of the ways into a skill: an alternative of what the agent demands, with one of what the skill does.
+type way struct {
+	skill   string
+	schemes []string // that are shown
+	agent   []auth.Requirement
+	onTop   []auth.Requirement // of the skill
+}
+
+// String names the way in a test's name.
+func (w way) String() string { return strings.Join(w.schemes, " and ") + " for " + w.skill }
+
+// waysInto are the ways into each skill that demands something, and into one of the others. A way that is open to
+// nobody in particular is none.
+func waysInto(d *auth.Demands, skills []string) (ways []way) {
+	plain := false
+	for _, id := range skills {
+		onTop := d.Skills[id]
+		if len(onTop) == 0 && plain {
+			continue
+		}
+		plain = plain || len(onTop) == 0
+		for _, schemes := range combined(alternatives(d), onTop) {
+			ways = append(ways, way{skill: id, schemes: schemes, agent: d.Agent, onTop: onTop})
+		}
+	}
+	return ways
+}
+
+// alternatives are what the agent demands. Where that is nothing, who shows any of the schemes says who calls.
+func alternatives(d *auth.Demands) []auth.Requirement {
+	all := slices.DeleteFunc(slices.Clone(d.Agent), func(r auth.Requirement) bool { return len(r) == 0 })
+	if len(all) > 0 {
+		return all
+	}
+	for _, s := range d.Schemes {
+		all = append(all, auth.Requirement{{Scheme: s.Name}})
+	}
+	return all
+}
+
+// combined are the schemes of each pair of alternatives.
+func combined(agent, skill []auth.Requirement) (all [][]string) {
+	if len(skill) == 0 {
+		skill = []auth.Requirement{nil}
+	}
+	for _, a := range agent {
+		for _, s := range skill {
+			var schemes []string
+			for _, n := range slices.Concat(a, s) {
+				if !slices.Contains(schemes, n.Scheme) {
+					schemes = append(schemes, n.Scheme)
+				}
+			}
+			if !slices.ContainsFunc(all, func(have []string) bool { return slices.Equal(have, schemes) }) {
+				all = append(all, schemes)
+			}
+		}
+	}
+	return all
+}
+
+// verdict is how a call is met.
+type verdict string
+
+// The verdicts.
+const (
+	letIn           verdict = "let in"
+	unauthenticated verdict = "refused as unauthenticated"
+	denied          verdict = "refused for want of a scope or tenant"
+)
+
+// judge says what has to come of good credentials: of these schemes, with these scopes.
+func judge(rs []auth.Requirement, schemes, scopes []string) verdict {
+	best := unauthenticated
+	if len(rs) == 0 {
+		return letIn
+	}
+	for _, r := range rs {
+		if slices.ContainsFunc(r, func(n auth.Need) bool { return !slices.Contains(schemes, n.Scheme) }) {
+			continue
+		}
+		if !slices.ContainsFunc(r, func(n auth.Need) bool { return !subset(n.Scopes, scopes) }) {
+			return letIn
+		}
+		best = denied
+	}
+	return best
+}
+
+func subset(of, all []string) bool {
+	return !slices.ContainsFunc(of, func(s string) bool { return !slices.Contains(all, s) })
+}
+
+// scopesOf are all that requirements name.
+func scopesOf(rs ...auth.Requirement) (scopes []string) {
+	for _, r := range rs {
+		for _, n := range r {
+			for _, s := range n.Scopes {
+				if !slices.Contains(scopes, s) {
+					scopes = append(scopes, s)
+				}
+			}
+		}
+	}
+	return scopes
+}
