@@ -43,6 +43,8 @@ type Notification struct {
 	TaskID   string
 	Sequence string // [PushSequenceHeader]
 	Body     []byte
+	// TraceParent and TraceState are the headers of W3C Trace Context that go along; "": none.
+	TraceParent, TraceState string
 }
 
 // PushFailure says why a notification did not arrive. It is the error of a transport.

@@ -99,6 +99,7 @@ var rows = map[string]string{
 	"internal/gotool":        "",
 	"internal/growth":        "",
 	"internal/killtest":      "",
+	"internal/observed":      "runtime/observe",
 	"internal/official":      "",
 	"internal/projecttest":   "",
 	"internal/prototest":     "",

@@ -60,7 +60,8 @@ type handling struct {
 	weight  int64        // bytes of the message that are taken from the budget of all work
 	overdue atomic.Int64 // when the ticker is to cancel the call, Unix nanoseconds; 0: a timer does, or nobody
 	input   input
-	resumed bool // the message continues the task
+	resumed bool     // the message continues the task
+	watched *watched // the handler's run; nil: nobody observes, or it was not called
 }
 
 // subject is the task that a call works on. The lock of live guards it and what follows.

@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/faultstore"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -19,13 +20,14 @@ const lease = 9 * time.Second
 
 // fleet are instances of one agent that share a store. Those that are killed reach it no more.
 type fleet struct {
-	t      *testing.T
-	shared *store.Memory
-	skills func() []Skill
-	reach  func(*faultstore.Store) store.Store // how an instance reaches the store
-	logger *slog.Logger
-	agents []*agent
-	stores []*faultstore.Store
+	t         *testing.T
+	shared    *store.Memory
+	skills    func() []Skill
+	reach     func(*faultstore.Store) store.Store // how an instance reaches the store
+	logger    *slog.Logger
+	observers []observe.Observer
+	agents    []*agent
+	stores    []*faultstore.Store
 }
 
 func newFleet(t *testing.T, n int, skills func() []Skill) *fleet {
@@ -41,7 +43,7 @@ func newFleet(t *testing.T, n int, skills func() []Skill) *fleet {
 func (f *fleet) start() *agent {
 	f.t.Helper()
 	s := faultstore.New(f.shared.Instance(lease), nil)
-	a := newAgent(f.t, Options{Store: f.reach(s), Logger: f.logger}, f.skills()...)
+	a := newAgent(f.t, Options{Store: f.reach(s), Logger: f.logger, Observers: f.observers}, f.skills()...)
 	a.Start()
 	f.agents, f.stores = append(f.agents, a), append(f.stores, s)
 	return a

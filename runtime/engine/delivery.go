@@ -139,7 +139,7 @@ func (c *courier) post(p *parcel, s *stretch) error {
 	if n.Body, err = c.e.protocol.AppendPush(nil, v.Version, c.e.pushed(s.task), c.event(s)); err != nil {
 		return &runtime.PushFailure{Reason: err.Error(), Answered: true}
 	}
-	return c.pusher.Push(c.ctx, n)
+	return c.push(p, n)
 }
 
 // pushed is a task as the hooks want it answered.

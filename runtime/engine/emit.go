@@ -53,6 +53,9 @@ func (c *Call) create(first runtime.State) error {
 	}
 	c.live.key = store.Key{Owner: c.owner, Task: id}
 	c.private.Skill, c.private.Input = c.skill.ID, c.input.raw
+	if !c.e.observers.None() && c.private.Trace == "" {
+		c.private.Trace = c.e.observers.Inject(c.base.ctx)
+	}
 	saved := c.pending()
 	if c.private.Saved = nil; saved != nil {
 		c.private.Saved = *saved

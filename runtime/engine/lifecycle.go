@@ -145,7 +145,9 @@ func (c *Call) execute() {
 		if err == errExit {
 			c.Logger().Error("skill ended its goroutine")
 		}
-		if next := c.returned(out, err); next != nil {
+		next := c.returned(out, err)
+		c.unwatch(err)
+		if next != nil {
 			go next.execute()
 		}
 	}()
@@ -181,10 +183,11 @@ func (c *Call) call() (out []byte, err error) {
 	if err := c.decode(); err != nil {
 		return nil, err
 	}
+	ctx := c.watch(&c.run)
 	if c.skill.Decode == nil {
-		return c.skill.Run(&c.run, c, c.input.raw)
+		return c.skill.Run(ctx, c, c.input.raw)
 	}
-	return c.skill.Run(&c.run, c, c.input.value)
+	return c.skill.Run(ctx, c, c.input.value)
 }
 
 // decode reads the input, unless that was done to find out whether it fits.
@@ -382,9 +385,6 @@ func (c *Call) holds(snap *store.Snapshot) {
 // through its context, with the cause ErrCanceled, and nothing it still says counts. An ended task cannot be canceled,
 // not even a canceled one (T17).
 func (e *Engine) cancelTask(ctx context.Context, key store.Key) (task runtime.Task, err error) {
-	if _, err := e.store.Head(e.soon(), key); err != nil {
-		return nil, err
-	}
 	l := e.use(key)
 	defer e.drop(l)
 	l.mu.Lock()

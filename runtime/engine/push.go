@@ -42,6 +42,7 @@ func (r *Request) push(p *runtime.PushRequest) (a Answer, err error) {
 		return Answer{}, err
 	}
 	key := store.Key{Owner: owner, Task: p.TaskID}
+	r.About.Task = p.TaskID
 	if err := r.may(key); err != nil {
 		return Answer{}, notFound(err, p.TaskID)
 	}

@@ -13,6 +13,7 @@ import (
 // decodes the parameters, has them served, and lets go of the request with Done when the answer is written.
 type Request struct {
 	Context context.Context // ends when nobody waits for the answer any more
+	Binding string          // that brought it
 	Caller  *runtime.Caller // nil: nobody who is known
 	Permit  Permit          // nil: the caller may use all skills
 	Barred  error           // why the extended card, and what only it has, is not for the caller; nil: it is
@@ -23,6 +24,7 @@ type Request struct {
 	Repeat  string // by what a message is known that comes again; "": by nothing that its frame says
 	Tenant  string // which the frame names beside the parameters; "": none
 	Coding  Coding // of events, for operations that are streams
+	About   About  // is filled in as it is served
 
 	e      *Engine
 	room   int64  // bytes of the answer that are taken from the budget
@@ -142,8 +144,11 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 	if r.Caller != nil && !r.Caller.MayActFor(tenant) {
 		return store.Owner{}, runtime.ErrPermissionDenied.With("the caller may not act for this tenant")
 	}
-	r.tenant = tenant
-	return store.Owner{Tenant: tenant, Principal: r.Caller.Principal()}, checkName("tenant", tenant)
+	if err := checkName("tenant", tenant); err != nil {
+		return store.Owner{}, err
+	}
+	r.tenant, r.About.Tenant = tenant, tenant
+	return store.Owner{Tenant: tenant, Principal: r.Caller.Principal()}, nil
 }
 
 // sees are the skills that there are for the caller.
@@ -181,6 +186,7 @@ func (r *Request) may(key store.Key) error {
 	if err != nil {
 		return err
 	}
+	r.About.Skill = h.Skill
 	return permit(h.Skill)
 }
 
@@ -199,6 +205,7 @@ func (r *Request) Foreign(p *runtime.TaskRequest) bool {
 
 // send carries out send and stream.
 func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
+	r.said(p.Message)
 	owner, err := r.owner(p.Tenant)
 	if err != nil {
 		return Answer{}, err
@@ -218,6 +225,7 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 		return Answer{}, err
 	}
 	c, answer, err := r.e.send(r.Context, owner, p, how)
+	r.leads(c)
 	if before, ok := errors.AsType[*store.Repeated](err); ok {
 		return r.again(owner, p, how, before)
 	}
@@ -236,6 +244,7 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
+	r.comesTo(result)
 	if _, ok := result.(runtime.Task); ok && streaming {
 		return r.stream(c)
 	}
@@ -276,6 +285,7 @@ func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
 		return Answer{}, err
 	}
 	key := store.Key{Owner: owner, Task: p.ID}
+	r.About.Task = p.ID
 	if err := r.may(key); err != nil {
 		return Answer{}, notFound(err, p.ID)
 	}
@@ -300,6 +310,7 @@ func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
 // while he waits.
 func (r *Request) get(key store.Key, view store.View) (any, error) {
 	snap, err := r.e.store.Get(r.e.soon(), key, view)
+	r.About.Skill = snap.Private.Skill
 	if err != nil || snap.Bytes <= uncounted {
 		return snap.Task, err
 	}
@@ -324,6 +335,11 @@ func notFound(err error, id string) error {
 
 // cancel carries out CancelTask.
 func (r *Request) cancel(key store.Key) (any, error) {
+	h, err := r.e.store.Head(r.e.soon(), key)
+	if err != nil {
+		return nil, err
+	}
+	r.About.Skill, r.About.Context = h.Skill, h.Context
 	task, err := r.e.cancelTask(r.Context, key)
 	return task, err
 }

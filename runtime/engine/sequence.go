@@ -46,6 +46,7 @@ type Sequence struct {
 	steps  <-chan step
 	beat   *time.Ticker
 	at     step
+	over   bool // the operation has ended it
 }
 
 // step is an item of a sequence, or the error that ends it.
@@ -81,8 +82,7 @@ func (q *Sequence) run(do Operation, params any) <-chan step {
 		defer close(steps)
 		defer func() {
 			if p := recover(); p != nil {
-				q.r.e.logger.Error("request panicked",
-					"method", q.r.Op.RPC, "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+				q.r.Logger().Error("request panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 				hand(nil, runtime.ErrInternal)
 			}
 		}()
@@ -106,6 +106,7 @@ func (q *Sequence) Next() Step {
 	case s, more := <-q.steps:
 		q.at = s
 		if !more {
+			q.over = q.ctx.Err() == nil
 			return Over
 		}
 	case <-q.beat.C:
@@ -121,6 +122,9 @@ func (q *Sequence) Next() Step {
 	q.beat.Reset(q.r.e.limits.Heartbeat)
 	return Events
 }
+
+// Complete reports whether the client has been given everything, to the end.
+func (q *Sequence) Complete() bool { return q.over }
 
 // Item returns the item at hand, which the operation's Append takes, or the error that ends the sequence.
 func (q *Sequence) Item() (any, error) { return q.at.item, q.at.err }

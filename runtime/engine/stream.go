@@ -76,9 +76,11 @@ func (r *Request) stream(c *Call) (Answer, error) {
 // subscribe answers with the Task as it stands, then its events until it ends (R16, R17). After an event that the log
 // still reaches, the stream goes on right there instead, without the Task, also when the task has ended meanwhile.
 func (r *Request) subscribe(key store.Key) (a Answer, err error) {
-	if _, err := r.e.store.Head(r.e.soon(), key); err != nil {
+	h, err := r.e.store.Head(r.e.soon(), key)
+	if err != nil {
 		return Answer{}, err
 	}
+	r.About.Skill, r.About.Context = h.Skill, h.Context
 	st, err := r.open(key)
 	if err != nil {
 		return Answer{}, err
@@ -147,6 +149,9 @@ func (st *Stream) Close() {
 	e.drop(st.live)
 	e.streams.Add(-1)
 }
+
+// Complete reports whether the client has been given everything, to the end.
+func (st *Stream) Complete() bool { return st.over }
 
 // TaskID returns the id of the task.
 func (st *Stream) TaskID() string { return st.live.key.Task }

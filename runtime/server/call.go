@@ -25,10 +25,17 @@ type Call struct {
 	counted int64       // bytes of the message that are taken from the server's budget
 	grant   *auth.Grant // nil: nothing was demanded
 	limit   *limit      // of a stream; nil: none
+	served  *served     // for observers; nil: nobody observes
 }
 
-func (s *Server) newCall(ctx context.Context) Call {
-	return Call{Request: s.engine.NewRequest(ctx), s: s}
+// newCall makes a call that came over a binding, with these headers or metadata.
+func (s *Server) newCall(ctx context.Context, binding string, header map[string][]string) Call {
+	c := Call{Request: s.engine.NewRequest(ctx), s: s}
+	c.Binding = binding
+	if !s.engine.Observers().None() {
+		c.served = s.watch(header)
+	}
+	return c
 }
 
 // Identify finds the caller, before the message is read: of who is not known nothing is. A version that is not spoken,
@@ -82,18 +89,37 @@ func (r *rejection) Unwrap() error { return r.cause }
 // Run has the operation carried out. Capabilities are checked before parameters (§3.3.4). objects counts the objects in
 // parameters; read is called when nothing refers to them any more. For an error ask Told.
 func (c *Call) Run(params []byte, objects func([]byte) int, read func()) (engine.Answer, error) {
+	request, err := c.decode(params, objects)
+	if err != nil {
+		c.Fault(err)
+		return engine.Answer{}, err
+	}
+	read()
+	c.begin(request)
+	a, err := c.Serve(request)
+	switch {
+	case c.served == nil:
+	case a.Stream != nil:
+		c.served.answer = a.Stream
+	case a.Sequence != nil:
+		c.served.answer = a.Sequence
+	}
+	return a, err
+}
+
+// decode reads the parameters of an operation that there is.
+func (c *Call) decode(params []byte, objects func([]byte) int) (any, error) {
 	if err := c.Allowed(); err != nil {
-		return engine.Answer{}, &rejection{cause: err}
+		return nil, &rejection{cause: err}
 	}
 	if err := c.weigh(params, objects); err != nil {
-		return engine.Answer{}, err
+		return nil, err
 	}
 	request, err := c.Version.Decode(c.Op, params)
 	if err != nil {
-		return engine.Answer{}, &rejection{cause: err}
+		return nil, &rejection{cause: err}
 	}
-	read()
-	return c.Serve(request)
+	return request, nil
 }
 
 // objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
@@ -132,6 +158,7 @@ func (c *Call) giveBack() {
 func (c *Call) End() {
 	c.giveBack()
 	c.Done()
+	c.finish()
 }
 
 // Located is a result as the client of a request may have it: a card is set under the agent's address.
@@ -155,9 +182,10 @@ func (c *Call) Contain(run, exited func()) (err error) {
 		case p == nil:
 			return
 		case p == http.ErrAbortHandler:
+			c.Fault(context.Canceled)
 			panic(p)
 		}
-		c.s.logger.Error("request panicked", "method", c.method(), "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+		c.Logger().Error("request panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 		err = runtime.ErrInternal
 	}()
 	run()
@@ -175,18 +203,25 @@ func (c *Call) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 		err = c.grant.Lacks(c.s.access.extended)
 	}
 	if errors.As(err, &denial) {
-		c.s.logger.Info("request refused", "status", denial.Status, "method", c.method(), "error", denial)
-		return denial.Told(), denial
+		c.refused(denial, denial.Status)
+		e = denial.Told()
+		c.Fault(e)
+		return e, denial
 	}
 	e, known := engine.ToError(err)
-	if !known {
-		c.s.logger.Error("request failed", "method", c.method(), "error", err)
+	c.Fault(e)
+	switch {
+	case !known:
+		c.Logger().Error("request failed", "error", err)
+	case e.Is(runtime.ErrPermissionDenied), e.Is(runtime.ErrUnauthenticated):
+		c.refused(e, e.Status(runtime.Statuses101).HTTP)
 	}
 	return e, nil
 }
 
 // Exited is the error of a call whose goroutine user code has ended.
 func (c *Call) Exited() *runtime.Error {
+	c.Fault(runtime.ErrInternal)
 	return runtime.ErrInternal.With("the skill ended unexpectedly")
 }
 
@@ -199,11 +234,4 @@ func (c *Call) Status(e *runtime.Error) runtime.Status {
 		return e.Status(runtime.Statuses100)
 	}
 	return e.Status(runtime.Statuses101)
-}
-
-func (c *Call) method() string {
-	if c.Op == nil {
-		return ""
-	}
-	return c.Op.RPC
 }

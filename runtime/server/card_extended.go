@@ -36,7 +36,7 @@ func (s *Server) serveExtended(w http.ResponseWriter, r *http.Request, v *engine
 		http.Error(w, "the card is read with GET", http.StatusMethodNotAllowed)
 		return
 	}
-	x := s.exchange(w, r)
+	x := s.exchange(w, r, runtime.BindingHTTP)
 	defer x.done()
 	x.Version, x.Op = v, getExtended
 	if x.Allowed() != nil {

@@ -35,7 +35,7 @@ type binding interface {
 func (x *exchange) handle(b binding) {
 	if ctx := x.r.Context(); x.s.logger.Enabled(ctx, slog.LevelDebug) {
 		begin := time.Now()
-		defer func() { x.s.logger.DebugContext(ctx, "request", "method", x.Op.RPC, "took", time.Since(begin)) }()
+		defer func() { x.Logger().DebugContext(ctx, "request", "took", time.Since(begin)) }()
 	}
 	defer x.LimitStream()()
 	if err := x.Contain(func() { x.dispatch(b) }, func() { x.exited(b) }); err != nil {
@@ -77,6 +77,7 @@ func (x *exchange) failed(b binding, err error) {
 	case ok:
 		b.reject(x.unlessParse(early.cause))
 	case x.Silent && x.sends() && engine.Passing(err):
+		_, _ = x.Told(err)
 		x.w.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
 	default:
 		b.fail(err)
@@ -119,7 +120,7 @@ func (x *exchange) follow(b binding, st *engine.Stream) {
 	} else if e := (*runtime.Error)(nil); errors.As(err, &e) && !w.begun {
 		b.fail(e)
 	} else if x.r.Context().Err() == nil {
-		x.s.logger.Info("stream given up", "task", st.TaskID(), "error", err)
+		x.Logger().Info("stream given up", "error", err)
 	}
 }
 
@@ -167,7 +168,7 @@ func (x *exchange) told(err error) (e *runtime.Error, refused int) {
 // exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then,
 // and sends nothing by itself.
 func (x *exchange) exited(b binding) {
-	e := runtime.ErrInternal.With("the skill ended unexpectedly")
+	e := x.Exited()
 	body := b.appendError(nil, e)
 	h := x.w.Header()
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}

@@ -91,7 +91,8 @@ func (w *eventWriter) records(st *engine.Stream) (ok bool) {
 			return b, nil
 		}, func(b []byte) { ok = w.write(b) })
 		if err != nil {
-			w.x.s.logger.Error("events could not be written", "task", st.TaskID(), "error", err)
+			w.x.Fault(err)
+			w.x.Logger().Error("events could not be written", "error", err)
 			return false
 		}
 		if !ok {
@@ -150,10 +151,7 @@ func (w *eventWriter) item(q *engine.Sequence) (sent bool, err error) {
 
 // failure writes an error that ends a stream.
 func (w *eventWriter) failure(err error) {
-	e, known := engine.ToError(err)
-	if !known {
-		w.x.s.logger.Error("request failed", "method", w.x.Op.RPC, "error", err)
-	}
+	e, _ := w.x.Told(err)
 	w.write(append([]byte(w.framing.errorEvent()), sse.AppendEvent(nil, "", w.framing.appendError(nil, e))...))
 }
 

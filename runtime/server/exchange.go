@@ -43,8 +43,8 @@ type exchange struct {
 	params []byte  // of the operation, as JSON; they may be a slice of the body
 }
 
-func (s *Server) exchange(w http.ResponseWriter, r *http.Request) exchange {
-	x := exchange{Call: s.newCall(r.Context()), w: w, r: r}
+func (s *Server) exchange(w http.ResponseWriter, r *http.Request, binding string) exchange {
+	x := exchange{Call: s.newCall(r.Context(), binding, r.Header), w: w, r: r}
 	if h := r.Header[headerTenant]; len(h) > 0 {
 		x.Tenant = h[0]
 	}
@@ -76,7 +76,7 @@ func (x *exchange) drop() {
 // done lets go of what the request holds when the answer is written.
 func (x *exchange) done() {
 	x.drop()
-	x.Done()
+	x.End()
 }
 
 // identify finds the caller.

@@ -28,7 +28,7 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, path string) 
 	if !s.allowOrigin(w, r, "") {
 		return
 	}
-	q := restRequest{exchange: s.exchange(w, r)}
+	q := restRequest{exchange: s.exchange(w, r, runtime.BindingHTTP)}
 	defer q.done()
 	if err := q.identify(); err != nil {
 		q.fail(err)
@@ -170,6 +170,7 @@ func (q *restRequest) fail(err error) {
 func (q *restRequest) reject(e *runtime.Error) { q.fail(e) }
 
 func (q *restRequest) refuse(status int, e *runtime.Error) {
+	q.Fault(e)
 	if h := q.w.Header(); status == http.StatusServiceUnavailable && len(h["Retry-After"]) == 0 {
 		h["Retry-After"] = retryAfter
 	}

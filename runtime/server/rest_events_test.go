@@ -21,7 +21,7 @@ func TestAnErrorInAStream(t *testing.T) {
 		"0.3": {runtime.Rules{PlainErrors: true}, "event: error\n" + `data: {"code":-32001,"message":"Task not found",`},
 	} {
 		w := httptest.NewRecorder()
-		q := &restRequest{exchange: s.exchange(w, httptest.NewRequest("GET", "/", nil))}
+		q := &restRequest{exchange: s.exchange(w, httptest.NewRequest("GET", "/", nil), runtime.BindingHTTP)}
 		q.Version, q.Op = &engine.Version{Version: &runtime.Version{Rules: tt.rules}}, &runtime.Operation{}
 		events := q.events(q)
 		events.failure(runtime.ErrTaskNotFound)

@@ -40,13 +40,13 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "A POST is wanted here. "+s.directions(r), http.StatusMethodNotAllowed)
 		return
 	}
-	q := request{exchange: s.exchange(w, r), id: noID}
+	q := request{exchange: s.exchange(w, r, runtime.BindingJSONRPC), id: noID}
+	defer q.done()
 	if !jsonContent(r.Header["Content-Type"]) {
 		wrong := runtime.ErrContentTypeNotSupported.With("the content type must be application/json")
 		q.refuse(http.StatusUnsupportedMediaType, wrong)
 		return
 	}
-	defer q.done()
 	if err := q.identify(); err != nil {
 		q.fail(err)
 		return

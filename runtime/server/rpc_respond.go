@@ -61,6 +61,7 @@ func (q *request) status(*runtime.Error) int { return http.StatusOK }
 
 // refuse answers what is not a JSON-RPC request with an HTTP status, and a JSON-RPC error as the body.
 func (q *request) refuse(status int, e *runtime.Error) {
+	q.Fault(e)
 	q.write(status, q.appendError(nil, e))
 }
 

@@ -43,6 +43,7 @@ type Server struct {
 	sender   PushSender      // of push notifications; nil: there is none
 	tasks    tasks           // where they are kept
 	guard    *auth.Guard     // nil: the card's demands are not checked here
+	refusals refusals
 	aboutResource
 
 	beside Transport // nil: there is none

@@ -52,8 +52,10 @@ func (h *Host) Choose(asked string, has func(*engine.Version) bool) (*engine.Ver
 	return v, nil
 }
 
-// Call begins a call, which ends with ctx.
-func (h *Host) Call(ctx context.Context) Call { return h.s.newCall(ctx) }
+// Call begins a call over a binding, which ends with ctx. header are its metadata, which stay as they are.
+func (h *Host) Call(ctx context.Context, binding string, header map[string][]string) Call {
+	return h.s.newCall(ctx, binding, header)
+}
 
 // Limits returns the limits, none of which is zero.
 func (h *Host) Limits() Limits { return h.s.limits }

@@ -58,8 +58,8 @@ func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
 	var held, rested holding
 	for key, r := range m.rows {
 		r.mu.Lock()
-		if d := r.size.held(r.log) - r.charged; d <= -2*slack || d >= slack {
-			t.Errorf("task %s takes %d bytes, counted are %d", key.Task, r.size.held(r.log), r.charged)
+		if d := r.size.held(&r.private, r.log) - r.charged; d <= -2*slack || d >= slack {
+			t.Errorf("task %s takes %d bytes, counted are %d", key.Task, r.size.held(&r.private, r.log), r.charged)
 		}
 		if (r.resting != nil) != (r.state.Terminal() || r.state.Interrupted()) {
 			t.Errorf("task %s is %s, in a queue for eviction: %t", key.Task, r.state, r.resting != nil)

@@ -56,15 +56,15 @@ type row struct {
 	version int64
 	private Private
 	log     *eventLog // nil while nobody reads the events, and when they are no longer kept
-	gone    bool      // evicted
 	size    size
 	counted int64 // version at which the size was counted anew
 	stamps  stamps
 	work    work
+	gone    bool // evicted; beside the state, which saves room: there are many rows
 
 	// Guarded by the index lock; written with both locks held, so that either is enough to read.
-	context string
 	state   runtime.State
+	context string
 	at      time.Time // status timestamp: sort key
 	groups  [2]*group // of its owner, and of its context unless that is ""
 	links   [3]link
@@ -107,9 +107,9 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 		key: key, skill: n.Private.Skill, store: m, task: n.Task, version: 1, private: n.Private,
 		context: info.ContextID, state: info.State, at: info.At,
 	}
-	r.size = size{said: n.Size, private: n.Private.size()}
+	r.size = size{said: n.Size}
 	r.stamps.set(1, n.Stamp)
-	bytes := r.size.held(nil)
+	bytes := r.size.held(&r.private, nil)
 	if bytes > m.limits.TaskBytes || n.Push != nil && n.Push.size() > maxPushBytes {
 		return Snapshot{}, ErrTooLarge
 	}
@@ -336,7 +336,7 @@ func (m *Memory) Head(_ context.Context, key Key) (Head, error) {
 	}
 	return Head{
 		Context: r.context, State: r.state, Version: r.version, Epoch: r.work.epoch, Calls: r.work.calls, Done: r.work.done,
-		Running: r.work.holder != nil, Skill: r.private.Skill, ClientID: r.private.ClientID,
+		Running: r.work.holder != nil, Skill: r.private.Skill, ClientID: r.private.ClientID, Trace: r.private.Trace,
 	}, nil
 }
 
@@ -441,7 +441,7 @@ func (m *Memory) keepLog(r *row) {
 	if old.mu.TryLock() {
 		if !old.gone && !m.outbox.waits(old.pushes) {
 			old.log = nil
-			m.charge(old, holding{bytes: old.size.held(nil) - old.charged})
+			m.charge(old, holding{bytes: old.size.held(&old.private, nil) - old.charged})
 		}
 		old.mu.Unlock()
 	}

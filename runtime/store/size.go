@@ -78,28 +78,26 @@ func (s Size) held() int { return s.Bytes + s.Parts*partBytes }
 
 // size is what a task consists of. What was replaced still counts, until the task is counted anew.
 type size struct {
-	said    Size // messages: the history's and that of the status
-	status  Size // of said: what came with the last status
-	made    Size // artifacts
-	private int
+	said   Size // messages: the history's and that of the status
+	status Size // of said: what came with the last status
+	made   Size // artifacts
 }
 
-// with is the size after an update that leaves the private state p.
-func (s size) with(u *Update, kind runtime.EventKind, p *Private) size {
+// with is the size after an update.
+func (s size) with(u *Update, kind runtime.EventKind) size {
 	if kind == runtime.EventStatus {
 		s.said, s.status = s.said.plus(u.Size), u.Size
 	} else {
 		s.made = s.made.plus(u.Size)
 	}
-	s.private = p.size()
 	return s
 }
 
-func (p *Private) size() int { return len(p.Input) + len(p.Saved) }
+func (p *Private) size() int { return len(p.Input) + len(p.Saved) + len(p.Trace) }
 
-// held is the memory that the task takes.
-func (s *size) held(l *eventLog) int {
-	n := rowBytes + s.said.held() + s.made.held() + s.private
+// held is the memory that a task of the size takes, with its private state and its log.
+func (s *size) held(p *Private, l *eventLog) int {
+	n := rowBytes + s.said.held() + s.made.held() + p.size()
 	if l != nil {
 		n += l.size()
 	}
@@ -143,11 +141,11 @@ func (r *row) admit(u *Update, info runtime.EventInfo, p *Private) (size, error)
 
 // grown returns the size after an update, and the memory that it takes then.
 func (r *row) grown(u *Update, kind runtime.EventKind, p *Private) (size, int) {
-	next := r.size.with(u, kind, p)
+	next := r.size.with(u, kind)
 	if r.unread(u) {
-		return next, next.held(nil)
+		return next, next.held(p, nil)
 	}
-	return next, next.held(r.log) + recordBytes
+	return next, next.held(p, r.log) + recordBytes
 }
 
 // recount makes the most of a full task: it forgets the log, whose readers get the task anew, and counts the artifacts,
@@ -165,7 +163,7 @@ func (r *row) recount() {
 	m := r.store
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.charge(r, holding{bytes: r.size.held(nil) - r.charged})
+	m.charge(r, holding{bytes: r.size.held(&r.private, nil) - r.charged})
 }
 
 // reserve charges r for the memory that it is going to take, if there is room or it has to be found.
@@ -181,7 +179,7 @@ func (m *Memory) reserve(r *row, bytes int, must bool) bool {
 // settle charges r for the encoded events that its readers keep, or drops those when there is no room. The caller holds
 // its lock.
 func (r *row) settle() {
-	now := r.size.held(r.log)
+	now := r.size.held(&r.private, r.log)
 	if now-r.charged < slack {
 		return
 	}
@@ -190,6 +188,6 @@ func (r *row) settle() {
 	defer m.mu.Unlock()
 	if now > m.limits.TaskBytes || !m.reserve(r, now, false) {
 		r.log.forget()
-		m.charge(r, holding{bytes: r.size.held(r.log) - r.charged})
+		m.charge(r, holding{bytes: r.size.held(&r.private, r.log) - r.charged})
 	}
 }

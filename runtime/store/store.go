@@ -93,6 +93,8 @@ type Private struct {
 	Asked bool
 	// ClientID: the client chose the task's id, as those of A2A 0.1 do.
 	ClientID bool
+	// Trace is the trace context in which the task was made; "": none. It stays.
+	Trace string
 }
 
 // Size is how large a piece of content is.
@@ -204,6 +206,7 @@ type Head struct {
 	Running     bool  // an instance works on it
 	Skill       string
 	ClientID    bool
+	Trace       string
 }
 
 // Run is work that was taken over: a snapshot of its task, without history and artifacts, and the call to begin.

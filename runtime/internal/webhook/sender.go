@@ -136,6 +136,12 @@ func (s *Sender) request(ctx context.Context, n *runtime.Notification) (*http.Re
 	} {
 		r.Header.Set(name, value)
 	}
+	if n.TraceParent != "" {
+		r.Header.Set("Traceparent", n.TraceParent)
+	}
+	if n.TraceState != "" {
+		r.Header.Set("Tracestate", n.TraceState)
+	}
 	return r, nil
 }
 

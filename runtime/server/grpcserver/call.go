@@ -64,13 +64,13 @@ func growStack(i int) byte {
 // serve answers a call. What it returns is the call's status.
 func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	growStack(0)
-	c := &call{Call: m.t.host.Call(stream.Context()), m: m, stream: stream, metadata: metadataOf(stream.Context())}
+	md := metadataOf(stream.Context())
+	c := &call{Call: m.t.host.Call(stream.Context(), runtime.BindingGRPC, md), m: m, stream: stream, metadata: md}
+	c.Op = m.rows[0].op // until the version is known
 	defer c.end()
 	if logger := m.t.host.Logger(); logger.Enabled(c.Context, slog.LevelDebug) {
 		begin := time.Now()
-		defer func() {
-			logger.DebugContext(c.Context, "request", "method", m.rows[0].op.GRPC, "took", time.Since(begin))
-		}()
+		defer func() { c.Logger().DebugContext(c.Context, "request", "took", time.Since(begin)) }()
 	}
 	failed := c.Contain(func() { err = c.answer() }, func() {
 		_ = stream.SendMsg(&answer{err: c.status(c.Exited())}) // for want of somebody who could return it

@@ -17,6 +17,7 @@ import (
 // status is an error as gRPC answers it: code and message, with the error's details as those of google.rpc (R160).
 func (c *call) status(err error) error {
 	if _, ok := err.(interface{ GRPCStatus() *status.Status }); ok { // of grpc-go itself: a message cut short, say
+		c.Fault(runtime.ErrInvalidRequest)
 		return err
 	}
 	e, denial := c.Told(err)

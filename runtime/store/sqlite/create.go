@@ -34,7 +34,7 @@ func (c *creation) prepare(k *codec) (err error) {
 	n := c.new
 	info, p := n.Task.TaskInfo(), n.Private
 	c.meta = meta{
-		context: info.ContextID, skill: p.Skill, clientID: p.ClientID, state: info.State, at: info.At.UnixNano(), version: 1,
+		context: info.ContextID, skill: p.Skill, clientID: p.ClientID, trace: p.Trace, state: info.State, at: info.At.UnixNano(), version: 1,
 		asked: p.Asked, input: p.Input, saved: p.Saved,
 	}
 	if c.doc, err = k.append(nil, n.Task); err != nil {
@@ -143,11 +143,11 @@ func (c *creation) insert(w *writer, o *owner, m meta) error {
 
 func (w *writer) insertTask(n int64, o *owner, id string, m *meta, head []byte) error {
 	_, err := w.exec(`INSERT INTO task(n, owner, account, id, context, skill, clientid, state, at, version, oldest, epoch, runner,
-		calls, done, said, status, made, log, charged, rest, rested, asked, input, saved, wire, head)
-		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
+		calls, done, said, status, made, log, charged, rest, rested, asked, input, saved, trace, wire, head)
+		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
 		n, o.n, o.account.n, id, m.context, m.skill, m.clientID, int64(m.state), m.at, m.version, m.oldest, m.epoch, orNull(m.runner),
 		m.calls, m.done, m.size.said, m.size.status, m.size.made, m.size.log, m.charged, int64(m.rest), m.rested, m.asked,
-		m.input, m.saved, w.s.codec.wire, head)
+		m.input, m.saved, m.trace, w.s.codec.wire, head)
 	return err
 }
 

@@ -10,7 +10,7 @@ import (
 // taskColumns are the columns of a task in the order of scanTask. The last ones are of other tables: the number of the
 // last event, whether there are push configurations and tickets, and what the body has.
 const taskColumns = `n, context, skill, clientid, state, at, version, oldest, epoch, runner, calls, done, said, status, made, log,
-	charged, rest, rested, asked, input, saved, length(head),
+	charged, rest, rested, asked, input, saved, trace, length(head),
 	(SELECT max(seq) FROM event WHERE task=n), EXISTS(SELECT 1 FROM push WHERE task=n), EXISTS(SELECT 1 FROM ticket WHERE task=n),
 	(SELECT max(version) FROM body WHERE task=n), (SELECT length(doc) FROM body WHERE task=n ORDER BY version DESC LIMIT 1)`
 
@@ -19,12 +19,12 @@ func scanTask(v []value, me int64) (n int64, m meta) {
 	m = meta{
 		context: text(v[1]), skill: text(v[2]), clientID: num(v[3]) != 0, state: runtime.State(num(v[4])), at: num(v[5]),
 		version: num(v[6]), oldest: num(v[7]), epoch: num(v[8]), runner: num(v[9]), calls: num(v[10]), done: num(v[11]),
-		size: size{said: num(v[12]), status: num(v[13]), made: num(v[14]), log: num(v[15]), head: num(v[22]),
-			body: num(v[27])},
+		size: size{said: num(v[12]), status: num(v[13]), made: num(v[14]), log: num(v[15]), head: num(v[23]),
+			body: num(v[28])},
 		charged: num(v[16]), rest: rest(num(v[17])), rested: num(v[18]), asked: num(v[19]) != 0, input: blob(v[20]), saved: blob(v[21]),
-		pushed: num(v[24]) != 0, tickets: num(v[25]) != 0, snapshot: num(v[26]),
+		trace: text(v[22]), pushed: num(v[25]) != 0, tickets: num(v[26]) != 0, snapshot: num(v[27]),
 	}
-	if last := num(v[23]); last > m.version {
+	if last := num(v[24]); last > m.version {
 		m.version = last // chunks of artifacts are not noted in the task
 	}
 	if m.runner != me {

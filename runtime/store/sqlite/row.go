@@ -26,6 +26,7 @@ type meta struct {
 	context     string
 	skill       string
 	clientID    bool
+	trace       string
 	state       runtime.State
 	at          int64
 	version     int64
@@ -84,17 +85,17 @@ func (s *size) of(v store.View) int {
 }
 
 func (m *meta) private() store.Private {
-	return store.Private{Skill: m.skill, Input: m.input, Saved: m.saved, Asked: m.asked, ClientID: m.clientID}
+	return store.Private{Skill: m.skill, Input: m.input, Saved: m.saved, Asked: m.asked, ClientID: m.clientID, Trace: m.trace}
 }
 
 // content is how long the task with its private state is.
 func (m *meta) content() int64 {
-	return rowBytes + m.size.said + m.size.made + int64(len(m.input)+len(m.saved))
+	return rowBytes + m.size.said + m.size.made + int64(len(m.input)+len(m.saved)+len(m.trace))
 }
 
 // held is how much of the file the task takes.
 func (m *meta) held() int64 {
-	return rowBytes + m.size.head + m.size.log + m.size.body + int64(len(m.input)+len(m.saved))
+	return rowBytes + m.size.head + m.size.log + m.size.body + int64(len(m.input)+len(m.saved)+len(m.trace))
 }
 
 // settle finds out whether the task rests.
@@ -186,6 +187,6 @@ func (r *row) head() store.Head {
 	m := &r.meta
 	return store.Head{
 		Context: m.context, State: m.state, Version: m.version, Epoch: m.epoch, Calls: m.calls, Done: m.done,
-		Running: m.runner != 0, Skill: m.skill, ClientID: m.clientID,
+		Running: m.runner != 0, Skill: m.skill, ClientID: m.clientID, Trace: m.trace,
 	}
 }

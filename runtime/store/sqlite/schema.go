@@ -9,7 +9,7 @@ const application = 0x61326167
 
 // steps make the tables, each from the format before it: the format of a file is how many steps it has seen. A step is
 // never changed once it was released.
-var steps = []string{schema1}
+var steps = []string{schema1, schema2}
 
 // Times are nanoseconds since 1970, by the store's clock, but for task.at, which is the status's own. A doc is JSON in
 // the protocol version that its wire names: an event with its envelope, as a stream has it.
@@ -52,12 +52,7 @@ CREATE TABLE body(task INTEGER, version INTEGER, wire INTEGER NOT NULL, doc BLOB
 
 -- Work that is not done. The first of a task is at work if the task has a runner.
 CREATE TABLE call(task INTEGER, n INTEGER, stamp INTEGER NOT NULL, attempt INTEGER NOT NULL, made INTEGER NOT NULL,
-  wire INTEGER NOT NULL, request BLOB, input BLOB, value BLOB, PRIMARY KEY(task,n)) WITHOUT ROWID;
-
--- Calls that somebody may have taken on who knows what the hash was made of.
-CREATE TABLE ticket(hash BLOB PRIMARY KEY, task INTEGER NOT NULL, until INTEGER NOT NULL, wire INTEGER NOT NULL,
-  request BLOB, input BLOB) WITHOUT ROWID;
-CREATE INDEX ticket_task ON ticket(task, until);
+  wire INTEGER NOT NULL, request BLOB, input BLOB, PRIMARY KEY(task,n)) WITHOUT ROWID;
 
 CREATE TABLE push(task INTEGER, id TEXT, version TEXT NOT NULL, config BLOB NOT NULL, tasks INTEGER NOT NULL,
   next INTEGER NOT NULL, until INTEGER NOT NULL,
@@ -71,6 +66,16 @@ CREATE TABLE repeat(owner INTEGER, key TEXT, task TEXT NOT NULL, call INTEGER NO
   digest BLOB NOT NULL, until INTEGER NOT NULL, PRIMARY KEY(owner,key)) WITHOUT ROWID;
 CREATE INDEX repeat_until ON repeat(until);
 
+`
+
+// schema2 keeps tickets, and the trace context of a task.
+const schema2 = `
+-- Calls that somebody may have taken on who knows what the hash was made of.
+CREATE TABLE ticket(hash BLOB PRIMARY KEY, task INTEGER NOT NULL, until INTEGER NOT NULL, wire INTEGER NOT NULL,
+  request BLOB, input BLOB) WITHOUT ROWID;
+CREATE INDEX ticket_task ON ticket(task, until);
+ALTER TABLE call ADD COLUMN value BLOB;
+ALTER TABLE task ADD COLUMN trace TEXT NOT NULL DEFAULT '';
 `
 
 // formatOf returns the format of the file, 0 for a new one.

@@ -270,6 +270,27 @@ func TestAFileOfAnOlderFormatIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
+// TestAFileOfTheFirstFormatKeepsItsTasks: it had neither tickets nor trace contexts.
+func TestAFileOfTheFirstFormatKeepsItsTasks(t *testing.T) {
+	path := fresh(t)
+	s := open(t, path, Options{})
+	create(t, s, "t")
+	_ = s.Close()
+	script(t, path, "DROP TABLE ticket; ALTER TABLE call DROP COLUMN value; ALTER TABLE task DROP COLUMN trace; PRAGMA user_version=1")
+	s = open(t, path, Options{})
+	if snap, err := s.Get(ctx, key("t"), store.Full); err != nil || snap.Task.TaskInfo().ID != "t" || snap.Private.Skill != "skill" || snap.Private.Trace != "" {
+		t.Errorf("%+v: %v", snap, err)
+	}
+	n := newTask("u")
+	n.Private.Trace = "00-1-2-01"
+	if _, err := s.Create(ctx, key("u"), n, nil); err != nil {
+		t.Fatal(err)
+	}
+	if h, err := s.Head(ctx, key("u")); err != nil || h.Trace != n.Private.Trace {
+		t.Errorf("%+v: %v", h, err)
+	}
+}
+
 func TestTheDiskIsAskedAsWished(t *testing.T) {
 	for path, want := range map[string]int64{"a.db": 1, "b.db?synchronous=full": 2, "c.db?synchronous=normal": 1} {
 		s := open(t, filepath.Join(t.TempDir(), path), Options{})

@@ -137,7 +137,7 @@ func unfit(s *suite) {
 func private(s *suite) {
 	in, k := s.open(), key("t")
 	n := s.task("t")
-	n.Private = store.Private{Skill: "skill", Input: []byte(`{"a":1}`), Saved: []byte("x"), Asked: true, ClientID: true}
+	n.Private = store.Private{Skill: "skill", Input: []byte(`{"a":1}`), Saved: []byte("x"), Asked: true, ClientID: true, Trace: "00-1-2-01\na=b"}
 	snap := s.create(in, n, k)
 	s.same("at first", snap.Private, n.Private)
 	input, saved, asked := []byte(`{"a":2}`), []byte("y"), false
@@ -154,12 +154,12 @@ func private(s *suite) {
 		in = s.heir(in)
 	}
 	s.same("read", s.get(in, k).Private, want)
-	if h := s.head(in, k); h.Skill != "skill" || !h.ClientID || h.Version != 3 || h.State != runtime.StateWorking ||
+	if h := s.head(in, k); h.Skill != "skill" || !h.ClientID || h.Trace != n.Private.Trace || h.Version != 3 || h.State != runtime.StateWorking ||
 		h.Context != "context-of-t" {
 		s.Errorf("the head is %+v", h)
 	}
 	p := s.apply(in, k, 3, s.status("t", runtime.StateFailed, time.Second)).Private
-	if p.Skill != "skill" || !p.ClientID {
+	if p.Skill != "skill" || !p.ClientID || p.Trace != n.Private.Trace {
 		s.Errorf("of an ended task is known %+v", p)
 	}
 }

@@ -1,0 +1,83 @@
+package engine
+
+import (
+	"log/slog"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
+)
+
+// About is what is known of a request beside its operation and caller, for those who tell of it.
+type About struct {
+	Skill, Task, Context, Tenant string
+}
+
+// Observers are those of the engine.
+func (e *Engine) Observers() *observe.Group { return &e.observers }
+
+// newestNames are the names of the operations with roles, by role, in the newest version that has them.
+func newestNames(p *runtime.Protocol) map[runtime.Role]string {
+	names := map[runtime.Role]string{}
+	for _, v := range p.Versions {
+		for _, op := range v.Operations {
+			if names[op.Role] == "" {
+				names[op.Role] = op.RPC
+			}
+		}
+	}
+	delete(names, runtime.RoleOther)
+	return names
+}
+
+// Operation is what the newest version calls the operation; "" when it is not known.
+func (r *Request) Operation() string {
+	switch {
+	case r.Op == nil:
+		return ""
+	case r.Op.Role == runtime.RoleOther:
+		return r.Op.RPC
+	}
+	return r.e.names[r.Op.Role]
+}
+
+// Logger returns the logger with what is known of the request. It is for rare events: attributes cost time.
+func (r *Request) Logger() *slog.Logger {
+	return r.e.logger.With(attributes("operation", r.Operation(), "skill", r.About.Skill, "task", r.About.Task,
+		"caller", r.Caller.Principal())...)
+}
+
+// attributes are those of names and values that are not "".
+func attributes(all ...string) (list []any) {
+	for i := 0; i < len(all); i += 2 {
+		if all[i+1] != "" {
+			list = append(list, all[i], all[i+1])
+		}
+	}
+	return list
+}
+
+// said takes note of the task that a message is for.
+func (r *Request) said(m runtime.Message) {
+	if m != nil {
+		info := m.MessageInfo()
+		r.About.Task, r.About.Context = limit(info.TaskID, maxName), limit(info.ContextID, maxName)
+	}
+}
+
+// leads takes note of the call that a message has led to.
+func (r *Request) leads(c *Call) {
+	if c != nil && c.skill != nil {
+		r.About.Skill = c.skill.ID
+	}
+}
+
+// comesTo takes note of what the request is answered with.
+func (r *Request) comesTo(result any) {
+	switch v := result.(type) {
+	case runtime.Task:
+		info := v.TaskInfo()
+		r.About.Task, r.About.Context = info.ID, info.ContextID
+	case runtime.Message:
+		r.About.Context = v.MessageInfo().ContextID
+	}
+}

@@ -1,0 +1,140 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// What observers are told of runs and deliveries. What they are told of requests is the host's to say.
+
+// watched is an activity with the context that its observers made.
+type watched struct {
+	observe.Activity
+	ctx context.Context
+}
+
+// watch tells the observers that the handler is called, and returns its context.
+func (c *Call) watch(ctx context.Context) context.Context {
+	if c.e.observers.None() {
+		return ctx
+	}
+	w := &watched{}
+	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.Attempt()
+	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.base.caller, c.owner.Tenant
+	c.live.mu.Lock()
+	w.Task, w.Carrier = c.made(), observe.ReadTrace(c.private.Trace)
+	c.live.mu.Unlock()
+	w.ctx = c.e.observers.Begin(ctx, &w.Activity)
+	c.watched = w
+	return w.ctx
+}
+
+// made is the id of the task if there is one. The caller holds c.live.mu.
+func (c *Call) made() string {
+	if c.live.version == 0 {
+		return ""
+	}
+	return c.taskID()
+}
+
+// unwatch tells the observers that the handler has returned, with this error, and what that came to.
+func (c *Call) unwatch(err error) {
+	w := c.watched
+	if w == nil {
+		return
+	}
+	c.live.mu.Lock()
+	w.Task = c.made()
+	w.State, w.Reason = c.came(err)
+	c.live.mu.Unlock()
+	c.e.observers.End(w.ctx, &w.Activity)
+}
+
+// came is what the handler's return came to. The caller holds c.live.mu.
+func (c *Call) came(err error) (state runtime.State, reason string) {
+	state = c.ending.status.state()
+	if c.reply != nil && c.live.version != 0 {
+		state = runtime.StateCompleted
+	}
+	var o *verdict
+	cause := context.Cause(c.ctx)
+	switch {
+	case errors.Is(cause, ErrCanceled):
+		return runtime.StateCanceled, observe.ReasonCanceled
+	case err == nil && state == runtime.StateFailed && !errors.Is(cause, ErrTimeout): // its answer could not be kept or sent
+		return state, runtime.ErrInternal.Reason
+	case err == nil && !state.Terminal() || state == runtime.StateCompleted:
+		return state, ""
+	case errors.Is(cause, ErrTimeout):
+		return state, observe.ReasonTimeout
+	case errors.Is(cause, ErrShutdown):
+		return state, observe.ReasonAway
+	case errors.Is(cause, ErrLost):
+		return state, observe.ReasonLost
+	case errors.As(err, &o) && o.state == runtime.StateFailed:
+		return state, observe.ReasonFailed
+	case errors.As(err, &o) && o.state == runtime.StateRejected:
+		return state, observe.ReasonRejected
+	case errors.As(err, &o):
+		return state, ""
+	}
+	return state, observe.ReasonOf(err)
+}
+
+// envelope is the carrier of a delivery: what is kept with the task, and what is to be sent.
+type envelope struct{ kept, sent observe.Trace }
+
+func (l *envelope) Get(key string) string { return l.kept.Get(key) }
+func (l *envelope) Set(key, value string) { l.sent.Set(key, value) }
+
+// push sends a notification, under the eyes of the observers.
+func (c *courier) push(p *parcel, n *runtime.Notification) error {
+	observers := &c.e.observers
+	if observers.None() {
+		return c.pusher.Push(c.ctx, n)
+	}
+	h := c.about(p)
+	l := &envelope{kept: *observe.ReadTrace(h.Trace)}
+	a := &observe.Activity{
+		Kind: observe.Deliver, Begun: time.Now(), Attempt: p.Attempt + 1, Peer: p.host.name, Carrier: l,
+		Skill: h.Skill, Task: p.Key.Task, Context: h.Context, Caller: revived(p.Key.Owner), Tenant: p.Key.Owner.Tenant,
+	}
+	ctx := observers.Begin(c.ctx, a)
+	n.TraceParent, n.TraceState = l.sent.Parent, l.sent.State
+	err := c.pusher.Push(ctx, n)
+	a.Reason = undelivered(err)
+	observers.End(ctx, a)
+	return err
+}
+
+// about is what is known of a parcel's task; nothing when the store cannot say.
+func (c *courier) about(p *parcel) store.Head {
+	ctx, cancel := c.soon()
+	defer cancel()
+	h, err := c.e.store.Head(ctx, p.Key)
+	if err != nil {
+		return store.Head{}
+	}
+	return h
+}
+
+// undelivered is why a notification did not arrive; "" if it did.
+func undelivered(err error) string {
+	var failure *runtime.PushFailure
+	switch {
+	case err == nil:
+		return ""
+	case !errors.As(err, &failure):
+		return observe.ReasonOf(err)
+	case failure.Gone:
+		return observe.ReasonRejected
+	case failure.Answered:
+		return observe.ReasonFailed
+	}
+	return observe.ReasonAway
+}

@@ -1,0 +1,116 @@
+package server
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// served is a call as observers see it, which begin when it is clear what it is about.
+type served struct {
+	observe.Activity
+	header map[string][]string
+	answer interface{ Complete() bool } // a stream; nil: there is none
+	ctx    context.Context              // which the observers made; nil: they have not begun
+}
+
+// watch has a call observed.
+func (s *Server) watch(header map[string][]string) *served {
+	a := &served{header: header}
+	a.Kind, a.Begun = observe.Serve, time.Now()
+	return a
+}
+
+// begin tells the observers. request is what came; nil if it did not come that far.
+func (c *Call) begin(request any) {
+	if c.served == nil || c.served.ctx != nil {
+		return
+	}
+	c.served.Carrier = c.served.trace(request)
+	c.fillIn()
+	c.Context = c.s.engine.Observers().Begin(c.Context, &c.served.Activity)
+	c.served.ctx = c.Context
+}
+
+// finish tells the observers that the call is answered.
+func (c *Call) finish() {
+	a := c.served
+	if a == nil {
+		return
+	}
+	if a.Reason == "" && a.answer != nil && !a.answer.Complete() {
+		a.Reason = observe.ReasonAway
+		if err := c.Context.Err(); err != nil {
+			a.Reason = observe.ReasonOf(err)
+		}
+	}
+	c.begin(nil)
+	c.fillIn()
+	c.s.engine.Observers().End(a.ctx, &a.Activity)
+	c.served = nil
+}
+
+// fillIn says what is known by now.
+func (c *Call) fillIn() {
+	a := &c.served.Activity
+	a.Operation, a.Binding, a.Caller = c.Operation(), c.Binding, c.Caller
+	a.Skill, a.Task, a.Context, a.Tenant = c.About.Skill, c.About.Task, c.About.Context, c.About.Tenant
+	if c.Version != nil {
+		a.Version = c.Version.Name
+	}
+	a.Stream = c.Op != nil && c.Op.Stream
+}
+
+// Fault says why the call is not answered as it should be, for its observers. The first one counts.
+func (c *Call) Fault(err error) {
+	if c.served == nil || c.served.Reason != "" {
+		return
+	}
+	if gone := c.Context.Err(); gone != nil { // then whatever is wrong comes from that
+		err = gone
+	}
+	c.served.Reason = observe.ReasonOf(err)
+}
+
+// trace is the trace context of a call: what its headers say, else its message.
+func (a *served) trace(request any) *observe.Trace {
+	var t observe.Trace
+	for _, key := range []string{observe.TraceParent, observe.TraceState} {
+		for _, name := range []string{http.CanonicalHeaderKey(key), key} { // those of gRPC are in lower case
+			if values := a.header[name]; len(values) > 0 {
+				t.Set(key, values[0])
+			}
+		}
+	}
+	p, ok := request.(*runtime.SendRequest)
+	if t.Parent != "" || !ok || p.Message == nil {
+		return &t
+	}
+	t = observe.Trace{}
+	for key, value := range p.Message.MessageInfo().Metadata.All() {
+		var text string
+		if key == observe.TraceParent || key == observe.TraceState {
+			if value.Kind() == wire.KindString && value.Decode(&text) == nil {
+				t.Set(key, text)
+			}
+		}
+	}
+	return &t
+}
+
+// refused logs that a caller may not come in, or may not do that, unless that happens all the time (R225).
+func (c *Call) refused(err error, status int) {
+	ok, leftOut := c.s.refusals.another(c.s.core.Now())
+	if !ok {
+		return
+	}
+	log := c.Logger().With("status", status, "error", err)
+	if leftOut > 0 {
+		log = log.With("left_out", leftOut)
+	}
+	log.Info("request refused")
+}
