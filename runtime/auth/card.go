@@ -148,7 +148,7 @@ func ReadCard(card []byte) (*Demands, error) {
 		d.Schemes = append(d.Schemes, s)
 	}
 	if d.Agent = d.requirements(&c.cardRequirements); len(d.Schemes) == 0 {
-		for _, name := range c.Authentication.Schemes {
+		for _, name := range slices.Compact(slices.Sorted(slices.Values(c.Authentication.Schemes))) {
 			d.Schemes = append(d.Schemes, Scheme{Name: name, Kind: HTTP, HTTP: strings.ToLower(name)})
 			d.Agent = append(d.Agent, Requirement{{Scheme: name}})
 		}

@@ -46,7 +46,7 @@ type certificates struct {
 	config  CertificateConfig
 	cas     *x509.CertPool
 	proxies []netip.Prefix
-	callers map[string]CertificateCaller
+	callers map[string]CertificateCaller // nil: whoever has a certificate
 	now     func() time.Time
 
 	mu   sync.Mutex
@@ -71,14 +71,25 @@ func (v *certificates) Prepare(s *Setup) error {
 	if v.proxies, err = readNetworks(v.config.Proxies); err != nil {
 		return err
 	}
-	v.now, v.good, v.callers = s.Now, map[[sha256.Size]byte]time.Time{}, map[string]CertificateCaller{}
-	callers, err := fromEnv(s, v.config.Callers, func(h holder) (CertificateCaller, bool) {
+	v.now, v.good = s.Now, map[[sha256.Size]byte]time.Time{}
+	listed, err := fromEnv(s, v.config.Callers, func(h holder) (CertificateCaller, bool) {
 		return CertificateCaller{ID: h.name, Scopes: h.scopes, Tenants: h.tenants}, h.secret == ""
 	})
-	for _, c := range callers {
-		v.callers[c.ID] = c
+	if err != nil || listed == nil {
+		return err
 	}
-	return err
+	v.callers = map[string]CertificateCaller{}
+	for _, c := range listed {
+		id := c.ID
+		if strings.HasPrefix(id, dnsName) {
+			id = strings.ToLower(id)
+		}
+		if _, twice := v.callers[id]; twice {
+			return fmt.Errorf("the certificate of %s is listed twice", c.ID)
+		}
+		v.callers[id] = c
+	}
+	return nil
 }
 
 // ClientCAs are the authorities, for the configuration of TLS.
@@ -126,7 +137,7 @@ func (v *certificates) Verify(_ context.Context, c Credential) (Caller, error) {
 		return Caller{}, err
 	}
 	caller := Caller{ID: nameOf(chain[0]), Expires: chain[0].NotAfter}
-	if len(v.callers) > 0 {
+	if v.callers != nil {
 		known, ok := v.callers[caller.ID]
 		if !ok {
 			return Caller{}, fmt.Errorf("%w: %.200q is not listed", ErrWrong, caller.ID)
@@ -230,13 +241,16 @@ func (v *certificates) check(chain []*x509.Certificate) error {
 	return nil
 }
 
+// dnsName is before the name of who is named by a DNS name. Case makes no difference there.
+const dnsName = "dns:"
+
 // nameOf is whom a certificate names. What kind of name it is belongs to it: a common name may be what anybody liked.
 func nameOf(c *x509.Certificate) string {
 	switch {
 	case len(c.URIs) > 0:
 		return "uri:" + c.URIs[0].String()
 	case len(c.DNSNames) > 0:
-		return "dns:" + strings.ToLower(c.DNSNames[0])
+		return dnsName + strings.ToLower(c.DNSNames[0])
 	case c.Subject.CommonName != "":
 		return "cn:" + c.Subject.CommonName
 	}

@@ -106,7 +106,18 @@ func TestClientCertComesFromTheProxyAlone(t *testing.T) {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
 		}
 	}
+	named := func(callers ...auth.CertificateCaller) string {
+		config := auth.CertificateConfig{CAFile: ours.File(), Callers: append([]auth.CertificateCaller{}, callers...)}
+		return whoIs(guard(t, mtlsCard, auth.Verifiers{"m": auth.Certificates(config)}), withCertificates(request(), proxys))
+	}
+	if got := named(auth.CertificateCaller{ID: "dns:Ci.EXAMPLE"}); got != "m|dns:ci.example" {
+		t.Errorf("in another case: %s", got)
+	}
+	if got := named(); got != "401" {
+		t.Errorf("nobody is listed: %s", got)
+	}
 	for name, config := range map[string]auth.CertificateConfig{
+		"twice":        {CAFile: ours.File(), Callers: []auth.CertificateCaller{{ID: "dns:a"}, {ID: "dns:A", Scopes: []string{"x"}}}},
 		"no authority": {}, "no file": {CAFile: "/nowhere.pem"}, "a bad proxy": {CAFile: ours.File(), Proxies: []string{"proxy"}},
 	} {
 		if _, err := newGuard(mtlsCard, auth.Verifiers{"m": auth.Certificates(config)}, nil); err == nil {

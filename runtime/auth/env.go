@@ -84,6 +84,15 @@ func fromEnv[T any](s *Setup, list []T, read func(h holder) (T, bool)) ([]T, err
 	return list, nil
 }
 
+// whose names an entry in an error: by whose it is, or by its place among those from the environment, where the secret
+// itself may stand by mistake.
+func whose(s *Setup, name string, place int) string {
+	if place < 0 {
+		return name
+	}
+	return fmt.Sprintf("entry %d of %s", place+1, s.EnvName(""))
+}
+
 // readHolder reads an entry of the environment's.
 func readHolder(entry string) (h holder, err error) {
 	entry, query, _ := strings.Cut(entry, "?")

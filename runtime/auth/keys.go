@@ -45,13 +45,13 @@ func (k *keys) Prepare(s *Setup) error {
 		return errors.New("no key is known: list one in a2agen.yaml under \"auth\", or in " + s.EnvName(""))
 	}
 	k.callers = make(map[[sha256.Size]byte]Caller, len(list))
-	for _, key := range list {
+	for i, key := range list {
 		sum, err := hex.DecodeString(key.SHA256)
 		switch {
 		case key.Caller == "":
 			return errors.New("a key has no caller")
 		case err != nil || len(sum) != sha256.Size:
-			return fmt.Errorf("the key of %s is not given by the SHA-256 of it, in hexadecimal", key.Caller)
+			return fmt.Errorf("the key of %s is not given by the SHA-256 of it, in hexadecimal", whose(s, key.Caller, i-len(k.list)))
 		}
 		hash := [sha256.Size]byte(sum)
 		if other, twice := k.callers[hash]; twice {

@@ -122,16 +122,16 @@ func (p *passwords) Prepare(s *Setup) error {
 		return errors.New("no user is known: list one in a2agen.yaml under \"auth\", or in " + s.EnvName(""))
 	}
 	p.users, p.right, p.now = map[string]user{}, map[[sha256.Size]byte]time.Time{}, s.Now
-	for _, w := range list {
+	for i, w := range list {
 		h, err := readHash(w.Hash)
 		switch {
 		case w.User == "" || strings.Contains(w.User, ":"):
 			return errors.New("the name of a user is empty, or has a colon")
 		case err != nil:
-			return fmt.Errorf("user %s: %w", w.User, err)
+			return fmt.Errorf("user %s: %w", whose(s, w.User, i-len(p.list)), err)
 		}
 		if _, twice := p.users[w.User]; twice {
-			return fmt.Errorf("user %s is there twice", w.User)
+			return fmt.Errorf("user %s is there twice", whose(s, w.User, i-len(p.list)))
 		}
 		p.users[w.User] = user{Caller{ID: w.User, Scopes: w.Scopes, Tenants: w.Tenants}, h}
 		p.nobody.iterations, p.nobody.salt = max(p.nobody.iterations, h.iterations), h.salt

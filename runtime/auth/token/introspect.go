@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/sha256"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"net/http"
@@ -98,6 +99,9 @@ func (v *introspection) Verify(ctx context.Context, c auth.Credential) (auth.Cal
 	if v.bad.find(mark, v.now()) != nil {
 		return auth.Caller{}, refused(errInactive)
 	}
+	if v.foreign(c.Value) {
+		return auth.Caller{}, refused(errForeign)
+	}
 	claims, err := v.ask(ctx, c.Value)
 	if err != nil {
 		return auth.Caller{}, &auth.Unavailable{After: time.Second, Err: err}
@@ -114,7 +118,25 @@ func (v *introspection) Verify(ctx context.Context, c auth.Credential) (auth.Cal
 	return e.caller, nil
 }
 
-var errInactive = errors.New("its issuer says that it is not active")
+var (
+	errInactive = errors.New("its issuer says that it is not active")
+	errForeign  = errors.New("it was made by another issuer")
+)
+
+// foreign reports whether a token says of itself that another issuer made it: that one's tokens are not for this one to
+// see.
+func (v *introspection) foreign(token string) bool {
+	parts := strings.SplitN(token, ".", 4)
+	if len(parts) != 3 {
+		return false
+	}
+	payload, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return false
+	}
+	c, err := readClaims(payload)
+	return err == nil && c.issuer != "" && c.issuer != v.terms.issuer
+}
 
 // accept checks what the issuer says of a token. It need not say that the issuer is itself, nor a subject where that is
 // the client: oidc-provider does not.

@@ -77,6 +77,27 @@ func TestIntrospection(t *testing.T) {
 	}
 }
 
+// TestATokenOfAnotherIssuerIsNotShown to the one that is asked.
+func TestATokenOfAnotherIssuerIsNotShown(t *testing.T) {
+	i, key := newIssuer(), newKey(t)
+	i.asked = says(nil)
+	g := opaque(t, i)
+	for name, c := range map[string]struct {
+		value, want string
+		asked       int
+	}{
+		"another's JWT":   {sign(key, good, claims(map[string]any{"iss": "https://b.example"})), "401", 0},
+		"its own JWT":     {sign(key, good, claims(nil)), ann, 1},
+		"opaque":          {"opaque", ann, 1},
+		"opaque, in dots": {"a.b.c", ann, 1},
+	} {
+		before := i.count("/ask")
+		if got := verdict(g, with(c.value)); !strings.HasPrefix(got, c.want) || i.count("/ask")-before != c.asked {
+			t.Errorf("%s: %s, asked %d times", name, got, i.count("/ask")-before)
+		}
+	}
+}
+
 // TestWhatTheIssuerSaidIsKnownForAMinute, and what is no good for some seconds.
 func TestWhatTheIssuerSaidIsKnownForAMinute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

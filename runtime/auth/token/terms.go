@@ -78,7 +78,7 @@ func (t *terms) check(c *claims) error {
 	skew := t.skew.Seconds()
 	switch {
 	case c.issuer != t.issuer:
-		return errors.New("it was made by another issuer")
+		return errForeign
 	case !slices.ContainsFunc(c.audience, func(a string) bool { return slices.Contains(t.audience, a) }):
 		return errors.New("it is for somebody else")
 	case c.expires <= 0 || c.expires > farthest:

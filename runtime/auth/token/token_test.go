@@ -15,6 +15,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync"
 	"testing"
@@ -498,7 +499,14 @@ func TestAlgorithms(t *testing.T) {
 		}
 		set = append(set, string(k))
 	}
-	g := jwts(t, newIssuer(set...))
+	short, err := rsa.GenerateKey(rand.Reader, 1024)
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := jwts(t, newIssuer(append(set, jwk("short", short.Public()))...))
+	if got := verdict(g, with(sign(short, `{"alg":"RS256","typ":"at+jwt","kid":"short"}`, claims(nil)))); !strings.HasPrefix(got, "401") {
+		t.Errorf("a key of 1024 bits: %s", got)
+	}
 	for name, m := range makers {
 		signer, err := jose.NewSigner(jose.SigningKey{Algorithm: m.alg, Key: m.key}, (&jose.SignerOptions{}).WithType("at+jwt").WithHeader("kid", name))
 		if err != nil {
@@ -532,4 +540,59 @@ func newRSA(t *testing.T) *rsa.PrivateKey {
 		t.Fatal(err)
 	}
 	return key
+}
+
+// TestNobodyIsTakenForAnother, however many call at once, what is remembered is thrown out, and keys change.
+func TestNobodyIsTakenForAnother(t *testing.T) {
+	const all = `{"securitySchemes":{"jwt":{"openIdConnectSecurityScheme":{"openIdConnectUrl":"https://idp.example/.well-known/openid-configuration"}},
+		"opaque":{"oauth2SecurityScheme":{"flows":{},"oauth2MetadataUrl":"https://b.example/.well-known/oauth-authorization-server"}},
+		"key":{"apiKeySecurityScheme":{"location":"header","name":"K"}}},
+		"securityRequirements":[{"schemes":{"jwt":{"list":["ask"]}}},{"schemes":{"opaque":{"list":[]}}},{"schemes":{"key":{"list":[]}}}]}`
+	key, forger := newKey(t), newKey(t)
+	a, b := newIssuer(jwk("one", key.Public())), newIssuer()
+	b.name = "https://b.example"
+	b.asked = func(form url.Values) string {
+		return claims(map[string]any{"active": true, "iss": nil, "sub": form.Get("token"), "client_id": nil})
+	}
+	b.answer = func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path == "/.well-known/oauth-authorization-server" {
+			return respond(200, `{"issuer":"https://b.example","introspection_endpoint":"https://b.example/ask"}`), nil
+		}
+		return nil, nil
+	}
+	var keys []auth.Key
+	for n := range 20 {
+		keys = append(keys, auth.Key{Caller: fmt.Sprint("k", n), SHA256: auth.HashKey(fmt.Sprint("key", n))})
+	}
+	g := guard(t, all, auth.Verifiers{
+		"jwt": token.JWT(token.Config{HTTP: a.client(), Interval: time.Millisecond, MaxAge: 5 * time.Millisecond}), "key": auth.Keys(keys...),
+		"opaque": token.Introspection(token.IntrospectionConfig{Issuer: "https://b.example", HTTP: b.client(), ClientID: "c", ClientSecret: "s"}),
+	})
+	var callers sync.WaitGroup
+	for n := range 20 {
+		who := fmt.Sprint("u", n)
+		good, forged := sign(key, good, claims(map[string]any{"sub": who})), sign(forger, good, claims(map[string]any{"sub": who}))
+		weak := sign(key, `{"alg":"ES256","typ":"at+jwt","kid":"one"}`, claims(map[string]any{"sub": who, "scope": "x"}))
+		callers.Go(func() {
+			for i := range 50 {
+				r, want := with(good), "https://idp.example|"+who
+				switch i % 5 {
+				case 1:
+					r, want = with(forged), "401"
+				case 2:
+					r, want = with("opaque-"+who), "https://b.example|opaque-"+who
+				case 3:
+					r, want = with(weak), "403"
+				case 4:
+					r, want = with("x"), fmt.Sprint("key|k", n)
+					r.Header["K"] = []string{fmt.Sprint("key", n)}
+					delete(r.Header, "Authorization")
+				}
+				if got, _, _ := strings.Cut(verdict(g, r), " "); got != want {
+					t.Errorf("%s at %d is %s, want %s", who, i, got, want)
+				}
+			}
+		})
+	}
+	callers.Wait()
 }
