@@ -15,7 +15,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 )
 
-// openAlthough says that the agent is for everybody, although its card demands credentials.
+// openAlthough says that the agent is for everybody, although its card demands credentials. Schemes that nobody has to
+// bring are no contradiction: callers say by them who they are, and what they bring is checked.
 func openAlthough(c *config.Config, agent *card.Card) diag.List {
 	demands := slices.DeleteFunc(agent.Demands(), func(d card.Demand) bool { return d.Open() })
 	if len(demands) == 0 {
@@ -37,13 +38,17 @@ func verify(c *config.Config, schemes []card.Scheme) (verifiers []*ir.Verifier, 
 			list.Errorf(entry.Pos, "unknown-scheme", knownSchemes(entry.Scheme, schemes), "the card declares no security scheme %q", entry.Scheme)
 			continue
 		}
-		list.Add(unfit(entry, schemes[i])...)
+		if !entry.Own {
+			list.Add(unfit(entry, schemes[i])...)
+		}
 	}
 	list.Add(shared(schemes)...)
 	for _, s := range schemes {
 		v := &ir.Verifier{Scheme: s.Name}
 		if i := slices.IndexFunc(c.Auth, func(e config.Verifier) bool { return e.Scheme == s.Name }); i >= 0 {
-			v = &c.Auth[i].Verifier
+			if v = &c.Auth[i].Verifier; c.Auth[i].Own {
+				continue
+			}
 		} else if kinds := verifierKinds(s); s.Kind != card.HTTPAuth || len(kinds) == 1 {
 			v.Kind = kinds[0]
 		} else {
@@ -84,7 +89,7 @@ func unverified(s card.Scheme) diag.Diagnostic {
 	return diag.Diagnostic{
 		Code: "not-verified", Severity: diag.Warning, Pos: s.Pos,
 		Message: fmt.Sprintf("generated code cannot check the scheme %q, and the server does not start until something does", s.Name),
-		Hint:    fmt.Sprintf("give it an entry under auth in a2agen.yaml, or a verifier in main.go: server.WithAuth(auth.Verifiers{%q: …})", s.Name),
+		Hint:    fmt.Sprintf("say under auth in a2agen.yaml whose tokens are good, or \"%s: own\" for a verifier of yours in main.go: server.WithAuth(auth.Verifiers{%q: …})", s.Name, s.Name),
 	}
 }
 

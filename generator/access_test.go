@@ -48,10 +48,13 @@ skills:
 	const twin = "  bear-er: {mtlsSecurityScheme: {}}\n  bear.er: {mtlsSecurityScheme: {}}\nskills:"
 	hash := strings.Repeat("0", 64)
 	for _, test := range []struct{ name, auth, demands, want string }{
-		{"nothing says whose tokens are good", "", "", `agent.yaml:6:3: warning: generated code cannot check the scheme "bearer", and the server does not start until something does (give it an entry under auth in a2agen.yaml, or a verifier in main.go: server.WithAuth(auth.Verifiers{"bearer": …}))
+		{"nothing says whose tokens are good", "", "", `agent.yaml:6:3: warning: generated code cannot check the scheme "bearer", and the server does not start until something does (say under auth in a2agen.yaml whose tokens are good, or "bearer: own" for a verifier of yours in main.go: server.WithAuth(auth.Verifiers{"bearer": …}))
 `},
 		{"an issuer says it", "auth: {bearer: {issuer: \"https://id.example\"}}\n", "", ""},
 		{"tokens that are known as a whole", "auth: {bearer: {keys: [{caller: ci, sha256: \"" + hash + "\"}]}}\n", "", ""},
+		{"a verifier of one's own", "auth: {bearer: own, key: own}\n", "", ""},
+		{"one of one's own for what is not there", "auth: {bearer: own, bearr: own}\n", "", `a2agen.yaml:1:21: the card declares no security scheme "bearr" (did you mean "bearer"?)
+`},
 		{"no issuer", "auth: {bearer: {audience: [vault]}}\n", "", `a2agen.yaml:1:8: nobody says who makes the tokens of the scheme "bearer" (add issuer: the URL that tokens have as iss)
 	agent.yaml:6:3: declared here
 `},

@@ -17,8 +17,12 @@ import (
 // Verifier is an entry of "auth": which credentials of a scheme are good.
 type Verifier struct {
 	ir.Verifier
+	Own bool // a function of the user's says it, and there is nothing else here
 	Pos diag.Pos
 }
+
+// ownVerifier is an entry for a scheme that a function of the user's checks.
+const ownVerifier = "own"
 
 // verifier declares an entry of "auth". Its keys say what it checks; which of that a scheme takes is for the card to say.
 var verifier = &shape.Object{
@@ -148,9 +152,16 @@ func (cfg *Config) fillAuth(c *shape.Checker, n *yaml.Node) {
 		return
 	}
 	for name, entry := range yamlx.Pairs(n) {
-		if entry.Kind == yaml.MappingNode && len(entry.Content) > 0 {
-			cfg.Auth = append(cfg.Auth, Verifier{Verifier: readVerifier(name.Value, entry), Pos: yamlx.Pos(c.File, name)})
+		v := Verifier{Pos: yamlx.Pos(c.File, name)}
+		switch {
+		case yamlx.Text(entry) == ownVerifier:
+			v.Own, v.Scheme = true, name.Value
+		case entry.Kind == yaml.MappingNode && len(entry.Content) > 0:
+			v.Verifier = readVerifier(name.Value, entry)
+		default:
+			continue // reported
 		}
+		cfg.Auth = append(cfg.Auth, v)
 	}
 }
 

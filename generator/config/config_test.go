@@ -98,6 +98,8 @@ func TestMistakes(t *testing.T) {
 		{"a key beside its caller", "auth: {key: {keys: [{caller: ci, key: open sesame}]}}\n", "a2agen.yaml:1:21: key entry lacks the key \"sha256\"\na2agen.yaml:1:34: key \"key\" does not belong in key entry (" + hashKey + ")", false},
 		{"a password in the place of its hash", "auth: {login: {passwords: [{user: ada, hash: open sesame}]}}\n", "a2agen.yaml:1:46: the hash is not of the form pbkdf2-sha256$iterations$salt$hash (" + hashPassword + ")", true},
 		{"two kinds of credentials", "auth: {key: {issuer: \"https://id.example\", ca: ca.pem}}\n", `a2agen.yaml:1:44: "issuer" and "ca" exclude each other: they are of different kinds of credentials`, true},
+		{"no word that there is", "auth: {key: mine}\n", `a2agen.yaml:1:13: "key" cannot be "mine" (write own)`, false},
+		{"a list of verifiers", "auth: {key: [own]}\n", `a2agen.yaml:1:13: "key" must be text, not a list (write own, or which credentials are good)`, false},
 		{"a verifier that says nothing", "auth: {key: {}}\n", "a2agen.yaml:1:13: the verifier says nothing (leave it out for what the environment says)", true},
 		{"a proxy that is a name", "auth: {cert: {proxies: [proxy.example]}}\n", `a2agen.yaml:1:25: "proxy.example" is no address and no network (such as 10.1.2.3 or 10.1.0.0/16)`, true},
 		{"a symmetric algorithm", "auth: {idp: {algorithms: [HS256]}}\n", `a2agen.yaml:1:27: an element of "algorithms" cannot be "HS256" (did you mean "ES256"?)`, false},

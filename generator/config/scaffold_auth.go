@@ -10,7 +10,7 @@ func ScaffoldAuth(auth string) []byte {
 #   apikey:
 #     keys: [{caller: ci, sha256: HASH}]
 `,
-		"bearer": `# Whose tokens are good, and for whom they have to be: put yours here.
+		"bearer": `# Whose tokens are good, and for whom they have to be: put yours here. "bearer: own" is for a verifier of yours in main.go.
 auth:
   bearer:
     issuer: https://idp.example.com

@@ -28,6 +28,7 @@ func (l *elsewhere) Close() error { close(l.closed); return nil }
 func TestAnAgentThatDemandsNothingStaysAtHome(t *testing.T) {
 	const demanding = `"securitySchemes":{"key":{"apiKeySecurityScheme":{"location":"header","name":"K"}}},"securityRequirements":[{"schemes":{"key":{}}}],"skills":[]`
 	optional := strings.Replace(demanding, `{"schemes":{"key":{}}}`, `{"schemes":{"key":{}}},{}`, 1)
+	declared := strings.Replace(demanding, `[{"schemes":{"key":{}}}]`, `[]`, 1)
 	keys := WithAuth(auth.Verifiers{"key": auth.Keys(auth.Key{Caller: "ci", SHA256: auth.HashKey("k")})})
 	for name, c := range map[string]struct {
 		card, env string
@@ -37,6 +38,8 @@ func TestAnAgentThatDemandsNothingStaysAtHome(t *testing.T) {
 		"nothing demanded":       {"", "", nil, false},
 		"demanded and checked":   {demanding, "", keys, true},
 		"nothing will do, too":   {optional, "", keys, false},
+		"declared, not demanded": {declared, "", keys, false},
+		"so, for everybody":      {declared, "none", keys, true},
 		"WithoutAuth":            {"", "", WithoutAuth(), true},
 		"from outside":           {"", "none", nil, true},
 		"something else outside": {"", "no", nil, false},
