@@ -47,7 +47,7 @@ var (
 // TestEverySchemeIsEnforcedAlike plays each operation, in each version over each binding, for each kind of security
 // scheme with a real verifier: without a credential, with a wrong, expired or misplaced one, without the scopes of the
 // agent or the skill, as somebody else, for another's tenant, and with what is right. With -v it says how many calls
-// that were.
+// that were. Nothing of what callers show is reported to OpenTelemetry.
 func TestEverySchemeIsEnforcedAlike(t *testing.T) {
 	var calls atomic.Int64
 	defer func() { t.Logf("%d calls", calls.Load()) }()
@@ -55,11 +55,13 @@ func TestEverySchemeIsEnforcedAlike(t *testing.T) {
 		for name, s := range schemes(t) {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				m := &matrix{t: t, scheme: s, agent: startGuarded(t, s), cells: map[string]int{}}
+				told := newReported()
+				m := &matrix{t: t, scheme: s, agent: startGuarded(t, s, told.observer()), told: told, cells: map[string]int{}}
 				for _, sp := range speakers(a2awires.Protocol()) {
 					m.speaker = sp
 					m.play()
 				}
+				told.check(t)
 				for _, kind := range slices.Sorted(maps.Keys(m.cells)) {
 					calls.Add(int64(m.cells[kind]))
 					t.Logf("%4d × %s", m.cells[kind], kind)
@@ -70,7 +72,7 @@ func TestEverySchemeIsEnforcedAlike(t *testing.T) {
 }
 
 // startGuarded serves an agent that demands a scheme, on all bindings.
-func startGuarded(t *testing.T, s *scheme) *agent {
+func startGuarded(t *testing.T, s *scheme, more ...server.Option) *agent {
 	t.Helper()
 	a, p := &agent{hook: startHook(t)}, a2awires.Protocol()
 	demand := s.demand
@@ -84,6 +86,7 @@ func startGuarded(t *testing.T, s *scheme) *agent {
 	opts := []server.Option{
 		grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), webhooks.Send(), server.WithPushTargets("127.0.0.1"), server.WithAuth(s.verifiers),
 	}
+	opts = append(opts, more...)
 	if s.tls {
 		opts = append(opts, a.secure(t))
 	}
@@ -116,6 +119,7 @@ type matrix struct {
 	t       *testing.T
 	scheme  *scheme
 	agent   *agent
+	told    *reported // to OpenTelemetry
 	speaker *speaker
 	kind    string         // of credential
 	cells   map[string]int // calls by it
@@ -161,6 +165,7 @@ func (m *matrix) errorf(format string, args ...any) {
 func (m *matrix) session(kind string, c shown, owner *session) *session {
 	m.t.Helper()
 	m.kind = kind
+	m.told.show(c)
 	d := m.agent.door
 	d.query = c.query
 	if d.tls != nil {
