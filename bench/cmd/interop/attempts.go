@@ -58,11 +58,11 @@ const (
 func (e *entry) visit(ctx context.Context) []desk.Result {
 	results := []desk.Result{
 		{Check: right, Fault: faultOf(e.enters(ctx))},
-		{Check: wrong, Fault: faultOf(e.refused(ctx, e.scheme.wrong(e.keys), "401", "unauthenticated"))},
-		{Check: missing, Fault: faultOf(e.refused(ctx, nil, "401", "unauthenticated"))},
+		{Check: wrong, Fault: faultOf(e.refused(ctx, e.scheme.wrong(e.keys), unknown))},
+		{Check: missing, Fault: faultOf(e.refused(ctx, nil, unknown))},
 	}
 	if e.scheme.narrow != nil {
-		err := e.refused(ctx, e.scheme.narrow(e.keys), "403", "permissiondenied")
+		err := e.refused(ctx, e.scheme.narrow(e.keys), denied)
 		results = append(results, desk.Result{Check: narrow, Fault: faultOf(err)})
 	}
 	return results
@@ -104,19 +104,22 @@ func (e *entry) enters(ctx context.Context) error {
 	return nil
 }
 
-// plain has names of errors in one spelling.
-var plain = strings.NewReplacer("_", "", " ", "")
+// How clients tell of errors, in small letters without "_" and blanks between them: by the status of HTTP, or by name.
+var (
+	unknown = []string{"401", "unauthenticated", "authenticationfailed"}
+	denied  = []string{"403", "permissiondenied", "authorizationfailed"}
+	plain   = strings.NewReplacer("_", "", " ", "")
+)
 
-// refused: no message gets in, and the client tells why: it has a status of HTTP, or the name of the error. Who shows a
-// certificate of somebody else does not get as far as that.
-func (e *entry) refused(ctx context.Context, s secrets, status, name string) error {
+// refused: no message gets in, and the client tells why. Who shows a certificate of somebody else does not get as far as that.
+func (e *entry) refused(ctx context.Context, s secrets, why []string) error {
 	for _, stream := range []bool{false, true} {
 		a := e.try(ctx, s, stream)
 		switch {
 		case a.Error == "":
 			return errors.New("it is let in")
 		case s[certificate] == wrongClient:
-		case !strings.Contains(a.Error, status) && !strings.Contains(plain.Replace(strings.ToLower(a.Error)), name):
+		case !slices.ContainsFunc(why, func(name string) bool { return strings.Contains(plain.Replace(strings.ToLower(a.Error)), name) }):
 			return fmt.Errorf("the error is %q", a.Error)
 		}
 	}

@@ -73,6 +73,11 @@ var faults = []fault{
 	{"a2a-sdk 0.3.26 (Python)", "", "", restBinding, narrow, rpcHook},
 	{"a2a-sdk 0.3.26 (Python)", "", "", grpcBinding, right, rpcHook},
 	{"a2a-sdk 0.3.26 (Python)", "", "", grpcBinding, narrow, rpcHook},
+
+	{"a2a-java-sdk 0.3.3.Final", "API key, query", "", "", right, asHeader},
+	{"a2a-java-sdk 0.3.3.Final", "API key, cookie", "", "", right, asHeader},
+	{"a2a-java-sdk 0.3.3.Final", "Basic", "", "", right, unsent},
+	{"a2a-java-sdk 0.3.3.Final", "key and Bearer", "", "", right, onlyOne},
 }
 
 // What more than one does.

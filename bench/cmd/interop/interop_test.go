@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 
 	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/generator/card"
 )
 
 // TestOurClientPassesTheChecksOfOurAgent: what is asked of peers we do ourselves.
@@ -50,13 +52,13 @@ func (silent) Try(context.Context, *attempt) *desk.Answer { return &desk.Answer{
 
 // TestNoAdmissionIsPassedByNothing: nor would a client be let in, or refused, that says nothing.
 func TestNoAdmissionIsPassedByNothing(t *testing.T) {
-	keys, err := newKeyring(t.TempDir())
+	agents, stop, err := startSecured(t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer keys.issuer.stop()
+	defer stop()
 	for _, s := range schemes {
-		e := &entry{scheme: s, keys: keys, caller: silent{}}
+		e := &entry{scheme: s, keys: agents.keys, caller: silent{}}
 		for _, r := range e.visit(t.Context()) {
 			if r.Fault == "" {
 				t.Errorf("%s: %s is passed", s.name, r.Check)
@@ -105,4 +107,22 @@ func text(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// TestLintSaysWhatClientsCannotDo: "a2agen card lint" warns of a demand where a client is not let in, and nowhere else.
+func TestLintSaysWhatClientsCannotDo(t *testing.T) {
+	for _, s := range schemes {
+		text := ourCard("http://127.0.0.1:1", s.speaks(), s.demands(), desk.Skill)
+		read, list := card.Import("card.json", text)
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		said := fmt.Sprint(read.Lint(true))
+		for peer, name := range map[string]string{"a2a-go 2.4.0": "a2a-go 2.4.0", "a2a-sdk 1.3.0 (Python)": "a2a-sdk 1.3.0 for Python"} {
+			row := &row{peer: peer, direction: s.name, spoken: spoken{"1.0", rpcBinding}}
+			if cannot, warned := known(row, right) >= 0, strings.Contains(said, "callers with "+name+" cannot"); cannot != warned {
+				t.Errorf("%s: %s is not let in: %v, lint says so: %v\n%s", s.name, peer, cannot, warned, said)
+			}
+		}
+	}
 }

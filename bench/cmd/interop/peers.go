@@ -78,14 +78,15 @@ func mastra(version string) *peer {
 // java is the SDK on Maven Central. Its folder has a pom.xml with what it needs.
 func java(version, folder string, calls []spoken) *peer {
 	p := &peer{
-		name: "a2a-java-sdk " + version, needs: "mvn", calls: calls, files: []string{folder + "/pom.xml"},
+		name: "a2a-java-sdk " + version, needs: "mvn", calls: calls,
 		install: [][]string{
 			{"mvn", "--quiet", "--batch-mode", "dependency:copy-dependencies", "-DoutputDirectory=lib"},
-			{"javac", "-nowarn", "-cp", "lib/*", "Call.java"},
+			{"javac", "-nowarn", "-cp", "lib/*", "Call.java", "Auth.java"},
 		},
 	}
 	p.scripted([]string{"java", "-cp", "lib/*:."}, "Call", "")
-	p.files[1] = folder + "/Call.java"
+	p.withHook("Auth")
+	p.files = []string{folder + "/pom.xml", folder + "/Call.java", folder + "/Auth.java"}
 	return p
 }
 

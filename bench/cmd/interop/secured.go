@@ -13,6 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth/token"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
+	"github.com/a2agen/a2agen/runtime/server/webhooks"
 )
 
 // scheme is what an agent of ours demands of its callers.
@@ -136,9 +137,16 @@ func (s *scheme) speaks() []spoken {
 	return speaks
 }
 
+// demands are those members of a card.
+func (s *scheme) demands() map[string]any {
+	return map[string]any{
+		"securitySchemes": json.RawMessage("{" + s.declared + "}"), "securityRequirements": json.RawMessage("[" + s.demanded + "]"),
+	}
+}
+
 // start serves an agent that demands the scheme; lists: with requirements on its card as a2a-go reads them.
 func (s *scheme) start(k *keyring, lists bool) (base string, stop func(), err error) {
-	opts := []server.Option{grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), server.WithAuth(s.verifier(k)),
+	opts := []server.Option{grpcserver.Serve(), webhooks.Send(), server.WithLogger(slog.New(slog.DiscardHandler)), server.WithAuth(s.verifier(k)),
 		server.WithLimits(server.Limits{Grace: time.Second})}
 	if lists {
 		opts = append(opts, server.WithRequirementLists())
@@ -149,9 +157,7 @@ func (s *scheme) start(k *keyring, lists bool) (base string, stop func(), err er
 	}
 	return startAgent(web, func(base string) (*server.Server, error) {
 		p := a2awires.Protocol()
-		card, err := p.DecodeCard(ourCard(base, s.speaks(), map[string]any{
-			"securitySchemes": json.RawMessage("{" + s.declared + "}"), "securityRequirements": json.RawMessage("[" + s.demanded + "]"),
-		}, desk.Skill))
+		card, err := p.DecodeCard(ourCard(base, s.speaks(), s.demands(), desk.Skill))
 		if err != nil {
 			return nil, err
 		}
