@@ -269,7 +269,7 @@ var deeds = map[string]func(t *server.Task, rest string) error{
 	"book": func(t *server.Task, _ string) error {
 		return t.Ask("For which day?", runtime.Data(map[string]any{"days": 7}))
 	},
-	"pay":    func(t *server.Task, _ string) error { return t.AskAuth("Whose card?") },
+	"pay":    func(t *server.Task, _ string) error { return t.RequireAuth(server.AuthRequest{Prompt: "Whose card?"}) },
 	"fail":   func(t *server.Task, _ string) error { return t.Fail("It cannot be done.") },
 	"break":  func(*server.Task, string) error { return errors.New("secret") },
 	"refuse": func(*server.Task, string) error { return runtime.ErrContentTypeNotSupported.With("no maps") },

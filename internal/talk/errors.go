@@ -92,7 +92,7 @@ func (t *talk) interrupted() string {
 // asked says what a task waits for and how to go on.
 func (t *talk) asked(ask *rpc.InputRequiredError) string {
 	t.taskID = ask.TaskID
-	if ask.Auth {
+	if ask.Auth != nil {
 		return fmt.Sprintf("%v\nthen go on with:  %s", ask, t.again(""))
 	}
 	s := ask.Error()

@@ -272,7 +272,7 @@ func (t *talk) converse(ctx context.Context, parts []runtime.Part) error {
 			return t.done(r, err)
 		}
 		t.taskID = ask.TaskID
-		if ask.Auth || !t.Asks {
+		if ask.Auth != nil || !t.Asks {
 			return t.done(ask.Result, err)
 		}
 		answer, ok := t.ask(ctx, ask)
@@ -379,7 +379,7 @@ func (t *talk) wait(ctx context.Context) error {
 
 // answer is what the person says to a question, if there is a person.
 func (t *talk) answer(ctx context.Context, ask *rpc.InputRequiredError) (runtime.Part, bool) {
-	if ask.Auth || !t.Asks {
+	if ask.Auth != nil || !t.Asks {
 		return runtime.Part{}, false
 	}
 	return t.ask(ctx, ask)

@@ -131,7 +131,7 @@ func (a *realAgent) chat(_ context.Context, t *server.Task, _ any) ([]byte, erro
 	case text == "ask":
 		return nil, t.Ask("which one?", []string{"a", "b"})
 	case text == "auth":
-		return nil, t.AskAuth("log in")
+		return nil, t.RequireAuth(server.AuthRequest{Prompt: "log in"})
 	case text == "reject":
 		return nil, t.Reject("not mine")
 	case text == "message":
@@ -191,14 +191,14 @@ func TestQuestionsAgainstOurServer(t *testing.T) {
 		c := startReal(t, binding).dial(t)
 		_, err := chat.Call(t.Context(), c.RPC(), rpc.Say("ask"))
 		var ask *rpc.InputRequiredError
-		if !errors.As(err, &ask) || ask.Prompt != "which one?" || string(ask.Data) != `["a","b"]` || ask.Auth {
+		if !errors.As(err, &ask) || ask.Prompt != "which one?" || string(ask.Data) != `["a","b"]` || ask.Auth != nil {
 			t.Fatalf("got %v", err)
 		}
 		r, err := chat.Answer(t.Context(), c.RPC(), ask, runtime.Text("b"))
 		if err != nil || r.Text() != "you said b" || r.TaskID != ask.TaskID || r.ContextID != ask.ContextID {
 			t.Errorf("got %+v, %v", r, err)
 		}
-		if _, err = chat.Call(t.Context(), c.RPC(), rpc.Say("auth")); !errors.As(err, &ask) || !ask.Auth || ask.Prompt != "log in" {
+		if _, err = chat.Call(t.Context(), c.RPC(), rpc.Say("auth")); !errors.As(err, &ask) || ask.Auth == nil || ask.Prompt != "log in" {
 			t.Errorf("got %v", err)
 		}
 		_, _, err = steps(chat.Stream(t.Context(), c.RPC(), rpc.Say("ask")))

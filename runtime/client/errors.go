@@ -134,19 +134,25 @@ type InputRequiredError struct {
 	Prompt            string     // text of the question
 	Data              wire.Value // data of the question; nil without
 	Schema            wire.Value // JSON Schema of the wanted answer, where the agent says it; nil without
-	Auth              bool       // the task waits for authorization (auth-required), not for input
 	Result            *Result    // the task as it stands
+	// Auth is the authorization for which the task waits (auth-required), as far as the agent says which: nil when it waits
+	// for input. The URL is the agent's word: ask the person before you open it. The task goes on when it was granted, or by
+	// a message.
+	Auth *runtime.Authorization
 }
 
 // Error renders the question.
 func (e *InputRequiredError) Error() string {
 	what := "input"
-	if e.Auth {
+	if e.Auth != nil {
 		what = "authorization"
 	}
 	s := fmt.Sprintf("task %s needs %s", e.TaskID, what)
 	if e.Prompt != "" {
 		s += ": " + e.Prompt
+	}
+	if e.Auth != nil && e.Auth.URL != "" {
+		s += " " + e.Auth.URL
 	}
 	return s
 }

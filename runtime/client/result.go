@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net/url"
 	"strings"
 	"time"
 
@@ -142,11 +143,22 @@ func (r *Result) err() error {
 
 // question makes the error of a task that waits, from the message of its status.
 func (r *Result) question() *InputRequiredError {
-	q := &InputRequiredError{TaskID: r.TaskID, ContextID: r.ContextID, Auth: r.State == runtime.StateAuthRequired, Prompt: messageText(r.message), Result: r}
+	q := &InputRequiredError{TaskID: r.TaskID, ContextID: r.ContextID, Result: r}
+	if r.State == runtime.StateAuthRequired {
+		q.Auth = new(runtime.Authorization)
+	}
 	if r.message == nil {
 		return q
 	}
+	if e, ok := extensionData(r.message.MessageInfo().Metadata); ok && e.Authorization != nil {
+		q.Auth = visitable(e.Authorization) // 0.1 has no state for it
+	}
+	var texts []string
 	for _, p := range r.message.Contents() {
+		if p.Kind == runtime.PartText && (q.Auth == nil || p.Text != q.Auth.URL) {
+			texts = append(texts, p.Text)
+		}
+		q.Prompt = strings.Join(texts, "\n")
 		if p.Kind != runtime.PartData {
 			continue
 		}
@@ -157,6 +169,14 @@ func (r *Result) question() *InputRequiredError {
 		}
 	}
 	return q
+}
+
+// visitable is an authorization without a URL that a browser should not be sent to.
+func visitable(a *runtime.Authorization) *runtime.Authorization {
+	if u, err := url.Parse(a.URL); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+		a.URL = ""
+	}
+	return a
 }
 
 // wantedInput returns the schema in the data part by which our server asks for a skill's input: {"skill": id, "input": schema}.
@@ -171,7 +191,8 @@ func wantedInput(data wire.Value) wire.Value {
 
 // extension is the payload of the skills extension in the metadata of a message or an artifact.
 type extension struct {
-	Skill string `json:"skill,omitempty"`
+	Skill         string                 `json:"skill,omitempty"`
+	Authorization *runtime.Authorization `json:"authorization,omitempty"`
 }
 
 func extensionData(metadata wire.Object) (extension, bool) {

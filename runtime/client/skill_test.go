@@ -233,12 +233,12 @@ func TestAQuestionIsAnsweredInTheSameTask(t *testing.T) {
 		c := f.dial()
 		_, err := forecast.Call(t.Context(), c, &input{"Rome"})
 		var ask *rpc.InputRequiredError
-		if !errors.As(err, &ask) || ask.Auth || ask.TaskID != "t1" || ask.ContextID != "c1" || ask.Prompt != "which unit?" ||
+		if !errors.As(err, &ask) || ask.Auth != nil || ask.TaskID != "t1" || ask.ContextID != "c1" || ask.Prompt != "which unit?" ||
 			string(ask.Schema) != `{"type":"string"}` || string(ask.Data) != `["C","F"]` {
 			t.Fatalf("got %+v, %v", ask, err)
 		}
 		_, err = forecast.Answer(t.Context(), c, ask, runtime.Data(map[string]string{"unit": "C"}))
-		if !errors.As(err, &ask) || !ask.Auth || ask.Prompt != "log in" {
+		if !errors.As(err, &ask) || ask.Auth == nil || ask.Prompt != "log in" {
 			t.Fatalf("got %+v, %v", ask, err)
 		}
 		out, err := forecast.Answer(t.Context(), c, ask, runtime.Text("done"))

@@ -132,10 +132,10 @@ func TestAStreamedCallEndsInTheSameErrors(t *testing.T) {
 			return err
 		}
 		var question *rpc.InputRequiredError
-		if err := run(t, stream(hang, taskWorking, ask)); !errors.As(err, &question) || question.Auth || question.Prompt != "half way" {
+		if err := run(t, stream(hang, taskWorking, ask)); !errors.As(err, &question) || question.Auth != nil || question.Prompt != "half way" {
 			t.Errorf("a question on a stream that stays open: %v", err)
 		}
-		if err := run(t, events(taskWorking, auth)); !errors.As(err, &question) || !question.Auth {
+		if err := run(t, events(taskWorking, auth)); !errors.As(err, &question) || question.Auth == nil {
 			t.Errorf("a call for authorization: %v", err)
 		}
 		var task *rpc.TaskError

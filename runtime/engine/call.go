@@ -87,6 +87,7 @@ type subject struct {
 	seen      bool        // the task shows that it is being worked on
 	nth       int64       // work.N and
 	attempt   int         // work.Attempt when the call began
+	value     []byte      // work.Value
 }
 
 // names are the ids of a call's task and conversation, made when they are asked for.
@@ -380,11 +381,6 @@ func (c *Call) Ask(prompt string, data ...any) error {
 	return c.park(runtime.StateInputRequired, prompt, data)
 }
 
-// AskAuth is Ask for an authorization that the client has to arrange (R110–R112).
-func (c *Call) AskAuth(prompt string, data ...any) error {
-	return c.park(runtime.StateAuthRequired, prompt, data)
-}
-
 // Reject makes the error with which a handler declines the work. The reason is for the client.
 func (c *Call) Reject(reason string) error {
 	return c.park(runtime.StateRejected, reason, nil)
@@ -396,7 +392,7 @@ func (c *Call) Fail(reason string) error {
 	return c.park(runtime.StateFailed, reason, nil)
 }
 
-// End is Complete, Ask, AskAuth, Reject and Fail with a whole message, as [Call.Report] takes it: it makes the error
+// End is Complete, Ask, RequireAuth, Reject and Fail with a whole message, as [Call.Report] takes it: it makes the error
 // with which the handler's call ends in that state. A completed task is no error: its message is kept until the handler
 // returns without one. A message without parts is none.
 func (c *Call) End(state runtime.State, m runtime.MessageData) error {
@@ -409,7 +405,7 @@ func (c *Call) End(state runtime.State, m runtime.MessageData) error {
 		}
 	}
 	if state != runtime.StateCompleted {
-		return &verdict{state, m}
+		return &verdict{state: state, said: m}
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
@@ -458,14 +454,25 @@ var errEmpty = errors.New("a message or an artifact has at least one part")
 
 // verdict is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
 type verdict struct {
-	state runtime.State
-	said  runtime.MessageData
+	state  runtime.State
+	said   runtime.MessageData
+	ticket *store.Ticket // that goes on with the task; nil: none
 }
 
-func (o *verdict) Error() string { return o.state.String() + ": " + textOf(o.said.Parts) }
+func (o *verdict) Error() string {
+	if o.ticket != nil { // the text has its handle
+		return o.state.String()
+	}
+	return o.state.String() + ": " + textOf(o.said.Parts)
+}
 
 func (c *Call) park(state runtime.State, text string, data []any) error {
-	parts := []runtime.Part{runtime.Text(text)}
+	parts := appendParts([]runtime.Part{runtime.Text(text)}, data)
+	return c.End(state, runtime.MessageData{Parts: parts})
+}
+
+// appendParts appends values of which those that are no parts are data.
+func appendParts(parts []runtime.Part, data []any) []runtime.Part {
 	for _, v := range data {
 		p, ok := v.(runtime.Part)
 		if !ok {
@@ -473,7 +480,7 @@ func (c *Call) park(state runtime.State, text string, data []any) error {
 		}
 		parts = append(parts, p)
 	}
-	return c.End(state, runtime.MessageData{Parts: parts})
+	return parts
 }
 
 // checkMessage refuses a message that cannot be sent, as far as that does not depend on the task.

@@ -134,6 +134,8 @@ type sized struct {
 	size  store.Size
 	stamp uint64
 	done  int64 // the call that it ends
+	// ticket goes on with the task that waits by then; nil: none.
+	ticket *store.Ticket
 }
 
 // state is what the event makes the task's.
@@ -171,7 +173,7 @@ func (c *Call) commit(e sized, view *store.View) error {
 // try is commit, once.
 func (c *Call) try(e sized, view *store.View) error {
 	u := store.Update{
-		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: c.epoch, Done: e.done, Saved: c.pending(),
+		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: c.epoch, Done: e.done, Saved: c.pending(), Ticket: e.ticket,
 	}
 	snap, err := c.live.commit(c.e, 0, &u, view)
 	if errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrEnded) {

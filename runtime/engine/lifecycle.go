@@ -368,7 +368,7 @@ func (c *Call) promote(snap *store.Snapshot, now runtime.State) {
 // begins takes note of what the store says to who is to begin the call, before its handler does.
 func (c *Call) begins(snap *store.Snapshot) {
 	c.holds(snap)
-	c.private, c.nth, c.attempt = snap.Private, c.work.N, c.work.Attempt
+	c.private, c.nth, c.attempt, c.value = snap.Private, c.work.N, c.work.Attempt, c.work.Value
 	c.have(snap.Private.Saved)
 }
 

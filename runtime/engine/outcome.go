@@ -40,6 +40,9 @@ func (c *Call) giveUp(err error) {
 		c.err, c.elsewhere = ErrBusy.With("the agent is shutting down"), true
 	case errors.As(err, &o):
 		c.end(o.state, o.said)
+		if !c.ending.failed {
+			c.ending.status.ticket = o.ticket
+		}
 	case c.live.version == 0 && errors.As(err, &public):
 		c.err = public
 	case c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):

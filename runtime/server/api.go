@@ -23,6 +23,8 @@ type (
 	Router = engine.Router
 	// Repeats say how an agent knows messages that come again.
 	Repeats = engine.Repeats
+	// AuthRequest is an authorization that a handler needs.
+	AuthRequest = engine.AuthRequest
 	// Limits bound what a server takes on.
 	Limits = engine.Limits
 )
@@ -59,6 +61,9 @@ var (
 	// in few words.
 	ErrTaskTooLarge = engine.ErrTaskTooLarge
 )
+
+// ErrHandle is the error of [Server.Redeem] for a handle that is not good.
+var ErrHandle = engine.ErrHandle
 
 // InvalidInput wraps what decoding or validating an input found (*check.Error, *wire.Error) as InvalidParams with one
 // violation for each finding. Generated code calls it.

@@ -159,7 +159,9 @@ func TestHostCancelsHandlersAfterTheGraceTime(t *testing.T) {
 }
 
 func TestShutdownEndsSubscriptionsToParkedTasks(t *testing.T) {
-	s := hosted(t, func(_ context.Context, t *Task) (string, error) { return "", t.AskAuth("log in") }, Limits{})
+	s := hosted(t, func(_ context.Context, t *Task) (string, error) {
+		return "", t.RequireAuth(AuthRequest{Prompt: "log in"})
+	}, Limits{})
 	ctx, stop := context.WithCancel(t.Context())
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -268,8 +268,8 @@ func TestHandlerOutcomes(t *testing.T) {
 		{"a panic becomes a failed task", func(context.Context, *server.Task) (string, error) { panic(secret) }, "TASK_STATE_FAILED", "The skill failed unexpectedly."},
 		{"Fail says why", func(_ context.Context, t *server.Task) (string, error) { return "", t.Fail("no such city") }, "TASK_STATE_FAILED", "no such city"},
 		{"Reject declines", func(_ context.Context, t *server.Task) (string, error) { return "", t.Reject("not on Sundays") }, "TASK_STATE_REJECTED", "not on Sundays"},
-		{"AskAuth parks (R110, R111, R112)", func(_ context.Context, t *server.Task) (string, error) {
-			return "", t.AskAuth("log in there", map[string]string{"url": "https://x"})
+		{"RequireAuth parks (R110, R111, R112)", func(_ context.Context, t *server.Task) (string, error) {
+			return "", t.RequireAuth(server.AuthRequest{Prompt: "log in there", Data: []any{map[string]string{"url": "https://x"}}})
 		}, "TASK_STATE_AUTH_REQUIRED", "log in there"},
 		{"a public error after a task exists", func(_ context.Context, t *server.Task) (string, error) {
 			if err := t.Progress("x"); err != nil {
@@ -310,7 +310,7 @@ func TestATaskThatWaitsForAuthorizationTakesMessages(t *testing.T) {
 		if t.Resumed() {
 			return "open", nil
 		}
-		return "", t.AskAuth("log in there")
+		return "", t.RequireAuth(server.AuthRequest{Prompt: "log in there"})
 	})})
 	id := str(a.ok("SendMessage", message("open it")), "task", "id")
 	if got := str(a.ok("SendMessage", message("I did", `"taskId":"`+id+`"`)), "task", "status", "state"); got != "TASK_STATE_COMPLETED" {

@@ -286,6 +286,15 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte("ok\n"))
 }
 
+// Redeem has the handler that waits for an authorization called again, with a value that it reads with Task.Authorized:
+// for whoever gets the authorization, such as the callback of OAuth. The handle is the one that was given to the Visit of
+// the handler's [AuthRequest]; it is good once. The value is kept, as JSON, with the task until the handler has
+// returned. [ErrHandle] says that the handle is not good; after any other error it may be tried again. Redeem does not
+// wait for the handler.
+func (s *Server) Redeem(ctx context.Context, handle string, value any) error {
+	return s.engine.Redeem(ctx, handle, value)
+}
+
 // Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
 // them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (s *Server) Shutdown(ctx context.Context) error {

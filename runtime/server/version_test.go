@@ -84,7 +84,7 @@ func desk(ctx context.Context, t *server.Task) (string, error) {
 	case "book":
 		return "", t.Ask("For which day?")
 	case "pay":
-		return "", t.AskAuth("Whose card?")
+		return "", t.RequireAuth(server.AuthRequest{Prompt: "Whose card?"})
 	case "wait":
 		if err := t.Progress("Waiting."); err != nil {
 			return "", err

@@ -118,9 +118,8 @@ type Call struct {
 // good once, for a while, and as long as the task goes on.
 type Ticket struct {
 	Hash    [32]byte
-	For     time.Duration // how long it is good
-	Input   []byte        // of the task by then
-	Request *runtime.SendRequest
+	For     time.Duration        // how long it is good
+	Request *runtime.SendRequest // of the call
 }
 
 // MaxTickets is how many a task has: of more, the one that is good for the shortest time is forgotten.

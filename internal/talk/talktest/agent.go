@@ -75,7 +75,7 @@ func chat(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	case text == "ask":
 		return nil, t.Ask("For which day?")
 	case text == "auth":
-		return nil, t.AskAuth("log in")
+		return nil, t.RequireAuth(server.AuthRequest{Prompt: "log in"})
 	case text == "fail":
 		return nil, t.Fail("no map")
 	case text == "reply":

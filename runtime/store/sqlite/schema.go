@@ -72,7 +72,7 @@ CREATE INDEX repeat_until ON repeat(until);
 const schema2 = `
 -- Calls that somebody may have taken on who knows what the hash was made of.
 CREATE TABLE ticket(hash BLOB PRIMARY KEY, task INTEGER NOT NULL, until INTEGER NOT NULL, wire INTEGER NOT NULL,
-  request BLOB, input BLOB) WITHOUT ROWID;
+  request BLOB) WITHOUT ROWID;
 CREATE INDEX ticket_task ON ticket(task, until);
 ALTER TABLE call ADD COLUMN value BLOB;
 ALTER TABLE task ADD COLUMN trace TEXT NOT NULL DEFAULT '';

@@ -10,11 +10,11 @@ import (
 func (s *Store) Ticket(ctx context.Context, hash [32]byte) (key store.Key, t store.Ticket, err error) {
 	found := false
 	err = s.reading(ctx, func(c *conn) error {
-		return c.query(`SELECT o.tenant, a.principal, t.id, k.wire, k.request, k.input FROM ticket k JOIN task t ON t.n=k.task
+		return c.query(`SELECT o.tenant, a.principal, t.id, k.wire, k.request FROM ticket k JOIN task t ON t.n=k.task
 			JOIN owner o ON o.n=t.owner JOIN account a ON a.n=o.account WHERE k.hash=? AND k.until>?`, func(v []value) (err error) {
 			found = true
 			key = store.Key{Owner: store.Owner{Tenant: text(v[0]), Principal: text(v[1])}, Task: text(v[2])}
-			t = store.Ticket{Hash: hash, Input: blob(v[5])}
+			t.Hash = hash
 			t.Request, err = s.codec.readRequest(num(v[3]), blob(v[4]))
 			return err
 		}, hash[:], s.options.Clock().UnixNano())
@@ -49,8 +49,8 @@ func (c *change) punch(w *writer) error {
 	}
 	m.tickets = true
 	until := w.now.Add(u.Ticket.For).UnixNano()
-	_, err := w.exec("INSERT INTO ticket(hash, task, until, wire, request, input) VALUES(?,?,?,?,?,?)", u.Ticket.Hash[:], n,
-		until, w.s.codec.wire, c.ticket, u.Ticket.Input)
+	_, err := w.exec("INSERT INTO ticket(hash, task, until, wire, request) VALUES(?,?,?,?,?)", u.Ticket.Hash[:], n, until,
+		w.s.codec.wire, c.ticket)
 	if err != nil {
 		return err
 	}
