@@ -336,7 +336,14 @@ func (m *matrix) tenants(owner *session) {
 			}
 		}
 	}
-	s := m.session("for its tenant", c, nil)
+	s := m.session("for another tenant, in the request", c, owner)
+	defer s.end()
+	for _, of := range slices.Concat(withTask, ofSkill, ofAgent[:1]) {
+		if got := m.do(s, step{of.word, withTenant(of.request)}); got != nil {
+			m.refusal(of, got, c, 403, "")
+		}
+	}
+	s = m.session("for its tenant", c, nil)
 	defer s.end()
 	s.params["A2A-Tenant"] = "acme"
 	for _, of := range slices.Concat(ofSkill, ofAgent, []step{{"get", `{"id":"$task"}`}}) {
@@ -347,6 +354,18 @@ func (m *matrix) tenants(owner *session) {
 	if got := m.do(theirs, step{"get", `{"id":"$task"}`}); got.fault == nil || got.fault.Code != runtime.ErrTaskNotFound.Code {
 		m.errorf("get: %+v", got)
 	}
+}
+
+// withTenant is a request that names a tenant.
+func withTenant(request string) string {
+	before, after, more := strings.Cut(request, "{")
+	switch {
+	case !more:
+		return request + ` {"tenant":"other"}`
+	case after == "}":
+		return before + `{"tenant":"other"}`
+	}
+	return before + `{"tenant":"other",` + after
 }
 
 // idle does everything as who may not use the skill: there is nothing of it.
