@@ -42,6 +42,7 @@ var persons = map[string]person{
 	"idle": {"ann", []string{"use", "works", "wor", "use:work"}, nil}, // who may not use the skill
 	"out":  {"ann", []string{"user", "work"}, nil},                    // who may not use the agent
 	"acme": {"ann", []string{"use", "work"}, []string{"acme"}},
+	"gold": {"ann", []string{"use", "gold"}, nil}, // who may see the extended card
 }
 
 // shown is what a caller shows.

@@ -114,6 +114,52 @@ func (a *agent) secure(t *testing.T) server.Option {
 	return server.WithTLS(cert, key)
 }
 
+// TestAHiddenSkillIsNotThere for who lacks the scopes of the extended card, in any operation: neither by its name nor by a
+// task that he has from when he had them. What he is told is what is said of a skill, and of a task, that nobody has.
+func TestAHiddenSkillIsNotThere(t *testing.T) {
+	p, s := a2awires.Protocol(), own()
+	a := &agent{hook: startHook(t)}
+	text := strings.Replace(cardText(p, `{"streaming":true,"pushNotifications":true,"extendedAgentCard":true}`, nil),
+		demandsBearer, `"securitySchemes":{`+s.card+`},"securityRequirements":[{"schemes":{"mine":{"list":["use"]}}}]`, 1)
+	vault := strings.Replace(text, `"skills":[`, `"skills":[{"id":"vault","name":"Vault","description":"Holds.","tags":["gold"]},`, 1)
+	srv, err := server.New(server.Config{
+		Protocol: p, Card: readCard(t, p, text), Extended: readCard(t, p, vault), ExtendedScopes: []string{"gold"},
+		Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: a.desk}, {ID: "vault", Name: "Vault", Tags: []string{"gold"}, Hidden: true, Run: a.desk}},
+	}, grpcserver.Serve(), webhooks.Send(), server.WithLogger(slog.New(slog.DiscardHandler)), server.WithPushTargets("127.0.0.1"), server.WithAuth(s.verifiers))
+	if err != nil {
+		t.Fatal(err)
+	}
+	a.addr = serve(t, srv)
+	named := func(skill string) []step {
+		request := `"book" {"message":{"metadata":{"skillId":"` + skill + `"}}}`
+		return []step{{"send", request}, {"stream", request}}
+	}
+	for _, sp := range speakers(p) {
+		m := &matrix{t: t, scheme: s, agent: a, speaker: sp, cells: map[string]int{}}
+		owner := m.session("gold", s.show("gold"), nil)
+		m.must(owner, named("vault")[0])
+		m.must(owner, step{"push-create", `{"taskId":"$task","id":"one","url":"$hook"}`})
+		before := m.look(owner)
+		m.foreign("without the scope", s.show("bob"), owner)
+		if !sp.version.Rules.ClientIDs { // where one's own id is taken already
+			m.foreign("without the scope, as the same caller", s.show("ann"), owner)
+		}
+		barred := m.session("without the scope", s.show("ann"), nil)
+		for i, of := range named("vault") {
+			got, want := m.do(barred, of), m.do(barred, named("value")[i])
+			if got.fault == nil || want.fault == nil || strings.ReplaceAll(got.fault.raw, "vault", "value") != want.fault.raw {
+				m.errorf("%s: %+v, of no skill %+v", of.word, got, want)
+			}
+		}
+		if m.kind = "gold"; m.look(owner) != before {
+			m.errorf("the owner sees something else than before")
+		}
+		m.must(owner, step{"cancel", `{"id":"$task"}`})
+		owner.end()
+		barred.end()
+	}
+}
+
 // matrix plays the operations of one speaker with an agent that demands one scheme.
 type matrix struct {
 	t       *testing.T
