@@ -90,19 +90,6 @@ func (o *observer) attributes(a *observe.Activity) []attribute.KeyValue {
 	return l
 }
 
-// counted are what activities are counted by while they go on.
-func (o *observer) counted(a *observe.Activity) list {
-	l := make(list, 0, 3)
-	l.text(agentName, o.agent)
-	if a.Kind == observe.Run {
-		l.text(skill, a.Skill)
-	}
-	if a.Stream {
-		l = append(l, stream.Bool(true))
-	}
-	return l
-}
-
 // peer adds the host and port of who is called.
 func (l *list) peer(peer string) {
 	host, port, err := net.SplitHostPort(peer)

@@ -41,7 +41,7 @@ func MeterProvider(p metric.MeterProvider) Option { return func(o *observer) { o
 // Observer is what server.WithObserver and client.WithObserver take. It goes to the global providers of OpenTelemetry,
 // which may be set before or after.
 func Observer(opts ...Option) observe.Observer {
-	o := &observer{traces: api.GetTracerProvider(), measures: api.GetMeterProvider()}
+	o := &observer{traces: api.GetTracerProvider(), measures: api.GetMeterProvider(), seen: seen{all: map[series]*labels{}}}
 	for _, opt := range opts {
 		opt(o)
 	}
@@ -58,6 +58,7 @@ type observer struct {
 
 	tracer      trace.Tracer
 	instruments [len(kinds)]instruments // by kind
+	seen        seen
 }
 
 // kinds are what activities are to OpenTelemetry: their instruments' names and units, and the kinds of their spans.
@@ -71,10 +72,18 @@ var kinds = [...]struct {
 	observe.Deliver: {"a2a.delivery", "delivery", trace.SpanKindClient},
 }
 
+// kindOptions start spans of their kinds.
+var kindOptions = func() (all [len(kinds)]trace.SpanStartOption) {
+	for i, k := range kinds {
+		all[i] = trace.WithSpanKind(k.span)
+	}
+	return all
+}()
+
 // running is what Begin keeps for End, in the context.
 type running struct {
 	span    trace.Span
-	counted list // the attributes with which it is counted
+	counted *labels // under which it is counted; nil: it is not
 }
 
 // keyOf is the key of an observer's own: another one's may be in the same context.
@@ -82,8 +91,7 @@ type keyOf struct{ *observer }
 
 // Begin opens a span, and writes where it is to who is called.
 func (o *observer) Begin(ctx context.Context, a *observe.Activity) context.Context {
-	r := &running{counted: o.counted(a)}
-	o.instruments[a.Kind].count(ctx, 1, r.counted)
+	r := &running{counted: o.count(ctx, a)}
 	ctx, r.span = o.start(ctx, a)
 	if a.Carrier != nil && calls(a) {
 		o.Inject(ctx, a.Carrier)
@@ -96,9 +104,7 @@ func calls(a *observe.Activity) bool { return kinds[a.Kind].span == trace.SpanKi
 
 // start opens the span where it belongs: below the one at work, or else below the one that the activity's carrier has.
 func (o *observer) start(ctx context.Context, a *observe.Activity) (context.Context, trace.Span) {
-	opts := []trace.SpanStartOption{
-		trace.WithSpanKind(kinds[a.Kind].span), trace.WithTimestamp(a.Begun), trace.WithAttributes(o.attributes(a)...),
-	}
+	opts := append(make([]trace.SpanStartOption, 0, 3), kindOptions[a.Kind], trace.WithTimestamp(a.Begun))
 	live, kept := trace.SpanContextFromContext(ctx), extract(a.Carrier)
 	switch stranger := o.public && a.Kind == observe.Serve; {
 	case !kept.IsValid():
@@ -116,12 +122,11 @@ func (o *observer) End(ctx context.Context, a *observe.Activity) {
 	if r == nil {
 		return
 	}
-	o.instruments[a.Kind].count(ctx, -1, r.counted)
-	o.instruments[a.Kind].measure(ctx, o.agent, a)
+	o.measure(ctx, a, r.counted)
 	if r.span.IsRecording() {
 		r.span.SetName(spanName(a))
 		r.span.SetAttributes(o.attributes(a)...)
-		if result := outcomeOf(a); result == failed || result == refused && calls(a) {
+		if result := outcomeOf(a.Reason); result == failed || result == refused && calls(a) {
 			r.span.SetStatus(codes.Error, "") // to a server it is no error what a caller did wrong
 		}
 	}

@@ -74,11 +74,11 @@ func (c *collector) series(t *testing.T, name string) map[string]int64 {
 			switch data := m.Data.(type) {
 			case metricdata.Histogram[float64]:
 				for _, p := range data.DataPoints {
-					found[m.Name+" "+labels(p.Attributes)] = int64(p.Count)
+					found[m.Name+" "+text(p.Attributes)] = int64(p.Count)
 				}
 			case metricdata.Sum[int64]:
 				for _, p := range data.DataPoints {
-					found[m.Name+" "+labels(p.Attributes)] = p.Value
+					found[m.Name+" "+text(p.Attributes)] = p.Value
 				}
 			}
 		}
@@ -87,7 +87,7 @@ func (c *collector) series(t *testing.T, name string) map[string]int64 {
 	return found
 }
 
-func labels(set attribute.Set) string {
+func text(set attribute.Set) string {
 	var parts []string
 	for k, v := range told(set.ToSlice()) {
 		parts = append(parts, k+"="+v)
@@ -155,7 +155,7 @@ func TestASpanSaysWhatHappened(t *testing.T) {
 			if span.Name != tt.span || span.SpanKind != tt.kind {
 				t.Errorf("span %q of kind %v", span.Name, span.SpanKind)
 			}
-			if got := labels(attribute.NewSet(span.Attributes...)); got != tt.want {
+			if got := text(attribute.NewSet(span.Attributes...)); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})

@@ -28,9 +28,9 @@ var outcomes = func() map[string]string {
 	return all
 }()
 
-// outcomeOf says in a word what an activity's reason says in detail.
-func outcomeOf(a *observe.Activity) string {
-	if o, known := outcomes[a.Reason]; known {
+// outcomeOf says in a word what a reason says in detail.
+func outcomeOf(reason string) string {
+	if o, known := outcomes[reason]; known {
 		return o
 	}
 	return failed
