@@ -114,7 +114,7 @@ func try(ctx context.Context, issuer, kind string) error {
 	if kind == "opaque" {
 		verifier = token.Introspection(token.IntrospectionConfig{Audience: []string{base + kind}, ClientID: "agent", ClientSecret: "agent-secret"})
 	}
-	agent, err := newAgent(issuer, "app", verifier)
+	agent, err := newAgent(issuer, issuer+"|app|client", verifier)
 	if err != nil {
 		return err
 	}
@@ -144,8 +144,8 @@ func try(ctx context.Context, issuer, kind string) error {
 	return nil
 }
 
-// newAgent is one whose caller is a client of an issuer.
-func newAgent(issuer, client string, verifier auth.Verifier) (*httptest.Server, error) {
+// newAgent is one that has one caller.
+func newAgent(issuer, principal string, verifier auth.Verifier) (*httptest.Server, error) {
 	p := a2a.Protocol()
 	c, err := p.DecodeCard([]byte(strings.ReplaceAll(card, "ISSUER", strings.TrimSuffix(issuer, "/"))))
 	if err != nil {
@@ -153,8 +153,8 @@ func newAgent(issuer, client string, verifier auth.Verifier) (*httptest.Server, 
 	}
 	says := server.Skill{ID: "run", Name: "Run", Run: func(ctx context.Context, _ *server.Task, _ any) ([]byte, error) {
 		caller := server.CallerFrom(ctx)
-		if want := issuer + "|" + client + "|client"; caller.Principal() != want {
-			return nil, fmt.Errorf("the caller is %s, not %s", caller.Principal(), want)
+		if caller.Principal() != principal {
+			return nil, fmt.Errorf("the caller is %s, not %s", caller.Principal(), principal)
 		}
 		return []byte("done"), nil
 	}}
@@ -178,18 +178,27 @@ func obtain(ctx context.Context, endpoint, resource, scope, client string) (stri
 	}
 	req.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	req.SetBasicAuth(client, client+"-secret")
+	got, err := fetch(req)
+	return got.Access, err
+}
+
+// obtained is what an issuer gives.
+type obtained struct {
+	Access  string `json:"access_token"`
+	ID      string `json:"id_token"`
+	Refresh string `json:"refresh_token"`
+}
+
+func fetch(req *http.Request) (got obtained, err error) {
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
-		return "", err
+		return got, err
 	}
 	defer resp.Body.Close()
-	var got struct {
-		Token string `json:"access_token"`
+	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || got.Access == "" {
+		return got, fmt.Errorf("no token: %s %w", resp.Status, err)
 	}
-	if err := json.NewDecoder(resp.Body).Decode(&got); err != nil || got.Token == "" {
-		return "", fmt.Errorf("no token: %s %w", resp.Status, err)
-	}
-	return got.Token, nil
+	return got, nil
 }
 
 // call makes a call with a token, which has to get a status.
