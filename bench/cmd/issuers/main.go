@@ -3,21 +3,15 @@
 package main
 
 import (
-	"bufio"
 	"context"
-	_ "embed"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"os"
-	"os/exec"
-	"path/filepath"
 	"strings"
 
 	"github.com/a2agen/a2agen/a2a"
@@ -25,11 +19,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth/token"
 	"github.com/a2agen/a2agen/runtime/server"
 )
-
-const provider = "oidc-provider@9.13.3"
-
-//go:embed provider.mjs
-var script []byte
 
 // card is what an agent demands of callers: the scope "ask", and for its skill "run".
 const card = `{"name":"Desk","description":"for tests","version":"1","supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
@@ -50,61 +39,31 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", zitadel, err)
 	}
 	fmt.Println(zitadel, "tokens: as they must be")
-	issuer, stop, err := start(ctx)
+	p, err := install(ctx)
 	if err != nil {
 		return err
 	}
-	defer stop()
+	defer p.remove()
+	if err := p.start(ctx); err != nil {
+		return err
+	}
+	defer p.stop()
+	issuer := p.issuer()
 	for _, kind := range []string{"rsa", "ec", "opaque"} {
 		if err := try(ctx, issuer, kind); err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
 		}
 		fmt.Println(provider, kind, "tokens: as they must be")
 	}
+	if err := tryOutage(ctx, p); err != nil {
+		return fmt.Errorf("%s stops: %w", provider, err)
+	}
+	fmt.Println(provider, "that stops, and comes back with other keys: as it must be")
 	if err := tryStory(ctx, issuer); err != nil {
 		return fmt.Errorf("the commands of %s: %w", document, err)
 	}
 	fmt.Println(provider, "as", document, "has it: as it must be")
 	return nil
-}
-
-// start installs the issuer and runs it on a free port.
-func start(ctx context.Context) (issuer string, stop func(), err error) {
-	dir, err := os.MkdirTemp("", "issuer")
-	if err != nil {
-		return "", nil, err
-	}
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", nil, err
-	}
-	_, port, _ := net.SplitHostPort(ln.Addr().String())
-	_ = ln.Close()
-	if err := os.WriteFile(filepath.Join(dir, "provider.mjs"), script, 0o600); err != nil {
-		return "", nil, err
-	}
-	install := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--silent", provider)
-	install.Dir = dir
-	if out, err := install.CombinedOutput(); err != nil {
-		return "", nil, fmt.Errorf("install %s: %w: %s", provider, err, out)
-	}
-	node := exec.CommandContext(ctx, "node", "provider.mjs", port)
-	node.Dir = dir
-	out, err := node.StdoutPipe()
-	if err != nil {
-		return "", nil, err
-	}
-	if err := node.Start(); err != nil {
-		return "", nil, err
-	}
-	stop = func() { _, _ = node.Process.Kill(), node.Wait(); _ = os.RemoveAll(dir) }
-	for lines := bufio.NewScanner(out); lines.Scan(); {
-		if lines.Text() == "ready" {
-			return "http://127.0.0.1:" + port, stop, nil
-		}
-	}
-	stop()
-	return "", nil, errors.New("the issuer does not start")
 }
 
 // try calls an agent with tokens of a kind.
