@@ -82,6 +82,20 @@ type Protocol struct {
 	NewPushPage func(tenant, taskID string, configs []PushConfig, next string) any
 }
 
+// NameOf is what the newest version calls an operation.
+func (p *Protocol) NameOf(op *Operation) string {
+	if op.Role != RoleOther {
+		for _, v := range p.Versions {
+			for _, o := range v.Operations {
+				if o.Role == op.Role {
+					return o.RPC
+				}
+			}
+		}
+	}
+	return op.RPC
+}
+
 // Version is one spoken protocol version. Its own table is that of its JSON-RPC dialect.
 type Version struct {
 	Name string // "1.0"

@@ -24,7 +24,7 @@ var rows = map[string]string{
 	"runtime/wire":              "",
 	"runtime/sse":               "",
 	"runtime":                   "runtime/wire",
-	"runtime/observe":           "runtime",
+	"runtime/observe":           "runtime runtime/wire",
 	"runtime/internal/budget":   "",
 	"runtime/internal/keyset":   "",
 	"runtime/internal/news":     "runtime",

@@ -25,21 +25,33 @@ func (c *Client) Call(ctx context.Context, m Method, request any, opts ...CallOp
 
 func (c *Client) call(ctx context.Context, m Method, request any, cl *call) (result any, err error) {
 	err = c.try(m, func(l *link, op *runtime.Operation) error {
-		r, err := c.request(l, op, request, cl)
-		if err != nil {
-			return err
-		}
-		body, err := l.conn.Call(ctx, r)
-		if err != nil {
-			return err
-		}
-		if result, err = op.Read(body); err != nil {
-			return invalid("result", err)
-		}
-		return nil
+		ctx, a := c.observed(ctx, l, op, cl)
+		result, err = c.callLink(ctx, l, op, a, request, cl)
+		a.got(result)
+		a.end(err)
+		return err
 	})
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", c.name(m), err)
+	}
+	return result, nil
+}
+
+// callLink is call over one link.
+func (c *Client) callLink(
+	ctx context.Context, l *link, op *runtime.Operation, a *attempt, request any, cl *call,
+) (any, error) {
+	r, err := c.request(l, op, a, request, cl)
+	if err != nil {
+		return nil, err
+	}
+	body, err := l.conn.Call(ctx, r)
+	if err != nil {
+		return nil, err
+	}
+	result, err := op.Read(body)
+	if err != nil {
+		return nil, invalid("result", err)
 	}
 	return result, nil
 }
@@ -50,29 +62,32 @@ type conn struct {
 	link   *link
 	op     *runtime.Operation
 	opened time.Time
-	items  int // events decoded
+	items  int      // events decoded
+	seen   *attempt // by observers, to the end of the stream
 }
 
 // open sends a streaming request.
 func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *conn, err error) {
 	err = c.try(m, func(l *link, op *runtime.Operation) error {
-		r, err := c.request(l, op, request, cl)
+		ctx, a := c.observed(ctx, l, op, cl)
+		r, err := c.request(l, op, a, request, cl)
+		var stream Stream
+		if err == nil {
+			stream, err = l.conn.Open(ctx, r)
+		}
 		if err != nil {
+			a.end(err)
 			return err
 		}
-		stream, err := l.conn.Open(ctx, r)
-		if err != nil {
-			return err
-		}
-		s = &conn{Stream: stream, link: l, op: op, opened: time.Now()}
+		s = &conn{Stream: stream, link: l, op: op, opened: time.Now(), seen: a}
 		return nil
 	})
 	return s, err
 }
 
 // request encodes a request for a link.
-func (c *Client) request(l *link, op *runtime.Operation, request any, cl *call) (*Request, error) {
-	body, err := op.AppendRequest(nil, request)
+func (c *Client) request(l *link, op *runtime.Operation, a *attempt, request any, cl *call) (*Request, error) {
+	body, err := op.AppendRequest(nil, a.marked(request))
 	if err != nil {
 		return nil, fmt.Errorf("encode request: %w", err)
 	}
@@ -87,6 +102,7 @@ func (c *Client) request(l *link, op *runtime.Operation, request any, cl *call) 
 	if cl.lastLink == nil || cl.lastLink == l {
 		r.LastEventID = cl.lastEventID
 	}
+	a.send(r)
 	return r, nil
 }
 

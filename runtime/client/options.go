@@ -87,6 +87,7 @@ type call struct {
 	whole       bool   // the events of the stream are put together, within the limits of an answer
 	taskID      string // of the task that the stream has to be of; "" is that of its first event
 	notices     Notices
+	skill       string // its id, where the call is one of a skill
 
 	data        runtime.SendRequest
 	message     runtime.MessageInfo

@@ -156,6 +156,7 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 			return nil, fmt.Errorf("a part of the message cannot be sent: %s", p.Text)
 		}
 	}
+	cl.skill = skill
 	message := cl.message
 	message.User = true
 	if message.ID == "" {

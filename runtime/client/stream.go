@@ -93,8 +93,15 @@ func (s *stream) run(ctx context.Context, request any) error {
 }
 
 // pump passes on the events of one connection. It returns nil at the end of the stream and a *LinkError when it broke.
-func (s *stream) pump(ctx context.Context, conn *conn) error {
-	defer conn.Close()
+func (s *stream) pump(ctx context.Context, conn *conn) (err error) {
+	defer func() {
+		conn.Close()
+		if err == errStopped {
+			conn.seen.end(nil)
+			return
+		}
+		conn.seen.end(err)
+	}()
 	for {
 		e, err := conn.next()
 		if err == io.EOF {
@@ -104,6 +111,7 @@ func (s *stream) pump(ctx context.Context, conn *conn) error {
 			return s.after(conn, err)
 		}
 		s.lastLink = conn.link
+		conn.seen.got(e.Event)
 		if err := s.note(e); err != nil {
 			return err
 		}

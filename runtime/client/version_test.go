@@ -19,7 +19,7 @@ import (
 )
 
 // polyglot serves an agent of all versions, and returns its URL and the header of the last request.
-func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
+func polyglot(t *testing.T, binding string, opts ...server.Option) (url string, last *http.Header) {
 	t.Helper()
 	p := a2a.Protocol()
 	text := strings.Replace(cardJSON("/rpc", "", streams+declared), "JSONRPC", binding, 1)
@@ -45,7 +45,7 @@ func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 	}}
 	own := map[string]server.Operation{"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch)}
 	s, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{chat}, Operations: own},
-		server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve(), webhooks.Send(), server.WithPushTargets("127.0.0.1"))
+		append(opts, server.WithLogger(slog.New(slog.DiscardHandler)), grpcserver.Serve(), webhooks.Send(), server.WithPushTargets("127.0.0.1"))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func polyglot(t *testing.T, binding string) (url string, last *http.Header) {
 }
 
 // speak makes a client that has to speak a version, from a card as that version has it.
-func speak(t *testing.T, url, version, binding string) *a2a.Client {
+func speak(t *testing.T, url, version, binding string, opts ...rpc.Option) *a2a.Client {
 	t.Helper()
 	p := a2a.Protocol()
 	i := slices.IndexFunc(p.Versions, func(v *runtime.Version) bool { return v.Name == version })
@@ -85,7 +85,7 @@ func speak(t *testing.T, url, version, binding string) *a2a.Client {
 	if err != nil {
 		t.Fatal(err)
 	}
-	typed, err := a2a.NewClientFromCard(card.Generated().(*a2a.AgentCard), withGRPC(nil)...)
+	typed, err := a2a.NewClientFromCard(card.Generated().(*a2a.AgentCard), withGRPC(opts)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,29 +15,12 @@ type About struct {
 // Observers are those of the engine.
 func (e *Engine) Observers() *observe.Group { return &e.observers }
 
-// newestNames are the names of the operations with roles, by role, in the newest version that has them.
-func newestNames(p *runtime.Protocol) map[runtime.Role]string {
-	names := map[runtime.Role]string{}
-	for _, v := range p.Versions {
-		for _, op := range v.Operations {
-			if names[op.Role] == "" {
-				names[op.Role] = op.RPC
-			}
-		}
-	}
-	delete(names, runtime.RoleOther)
-	return names
-}
-
 // Operation is what the newest version calls the operation; "" when it is not known.
 func (r *Request) Operation() string {
-	switch {
-	case r.Op == nil:
+	if r.Op == nil {
 		return ""
-	case r.Op.Role == runtime.RoleOther:
-		return r.Op.RPC
 	}
-	return r.e.names[r.Op.Role]
+	return r.e.protocol.NameOf(r.Op)
 }
 
 // Logger returns the logger with what is known of the request. It is for rare events: attributes cost time.

@@ -35,7 +35,6 @@ type Engine struct {
 	deadlines         // of the calls of the store
 
 	observers  observe.Group
-	names      map[runtime.Role]string // of operations, in the newest version
 	protocol   *runtime.Protocol
 	operations map[string]Operation // those that the runtime does not know
 
@@ -77,7 +76,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		terms:     newTerms(cfg, o),
 		admission: newAdmission(),
 		registry:  registry{live: map[store.Key]*live{}},
-		protocol:  cfg.Protocol, operations: cfg.Operations, names: newestNames(cfg.Protocol),
+		protocol:  cfg.Protocol, operations: cfg.Operations,
 	}
 	e.observers = observe.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
 	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)

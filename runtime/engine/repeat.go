@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -91,7 +92,11 @@ func keyIn(metadata wire.Object) (key string, err error) {
 func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err error) {
 	for _, op := range e.protocol.Versions[0].Operations {
 		if op.Role == runtime.RoleSend {
-			b, err := op.AppendRequest(nil, e.protocol.NewSend(*p))
+			request := e.protocol.NewSend(*p)
+			if observe.InMessage(p.Message.MessageInfo().Metadata).Parent != "" {
+				request = observe.Unmark(request)
+			}
+			b, err := op.AppendRequest(nil, request)
 			return sha256.Sum256(b), err
 		}
 	}

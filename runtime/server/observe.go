@@ -7,7 +7,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
-	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // served is a call as observers see it, which begin when it is clear what it is about.
@@ -90,16 +89,7 @@ func (a *served) trace(request any) *observe.Trace {
 	if t.Parent != "" || !ok || p.Message == nil {
 		return &t
 	}
-	t = observe.Trace{}
-	for key, value := range p.Message.MessageInfo().Metadata.All() {
-		var text string
-		if key == observe.TraceParent || key == observe.TraceState {
-			if value.Kind() == wire.KindString && value.Decode(&text) == nil {
-				t.Set(key, text)
-			}
-		}
-	}
-	return &t
+	return observe.InMessage(p.Message.MessageInfo().Metadata)
 }
 
 // refused logs that a caller may not come in, or may not do that, unless that happens all the time (R225).
