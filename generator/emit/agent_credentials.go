@@ -23,6 +23,9 @@ func (a *agentPackage) credentials() (output.File, error) {
 	}
 	fields := members("Protocol", jen.Qual(a.paths.Protocol, "Protocol").Call())
 	fields.set("Cards", jen.Index().String().Values(cards...))
+	if scopes := a.agent.ExtendedScopes; len(scopes) > 0 {
+		fields.set("ExtendedScopes", stringList(scopes))
+	}
 	fields.set("Verifiers", jen.Id("verifiers").Call())
 	fields.set("NewServer", jen.Func().Params(jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(
 		jen.Op("*").Qual(serverPath, "Server"), jen.Error(),

@@ -24,6 +24,8 @@ import (
 type Agent struct {
 	Protocol *runtime.Protocol
 	Cards    []string // as JSON: the public one, and the extended one if there is one
+	// ExtendedScopes are those that a caller needs for the extended card and what it alone has.
+	ExtendedScopes []string
 	// Verifiers are those that NewServer has for the card's schemes. They get credentials by the environment. A scheme
 	// without one has a verifier of its author's own, for which another one stands in.
 	Verifiers auth.Verifiers
@@ -72,8 +74,8 @@ func newHost(t *testing.T, a *Agent) *host {
 	if h.card, err = a.Protocol.DecodeCard([]byte(a.Cards[0])); err != nil {
 		t.Fatal(err)
 	}
-	skills := h.readCards(t)
-	h.ways = waysInto(h.demands, skills)
+	public, hidden := h.readCards(t)
+	h.ways = waysInto(h.demands, public, hidden)
 	for _, i := range h.card.CardInfo().Interfaces {
 		if !slices.Contains(h.tenants, i.Tenant) {
 			h.tenants = append(h.tenants, i.Tenant)
@@ -82,13 +84,13 @@ func newHost(t *testing.T, a *Agent) *host {
 	if slices.Equal(h.tenants, []string{""}) {
 		h.tenants = []string{"", "elsewhere"}
 	}
-	h.people = newPeople(t, h.demands, a.Verifiers, h.tenants)
+	h.people = newPeople(t, h.demands, a, h.tenants)
 	h.start(t)
 	return h
 }
 
-// readCards reads what is demanded, and the ids of the skills.
-func (h *host) readCards(t *testing.T) (skills []string) {
+// readCards reads what is demanded, and the ids of the skills: those that all see, and those of the extended card alone.
+func (h *host) readCards(t *testing.T) (public, hidden []string) {
 	t.Helper()
 	for i, text := range h.Cards {
 		d, err := auth.ReadCard([]byte(text))
@@ -105,12 +107,15 @@ func (h *host) readCards(t *testing.T) (skills []string) {
 			t.Fatal(err)
 		}
 		for _, s := range card.Skills {
-			if !slices.Contains(skills, s.ID) {
-				skills = append(skills, s.ID)
+			switch {
+			case i == 0:
+				public = append(public, s.ID)
+			case !slices.Contains(public, s.ID):
+				hidden = append(hidden, s.ID)
 			}
 		}
 	}
-	return skills
+	return public, hidden
 }
 
 // start serves the agent until the test ends.

@@ -137,6 +137,44 @@ func TestEveryScheme(t *testing.T) {
 	}
 }
 
+// TestExtendedCard: skills that are in the extended card alone are not there for others.
+func TestExtendedCard(t *testing.T) {
+	for name, c := range map[string]struct {
+		security string
+		scopes   []string
+	}{
+		"whoever says who it is": {security(), nil}, "with scopes": {security("key ask"), []string{"gold"}},
+		"nobody or who has the scopes": {security("", "key"), []string{"gold"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			authtest.Run(t, hiding(agent(4, []string{key}, c.security, "", verifiers("key")), c.scopes))
+		})
+	}
+}
+
+// hiding makes an agent hide its second skill.
+func hiding(a authtest.Agent, scopes []string) authtest.Agent {
+	whole := strings.Replace(a.Cards[0], `"streaming":true`, `"streaming":true,"extendedAgentCard":true`, 1)
+	at := strings.LastIndex(whole, `,{"id":"desk"`)
+	a.Cards = []string{whole[:at] + "]}", whole}
+	a.ExtendedScopes = scopes
+	a.NewServer = func(more ...server.Option) (*server.Server, error) {
+		public, err := a.Protocol.DecodeCard([]byte(a.Cards[0]))
+		if err != nil {
+			return nil, err
+		}
+		extended, err := a.Protocol.DecodeCard([]byte(a.Cards[1]))
+		if err != nil {
+			return nil, err
+		}
+		return server.New(server.Config{
+			Protocol: a.Protocol, Card: public, Extended: extended, ExtendedScopes: scopes,
+			Skills: []server.Skill{{ID: "open", Name: "Open", Run: never}, {ID: "desk", Name: "Desk", Hidden: true, Run: never}},
+		}, append([]server.Option{grpcserver.Serve(), webhooks.Send(), server.WithAuth(a.Verifiers)}, more...)...)
+	}
+	return a
+}
+
 func TestTenants(t *testing.T) {
 	a := agent(1, []string{key}, security("key"), "", verifiers("key"))
 	a.Cards[0] = strings.ReplaceAll(a.Cards[0], `"protocolVersion":"1.0"`, `"protocolVersion":"1.0","tenant":"acme"`)
@@ -162,7 +200,7 @@ var broken = map[string]struct {
 	"all are one":            {forgetful(func(c *auth.Caller) { c.ID = "all" }), "somebody else: GetTask reaches the task of ann"},
 	"all may do everything":  {forgetful(func(c *auth.Caller) { c.Scopes = []string{"ask", "run"} }), "no scopes: SendMessage is let in"},
 	"scopes of skills alone": {forgetful(func(c *auth.Caller) { c.Scopes = append(c.Scopes, "run") }), "the agent's scopes: CancelTask is let in"},
-	"any tenant will do":     {forgetful(func(c *auth.Caller) { c.Tenants = nil }), "for another tenant: SendMessage is let in"},
+	"any tenant will do":     {forgetful(func(c *auth.Caller) { c.Tenants = nil }), "another tenant's credentials: SendMessage is let in"},
 }
 
 // forgetful has keys checked as ever, and then changes the caller.

@@ -114,18 +114,16 @@ type caller struct {
 }
 
 // as calls as a person for a tenant, showing what the way asks for.
-func (x *trial) as(who person, tenant string) caller {
+func (x *trial) as(words string, who person, tenant string) caller {
 	x.t.Helper()
 	shown, _ := x.people.shows(who, x.schemes)
-	return x.showing(who.id, shown, tenant)
+	return x.showing(words, shown, tenant)
 }
 
-// named is as, with other words for who that is.
+// named calls as a person for the tenant of the interface. Words say in reports who that is.
 func (x *trial) named(words string, who person) caller {
 	x.t.Helper()
-	c := x.as(who, x.tenant)
-	c.who = words
-	return c
+	return x.as(words, who, x.tenant)
 }
 
 // showing calls with what is shown. The tenant stands beside the request, too, for versions whose requests name none.

@@ -64,10 +64,11 @@ func audience(form auth.TokenForm) string {
 type tokenVerifier interface{ TokenForm() auth.TokenForm }
 
 // newPeople makes the credentials of all for all schemes, and has the environment tell the agent's verifiers.
-func newPeople(t *testing.T, d *auth.Demands, vs auth.Verifiers, tenants []string) *people {
+func newPeople(t *testing.T, d *auth.Demands, a *Agent, tenants []string) *people {
 	t.Helper()
 	p := &people{schemes: map[string]*scheme{}, standIns: auth.Verifiers{}, tenants: tenants, tokens: map[string]string{}}
-	ofAgent, all := scopesOf(d.Agent...), scopesOf(d.Agent...)
+	ofAgent := scopesOf(d.Agent...)
+	all := slices.Concat(ofAgent, a.ExtendedScopes)
 	for _, rs := range d.Skills {
 		all = append(all, scopesOf(rs...)...)
 	}
@@ -79,7 +80,7 @@ func newPeople(t *testing.T, d *auth.Demands, vs auth.Verifiers, tenants []strin
 		t.Setenv(name, "")
 	}
 	for _, s := range d.Schemes {
-		p.schemes[s.Name] = p.enroll(t, s, vs[s.Name])
+		p.schemes[s.Name] = p.enroll(t, s, a.Verifiers[s.Name])
 	}
 	return p
 }

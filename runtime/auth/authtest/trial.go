@@ -23,7 +23,7 @@ type trial struct {
 const unknown = "no-such-task"
 
 func (x *trial) run() {
-	ann := x.as(x.people.right, x.tenant)
+	ann := x.named("the right one", x.people.right)
 	task := x.begin(ann)
 	x.tryNobody(task)
 	x.tryWrong(task)
@@ -38,9 +38,9 @@ func (x *trial) run() {
 	if lists := x.pick(task, runtime.RoleList); len(lists) > 0 && !x.lists(ann, task) {
 		x.t.Errorf("%s: the list lacks the caller's own task", ann.who)
 	}
-	x.keepApart("somebody else", x.as(x.people.other, x.tenant), task)
+	x.keepApart(x.named("somebody else", x.people.other), task)
 	if to := x.elsewhere(); to != "" {
-		x.keepApart("another tenant", x.as(x.people.right, to), task)
+		x.keepApart(x.as("for another tenant", x.people.right, to), task)
 	}
 	x.end(ann, task)
 }
@@ -80,12 +80,15 @@ func (x *trial) hello(c caller, opts ...client.CallOption) (asks *client.InputRe
 func (x *trial) tryNobody(task string) {
 	nobody := x.showing("nobody", proof{}, x.tenant)
 	want := judge(x.agent, nil, nil)
-	if want == letIn { // the agent is open, but for some skills
+	switch {
+	case want != letIn:
+		x.all(nobody, task, want)
+	case x.hidden:
+		x.conceal(nobody, task)
+	default: // the agent is open, but for some skills
 		x.expect(nobody, x.message(""), judge(x.onTop, nil, nil))
-		x.keepApart("nobody", nobody, task)
-		return
+		x.keepApart(nobody, task)
 	}
-	x.all(nobody, task, want)
 }
 
 // tryWrong tries it with credentials that are no good: each beside good ones, then all of them.
@@ -140,22 +143,41 @@ func (x *trial) tryIncomplete() {
 // tryScopes tries it with good credentials that lack scopes.
 func (x *trial) tryScopes(task string) {
 	for who, p := range map[string]person{"nothing but the agent's scopes": x.people.member, "no scopes": x.people.bare} {
+		c := x.named(who, p)
 		switch want := judge(x.agent, x.people.shown(x.schemes), p.scopes); {
 		case want != letIn:
-			x.all(x.named(who, p), task, want)
+			x.all(c, task, want)
+		case x.hidden && !subset(x.ExtendedScopes, p.scopes):
+			x.conceal(c, task)
 		case x.admits(x.schemes, p) != letIn:
-			c := x.named(who, p)
-			x.expect(c, x.message(""), denied)
-			if x.onePrincipal() {
-				for _, a := range x.about(task) {
-					x.expect(c, a, denied)
-				}
-			}
-			if x.lists(c, task) {
-				x.t.Errorf("%s: the list has a task of a skill that is not for them", c.who)
-			}
+			x.deny(c, task)
 		}
 	}
+}
+
+// deny checks that a skill's scopes are asked for.
+func (x *trial) deny(c caller, task string) {
+	x.expect(c, x.message(""), denied)
+	if x.onePrincipal() {
+		for _, a := range x.about(task) {
+			x.expect(c, a, denied)
+		}
+	}
+	if x.lists(c, task) {
+		x.t.Errorf("%s: the list has a task of a skill that is not for them", c.who)
+	}
+}
+
+// conceal checks that a hidden skill is one that is not there, for who may not see the extended card.
+func (x *trial) conceal(c caller, task string) {
+	none := *x
+	none.skill = "no-such-skill"
+	got, want := c.try(x.message("")), c.try(none.message(""))
+	alike := strings.NewReplacer(x.skill, "", none.skill, "")
+	if got == nil || want == nil || alike.Replace(got.Error()) != alike.Replace(want.Error()) {
+		x.t.Errorf("%s: a hidden skill is told from one that is not there: %v, and %v", c.who, got, want)
+	}
+	x.keepApart(c, task)
 }
 
 // tryTenants tries it for a tenant that is not the caller's.
@@ -164,7 +186,7 @@ func (x *trial) tryTenants(task string) {
 	if x.elsewhere() == "" || slices.ContainsFunc(x.schemes, boundless) {
 		return
 	}
-	c := x.named("for another tenant", x.people.bound)
+	c := x.named("with another tenant's credentials", x.people.bound)
 	x.expect(c, x.message(""), denied)
 	for _, a := range x.about(task) {
 		x.expect(c, a, denied)
@@ -180,7 +202,7 @@ func (x *trial) elsewhere() string {
 }
 
 // keepApart checks that a task of others is for the caller as one that is not there.
-func (x *trial) keepApart(who string, c caller, task string) {
+func (x *trial) keepApart(c caller, task string) {
 	x.t.Helper()
 	none := x.about(unknown)
 	for i, a := range x.about(task) {
@@ -190,13 +212,13 @@ func (x *trial) keepApart(who string, c caller, task string) {
 		got, want := c.try(a), c.try(none[i])
 		switch {
 		case got == nil:
-			x.t.Errorf("%s: %s reaches the task of %s", who, a.name, x.people.right.principal)
+			x.t.Errorf("%s: %s reaches the task of %s", c.who, a.name, x.people.right.principal)
 		case want == nil || strings.ReplaceAll(got.Error(), task, unknown) != want.Error():
-			x.t.Errorf("%s: %s tells a task that is there from one that is not: %v, and %v", who, a.name, got, want)
+			x.t.Errorf("%s: %s tells a task that is there from one that is not: %v, and %v", c.who, a.name, got, want)
 		}
 	}
 	if x.lists(c, task) {
-		x.t.Errorf("%s: the list has the task of %s", who, x.people.right.principal)
+		x.t.Errorf("%s: the list has the task of %s", c.who, x.people.right.principal)
 	}
 }
 

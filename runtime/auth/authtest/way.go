@@ -10,6 +10,7 @@ import (
 // way is one of the ways into a skill: an alternative of what the agent demands, with one of what the skill does.
 type way struct {
 	skill   string
+	hidden  bool     // the skill is in the extended card alone
 	schemes []string // that are shown
 	agent   []auth.Requirement
 	onTop   []auth.Requirement // of the skill
@@ -18,18 +19,21 @@ type way struct {
 // String names the way in a test's name.
 func (w way) String() string { return strings.Join(w.schemes, " and ") + " for " + w.skill }
 
-// waysInto are the ways into each skill that demands something, and into one of the others. A way that is open to
-// nobody in particular is none.
-func waysInto(d *auth.Demands, skills []string) (ways []way) {
+// waysInto are the ways into each skill that demands something or is hidden, and into one of the others. A way that is
+// open to nobody in particular is none.
+func waysInto(d *auth.Demands, public, hidden []string) (ways []way) {
 	plain := false
-	for _, id := range skills {
-		onTop := d.Skills[id]
-		if len(onTop) == 0 && plain {
-			continue
+	for i, id := range slices.Concat(public, hidden) {
+		w := way{skill: id, hidden: i >= len(public), agent: d.Agent, onTop: d.Skills[id]}
+		if len(w.onTop) == 0 && !w.hidden {
+			if plain {
+				continue
+			}
+			plain = true
 		}
-		plain = plain || len(onTop) == 0
-		for _, schemes := range combined(alternatives(d), onTop) {
-			ways = append(ways, way{skill: id, schemes: schemes, agent: d.Agent, onTop: onTop})
+		for _, schemes := range combined(alternatives(d), w.onTop) {
+			w.schemes = schemes
+			ways = append(ways, w)
 		}
 	}
 	return ways
