@@ -59,10 +59,13 @@ func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
 	for key, r := range m.rows {
 		r.mu.Lock()
 		if d := r.size.held(&r.private, r.log) - r.charged; d <= -2*slack || d >= slack {
-			t.Errorf("task %s takes %d bytes, counted are %d", key.Task, r.size.held(&r.private, r.log), r.charged)
+			t.Errorf("task %s takes %d bytes, counted are %d", key.task, r.size.held(&r.private, r.log), r.charged)
 		}
 		if (r.resting != nil) != (r.state.Terminal() || r.state.Interrupted()) {
-			t.Errorf("task %s is %s, in a queue for eviction: %t", key.Task, r.state, r.resting != nil)
+			t.Errorf("task %s is %s, in a queue for eviction: %t", key.task, r.state, r.resting != nil)
+		}
+		if m.owners[r.key.Owner] != r.owner || r.groups[0] != &r.owner.all || r.context != "" && m.contexts[groupKey{r.owner, r.context}] != r.groups[1] {
+			t.Errorf("task %s is not among those of its owner and context", key.task)
 		}
 		h := holding{1, r.charged}
 		held = held.plus(h)
@@ -70,6 +73,13 @@ func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
 			rested = rested.plus(h)
 		}
 		r.mu.Unlock()
+	}
+	tasks := 0
+	for _, o := range m.owners {
+		tasks += o.all.n
+	}
+	if tasks != len(m.rows) || len(m.owners) > len(m.rows) || len(m.contexts) > len(m.rows) {
+		t.Errorf("%d tasks are in %d rows of %d owners in %d contexts", tasks, len(m.rows), len(m.owners), len(m.contexts))
 	}
 	var sum, yields holding
 	for name, a := range m.accounts {
@@ -174,7 +184,7 @@ func TestRoomIsMadePastATaskThatIsLocked(t *testing.T) {
 				}
 				keys = append(keys, key)
 			}
-			oldest := m.rows[keys[0]]
+			oldest := m.row(keys[0])
 			oldest.mu.Lock()
 			if _, err := m.make("", "new", 10); err != nil {
 				t.Errorf("no room beside a locked task: %v", err)

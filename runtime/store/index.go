@@ -59,9 +59,23 @@ func (q *queue) remove(r *row) {
 
 func (q *queue) next(r *row) *row { return r.links[q.slot].next }
 
-// groupKey names the tasks of an owner (Context "") or of one context of an owner.
+// owned are the tasks of an owner. There is one for an owner as long as there are tasks, so that it stands for the owner
+// in keys: those are looked up for every task, and are small and quickly compared then.
+type owned struct {
+	owner Owner
+	all   group
+	tally counts
+}
+
+// rowKey names a task.
+type rowKey struct {
+	of   *owned
+	task string
+}
+
+// groupKey names the tasks of one context.
 type groupKey struct {
-	owner   Owner
+	of      *owned
 	context string
 }
 
@@ -105,29 +119,59 @@ func before(at time.Time, id string, than time.Time, thanID string) bool {
 	return cmp.Less(id, thanID)
 }
 
-// groupOf returns the list of a context, or of all the owner's tasks, and makes it if needed.
-func (m *Memory) groupOf(k groupKey) *group {
-	g := m.groups[k]
+// row returns the task of that key; nil if there is none.
+func (m *Memory) row(key Key) *row {
+	if o := m.owners[key.Owner]; o != nil {
+		return m.rows[rowKey{o, key.Task}]
+	}
+	return nil
+}
+
+// group returns the list of an owner's context, or with "" that of all the owner's tasks; nil if there are none.
+func (m *Memory) group(owner Owner, context string) *group {
+	o := m.owners[owner]
+	switch {
+	case o == nil:
+		return nil
+	case context == "":
+		return &o.all
+	}
+	return m.contexts[groupKey{o, context}]
+}
+
+// ownedBy returns what an owner has, and makes it if needed.
+func (m *Memory) ownedBy(owner Owner) *owned {
+	o := m.owners[owner]
+	if o == nil {
+		o = &owned{owner: owner}
+		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
+		m.owners[owner] = o
+	}
+	return o
+}
+
+// context returns the list of a context, and makes it if needed.
+func (m *Memory) context(k groupKey) *group {
+	g := m.contexts[k]
 	if g == nil {
 		g = &group{queue: queue{slot: contextSlot}}
-		if k.context == "" {
-			g.slot, g.counts = ownerSlot, new(counts)
-		}
-		m.groups[k] = g
+		m.contexts[k] = g
 	}
 	return g
 }
 
 // insert takes a new row in, with the bytes that it takes.
 func (m *Memory) insert(r *row, bytes int) {
-	m.rows[r.key] = r
+	o := m.ownedBy(r.key.Owner)
+	r.owner = o
+	m.rows[rowKey{o, r.key.Task}] = r
 	if r.account.held.tasks == 0 { // nobody knew it, or its last task has just made room
 		m.accounts[r.account.principal] = r.account
 	}
 	m.charge(r, holding{1, bytes})
-	r.groups[0] = m.groupOf(groupKey{r.key.Owner, ""})
+	r.groups[0] = &o.all
 	if r.context != "" {
-		r.groups[1] = m.groupOf(groupKey{r.key.Owner, r.context})
+		r.groups[1] = m.context(groupKey{o, r.context})
 	}
 	m.attach(r)
 }
@@ -189,11 +233,12 @@ func (m *Memory) discard(r *row) bool {
 	r.task, r.packed, r.log, r.private = nil, nil, nil, Private{}
 	m.detach(r)
 	m.charge(r, holding{-1, -r.charged})
-	delete(m.rows, r.key)
-	for i, context := range []string{"", r.context} {
-		if g := r.groups[i]; g != nil && g.n == 0 {
-			delete(m.groups, groupKey{r.key.Owner, context})
-		}
+	delete(m.rows, rowKey{r.owner, r.key.Task})
+	if g := r.groups[1]; g != nil && g.n == 0 {
+		delete(m.contexts, groupKey{r.owner, r.context})
+	}
+	if r.owner.all.n == 0 {
+		delete(m.owners, r.owner.owner)
 	}
 	return true
 }

@@ -60,7 +60,7 @@ type found struct {
 func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	g := m.groups[groupKey{owner, q.Context}]
+	g := m.group(owner, q.Context)
 	if g == nil {
 		return nil, 0
 	}
@@ -109,7 +109,7 @@ func (g *group) total(q Query) (n int, known bool) {
 
 // seek returns a row from which everything behind the cursor follows: the row of the cursor itself if it has not moved.
 func (m *Memory) seek(g *group, owner Owner, cur Cursor) *row {
-	if r := m.rows[Key{owner, cur.ID}]; r != nil && r.at.Equal(cur.At) && (r.groups[0] == g || r.groups[1] == g) {
+	if r := m.row(Key{owner, cur.ID}); r != nil && r.at.Equal(cur.At) && (r.groups[0] == g || r.groups[1] == g) {
 		return r
 	}
 	return g.front

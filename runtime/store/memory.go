@@ -22,8 +22,9 @@ type Memory struct {
 	coding atomic.Pointer[Coding]
 
 	mu       sync.Mutex
-	rows     map[Key]*row
-	groups   map[groupKey]*group // by owner, and by owner and context
+	owners   map[Owner]*owned
+	rows     map[rowKey]*row
+	contexts map[groupKey]*group
 	accounts map[string]*account // by principal
 	heaviest heaviest
 	held     holding // of all accounts
@@ -40,7 +41,7 @@ type Memory struct {
 func NewMemory(l MemoryLimits) *Memory {
 	return &Memory{
 		limits: l.withDefaults(), clock: time.Now,
-		rows: map[Key]*row{}, groups: map[groupKey]*group{}, accounts: map[string]*account{},
+		owners: map[Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{}, accounts: map[string]*account{},
 	}
 }
 
@@ -66,6 +67,7 @@ type row struct {
 	state   runtime.State
 	context string
 	at      time.Time // status timestamp: sort key
+	owner   *owned
 	groups  [2]*group // of its owner, and of its context unless that is ""
 	links   [3]link
 	account *account
@@ -119,7 +121,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if old := m.rows[key]; old != nil {
+	if old := m.row(key); old != nil {
 		return old.again(n.Stamp, view)
 	}
 	if err := m.repeats.find(key, n.Repeat, m.clock); err != nil {
@@ -410,7 +412,7 @@ func (m *Memory) Bytes() int {
 func (m *Memory) lookup(key Key) *row {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.rows[key]
+	return m.row(key)
 }
 
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
