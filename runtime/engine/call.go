@@ -257,8 +257,11 @@ func (c *Call) Snapshot() runtime.Task {
 	return snap.Task
 }
 
-// Logger returns the engine's logger with the skill's and the task's ids.
-func (c *Call) Logger() *slog.Logger { return c.e.log(c.skill.ID, c.ID()) }
+// Logger returns the engine's logger with the skill's and the task's ids, and who sent the message.
+func (c *Call) Logger() *slog.Logger { return c.e.log(c.skill.ID, c.ID(), c.owner.Principal) }
+
+// log is Logger for what the engine says itself, perhaps of a message that comes to no task.
+func (c *Call) log() *slog.Logger { return c.e.log(c.skill.ID, c.named(), c.owner.Principal) }
 
 // Begin says that the input is good and the work begins. When the client waits for a task (a stream, or
 // returnImmediately) it is created now, so that the client sees it at once; otherwise Begin does nothing. Generated

@@ -238,7 +238,7 @@ func (c *courier) carry(p *parcel, tried bool) {
 
 // log is the logger for one delivery. The receiver's address may hold secrets: its host has to do.
 func (c *courier) log(p *parcel) *slog.Logger {
-	return c.e.log("", p.Key.Task).With("push", p.Push.ID, "host", p.host.name)
+	return c.e.log(c.about(p).Skill, p.Key.Task, p.Key.Owner.Principal).With("push", p.Push.ID, "host", p.host.name)
 }
 
 // close lets what is on its way arrive until ctx is done, but not for long, and sends nothing more. What is claimed is

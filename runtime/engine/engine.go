@@ -127,16 +127,9 @@ func (e *Engine) Load() Load {
 // within [Limits.Stall].
 func (e *Engine) Tick() int64 { return e.beat.now.Load() }
 
-// log returns the logger with a skill's and a task's names. It is for rare events: attributes cost time.
-func (e *Engine) log(skill, task string) *slog.Logger {
-	l := e.logger
-	if skill != "" {
-		l = l.With("skill", skill)
-	}
-	if task != "" {
-		l = l.With("task", task)
-	}
-	return l
+// log returns the logger with what a run or a delivery is known by. It is for rare events: attributes cost time.
+func (e *Engine) log(skill, task, caller string) *slog.Logger {
+	return e.logger.With(attributes("skill", skill, "task", task, "caller", caller)...)
 }
 
 // catalog are the skills.

@@ -263,7 +263,7 @@ func (e *Engine) resume(run *store.Run) {
 	snap.Run = run.Call
 	c, err := e.revive(run.Key, snap)
 	if err != nil {
-		e.log(snap.Private.Skill, run.Key.Task).Error("an interrupted task cannot go on", "error", err)
+		e.log(snap.Private.Skill, run.Key.Task, run.Key.Owner.Principal).Error("an interrupted task cannot go on", "error", err)
 		go e.giveUp(run.Key, snap, cannotGoOn)
 		return
 	}
@@ -332,6 +332,6 @@ func (e *Engine) giveUp(key store.Key, snap *store.Snapshot, reason string) {
 		})
 	}
 	if err != nil {
-		e.log(snap.Private.Skill, key.Task).Error("task could not be ended", "error", err)
+		e.log(snap.Private.Skill, key.Task, key.Owner.Principal).Error("task could not be ended", "error", err)
 	}
 }

@@ -272,7 +272,7 @@ func (c *Call) settle(out []byte, err error) (next *Call) {
 // persist goes on trying to store the ending in the background, until the store takes it or the engine shuts down. A
 // client that waits for the end is answered with an error after a while. The caller holds c.live.mu.
 func (c *Call) persist(err error) {
-	c.e.log(c.skill.ID, c.named()).Warn("the end of a task could not be stored, trying again",
+	c.log().Warn("the end of a task could not be stored, trying again",
 		"state", c.ending.status.EventInfo().State.String(), "error", err)
 	if !c.done.armed() {
 		c.done.arm() // the sender may be on the handler's goroutine
@@ -309,7 +309,7 @@ func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 	}
 	if hiccup(err) {
 		c.err = errUnwritten
-		c.e.log(c.skill.ID, c.named()).Error("the end of a task was not stored",
+		c.log().Error("the end of a task was not stored",
 			"state", c.ending.status.EventInfo().State.String(), "error", err)
 	} else if c.err == errUnwritten {
 		c.err = nil
@@ -360,7 +360,7 @@ func (c *Call) promote(snap *store.Snapshot, now runtime.State) {
 	c.begins(snap)
 	if now.Interrupted() {
 		if err := c.status(runtime.StateWorking, runtime.MessageData{}, nil); err != nil {
-			c.e.log(c.skill.ID, c.named()).Error("task does not go on", "error", err)
+			c.log().Error("task does not go on", "error", err)
 		}
 	}
 }

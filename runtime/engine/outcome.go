@@ -29,14 +29,14 @@ func (c *Call) giveUp(err error) {
 	cause := context.Cause(c.ctx)
 	switch {
 	case c.reply != nil:
-		c.e.log(c.skill.ID, "").Warn("skill failed after its answer", "error", err)
+		c.log().Warn("skill failed after its answer", "error", err)
 	case errors.Is(cause, ErrCanceled):
-		c.e.log(c.skill.ID, c.named()).Info("task canceled") // it ended then
+		c.log().Info("task canceled") // it ended then
 	case errors.Is(cause, ErrLost):
-		c.e.log(c.skill.ID, c.named()).Info("task goes on elsewhere", "error", err)
+		c.log().Info("task goes on elsewhere", "error", err)
 		c.err, c.elsewhere = err, true
 	case errors.Is(cause, ErrShutdown) && c.givesBack():
-		c.e.log(c.skill.ID, c.named()).Info("task goes on after the shutdown")
+		c.log().Info("task goes on after the shutdown")
 		c.err, c.elsewhere = ErrBusy.With("the agent is shutting down"), true
 	case errors.As(err, &o):
 		c.end(o.state, o.said)
@@ -66,17 +66,17 @@ func (c *Call) explain(err error) string {
 	case errors.As(err, &public):
 		return cmp.Or(public.Note, public.Message)
 	case errors.Is(cause, ErrTimeout):
-		c.e.log(c.skill.ID, c.named()).Warn("skill took longer than allowed", "error", err)
+		c.Logger().Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
 	case errors.Is(cause, ErrShutdown):
-		c.e.log(c.skill.ID, c.named()).Info("skill stopped by the shutdown")
+		c.Logger().Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
-		c.e.log(c.skill.ID, c.named()).Warn("answer not kept", "error", err)
+		c.Logger().Warn("answer not kept", "error", err)
 		return unkept
 	}
 	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
-		c.e.log(c.skill.ID, c.named()).Error("skill failed", "error", err)
+		c.Logger().Error("skill failed", "error", err)
 	}
 	return "The skill failed unexpectedly."
 }
@@ -84,7 +84,7 @@ func (c *Call) explain(err error) string {
 // end decides on the status with which the call ends, with a message unless there is nothing in it.
 func (c *Call) end(state runtime.State, said runtime.MessageData) {
 	if err := c.check(said.Parts); err != nil {
-		c.e.log(c.skill.ID, c.named()).Error("answer refused", "error", err)
+		c.log().Error("answer refused", "error", err)
 		c.fail("The skill's answer could not be sent.")
 		return
 	}

@@ -32,13 +32,13 @@ func (c *Call) write() error {
 	switch {
 	case errors.Is(err, ErrCanceled): // the task ended then
 	case errors.Is(err, ErrLost):
-		c.e.log(c.skill.ID, c.named()).Info("task goes on elsewhere", "error", err)
+		c.log().Info("task goes on elsewhere", "error", err)
 		c.err = err
 	case c.live.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), c.ending.failed:
-		c.e.log(c.skill.ID, c.named()).Error("task could not be ended", "error", err)
+		c.log().Error("task could not be ended", "error", err)
 		c.err = err
 	default:
-		c.e.log(c.skill.ID, c.named()).Error("the end of a task was refused", "error", err)
+		c.log().Error("the end of a task was refused", "error", err)
 		c.fail(unkept)
 		return c.write()
 	}

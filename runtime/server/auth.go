@@ -170,11 +170,20 @@ func (c *Call) authenticate(r *http.Request) *auth.Denial {
 // permit says why the caller may not use a skill.
 func (c *Call) permit(skill string) error {
 	if denial := c.grant.Skill(skill, c.ActsFor()); denial != nil {
-		return denial
+		return &barred{denial, skill}
 	}
 	c.limit.by(c.grant.Until)
 	return nil
 }
+
+// barred is a denial with the skill that it is about.
+type barred struct {
+	*auth.Denial
+	skill string
+}
+
+// Unwrap returns the denial.
+func (b *barred) Unwrap() error { return b.Denial }
 
 // errUnscoped: the caller does not have the scopes of the extended card.
 var errUnscoped = errors.New("the caller does not have the scopes of the extended card")

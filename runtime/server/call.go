@@ -202,6 +202,9 @@ func (c *Call) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 	case errors.Is(err, errUnscoped):
 		err = c.grant.Lacks(c.s.access.extended)
 	}
+	if b, ok := errors.AsType[*barred](err); ok {
+		c.About.Skill = b.skill
+	}
 	if errors.As(err, &denial) {
 		c.refused(denial, denial.Status)
 		e = denial.Told()

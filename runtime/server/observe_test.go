@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -285,4 +286,71 @@ func TestADeliveryBelongsToTheTraceOfItsTask(t *testing.T) {
 			t.Errorf("notification %d has the trace %q", i, h)
 		}
 	}
+}
+
+// TestLogLinesSayWhoDidWhat: task, skill, caller and operation, as far as there are any.
+func TestLogLinesSayWhoDidWhat(t *testing.T) {
+	log := new(lines)
+	skills := append(doing(), run("say", func(_ context.Context, t *server.Task) (string, error) {
+		t.Logger().Info("a handler's own")
+		return "x", nil
+	}), run("run", nothing))
+	card := strings.Replace(authCard, `"id":"ask"`, `"id":"break"`, 1)
+	a := start(t, card, skills, guards(), open, server.WithLogger(slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))))
+	send := func(skill, who string) {
+		a.post(rpcBody("SendMessage", message("x", `"metadata":{"skillId":"`+skill+`"}`)), as(who))
+	}
+	send("break", "ann")
+	send("say", "ann")
+	send("run", "eve")
+	a.post(rpcBody("GetTask", `{"id":"none"}`), as("bob"))
+	to := receiver(t)
+	to.answer = func(int, *http.Request) int { return http.StatusGone }
+	a.post(rpcBody("SendMessage", with(message("x", `"metadata":{"skillId":"say"}`), `{"taskPushNotificationConfig":{"url":"`+to.URL+`"}}`)), as("ann"))
+	const ann = "caller=https://a.example|ann"
+	for what, want := range map[string][]string{
+		"skill failed":    {"skill=break", "task=", ann},
+		"a handler's own": {"skill=say", "task=", ann},
+		"request refused": {"skill=run", "operation=SendMessage", ann, "status=403"},
+		"push notifications are not wanted any more": {"skill=say", "task=", ann, "host=127.0.0.1"},
+		"msg=request operation=GetTask":              {"operation=GetTask", "task=none", "caller=https://a.example|bob"},
+	} {
+		line := log.await(t, what)
+		for _, attribute := range want {
+			if !strings.Contains(line, attribute) {
+				t.Errorf("%s is not in: %s", attribute, line)
+			}
+		}
+	}
+}
+
+func nothing(context.Context, *server.Task) (string, error) { return "", nil }
+
+// lines are what is logged.
+type lines struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *lines) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+// await returns the first line that contains a text.
+func (l *lines) await(t *testing.T, text string) string {
+	t.Helper()
+	for end := time.Now().Add(10 * time.Second); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		l.mu.Lock()
+		all := l.text.String()
+		l.mu.Unlock()
+		for line := range strings.Lines(all) {
+			if strings.Contains(line, text) {
+				return line
+			}
+		}
+	}
+	t.Fatalf("%q was not logged", text)
+	return ""
 }
