@@ -30,8 +30,10 @@ import (
 // agent is a running agent that speaks all there is on one port.
 type agent struct {
 	door
-	hook  *hook
-	gates gates
+	hook    *hook
+	gates   gates
+	server  *server.Server
+	handles sync.Map // of authorizations, by principal
 }
 
 // door is how an agent is reached.
@@ -98,7 +100,7 @@ func startAgent(t *testing.T, name string) *agent {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a.addr = serve(t, s)
+	a.addr, a.server = serve(t, s), s
 	return a
 }
 
@@ -213,6 +215,10 @@ func (g *gates) of(principal string) chan struct{} {
 // desk does what the first word of a message says. The second one is the conversation that it waits in.
 func (a *agent) desk(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	first, rest, _ := strings.Cut(t.Text(), " ")
+	var word string
+	if granted, err := t.Authorized(&word); granted {
+		return []byte("It is " + word + "."), err
+	}
 	if t.Resumed() {
 		return []byte("Booked for " + t.Text() + "."), nil
 	}
@@ -222,6 +228,14 @@ func (a *agent) desk(ctx context.Context, t *server.Task, _ any) ([]byte, error)
 	switch first {
 	case "answer":
 		return []byte("You said " + rest + "."), nil
+	case "authorize":
+		return nil, t.RequireAuth(server.AuthRequest{
+			Prompt: "Whose card?", Scheme: "bank", Scopes: []string{"pay", "see"},
+			Visit: func(handle string) string {
+				a.handles.Store(rest, handle)
+				return "https://bank.example/pay?for=" + rest
+			},
+		})
 	case "wait", "stubborn":
 		if err := t.Progress("Waiting."); err != nil {
 			return nil, err

@@ -91,7 +91,7 @@ func lines(hub *runtime.Version, all []heard, skip map[int]bool, say func(heard)
 
 var (
 	madeID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	clock  = regexp.MustCompile(`"(timestamp)":"2026-01-02T12:[^"]+"`)
+	clock  = regexp.MustCompile(`"(timestamp|expires)":"2026-01-02T1[^"]+"`)
 	next   = regexp.MustCompile(`"(nextPageToken)":"[^"]+"`)
 )
 

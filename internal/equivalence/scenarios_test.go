@@ -91,6 +91,11 @@ var scenarios = []scenario{
 	{name: "an authorization is required", script: `
 		send "pay"
 		send "mine" {"message":{"taskId":"$task","contextId":"$context"}}`},
+	{name: "an authorization is granted elsewhere", script: `
+		send "authorize $me"
+		grant mine
+		until completed
+		get {"id":"$task"}`},
 	{name: "a task that has ended takes no message", script: `
 		send "answer me"
 		send "more" {"message":{"taskId":"$task"}}

@@ -18,6 +18,7 @@ import (
 //	s close, s resume                        goes away, and takes up again what follows the last event that was read
 //	param A2A-Version: 9.0                   sets a service parameter from here on; an empty one is not sent
 //	release                                  lets the handler go on that waits
+//	grant mine                               redeems the handle of the authorization that the agent waits for, with that word
 //	until completed                          waits until the task is in that state
 //
 // In a request, $task is the task of which the agent spoke last, $task1 the first one, $context the conversation,

@@ -103,6 +103,9 @@ func (s *session) do(line string) error {
 	case "release":
 		s.agent.gates.of(s.me) <- struct{}{}
 		return nil
+	case "grant":
+		handle, _ := s.agent.handles.Load(s.me)
+		return s.agent.server.Redeem(s.ctx, handle.(string), rest)
 	case "until":
 		return s.until(rest)
 	}

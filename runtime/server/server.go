@@ -46,8 +46,9 @@ type Server struct {
 	refusals refusals
 	aboutResource
 
-	beside Transport // nil: there is none
-	pair   *keyPair  // of TLS; nil: in clear text
+	beside Transport      // nil: there is none
+	pages  *http.ServeMux // of the user's own; nil: there are none
+	pair   *keyPair       // of TLS; nil: in clear text
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -267,6 +268,9 @@ func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case path == "/" && wantsPage(r):
 		s.servePage(w, r)
 	default:
+		if s.servesOwn(w, r) {
+			return
+		}
 		if path, ok := s.below(r); ok {
 			s.serveREST(w, r, path)
 			return
@@ -284,6 +288,28 @@ func (s *Server) serveHealth(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	_, _ = w.Write([]byte("ok\n"))
+}
+
+// Handle serves a page of your own beside the agent, such as the callback of OAuth. The pattern is one of
+// [http.ServeMux]; it goes before HTTP+JSON, which may be below any path, and after all else. Anybody who reaches the
+// agent may ask for it: what the card demands is not checked. Call it before the server serves.
+func (s *Server) Handle(pattern string, h http.Handler) {
+	if s.pages == nil {
+		s.pages = http.NewServeMux()
+	}
+	s.pages.Handle(pattern, h)
+}
+
+// servesOwn answers with a page of the user's own, if there is one.
+func (s *Server) servesOwn(w http.ResponseWriter, r *http.Request) bool {
+	if s.pages == nil {
+		return false
+	}
+	if _, pattern := s.pages.Handler(r); pattern == "" {
+		return false
+	}
+	s.pages.ServeHTTP(w, r)
+	return true
 }
 
 // Redeem has the handler that waits for an authorization called again, with a value that it reads with Task.Authorized:
