@@ -4,16 +4,20 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
+	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 	"strings"
 	"testing"
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -23,16 +27,7 @@ type handler func(ctx context.Context, t *server.Task) (string, error)
 // talk has a client send the messages, the second and further ones to the task of the first, and prints what it gets: the answer, or the task's
 // artifacts and the message of its status. What differs each time is left out.
 func talk(h handler, messages ...string) {
-	protocol := a2a.Protocol()
-	card, err := protocol.DecodeCard([]byte(testCard))
-	if err != nil {
-		fmt.Println(err)
-	}
-	s, err := server.New(server.Config{Protocol: protocol, Card: card, Skills: []server.Skill{run("example", h)}},
-		server.WithLogger(slog.New(slog.DiscardHandler)))
-	if err != nil {
-		fmt.Println(err)
-	}
+	s := exampleServer(h)
 	defer func() { _ = s.Close() }()
 	to := ""
 	for _, text := range messages {
@@ -55,6 +50,21 @@ func talk(h handler, messages ...string) {
 		status, _ := task["status"].(map[string]any)
 		show(strings.ToLower(strings.TrimPrefix(fmt.Sprint(status["state"]), "TASK_STATE_")), status["message"])
 	}
+}
+
+// exampleServer serves an agent with one skill.
+func exampleServer(h handler) *server.Server {
+	protocol := a2a.Protocol()
+	card, err := protocol.DecodeCard([]byte(testCard))
+	if err != nil {
+		fmt.Println(err)
+	}
+	s, err := server.New(server.Config{Protocol: protocol, Card: card, Skills: []server.Skill{run("example", h)}},
+		server.WithLogger(slog.New(slog.DiscardHandler)))
+	if err != nil {
+		fmt.Println(err)
+	}
+	return s
 }
 
 func show(what string, v any) {
@@ -218,6 +228,102 @@ func ExampleTask_IdempotencyKey() {
 	}, "pay")
 	// Output:
 	// completed {"parts":[{"text":"Paid at attempt 1."}]}
+}
+
+// granted is what the provider says where it sends the person back to.
+type granted struct{ Code, Error string }
+
+// readCalendar reads a person's calendar, once that person has let it.
+func readCalendar(provider, callback string) handler {
+	entries := func(_ context.Context, code string) (string, error) { return "One entry, by " + code + ".", nil }
+	return func(ctx context.Context, t *server.Task) (string, error) {
+		var g granted
+		back, err := t.Authorized(&g)
+		switch {
+		case err != nil:
+			return "", err
+		case back && g.Error != "":
+			return "", t.Reject("Without your calendar there is nothing to look at.")
+		case back:
+			return entries(ctx, g.Code) // gets a token for the code, and reads the calendar with that
+		}
+		return "", t.RequireAuth(server.AuthRequest{
+			Prompt: "Please let me read your calendar:",
+			Scheme: "calendar", Scopes: []string{"calendar.read"},
+			Visit: func(handle string) string {
+				return provider + "/authorize?" + url.Values{
+					"response_type": {"code"}, "client_id": {"my-agent"}, "scope": {"calendar.read"},
+					"redirect_uri": {callback}, "state": {handle},
+				}.Encode()
+			},
+		})
+	}
+}
+
+// serveCallback serves the page to which the provider sends the person back.
+func serveCallback(srv *server.Server) {
+	srv.Handle("GET /oauth/callback", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		err := srv.Redeem(r.Context(), r.FormValue("state"), granted{r.FormValue("code"), r.FormValue("error")})
+		switch {
+		case errors.Is(err, server.ErrHandle):
+			http.Error(w, "This link is no longer good. Please ask the agent for another.", http.StatusNotFound)
+		case err != nil:
+			http.Error(w, "Please try again.", http.StatusServiceUnavailable)
+		default:
+			_, _ = fmt.Fprintln(w, "Thank you. You can close this page.")
+		}
+	}))
+}
+
+// An authorization by OAuth: the task goes on when the provider sends the person back, at whichever instance.
+func ExampleServer_Redeem() {
+	provider := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.Redirect(w, r, r.FormValue("redirect_uri")+"?code=c7&state="+r.FormValue("state"), http.StatusFound)
+	}))
+	defer provider.Close()
+	web := httptest.NewServer(nil)
+	defer web.Close()
+	srv := exampleServer(readCalendar(provider.URL, web.URL+"/oauth/callback"))
+	defer func() { _ = srv.Close() }()
+	serveCallback(srv)
+	web.Config.Handler = srv
+
+	ctx := context.Background()
+	c, err := client.New(ctx, a2a.Protocol(), web.URL)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Close()
+	ask := &client.Skill[[]runtime.Part, *client.Result]{ID: "example", In: client.PlainInput, Out: client.PlainOutput}
+	_, err = ask.Call(ctx, c, client.Say("what is on today?"))
+	var q *client.InputRequiredError
+	if !errors.As(err, &q) || q.Auth == nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(q.Prompt, q.Auth.Scheme, q.Auth.Scopes)
+	for range 2 { // a person opens the page, twice
+		resp, err := http.Get(q.Auth.URL)
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		text, _ := io.ReadAll(resp.Body)
+		_ = resp.Body.Close()
+		fmt.Print(resp.StatusCode, " ", string(text))
+	}
+	r, err := c.Await(ctx, q.TaskID)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(r.State, r.Text())
+	// Output:
+	// Please let me read your calendar: calendar [calendar.read]
+	// 200 Thank you. You can close this page.
+	// 404 This link is no longer good. Please ask the agent for another.
+	// completed One entry, by c7.
 }
 
 // The handlers in the docs are those of the examples.

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -55,7 +56,7 @@ func TestTheProgramsOfTheSpecificationAreThoseThatRun(t *testing.T) {
 // forecaster serves the card of the specification: the typed skill get_forecast, which answers its input without days, and chat.
 func forecaster(t *testing.T) (a *agent, request, artifact, question string) {
 	_, blocks := specification(t, "json")
-	if len(blocks) != 4 {
+	if len(blocks) != 5 {
 		t.Fatalf("the page has %d blocks of JSON", len(blocks))
 	}
 	var declared struct {
@@ -134,5 +135,23 @@ func TestQuestionsAreAsTheSpecificationOfTheSkillsExtensionSays(t *testing.T) {
 	task = a.ok("SendMessage", data(`{"location":"Rome"}`, other, `"taskId":"`+str(task, "id")+`"`))["task"]
 	if got := str(task, "artifacts", 0, "parts", 0, "data", "location"); got != "Rome" {
 		t.Errorf("the answer gave %v", task)
+	}
+}
+
+func TestAuthorizationsAreAsTheSpecificationOfTheSkillsExtensionSays(t *testing.T) {
+	_, blocks := specification(t, "json")
+	const url = "https://calendar.example/authorize?…"
+	asks := run("x", func(_ context.Context, task *server.Task) (string, error) {
+		return "", task.RequireAuth(server.AuthRequest{
+			Prompt: "Please.", Scheme: "calendar", Scopes: []string{"calendar.read"}, Visit: func(string) string { return url },
+		})
+	})
+	clock := func() time.Time { return time.Date(2026, 3, 1, 11, 0, 0, 0, time.UTC) }
+	said := at(start(t, testCard, []server.Skill{asks}, server.WithClock(clock)).ok("SendMessage", message("hi")), "task", "status", "message")
+	if diff := cmp.Diff(parse(t, blocks[4]), at(said, "metadata", runtime.SkillsExtension)); diff != "" {
+		t.Errorf("the metadata (-page +got):\n%s", diff)
+	}
+	if str(said, "parts", 0, "text") != "Please." || str(said, "parts", 1, "text") != url {
+		t.Errorf("in words it is %v", said)
 	}
 }
