@@ -6,11 +6,13 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
 // sdk is an official client library: what it does for callers of a card that demands credentials.
 type sdk struct {
-	name string
+	name     string
+	releases map[string]string // those that were tried, by the version of the protocol that they call by
 	// instead is what it sends for a scheme in the place of what the scheme wants; "" when it sends that. A client
 	// certificate is up to the HTTP client that its caller gives it.
 	instead func(Scheme) string
@@ -19,9 +21,9 @@ type sdk struct {
 }
 
 // sdks are those that bring credentials by what a card demands, one for each requirement. That for JavaScript leaves the
-// headers to its callers, whatever the card says. What stands here of that for Java was read, of the others it was tried.
+// headers to its callers, whatever the card says. `make interop` tries them.
 var sdks = []sdk{
-	{name: "a2a-go 2.4.0", ownAlone: true, instead: func(s Scheme) string {
+	{name: "a2a-go", releases: map[string]string{"1.0": "2.4.0", "0.3": "0.3.15"}, ownAlone: true, instead: func(s Scheme) string {
 		switch {
 		case s.Kind == OpenIDConnect:
 			return "nothing"
@@ -30,13 +32,15 @@ var sdks = []sdk{
 		}
 		return keyAsHeader(s)
 	}},
-	{name: "a2a-sdk 1.3.0 for Python", ownAlone: true, instead: func(s Scheme) string {
-		if s.Kind == HTTPAuth && s.HTTP != "bearer" || s.Kind == APIKey && s.In != "header" {
+	{name: "a2a-sdk for Python", releases: map[string]string{"1.0": "1.3.0", "0.3": "0.3.26"}, ownAlone: true, instead: func(s Scheme) string {
+		if s.Kind == APIKey && s.In != "header" {
 			return "nothing"
 		}
-		return ""
+		return bearerOnly(s)
 	}},
-	{name: "a2a-java", instead: keyAsHeader},
+	{name: "a2a-java-sdk", releases: map[string]string{"0.3": "0.3.3"}, instead: func(s Scheme) string {
+		return bearerOnly(s) + keyAsHeader(s) // of a scheme one of them at most
+	}},
 }
 
 // keyAsHeader is what SDKs send that do not look where an API key belongs.
@@ -47,28 +51,71 @@ func keyAsHeader(s Scheme) string {
 	return ""
 }
 
-// Lint says what callers with the official SDKs cannot do with the card, one warning for each demand and SDK. lists: the
-// card is served with requirements as a2a-go reads them.
-func (c *Card) Lint(lists bool) (list diag.List) {
+// bearerOnly is what SDKs send that know no other HTTP authentication.
+func bearerOnly(s Scheme) string {
+	if s.Kind == HTTPAuth && s.HTTP != "bearer" {
+		return "nothing"
+	}
+	return ""
+}
+
+// in names the SDK with those of its releases that call by the versions; "" if there is none.
+func (s *sdk) in(versions []string) string {
+	name := ""
+	for _, v := range versions {
+		if r := s.releases[v]; r != "" {
+			name += " and " + r
+		}
+	}
+	if name == "" {
+		return ""
+	}
+	return s.name + strings.TrimPrefix(name, " and")
+}
+
+// goOfOne is the release of a2a-go for callers by 1.0.
+var goOfOne = sdks[0].in([]string{"1.0"})
+
+// Served says how a card is served.
+type Served struct {
+	Versions []string // of the protocol, newest first
+	Lists    bool     // its requirements are as a2a-go reads them
+}
+
+// Published is how an imported card is served.
+func (c *Card) Published() (s Served) {
+	s.Lists = c.Origin != "1.0" || c.lists
+	for _, i := range yamlx.Items(yamlx.Get(c.Root, "supportedInterfaces")) {
+		if v := yamlx.Text(yamlx.Get(i, "protocolVersion")); !slices.Contains(s.Versions, v) {
+			s.Versions = append(s.Versions, v)
+		}
+	}
+	return s
+}
+
+// Lint says what callers with the official SDKs cannot do with the card, one warning for each demand and SDK.
+func (c *Card) Lint(served Served) (list diag.List) {
 	l := linter{schemes: map[string]Scheme{}}
 	for _, s := range c.Schemes() {
 		l.schemes[s.Name] = s
 	}
 	demands := c.Demands()
-	l.form(demands, lists || c.Origin != "" && (c.Origin != "1.0" || c.lists))
+	if !served.Lists && slices.Contains(served.Versions, "1.0") {
+		l.form(demands)
+	}
 	var own Demand
 	if len(demands) > 0 && demands[0].Skill == "" {
 		own, demands = demands[0], demands[1:]
 	}
 	l.byHand(own)
 	for _, client := range sdks {
-		brought := l.brought(client, own)
-		if len(own.Alternatives) > 0 && len(brought) == 0 {
-			l.cannot(own.Pos, client.name, l.reasons(client, own))
-			continue
-		}
-		for _, d := range demands {
-			l.skill(client, d, brought)
+		name, brought := client.in(served.Versions), l.brought(client, own)
+		switch {
+		case name == "":
+		case len(own.Alternatives) > 0 && len(brought) == 0:
+			l.cannot(own.Pos, name, l.reasons(client, own))
+		case client.ownAlone:
+			l.skills(name, demands, brought)
 		}
 	}
 	l.list.Sort()
@@ -85,13 +132,13 @@ func (l *linter) cannot(pos diag.Pos, client, why string) {
 }
 
 // form reports what a2a-go cannot read at all.
-func (l *linter) form(demands []Demand, lists bool) {
+func (l *linter) form(demands []Demand) {
 	i := slices.IndexFunc(demands, func(d Demand) bool {
 		return slices.ContainsFunc(d.Alternatives, func(names []string) bool { return len(names) > 0 })
 	})
-	if !lists && i >= 0 {
+	if i >= 0 {
 		l.list.Warnf(demands[i].Pos, "not-read", `"cards: {requirements: list}" in a2agen.yaml serves the form that it reads; the SDKs for Python and JavaScript read that, too`,
-			"callers with %s cannot read the card: it fails on security requirements as A2A 1.0 has them", sdks[0].name)
+			"callers with %s cannot read the card: it fails on security requirements as A2A 1.0 has them", goOfOne)
 	}
 }
 
@@ -154,13 +201,15 @@ func (l *linter) reason(client sdk, names []string) string {
 	return ""
 }
 
-// skill reports a skill's demand that is not met by what a client brings for the card's own.
-func (l *linter) skill(client sdk, d Demand, brought [][]string) {
-	if !client.ownAlone || slices.ContainsFunc(d.Alternatives, func(names []string) bool { return l.within(names, brought) }) {
-		return
+// skills reports what skills demand and a client does not bring for what the card itself does.
+func (l *linter) skills(client string, demands []Demand, brought [][]string) {
+	for _, d := range demands {
+		if slices.ContainsFunc(d.Alternatives, func(names []string) bool { return l.within(names, brought) }) {
+			continue
+		}
+		l.list.Warnf(d.Pos, "not-met", `demand the same of the card itself; with an empty alternative, "- {}", others may bring nothing`,
+			"callers with %s cannot meet this: it sends what the card itself demands, and does not look at skills", client)
 	}
-	l.list.Warnf(d.Pos, "not-met", `demand the same of the card itself; with an empty alternative, "- {}", others may bring nothing`,
-		"callers with %s cannot meet this: it sends what the card itself demands, and does not look at skills", client.name)
 }
 
 // within reports whether one of the brought alternatives has what an alternative wants.

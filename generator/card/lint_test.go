@@ -1,6 +1,7 @@
 package card
 
 import (
+	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -33,7 +34,7 @@ func TestLintSaysWhatSDKsDoInstead(t *testing.T) {
 		noCert  = "none of the official SDKs brings a client certificate by itself (callers give theirs an HTTP client with it: tell them, or add an alternative)"
 		noToken = "none of the official SDKs gets a token from its issuer (callers get one themselves and hand it over: tell them how, or add an alternative)"
 	)
-	golang, python, java := strings.ReplaceAll(meet, "%s", "a2a-go 2.4.0"), strings.ReplaceAll(meet, "%s", "a2a-sdk 1.3.0 for Python"), strings.ReplaceAll(meet, "%s", "a2a-java")
+	golang, python, java := strings.ReplaceAll(meet, "%s", "a2a-go 2.4.0 and 0.3.15"), strings.ReplaceAll(meet, "%s", "a2a-sdk for Python 1.3.0 and 0.3.26"), strings.ReplaceAll(meet, "%s", "a2a-java-sdk 0.3.3")
 	for _, test := range []struct {
 		demands, ofSkill string
 		want             []string
@@ -43,14 +44,14 @@ func TestLintSaysWhatSDKsDoInstead(t *testing.T) {
 		{"{bearer: {}}", "", nil},
 		{"{query: {}}", "", []string{golang + `for "query" it sends the key as a header` + remedy, java + `for "query" it sends the key as a header` + remedy, python + `for "query" it sends nothing` + remedy}},
 		{"{cookie: {}}", "", []string{golang + `for "cookie" it sends the key as a header` + remedy, java + `for "cookie" it sends the key as a header` + remedy, python + `for "cookie" it sends nothing` + remedy}},
-		{"{basic: {}}", "", []string{golang + `for "basic" it sends "Bearer" and the secret` + remedy, python + `for "basic" it sends nothing` + remedy}},
-		{"{digest: {}}", "", []string{golang + `for "digest" it sends "Bearer" and the secret` + remedy, python + `for "digest" it sends nothing` + remedy}},
+		{"{basic: {}}", "", []string{golang + `for "basic" it sends "Bearer" and the secret` + remedy, java + `for "basic" it sends nothing` + remedy, python + `for "basic" it sends nothing` + remedy}},
+		{"{digest: {}}", "", []string{golang + `for "digest" it sends "Bearer" and the secret` + remedy, java + `for "digest" it sends nothing` + remedy, python + `for "digest" it sends nothing` + remedy}},
 		{"{oauth: {list: [a]}}", "", []string{noToken}},
 		{"{oidc: {}}", "", []string{golang + `for "oidc" it sends nothing` + remedy, noToken}},
 		{"{cert: {}}", "", []string{noCert}},
 		{"{cert: {}, bearer: {}}", "", []string{noCert}},
 		{"{header: {}, bearer: {}}", "", []string{golang + `of "header" and "bearer" it sends only one` + remedy, java + `of "header" and "bearer" it sends only one` + remedy, python + `of "header" and "bearer" it sends only one` + remedy}},
-		{"{query: {}}|{basic: {}}", "", []string{golang + `for "query" it sends the key as a header; for "basic" it sends "Bearer" and the secret` + remedy, python + `for "query" it sends nothing; for "basic" it sends nothing` + remedy}},
+		{"{query: {}}|{basic: {}}", "", []string{golang + `for "query" it sends the key as a header; for "basic" it sends "Bearer" and the secret` + remedy, java + `for "query" it sends the key as a header; for "basic" it sends nothing` + remedy, python + `for "query" it sends nothing; for "basic" it sends nothing` + remedy}},
 		{"{query: {}}|{oidc: {}}|{cert: {}}|{header: {}, oauth: {}}|{bearer: {}}", "", nil},
 		{"{}|{oidc: {}}", "", nil},
 		{"", "{header: {}}", []string{golang + skills, python + skills}},
@@ -73,7 +74,7 @@ func TestLintSaysWhatSDKsDoInstead(t *testing.T) {
 				t.Fatal(list)
 			}
 			var got []string
-			for _, d := range c.Lint(true) {
+			for _, d := range c.Lint(Served{Versions: []string{"1.0", "0.3"}, Lists: true}) {
 				if own := strings.HasSuffix(d.String(), skills); own != (d.Pos.Col > 1) || d.Severity != "warning" {
 					t.Errorf("%v is at %v", d, d.Pos)
 				}
@@ -115,11 +116,36 @@ func TestLintKnowsWhichCardsCannotBeRead(t *testing.T) {
 			t.Fatal(name, list)
 		}
 		found := false
-		for _, d := range c.Lint(false) {
+		for _, d := range c.Lint(c.Published()) {
 			found = found || d.Code == "not-read" && strings.Contains(d.Message, "a2a-go 2.4.0 cannot read the card")
 		}
 		if found != test.cannot {
-			t.Errorf("%s: %v", name, c.Lint(false))
+			t.Errorf("%s: %v", name, c.Lint(c.Published()))
+		}
+	}
+}
+
+// TestLintNamesTheReleasesThatCall: by the versions that the card offers.
+func TestLintNamesTheReleasesThatCall(t *testing.T) {
+	const card = `{"name":"Vault","description":"d","version":"1","supportedInterfaces":[%s],"securitySchemes":{"k":{"httpAuthSecurityScheme":{"scheme":"basic"}}},"securityRequirements":[{"schemes":{"k":[]}}]}`
+	for versions, want := range map[string]string{
+		"1.0": "a2a-go 2.4.0, a2a-sdk for Python 1.3.0", "0.3": "a2a-go 0.3.15, a2a-java-sdk 0.3.3, a2a-sdk for Python 0.3.26", "0.2": "",
+		"1.0 0.3 1.0": "a2a-go 2.4.0 and 0.3.15, a2a-java-sdk 0.3.3, a2a-sdk for Python 1.3.0 and 0.3.26",
+	} {
+		var interfaces, got []string
+		for i, v := range strings.Fields(versions) {
+			interfaces = append(interfaces, fmt.Sprintf(`{"url":"https://a.example/%d","protocolBinding":"JSONRPC","protocolVersion":%q}`, i, v))
+		}
+		c, list := Import("card.json", fmt.Appendf(nil, card, strings.Join(interfaces, ",")))
+		if c == nil {
+			t.Fatal(list)
+		}
+		for _, d := range c.Lint(c.Published()) {
+			name, _, _ := strings.Cut(strings.TrimPrefix(d.Message, "callers with "), " cannot")
+			got = append(got, name)
+		}
+		if strings.Join(got, ", ") != want {
+			t.Errorf("%s: %q", versions, got)
 		}
 	}
 }

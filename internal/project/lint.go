@@ -40,7 +40,7 @@ func Lint(ctx context.Context, o LintOptions) (diag.List, error) {
 	if c == nil || list.HasErrors() {
 		return list, nil
 	}
-	return c.Lint(false), nil // what was converted does not matter here
+	return c.Lint(c.Published()), nil // what was converted does not matter here
 }
 
 // lintProject looks at the card of the project in a folder, which has this name; "" is any. is: there is one.
@@ -66,5 +66,5 @@ func lintProject(dir, name string) (list diag.List, is bool, err error) {
 	if list.Add(problems...); c == nil || list.HasErrors() {
 		return list, true, nil
 	}
-	return append(list, c.Lint(cfg.RequirementLists)...), true, nil
+	return append(list, c.Lint(card.Served{Versions: cfg.Versions(), Lists: cfg.RequirementLists})...), true, nil
 }
