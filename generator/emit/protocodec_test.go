@@ -1,8 +1,6 @@
 package emit
 
 import (
-	"bytes"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,35 +14,6 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/spec"
 )
-
-var update = flag.Bool("update", false, "write the protobuf codec that the tests of package a2a use")
-
-// TestTheProtobufCodecThatIsTestedIsFresh keeps the codec that package a2a has in its tests, and only there.
-func TestTheProtobufCodecThatIsTestedIsFresh(t *testing.T) {
-	p := lowered(t, false)
-	lower.AddWires(p, ir.Proto)
-	w := newestProto(p)
-	if w == nil {
-		t.Fatal("no protobuf wire")
-	}
-	f, err := ProtoCodec(p, w, Paths{Protocol: "github.com/a2agen/a2agen/a2a"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	name := filepath.Join("..", "..", "a2a", "codec_v1_0_proto_test.go")
-	if *update {
-		if err := os.WriteFile(name, f.Data, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	have, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(have, f.Data) {
-		t.Errorf("%s is stale: go test ./generator/emit -run Fresh -update", name)
-	}
-}
 
 // sinkKinds are the types of the message Sink by the name of its fields.
 var sinkKinds = []struct{ name, proto string }{

@@ -19,17 +19,6 @@ import (
 
 var protocol = Protocol()
 
-func versionOf(t *testing.T, name string) *runtime.Version {
-	t.Helper()
-	for _, v := range protocol.Versions {
-		if v.Name == name {
-			return v
-		}
-	}
-	t.Fatalf("no version %s", name)
-	return nil
-}
-
 // Each binding finds the table of a version in the encoding that it speaks, or none.
 func TestBindingsFindTheirTables(t *testing.T) {
 	for _, tt := range []struct{ version, binding, encoding string }{
@@ -39,7 +28,7 @@ func TestBindingsFindTheirTables(t *testing.T) {
 		{"0.1", runtime.BindingJSONRPC, "json"}, {"0.1", runtime.BindingHTTP, ""}, {"0.1", runtime.BindingGRPC, ""},
 		{"1.0", "SOAP", ""},
 	} {
-		v := versionOf(t, tt.version)
+		v := versionOf(tt.version)
 		got, encoding := v.Over(tt.binding), ""
 		if got == &v.Table {
 			encoding = "json"
@@ -126,7 +115,7 @@ func said(t *testing.T, request any) any {
 
 // What one side writes the other reads, in every encoding: requests to the same neutral form, results to what they were.
 func TestRowsWriteWhatTheyRead(t *testing.T) {
-	for _, v := range []*runtime.Version{versionOf(t, "1.0"), versionOf(t, "0.3")} {
+	for _, v := range []*runtime.Version{versionOf("1.0"), versionOf("0.3")} {
 		for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
 			for _, op := range v.Over(binding).Operations {
 				src, err := op.AppendRequest(nil, requests(op.Role))
@@ -199,7 +188,7 @@ func results(t *testing.T, op *runtime.Operation) {
 
 // A failure is a *wire.Error, in protobuf, too.
 func TestRowsRefuseWhatIsBroken(t *testing.T) {
-	for _, v := range []*runtime.Version{versionOf(t, "1.0"), versionOf(t, "0.3")} {
+	for _, v := range []*runtime.Version{versionOf("1.0"), versionOf("0.3")} {
 		for _, op := range v.Over(runtime.BindingGRPC).Operations {
 			var broken *wire.Error
 			if _, err := op.Decode([]byte{0x0f}); !errors.As(err, &broken) && op.Role != runtime.RoleOther {
@@ -218,7 +207,7 @@ func TestRowsRefuseWhatIsBroken(t *testing.T) {
 
 // Peers that ask by reflection get the definition, with everything that it needs.
 func TestDescriptorsSayWhatIsServed(t *testing.T) {
-	for _, v := range []*runtime.Version{versionOf(t, "1.0"), versionOf(t, "0.3")} {
+	for _, v := range []*runtime.Version{versionOf("1.0"), versionOf("0.3")} {
 		i := slices.IndexFunc(v.Wires, func(w *runtime.Wire) bool { return w.Encoding == runtime.EncodingProto })
 		set := new(descriptorpb.FileDescriptorSet)
 		if err := proto.Unmarshal([]byte(v.Wires[i].Descriptor), set); err != nil {
@@ -246,7 +235,7 @@ func TestDescriptorsSayWhatIsServed(t *testing.T) {
 
 // Cards of 0.3 come over HTTP in the JSON of its schema and in that of its proto, and leave in the first.
 func TestCardsOf03AreReadInBothDialects(t *testing.T) {
-	table := versionOf(t, "0.3").Over(runtime.BindingHTTP)
+	table := versionOf("0.3").Over(runtime.BindingHTTP)
 	i := slices.IndexFunc(table.Operations, func(op *runtime.Operation) bool { return op.Role == runtime.RoleExtendedCard })
 	op := table.Operations[i]
 	for name, security := range map[string]string{

@@ -20,7 +20,7 @@ func TestAttacksAreHeldByTestsThatAreThere(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		for _, m := range regexp.MustCompile(`(?m)^func (Test\w+)\(`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`).FindAllStringSubmatch(string(text), -1) {
 			there[filepath.Base(filepath.Dir(path))+"."+m[1]] = true
 		}
 		return nil

@@ -1,4 +1,4 @@
-package a2a_test
+package a2awires
 
 import (
 	"bytes"
@@ -8,8 +8,6 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
-
-	"github.com/a2agen/a2agen/a2a"
 )
 
 func messageName(x protoMessage) protoreflect.Name {
@@ -73,7 +71,7 @@ func unfaithful(m protoreflect.Message) (found bool) {
 // FuzzProtoAgainstGoogle checks that what we accept google.golang.org/protobuf accepts, as the same message, and that what
 // we write is canonical.
 func FuzzProtoAgainstGoogle(f *testing.F) {
-	for _, x := range []encoderOf{benchMessage(), &a2a.Task{ID: "t", Status: &a2a.TaskStatus{State: "77", Message: benchMessage()}}} {
+	for _, x := range []encoderOf{benchMessage(), &Task{ID: "t", Status: &TaskStatus{State: "77", Message: benchMessage()}}} {
 		b, err := x.AppendProto(nil)
 		if err != nil {
 			f.Fatal(err)
@@ -90,9 +88,9 @@ func FuzzProtoAgainstGoogle(f *testing.F) {
 		f.Add([]byte(s), true)
 	}
 	f.Fuzz(func(t *testing.T, src []byte, task bool) {
-		var x protoMessage = new(a2a.Message)
+		var x protoMessage = new(Message)
 		if task {
-			x = new(a2a.Task)
+			x = new(Task)
 		}
 		if x.UnmarshalProto(src) != nil {
 			return

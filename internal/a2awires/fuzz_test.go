@@ -1,4 +1,4 @@
-package a2aall
+package a2awires
 
 import (
 	"bytes"
