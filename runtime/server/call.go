@@ -38,9 +38,13 @@ func (s *Server) newCall(ctx context.Context, binding string, header map[string]
 	return c
 }
 
-// Identify finds the caller, before the message is read: of who is not known nothing is. A version that is not spoken,
+// Identify finds the caller, before the message is read: of who is not known nothing is, nor while what happens cannot
+// be written down though it has to be. A version that is not spoken,
 // which is the one that the caller asks for, comes first among what is wrong. request is the call as net/http has it.
 func (c *Call) Identify(asked string, request func() *http.Request) error {
+	if c.s.audit != nil && !c.s.audit.Ready() {
+		return errUnaudited
+	}
 	if c.s.access.proxied == nil && c.s.guard == nil {
 		return nil
 	}

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/a2agen/a2agen/runtime/audit"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -31,6 +32,8 @@ type options struct {
 	requirementLists bool // cards have requirements as a2a-go reads them
 	transport        func(*Host) (Transport, error)
 	cert, key        string // files
+	auditPath        string
+	auditing         []audit.Option
 }
 
 // defaultOptions are the options before the caller's.

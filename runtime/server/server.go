@@ -16,6 +16,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/audit"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
@@ -44,6 +45,7 @@ type Server struct {
 	tasks    tasks           // where they are kept
 	guard    *auth.Guard     // nil: the card's demands are not checked here
 	refusals refusals
+	audit    *audit.Log // nil: there is none
 	aboutResource
 
 	beside Transport      // nil: there is none
@@ -60,6 +62,7 @@ func New(cfg Config, opts ...Option) (*Server, error) {
 	}
 	if err := s.start(cfg); err != nil {
 		_ = s.tasks.close()
+		s.closeAudit()
 		return nil, fmt.Errorf("server: %w", err)
 	}
 	if err := s.init(cfg); err != nil {
@@ -74,6 +77,9 @@ func (s *Server) start(cfg Config) (err error) {
 		return err
 	}
 	s.core.Identifies = s.access.identifies()
+	if err := s.openAudit(); err != nil {
+		return err
+	}
 	if s.tasks, err = openTasks(cfg, &s.core); err != nil {
 		return err
 	}
@@ -324,6 +330,7 @@ func (s *Server) Redeem(ctx context.Context, handle string, value any) error {
 // Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
 // them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
 func (s *Server) Shutdown(ctx context.Context) error {
+	defer s.closeAudit()
 	defer s.closePush()
 	s.drain()
 	return s.engine.Shutdown(ctx)
@@ -337,6 +344,7 @@ func (s *Server) drain() {
 
 // Close is Shutdown that waits for no handler: those at work are canceled at once.
 func (s *Server) Close() error {
+	defer s.closeAudit()
 	defer s.closePush()
 	s.drain()
 	return s.engine.Close()
