@@ -27,6 +27,9 @@ func (c *Client) strays(l *link) bool {
 
 // elsewhere is the error of a card all of whose interfaces stray.
 func (c *Client) elsewhere(url string) error {
+	if hostOf(url) == c.host {
+		return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", printable([]byte(url)))
+	}
 	return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: if it is right, use the URL of the agent there",
 		printable([]byte(url)), c.host)
 }

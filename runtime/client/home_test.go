@@ -66,8 +66,8 @@ func TestOneHostDoesNotGoBackToClearText(t *testing.T) {
 	const list = `{"url":"http://127.0.0.1:1/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}`
 	srv := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(withInterfaces(list))) }))
 	defer srv.Close()
-	if c, err := rpc.New(t.Context(), a2a.Protocol(), srv.URL, rpc.OneHost(), rpc.HTTPClient(srv.Client())); err == nil {
-		t.Errorf("calls %v", c.Interface())
+	if c, err := rpc.New(t.Context(), a2a.Protocol(), srv.URL, rpc.OneHost(), rpc.HTTPClient(srv.Client())); err == nil || !strings.Contains(err.Error(), "http://127.0.0.1:1/rpc in clear text") {
+		t.Errorf("calls %v; %v", c, err)
 	}
 	c, err := rpc.FromCard(a2a.Protocol(), decodeCard(t, withInterfaces(list+`,{"url":"http://evil.example/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}`)), rpc.OneHost())
 	if err != nil {

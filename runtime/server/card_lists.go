@@ -15,12 +15,11 @@ func WithRequirementLists() Option { return func(o *options) { o.requirementList
 
 // appendResult appends the result of an operation as JSON.
 func (s *Server) appendResult(dst []byte, op *runtime.Operation, result any) ([]byte, error) {
-	start := len(dst)
-	dst, err := op.Append(dst, result)
-	if _, card := result.(runtime.Card); card && err == nil {
-		return append(dst[:start], s.shown(dst[start:])...), nil
+	if _, card := result.(runtime.Card); !card {
+		return op.Append(dst, result)
 	}
-	return dst, err
+	card, err := op.Append(nil, result)
+	return append(dst, s.shown(card)...), err
 }
 
 // shown is a card as this server shows it.
