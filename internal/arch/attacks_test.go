@@ -48,7 +48,7 @@ func TestAttacksAreHeldByTestsThatAreThere(t *testing.T) {
 
 // heldBy: a line names tests, all of which are there.
 func heldBy(t *testing.T, line string, there map[string]bool) {
-	tests := regexp.MustCompile("`(\\w+\\.Test\\w+)`").FindAllStringSubmatch(line, -1)
+	tests := regexp.MustCompile("`(\\w+\\.(?:Test|Fuzz)\\w+)`").FindAllStringSubmatch(line, -1)
 	if len(tests) == 0 {
 		t.Errorf("no test holds %s", line)
 	}
