@@ -115,6 +115,8 @@ func security(alternatives ...string) string {
 func TestEveryScheme(t *testing.T) {
 	both := verifiers("bearer", "oauth")
 	both["oidc"] = verifiers("bearer")["bearer"]
+	two := verifiers("bearer")
+	two["oidc"] = token.JWT(token.Config{Algorithms: []string{"RS256"}})
 	for name, a := range map[string]authtest.Agent{
 		"key":                       agent(1, []string{key}, security("key"), "", verifiers("key")),
 		"query":                     agent(1, []string{query}, security("query"), "", verifiers("query")),
@@ -126,6 +128,7 @@ func TestEveryScheme(t *testing.T) {
 		"mtls":                      agent(1, []string{mtls}, security("mtls ask"), security("mtls run"), verifiers("mtls")),
 		"one's own":                 agent(1, []string{bearer}, security("bearer ask"), security("bearer run"), verifiers()),
 		"either":                    agent(1, []string{key, oidc, query}, security("key", "oidc ask", "query"), "", verifiers("key", "oidc", "query")),
+		"tokens by two algorithms":  agent(1, []string{bearer, oidc}, security("oidc", "bearer ask"), "", two),
 		"both":                      agent(4, []string{key, oidc}, security("key run+oidc ask"), security("oidc run"), verifiers("key", "oidc")),
 		"one token for both":        agent(1, []string{bearer, oidc, oauth}, security("bearer ask"), security("oidc run", "oauth run"), both),
 		"another one for the skill": agent(1, []string{key, basic}, security("key"), security("basic"), verifiers("key", "basic")),

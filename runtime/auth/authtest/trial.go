@@ -55,16 +55,18 @@ func (x *trial) begin(c caller) (task string) {
 	return asks.TaskID
 }
 
-// end has the caller answer the task and end it, which nobody else could do before.
+// end has the caller answer the task and end it, which nobody else could do before. The push configuration goes first,
+// so that nothing is sent.
 func (x *trial) end(c caller, task string) {
 	x.t.Helper()
+	for _, a := range x.pick(task, runtime.RolePushDelete) {
+		x.expect(c, a, letIn)
+	}
 	if asks, err := x.hello(c, client.InTask(task)); asks == nil || asks.TaskID != task {
 		x.t.Errorf("%s: the task does not wait any more: %v", c.who, err)
 	}
-	for _, a := range x.about(task) {
-		if a.ends() {
-			x.expect(c, a, letIn)
-		}
+	for _, a := range x.pick(task, runtime.RoleCancel) {
+		x.expect(c, a, letIn)
 	}
 }
 
@@ -261,6 +263,9 @@ func (x *trial) expect(c caller, a attempt, want verdict) {
 	}
 	if got != want {
 		x.t.Errorf("%s: %s is %s, and should be %s: %v", c.who, a.name, got, want, err)
+	}
+	if h, ok := errors.AsType[*client.HTTPError](err); ok && got == unauthenticated && h.Challenge == "" {
+		x.t.Errorf("%s: %s is refused without a challenge: %v", c.who, a.name, err)
 	}
 }
 
