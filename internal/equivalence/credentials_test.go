@@ -23,8 +23,8 @@ import (
 
 	"github.com/go-jose/go-jose/v4"
 
-	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	"github.com/a2agen/a2agen/runtime/auth/token"
 )
 
@@ -308,8 +308,8 @@ func own() *scheme {
 
 // certificates is the scheme of client certificates: of the connection, or as a proxy says.
 func certificates(t *testing.T, proxied bool) *scheme {
-	ours := testcert.NewAuthority(t)
-	named := func(by *testcert.Authority, name string, change func(*x509.Certificate)) shown {
+	ours := authtest.NewAuthority(t)
+	named := func(by *authtest.Authority, name string, change func(*x509.Certificate)) shown {
 		cert := by.Client(func(c *x509.Certificate) {
 			if c.DNSNames = []string{name + ".example"}; change != nil {
 				change(c)
@@ -329,7 +329,7 @@ func certificates(t *testing.T, proxied bool) *scheme {
 	}
 	serve := func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }
 	bad := map[string]shown{
-		"expired": named(ours, "ann", late), "of another authority": named(testcert.NewAuthority(t), "ann", nil), "for servers": named(ours, "ann", serve),
+		"expired": named(ours, "ann", late), "of another authority": named(authtest.NewAuthority(t), "ann", nil), "for servers": named(ours, "ann", serve),
 	}
 	s := &scheme{
 		card: `"mine":{"mtlsSecurityScheme":{}}`, show: func(name string) shown { return named(ours, name, nil) },

@@ -16,8 +16,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/authtest"
 )
 
 // guard makes a guard of what a card says.
@@ -419,7 +419,7 @@ func TestTheEnvironmentTellsSchemesApart(t *testing.T) {
 // TestTheEnvironmentSaysWhatHoldersMayDo: keys, users and certificates that the environment lists have scopes and tenants
 // as those of a2agen.yaml.
 func TestTheEnvironmentSaysWhatHoldersMayDo(t *testing.T) {
-	ca := testcert.NewAuthority(t)
+	ca := authtest.NewAuthority(t)
 	const rounds = "pbkdf2-sha256$100000$c2FsdHNhbHQ$"
 	schemes := `{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"header","name":"x-key"}},
 		"b":{"httpAuthSecurityScheme":{"scheme":"basic"}},"m":{"mtlsSecurityScheme":{}}}}`

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/authtest"
 )
 
 func selfSigned(t *testing.T) *x509.Certificate {
@@ -24,7 +25,7 @@ func selfSigned(t *testing.T) *x509.Certificate {
 
 // TestClientCertificates: none, expired, of another authority, without the usage; which name counts (RFC 8705 §2).
 func TestClientCertificates(t *testing.T) {
-	ours, others := testcert.NewAuthority(t), testcert.NewAuthority(t)
+	ours, others := authtest.NewAuthority(t), authtest.NewAuthority(t)
 	g, err := newGuard(mtlsCard, auth.Verifiers{"m": auth.Certificates(auth.CertificateConfig{})}, map[string]string{"A2A_TLS_CLIENT_CA": ours.File()})
 	if err != nil {
 		t.Fatal(err)
@@ -35,7 +36,7 @@ func TestClientCertificates(t *testing.T) {
 		want string
 	}{
 		"none":              {nil, "401"},
-		"DNS name":          {ours.Client(nil).Leaf, "m|dns:ci.example"},
+		"DNS name":          {ours.Client(func(c *x509.Certificate) { c.DNSNames = []string{"CI.example"} }).Leaf, "m|dns:ci.example"},
 		"URI first":         {ours.Client(func(c *x509.Certificate) { c.URIs = []*url.URL{spiffe} }).Leaf, "m|uri:spiffe://example.com/ci"},
 		"common name alone": {ours.Client(func(c *x509.Certificate) { c.DNSNames = nil }).Leaf, "m|cn:ci"},
 		"a common name like another's URI": {ours.Client(func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, spiffe.String() }).Leaf,
@@ -72,7 +73,7 @@ func TestClientCertificates(t *testing.T) {
 
 // TestClientCertComesFromTheProxyAlone (RFC 9440): from outside it is nothing, and the proxy's own certificate is nobody's.
 func TestClientCertComesFromTheProxyAlone(t *testing.T) {
-	ours := testcert.NewAuthority(t)
+	ours := authtest.NewAuthority(t)
 	g, err := newGuard(mtlsCard, auth.Verifiers{"m": auth.Certificates(auth.CertificateConfig{
 		CAFile: ours.File(), Proxies: []string{"10.1.0.0/16", "::1"}, Callers: []auth.CertificateCaller{{ID: "dns:ci.example", Scopes: []string{"x"}}},
 	})}, nil)
@@ -98,7 +99,7 @@ func TestClientCertComesFromTheProxyAlone(t *testing.T) {
 		{"without colons", "10.1.2.3:1", []string{"Client-Cert: " + client[1:]}, nil, "401"},
 		{"nonsense", "10.1.2.3:1", []string{"Client-Cert: :AAAA:"}, nil, "401"},
 		{"who is not listed", "10.1.2.3:1", []string{"Client-Cert: " + encode(ours.Client(func(c *x509.Certificate) { c.DNSNames = []string{"other"} }).Leaf)}, nil, "401"},
-		{"of another authority", "10.1.2.3:1", []string{"Client-Cert: " + encode(testcert.NewAuthority(t).Client(nil).Leaf)}, nil, "401"},
+		{"of another authority", "10.1.2.3:1", []string{"Client-Cert: " + encode(authtest.NewAuthority(t).Client(nil).Leaf)}, nil, "401"},
 	} {
 		r := withCertificates(request(c.header...), c.tls)
 		r.RemoteAddr = c.from

@@ -10,8 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/authtest"
 )
 
 // FuzzHeaders: whatever headers, query and cookies say, nobody comes in who has no good credential, and nothing that was
@@ -183,7 +183,7 @@ func FuzzEnvironment(f *testing.F) {
 // FuzzClientCert: nobody comes in by a certificate that no authority has signed, however the proxy's header looks.
 func FuzzClientCert(f *testing.F) {
 	t := testing.TB(f)
-	ours, others := testcert.NewAuthority(t), testcert.NewAuthority(t)
+	ours, others := authtest.NewAuthority(t), authtest.NewAuthority(t)
 	b64 := base64.StdEncoding.EncodeToString
 	f.Add(":"+b64(others.Client(nil).Leaf.Raw)+":", ":"+b64(ours.Client(nil).Leaf.Raw)+":")
 	f.Add("::", ":,:")

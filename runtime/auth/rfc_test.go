@@ -10,8 +10,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/authtest"
 )
 
 // TestRFC6750Challenges: no error for who brings none or something else (§3), one of three for a token that was looked
@@ -81,7 +81,7 @@ func TestRFC7617Examples(t *testing.T) {
 // TestACertificateIsGoodUntilItExpires, also on a connection that began before, and where it is remembered.
 func TestACertificateIsGoodUntilItExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ours := testcert.NewAuthority(t)
+		ours := authtest.NewAuthority(t)
 		soon := time.Now().Add(20 * time.Second)
 		cert := ours.Client(func(c *x509.Certificate) { c.NotAfter = soon })
 		g, err := newGuard(mtlsCard, auth.Verifiers{"m": auth.Certificates(auth.CertificateConfig{CAFile: ours.File()})}, nil)

@@ -45,12 +45,17 @@ func (a *Authority) Pool() *x509.CertPool {
 	return pool
 }
 
-// Client makes the certificate of a client with a DNS name.
-func (a *Authority) Client(name string) tls.Certificate {
+// Client makes the certificate of a client: of the DNS name ci.example and the common name ci, unless change says
+// otherwise.
+func (a *Authority) Client(change func(*x509.Certificate)) tls.Certificate {
 	a.t.Helper()
-	return a.sign(&x509.Certificate{
-		DNSNames: []string{name}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
-	}, &a.self)
+	c := &x509.Certificate{
+		Subject: pkix.Name{CommonName: "ci"}, DNSNames: []string{"ci.example"}, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth},
+	}
+	if change != nil {
+		change(c)
+	}
+	return a.sign(c, &a.self)
 }
 
 // Server makes the certificate of a server on a loopback address, and its key: files in PEM.
@@ -75,7 +80,7 @@ func (a *Authority) write(name, kind string, der []byte) (file string) {
 	return file
 }
 
-// sign signs a certificate that is good for an hour; by itself without an authority.
+// sign signs a certificate, by itself without an authority. Without times it is good for an hour.
 func (a *Authority) sign(c *x509.Certificate, by *tls.Certificate) tls.Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -83,7 +88,9 @@ func (a *Authority) sign(c *x509.Certificate, by *tls.Certificate) tls.Certifica
 		a.t.Fatal(err)
 	}
 	c.SerialNumber = big.NewInt(time.Now().UnixNano())
-	c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	if c.NotAfter.IsZero() {
+		c.NotBefore, c.NotAfter = time.Now().Add(-time.Hour), time.Now().Add(time.Hour)
+	}
 	parent, signer := c, any(key)
 	if by != nil {
 		parent, signer = by.Leaf, by.PrivateKey

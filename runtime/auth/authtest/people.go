@@ -7,6 +7,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
+	"crypto/x509"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -280,7 +281,7 @@ func (s *scheme) show(p *people, credential string) proof {
 	}
 	switch {
 	case s.Kind == auth.MutualTLS:
-		cert := p.authority.Client(credential)
+		cert := p.authority.Client(func(c *x509.Certificate) { c.DNSNames = []string{credential} })
 		shown := in("Client-Cert", ":"+base64.StdEncoding.EncodeToString(cert.Certificate[0])+":") // as a proxy has it
 		shown.certificate = &cert
 		return shown

@@ -24,6 +24,7 @@ import (
 	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -119,7 +120,7 @@ var mtlsCard = strings.Replace(testCard, `"skills":[]`, `"securitySchemes":{"mtl
 // TestClientCertificatesCountInAllBindings: of our authority they name the caller; without one the card can be read, and
 // nothing else; a bad one ends the connection.
 func TestClientCertificatesCountInAllBindings(t *testing.T) {
-	pair, ours := testcert.New(t, "127.0.0.1"), testcert.NewAuthority(t)
+	pair, ours := testcert.New(t, "127.0.0.1"), authtest.NewAuthority(t)
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	if err := errors.Join(os.WriteFile(cert, pair.Cert, 0o600), os.WriteFile(key, pair.Key, 0o600)); err != nil {
@@ -142,7 +143,7 @@ func TestClientCertificatesCountInAllBindings(t *testing.T) {
 	}{
 		"ours":                 {[]tls.Certificate{ours.Client(nil)}, 200, 200, codes.OK},
 		"none":                 {nil, 401, 200, codes.Unauthenticated},
-		"of another authority": {[]tls.Certificate{testcert.NewAuthority(t).Client(nil)}, 0, 0, codes.Unavailable},
+		"of another authority": {[]tls.Certificate{authtest.NewAuthority(t).Client(nil)}, 0, 0, codes.Unavailable},
 		"expired":              {[]tls.Certificate{ours.Client(late)}, 0, 0, codes.Unavailable},
 	} {
 		config := trusting(pair)

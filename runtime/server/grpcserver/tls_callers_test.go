@@ -19,13 +19,14 @@ import (
 	"github.com/a2agen/a2agen/internal/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
 // TestTLSNamesItsCaller: in TLS 1.2 and 1.3, on a session that was resumed, and over both versions of HTTP; older TLS and clear text
 // get nowhere (RFC 6750 §5.3, RFC 8705 §2, RFC 9325 §3.1.1).
 func TestTLSNamesItsCaller(t *testing.T) {
-	pair, ours := testcert.New(t, "127.0.0.1"), testcert.NewAuthority(t)
+	pair, ours := testcert.New(t, "127.0.0.1"), authtest.NewAuthority(t)
 	dir := t.TempDir()
 	cert, key := filepath.Join(dir, "tls.crt"), filepath.Join(dir, "tls.key")
 	if err := errors.Join(os.WriteFile(cert, pair.Cert, 0o600), os.WriteFile(key, pair.Key, 0o600)); err != nil {
