@@ -18,8 +18,7 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 	if err := c.prepare(s); err != nil {
 		return store.Snapshot{}, err
 	}
-	err := s.write(ctx, c.do)
-	return c.snap, err
+	return given(&c.snap, s.write(ctx, c.do))
 }
 
 // change is an update on its way into the file.

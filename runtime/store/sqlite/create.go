@@ -13,8 +13,7 @@ func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *st
 	if err := c.prepare(s.codec); err != nil {
 		return store.Snapshot{}, err
 	}
-	err := s.write(ctx, c.do)
-	return c.snap, err
+	return given(&c.snap, s.write(ctx, c.do))
 }
 
 // creation is a new task on its way into the file.

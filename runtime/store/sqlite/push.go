@@ -169,10 +169,11 @@ func (s *Store) Due(ctx context.Context, max int, hold time.Duration) (due []sto
 	if err != nil || next != 0 || max <= 0 {
 		return nil, next, err
 	}
-	err = s.write(ctx, func(w *writer) (err error) {
-		due, err = w.claimDue(max, hold)
+	var claimed []store.Delivery
+	due, err = given(&claimed, s.write(ctx, func(w *writer) (err error) {
+		claimed, err = w.claimDue(max, hold)
 		return err
-	})
+	}))
 	if err == nil {
 		next, err = s.nextDue(ctx)
 	}

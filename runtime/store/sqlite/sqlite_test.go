@@ -635,6 +635,38 @@ func TestAWriterThatGivesUpIsTold(t *testing.T) {
 	}
 }
 
+// TestWhoGivesUpLeavesWhatIsBeingMade: what a job makes is its own while it is at work. Under the race detector this fails
+// when somebody looks at it.
+func TestWhoGivesUpLeavesWhatIsBeingMade(t *testing.T) {
+	s := open(t, fresh(t), Options{Ended: time.Nanosecond})
+	create(t, s, "t")
+	if err := s.SetPush(ctx, key("t"), store.Push{ID: "p", Config: runtime.PushConfig{URL: "https://hook.example"}}); err != nil {
+		t.Fatal(err)
+	}
+	apply(t, s, "t", 1, chunk("t", "x"))
+	create(t, s, "ended")
+	apply(t, s, "ended", 1, status("ended", runtime.StateCompleted))
+	for name, do := range map[string]func(context.Context) error{
+		"create": func(ctx context.Context) error { _, err := s.Create(ctx, key("u"), newTask("u"), nil); return err },
+		"apply":  func(ctx context.Context) error { _, err := s.Apply(ctx, key("t"), 2, chunk("t", "y"), nil); return err },
+		"due":    func(ctx context.Context) error { _, _, err := s.Due(ctx, 1, time.Minute); return err },
+		"sweep":  func(ctx context.Context) error { _, _, err := s.Sweep(ctx); return err },
+	} {
+		held := make(chan struct{})
+		wait := sync.OnceFunc(func() { close(held); time.Sleep(20 * time.Millisecond) }) // nobody tells it to go on: that would be an order of events
+		s.fails(func(string) error { wait(); return nil })
+		patient, giveUp := context.WithCancel(ctx)
+		gave := make(chan error)
+		go func() { gave <- do(patient) }()
+		<-held
+		giveUp()
+		if err := <-gave; err != nil && !errors.Is(err, store.ErrUnknown) {
+			t.Errorf("%s: %v", name, err)
+		}
+		s.fails(nil)
+	}
+}
+
 // TestALongTaskCostsWhatItsEventsDo: neither an update nor the bodies in between cost more because the task is long.
 func TestALongTaskCostsWhatItsEventsDo(t *testing.T) {
 	said := strings.Repeat("x", 300)

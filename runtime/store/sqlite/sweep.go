@@ -26,7 +26,7 @@ func (s *Store) look() {
 // Sweep implements [store.Store].
 func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 	s.look()
-	some, forgotten := false, 0
+	some := false
 	o, now := &s.options, s.options.Clock()
 	err = s.reading(ctx, func(c *conn) error {
 		for _, sql := range []struct {
@@ -48,11 +48,12 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 	if err != nil || !some {
 		return 0, false, err
 	}
-	err = s.write(ctx, func(w *writer) (err error) {
-		dropped, forgotten, err = w.sweep()
+	var gone struct{ tasks, repeats int }
+	did, err := given(&gone, s.write(ctx, func(w *writer) (err error) {
+		gone.tasks, gone.repeats, err = w.sweep()
 		return err
-	})
-	return dropped, dropped == sweepAtOnce || forgotten == sweepAtOnce, err
+	}))
+	return did.tasks, did.tasks == sweepAtOnce || did.repeats == sweepAtOnce, err
 }
 
 func (w *writer) sweep() (dropped, forgotten int, err error) {

@@ -69,6 +69,15 @@ func (s *Store) write(ctx context.Context, do func(*writer) error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnknown, context.Cause(ctx))
 }
 
+// given is what a job has made. One of which nobody knows how it ends may be at work on it still.
+func given[T any](made *T, err error) (T, error) {
+	if errors.Is(err, store.ErrUnknown) {
+		var nothing T
+		return nothing, err
+	}
+	return *made, err
+}
+
 func (q *queue) put(j *job) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
