@@ -13,6 +13,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -25,8 +26,10 @@ import (
 
 // realAgent runs our own server with a few skills; next lets the forecast go on.
 type realAgent struct {
-	web  *httptest.Server
-	next chan struct{}
+	web     *httptest.Server
+	server  *server.Server
+	handles chan string // of authorizations
+	next    chan struct{}
 
 	mu      sync.Mutex
 	methods []string
@@ -34,7 +37,7 @@ type realAgent struct {
 
 func startReal(t *testing.T, binding string) *realAgent {
 	t.Helper()
-	a := &realAgent{next: make(chan struct{})}
+	a := &realAgent{next: make(chan struct{}), handles: make(chan string, 2)}
 	protocol := a2a.Protocol()
 	card, err := protocol.DecodeCard([]byte(strings.Replace(cardJSON("http://localhost/rpc", "", streams+declared), "JSONRPC", binding, 1)))
 	if err != nil {
@@ -44,6 +47,7 @@ func startReal(t *testing.T, binding string) *realAgent {
 	if err != nil {
 		t.Fatal(err)
 	}
+	a.server = s
 	a.web = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		a.note(r)
 		s.ServeHTTP(w, r)
@@ -125,6 +129,10 @@ func (a *realAgent) forecast(ctx context.Context, t *server.Task, in any) ([]byt
 
 // chat answers, asks, fails or refuses, as it is told.
 func (a *realAgent) chat(_ context.Context, t *server.Task, _ any) ([]byte, error) {
+	var code string
+	if granted, err := t.Authorized(&code); granted {
+		return []byte("granted " + code), err
+	}
 	switch text := t.Text(); {
 	case t.Resumed():
 		return []byte("you said " + text), nil
@@ -132,6 +140,11 @@ func (a *realAgent) chat(_ context.Context, t *server.Task, _ any) ([]byte, erro
 		return nil, t.Ask("which one?", []string{"a", "b"})
 	case text == "auth":
 		return nil, t.RequireAuth(server.AuthRequest{Prompt: "log in"})
+	case text == "grant":
+		return nil, t.RequireAuth(server.AuthRequest{Prompt: "log in", Scheme: "idp", Scopes: []string{"read"}, Visit: func(handle string) string {
+			a.handles <- handle
+			return "https://idp.example/login"
+		}})
 	case text == "reject":
 		return nil, t.Reject("not mine")
 	case text == "message":
@@ -204,6 +217,41 @@ func TestQuestionsAgainstOurServer(t *testing.T) {
 		_, _, err = steps(chat.Stream(t.Context(), c.RPC(), rpc.Say("ask")))
 		if !errors.As(err, &ask) || ask.Prompt != "which one?" {
 			t.Errorf("a question on a stream gives %v", err)
+		}
+	})
+}
+
+// A task that waits for an authorization says which, and goes on when it is granted elsewhere: on the stream that is
+// open, and for who waits.
+func TestAnAuthorizationAgainstOurServer(t *testing.T) {
+	over(t, func(t *testing.T, binding string) {
+		a := startReal(t, binding)
+		c := a.dial(t)
+		_, err := chat.Call(t.Context(), c.RPC(), rpc.Say("grant"))
+		var ask *rpc.InputRequiredError
+		if !errors.As(err, &ask) || ask.Auth == nil || ask.Prompt != "log in" || ask.Auth.Scheme != "idp" || !slices.Equal(ask.Auth.Scopes, []string{"read"}) ||
+			ask.Auth.URL != "https://idp.example/login" || time.Until(ask.Auth.Expires).Round(time.Minute) != time.Hour ||
+			!strings.HasSuffix(err.Error(), "needs authorization: log in https://idp.example/login") {
+			t.Fatalf("got %+v, %v", ask, err)
+		}
+		if err := a.server.Redeem(t.Context(), <-a.handles, "c1"); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := c.RPC().Await(t.Context(), ask.TaskID); err != nil || r.Text() != "granted c1" {
+			t.Errorf("awaited: %+v, %v", r, err)
+		}
+		for e, err := range chat.Stream(t.Context(), c.RPC(), rpc.Say("grant")) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if e.State == runtime.StateAuthRequired {
+				if err := a.server.Redeem(t.Context(), <-a.handles, "c2"); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if e.Done && e.Result.Text() != "granted c2" {
+				t.Errorf("streamed: %+v", e.Result)
+			}
 		}
 	})
 }

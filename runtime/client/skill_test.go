@@ -3,6 +3,7 @@ package client_test
 import (
 	"encoding/json"
 	"errors"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -254,6 +255,32 @@ func TestAQuestionIsAnsweredInTheSameTask(t *testing.T) {
 			}
 		}
 	})
+}
+
+// What an agent says of an authorization is a stranger's word.
+func TestAnAuthorizationOfAStranger(t *testing.T) {
+	for says, want := range map[string]*runtime.Authorization{
+		`{"authorization":{"url":"https://idp.example/x","scheme":"s"}}`: {URL: "https://idp.example/x", Scheme: "s"},
+		`{"authorization":{"url":"javascript:alert(1)","scheme":"s"}}`:   {Scheme: "s"},
+		`{"authorization":{"url":"file:///etc/passwd"}}`:                 {},
+		`{"authorization":{"url":"https:///x"}}`:                         {},
+		`{"authorization":{"url":"//idp.example"}}`:                      {},
+		`{"authorization":{"url":7}}`:                                    {},
+		`{"authorization":"now"}`:                                        {},
+		`{"authorization":{"expires":"soon","url":"https://x.example"}}`: {},
+		`{"authorization":null}`:                                         {},
+		`7`:                                                              {},
+	} {
+		marked := `"metadata":{"` + runtime.SkillsExtension + `":` + says + `},"parts":`
+		f := newFake(t, runtime.BindingJSONRPC, map[string][]reply{"SendMessage": {
+			result(strings.Replace(finished("AUTH_REQUIRED", `{"text":"log in"}`, ""), `"parts":`, marked, 1)),
+		}})
+		_, err := chat.Call(t.Context(), f.dial(), rpc.Say("hi"))
+		var ask *rpc.InputRequiredError
+		if !errors.As(err, &ask) || !reflect.DeepEqual(ask.Auth, want) || ask.Prompt != "log in" {
+			t.Errorf("%s: got %+v, %v", says, ask.Auth, err)
+		}
+	}
 }
 
 func TestAnAgentThatAnswersEarlyIsWaitedFor(t *testing.T) {
