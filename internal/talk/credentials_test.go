@@ -1,6 +1,8 @@
 package talk
 
 import (
+	"encoding/json"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -64,6 +66,31 @@ func TestATokenDoesNotTravelInClearText(t *testing.T) {
 	} {
 		if encrypted(at) != ok {
 			t.Error(at)
+		}
+	}
+}
+
+// TestWhoIsNotKnownIsToldWhatToDo, however the agent says it: by the status of HTTP, or by an error as gRPC has it.
+func TestWhoIsNotKnownIsToldWhatToDo(t *testing.T) {
+	for name, status := range map[string]int{"by the status": http.StatusUnauthorized, "by an error": http.StatusOK} {
+		var srv *httptest.Server
+		srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if r.Method == http.MethodGet {
+				_, _ = w.Write([]byte(`{"name":"a","description":"d","version":"1","supportedInterfaces":[{"url":"` + srv.URL + `","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
+					"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`))
+				return
+			}
+			var request struct{ ID json.RawMessage }
+			_ = json.NewDecoder(r.Body).Decode(&request)
+			w.WriteHeader(status)
+			_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":` + string(request.ID) + `,"error":{"code":-31401,"message":"who?"}}`))
+		}))
+		defer srv.Close()
+		o, _, _ := person(srv.URL, "hello", "")
+		o.Skill = ""
+		var e *Error
+		if err := Run(t.Context(), o); !errors.As(err, &e) || e.Code != ExitUnreached || !strings.Contains(e.Error(), "prove who you are with --token") {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

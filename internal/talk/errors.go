@@ -20,6 +20,9 @@ const (
 	ExitInterrupted = 130 // by Ctrl-C
 )
 
+// proveIt is what a caller does whom the agent does not know.
+const proveIt = "prove who you are with --token, or by A2A_TOKEN, or with --header 'Name: value', as the agent wants"
+
 // Error is why a conversation did not come to an answer, in words for a person.
 type Error struct {
 	Code int // exit code
@@ -71,7 +74,9 @@ func (t *talk) failed(ctx context.Context, err error) error {
 	case errors.As(err, &failed):
 		return say(ExitFailed, "%v", failed)
 	case errors.As(err, &status) && status.Status == http.StatusUnauthorized:
-		return say(ExitUnreached, "%v\nprove who you are with --token, or by A2A_TOKEN, or with --header 'Name: value', as the agent wants", status)
+		return say(ExitUnreached, "%v\n%s", status, proveIt)
+	case errors.Is(err, runtime.ErrUnauthenticated): // over gRPC
+		return say(ExitUnreached, "%v\n%s", err, proveIt)
 	case errors.As(err, &agent) && !errors.Is(err, runtime.ErrInvalidAgentResponse):
 		return say(ExitFailed, "the agent refused: %v", agent)
 	case errors.As(err, &broken) && broken.TaskID != "":
