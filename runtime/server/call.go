@@ -39,9 +39,10 @@ func (s *Server) newCall(ctx context.Context, binding string, header map[string]
 }
 
 // Identify finds the caller, before the message is read: of who is not known nothing is, nor while what happens cannot
-// be written down though it has to be. A version that is not spoken,
-// which is the one that the caller asks for, comes first among what is wrong. request is the call as net/http has it.
-func (c *Call) Identify(asked string, request func() *http.Request) error {
+// be written down though it has to be. A version that is not spoken, which is the one that the caller asks for, comes
+// first among what is wrong. Who is refused is told so as the version has it that was meant: one that has what the call
+// names, as far as that is known. request is the call as net/http has it.
+func (c *Call) Identify(asked string, has func(*engine.Version) bool, request func() *http.Request) error {
 	if c.s.audit != nil && !c.s.audit.Ready() {
 		return errUnaudited
 	}
@@ -54,6 +55,9 @@ func (c *Call) Identify(asked string, request func() *http.Request) error {
 		return nil
 	case asked != "" && c.s.engine.Spoken(asked) == nil:
 		return c.s.engine.NotSpoken(asked)
+	}
+	if v, err := c.s.engine.Choose(asked, has); err == nil {
+		c.Version = v
 	}
 	return denial
 }

@@ -63,7 +63,7 @@ func (s *Server) serveExtended(w http.ResponseWriter, r *http.Request, v *engine
 
 // extendedCard is the card that the caller may see, as bytes.
 func (x *exchange) extendedCard() ([]byte, error) {
-	if err := x.identify(); err != nil {
+	if err := x.identify(func(v *engine.Version) bool { return v == x.Version }); err != nil {
 		return nil, err
 	}
 	a, err := x.Serve(nil)

@@ -79,9 +79,9 @@ func (x *exchange) done() {
 	x.End()
 }
 
-// identify finds the caller.
-func (x *exchange) identify() error {
-	err := x.Identify(askedVersion(x.r), func() *http.Request { return x.r })
+// identify finds the caller. has reports whether a version has what the request names.
+func (x *exchange) identify(has func(*engine.Version) bool) error {
+	err := x.Identify(askedVersion(x.r), has, func() *http.Request { return x.r })
 	switch {
 	case err != nil:
 		x.hangUp()

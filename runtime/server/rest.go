@@ -30,15 +30,16 @@ func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, path string) 
 	}
 	q := restRequest{exchange: s.exchange(w, r, runtime.BindingHTTP)}
 	defer q.done()
-	if err := q.identify(); err != nil {
+	var whole bool
+	q.path, whole = readPath(path)
+	if err := q.identify(q.has); err != nil {
 		q.fail(err)
 		return
 	}
 	if r.Method == http.MethodGet { // answers to other methods are not kept
 		w.Header()["Cache-Control"] = noStore
 	}
-	var ok bool
-	if q.path, ok = readPath(path); !ok {
+	if !whole {
 		q.fail(runtime.ErrInvalidRequest.With("the path is not encoded as a URL is"))
 		return
 	}
@@ -79,18 +80,20 @@ func (s *Server) restOptions(w http.ResponseWriter, r *http.Request, path string
 	s.allowOrigin(w, r, strings.Join(methods, ", "))
 }
 
+// has reports whether a version has the path.
+func (q *restRequest) has(v *engine.Version) bool { return q.s.rest[v.Index].has(q.path) }
+
 // resolve finds version and operation, and checks the required extensions. A path that is there under another method is
 // answered with 405.
 func (q *restRequest) resolve() *runtime.Error {
-	has := func(v *engine.Version) bool { return q.s.rest[v.Index].has(q.path) }
 	asked := askedVersion(q.r)
-	v, err := q.s.engine.Choose(asked, has)
+	v, err := q.s.engine.Choose(asked, q.has)
 	if err != nil {
 		return err
 	}
 	q.Version = v
 	rs := &q.s.rest[v.Index]
-	if len(rs.routes) == 0 && (asked != "" || slices.ContainsFunc(q.s.engine.Versions(), has)) {
+	if len(rs.routes) == 0 && (asked != "" || slices.ContainsFunc(q.s.engine.Versions(), q.has)) {
 		return runtime.ErrVersionNotSupported.With("A2A %s is not spoken over HTTP+JSON here", v.Name)
 	}
 	routes := rs.routes

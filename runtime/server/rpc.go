@@ -47,7 +47,7 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 		q.refuse(http.StatusUnsupportedMediaType, wrong)
 		return
 	}
-	if err := q.identify(); err != nil {
+	if err := q.identify(unread); err != nil {
 		q.fail(err)
 		return
 	}
@@ -66,6 +66,9 @@ func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
 	}
 	q.handle(&q)
 }
+
+// unread: which version has the method is not known before the body is read.
+func unread(*engine.Version) bool { return false }
 
 // resolve finds version and operation, and checks the required extensions.
 func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {

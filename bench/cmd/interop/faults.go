@@ -48,7 +48,7 @@ var faults = []fault{
 	{"a2a-go 2.4.0", "API key, cookie", "", "", right, asHeader},
 	{"a2a-go 2.4.0", "Basic", "", "", right, asBearer},
 	{"a2a-go 2.4.0", "OAuth 2", "", restBinding, narrow, unauthorized},
-	{"a2a-go 2.4.0", "OAuth 2", "", grpcBinding, narrow, unauthorized},
+	{"a2a-go 2.4.0", "OAuth 2", "1.0", grpcBinding, narrow, unauthorized},
 	{"a2a-go 2.4.0", "OpenID Connect", "", "", right, noOpenID},
 	{"a2a-go 2.4.0", "OpenID Connect", "", "", narrow, noOpenID},
 	{"a2a-go 2.4.0", "key and Bearer", "", "", right, onlyOne},

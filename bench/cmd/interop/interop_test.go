@@ -112,16 +112,20 @@ func text(err error) string {
 // TestLintSaysWhatClientsCannotDo: "a2agen card lint" warns of a demand where a client is not let in, and nowhere else.
 func TestLintSaysWhatClientsCannotDo(t *testing.T) {
 	for _, s := range schemes {
-		text := ourCard("http://127.0.0.1:1", s.speaks(), s.demands(), desk.Skill)
+		text := ourCard("http://127.0.0.1:1", s.speaks(), s.demands())
 		read, list := card.Import("card.json", text)
 		if list.HasErrors() {
 			t.Fatal(list)
 		}
-		said := fmt.Sprint(read.Lint(true))
-		for peer, name := range map[string]string{"a2a-go 2.4.0": "a2a-go 2.4.0", "a2a-sdk 1.3.0 (Python)": "a2a-sdk 1.3.0 for Python"} {
-			row := &row{peer: peer, direction: s.name, spoken: spoken{"1.0", rpcBinding}}
-			if cannot, warned := known(row, right) >= 0, strings.Contains(said, "callers with "+name+" cannot"); cannot != warned {
-				t.Errorf("%s: %s is not let in: %v, lint says so: %v\n%s", s.name, peer, cannot, warned, said)
+		for _, c := range []struct{ peer, version, name string }{
+			{"a2a-go 2.4.0", "1.0", "a2a-go 2.4.0"}, {"a2a-go 0.3.15", "0.3", "a2a-go 0.3.15"},
+			{"a2a-sdk 1.3.0 (Python)", "1.0", "a2a-sdk for Python 1.3.0"}, {"a2a-sdk 0.3.26 (Python)", "0.3", "a2a-sdk for Python 0.3.26"},
+			{"a2a-java-sdk 0.3.3.Final", "0.3", "a2a-java-sdk 0.3.3"},
+		} {
+			said := fmt.Sprint(read.Lint(card.Served{Versions: []string{c.version}, Lists: true}))
+			row := &row{peer: c.peer, direction: s.name, spoken: spoken{c.version, rpcBinding}}
+			if cannot, warned := known(row, right) >= 0, strings.Contains(said, "callers with "+c.name+" cannot"); cannot != warned {
+				t.Errorf("%s: %s is not let in: %v, lint says so: %v\n%s", s.name, c.peer, cannot, warned, said)
 			}
 		}
 	}

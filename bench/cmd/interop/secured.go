@@ -21,6 +21,7 @@ type scheme struct {
 	name     string // in the table
 	declared string // securitySchemes, without the braces
 	demanded string // what is in the list securityRequirements
+	skill    string // the same of its skill, on top of that
 	httpOnly bool   // gRPC has no place for it
 	tls      bool
 	verifier func(*keyring) auth.Verifiers
@@ -72,8 +73,8 @@ var schemes = []*scheme{
 	{
 		name: "OAuth 2", caller: "ann", verifier: tokens,
 		declared: `"idp":{"oauth2SecurityScheme":{"flows":{"clientCredentials":{"tokenUrl":"https://idp.example/token","scopes":{"ask":"Ask."}}}}}`,
-		demanded: `{"schemes":{"idp":{"list":["ask"]}}}`,
-		right:    ofIssuer(audience, "ask"), wrong: ofIssuer("https://other.example", "ask"), narrow: ofIssuer(audience, "see"),
+		demanded: `{"schemes":{"idp":{"list":[]}}}`, skill: `{"schemes":{"idp":{"list":["ask"]}}}`,
+		right: ofIssuer(audience, "ask"), wrong: ofIssuer("https://other.example", "ask"), narrow: ofIssuer(audience, "see"),
 	},
 	{
 		name: "OpenID Connect", caller: "ann", verifier: tokens,
@@ -139,8 +140,13 @@ func (s *scheme) speaks() []spoken {
 
 // demands are those members of a card.
 func (s *scheme) demands() map[string]any {
+	skill := map[string]any{"id": desk.Skill, "name": "Desk", "description": "Answers.", "tags": []string{"travel"}}
+	if s.skill != "" {
+		skill["securityRequirements"] = json.RawMessage("[" + s.skill + "]")
+	}
 	return map[string]any{
 		"securitySchemes": json.RawMessage("{" + s.declared + "}"), "securityRequirements": json.RawMessage("[" + s.demanded + "]"),
+		"skills": []any{skill},
 	}
 }
 
@@ -157,7 +163,7 @@ func (s *scheme) start(k *keyring, lists bool) (base string, stop func(), err er
 	}
 	return startAgent(web, func(base string) (*server.Server, error) {
 		p := a2awires.Protocol()
-		card, err := p.DecodeCard(ourCard(base, s.speaks(), s.demands(), desk.Skill))
+		card, err := p.DecodeCard(ourCard(base, s.speaks(), s.demands()))
 		if err != nil {
 			return nil, err
 		}

@@ -87,10 +87,11 @@ func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 // answer goes through the steps of a call. The order of checks is caller, version, operation, parameters (T62).
 func (c *call) answer() error {
 	asked := strings.TrimSpace(c.value(keyVersion))
-	if err := c.Identify(asked, c.request); err != nil {
+	has := func(v *engine.Version) bool { return c.m.in(v) != nil }
+	if err := c.Identify(asked, has, c.request); err != nil {
 		return err
 	}
-	if err := c.resolve(asked); err != nil {
+	if err := c.resolve(asked, has); err != nil {
 		return err
 	}
 	if err := c.receive(); err != nil {
@@ -112,8 +113,8 @@ func (c *call) answer() error {
 }
 
 // resolve finds version and operation, and reads what else the metadata say.
-func (c *call) resolve(asked string) error {
-	v, err := c.m.t.host.Choose(asked, func(v *engine.Version) bool { return c.m.in(v) != nil })
+func (c *call) resolve(asked string, has func(*engine.Version) bool) error {
+	v, err := c.m.t.host.Choose(asked, has)
 	if err != nil {
 		return err
 	}
