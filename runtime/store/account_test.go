@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+	"unsafe"
 
 	"pgregory.net/rapid"
 
@@ -64,7 +65,7 @@ func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
 		if (r.resting != nil) != (r.state.Terminal() || r.state.Interrupted()) {
 			t.Errorf("task %s is %s, in a queue for eviction: %t", key.task, r.state, r.resting != nil)
 		}
-		if m.owners[r.key.Owner] != r.owner || r.groups[0] != &r.owner.all || r.context != "" && m.contexts[groupKey{r.owner, r.context}] != r.groups[1] {
+		if m.owners[r.owner.owner] != r.owner || m.rows[rowKey{r.owner, r.id}] != r || r.context != "" && m.contexts[groupKey{r.owner, r.context}] != r.group {
 			t.Errorf("task %s is not among those of its owner and context", key.task)
 		}
 		h := holding{1, r.charged}
@@ -321,5 +322,12 @@ func TestAnEvictedTaskHoldsNothing(t *testing.T) {
 	}
 	if r := m.logs[0]; !r.gone || r.task != nil || r.log != nil {
 		t.Errorf("the row still has %v", r.task)
+	}
+}
+
+// The garbage collector looks one by one at objects that are larger, and a full store has many rows.
+func TestARowIsSmall(t *testing.T) {
+	if size := unsafe.Sizeof(row{}); size > 512 {
+		t.Errorf("a row has %d bytes", size)
 	}
 }

@@ -63,6 +63,7 @@ func (q *queue) next(r *row) *row { return r.links[q.slot].next }
 // in keys: those are looked up for every task, and are small and quickly compared then.
 type owned struct {
 	owner Owner
+	store *Memory
 	all   group
 	tally counts
 }
@@ -93,7 +94,7 @@ type counts [runtime.StateAuthRequired + 1]int
 // add puts r in its place. New times are nearly always the newest: the place is found from the front.
 func (g *group) add(r *row) {
 	at := g.front
-	for at != nil && before(at.at, at.key.Task, r.at, r.key.Task) {
+	for at != nil && before(at.at, at.id, r.at, r.id) {
 		at = g.next(at)
 	}
 	g.insertBefore(r, at)
@@ -112,9 +113,9 @@ func (g *group) drop(r *row) {
 }
 
 // before is the order of lists: status time descending, then task id (R15).
-func before(at time.Time, id string, than time.Time, thanID string) bool {
-	if c := at.Compare(than); c != 0 {
-		return c > 0
+func before(at int64, id string, than int64, thanID string) bool {
+	if at != than {
+		return at > than
 	}
 	return cmp.Less(id, thanID)
 }
@@ -143,7 +144,7 @@ func (m *Memory) group(owner Owner, context string) *group {
 func (m *Memory) ownedBy(owner Owner) *owned {
 	o := m.owners[owner]
 	if o == nil {
-		o = &owned{owner: owner}
+		o = &owned{owner: owner, store: m}
 		o.all = group{queue: queue{slot: ownerSlot}, counts: &o.tally}
 		m.owners[owner] = o
 	}
@@ -161,43 +162,40 @@ func (m *Memory) context(k groupKey) *group {
 }
 
 // insert takes a new row in, with the bytes that it takes.
-func (m *Memory) insert(r *row, bytes int) {
-	o := m.ownedBy(r.key.Owner)
+func (m *Memory) insert(owner Owner, r *row, bytes int) {
+	o := m.ownedBy(owner)
 	r.owner = o
-	m.rows[rowKey{o, r.key.Task}] = r
+	m.rows[rowKey{o, r.id}] = r
 	if r.account.held.tasks == 0 { // nobody knew it, or its last task has just made room
 		m.accounts[r.account.principal] = r.account
 	}
 	m.charge(r, holding{1, bytes})
-	r.groups[0] = &o.all
 	if r.context != "" {
-		r.groups[1] = m.context(groupKey{o, r.context})
+		r.group = m.context(groupKey{o, r.context})
 	}
 	m.attach(r)
 }
 
 // move gives r another state and time.
-func (m *Memory) move(r *row, state runtime.State, at time.Time) {
+func (m *Memory) move(r *row, state runtime.State, at int64) {
 	m.detach(r)
 	r.state, r.at = state, at
 	m.attach(r)
 }
 
 func (m *Memory) attach(r *row) {
-	for _, g := range r.groups {
-		if g != nil {
-			g.add(r)
-		}
+	r.owner.all.add(r)
+	if r.group != nil {
+		r.group.add(r)
 	}
 	m.rest(r)
 }
 
 // detach takes r out of all lists. An empty list stays: discard drops it.
 func (m *Memory) detach(r *row) {
-	for _, g := range r.groups {
-		if g != nil {
-			g.drop(r)
-		}
+	r.owner.all.drop(r)
+	if r.group != nil {
+		r.group.drop(r)
 	}
 	m.rouse(r)
 }
@@ -206,9 +204,9 @@ func (m *Memory) detach(r *row) {
 // somebody is at work on, and those whose events are still to be sent.
 func (m *Memory) sweep(q *queue, deadline time.Time, max int) int {
 	n := 0
-	for r := q.front; r != nil && r.at.Before(deadline) && n < max; {
+	for r := q.front; r != nil && r.at < deadline.UnixNano() && n < max; {
 		next := q.next(r)
-		if !m.outbox.waits(r.pushes) && m.discard(r) {
+		if !m.outbox.waits(r.pushes()) && m.discard(r) {
 			n++
 		}
 		r = next
@@ -226,15 +224,15 @@ func (m *Memory) discard(r *row) bool {
 	if r.work.holder != nil {
 		return false
 	}
-	m.outbox.remove(r.pushes)
-	r.pushes = nil
+	m.outbox.remove(r.pushes())
 	r.tear()
+	r.beside = nil
 	r.gone = true
 	r.task, r.packed, r.log, r.private = nil, nil, nil, Private{}
 	m.detach(r)
 	m.charge(r, holding{-1, -r.charged})
-	delete(m.rows, rowKey{r.owner, r.key.Task})
-	if g := r.groups[1]; g != nil && g.n == 0 {
+	delete(m.rows, rowKey{r.owner, r.id})
+	if r.group != nil && r.group.n == 0 {
 		delete(m.contexts, groupKey{r.owner, r.context})
 	}
 	if r.owner.all.n == 0 {

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"maps"
 	"slices"
@@ -79,7 +80,7 @@ func (m *Memory) unkeep(h *holder, r *row, by *holder) {
 	if h != nil {
 		delete(h.runs, r)
 		if h != by {
-			h.lost = append(h.lost, r.key)
+			h.lost = append(h.lost, r.key())
 		}
 	}
 }
@@ -132,7 +133,7 @@ func (i *instance) Renew(context.Context) (Lease, error) {
 		i.life.lost, i.life.until = nil, now.Add(i.lease)
 	} else {
 		for r := range i.life.runs {
-			lease.Lost = append(lease.Lost, r.key)
+			lease.Lost = append(lease.Lost, r.key())
 		}
 		i.begin()
 	}
@@ -163,7 +164,7 @@ func (i *instance) orphans() []*row {
 			rows = slices.AppendSeq(rows, maps.Keys(h.runs))
 		}
 	}
-	slices.SortFunc(rows, func(a, b *row) int { return a.at.Compare(b.at) })
+	slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(a.at, b.at) })
 	return rows
 }
 
@@ -174,25 +175,25 @@ func (i *instance) claim(r *row, skills []string) (Run, bool) {
 	w := &r.work
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	orphan := w.given || w.holder != nil && i.clock().After(w.holder.until)
+	orphan := r.given || w.holder != nil && i.clock().After(w.holder.until)
 	if r.gone || !orphan || w.at == nil || !slices.Contains(skills, r.private.Skill) {
 		return Run{}, false
 	}
 	if w.holder != nil {
 		delete(w.holder.runs, r)
-		w.holder.lost = append(w.holder.lost, r.key)
+		w.holder.lost = append(w.holder.lost, r.key())
 	}
 	delete(i.given, r)
 	call := *w.at // the one before may still be read
-	if !w.given {
+	if !r.given {
 		call.Attempt++
 	}
-	w.at, w.given, w.holder, w.began = &call, false, i.life, 0
+	w.at, r.given, w.holder, w.began = &call, false, i.life, 0
 	w.epoch++
 	i.life.runs[r] = struct{}{}
 	snap, _ := r.snapshot(&View{History: new(int)}) // it has not ended: there is nothing to read
 	snap.Run = w.at
-	return Run{r.key, snap, w.at}, true
+	return Run{r.key(), snap, w.at}, true
 }
 
 func (i *instance) Close(left ...Key) error {
@@ -201,7 +202,7 @@ func (i *instance) Close(left ...Key) error {
 	i.life.until = i.clock() // what is left is nobody's
 	i.mu.Unlock()
 	for r := range runs {
-		if !slices.Contains(left, r.key) {
+		if !slices.Contains(left, r.key()) {
 			i.giveBack(r)
 		}
 	}
@@ -217,7 +218,7 @@ func (i *instance) giveBack(r *row) {
 		return
 	}
 	delete(i.life.runs, r)
-	r.work.holder, r.work.given = nil, true
+	r.work.holder, r.given = nil, true
 	if i.given == nil {
 		i.given = map[*row]struct{}{}
 	}

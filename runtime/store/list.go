@@ -27,7 +27,7 @@ func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 		}
 		if !room {
 			last := rows[i-1]
-			page.Next = Cursor{last.at, last.row.key.Task}.Token(owner, q)
+			page.Next = Cursor{time.Unix(0, last.at), last.row.id}.Token(owner, q)
 			break
 		}
 	}
@@ -53,7 +53,7 @@ func (p *Page) add(r *row, q Query) (room bool, err error) {
 // found is a row with the time it was found at.
 type found struct {
 	row *row
-	at  time.Time
+	at  int64
 }
 
 // find returns up to q.Size+1 matching rows behind the cursor, and how many match in all.
@@ -72,7 +72,7 @@ func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 	}
 	seen := 0
 	for r := start; r != nil; r = g.next(r) {
-		if !q.After.IsZero() && r.at.Before(q.After) {
+		if !q.After.IsZero() && r.at < q.After.UnixNano() {
 			break // the list is ordered by time
 		}
 		if q.State != runtime.StateUnspecified && r.state != q.State || slices.Contains(q.Without, r.skill) {
@@ -109,7 +109,7 @@ func (g *group) total(q Query) (n int, known bool) {
 
 // seek returns a row from which everything behind the cursor follows: the row of the cursor itself if it has not moved.
 func (m *Memory) seek(g *group, owner Owner, cur Cursor) *row {
-	if r := m.row(Key{owner, cur.ID}); r != nil && r.at.Equal(cur.At) && (r.groups[0] == g || r.groups[1] == g) {
+	if r := m.row(Key{owner, cur.ID}); r != nil && r.at == cur.At.UnixNano() && (g == &r.owner.all || g == r.group) {
 		return r
 	}
 	return g.front
@@ -117,5 +117,5 @@ func (m *Memory) seek(g *group, owner Owner, cur Cursor) *row {
 
 // passed reports whether r comes after the cursor.
 func (c Cursor) passed(r *row) bool {
-	return c.ID == "" || before(c.At, c.ID, r.at, r.key.Task)
+	return c.ID == "" || before(c.At.UnixNano(), c.ID, r.at, r.id)
 }

@@ -45,11 +45,11 @@ func NewMemory(l MemoryLimits) *Memory {
 	}
 }
 
-// row is one task.
+// row is one task. It is small, and has few pointers: the garbage collector looks at all rows again and again, and one by
+// one at what has more than 512 bytes.
 type row struct {
-	key   Key
+	id    string
 	skill string
-	store *Memory
 
 	mu      sync.Mutex // guards the fields up to the blank line
 	task    runtime.Task
@@ -61,20 +61,55 @@ type row struct {
 	counted int64 // version at which the size was counted anew
 	stamps  stamps
 	work    work
-	gone    bool // evicted; beside the state, which saves room: there are many rows
+	gone    bool // evicted
+	given   bool // back, by the instance that ran it
 
 	// Guarded by the index lock; written with both locks held, so that either is enough to read.
 	state   runtime.State
 	context string
-	at      time.Time // status timestamp: sort key
-	owner   *owned
-	groups  [2]*group // of its owner, and of its context unless that is ""
+	at      int64  // status timestamp in Unix nanoseconds: sort key
+	owner   *owned // nil before the row is in the index
+	group   *group // of its context; nil if that is ""
 	links   [3]link
 	account *account
 	charged int     // bytes that the account holds for it: at most slack less than it takes
 	resting *queue  // the queue the row is in, nil while active
+	beside  *beside // nil: there is nothing
+}
+
+// beside is what few tasks have.
+type beside struct {
 	pushes  []*push // by id
 	tickets []*ticket
+}
+
+// key is the task's, once it is in the index.
+func (r *row) key() Key { return Key{r.owner.owner, r.id} }
+
+// store is where the row is, once it is in the index.
+func (r *row) store() *Memory { return r.owner.store }
+
+// pushes are the configurations of push notifications.
+func (r *row) pushes() []*push {
+	if r.beside == nil {
+		return nil
+	}
+	return r.beside.pushes
+}
+
+func (r *row) tickets() []*ticket {
+	if r.beside == nil {
+		return nil
+	}
+	return r.beside.tickets
+}
+
+// also returns what the task has beside, to put something there.
+func (r *row) also() *beside {
+	if r.beside == nil {
+		r.beside = new(beside)
+	}
+	return r.beside
 }
 
 // stamps are those of the last updates, by version.
@@ -106,8 +141,8 @@ func (m *Memory) Create(_ context.Context, key Key, n New, view *View) (Snapshot
 func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error) {
 	info := n.Task.TaskInfo()
 	r := &row{
-		key: key, skill: n.Private.Skill, store: m, task: n.Task, version: 1, private: n.Private,
-		context: info.ContextID, state: info.State, at: info.At,
+		id: key.Task, skill: n.Private.Skill, task: n.Task, version: 1, private: n.Private,
+		context: info.ContextID, state: info.State, at: info.At.UnixNano(),
 	}
 	r.size = size{said: n.Size}
 	r.stamps.set(1, n.Stamp)
@@ -131,7 +166,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 	if !m.makeRoom(r.account, nil, holding{1, bytes}) || n.Push != nil && !m.takesPush(r.account) {
 		return Snapshot{}, ErrFull
 	}
-	m.insert(r, bytes)
+	m.insert(key.Owner, r, bytes)
 	if n.Call != nil {
 		r.work.number(n.Call)
 		snap.Run = r.take(by, n.Call, n.Stamp)
@@ -149,7 +184,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 
 // again is what is returned for a task that is there already. The caller holds the lock of the index.
 func (r *row) again(stamp uint64, view *View) (Snapshot, error) {
-	m := r.store
+	m := r.store()
 	m.mu.Unlock() // that of the row goes first
 	defer m.mu.Lock()
 	r.mu.Lock()
@@ -177,7 +212,7 @@ func (m *Memory) apply(by *holder, key Key, expect int64, u Update, view *View) 
 
 // Apply implements [Ref].
 func (r *row) Apply(_ context.Context, expect int64, u Update, view *View) (Snapshot, error) {
-	return r.apply(&r.store.self, expect, u, view)
+	return r.apply(&r.store().self, expect, u, view)
 }
 
 func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, error) {
@@ -212,12 +247,12 @@ func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, e
 	r.stamps.set(r.version, u.Stamp)
 	run := r.hand(by, &u, info.State)
 	if info.Kind == runtime.EventStatus {
-		r.store.moved(r)
+		r.store().moved(r)
 	}
-	if u.Ticket != nil || len(r.tickets) > 0 {
+	if u.Ticket != nil || len(r.tickets()) > 0 {
 		r.punch(&u, info.State)
 	}
-	if u.Push != nil || u.Repeat != nil || len(r.pushes) > 0 || r.store.shared {
+	if u.Push != nil || u.Repeat != nil || len(r.pushes()) > 0 || r.store().shared {
 		r.told(by, &u)
 	}
 	snap, err := r.snapshot(view)
@@ -253,23 +288,23 @@ func (r *row) repeated(u *Update) error {
 	if u.Repeat == nil {
 		return nil
 	}
-	m := r.store
+	m := r.store()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.repeats.find(r.key, u.Repeat, m.clock)
+	return m.repeats.find(r.key(), u.Repeat, m.clock)
 }
 
 // told passes on what an update means to others. The caller holds the lock of the row.
 func (r *row) told(by *holder, u *Update) {
-	m := r.store
+	m := r.store()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.repeats.add(r.key, u.Repeat, u.Call, m.clock)
-	m.outbox.due(r.pushes, m.clock())
+	m.repeats.add(r.key(), u.Repeat, u.Call, m.clock)
+	m.outbox.due(r.pushes(), m.clock())
 	if u.Push != nil {
 		r.addPush(*u.Push)
 	}
-	m.wake(r.key, by)
+	m.wake(r.key(), by)
 }
 
 // next is the private state after an update: an ended task needs none.
@@ -291,18 +326,18 @@ func (r *row) record(u *Update, info runtime.EventInfo) {
 	if r.log == nil {
 		r.log = newEventLog(r.version)
 	}
-	r.log.append(u, info, r.store.limits.Events)
+	r.log.append(u, info, r.store().limits.Events)
 }
 
 // unread reports whether nobody will ask for the update's event.
-func (r *row) unread(u *Update) bool { return u.Unread && len(r.pushes) == 0 && !r.store.shared }
+func (r *row) unread(u *Update) bool { return u.Unread && len(r.pushes()) == 0 && !r.store().shared }
 
 // moved puts a task of another status into its place in the index. The caller holds its lock.
 func (m *Memory) moved(r *row) {
 	info := r.task.TaskInfo()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.move(r, info.State, info.At)
+	m.move(r, info.State, info.At.UnixNano())
 	if info.State.Terminal() && r.log != nil {
 		m.keepLog(r)
 	}
@@ -417,7 +452,7 @@ func (m *Memory) lookup(key Key) *row {
 
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
 func (r *row) snapshot(view *View) (Snapshot, error) {
-	s := Snapshot{Version: r.version, Private: r.private, Epoch: r.work.epoch, Pushed: len(r.pushes) > 0}
+	s := Snapshot{Version: r.version, Private: r.private, Epoch: r.work.epoch, Pushed: len(r.pushes()) > 0}
 	if view == nil {
 		return s, nil
 	}
@@ -441,7 +476,7 @@ func (m *Memory) keepLog(r *row) {
 	}
 	old := m.logs[m.oldest]
 	if old.mu.TryLock() {
-		if !old.gone && !m.outbox.waits(old.pushes) {
+		if !old.gone && !m.outbox.waits(old.pushes()) {
 			old.log = nil
 			m.charge(old, holding{bytes: old.size.held(&old.private, nil) - old.charged})
 		}

@@ -73,11 +73,11 @@ func (o *outbox) remove(pushes []*push) {
 
 // find returns the configuration of an id, and where it is or belongs.
 func (r *row) find(id string) (*push, int) {
-	i, ok := slices.BinarySearchFunc(r.pushes, id, func(p *push, id string) int { return cmp.Compare(p.ID, id) })
+	i, ok := slices.BinarySearchFunc(r.pushes(), id, func(p *push, id string) int { return cmp.Compare(p.ID, id) })
 	if !ok {
 		return nil, i
 	}
-	return r.pushes[i], i
+	return r.pushes()[i], i
 }
 
 // fits says why there is no room for a configuration; nil for none. The caller holds the lock of the row.
@@ -88,7 +88,7 @@ func (r *row) fits(p *Push) error {
 	if p.size() > maxPushBytes {
 		return ErrTooLarge
 	}
-	m := r.store
+	m := r.store()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old, _ := r.find(p.ID); old == nil && !m.takesPush(r.account) {
@@ -108,12 +108,12 @@ func (m *Memory) takesPush(a *account) bool {
 
 // addPush adds a configuration, or replaces the one with its id. The caller holds both locks, or the row is new.
 func (r *row) addPush(p Push) {
-	o := &r.store.outbox
+	o := &r.store().outbox
 	old, i := r.find(p.ID)
 	if old == nil {
 		added := &push{Push: p, row: r, next: r.version + 1, place: -1}
 		added.rebase(r.version)
-		r.pushes = slices.Insert(r.pushes, i, added)
+		r.also().pushes = slices.Insert(r.pushes(), i, added)
 		o.n++
 		r.account.pushes++
 		return
@@ -122,7 +122,7 @@ func (r *row) addPush(p Push) {
 	*old = push{Push: p, row: r, next: old.next, until: old.until, place: -1, base: old.base}
 	old.rebase(old.next - 1)
 	if r.version >= old.next {
-		o.due([]*push{old}, r.store.clock())
+		o.due([]*push{old}, r.store().clock())
 	}
 }
 
@@ -164,7 +164,7 @@ func (r *row) replay(task runtime.Task, from, to int64) bool {
 // past is a view of the task as it was at a version, which a configuration still has to show. The caller holds the lock
 // of the row.
 func (r *row) past(view View) (Snapshot, error) {
-	for _, p := range r.pushes {
+	for _, p := range r.pushes() {
 		if p.base == nil || view.At < p.next-1 {
 			continue
 		}
@@ -220,8 +220,8 @@ func (m *Memory) Pushes(_ context.Context, key Key) ([]Push, error) {
 		return nil, ErrNotFound
 	}
 	defer unlock()
-	all := make([]Push, len(r.pushes))
-	for i, p := range r.pushes {
+	all := make([]Push, len(r.pushes()))
+	for i, p := range r.pushes() {
 		all[i] = p.Push
 	}
 	return all, nil
@@ -236,7 +236,7 @@ func (m *Memory) DeletePush(_ context.Context, key Key, id string) error {
 	defer unlock()
 	if p, i := r.find(id); p != nil {
 		m.outbox.remove([]*push{p})
-		r.pushes = slices.Delete(r.pushes, i, i+1)
+		r.beside.pushes = slices.Delete(r.beside.pushes, i, i+1)
 	}
 	return nil
 }
@@ -251,7 +251,7 @@ func (m *Memory) Due(_ context.Context, max int, hold time.Duration) (due []Deli
 		o.claims++
 		p.holder, p.at = o.claims, now.Add(hold)
 		heap.Fix(&o.heap, 0)
-		due = append(due, Delivery{p.row.key, p.Push, p.next, p.until, p.attempt, p.since, p.holder})
+		due = append(due, Delivery{p.row.key(), p.Push, p.next, p.until, p.attempt, p.since, p.holder})
 	}
 	if len(o.heap) == 0 {
 		return due, -1, nil

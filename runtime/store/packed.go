@@ -30,7 +30,7 @@ var packs = sync.Pool{New: func() any { b := make([]byte, 0, packBytes); return 
 
 // pack keeps an ended task as bytes, if it is small. The caller holds the row's lock.
 func (r *row) pack() {
-	c := r.store.coding.Load()
+	c := r.store().coding.Load()
 	if c == nil || r.size.of(Full) > packBytes {
 		return
 	}
@@ -48,13 +48,13 @@ func (r *row) whole() (runtime.Task, error) {
 	if r.packed == nil {
 		return r.task, nil
 	}
-	e, err := r.store.coding.Load().Read(r.packed)
+	e, err := r.store().coding.Load().Read(r.packed)
 	if err != nil {
-		return nil, fmt.Errorf("reading the task %s: %w", r.key.Task, err)
+		return nil, fmt.Errorf("reading the task %s: %w", r.id, err)
 	}
 	task, ok := e.(runtime.Task)
 	if !ok {
-		return nil, fmt.Errorf("reading the task %s: it is a %T", r.key.Task, e)
+		return nil, fmt.Errorf("reading the task %s: it is a %T", r.id, e)
 	}
 	return task, nil
 }

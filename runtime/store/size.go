@@ -119,7 +119,7 @@ func (s *size) of(v View) int {
 // admit finds room for what the task is going to be, or says why there is none. An update that ends the task with few
 // words always has room.
 func (r *row) admit(u *Update, info runtime.EventInfo, p *Private) (size, error) {
-	m := r.store
+	m := r.store()
 	next, grown := r.grown(u, info.Kind, p)
 	last := info.State.Terminal() && u.Size.held() <= LastWords
 	if grown > m.limits.TaskBytes && !last {
@@ -160,7 +160,7 @@ func (r *row) recount() {
 	for _, a := range r.task.ArtifactList() {
 		r.size.made = r.size.made.plus(SizeOfArtifact(&a))
 	}
-	m := r.store
+	m := r.store()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.charge(r, holding{bytes: r.size.held(&r.private, nil) - r.charged})
@@ -183,7 +183,7 @@ func (r *row) settle() {
 	if now-r.charged < slack {
 		return
 	}
-	m := r.store
+	m := r.store()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if now > m.limits.TaskBytes || !m.reserve(r, now, false) {

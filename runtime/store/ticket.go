@@ -20,14 +20,14 @@ func (m *Memory) Ticket(_ context.Context, hash [32]byte) (Key, Ticket, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if t := m.tickets[hash]; t != nil && m.clock().Before(t.until) {
-		return t.row.key, t.Ticket, nil
+		return t.row.key(), t.Ticket, nil
 	}
 	return Key{}, Ticket{}, ErrTicket
 }
 
 // admits reports whether a ticket is one of the task, and good.
 func (r *row) admits(hash [32]byte) bool {
-	m := r.store
+	m := r.store()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	t := m.tickets[hash]
@@ -36,7 +36,7 @@ func (r *row) admits(hash [32]byte) bool {
 
 // punch does with the tickets what an update says that leaves the task in a state. The caller holds the lock of the row.
 func (r *row) punch(u *Update, state runtime.State) {
-	m := r.store
+	m := r.store()
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if u.Redeem != nil || state.Terminal() {
@@ -50,18 +50,21 @@ func (r *row) punch(u *Update, state runtime.State) {
 	}
 	added := &ticket{*u.Ticket, r, m.clock().Add(u.Ticket.For)}
 	m.tickets[added.Hash] = added
-	r.tickets = append(r.tickets, added)
-	slices.SortStableFunc(r.tickets, func(a, b *ticket) int { return a.until.Compare(b.until) })
-	if len(r.tickets) > MaxTickets {
-		delete(m.tickets, r.tickets[0].Hash)
-		r.tickets = slices.Delete(r.tickets, 0, 1)
+	has := r.also()
+	has.tickets = append(has.tickets, added)
+	slices.SortStableFunc(has.tickets, func(a, b *ticket) int { return a.until.Compare(b.until) })
+	if len(has.tickets) > MaxTickets {
+		delete(m.tickets, has.tickets[0].Hash)
+		has.tickets = slices.Delete(has.tickets, 0, 1)
 	}
 }
 
 // tear makes all tickets of the task worthless. The caller holds the lock of the index.
 func (r *row) tear() {
-	for _, t := range r.tickets {
-		delete(r.store.tickets, t.Hash)
+	for _, t := range r.tickets() {
+		delete(r.store().tickets, t.Hash)
 	}
-	r.tickets = nil
+	if r.beside != nil {
+		r.beside.tickets = nil
+	}
 }

@@ -11,7 +11,6 @@ type work struct {
 	epoch       int64
 	calls, done int64
 	holder      *holder // the instance that runs the task; nil: none does
-	given       bool    // back, by the instance that ran it
 	at          *Call   // the one at work
 	waiting     []*Call
 	began       uint64 // stamp of the update that brought the call up that is at work
@@ -51,8 +50,8 @@ func (r *row) hand(by *holder, u *Update, state runtime.State) *Call {
 		return r.bringUp(next, u.Stamp)
 	case u.Call != nil:
 		w.number(u.Call)
-		if w.holder == nil && !w.given {
-			r.store.keep(by, r)
+		if w.holder == nil && !r.given {
+			r.store().keep(by, r)
 			return r.take(by, u.Call, u.Stamp)
 		}
 		w.waiting = append(w.waiting, u.Call)
@@ -77,7 +76,7 @@ func (r *row) bringUp(c *Call, stamp uint64) *Call {
 // release ends the running of a task: nobody holds it any more.
 func (r *row) release(by *holder) {
 	w := &r.work
-	r.store.unkeep(w.holder, r, by)
+	r.store().unkeep(w.holder, r, by)
 	w.epoch++
-	w.holder, w.at, w.given = nil, nil, false
+	w.holder, w.at, r.given = nil, nil, false
 }
