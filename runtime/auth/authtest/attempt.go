@@ -103,7 +103,7 @@ func (x *trial) request(op *runtime.Operation, task string) any {
 	case runtime.RolePushGet, runtime.RolePushDelete:
 		return x.read(op, func(v any) bool {
 			r, ok := v.(*runtime.PushRequest)
-			return ok && r.TaskID == task && r.Config.ID == pushID
+			return ok && r.TaskID == task && (r.Config.ID == pushID || r.Config.ID == "") // 0.1 has no ids of them
 		}, map[string]string{"taskId": task, "id": pushID}, map[string]string{"id": task, "pushNotificationConfigId": pushID})
 	case runtime.RolePushList:
 		return x.read(op, func(v any) bool {
@@ -114,21 +114,20 @@ func (x *trial) request(op *runtime.Operation, task string) any {
 	return x.read(op, func(any) bool { return true }, nil)
 }
 
-// read reads a request as JSON-RPC has it, in the first of some spellings, as of several versions, that means what it
-// should.
+// read reads a request in the first of some spellings, as of several versions, that means what it should. They are those
+// of JSON-RPC, and of the binding for what JSON-RPC does not have.
 func (x *trial) read(op *runtime.Operation, fits func(any) bool, spellings ...map[string]string) any {
-	own := slices.IndexFunc(x.version.Operations, func(o *runtime.Operation) bool {
-		return o.Role == op.Role && o.RPC == op.RPC
-	})
-	if own < 0 {
-		return nil
+	same := func(o *runtime.Operation) bool { return o.Role == op.Role && o.RPC == op.RPC }
+	decode := op.Decode
+	if own := slices.IndexFunc(x.version.Operations, same); own >= 0 {
+		decode = x.version.Operations[own].Decode
 	}
 	for _, s := range spellings {
 		text := []byte("{}")
 		if s != nil {
 			text, _ = json.Marshal(s)
 		}
-		if v, err := x.version.Operations[own].Decode(text); err == nil && fits(v) {
+		if v, err := decode(text); err == nil && fits(v) {
 			return source(v)
 		}
 	}

@@ -39,19 +39,16 @@ type Agent struct {
 func Run(t *testing.T, a Agent) {
 	t.Helper()
 	h := newHost(t, &a)
-	tried := false
 	for _, f := range h.faces() {
 		t.Run(f.binding+" "+f.version.Name, func(t *testing.T) {
-			for _, w := range h.ways {
-				if h.people.canShow(w.schemes, f.binding) {
-					tried = true
-					t.Run(w.String(), func(t *testing.T) { (&trial{host: h, face: f, way: w, t: t}).run() })
-				}
+			ways := slices.DeleteFunc(slices.Clone(h.ways), func(w way) bool { return !h.people.canShow(w.schemes, f.binding) })
+			for _, w := range ways {
+				t.Run(w.String(), func(t *testing.T) { (&trial{host: h, face: f, way: w, t: t}).run() })
+			}
+			if len(ways) == 0 { // what would have to be shown has no place: nobody comes in
+				(&trial{host: h, face: f, way: h.ways[0], t: t}).tryNobody(unknown)
 			}
 		})
-	}
-	if !tried {
-		t.Error("there is no way into the agent: no interface that is served takes what the card demands")
 	}
 }
 

@@ -134,6 +134,7 @@ func TestEveryScheme(t *testing.T) {
 		"another one for the skill": agent(1, []string{key, basic}, security("key"), security("basic"), verifiers("key", "basic")),
 		"nobody or somebody":        agent(1, []string{key}, security("", "key"), security("key run"), verifiers("key")),
 		"the skill alone":           agent(1, []string{key}, "", security("key run"), verifiers("key")),
+		"what nobody can show":      agent(1, []string{basic, bearer}, security("basic+bearer"), "", verifiers("basic", "bearer")),
 		"nothing":                   agent(1, []string{key}, "", "", verifiers("key")),
 	} {
 		t.Run(name, func(t *testing.T) { authtest.Run(t, a) })
