@@ -281,6 +281,19 @@ func TestAPIKeys(t *testing.T) {
 	}
 }
 
+// TestACookieOverTLSIsOfAPageOverTLS: one in clear text may be anybody's who sits on the way.
+func TestACookieOverTLSIsOfAPageOverTLS(t *testing.T) {
+	const card = `{"securitySchemes":{"k":{"apiKeySecurityScheme":{"location":"cookie","name":"sid"}}},"securityRequirements":[{"schemes":{"k":{}}}]}`
+	g := guard(t, card, auth.Verifiers{"k": auth.Keys(auth.Key{Caller: "ci", SHA256: auth.HashKey("s3cret")})})
+	for origin, want := range map[string][2]string{"http://localhost": {"k|ci", "401"}, "https://localhost": {"k|ci", "k|ci"}, "http://localhost:80": {"401", "401"}, "null": {"401", "401"}} {
+		for i, state := range []*tls.ConnectionState{nil, {}} {
+			if got := whoIs(g, withCertificates(request("Cookie: sid=s3cret", "Origin: "+origin), state)); got != want[i] {
+				t.Errorf("%s, TLS %v: %s", origin, state != nil, got)
+			}
+		}
+	}
+}
+
 // TestNothingBreaksOutOfAChallenge: quotes, line breaks and what is no ASCII (RFC 9110 §5.6.4).
 func TestNothingBreaksOutOfAChallenge(t *testing.T) {
 	const card = `{"securitySchemes":{"t":{"httpAuthSecurityScheme":{"scheme":"bearer"}},"k":{"apiKeySecurityScheme":{"location":"header","name":"K"}},

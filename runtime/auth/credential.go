@@ -83,7 +83,7 @@ func (g *Guard) deliberate(r *http.Request) bool {
 	}
 	if origin != "" {
 		u, err := url.Parse(origin)
-		return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host)
+		return err == nil && u.Host != "" && strings.EqualFold(u.Host, r.Host) && (r.TLS == nil || u.Scheme == "https")
 	}
 	kind, _, _ := strings.Cut(r.Header.Get("Content-Type"), ";")
 	kind = strings.ToLower(strings.TrimSpace(kind))

@@ -24,7 +24,9 @@ func TestHeadersAreReadInLinearTime(t *testing.T) {
 		"a token": func(r *http.Request, n int) { r.Header["Authorization"] = []string{"Bearer " + strings.Repeat("x", n)} },
 		"padding": func(r *http.Request, n int) { r.Header["Authorization"] = []string{"Bearer " + strings.Repeat("=", n)} },
 		"blanks":  func(r *http.Request, n int) { r.Header["Authorization"] = []string{"Bearer " + strings.Repeat(" ", n)} },
-		"colons":  func(r *http.Request, n int) { r.Header["Authorization"] = []string{"Basic " + strings.Repeat("Ojo6", n/4)} },
+		"colons": func(r *http.Request, n int) {
+			r.Header["Authorization"] = []string{"Basic " + strings.Repeat("Ojo6", n/4)}
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			growth.Linear(t, 8<<10, func(n int) func() {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -313,6 +314,15 @@ func TestTenants(t *testing.T) {
 		}
 		if v := a.rpc("GetTask", `{"tenant":"`+tenant+`","id":"`+id+`"}`, as("ann")); v.code != runtime.ErrTaskNotFound.Code {
 			t.Errorf("tenant %q of a caller for all: %d %s", tenant, v.status, v.body)
+		}
+	}
+	a.ok("GetTask", `{"id":"`+id+`"}`, as("acme"), "A2A-Tenant: acme")
+	for _, twice := range [][]string{{"acme", "other"}, {"other", "acme"}, {"acme", "acme"}} {
+		r := httptest.NewRequest("POST", "http://localhost/rpc", strings.NewReader(rpcBody("GetTask", `{"id":"`+id+`"}`)))
+		r.Header = http.Header{"Authorization": {"Bearer acme"}, "A2a-Version": {"1.0"}, "A2a-Tenant": twice}
+		w := httptest.NewRecorder()
+		if a.ServeHTTP(w, r); w.Code != 403 {
+			t.Errorf("%v: %d %s", twice, w.Code, w.Body)
 		}
 	}
 }

@@ -46,7 +46,7 @@ type exchange struct {
 func (s *Server) exchange(w http.ResponseWriter, r *http.Request, binding string) exchange {
 	x := exchange{Call: s.newCall(r.Context(), binding, r.Header), w: w, r: r}
 	if h := r.Header[headerTenant]; len(h) > 0 {
-		x.Tenant = h[0]
+		x.Tenant = strings.Join(h, ", ")
 	}
 	return x
 }
@@ -143,7 +143,7 @@ func jsonContent(header []string) bool {
 func (x *exchange) takeHeaders(events *engine.Coding) {
 	x.Repeat = repeatKey(x.r)
 	if h := x.r.Header[headerTenant]; len(h) > 0 {
-		x.Tenant = h[0]
+		x.Tenant = strings.Join(h, ", ")
 	}
 	if x.Op.Stream {
 		x.Coding, x.After = *events, lastEventID(x.r)

@@ -23,7 +23,9 @@ func TestTokensAreReadInLinearTime(t *testing.T) {
 		return b.String()
 	}
 	many := func(item string) func(int) string {
-		return func(n int) string { return `,"x":[` + strings.TrimSuffix(strings.Repeat(item+",", n/len(item)), ",") + `]` }
+		return func(n int) string {
+			return `,"x":[` + strings.TrimSuffix(strings.Repeat(item+",", n/len(item)), ",") + `]`
+		}
 	}
 	for name, more := range map[string]func(n int) string{
 		"claims":    names,
