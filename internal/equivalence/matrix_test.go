@@ -135,7 +135,7 @@ func TestAHiddenSkillIsNotThere(t *testing.T) {
 		return []step{{"send", request}, {"stream", request}}
 	}
 	for _, sp := range speakers(p) {
-		m := &matrix{t: t, scheme: s, agent: a, speaker: sp, cells: map[string]int{}}
+		m := &matrix{t: t, scheme: s, agent: a, speaker: sp, told: newReported(), cells: map[string]int{}}
 		owner := m.session("gold", s.show("gold"), nil)
 		m.must(owner, named("vault")[0])
 		m.must(owner, step{"push-create", `{"taskId":"$task","id":"one","url":"$hook"}`})
