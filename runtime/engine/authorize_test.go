@@ -276,6 +276,33 @@ func TestTheValueOutlivesItsInstance(t *testing.T) {
 	})
 }
 
+// An instance that is killed when a handle was used up, and before anybody heard of it, leaves the call to the next.
+func TestAHandleThatWasUsedUnheardIsNotLost(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var d counter
+		f := fleetOf(t, &d, found)
+		id := f.agents[0].send(message("")).TaskInfo().ID
+		used := false
+		f.stores[0].Plan(func(c faultstore.Call) faultstore.Fault {
+			if used = used || c.Op == "apply"; !used {
+				return faultstore.Fault{}
+			}
+			if c.Op == "apply" {
+				return faultstore.Fault{After: true}
+			}
+			return faultstore.Fault{Refuse: store.ErrUnavailable}
+		})
+		if err := f.agents[0].Redeem(t.Context(), d.last(), "code"); err == nil || err == ErrHandle {
+			t.Errorf("redeemed without an answer of the store: %v", err)
+		}
+		f.kill(0)
+		time.Sleep(2 * lease)
+		if got := f.agents[1].get(id); artifacts(got) != "result=found" || d.called() != "hello:, hello:code" {
+			t.Errorf("the task is %s with %s, after %s", got.TaskInfo().State, artifacts(got), d.called())
+		}
+	})
+}
+
 // Whatever call of the store fails, with or without having done what it should, a handle that was redeemed without an
 // error has its handler called once, and one that was not can be redeemed again.
 func TestAHandleSurvivesHiccupsOfTheStore(t *testing.T) {
