@@ -27,7 +27,7 @@ func (c *Call) watch(ctx context.Context) context.Context {
 	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.Attempt()
 	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.base.caller, c.owner.Tenant
 	c.live.mu.Lock()
-	w.Task, w.Carrier = c.made(), observe.ReadTrace(c.private.Trace)
+	w.Task, w.Carrier = c.made(), observe.ReadTrace(c.private.Trace).Fixed()
 	c.live.mu.Unlock()
 	w.ctx = c.e.observers.Begin(ctx, &w.Activity)
 	c.watched = w

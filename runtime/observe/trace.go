@@ -42,6 +42,14 @@ func (t *Trace) Set(key, value string) {
 	}
 }
 
+// Fixed returns a carrier of the trace context to which nothing can be set.
+func (t *Trace) Fixed() Carrier { return fixed{t} }
+
+type fixed struct{ t *Trace }
+
+func (f fixed) Get(key string) string { return f.t.Get(key) }
+func (fixed) Set(string, string)      {}
+
 // String is one line for each value; "" without a parent, without which a state is nothing.
 func (t *Trace) String() string {
 	if t.Parent == "" || t.State == "" {

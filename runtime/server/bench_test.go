@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -73,6 +74,15 @@ func benchmarkSend(b *testing.B, skill func() server.Skill) {
 // What a check of credentials costs beside BenchmarkSendAnsweredByMessage: a tenth of net/http's 11 µs may go to a key.
 func BenchmarkSendWithAnAPIKey(b *testing.B) {
 	do := askAs(b, authCard, guards(), "X-Api-Key", aKey)
+	b.ReportAllocs()
+	for b.Loop() {
+		do()
+	}
+}
+
+// What an audit log costs: two lines, of a call and of its run.
+func BenchmarkSendWrittenDown(b *testing.B) {
+	do := askAs(b, testCard, server.WithAudit(filepath.Join(b.TempDir(), "audit")), "X-Api-Key", aKey)
 	b.ReportAllocs()
 	for b.Loop() {
 		do()

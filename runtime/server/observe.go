@@ -29,7 +29,7 @@ func (c *Call) begin(request any) {
 	if c.served == nil || c.served.ctx != nil {
 		return
 	}
-	c.served.Carrier = c.served.trace(request)
+	c.served.Carrier = c.served.trace(request).Fixed()
 	c.fillIn()
 	c.Context = c.s.engine.Observers().Begin(c.Context, &c.served.Activity)
 	c.served.ctx = c.Context
