@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/internal/project"
+	"github.com/a2agen/a2agen/runtime/server"
 )
 
 func inspectCommand() *cobra.Command {
@@ -31,6 +32,9 @@ func inspectCommand() *cobra.Command {
 		inspector("card", "Print the agent card as the agent publishes it", func(out generator.Output) (any, error) {
 			if out.Model.Agent == nil {
 				return nil, errNoCard
+			}
+			if out.Model.Agent.RequirementLists {
+				return server.RequirementLists([]byte(out.Model.Agent.Card)), nil
 			}
 			return out.Model.Agent.Card, nil
 		}),

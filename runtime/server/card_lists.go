@@ -27,15 +27,15 @@ func (s *Server) shown(card []byte) []byte {
 	if !s.requirementLists {
 		return card
 	}
-	return requirementLists(card)
+	return RequirementLists(card)
 }
 
-// requirementLists writes the requirements of a card, or of a skill, with plain lists.
-func requirementLists(card wire.Object) wire.Object {
+// RequirementLists is a card, or a skill of one, with the scopes of its security requirements as plain lists.
+func RequirementLists(card wire.Object) wire.Object {
 	return eachMember(card, func(name string, v wire.Value) wire.Value {
 		switch name {
 		case "skills":
-			return eachItem(v, requirementLists)
+			return eachItem(v, RequirementLists)
 		case "securityRequirements":
 			return eachItem(v, scopeLists)
 		}
