@@ -16,7 +16,6 @@ import (
 	"os/signal"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -71,7 +70,7 @@ func Open(path string, opts ...Option) (*Log, error) {
 	if err := l.open(); err != nil {
 		return nil, fmt.Errorf("audit: %w", err)
 	}
-	signal.Notify(l.hangups, syscall.SIGHUP)
+	notify(l.hangups)
 	return l, nil
 }
 
