@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"strings"
 
 	"github.com/a2agen/a2agen/a2a"
@@ -39,6 +40,12 @@ func run(ctx context.Context) error {
 		return fmt.Errorf("%s: %w", zitadel, err)
 	}
 	fmt.Println(zitadel, "tokens: as they must be")
+	for _, needed := range []string{"npm", "node", "bash", "curl", "jq"} {
+		if _, err := exec.LookPath(needed); err != nil {
+			fmt.Printf("%s: left out: %s is not on this machine\n", provider, needed)
+			return nil
+		}
+	}
 	p, err := install(ctx)
 	if err != nil {
 		return err
