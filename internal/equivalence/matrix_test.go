@@ -74,22 +74,30 @@ func TestEverySchemeIsEnforcedAlike(t *testing.T) {
 // startGuarded serves an agent that demands a scheme, on all bindings.
 func startGuarded(t *testing.T, s *scheme, more ...server.Option) *agent {
 	t.Helper()
-	a, p := &agent{hook: startHook(t)}, a2awires.Protocol()
+	a := &agent{hook: startHook(t)}
 	demand := s.demand
 	if demand == "" {
 		demand = `"mine":{"list":["use"]}`
 	}
-	text := strings.NewReplacer(
-		demandsBearer, `"securitySchemes":{`+s.card+`},"securityRequirements":[{"schemes":{`+demand+`}}]`,
-		`"tags":["travel"]`, `"tags":["travel"],"securityRequirements":[{"schemes":{"mine":{"list":["work"]}}}]`,
-	).Replace(cardText(p, `{"streaming":true,"pushNotifications":true,"extendedAgentCard":true}`, nil))
-	opts := []server.Option{
-		grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), webhooks.Send(), server.WithPushTargets("127.0.0.1"), server.WithAuth(s.verifiers),
-	}
-	opts = append(opts, more...)
+	opts := append([]server.Option{server.WithAuth(s.verifiers)}, more...)
 	if s.tls {
 		opts = append(opts, a.secure(t))
 	}
+	a.serveWith(t, strings.NewReplacer(
+		demandsBearer, `"securitySchemes":{`+s.card+`},"securityRequirements":[{"schemes":{`+demand+`}}]`,
+		`"tags":["travel"]`, `"tags":["travel"],"securityRequirements":[{"schemes":{"mine":{"list":["work"]}}}]`,
+	), opts...)
+	return a
+}
+
+// serveWith serves the agent with its card changed.
+func (a *agent) serveWith(t *testing.T, change *strings.Replacer, more ...server.Option) {
+	t.Helper()
+	p := a2awires.Protocol()
+	text := change.Replace(cardText(p, `{"streaming":true,"pushNotifications":true,"extendedAgentCard":true}`, nil))
+	opts := append([]server.Option{
+		grpcserver.Serve(), server.WithLogger(slog.New(slog.DiscardHandler)), webhooks.Send(), server.WithPushTargets("127.0.0.1"),
+	}, more...)
 	srv, err := server.New(server.Config{
 		Protocol: p, Card: readCard(t, p, text), Extended: readCard(t, p, text), Skills: []server.Skill{{ID: "desk", Name: "Desk", Run: a.desk}},
 		Operations: map[string]server.Operation{"Inspect": server.NewOperation(inspect), "Watch": server.NewStreamOperation(watch)},
@@ -98,7 +106,43 @@ func startGuarded(t *testing.T, s *scheme, more ...server.Option) *agent {
 		t.Fatal(err)
 	}
 	a.addr = serve(t, srv)
-	return a
+}
+
+// TestAnAgentForEverybodyIsOneAlike, in each operation, by all who speak: who brings nothing may do all, with what those
+// have who brought nothing, too; who brings something wrong may do nothing; what somebody has is not there for nobody.
+func TestAnAgentForEverybodyIsOneAlike(t *testing.T) {
+	s := apiKey("header", "X-Key", func(key string) shown { return header("X-Key", key) })
+	declared := `"securitySchemes":{` + s.card + `}`
+	for name, change := range map[string]*strings.Replacer{
+		"nothing is demanded":       strings.NewReplacer(demandsBearer, declared),
+		"an empty requirement":      strings.NewReplacer(demandsBearer, declared+`,"securityRequirements":[{"schemes":{}}]`),
+		"one beside another demand": strings.NewReplacer(demandsBearer, declared+`,"securityRequirements":[{"schemes":{"mine":{"list":["none"]}}},{"schemes":{}}]`),
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := &agent{hook: startHook(t)}
+			a.serveWith(t, change, server.WithoutAuth(), server.WithAuth(s.verifiers))
+			for _, sp := range speakers(a2awires.Protocol()) {
+				m := &matrix{t: t, scheme: s, agent: a, speaker: sp, cells: map[string]int{}}
+				nobody, ann := m.session("nobody", shown{}, nil), m.session("somebody", s.show("ann"), nil)
+				for _, who := range []*session{nobody, ann} {
+					m.must(who, step{"send", `"book"`})
+					m.must(who, step{"push-create", `{"taskId":"$task","id":"one","url":"$hook"}`})
+				}
+				for _, wrong := range []string{"wrong", "its hash"} {
+					m.refused(wrong, s.wrong[wrong], nobody, 401, s.challenge("", ""))
+				}
+				m.foreign("nobody, of somebody's", shown{}, ann)
+				m.foreign("somebody, of nobody's", s.show("ann"), nobody)
+				m.right(ann)
+				for _, of := range slices.Concat(ofSkill, ofAgent[:1], ofAgent[2:]) { // the extended card is for who is known
+					m.must(nobody, of)
+				}
+				m.must(nobody, step{"cancel", `{"id":"$task"}`})
+				nobody.end()
+				ann.end()
+			}
+		})
+	}
 }
 
 // secure has the agent speak TLS.
@@ -165,7 +209,7 @@ type matrix struct {
 	t       *testing.T
 	scheme  *scheme
 	agent   *agent
-	told    *reported // to OpenTelemetry
+	told    *reported // to OpenTelemetry; nil: nobody asks
 	speaker *speaker
 	kind    string         // of credential
 	cells   map[string]int // calls by it
@@ -211,7 +255,9 @@ func (m *matrix) errorf(format string, args ...any) {
 func (m *matrix) session(kind string, c shown, owner *session) *session {
 	m.t.Helper()
 	m.kind = kind
-	m.told.show(c)
+	if m.told != nil {
+		m.told.show(c)
+	}
 	d := m.agent.door
 	d.query = c.query
 	if d.tls != nil {
