@@ -159,7 +159,6 @@ type output struct {
 	writers []*ArtifactWriter // those that may hold a piece back
 	isHeld  bool              // the engine's timer looks after them
 	lost    error             // why a piece that was held back will never be there, until the handler knows
-	one     [1]runtime.Part   // the part being sent, when it is one of the engine's; nobody keeps it
 }
 
 // outcome is what the call comes to.
@@ -284,8 +283,22 @@ func (c *Call) Progress(format string, args ...any) error {
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	c.one[0] = runtime.Text(text)
-	return c.report(runtime.MessageData{Parts: c.one[:]})
+	one := lendPart()
+	defer one.giveBack()
+	one[0] = runtime.Text(text)
+	return c.report(runtime.MessageData{Parts: one[:]})
+}
+
+// onePart is the part being sent, when it is one of the engine's: nobody keeps it.
+type onePart [1]runtime.Part
+
+var partsLent = sync.Pool{New: func() any { return new(onePart) }}
+
+func lendPart() *onePart { return partsLent.Get().(*onePart) }
+
+func (p *onePart) giveBack() {
+	*p = onePart{}
+	partsLent.Put(p)
 }
 
 // Report is Progress with a whole message: parts of any kind, metadata, extensions, references to other tasks. Its id

@@ -101,7 +101,9 @@ func (c *Call) fail(reason string) {
 // finish decides on the result and the completion of the task.
 func (c *Call) finish(out []byte) {
 	if len(out) > 0 {
-		data := c.result(out)
+		one := lendPart()
+		defer one.giveBack()
+		data := c.result(out, one)
 		if err := c.check(data.Parts); err != nil {
 			c.fail(c.explain(err))
 			return
@@ -116,15 +118,15 @@ func (c *Call) finish(out []byte) {
 }
 
 // result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text
-// but no JSON gets the JSON as text (R301).
-func (c *Call) result(out []byte) runtime.ArtifactData {
-	c.one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
+// but no JSON gets the JSON as text (R301). Its only part is one.
+func (c *Call) result(out []byte, one *onePart) runtime.ArtifactData {
+	one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
 	accepted := c.req.AcceptedOutputModes
 	if c.skill.OutputSchema != "" && (accepts(accepted, runtime.MediaJSON) || !accepts(accepted, runtime.MediaText)) {
-		c.one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
+		one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
 	}
 	return runtime.ArtifactData{
-		ID: runtime.ResultArtifact, Parts: c.one[:], Metadata: c.skill.metadata,
+		ID: runtime.ResultArtifact, Parts: one[:], Metadata: c.skill.metadata,
 		Extensions: skillsExtension, LastChunk: true,
 	}
 }
