@@ -236,6 +236,7 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	case err != nil || r.Silent:
 		return Answer{}, err
 	case answer != nil:
+		r.comesTo(answer)
 		return Answer{Result: answer}, nil
 	case !wait:
 		c.awaitDecision()

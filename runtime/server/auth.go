@@ -202,17 +202,20 @@ func (c *Call) LimitStream() (release func()) {
 	if !c.Op.Stream || c.grant == nil || c.grant.Until.IsZero() && c.Permit == nil {
 		return func() {}
 	}
-	ctx, cancel := context.WithCancel(c.Context)
+	ctx, cancel := context.WithCancelCause(c.Context)
 	c.Context, c.limit = ctx, &limit{access: &c.s.access, now: c.s.core.Now, cancel: cancel}
 	c.limit.by(c.grant.Until)
 	return c.limit.release
 }
 
+// errExpired ends a stream.
+var errExpired = runtime.ErrUnauthenticated.With("the credential has expired")
+
 // limit ends a stream in time.
 type limit struct {
 	access *access
 	now    func() time.Time
-	cancel context.CancelFunc
+	cancel context.CancelCauseFunc
 
 	mu    sync.Mutex
 	at    time.Time   // of the first credential that expires
@@ -230,7 +233,7 @@ func (l *limit) by(at time.Time) {
 		return
 	}
 	l.stop()
-	l.at, l.timer = at, time.AfterFunc(at.Sub(l.now())+l.access.grace, l.cancel)
+	l.at, l.timer = at, time.AfterFunc(at.Sub(l.now())+l.access.grace, func() { l.cancel(errExpired) })
 }
 
 // stop forgets when the stream ends. The caller holds mu.
@@ -244,5 +247,5 @@ func (l *limit) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stop()
-	l.cancel()
+	l.cancel(nil)
 }

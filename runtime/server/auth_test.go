@@ -17,8 +17,10 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/faultstore"
+	"github.com/a2agen/a2agen/internal/observed"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -426,7 +428,8 @@ func TestAStreamEndsWithItsCredential(t *testing.T) {
 		}
 		return "", nil
 	})
-	a := start(t, authCard, []server.Skill{hang, run("run", nil)}, server.WithStreamGrace(100*time.Millisecond),
+	var seen observed.Recorder
+	a := start(t, authCard, []server.Skill{hang, run("run", nil)}, server.WithStreamGrace(100*time.Millisecond), server.WithObserver(&seen),
 		server.WithAuth(auth.Verifiers{"idp": short, "key": people}))
 	began := time.Now()
 	s := a.stream("SendStreamingMessage", message("ask"), as("ann"))
@@ -435,6 +438,12 @@ func TestAStreamEndsWithItsCredential(t *testing.T) {
 	}
 	if took := time.Since(began); took < 250*time.Millisecond || took > 4*time.Second {
 		t.Errorf("it ends after %v", took)
+	}
+	_ = a.Close() // the handler goes on
+	for _, got := range seen.Wait(t, 2) {
+		if got.Kind == observe.Serve && got.Reason != "UNAUTHENTICATED" {
+			t.Errorf("it is observed as %+v", got)
+		}
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *Server) newCall(ctx context.Context, binding string, header map[string]
 	c := Call{Request: s.engine.NewRequest(ctx), s: s}
 	c.Binding = binding
 	if !s.engine.Observers().None() {
-		c.served = s.watch(header)
+		c.served = s.watch(ctx, header)
 	}
 	return c
 }

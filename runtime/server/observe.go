@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"time"
 
@@ -12,14 +13,15 @@ import (
 // served is a call as observers see it, which begin when it is clear what it is about.
 type served struct {
 	observe.Activity
+	client context.Context // ends when the client leaves
 	header map[string][]string
 	answer interface{ Complete() bool } // a stream; nil: there is none
 	ctx    context.Context              // which the observers made; nil: they have not begun
 }
 
 // watch has a call observed.
-func (s *Server) watch(header map[string][]string) *served {
-	a := &served{header: header}
+func (s *Server) watch(ctx context.Context, header map[string][]string) *served {
+	a := &served{client: ctx, header: header}
 	a.Kind, a.Begun = observe.Serve, time.Now()
 	return a
 }
@@ -43,7 +45,7 @@ func (c *Call) finish() {
 	}
 	if a.Reason == "" && a.answer != nil && !a.answer.Complete() {
 		a.Reason = observe.ReasonAway
-		if err := c.Context.Err(); err != nil {
+		if err := c.ended(); err != nil {
 			a.Reason = observe.ReasonOf(err)
 		}
 	}
@@ -64,13 +66,21 @@ func (c *Call) fillIn() {
 	a.Stream = c.Op != nil && c.Op.Stream
 }
 
+// ended is why the call ended before its answer did; nil: it did not.
+func (c *Call) ended() error {
+	if errors.Is(context.Cause(c.Context), errExpired) {
+		return errExpired
+	}
+	return c.served.client.Err()
+}
+
 // Fault says why the call is not answered as it should be, for its observers. The first one counts.
 func (c *Call) Fault(err error) {
 	if c.served == nil || c.served.Reason != "" {
 		return
 	}
-	if gone := c.Context.Err(); gone != nil { // then whatever is wrong comes from that
-		err = gone
+	if ended := c.ended(); ended != nil { // then whatever is wrong comes from that
+		err = ended
 	}
 	c.served.Reason = observe.ReasonOf(err)
 }

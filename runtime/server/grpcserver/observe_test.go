@@ -1,7 +1,9 @@
 package grpcserver_test
 
 import (
+	"context"
 	"testing"
+	"time"
 
 	"google.golang.org/grpc/metadata"
 
@@ -39,5 +41,47 @@ func TestCallsAreObserved(t *testing.T) {
 	}
 	if got := seen.Wait(t, 1)[0]; got.Operation != "SendMessage" || got.Reason != "INVALID_PARAMS" {
 		t.Errorf("%+v", got)
+	}
+}
+
+// TestAStreamIsObservedToItsEnd: whether its client has got everything, or has left.
+func TestAStreamIsObservedToItsEnd(t *testing.T) {
+	var seen observed.Recorder
+	going := make(chan struct{})
+	c := start(t, []server.Skill{run("go", func(ctx context.Context, t *server.Task) (string, error) {
+		if err := t.Progress("going"); err != nil {
+			return "", err
+		}
+		select {
+		case <-going:
+		case <-ctx.Done():
+		}
+		return "done", nil
+	})}, server.WithObserver(&seen)).dial()
+	ctx, leave := context.WithCancel(t.Context())
+	if _, err := open(ctx, t, c, "1.0", runtime.RoleStream, message("x")).next(); err != nil {
+		t.Fatal(err)
+	}
+	leave()
+	for seen.Going() > 1 { // the run
+		time.Sleep(time.Millisecond)
+	}
+	whole := open(t.Context(), t, c, "1.0", runtime.RoleStream, message("y"))
+	if _, err := whole.next(); err != nil {
+		t.Fatal(err)
+	}
+	close(going)
+	if _, err := whole.rest(); err != nil {
+		t.Fatal(err)
+	}
+	reasons := map[string]int{}
+	for _, got := range seen.Wait(t, 4) {
+		if got.Kind == observe.Serve && !got.Stream || got.Task == "" {
+			t.Errorf("%+v", got)
+		}
+		reasons[got.Kind.String()+" "+got.Reason]++
+	}
+	if reasons["serve "] != 1 || reasons["serve CANCELED"] != 1 || reasons["run "] != 2 {
+		t.Errorf("%v", reasons)
 	}
 }
