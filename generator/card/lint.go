@@ -9,73 +9,6 @@ import (
 	"github.com/a2agen/a2agen/generator/yamlx"
 )
 
-// sdk is an official client library: what it does for callers of a card that demands credentials.
-type sdk struct {
-	name     string
-	releases map[string]string // those that were tried, by the version of the protocol that they call by
-	// instead is what it sends for a scheme in the place of what the scheme wants; "" when it sends that. A client
-	// certificate is up to the HTTP client that its caller gives it.
-	instead func(Scheme) string
-	// ownAlone: what skills demand it does not look at.
-	ownAlone bool
-}
-
-// sdks are those that bring credentials by what a card demands, one for each requirement. That for JavaScript leaves the
-// headers to its callers, whatever the card says. `make interop` tries them.
-var sdks = []sdk{
-	{name: "a2a-go", releases: map[string]string{"1.0": "2.4.0", "0.3": "0.3.15"}, ownAlone: true, instead: func(s Scheme) string {
-		switch {
-		case s.Kind == OpenIDConnect:
-			return "nothing"
-		case s.Kind == HTTPAuth && s.HTTP != "bearer":
-			return `"Bearer" and the secret`
-		}
-		return keyAsHeader(s)
-	}},
-	{name: "a2a-sdk for Python", releases: map[string]string{"1.0": "1.3.0", "0.3": "0.3.26"}, ownAlone: true, instead: func(s Scheme) string {
-		if s.Kind == APIKey && s.In != "header" {
-			return "nothing"
-		}
-		return bearerOnly(s)
-	}},
-	{name: "a2a-java-sdk", releases: map[string]string{"0.3": "0.3.3"}, instead: func(s Scheme) string {
-		return bearerOnly(s) + keyAsHeader(s) // of a scheme one of them at most
-	}},
-}
-
-// keyAsHeader is what SDKs send that do not look where an API key belongs.
-func keyAsHeader(s Scheme) string {
-	if s.Kind == APIKey && s.In != "header" {
-		return "the key as a header"
-	}
-	return ""
-}
-
-// bearerOnly is what SDKs send that know no other HTTP authentication.
-func bearerOnly(s Scheme) string {
-	if s.Kind == HTTPAuth && s.HTTP != "bearer" {
-		return "nothing"
-	}
-	return ""
-}
-
-// in names the SDK with those of its releases that call by the versions; "" if there is none.
-func (s *sdk) in(versions []string) string {
-	name := ""
-	for _, v := range versions {
-		if r := s.releases[v]; r != "" {
-			name += " and " + r
-		}
-	}
-	if name == "" {
-		return ""
-	}
-	return s.name + strings.TrimPrefix(name, " and")
-}
-
-// goOfOne is the release of a2a-go for callers by 1.0.
-var goOfOne = sdks[0].in([]string{"1.0"})
-
 // Served says how a card is served.
 type Served struct {
 	Versions []string // of the protocol, newest first
@@ -128,7 +61,8 @@ type linter struct {
 }
 
 func (l *linter) cannot(pos diag.Pos, client, why string) {
-	l.list.Warnf(pos, "not-met", "add an alternative with one credential: an API key in a header, or HTTP Bearer", "callers with %s cannot meet this: %s", client, why)
+	l.list.Warnf(pos, "not-met", "add an alternative with one credential: an API key in a header, or HTTP Bearer",
+		"callers with %s cannot meet this: %s", client, why)
 }
 
 // form reports what a2a-go cannot read at all.
@@ -137,26 +71,29 @@ func (l *linter) form(demands []Demand) {
 		return slices.ContainsFunc(d.Alternatives, func(names []string) bool { return len(names) > 0 })
 	})
 	if i >= 0 {
-		l.list.Warnf(demands[i].Pos, "not-read", `"cards: {requirements: list}" in a2agen.yaml serves the form that it reads; the SDKs for Python and JavaScript read that, too`,
+		l.list.Warnf(demands[i].Pos, "not-read",
+			`"cards: {requirements: list}" in a2agen.yaml serves the form that it reads; `+
+				"the SDKs for Python and JavaScript read that, too",
 			"callers with %s cannot read the card: it fails on security requirements as A2A 1.0 has them", goOfOne)
 	}
 }
 
 // byHand reports what no SDK does by itself, as far as all alternatives need it.
 func (l *linter) byHand(own Demand) {
-	for _, c := range []struct {
-		code, does, hint string
-		needs            func(Scheme) bool
-	}{
-		{"certificate-by-hand", "brings a client certificate by itself", "callers give theirs an HTTP client with it: tell them, or add an alternative", func(s Scheme) bool { return s.Kind == MutualTLS }},
-		{"token-by-hand", "gets a token from its issuer", "callers get one themselves and hand it over: tell them how, or add an alternative", Scheme.issued},
-	} {
-		lacks := func(names []string) bool {
-			return !slices.ContainsFunc(names, func(name string) bool { return c.needs(l.schemes[name]) })
-		}
-		if len(own.Alternatives) > 0 && !slices.ContainsFunc(own.Alternatives, lacks) {
-			l.list.Warnf(own.Pos, c.code, c.hint, "none of the official SDKs %s", c.does)
-		}
+	all := func(needs func(Scheme) bool) bool {
+		return len(own.Alternatives) > 0 && !slices.ContainsFunc(own.Alternatives, func(names []string) bool {
+			return !slices.ContainsFunc(names, func(name string) bool { return needs(l.schemes[name]) })
+		})
+	}
+	if all(func(s Scheme) bool { return s.Kind == MutualTLS }) {
+		l.list.Warnf(own.Pos, "certificate-by-hand",
+			"callers give theirs an HTTP client with it: tell them, or add an alternative",
+			"none of the official SDKs brings a client certificate by itself")
+	}
+	if all(Scheme.issued) {
+		l.list.Warnf(own.Pos, "token-by-hand",
+			"callers get one themselves and hand it over: tell them how, or add an alternative",
+			"none of the official SDKs gets a token from its issuer")
 	}
 }
 
@@ -207,15 +144,19 @@ func (l *linter) skills(client string, demands []Demand, brought [][]string) {
 		if slices.ContainsFunc(d.Alternatives, func(names []string) bool { return l.within(names, brought) }) {
 			continue
 		}
-		l.list.Warnf(d.Pos, "not-met", `demand the same of the card itself; with an empty alternative, "- {}", others may bring nothing`,
-			"callers with %s cannot meet this: it sends what the card itself demands, and does not look at skills", client)
+		l.list.Warnf(d.Pos, "not-met",
+			`demand the same of the card itself; with an empty alternative, "- {}", others may bring nothing`,
+			"callers with %s cannot meet this: it sends what the card itself demands, and does not look at skills",
+			client)
 	}
 }
 
 // within reports whether one of the brought alternatives has what an alternative wants.
 func (l *linter) within(names []string, brought [][]string) bool {
 	has := func(own []string) bool {
-		return !slices.ContainsFunc(names, func(name string) bool { return l.schemes[name].Kind != MutualTLS && !slices.Contains(own, name) })
+		return !slices.ContainsFunc(names, func(name string) bool {
+			return l.schemes[name].Kind != MutualTLS && !slices.Contains(own, name)
+		})
 	}
 	return has(nil) || slices.ContainsFunc(brought, has)
 }

@@ -31,7 +31,8 @@ func (t *talk) credentials(at string) (opts []rpc.Option, err error) {
 	case !bearerToken.MatchString(t.Token):
 		return nil, usage("the token is no bearer token: give what stands behind \"Bearer\", of letters, digits and -._~+/")
 	case !encrypted(at):
-		return nil, usage("the token would go to %s in clear text: use https, or say --header 'Authorization: Bearer …' if that is meant", at)
+		return nil, usage("the token would go to %s in clear text: use https, "+
+			"or say --header 'Authorization: Bearer …' if that is meant", at)
 	}
 	return append(opts, rpc.DefaultHeader("Authorization", "Bearer "+t.Token), rpc.OneHost()), nil
 }

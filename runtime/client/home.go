@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// OneHost keeps what is sent at one host, that of the URL that [New] was given, or of the first interface for [FromCard].
-// Interfaces that the card has elsewhere are not called, nor is one in clear text of a card at https, and no redirect is
-// followed. It is for credentials that are meant for that host alone.
+// OneHost keeps what is sent at one host: that of the URL that [New] was given, for [FromCard] that of the first
+// interface. Interfaces that the card has elsewhere are not called, nor is one in clear text of a card at https, and no
+// redirect is followed. It is for credentials that are meant for that host alone.
 func OneHost() Option { return func(c *Client) { c.oneHost = true } }
 
 // strays reports whether a link leads to where a client with [OneHost] does not go.
@@ -30,8 +30,8 @@ func (c *Client) elsewhere(url string) error {
 	if hostOf(url) == c.host {
 		return fmt.Errorf("the card sends calls to %s in clear text, and is at https itself", printable([]byte(url)))
 	}
-	return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: if it is right, use the URL of the agent there",
-		printable([]byte(url)), c.host)
+	return fmt.Errorf("the card sends calls to %s, and what is sent is for %s alone: "+
+		"if it is right, use the URL of the agent there", printable([]byte(url)), c.host)
 }
 
 // hostOf is the host of a URL, or of an address without a scheme. What names a resolver of its own is no host.

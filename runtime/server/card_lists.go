@@ -5,8 +5,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// Security requirements in the form that a2a-go 2.4.0 writes and reads: {"schemes":{"oauth":["read"]}}. A2A 1.0 §4.5 has
-// {"schemes":{"oauth":{"list":["read"]}}}, of which that SDK cannot read the whole card.
+// Security requirements in the form that a2a-go 2.4.0 writes and reads: {"schemes":{"oauth":["read"]}}. A2A 1.0 §4.5
+// has {"schemes":{"oauth":{"list":["read"]}}}, and a card with that is one that it cannot read at all.
 
 // WithRequirementLists serves cards whose security requirements have scopes as plain lists, as callers with a2a-go 2.4.0
 // read them: the public card and the extended one, over every binding but gRPC, to everybody. Generated code has it for
