@@ -65,6 +65,7 @@ func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 		return nil, 0
 	}
 	total, counted := g.total(q)
+	since := q.Since()
 	var rows []found
 	start := g.front
 	if counted {
@@ -72,7 +73,7 @@ func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 	}
 	seen := 0
 	for r := start; r != nil; r = g.next(r) {
-		if !q.After.IsZero() && r.at < q.After.UnixNano() {
+		if !q.After.IsZero() && r.at < since {
 			break // the list is ordered by time
 		}
 		if q.State != runtime.StateUnspecified && r.state != q.State || slices.Contains(q.Without, r.skill) {

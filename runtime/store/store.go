@@ -12,6 +12,7 @@ package store
 import (
 	"context"
 	"errors"
+	"math"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -243,6 +244,17 @@ type Query struct {
 	Token   string        // from the page before, with the same filters
 	View    View
 	Without []string // skills whose tasks are left out
+}
+
+// Since is After in nanoseconds since 1970, as far as they reach: from 1678 to 2262.
+func (q *Query) Since() int64 {
+	switch {
+	case q.After.Before(time.Unix(0, math.MinInt64)):
+		return math.MinInt64
+	case q.After.After(time.Unix(0, math.MaxInt64)):
+		return math.MaxInt64
+	}
+	return q.After.UnixNano()
 }
 
 // Page is a page of tasks, most recent status first; equal times are ordered by id.

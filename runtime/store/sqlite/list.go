@@ -73,7 +73,7 @@ func filter(o int64, q store.Query) (from, where string, args []any) {
 		from, where, args = "task INDEXED BY task_context", where+" AND context=?", append(args, q.Context)
 	}
 	if !q.After.IsZero() {
-		where, args = where+" AND at>=?", append(args, q.After.UnixNano())
+		where, args = where+" AND at>=?", append(args, q.Since())
 	}
 	for _, skill := range q.Without {
 		where, args = where+" AND skill<>?", append(args, skill)

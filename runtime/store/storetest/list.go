@@ -140,6 +140,7 @@ func filters(s *suite) {
 			After: start.Add(15 * time.Second)},
 		{State: runtime.StateCompleted, After: start.Add(4 * time.Second)}, {Context: "none"},
 		{Context: "c1", State: runtime.StateSubmitted, After: start.Add(9 * time.Second)}, {After: start.Add(time.Hour)},
+		{After: time.Date(2999, 1, 1, 0, 0, 0, 0, time.UTC)}, {After: time.Date(1000, 1, 1, 0, 0, 0, 0, time.UTC)},
 		{Without: []string{"other"}}, {Without: []string{"skill", "none"}}, {Without: []string{"skill", "other"}},
 		{Context: "c1", State: runtime.StateSubmitted, Without: []string{"other"}},
 	} {
