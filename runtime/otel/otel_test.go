@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"maps"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,6 +18,7 @@ import (
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 	"go.opentelemetry.io/otel/trace"
+	"go.uber.org/goleak"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
@@ -269,3 +272,29 @@ func TestWhatIsActiveIsCounted(t *testing.T) {
 		t.Error(got)
 	}
 }
+
+// TestThePageNamesEverything: docs/observe.md has every attribute and every instrument.
+func TestThePageNamesEverything(t *testing.T) {
+	page, err := os.ReadFile("../../docs/observe.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	src, err := os.ReadFile("attributes.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, m := range regexp.MustCompile(`attribute\.Key\("([^"]+)"\)`).FindAllStringSubmatch(string(src), -1) {
+		all = append(all, m[1])
+	}
+	for _, name := range names {
+		all = append(all, "a2a."+name+".duration", "a2a."+name+".active")
+	}
+	for _, name := range all {
+		if !strings.Contains(string(page), "`"+name+"`") {
+			t.Errorf("the page has no %s", name)
+		}
+	}
+}
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
