@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -104,22 +105,21 @@ func (e *entry) enters(ctx context.Context) error {
 	return nil
 }
 
-// How clients tell of errors, in small letters without "_" and blanks between them: by the status of HTTP, or by name.
+// How clients tell of errors: by the status of HTTP, the code of JSON-RPC, or in words.
 var (
-	unknown = []string{"401", "unauthenticated", "authenticationfailed"}
-	denied  = []string{"403", "permissiondenied", "authorizationfailed"}
-	plain   = strings.NewReplacer("_", "", " ", "")
+	unknown = regexp.MustCompile(`(?i)\b(31)?401\b|unauthenticated|authentication failed`)
+	denied  = regexp.MustCompile(`(?i)\b(31)?403\b|permission[_ ]?denied|authorization failed`)
 )
 
 // refused: no message gets in, and the client tells why. Who shows a certificate of somebody else does not get as far as that.
-func (e *entry) refused(ctx context.Context, s secrets, why []string) error {
+func (e *entry) refused(ctx context.Context, s secrets, why *regexp.Regexp) error {
 	for _, stream := range []bool{false, true} {
 		a := e.try(ctx, s, stream)
 		switch {
 		case a.Error == "":
 			return errors.New("it is let in")
 		case s[certificate] == wrongClient:
-		case !slices.ContainsFunc(why, func(name string) bool { return strings.Contains(plain.Replace(strings.ToLower(a.Error)), name) }):
+		case !why.MatchString(a.Error):
 			return fmt.Errorf("the error is %q", a.Error)
 		}
 	}

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"crypto"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -147,8 +146,7 @@ func newIssuer() (*issuer, error) {
 	if err != nil {
 		return nil, err
 	}
-	var public crypto.PublicKey = &key.PublicKey
-	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: public, KeyID: "one", Algorithm: string(jose.ES256), Use: "sig"}}}
+	set := jose.JSONWebKeySet{Keys: []jose.JSONWebKey{{Key: &key.PublicKey, KeyID: "one", Algorithm: string(jose.ES256), Use: "sig"}}}
 	mux := http.NewServeMux()
 	web := httptest.NewServer(mux)
 	says := func(v any) http.HandlerFunc {
