@@ -77,7 +77,7 @@ func newPeople(t *testing.T, d *auth.Demands, a *Agent, tenants []string) *peopl
 	p.member = person{id: "ann.member", principal: "ann", scopes: ofAgent}
 	p.bare = person{id: "ann.bare", principal: "ann"}
 	p.bound = person{id: "ann.bound", principal: "ann", scopes: all, tenant: tenants[len(tenants)-1]}
-	for _, name := range []string{"A2A_PUBLIC_URL", server.EnvTLSCert, server.EnvTLSKey, auth.EnvClientCA} {
+	for _, name := range []string{server.EnvURL, server.EnvAudit, server.EnvTLSCert, server.EnvTLSKey, auth.EnvClientCA} {
 		t.Setenv(name, "")
 	}
 	for _, s := range d.Schemes {
