@@ -153,7 +153,7 @@ var words = regexp.MustCompile(`pbkdf2-sha256|\$?(iterations|salt|hash)\$?|hexad
 // FuzzEnvironment: whatever stands in A2A_AUTH_…, what is no hash is refused without being repeated, and nobody comes in
 // by it.
 func FuzzEnvironment(f *testing.F) {
-	for _, s := range []string{"ci=" + auth.HashKey("x"), "a=b,c=d", "=", ",", "ada=pbkdf2-sha256$100000$c2FsdHNhbHQ$" + strings.Repeat("A", 43), "ada=pbkdf2-sha256$-1$$", "supersecret", "c3VwZXIgc2VjcmV0IGtleQ==", "bob=x,c3VwZXIgc2VjcmV0IGtleQ=="} {
+	for _, s := range []string{"ci=" + auth.HashKey("x"), "a=b,c=d", "=", ",", "ada=pbkdf2-sha256$100000$c2FsdHNhbHQ$" + strings.Repeat("A", 43), "ada=pbkdf2-sha256$-1$$", "supersecret", "c3VwZXIgc2VjcmV0IGtleQ==", "ci=" + auth.HashKey("x") + "?scope=a&tenant=b", "ci?tenant=%zz", "bob=x,c3VwZXIgc2VjcmV0IGtleQ=="} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
