@@ -11,8 +11,10 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -237,6 +239,30 @@ func TestBasic(t *testing.T) {
 		if _, err := newGuard(basicCard, auth.Verifiers{"b": auth.Passwords(auth.Password{User: "ada", Hash: bad})}, nil); err == nil {
 			t.Errorf("hash %q is taken", bad)
 		}
+	}
+}
+
+// TestAPasswordOfManyRequestsIsHashedOnce: those that wait for their turn find that it is known by then.
+func TestAPasswordOfManyRequestsIsHashedOnce(t *testing.T) {
+	sum, err := pbkdf2.Key(sha256.New, "secret", []byte("saltsalt"), 100_000, sha256.Size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b64 := base64.RawStdEncoding.EncodeToString
+	hash := "pbkdf2-sha256$100000$" + b64([]byte("saltsalt")) + "$" + b64(sum)
+	hashed := auth.CountHashes(t)
+	g := guard(t, basicCard, auth.Verifiers{"b": auth.Passwords(auth.Password{User: "ada", Hash: hash, Scopes: []string{"x"}})})
+	var all sync.WaitGroup
+	for range 32 {
+		all.Go(func() {
+			if got := whoIs(g, request("Authorization: Basic "+base64.StdEncoding.EncodeToString([]byte("ada:secret")))); got != "b|ada" {
+				t.Error(got)
+			}
+		})
+	}
+	all.Wait()
+	if most := max(1, runtime.GOMAXPROCS(0)/2); hashed() > most {
+		t.Errorf("the password was hashed %d times, %d at a time", hashed(), most)
 	}
 }
 

@@ -158,6 +158,9 @@ func (p *passwords) Verify(ctx context.Context, c Credential) (Caller, error) {
 	case <-ctx.Done():
 		return Caller{}, &Unavailable{After: time.Second, Err: context.Cause(ctx)}
 	}
+	if known && p.remembers(mark) { // another request with it came first
+		return u.Caller, nil
+	}
 	sum, err := hashPassword(c.Password, u.passwordHash)
 	if spare := p.nobody.iterations - u.iterations; spare > 0 { // nobody sees by the time who is known
 		_, _ = hashPassword(c.Password, passwordHash{iterations: spare, salt: u.salt})

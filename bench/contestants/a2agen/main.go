@@ -28,6 +28,7 @@ var (
 	file     = flag.String("store", "", "keep tasks in this `file`")
 	withGRPC = flag.Bool("grpc", false, "answer gRPC, too")
 	asks     = flag.String("auth", "", "demand credentials of a `kind`: key, basic, jwt or mtls")
+	observes = flag.String("observe", "", "have every call observed `by` audit, otel, or sdk")
 	secured  = flag.Bool("tls", false, "speak TLS")
 	keys     = flag.String("pass", "", "the `folder` with keys and certificates")
 )
@@ -51,7 +52,11 @@ func newAgent(addr, token string) (child.Served, error) {
 	if err != nil {
 		return child.Served{}, err
 	}
-	options = append(options, more...)
+	observed, err := watched(*observes)
+	if err != nil {
+		return child.Served{}, err
+	}
+	options = append(append(options, more...), observed...)
 	if *secured {
 		options = append(options, server.WithTLS(pass.Pair(*keys)))
 	}
