@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/a2agen/a2agen/bench/internal/load"
 	"github.com/a2agen/a2agen/bench/internal/pass"
@@ -131,7 +132,7 @@ func (g *guest) start(ctx context.Context, bin, dir string, office *pass.Office)
 	if err != nil {
 		return nil, err
 	}
-	t := &load.Target{Process: p, Name: g.dir, Dialect: dialect}
+	t := &load.Target{Process: p, Name: strings.NewReplacer(" ", "-", "/", "-", ",", "").Replace(g.title), Dialect: dialect}
 	if g.header != "" {
 		t.Dialect = dialect.Bearing(g.header, g.bears(office, p.Token))
 	}
