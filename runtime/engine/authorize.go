@@ -100,9 +100,12 @@ func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 		return fmt.Errorf("redeem: %w", err)
 	case len(b) > maxValue:
 		return fmt.Errorf("redeem: %w", ErrTooLarge)
-	case e.Draining():
-		return ErrBusy.With("the agent is shutting down")
 	}
+	errand := e.errand()
+	if err := e.admit(errand); err != nil {
+		return err
+	}
+	defer e.dismiss(errand)
 	hash := sha256.Sum256([]byte(handle))
 	key, ticket, err := e.store.Ticket(e.soon(), hash)
 	if err == nil {
@@ -111,7 +114,7 @@ func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		work := store.Call{Request: ticket.Request, Value: b}
-		err = decide(func() error { return e.redeemOnce(ctx, l, hash, work) })
+		err = decide(func() error { return errand.redeem(ctx, l, hash, work) })
 	}
 	switch {
 	case errors.Is(err, store.ErrTicket), errors.Is(err, store.ErrEnded), errors.Is(err, store.ErrNotFound):
@@ -122,8 +125,9 @@ func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 	return nil
 }
 
-// redeemOnce takes the call of a ticket on, if the task is as it stands now. The caller holds l.mu.
-func (e *Engine) redeemOnce(ctx context.Context, l *live, hash [sha256.Size]byte, work store.Call) error {
+// redeem takes the call of a ticket on, if the task is as it stands now. The caller holds l.mu.
+func (c *Call) redeem(ctx context.Context, l *live, hash [sha256.Size]byte, work store.Call) error {
+	e := c.e
 	snap, err := l.load(e, store.View{History: new(int)})
 	if err != nil {
 		return err
@@ -142,21 +146,11 @@ func (e *Engine) redeemOnce(ctx context.Context, l *live, hash [sha256.Size]byte
 		snap, err = l.commit(e, version, &u, &store.View{History: new(int)})
 		return err
 	})
-	if err == nil && snap.Run != nil {
+	switch {
+	case isUnheard(err):
+		c.hearOfUpdate(l.key, version, u)
+	case err == nil && snap.Run != nil:
 		e.begin(l, &snap)
 	}
 	return err
-}
-
-// begin runs a call that was taken on without a sender. The caller holds l.mu.
-func (e *Engine) begin(l *live, snap *store.Snapshot) {
-	l.unseat(ErrLost) // it went on here without the store's consent
-	c, err := e.revive(l.key, snap)
-	if err != nil {
-		go e.giveUp(l.key, snap, cannotGoOn)
-		return
-	}
-	l.run, l.ended, c.seen = c, false, true
-	c.begins(snap)
-	c.launch(false)
 }

@@ -361,7 +361,7 @@ func (c *Call) respond(m runtime.MessageData) error {
 	if err := c.check(m.Parts); err != nil {
 		return err
 	}
-	if c.live.version == 0 && c.private.ClientID { // 0.1 has no answers but tasks
+	if c.live.version == 0 && (c.private.ClientID || c.doubtful) { // 0.1 has no answers but tasks; or there may be one
 		if err := c.create(runtime.StateSubmitted); err != nil {
 			return err
 		}

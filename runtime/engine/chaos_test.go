@@ -295,7 +295,7 @@ func (c *chaos) trouble(over <-chan struct{}) {
 		place := c.draw(len(c.there))
 		i := c.there[place]
 		c.tally.kills++
-		switch c.draw(4) {
+		switch c.draw(5) {
 		case 0:
 			c.kill(c.add(place))
 		case 1:
@@ -307,6 +307,10 @@ func (c *chaos) trouble(over <-chan struct{}) {
 			c.stores[i].Plan(c.plan)
 		case 3:
 			c.stores[i].Plan(func(faultstore.Call) faultstore.Fault { return faultstore.Fault{Refuse: store.ErrUnavailable} })
+			c.sleep(2 * lease)
+			c.stores[i].Plan(c.plan)
+		case 4: // the store does what it is asked for, and says nothing
+			c.stores[i].Plan(func(faultstore.Call) faultstore.Fault { return faultstore.Fault{After: true} })
 			c.sleep(2 * lease)
 			c.stores[i].Plan(c.plan)
 		}

@@ -67,13 +67,12 @@ func (c *Call) create(first runtime.State) error {
 		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: c.stamp, Call: &c.work,
 		Push: c.configuration(), Repeat: c.repeat,
 	}
-	var snap store.Snapshot
-	err := c.retry(func() (err error) {
-		snap, err = c.e.store.Create(c.e.soon(), c.live.key, n, view)
-		return err
-	})
+	snap, err := c.make(n, view)
 	if err == nil {
-		c.kept(saved)
+		if !c.doubtful { // else the task may have been made when there was less to save
+			c.kept(saved)
+		}
+		c.doubtful = false
 		err = c.created(snap)
 	}
 	if err != nil {
@@ -81,6 +80,20 @@ func (c *Call) create(first runtime.State) error {
 		c.decided.fire()
 	}
 	return err
+}
+
+// make has the store take a new task. When that is not heard of, and there is nobody yet who could ask again, it is
+// asked in the background.
+func (c *Call) make(n store.New, view *store.View) (snap store.Snapshot, err error) {
+	err = c.retry(func() (err error) {
+		snap, err = c.e.store.Create(c.e.soon(), c.live.key, n, view)
+		c.doubtful = mayHaveDone(err) || c.doubtful && (err == nil || hiccup(err))
+		return err
+	})
+	if c.doubtful && err != nil && c.state == arriving && !c.private.Asked {
+		c.hearOfCreation(n)
+	}
+	return snap, err
 }
 
 // created takes note of the task that was made. It may be somebody else's by now, if that is known late.

@@ -117,7 +117,7 @@ func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *Ca
 	}
 	c, err := e.revive(l.key, snap)
 	if err != nil {
-		go e.giveUp(l.key, snap, cannotGoOn)
+		e.giveUp(l.key, snap, cannotGoOn)
 		return nil
 	}
 	c.promote(snap, state)

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"context"
 	"sync"
 	"time"
 
@@ -264,7 +263,7 @@ func (e *Engine) resume(run *store.Run) {
 	c, err := e.revive(run.Key, snap)
 	if err != nil {
 		e.log(snap.Private.Skill, run.Key.Task, run.Key.Owner.Principal).Error("an interrupted task cannot go on", "error", err)
-		go e.giveUp(run.Key, snap, cannotGoOn)
+		e.giveUp(run.Key, snap, cannotGoOn)
 		return
 	}
 	go func() {
@@ -309,10 +308,16 @@ func (c *Call) abort(err error) {
 	}
 }
 
-// giveUp ends a task of which no call can be made.
+// giveUp ends a task of which no call can be made, in the background.
 func (e *Engine) giveUp(key store.Key, snap *store.Snapshot, reason string) {
-	now, err := e.store.Get(e.soon(), key, store.View{History: new(int)})
-	if err == nil {
+	c, stamp := e.errand(), newStamp()
+	e.adopt(c)
+	defer e.dismiss(c)
+	c.insist(key, func(l *live) error {
+		now, err := l.load(e, store.View{History: new(int)})
+		if err != nil {
+			return err
+		}
 		info := now.Task.TaskInfo()
 		said := e.protocol.NewMessage(runtime.MessageData{
 			MessageInfo: runtime.MessageInfo{ID: e.ids.next(), ContextID: info.ContextID, TaskID: info.ID},
@@ -320,18 +325,11 @@ func (e *Engine) giveUp(key store.Key, snap *store.Snapshot, reason string) {
 		})
 		u := store.Update{
 			Event: e.protocol.NewStatus(info.ID, info.ContextID, runtime.StateFailed, said, e.now()),
-			Stamp: newStamp(), Epoch: snap.Epoch, Done: snap.Run.N,
+			Stamp: stamp, Epoch: snap.Epoch, Done: snap.Run.N,
 		}
-		l := e.use(key)
-		defer e.drop(l)
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		err = l.retry(e, context.Background(), func() error {
-			_, err := l.commit(e, 0, &u, nil)
-			return err
-		})
-	}
-	if err != nil {
-		e.log(snap.Private.Skill, key.Task, key.Owner.Principal).Error("task could not be ended", "error", err)
-	}
+		if _, err = l.commit(e, 0, &u, nil); err != nil && !hiccup(err) {
+			e.log(snap.Private.Skill, key.Task, key.Owner.Principal).Error("task could not be ended", "error", err)
+		}
+		return err
+	})
 }

@@ -15,7 +15,7 @@ import (
 // admits the call. If it leads to a handler, the call is launched, or queued behind the one that is at work on its
 // task; a call that ends launches the next. The call is in the store, too, from the first write of its task to the end:
 // what the store says comes up next is promoted, whoever has taken it on, and a call that another process or instance
-// has left is revived and taken up.
+// has left is revived and taken up. So is one that the store took on without saying so in time (unheard.go).
 //
 //	        launch            turn              returned, expire            leave
 //	arriving ─────► waiting ─────────► running ──────────────────► ending ─────────► over
@@ -108,7 +108,7 @@ func (c *Call) asked(target target) (left bool, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	c.private.Asked, c.input = true, target.input
-	if err := c.create(runtime.StateSubmitted); err != nil {
+	if err := c.create(runtime.StateSubmitted); err != nil && !c.doubtful {
 		return false, err
 	}
 	c.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing})
@@ -324,6 +324,7 @@ func (c *Call) leave() (next *Call) {
 	c.done.fire()
 	l := c.live
 	if l.version == 0 {
+		c.held.Store(c.doubtful && c.began) // it is not to be tried again as if nothing had happened
 		return nil
 	}
 	defer c.e.drop(l)

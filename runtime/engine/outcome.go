@@ -43,7 +43,7 @@ func (c *Call) giveUp(err error) {
 		if !c.ending.failed {
 			c.ending.status.ticket = o.ticket
 		}
-	case c.live.version == 0 && errors.As(err, &public):
+	case c.live.version == 0 && !c.doubtful && errors.As(err, &public):
 		c.err = public
 	case c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
 		c.err = err

@@ -373,6 +373,9 @@ func (c *Call) addMessage(
 		return err
 	})
 	if err != nil {
+		if work != nil && isUnheard(err) {
+			c.hearOfUpdate(c.live.key, version, u)
+		}
 		return snap, err
 	}
 	c.first, c.firstVersion, c.last, c.bytes = snap.Task, snap.Version, nil, snap.Bytes

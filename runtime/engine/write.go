@@ -96,17 +96,23 @@ func hiccup(err error) bool {
 	return (store.Unsure(err) || errors.Is(err, store.ErrNoSpace)) && !errors.Is(err, ErrCanceled)
 }
 
-// retry is Call.retry, for as long as ctx is there. The caller holds l.mu, which is free while it waits.
+// retry is Call.retry, for as long as ctx is there. It fails as unheard if it may have been done. The caller holds l.mu,
+// which is free while it waits.
 func (l *live) retry(e *Engine, ctx context.Context, do func() error) error {
 	err := do()
+	perhaps := mayHaveDone(err)
 	for wait := firstRetry; hiccup(err) && wait < retryFor; wait *= 2 {
 		l.mu.Unlock()
 		e.pause(wait, ctx.Done())
 		l.mu.Lock()
 		if ctx.Err() != nil {
-			return err
+			break
 		}
 		err = do()
+		perhaps = perhaps || mayHaveDone(err)
+	}
+	if perhaps && hiccup(err) {
+		return unheard{err}
 	}
 	return err
 }

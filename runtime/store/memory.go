@@ -117,10 +117,14 @@ type stamps [8]uint64
 
 func (s *stamps) set(version int64, stamp uint64) { s[version&7] = stamp }
 
-// stamped reports whether an update was made already, which expected a version (0: any).
+// stamped reports whether an update was made already, which expected a version (0: any). The one that brought up the
+// call at work is known for as long, however many there were since.
 func (r *row) stamped(stamp uint64, expect int64) bool {
 	if stamp == 0 {
 		return false
+	}
+	if stamp == r.work.began {
+		return true
 	}
 	for _, s := range r.stamps {
 		if s == stamp {
@@ -157,7 +161,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old := m.row(key); old != nil {
-		return old.again(n.Stamp, view)
+		return old.again(by, n.Stamp, view)
 	}
 	if err := m.repeats.find(key, n.Repeat, m.clock); err != nil {
 		return Snapshot{}, err
@@ -183,7 +187,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 }
 
 // again is what is returned for a task that is there already. The caller holds the lock of the index.
-func (r *row) again(stamp uint64, view *View) (Snapshot, error) {
+func (r *row) again(by *holder, stamp uint64, view *View) (Snapshot, error) {
 	m := r.store()
 	m.mu.Unlock() // that of the row goes first
 	defer m.mu.Lock()
@@ -193,7 +197,7 @@ func (r *row) again(stamp uint64, view *View) (Snapshot, error) {
 		return Snapshot{}, ErrExists
 	}
 	snap, err := r.snapshot(view)
-	snap.Run = r.work.begun(stamp)
+	snap.Run = r.work.begun(by, stamp)
 	return snap, err
 }
 
@@ -220,7 +224,7 @@ func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, e
 	defer r.mu.Unlock()
 	if !r.gone && r.stamped(u.Stamp, expect) {
 		snap, err := r.snapshot(view)
-		snap.Run = r.work.begun(u.Stamp)
+		snap.Run = r.work.begun(by, u.Stamp)
 		return snap, err
 	}
 	if err := r.allows(by, expect, &u); err != nil {

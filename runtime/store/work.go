@@ -22,9 +22,9 @@ func (w *work) number(c *Call) {
 	c.N, c.Attempt, c.Made = w.calls, 0, 0
 }
 
-// begun is the call at work if the update of that stamp brought it up.
-func (w *work) begun(stamp uint64) *Call {
-	if stamp == w.began {
+// begun is the call at work if the update of that stamp brought it up, for the instance that runs the task.
+func (w *work) begun(by *holder, stamp uint64) *Call {
+	if stamp == w.began && w.holder == by {
 		return w.at
 	}
 	return nil

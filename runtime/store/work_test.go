@@ -355,3 +355,28 @@ func TestOneOwnerDoesNotTakeAllPushConfigurations(t *testing.T) {
 		t.Errorf("in place of one that was deleted: %v", err)
 	}
 }
+
+// A stamp says what the instance is to begin only to the one that runs the task: not when its lease was over meanwhile,
+// and however many updates there were since.
+func TestAStampBeginsOnlyOwnWork(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := store.NewMemory(store.MemoryLimits{}).Instance(time.Minute)
+		key := store.Key{Task: "t"}
+		found(t, s, key, &store.Call{})
+		for i := range int64(20) {
+			if _, err := s.Apply(ctx, key, i+1, message("t", uint64(100+i)), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if snap := found(t, s, key, &store.Call{}); snap.Run == nil {
+			t.Error("it is not known any more after many updates")
+		}
+		time.Sleep(2 * time.Minute)
+		if _, err := s.Renew(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if snap := found(t, s, key, &store.Call{}); snap.Run != nil {
+			t.Error("it is to be begun by an instance that has lost it")
+		}
+	})
+}
