@@ -4,6 +4,7 @@ package faultstore
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"time"
 
@@ -127,6 +128,9 @@ func (s *Store) Claim(ctx context.Context, skills []string, max int) ([]store.Ru
 		runs, err := s.Store.Claim(ctx, skills, max)
 		s.mu.Lock()
 		defer s.mu.Unlock()
+		for _, run := range runs { // what it has taken anew is not what it had
+			s.taken = slices.DeleteFunc(s.taken, func(old store.Run) bool { return old.Key == run.Key })
+		}
 		s.taken = append(s.taken, runs...)
 		return s.taken, err
 	})

@@ -309,10 +309,8 @@ func (c *chaos) trouble(over <-chan struct{}) {
 			c.stores[i].Plan(func(faultstore.Call) faultstore.Fault { return faultstore.Fault{Refuse: store.ErrUnavailable} })
 			c.sleep(2 * lease)
 			c.stores[i].Plan(c.plan)
-		case 4: // the store takes what is said, and does not say so
-			c.stores[i].Plan(func(f faultstore.Call) faultstore.Fault {
-				return faultstore.Fault{After: f.Op == "create" || f.Op == "apply"}
-			})
+		case 4: // the store does what it is asked for, and says nothing
+			c.stores[i].Plan(func(faultstore.Call) faultstore.Fault { return faultstore.Fault{After: true} })
 			c.sleep(2 * lease)
 			c.stores[i].Plan(c.plan)
 		}

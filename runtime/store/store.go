@@ -324,7 +324,7 @@ type Store interface {
 	Watch(key Key, wake func()) (stop func())
 	// Claim takes over at most max tasks of the given skills that have work and nobody who does it. An attempt is
 	// counted unless the instance before gave the work back (Close). What a call took over that failed without an answer
-	// is returned by a later one of the same instance.
+	// is returned by a later one of the same instance, as it was taken over last.
 	Claim(ctx context.Context, skills []string, max int) ([]Run, error)
 	// Renew says that the instance is there. One that comes too late has lost what it ran.
 	Renew(ctx context.Context) (Lease, error)
