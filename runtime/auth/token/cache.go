@@ -23,6 +23,15 @@ type entry struct {
 	bound  string // to a certificate; "": to nothing
 }
 
+// digest is by what a token is remembered. A token of a common length is hashed where it takes no memory.
+func digest(token string) [sha256.Size]byte {
+	var short [2 << 10]byte
+	if n := copy(short[:], token); n == len(token) {
+		return sha256.Sum256(short[:n])
+	}
+	return sha256.Sum256([]byte(token))
+}
+
 // cache remembers good tokens by their hashes: what is in memory is of no use to who gets hold of it.
 type cache struct {
 	mu  sync.RWMutex
