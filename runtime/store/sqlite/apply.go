@@ -106,14 +106,15 @@ func (c *change) do(w *writer) (err error) {
 	c.advance()
 	c.hand(w.s.me)
 	c.next.settle(w.now)
+	w.touched[c.r.n] = struct{}{} // before room is made: the task itself must not go for it
 	if err := c.fit(w); err != nil {
+		delete(w.touched, c.r.n)
 		return err
 	}
 	if err := c.write(w, owner); err != nil {
 		return err
 	}
 	w.ledger.move(owner, &c.r.meta, &c.next)
-	w.touched[c.r.n] = struct{}{}
 	w.then(func() { c.publish(w.s) })
 	return nil
 }

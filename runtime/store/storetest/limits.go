@@ -85,6 +85,41 @@ func eviction(s *suite) {
 	}
 }
 
+// sized makes a task whose message has so many bytes.
+func (s *suite) sized(id string, bytes int) store.New {
+	n := s.task(id)
+	m := s.message("large", strings.Repeat("x", bytes))
+	m.Bind("context-of-"+id, id)
+	n.Task.AddMessage(m)
+	n.Size.Bytes += bytes
+	return n
+}
+
+// growing: a task that rests and grows makes room among the others, and never goes itself.
+func growing(s *suite) {
+	in := s.Open(s.T, store.MemoryLimits{OwnerBytes: 100_000})
+	for _, id := range []string{"grows", "next", "last"} {
+		s.create(in, s.sized(id, 25_000), key(id))
+		s.apply(in, key(id), 1, s.status(id, runtime.StateInputRequired, time.Second))
+		time.Sleep(time.Millisecond) // the store's own clock counts
+	}
+	u := s.status("grows", runtime.StateInputRequired, 2*time.Second)
+	u.Messages = []runtime.Message{s.message("more", strings.Repeat("y", 36_000))}
+	if snap := s.apply(in, key("grows"), 2, u); snap.Version != 3 {
+		s.Errorf("it grows to version %d", snap.Version)
+	}
+	if !s.has(in, "grows") || s.has(in, "next") || !s.has(in, "last") {
+		s.Errorf("there are: grows %t, next %t, last %t", s.has(in, "grows"), s.has(in, "next"), s.has(in, "last"))
+	}
+	if page := s.list(in, store.Owner{}, store.Query{Size: 10}); page.Total != 2 || len(page.Tasks) != 2 {
+		s.Errorf("listed are %d of %d", len(page.Tasks), page.Total)
+	}
+	s.create(in, s.sized("new", 3_000), key("new")) // there is room: what is counted is what is there
+	if !s.has(in, "grows") || !s.has(in, "last") {
+		s.Error("more is counted than there is")
+	}
+}
+
 // full: bytes are limited as tasks are, and what is at work can end.
 func full(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{Bytes: 400_000, TaskBytes: 300_000})
