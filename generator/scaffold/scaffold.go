@@ -8,7 +8,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"go/format"
 	"net/url"
 	"path"
 	"slices"
@@ -230,7 +229,7 @@ func (r *renderer) skill(s *skillView) {
 	r.add(s.Folders.Skills+"/"+s.File+"_test.go", "skill_test.go.tmpl", s)
 }
 
-// add renders one file. Go is formatted, so that what does not parse is an error here and never reaches a disk.
+// add renders one file.
 func (r *renderer) add(path, name string, data any) {
 	if r.err != nil {
 		return
@@ -247,7 +246,7 @@ func (r *renderer) add(path, name string, data any) {
 	}
 	text := b.Bytes()
 	if strings.HasSuffix(path, ".go") {
-		if text, err = format.Source(text); err != nil {
+		if text, err = goFile(text); err != nil {
 			r.err = fmt.Errorf("format %s: %w", path, err)
 			return
 		}

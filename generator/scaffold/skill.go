@@ -25,8 +25,7 @@ type skillView struct {
 	// Answer is the expression that the handler returns; InputCode the argument that the test calls it with.
 	Answer, InputCode string
 	// NoAnswer: no valid answer could be made up, so the handler returns an error. NoInput: likewise no valid question.
-	NoAnswer, NoInput                            bool
-	OutputTime, OutputWire, InputTime, InputWire bool
+	NoAnswer, NoInput bool
 
 	input sample
 	text  string // what a skill without an input schema is asked
@@ -42,10 +41,6 @@ func newSkillView(ps packages, s *ir.Skill) *skillView {
 	}
 	v.sampleInput(s)
 	v.sampleOutput(s)
-	v.InputTime, v.InputWire = uses(v.InputCode)
-	if !v.NoAnswer {
-		v.OutputTime, v.OutputWire = uses(v.Answer)
-	}
 	return v
 }
 
@@ -55,11 +50,6 @@ func quoted(id string) string {
 		id = string(rs[:80]) + "…"
 	}
 	return strconv.QuoteToASCII(id)
-}
-
-// uses reports which packages an expression needs.
-func uses(code string) (usesTime, usesWire bool) {
-	return strings.Contains(code, "time.Date("), strings.Contains(code, "wire.Value(")
 }
 
 // sampleInput chooses what the tests ask.

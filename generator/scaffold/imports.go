@@ -1,0 +1,53 @@
+package scaffold
+
+import (
+	"go/ast"
+	"go/format"
+	"go/parser"
+	"go/token"
+	"path"
+	"slices"
+	"strconv"
+)
+
+// goFile formats a rendered Go file and leaves out the imports that its code has no use for: a template lists all that it
+// may need. What does not parse is an error, and never reaches a disk.
+func goFile(src []byte) ([]byte, error) {
+	fset := token.NewFileSet()
+	f, err := parser.ParseFile(fset, "", src, parser.SkipObjectResolution)
+	if err != nil {
+		return nil, err
+	}
+	used := packagesUsed(f)
+	for _, i := range slices.Backward(f.Imports) {
+		if used[importedAs(i)] {
+			continue
+		}
+		start, end := fset.Position(i.Pos()).Offset, fset.Position(i.End()).Offset
+		src = slices.Concat(src[:start], src[end:])
+	}
+	return format.Source(src)
+}
+
+// packagesUsed are the names in front of a dot. No file of the scaffold has a variable with the name of a package.
+func packagesUsed(f *ast.File) map[string]bool {
+	used := map[string]bool{}
+	ast.Inspect(f, func(n ast.Node) bool {
+		if sel, ok := n.(*ast.SelectorExpr); ok {
+			if x, ok := sel.X.(*ast.Ident); ok {
+				used[x.Name] = true
+			}
+		}
+		return true
+	})
+	return used
+}
+
+// importedAs is the name that a file knows a package by.
+func importedAs(i *ast.ImportSpec) string {
+	if i.Name != nil {
+		return i.Name.Name
+	}
+	p, _ := strconv.Unquote(i.Path.Value) // it was parsed
+	return path.Base(p)
+}
