@@ -16,7 +16,7 @@ type account struct {
 	held      holding
 	rested    holding // of held, what may be evicted
 	ended     queue   // ended tasks, the longest ended first
-	parked    queue   // interrupted tasks, the longest waiting first
+	parked    queue   // interrupted tasks without work, the longest waiting first
 	place     int     // among the heaviest; -1: nothing may be evicted
 	pushes    int     // push notification configurations
 }
@@ -40,16 +40,19 @@ func (m *Memory) charge(r *row, more holding) {
 	m.weigh(a)
 }
 
-// rest queues a task that ended or waits for its client, for eviction.
+// rests reports whether a task has ended, or waits for its client with no work left.
+func (r *row) rests() bool { return r.state.Terminal() || r.state.Interrupted() && r.work.at == nil }
+
+// rest queues a task that rests for eviction. The caller holds both locks, or the row is new.
 func (m *Memory) rest(r *row) {
 	a := r.account
 	switch {
+	case !r.rests():
+		return
 	case r.state.Terminal():
 		r.resting = &a.ended
-	case r.state.Interrupted():
-		r.resting = &a.parked
 	default:
-		return
+		r.resting = &a.parked
 	}
 	r.resting.insertBefore(r, nil)
 	h := holding{1, r.charged}

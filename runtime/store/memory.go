@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -167,10 +168,10 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 		return Snapshot{}, err
 	}
 	r.account = m.account(key.Owner.Principal)
-	if !m.makeRoom(r.account, nil, holding{1, bytes}) || n.Push != nil && !m.takesPush(r.account) {
+	// The push first: room is made for what is taken alone.
+	if n.Push != nil && !m.takesPush(r.account) || !m.makeRoom(r.account, nil, holding{1, bytes}) {
 		return Snapshot{}, ErrFull
 	}
-	m.insert(key.Owner, r, bytes)
 	if n.Call != nil {
 		r.work.number(n.Call)
 		snap.Run = r.take(by, n.Call, n.Stamp)
@@ -178,6 +179,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 			by.runs[r] = struct{}{}
 		}
 	}
+	m.insert(key.Owner, r, bytes)
 	m.repeats.add(key, n.Repeat, n.Call, m.clock)
 	if n.Push != nil {
 		r.addPush(*n.Push)
@@ -234,13 +236,16 @@ func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, e
 		u.Size = SizeOf(u.Event, u.Messages)
 	}
 	info := u.Event.EventInfo()
+	if info.TaskID != r.id || info.Kind != runtime.EventStatus && info.Kind != runtime.EventArtifact {
+		return Snapshot{}, fmt.Errorf("%w: %w", ErrUnfit, runtime.Mismatch(r.task, u.Event))
+	}
 	private := r.next(&u, info.State)
 	grown, err := r.admit(&u, info, &private)
 	if err != nil {
 		return Snapshot{}, err
 	}
-	if err := r.task.Apply(u.Event); err != nil {
-		return Snapshot{}, err
+	if err := r.task.Apply(u.Event); err != nil { // it is incomplete
+		return Snapshot{}, fmt.Errorf("%w: %w", ErrUnfit, err)
 	}
 	for _, msg := range u.Messages {
 		r.task.AddMessage(msg)
@@ -250,7 +255,7 @@ func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, e
 	r.version++
 	r.stamps.set(r.version, u.Stamp)
 	run := r.hand(by, &u, info.State)
-	if info.Kind == runtime.EventStatus {
+	if info.Kind == runtime.EventStatus || r.rests() != (r.resting != nil) {
 		r.store().moved(r)
 	}
 	if u.Ticket != nil || len(r.tickets()) > 0 {

@@ -2,8 +2,9 @@ package store
 
 import "time"
 
-// maxRepeats is how many messages of one principal are known at most; of more, the oldest are forgotten.
-const maxRepeats = 10_000
+// MaxRepeats is how many messages of one principal a store knows at most by their [Repeat], and nine tenths of it at
+// least: of more, it forgets the oldest. A client may choose as many keys as it likes.
+const MaxRepeats = 10_000
 
 // repeats are the messages that may be sent again, by owner and key. The lock of the index guards them.
 type repeats struct {
@@ -40,7 +41,7 @@ func (rs *repeats) add(key Key, r *Repeat, c *Call, clock func() time.Time) {
 	now := clock()
 	rs.sweep(key.Owner.Principal, now)
 	known, order := Key{key.Owner, r.Key}, rs.order[key.Owner.Principal]
-	if len(order) == maxRepeats {
+	if len(order) == MaxRepeats {
 		delete(rs.known, order[0])
 		order = order[1:]
 	}

@@ -71,7 +71,7 @@ func (r *Repeated) Error() string { return "the message was sent before, for tas
 type Repeat struct {
 	Key    string        // unique by owner
 	Digest [32]byte      // of the request
-	For    time.Duration // how long it counts
+	For    time.Duration // how long it counts, among the last [MaxRepeats] of the principal
 }
 
 // Owner is whose tasks are meant: a tenant (A2A 1.0 §3.2, R306) and the authenticated principal in it.
@@ -116,7 +116,7 @@ type Call struct {
 }
 
 // Ticket lets somebody have a call taken on who is not the task's owner: whoever knows what its hash was made of. It is
-// good once, for a while, and as long as the task goes on.
+// good once, for a while, and as long as the task goes on. Of two with one hash the later one counts.
 type Ticket struct {
 	Hash    [32]byte
 	For     time.Duration        // how long it is good

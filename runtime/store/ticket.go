@@ -49,12 +49,12 @@ func (r *row) punch(u *Update, state runtime.State) {
 		m.tickets = map[[32]byte]*ticket{}
 	}
 	added := &ticket{*u.Ticket, r, m.clock().Add(u.Ticket.For)}
-	m.tickets[added.Hash] = added
+	m.tickets[added.Hash] = added // the later one has it
 	has := r.also()
 	has.tickets = append(has.tickets, added)
 	slices.SortStableFunc(has.tickets, func(a, b *ticket) int { return a.until.Compare(b.until) })
 	if len(has.tickets) > MaxTickets {
-		delete(m.tickets, has.tickets[0].Hash)
+		m.forgetTicket(has.tickets[0])
 		has.tickets = slices.Delete(has.tickets, 0, 1)
 	}
 }
@@ -62,9 +62,16 @@ func (r *row) punch(u *Update, state runtime.State) {
 // tear makes all tickets of the task worthless. The caller holds the lock of the index.
 func (r *row) tear() {
 	for _, t := range r.tickets() {
-		delete(r.store().tickets, t.Hash)
+		r.store().forgetTicket(t)
 	}
 	if r.beside != nil {
 		r.beside.tickets = nil
+	}
+}
+
+// forgetTicket makes one worthless, unless a later one has its hash. The caller holds the lock of the index.
+func (m *Memory) forgetTicket(t *ticket) {
+	if m.tickets[t.Hash] == t {
+		delete(m.tickets, t.Hash)
 	}
 }

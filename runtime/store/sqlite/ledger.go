@@ -29,6 +29,7 @@ type account struct {
 	held, rested holding
 	pushes       int64 // push configurations
 	named        bool  // it is a principal's, not that of callers without one
+	repeats      int64 // messages that may be sent again, at most; 0: not counted yet
 }
 
 // owner counts the tasks of a principal in a tenant by state.
@@ -59,7 +60,8 @@ func (a *account) weight() int64 { return a.held.bytes + a.held.tasks*emptyTask 
 const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes, pushes, principal<>'' FROM account "
 
 func (a *account) scan(v []value) error {
-	*a = account{num(v[0]), holding{num(v[1]), num(v[2])}, holding{num(v[3]), num(v[4])}, num(v[5]), num(v[6]) != 0}
+	*a = account{n: num(v[0]), held: holding{num(v[1]), num(v[2])}, rested: holding{num(v[3]), num(v[4])},
+		pushes: num(v[5]), named: num(v[6]) != 0}
 	return nil
 }
 

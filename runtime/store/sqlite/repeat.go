@@ -31,7 +31,32 @@ func (w *writer) addRepeat(o *owner, task string, r *store.Repeat, c *store.Call
 	if c != nil {
 		call = c.N
 	}
+	if err := w.roomForRepeat(o.account); err != nil {
+		return err
+	}
 	_, err := w.exec("INSERT OR REPLACE INTO repeat(owner, key, task, call, digest, until) VALUES(?,?,?,?,?,?)",
 		o.n, r.Key, task, call, r.Digest[:], w.now.Add(r.For).UnixNano())
 	return err
+}
+
+const repeatsOf = "FROM repeat WHERE owner IN (SELECT n FROM owner WHERE account=?)"
+
+// roomForRepeat forgets the oldest messages of an account that has too many: a tenth of them at a time, since to find
+// them takes as long as there are any.
+func (w *writer) roomForRepeat(a *account) (err error) {
+	if a.repeats == 0 || a.repeats >= store.MaxRepeats { // it is not known, or more than there are by now
+		if a.repeats, _, err = w.one("SELECT count(*) "+repeatsOf, a.n); err != nil {
+			return err
+		}
+	}
+	if a.repeats >= store.MaxRepeats {
+		const tenth = store.MaxRepeats / 10
+		if _, err := w.exec("DELETE FROM repeat WHERE (owner, key) IN (SELECT owner, key "+repeatsOf+" ORDER BY until LIMIT ?)",
+			a.n, tenth); err != nil {
+			return err
+		}
+		a.repeats -= tenth
+	}
+	a.repeats++
+	return nil
 }

@@ -49,7 +49,7 @@ func (c *change) punch(w *writer) error {
 	}
 	m.tickets = true
 	until := w.now.Add(u.Ticket.For).UnixNano()
-	_, err := w.exec("INSERT INTO ticket(hash, task, until, wire, request) VALUES(?,?,?,?,?)", u.Ticket.Hash[:], n, until,
+	_, err := w.exec("INSERT OR REPLACE INTO ticket(hash, task, until, wire, request) VALUES(?,?,?,?,?)", u.Ticket.Hash[:], n, until,
 		w.s.codec.wire, c.ticket)
 	if err != nil {
 		return err

@@ -120,6 +120,45 @@ func growing(s *suite) {
 	}
 }
 
+// roomForNothing: what is refused has evicted nothing.
+func roomForNothing(s *suite) {
+	in := s.Open(s.T, store.MemoryLimits{Tasks: 2, Pushes: 1})
+	s.create(in, s.task("ended"), key("ended"))
+	s.end(in, "ended", time.Second)
+	s.create(in, s.working("works"), key("works"))
+	s.set(in, key("works"), config("p"))
+	n := s.task("new")
+	p := config("p")
+	n.Push = &p
+	_, err := in.Create(ctx, key("new"), n, nil)
+	s.refused("a configuration too many", err, store.ErrFull)
+	if !s.has(in, "ended") {
+		s.Error("a task went for one that was refused for its configuration")
+	}
+
+	in = s.Open(s.T, store.MemoryLimits{Bytes: 100_000, TaskBytes: 90_000})
+	s.create(in, s.sized("ended", 20_000), key("ended"))
+	s.end(in, "ended", time.Second)
+	asks := s.sized("asks", 40_000)
+	asks.Call = s.call("asks")
+	epoch := s.create(in, asks, key("asks")).Epoch
+	u := s.status("asks", runtime.StateInputRequired, time.Second) // its call is still open
+	u.Epoch = epoch
+	s.apply(in, key("asks"), 0, u)
+	_, err = in.Create(ctx, key("new"), s.sized("new", 60_000), nil)
+	s.refused("more than can go", err, store.ErrFull)
+	if !s.has(in, "ended") || !s.has(in, "asks") {
+		s.Errorf("for one that was refused went: ended %t, asks %t", !s.has(in, "ended"), !s.has(in, "asks"))
+	}
+	u = s.chunk("asks", "a", "the end of its call")
+	u.Epoch, u.Done = epoch, 1
+	s.apply(in, key("asks"), 0, u) // now it waits for its client alone
+	s.create(in, s.sized("new", 60_000), key("new"))
+	if s.has(in, "asks") {
+		s.Error("a task that rests did not make room")
+	}
+}
+
 // full: bytes are limited as tasks are, and what is at work can end.
 func full(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{Bytes: 400_000, TaskBytes: 300_000})

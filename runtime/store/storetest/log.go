@@ -125,8 +125,12 @@ func ended(s *suite) {
 func unfit(s *suite) {
 	in, k := s.open(), key("t")
 	s.create(in, s.task("t"), k)
-	if _, err := in.Apply(ctx, k, 1, s.chunk("other", "a", "x"), nil); err == nil {
-		s.Error("an event of another task was taken")
+	for _, u := range []store.Update{
+		s.chunk("other", "a", "x"), s.status("other", runtime.StateWorking, time.Second), {Event: s.task("t").Task},
+	} {
+		if _, err := in.Apply(ctx, k, 1, u, nil); !errors.Is(err, store.ErrUnfit) || store.Unsure(err) {
+			s.Errorf("a %T of another: %v", u.Event.Generated(), err)
+		}
 	}
 	if snap := s.get(in, k); snap.Version != 1 {
 		s.Errorf("it made version %d", snap.Version)

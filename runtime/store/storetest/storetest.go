@@ -49,9 +49,9 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"Private", private}, {"Content", content}, {"Views", views}, {"At", at},
 		{"Pages", pages}, {"PagesUnderWrites", pagesUnderWrites}, {"Filters", filters}, {"Cursors", cursors},
 		{"PageBytes", pageBytes}, {"Owners", owners},
-		{"TaskBytes", taskBytes}, {"Eviction", eviction}, {"Growing", growing}, {"KeptToBeSent", keptToBeSent}, {"Full", full}, {"OwnerShare", ownerShare}, {"Trim", trim},
+		{"TaskBytes", taskBytes}, {"Eviction", eviction}, {"Growing", growing}, {"RoomForNothing", roomForNothing}, {"KeptToBeSent", keptToBeSent}, {"Full", full}, {"OwnerShare", ownerShare}, {"Trim", trim},
 		{"Retention", retention}, {"Pushes", pushes}, {"Deliveries", deliveries}, {"FailedDeliveries", failedDeliveries},
-		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"Tickets", tickets}, {"TicketsAreFew", ticketsAreFew}, {"TicketsAreFast", ticketsAreFast}, {"Contexts", contexts}, {"Closed", closed},
+		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"RepeatsAreBounded", repeatsAreBounded}, {"Tickets", tickets}, {"TicketsAreFew", ticketsAreFew}, {"OneTicket", oneTicket}, {"TicketsAreFast", ticketsAreFast}, {"Contexts", contexts}, {"Closed", closed},
 		{"ManyTasks", manyTasks}, {"Crashes", crashes},
 	} {
 		t.Run(test.name, func(t *testing.T) {

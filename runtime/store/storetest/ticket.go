@@ -142,6 +142,38 @@ func ticketsAreFew(s *suite) {
 	s.refused("the ticket of an ended task", err, store.ErrEnded)
 }
 
+// oneTicket: of two with one hash the later one counts, and what happens to the task of the first does not matter to it.
+func oneTicket(s *suite) {
+	in := s.open()
+	s.park(in, key("t"), s.ticket("w"))
+	s.park(in, key("u"), s.ticket("w"))
+	of := func() string {
+		k, _, err := in.Ticket(ctx, sha256.Sum256([]byte("w")))
+		if err != nil {
+			s.Errorf("the ticket: %v", err)
+		}
+		return k.Task
+	}
+	if got := of(); got != "u" {
+		s.Errorf("it is one of %s", got)
+	}
+	at := s.head(in, key("t")).Version
+	_, err := in.Apply(ctx, key("t"), at, s.redeem("t", "w"), nil)
+	s.refused("the ticket of another task", err, store.ErrTicket)
+	s.apply(in, key("t"), at, s.status("t", runtime.StateCanceled, 2*time.Second))
+	if got := of(); got != "u" {
+		s.Errorf("when the other task has ended, it is one of %q", got)
+	}
+	at = s.head(in, key("u")).Version
+	again := s.status("u", runtime.StateAuthRequired, time.Second)
+	again.Ticket = s.ticket("w")
+	s.apply(in, key("u"), at, again)
+	s.apply(in, key("u"), at+1, s.redeem("u", "w"))
+	if s.good(in, "w") {
+		s.Error("a used ticket is good")
+	}
+}
+
 // ticketsAreFast: of those who use one at the same time, one does.
 func ticketsAreFast(s *suite) {
 	in, k := s.open(), key("t")

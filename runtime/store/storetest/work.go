@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -407,6 +408,47 @@ func repeats(s *suite) {
 		u.Stamp = s.stamped()
 		_, err := in.Apply(ctx, key("t"), 2, u, nil)
 		told(err, "t", 1, true)
+	}
+}
+
+// repeatsAreBounded: a client may choose as many keys as it likes, in as many tenants; the store knows the last ones.
+func repeatsAreBounded(s *suite) {
+	in := s.Open(s.T, store.MemoryLimits{Tasks: 100_000})
+	send := func(principal string, i int, task string) error {
+		k := store.Key{Owner: store.Owner{Tenant: fmt.Sprint(i % 3), Principal: principal}, Task: task}
+		n := s.task(task)
+		n.Repeat = &store.Repeat{Key: name(i), For: time.Hour}
+		_, err := in.Create(ctx, k, n, nil)
+		return err
+	}
+	first := func(principal string, i int) {
+		if err := send(principal, i, name(i)); err != nil {
+			s.Errorf("message %d: %v", i, err)
+		}
+	}
+	first("p", 0)
+	first("q", 0)
+	time.Sleep(time.Millisecond) // the store's own clock counts
+	var all sync.WaitGroup
+	for from := range 16 {
+		all.Go(func() {
+			for i := 1 + from; i < store.MaxRepeats; i += 16 {
+				first("p", i)
+			}
+		})
+	}
+	all.Wait()
+	time.Sleep(time.Millisecond)
+	first("p", store.MaxRepeats)
+	var r *store.Repeated
+	if err := send("p", store.MaxRepeats, "again"); !errors.As(err, &r) {
+		s.Errorf("the last one again: %v", err)
+	}
+	if err := send("q", 0, "again"); !errors.As(err, &r) {
+		s.Errorf("another principal's again: %v", err)
+	}
+	if err := send("p", 0, "again"); err != nil {
+		s.Errorf("the first one again: %v", err)
 	}
 }
 
