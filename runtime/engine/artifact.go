@@ -34,7 +34,7 @@ func (c *Call) Stream(name string) *ArtifactWriter {
 // StreamArtifact is Stream with all that an artifact can have, as [Call.Emit] takes it, but without parts: they are
 // what is written.
 func (c *Call) StreamArtifact(a runtime.ArtifactData) *ArtifactWriter {
-	w := &ArtifactWriter{c: c, data: a, err: checkMetadata(a.Metadata, nil)}
+	w := &ArtifactWriter{c: c, data: a, err: c.e.checkMetadata(a.Metadata)}
 	if len(a.Parts) > 0 {
 		w.err = fmt.Errorf("artifact %q is to be written, but has parts already", a.Name)
 	}

@@ -16,7 +16,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Call is one call of a handler: the message being handled and the task it belongs to. The task comes into being with
@@ -304,7 +303,7 @@ func (p *onePart) giveBack() {
 // Report is Progress with a whole message: parts of any kind, metadata, extensions, references to other tasks. Its id
 // is made when it is empty; the context, the task and the role are the server's to say.
 func (c *Call) Report(m runtime.MessageData) error {
-	if err := checkMessage(&m); err != nil {
+	if err := c.e.checkMessage(&m); err != nil {
 		return err
 	}
 	c.live.mu.Lock()
@@ -329,7 +328,7 @@ func (c *Call) Artifact(name string, parts ...runtime.Part) error {
 // the first piece of an artifact says its name, description, metadata and extensions. LastChunk says that nothing
 // follows.
 func (c *Call) Emit(a runtime.ArtifactData) error {
-	if err := checkMetadata(a.Metadata, a.Parts); err != nil {
+	if err := c.e.checkMetadata(a.Metadata); err != nil {
 		return err
 	}
 	return c.emit(a)
@@ -343,7 +342,7 @@ func (c *Call) Reply(parts ...runtime.Part) error {
 
 // Answer is Reply with a whole message, as [Call.Report] takes it.
 func (c *Call) Answer(m runtime.MessageData) error {
-	if err := checkMessage(&m); err != nil {
+	if err := c.e.checkMessage(&m); err != nil {
 		return err
 	}
 	return c.respond(m)
@@ -415,10 +414,11 @@ func (c *Call) End(state runtime.State, m runtime.MessageData) error {
 	if !state.Terminal() && !state.Interrupted() || state == runtime.StateCanceled {
 		return fmt.Errorf("a handler cannot end its call as %s", state)
 	}
-	if len(m.Parts) > 0 {
-		if err := checkMessage(&m); err != nil {
-			return err
-		}
+	if err := c.e.checkParts(m.Parts); err != nil {
+		return err
+	}
+	if err := c.e.checkMetadata(m.Metadata); err != nil && len(m.Parts) > 0 {
+		return err
 	}
 	if state != runtime.StateCompleted {
 		return &verdict{state: state, said: m}
@@ -497,39 +497,6 @@ func appendParts(parts []runtime.Part, data []any) []runtime.Part {
 		parts = append(parts, p)
 	}
 	return parts
-}
-
-// checkMessage refuses a message that cannot be sent, as far as that does not depend on the task.
-func checkMessage(m *runtime.MessageData) error {
-	if len(m.Parts) == 0 {
-		return errEmpty
-	}
-	return checkMetadata(m.Metadata, m.Parts)
-}
-
-// checkMetadata refuses parts that are none, and metadata that are no JSON object: they could be stored, but never
-// sent.
-func checkMetadata(metadata wire.Object, parts []runtime.Part) error {
-	if err := objectOrNone(metadata); err != nil {
-		return fmt.Errorf("metadata: %w", err)
-	}
-	for i := range parts {
-		if parts[i].Kind == runtime.PartUnknown {
-			return fmt.Errorf("part %d cannot be sent: %s", i, parts[i].Text)
-		}
-		if err := objectOrNone(parts[i].Metadata); err != nil {
-			return fmt.Errorf("metadata of part %d: %w", i, err)
-		}
-	}
-	return nil
-}
-
-func objectOrNone(o wire.Object) error {
-	if len(o) == 0 {
-		return nil
-	}
-	_, err := wire.AppendStruct(nil, o)
-	return err
 }
 
 // textOf joins the text parts with line breaks.

@@ -136,10 +136,24 @@ func (c *courier) post(p *parcel, s *stretch) error {
 		Config: p.Push.Config, Version: v.Name, TaskID: p.Key.Task, ID: notificationID(p, s), Sequence: s.sequence(),
 	}
 	var err error
-	if n.Body, err = c.e.protocol.AppendPush(nil, v.Version, c.e.pushed(s.task), c.event(s)); err != nil {
+	if n.Body, err = c.body(p, v, s); err != nil {
 		return &runtime.PushFailure{Reason: err.Error(), Answered: true}
 	}
 	return c.push(p, n)
+}
+
+// body writes a notification. Content that cannot be written is left out: repeating it would hold back all that follows.
+func (c *courier) body(p *parcel, v *Version, s *stretch) ([]byte, error) {
+	task, event := c.e.pushed(s.task), c.event(s)
+	b, err := c.e.protocol.AppendPush(nil, v.Version, task, event)
+	if err == nil {
+		return b, nil
+	}
+	c.log(p).Warn("what a task holds cannot be written in a push notification", "error", err)
+	if task != nil {
+		task = c.e.bareTask(task)
+	}
+	return c.e.protocol.AppendPush(nil, v.Version, task, c.e.bareEvent(event))
 }
 
 // pushed is a task as the hooks want it answered.

@@ -3,7 +3,6 @@ package engine
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -133,11 +132,8 @@ func (c *Call) status(state runtime.State, said runtime.MessageData, view *store
 	return c.commit(c.newStatus(state, said), view)
 }
 
-// artifact commits an artifact update.
+// artifact commits an artifact update, whose parts have been checked.
 func (c *Call) artifact(data runtime.ArtifactData) error {
-	if err := c.check(data.Parts); err != nil {
-		return err
-	}
 	return c.commit(c.newArtifact(&data), nil)
 }
 
@@ -235,13 +231,10 @@ func (c *Call) check(parts []runtime.Part) error {
 	size := 0
 	for i := range parts {
 		p := &parts[i]
-		if p.Kind == runtime.PartUnknown {
-			return fmt.Errorf("part %d cannot be sent: %s", i, p.Text)
-		}
 		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
 	}
 	if size > c.e.limits.Event {
 		return ErrTooLarge
 	}
-	return nil
+	return c.e.checkParts(parts)
 }

@@ -37,6 +37,7 @@ type Engine struct {
 	observers  observe.Group
 	protocol   *runtime.Protocol
 	operations map[string]Operation // those that the runtime does not know
+	nesting    int                  // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
 
 	ids     ids
 	beat    ticker
@@ -76,7 +77,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 		terms:     newTerms(cfg, o),
 		admission: newAdmission(),
 		registry:  registry{live: map[store.Key]*live{}},
-		protocol:  cfg.Protocol, operations: cfg.Operations,
+		protocol:  cfg.Protocol, operations: cfg.Operations, nesting: nestingOf(cfg.Protocol.Versions),
 	}
 	e.observers = observe.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
 	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)

@@ -107,7 +107,7 @@ func (st *Stream) encode(key openingKey, task runtime.Task) (*opening, error) {
 	}
 	made := &opening{key: key, users: 1}
 	for _, e := range events {
-		b, err := st.r.Coding.Append(nil, e)
+		b, err := st.r.appendEvent(nil, e)
 		if err != nil {
 			return nil, err
 		}

@@ -29,6 +29,7 @@ type Request struct {
 	e      *Engine
 	room   int64  // bytes of the answer that are taken from the budget
 	tenant string // for which the caller acts, when that is known
+	listed *listed
 }
 
 // ActsFor is the tenant for which the caller acts, in a Permit.
@@ -380,7 +381,8 @@ func (r *Request) list(p *runtime.ListRequest) (any, error) {
 	for i, task := range page.Tasks {
 		page.Tasks[i] = r.answered(task)
 	}
-	return r.e.protocol.NewTaskPage(page.Tasks, page.Next, size, page.Total), nil
+	r.listed = &listed{tasks: page.Tasks, next: page.Next, size: size, total: page.Total}
+	return r.listed.page(r.e.protocol), nil
 }
 
 // refused are the skills that the caller may not use.

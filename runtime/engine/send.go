@@ -30,6 +30,7 @@ type sending struct {
 	permit Permit
 	sees   *catalog
 	caller *runtime.Caller
+	parts  []runtime.Part // of the message
 }
 
 // send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer;
@@ -39,6 +40,10 @@ func (e *Engine) send(
 ) (c *Call, answer runtime.Message, err error) {
 	info, err := e.checkSend(req)
 	if err != nil {
+		return nil, nil, err
+	}
+	how.parts = req.Message.Contents()
+	if err := e.checkContent(req, info.Metadata, how.parts); err != nil {
 		return nil, nil, err
 	}
 	c, answer, err = e.take(ctx, owner, req, info, how)
@@ -52,7 +57,7 @@ func (e *Engine) take(
 	ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending,
 ) (c *Call, answer runtime.Message, err error) {
 	from := sender{
-		req: req, parts: req.Message.Contents(), owner: owner, base: values{ctx, req.Source, how.caller},
+		req: req, parts: how.parts, owner: owner, base: values{ctx, req.Source, how.caller},
 		push: how.push, repeat: how.repeat, permit: how.permit, sees: how.sees,
 	}
 	c = &Call{e: e, sender: from}

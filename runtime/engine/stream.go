@@ -259,9 +259,9 @@ func (st *Stream) Append(dst []byte, i int) ([]byte, error) {
 	encoded := rec.Encoded(coding.Index)
 	if encoded == nil {
 		if st.live.attached.Load() <= 1 {
-			return coding.Append(dst, shown)
+			return st.r.appendOrBare(dst, shown)
 		}
-		encode := func(dst []byte, _ runtime.Event) ([]byte, error) { return coding.Append(dst, shown) }
+		encode := func(dst []byte, _ runtime.Event) ([]byte, error) { return st.r.appendOrBare(dst, shown) }
 		encoded, err = rec.Encode(coding.Index, encode)
 		if err != nil {
 			return dst, err
@@ -306,7 +306,7 @@ func (st *Stream) Opening(write func(seq int64, event []byte) error) error {
 
 // pass encodes an event for this stream alone.
 func (st *Stream) pass(e runtime.Event, version int64, write func(int64, []byte) error) (err error) {
-	encode := func(dst []byte) ([]byte, error) { return st.r.Coding.Append(dst, e) }
+	encode := func(dst []byte) ([]byte, error) { return st.r.appendEvent(dst, e) }
 	if failed := st.r.Pass(encode, func(b []byte) { err = write(version, b) }); failed != nil {
 		return failed
 	}

@@ -13,13 +13,13 @@ import (
 // "cards: {requirements: list}" in a2agen.yaml.
 func WithRequirementLists() Option { return func(o *options) { o.requirementLists = true } }
 
-// appendResult appends the result of an operation as JSON.
-func (s *Server) appendResult(dst []byte, op *runtime.Operation, result any) ([]byte, error) {
+// appendResult appends the result of the operation as JSON.
+func (x *exchange) appendResult(dst []byte, result any) ([]byte, error) {
 	if _, card := result.(runtime.Card); !card {
-		return op.Append(dst, result)
+		return x.AppendResult(dst, result)
 	}
-	card, err := op.Append(nil, result)
-	return append(dst, s.shown(card)...), err
+	card, err := x.AppendResult(nil, result)
+	return append(dst, x.s.shown(card)...), err
 }
 
 // shown is a card as this server shows it.

@@ -103,7 +103,7 @@ func (x *exchange) unlessParse(err *runtime.Error) *runtime.Error {
 func (x *exchange) reply(f binding, result any) {
 	result = x.Located(result, func() *http.Request { return x.r })
 	err := x.Pass(func(b []byte) ([]byte, error) {
-		b, err := x.s.appendResult(f.beginFrame(b), x.Op, result)
+		b, err := x.appendResult(f.beginFrame(b), result)
 		return f.endFrame(b), err
 	}, func(b []byte) { x.write(http.StatusOK, b) })
 	if err != nil {

@@ -154,7 +154,7 @@ func (c *call) activate() error {
 // reply answers with a result.
 func (c *call) reply(result any) error {
 	result = c.Located(result, c.request)
-	return c.send("result", func(b []byte) ([]byte, error) { return c.Op.Append(b, result) })
+	return c.send("result", func(b []byte) ([]byte, error) { return c.AppendResult(b, result) })
 }
 
 // single answers with a stream of one event.

@@ -1,0 +1,105 @@
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// What may be said: only what every version and every binding can say (decision 038). What a client sends is refused
+// where it comes in, and what a handler emits where that is emitted, so that no reader of a task fails on it later.
+
+// nestingOf is how deep data may be in an agent of these versions: where protobuf is spoken, as deep as its readers go.
+// 0 is no limit beside that of the JSON reader.
+func nestingOf(versions []*runtime.Version) int {
+	overGRPC := func(v *runtime.Version) bool { return v.Over(runtime.BindingGRPC) != nil }
+	if slices.ContainsFunc(versions, overGRPC) {
+		return wire.MaxNesting
+	}
+	return 0
+}
+
+// checkContent refuses a message that could not be said in every binding, or read by most clients. Its JSON is valid,
+// because a codec has read it.
+func (e *Engine) checkContent(req *runtime.SendRequest, metadata wire.Object, parts []runtime.Part) error {
+	for i := range parts {
+		if err := e.checkPart(&parts[i]); err != nil {
+			return invalidParams("", "message.parts["+strconv.Itoa(i)+"]", err)
+		}
+	}
+	if err := wire.Portable(metadata, e.nesting); err != nil {
+		return invalidParams("", "message.metadata", err)
+	}
+	if err := wire.Portable(req.Metadata, e.nesting); err != nil {
+		return invalidParams("", "metadata", err)
+	}
+	return nil
+}
+
+// errNoContent refuses a part of a kind that this side does not know.
+var errNoContent = &wire.Error{Reason: "has no content that is known here: a text, a file's bytes, a URL or data"}
+
+func (e *Engine) checkPart(p *runtime.Part) error {
+	if p.Kind == runtime.PartUnknown {
+		return errNoContent
+	}
+	if err := wire.Portable(p.Data, e.nesting); err != nil {
+		return wire.In(err, "data")
+	}
+	if err := wire.Portable(p.Metadata, e.nesting); err != nil {
+		return wire.In(err, "metadata")
+	}
+	return nil
+}
+
+// checkParts refuses parts of a handler that could be stored, but not said in every binding.
+func (e *Engine) checkParts(parts []runtime.Part) error {
+	for i := range parts {
+		p := &parts[i]
+		if p.Kind == runtime.PartUnknown {
+			return fmt.Errorf("part %d cannot be sent: %s", i, p.Text)
+		}
+		if p.Kind == runtime.PartData {
+			if err := e.sayable(p.Data); err != nil {
+				return fmt.Errorf("part %d cannot be sent: data: %w", i, err)
+			}
+		}
+		if err := e.checkMetadata(p.Metadata); err != nil {
+			return fmt.Errorf("part %d cannot be sent: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// checkMessage refuses a message of a handler that cannot be sent, but for its parts.
+func (e *Engine) checkMessage(m *runtime.MessageData) error {
+	if len(m.Parts) == 0 {
+		return errEmpty
+	}
+	return e.checkMetadata(m.Metadata)
+}
+
+// checkMetadata is checkParts for metadata, which have to be a JSON object.
+func (e *Engine) checkMetadata(o wire.Object) error {
+	if err := e.sayable(o); err != nil {
+		return fmt.Errorf("metadata: %w", err)
+	}
+	if kind := wire.Value(o).Kind(); kind != wire.KindNone && kind != wire.KindObject {
+		return fmt.Errorf("metadata: not an object")
+	}
+	return nil
+}
+
+// sayable reports why raw JSON of a handler cannot be sent. None is null, or no metadata.
+func (e *Engine) sayable(raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := wire.Valid(raw); err != nil {
+		return err
+	}
+	return wire.Portable(raw, e.nesting)
+}
