@@ -36,6 +36,9 @@ func TestDefinitionsTakeLinearTime(t *testing.T) {
 		{"rpcs", "a2a.proto", 300, func(n int) string {
 			return "syntax = \"proto3\";\npackage a;\nmessage M {}\nservice S {\n" + many(n, "rpc R#(M) returns (M);\n") + "}\n"
 		}},
+		{"edition 2024", "a2a.proto", 300, func(n int) string {
+			return "edition = \"2024\";\npackage a;\n" + many(n, "export message M# { string a = 1 [features.enforce_naming_style = STYLE2024]; local enum E { Z = 0; } }\n")
+		}},
 		{"comments", "a2a.proto", 3000, func(n int) string { return "syntax = \"proto3\";\npackage a;\n" + many(n, "// c\n") + "message M {}\n" }},
 		{"definitions", "a2a.json", 300, func(n int) string {
 			return `{"definitions":{` + list(n, `"M#":{"type":"object","properties":{"a":{"$ref":"\u0023/definitions/M#"}}}`) + `}}`

@@ -140,7 +140,7 @@ func (s *sources) FindFileByPath(name string) (protocompile.SearchResult, error)
 	if err := s.add(name, content); err != nil {
 		return protocompile.SearchResult{}, err
 	}
-	return protocompile.SearchResult{Source: bytes.NewReader(content)}, nil
+	return s.FindFileByPath(name)
 }
 
 // add remembers a file after a check of the limits, which keep the compiler's time and memory in proportion.
@@ -151,7 +151,7 @@ func (s *sources) add(name string, content []byte) error {
 	if d := depth(content); d > maxDepth {
 		return fmt.Errorf("the file nests %d levels; at most %d are read", d, maxDepth)
 	}
-	content = withoutEdition2024(content)
+	content = as2023(content)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.files[name] = file{content: content, tabs: bytes.IndexByte(content, '\t') >= 0}
@@ -221,33 +221,4 @@ func lineOf(content []byte, n int) []byte {
 	}
 	line, _, _ := bytes.Cut(content, []byte{'\n'})
 	return line
-}
-
-// depth returns how deep braces nest in a proto source, outside of comments and strings.
-func depth(src []byte) int {
-	level, deepest := 0, 0
-	for i := 0; i < len(src); i++ {
-		switch c := src[i]; {
-		case c == '{' || c == '[' || c == '<':
-			level++
-			deepest = max(deepest, level)
-		case c == '}' || c == ']' || c == '>':
-			level = max(level-1, 0)
-		case c == '"' || c == '\'':
-			for i++; i < len(src) && src[i] != c && src[i] != '\n'; i++ {
-				if src[i] == '\\' {
-					i++
-				}
-			}
-		case c == '/' && i+1 < len(src) && src[i+1] == '/':
-			i += max(bytes.IndexByte(src[i:], '\n'), 0)
-		case c == '/' && i+1 < len(src) && src[i+1] == '*':
-			end := bytes.Index(src[i+2:], []byte("*/"))
-			if end < 0 {
-				return deepest
-			}
-			i += end + 3
-		}
-	}
-	return deepest
 }
