@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"net/url"
 	"slices"
 	"strings"
 
@@ -76,6 +77,31 @@ func bundleName(key, pkg string) string {
 		name = strings.TrimPrefix(name, pkg+".")
 	}
 	return strings.Join(strings.Fields(name), "")
+}
+
+// resolveInBundle finds the definition that a $ref names, and reports one to nowhere.
+func (r *schemaReader) resolveInBundle(ref *node) *definition {
+	d := r.definitionInBundle(ref.str())
+	if d == nil {
+		r.unknownReference(ref)
+	}
+	return d
+}
+
+// definitionInBundle finds a definition by its place in the document or by the name of the file that it once was in.
+func (r *schemaReader) definitionInBundle(ref string) *definition {
+	for _, prefix := range []string{"#/definitions/", "#/$defs/"} {
+		if rest, ok := strings.CutPrefix(ref, prefix); ok {
+			if unescaped, err := url.PathUnescape(rest); err == nil {
+				rest = unescaped
+			}
+			ref = strings.NewReplacer("~1", "/", "~0", "~").Replace(rest)
+			if d := r.defs[ref]; d != nil {
+				return d
+			}
+		}
+	}
+	return r.resolveFile(ref)
 }
 
 // resolveFile finds the definition behind a file name, by the message's name or, of a nested message, by its last part.

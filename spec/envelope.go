@@ -73,8 +73,7 @@ func onlyMembers(n *node, names ...string) bool {
 func (r *schemaReader) allEnvelopes(n *node) bool {
 	options, _ := alternatives(n)
 	for _, o := range options {
-		key := o.get("$ref").str()
-		d := r.defs[key[strings.LastIndexByte(key, '/')+1:]]
+		d := r.definition(o.get("$ref"))
 		if d == nil || d.role != roleRequest && d.role != roleResponse && d.role != roleEnvelope && d.role != roleError {
 			return false
 		}

@@ -1,11 +1,12 @@
 package spec
 
 import (
-	"net/url"
 	"strconv"
-	"strings"
+
+	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/schema"
 )
 
 // readSchema reads a JSON Schema of the protocol: draft-07 with "definitions" or "$defs" as published for 0.1 to 0.3, or a
@@ -18,6 +19,7 @@ func readSchema(name string, content []byte) (*Document, diag.List) {
 	r := &schemaReader{
 		doc:  &Document{Syntax: Schema, Path: name, Files: []string{name}},
 		defs: map[string]*definition{}, nodes: map[*node]*definition{}, taken: map[string]bool{}, messages: map[string]*Message{},
+		bySource: map[*yaml.Node]*node{}, placed: map[*node]Type{}, following: map[*node]bool{},
 	}
 	if root.isTrue() || root.kind != '{' {
 		r.problems.Errorf(root.pos, "invalid-schema", "", "a JSON Schema is an object")
@@ -41,6 +43,11 @@ type schemaReader struct {
 	taken    map[string]bool // names of types in the document
 	messages map[string]*Message
 	bundle   bool
+
+	refs      *schema.Document // where references lead; nil for a bundle
+	bySource  map[*yaml.Node]*node
+	placed    map[*node]Type // types declared in place, by their schemas
+	following map[*node]bool // schemas inside of others whose type is being found, for a reference to them
 }
 
 // role is what a definition is for.
@@ -82,6 +89,9 @@ func (r *schemaReader) read(root *node) {
 	}
 	for _, e := range entries {
 		r.define(e)
+	}
+	if !r.bundle && !r.check(root) {
+		return
 	}
 	r.classify()
 	for _, d := range r.order {
@@ -128,6 +138,9 @@ func (r *schemaReader) define(e member) {
 
 // declare adds what a definition stands for to the document.
 func (r *schemaReader) declare(d *definition) {
+	if d.role != roleAlias { // typeOf looks at those
+		r.contradiction(d.node)
+	}
 	switch d.role {
 	case roleMessage:
 		r.message(d.name, d.pos, d.node)
@@ -154,30 +167,6 @@ func (r *schemaReader) alias(d *definition) (Type, bool) {
 		return Type{Kind: Value}, false
 	}
 	return d.typ, d.nullable
-}
-
-// resolve finds the definition that a $ref names.
-func (r *schemaReader) resolve(ref *node) *definition {
-	text := ref.str()
-	key := text
-	for _, prefix := range []string{"#/definitions/", "#/$defs/"} {
-		if rest, ok := strings.CutPrefix(text, prefix); ok {
-			if unescaped, err := url.PathUnescape(rest); err == nil {
-				rest = unescaped
-			}
-			key = strings.NewReplacer("~1", "/", "~0", "~").Replace(rest)
-			if d := r.defs[key]; d != nil {
-				return d
-			}
-		}
-	}
-	if r.bundle {
-		if d := r.resolveFile(key); d != nil {
-			return d
-		}
-	}
-	r.problems.Errorf(ref.pos, "unknown-reference", "refer to a definition of the same file", "there is no definition %s", quoted(text))
-	return nil
 }
 
 // unique returns name, with a number behind it when it is taken.

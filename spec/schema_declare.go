@@ -2,10 +2,13 @@ package spec
 
 import (
 	"cmp"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/suggest"
 )
 
 // message adds the message that an object's schema describes.
@@ -23,6 +26,7 @@ func (r *schemaReader) message(name string, pos diag.Pos, n *node) {
 // fields adds the fields of a schema and of the schemas it is all of. Of two with one name the first stays.
 func (r *schemaReader) fields(m *Message, n *node) {
 	byName, seen := map[string]*Field{}, map[*node]bool{}
+	var required []*node
 	var add func(n *node)
 	add = func(n *node) {
 		if seen[n] { // also when it is a part of itself
@@ -41,13 +45,16 @@ func (r *schemaReader) fields(m *Message, n *node) {
 				add(part)
 			}
 		}
-		for _, name := range n.get("required").list() {
-			if f := byName[name.str()]; f != nil {
-				f.Required, f.Optional = true, false
-			}
-		}
+		required = append(required, n.get("required").list()...)
 	}
 	add(n)
+	for _, name := range required {
+		if f := byName[name.str()]; f != nil {
+			f.Required, f.Optional = true, false
+		} else {
+			r.problems.Errorf(name.pos, "invalid-schema", suggest.Key(name.str(), slices.Collect(maps.Keys(byName))), "%s requires %s, which it does not have", m.Name, quoted(name.str()))
+		}
+	}
 }
 
 // part returns the object's schema behind one of the schemas that a message is all of.
@@ -56,15 +63,19 @@ func (r *schemaReader) part(n *node) *node {
 	if ref == nil {
 		return n
 	}
-	d := r.resolve(ref)
+	d, inside, place := r.resolve(ref)
 	switch {
-	case d == nil:
+	case d != nil && d.role == roleMessage:
+		return d.node
+	case d != nil:
+		place = d.name
+	case inside == nil:
 		return nil
-	case d.role != roleMessage:
-		r.problems.Errorf(ref.pos, "unsupported-schema", "list the fields", "%s is no object, so nothing can be all of it and something else", d.name)
-		return nil
+	case isMessage(inside):
+		return inside
 	}
-	return d.node
+	r.problems.Errorf(ref.pos, "unsupported-schema", "list the fields", "%s is no object, so nothing can be all of it and something else", place)
+	return nil
 }
 
 func (r *schemaReader) schemaField(m *Message, protoNames map[string]string, p member) *Field {

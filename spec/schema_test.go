@@ -146,7 +146,7 @@ func TestTypesOfSchemas(t *testing.T) {
 		`{"const": 1}`: "int64", `{"const": 1.5}`: "double", `{"const": true}`: "bool", `{"const": null}`: "empty", `{"const": [1]}`: "value", `{"enum": ["x"]}`: "string",
 		`{"enum": ["x", "y"]}`: "A.f", `{"enum": ["x", null, "y"]}`: "A.f or null", `{"enum": [1, 2]}`: "value", `{"type": "integer", "enum": [1, 2]}`: "int64",
 		`{"anyOf": [{"type": "string"}]}`: "string", `{"anyOf": [{"type": "null"}, {"items": {"type": "string"}}], "default": null}`: "list of string or null",
-		`{"type": ["string", "boolean", "null"]}`: "A.f or null", `{"allOf": [{"type": "string"}]}`: "string", `{"allOf": [{"properties": {}}, {"required": ["x"]}]}`: "A.f",
+		`{"type": ["string", "boolean", "null"]}`: "A.f or null", `{"allOf": [{"type": "string"}]}`: "string", `{"allOf": [{"properties": {"x": {}}}, {"required": ["x"]}]}`: "A.f",
 		`{"items": {"properties": {}}}`: "list of A.f", `{"$ref": "#/definitions/Maybe"}`: "Maybe or null", `{"$ref": "#/definitions/A"}`: "A",
 	} {
 		doc, problems := Read("x.json", []byte(`{"definitions": {"Maybe": {"anyOf": [{"properties": {}}, {"type": "null"}]}, "A": {"properties": {"f": `+src+`}}}}`))
@@ -180,29 +180,38 @@ func TestWhatIsDeclaredInPlaceNeverTakesTheNameOfADefinition(t *testing.T) {
 func TestReadReportsMistakesInSchemasWhereTheyAre(t *testing.T) {
 	define := func(definitions string) string { return "{\"definitions\": {\n" + definitions + "\n}}" }
 	for name, test := range map[string]struct{ src, want string }{
-		"not JSON":                     {"hello", "x.json:1:1: the file is not JSON"},
-		"nothing":                      {"", "x.json:1:1: the file is not JSON"},
-		"two documents":                {"{} {}", "x.json:1:"},
-		"a member twice":               {"{\"a\": 1,\n \"a\": 2}", "x.json:2:2: the file is not JSON: duplicate"},
-		"invalid UTF-8":                {"{\"\xff\": 1}", "x.json:1:"},
-		"a list":                       {"[]", "x.json:1:1: a JSON Schema is an object"},
-		"no definitions":               {`{"title": "x"}`, "x.json:1:1: the schema defines nothing"},
-		"a definition without a name":  {define(`"": {}`), "x.json:2:1: the definition \"\" has no name"},
-		"a definition that is none":    {define(`"A": 1`), "x.json:2:6: definition A is not a schema"},
-		"a field that is no schema":    {define(`"A": {"properties": {"b": []}}`), "x.json:2:27: this is not a schema"},
-		"an unknown reference":         {define(`"A": {"properties": {"b": {"$ref": "#/definitions/B"}}}`), "x.json:2:36: there is no definition \"#/definitions/B\""},
-		"a reference to another file":  {define(`"A": {"properties": {"b": {"$ref": "https://example.com/b.json"}}}`), "x.json:2:36: there is no definition"},
-		"a reference that is none":     {define(`"A": {"properties": {"b": {"$ref": 1}}}`), "x.json:2:36: there is no definition"},
-		"a circle of names":            {define(`"A": {"$ref": "#/definitions/B"}, "B": {"$ref": "#/definitions/A"}`), "x.json:2:1: definition A is defined by itself"},
-		"an unknown type":              {define(`"A": {"properties": {"b": {"type": "text"}}}`), "x.json:2:36: there is no type \"text\" in JSON Schema"},
-		"a value twice":                {define(`"A": {"enum": ["a", "b", "a"]}`), "x.json:2:26: enum A lists \"a\" twice"},
-		"all of a string":              {define(`"A": {"allOf": [{"$ref": "#/definitions/B"}, {"properties": {}}]}, "B": {"type": "string"}`), "x.json:2:26: B is no object"},
-		"an envelope inside":           {define(`"A": {"properties": {"b": {"$ref": "#/definitions/B"}}}, "B": {"properties": {"jsonrpc": {}}}`), "x.json:2:36: B is an envelope"},
-		"a request without a response": {define(`"ARequest": {"properties": {"method": {"const": "a"}}}`), "x.json:2:1: the operation A has no response"},
-		"a code that is no integer":    {define(`"A": {"properties": {"code": {"const": 1.5}, "message": {}}}`), "x.json:2:30: the code of A"},
-		"two definitions of one name":  {`{"definitions": {"A": {}}, "$defs": {"A": {}}}`, "x.json:1:38: there are two definitions of A"},
-		"too deep":                     {define(`"A": ` + strings.Repeat(`{"items":`, 100) + `{}` + strings.Repeat("}", 100)), "x.json:2:"},
-		"too large":                    {strings.Repeat(" ", maxSource+1), "x.json: the file has"},
+		"not JSON":                      {"hello", "x.json:1:1: a JSON Schema is an object"},
+		"nothing":                       {"", "x.json:1:1: the file is empty"},
+		"two documents":                 {"{} {}", "x.json:1:"},
+		"a member twice":                {"{\"a\": 1,\n \"a\": 2}", "x.json:2:2: key \"a\" is written twice"},
+		"invalid UTF-8":                 {"{\"\xff\": 1}", "x.json:1:"},
+		"a list":                        {"[]", "x.json:1:1: a JSON Schema is an object"},
+		"no definitions":                {`{"title": "x"}`, "x.json:1:1: the schema defines nothing"},
+		"a definition without a name":   {define(`"": {}`), "x.json:2:1: the definition \"\" has no name"},
+		"a definition that is none":     {define(`"A": 1`), "x.json:2:6: definition A is not a schema"},
+		"a field that is no schema":     {define(`"A": {"properties": {"b": []}}`), "x.json:2:27: a schema must be a map, true or false, got a list"},
+		"an unknown reference":          {define(`"A": {"properties": {"b": {"$ref": "#/definitions/B"}}}`), "x.json:2:36: nothing at \"#/definitions/B\""},
+		"a reference to another file":   {define(`"A": {"properties": {"b": {"$ref": "https://example.com/b.json"}}}`), "x.json:2:36: \"https://example.com/b.json\": schemas are not fetched from the network (put the definition under $defs)"},
+		"a reference that is none":      {define(`"A": {"properties": {"b": {"$ref": 1}}}`), "x.json:2:36: must be text, got the number 1"},
+		"a circle of names":             {define(`"A": {"$ref": "#/definitions/B"}, "B": {"$ref": "#/definitions/A"}`), "x.json:2:1: definition A is defined by itself"},
+		"an unknown type":               {define(`"A": {"properties": {"b": {"type": "text"}}}`), "x.json:2:36: the text \"text\" is no JSON type"},
+		"a value twice":                 {define(`"A": {"enum": ["a", "b", "a"]}`), "x.json:2:26: value \"a\" is listed twice"},
+		"all of a string":               {define(`"A": {"allOf": [{"$ref": "#/definitions/B"}, {"properties": {}}]}, "B": {"type": "string"}`), "x.json:2:26: B is no object"},
+		"an envelope inside":            {define(`"A": {"properties": {"b": {"$ref": "#/definitions/B"}}}, "B": {"properties": {"jsonrpc": {}}}`), "x.json:2:36: B is an envelope"},
+		"a request without a response":  {define(`"ARequest": {"properties": {"method": {"const": "a"}}}`), "x.json:2:1: the operation A has no response"},
+		"a code that is no integer":     {define(`"A": {"properties": {"code": {"const": 1.5}, "message": {}}}`), "x.json:2:30: the code of A"},
+		"two definitions of one name":   {`{"definitions": {"A": {}}, "$defs": {"A": {}}}`, "x.json:1:38: there are two definitions of A"},
+		"required that is no list":      {define(`"A": {"required": "id", "properties": {"id": {}}}`), "x.json:2:19: required must be a list of property names"},
+		"an empty enum":                 {define(`"A": {"enum": []}`), "x.json:2:15: enum is empty: no value is valid"},
+		"no alternatives":               {define(`"A": {"anyOf": []}`), "x.json:2:16: anyOf must be a list of schemas"},
+		"a value of another type":       {define(`"A": {"properties": {"b": {"type": "string", "enum": ["a", 1]}}}`), "x.json:2:60: 1 is not of type string"},
+		"a constant of another type":    {define(`"A": {"properties": {"b": {"type": ["integer", "null"], "const": 1.5}}}`), "x.json:2:66: 1.5 is not of type integer or null"},
+		"members of a text":             {define(`"A": {"type": "string", "properties": {"b": {}}}`), "x.json:2:39: properties beside the type string"},
+		"required that is not there":    {define(`"A": {"properties": {"name": {}}, "required": ["nam"]}`), "x.json:2:48: A requires \"nam\", which it does not have (did you mean \"name\"?)"},
+		"a reference to nothing inside": {define(`"A": {"properties": {"b": {"$ref": "#/definitions/A/properties/c"}}}`), "x.json:2:36: nothing at \"#/definitions/A/properties/c\""},
+		"a circle inside":               {define(`"A": {"properties": {"b": {"items": {"$ref": "#/definitions/A/properties/b"}}}}`), "x.json:2:27: the schema at A.b is defined by itself"},
+		"too deep":                      {define(`"A": ` + strings.Repeat(`{"items":`, 100) + `{}` + strings.Repeat("}", 100)), "x.json:2:"},
+		"too large":                     {strings.Repeat(" ", maxSource+1), "x.json:1:1: the file has"},
 	} {
 		doc, problems := Read("x.json", []byte(test.src))
 		if doc != nil || !slices.ContainsFunc(problems, func(d diag.Diagnostic) bool { return strings.HasPrefix(d.String(), test.want) }) {
@@ -216,6 +225,45 @@ func TestWhatASchemaSaysInVainIsAWarning(t *testing.T) {
 	if doc == nil || problems.HasErrors() || len(problems) != 1 || !strings.Contains(problems[0].Message, `"not" is not understood`) {
 		t.Errorf("%v", problems)
 	}
+}
+
+func TestReferencesLeadWhereJSONSchemaSays(t *testing.T) {
+	doc, problems := Read("x.json", []byte(`{"$id": "https://example.com/a2a.json", "definitions": {
+		"A": {"properties": {
+			"role": {"enum": ["x", "y"]},
+			"step": {"properties": {"again": {"$ref": "#/definitions/A/properties/step"}}},
+			"key": {"$anchor": "key", "type": "integer", "format": "int32"}}},
+		"B": {"properties": {
+			"role": {"$ref": "#/definitions/A/properties/role"},
+			"later": {"$ref": "#/definitions/C/properties/list/items"},
+			"key": {"$ref": "#key"},
+			"own": {"$ref": "https://example.com/a2a.json#/definitions/A"},
+			"short": {"$ref": "a2a.json#/definitions/A"}}},
+		"C": {"properties": {"list": {"items": {"properties": {"z": {"type": "string"}}}}}}}}`))
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	checkDocument(t, doc)
+	want := map[string]string{"role": "A.role", "later": "C.list", "own": "A", "short": "A"}
+	for _, f := range messageNamed(doc, "B").Fields {
+		if f.Type.Name != want[f.Name] {
+			t.Errorf("%s is of %v, want %s", f.Name, f.Type, want[f.Name])
+		}
+	}
+	if f := messageNamed(doc, "B").Fields[2]; f.Type.Kind != Int32 {
+		t.Errorf("key is %v", f.Type)
+	}
+	if f := messageNamed(doc, "C").Fields[0]; f.Type.Elem.Name != "C.list" {
+		t.Errorf("list is %v", f.Type)
+	}
+	if f := messageNamed(doc, "A.step").Fields[0]; f.Type.Name != "A.step" {
+		t.Errorf("again is %v", f.Type)
+	}
+}
+
+func messageNamed(doc *Document, name string) *Message {
+	i := slices.IndexFunc(doc.Messages, func(m *Message) bool { return m.Name == name })
+	return doc.Messages[i]
 }
 
 func TestObjectsThatArePartsOfEachOtherEnd(t *testing.T) {

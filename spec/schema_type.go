@@ -26,6 +26,7 @@ func (r *schemaReader) typeOf(n *node, at string, pos diag.Pos) (t Type, nullabl
 			return t, false
 		}
 	}
+	r.contradiction(n)
 	if c := constant(n); c != nil {
 		return r.constantType(c), false
 	}
@@ -49,7 +50,13 @@ func (r *schemaReader) typeOf(n *node, at string, pos diag.Pos) (t Type, nullabl
 
 // inPlace declares a message, enum or choice where it is used.
 func (r *schemaReader) inPlace(kind Kind, n *node, at string, pos diag.Pos) Type {
+	if t := r.placed[n]; t.Name == at && at != "" { // a reference asked for it first
+		return t
+	}
 	name := r.unique(at)
+	if _, ok := r.placed[n]; !ok {
+		r.placed[n] = Type{Kind: kind, Name: name}
+	}
 	switch kind {
 	case MessageOf:
 		r.message(name, pos, n)
@@ -61,9 +68,12 @@ func (r *schemaReader) inPlace(kind Kind, n *node, at string, pos diag.Pos) Type
 	return Type{Kind: kind, Name: name}
 }
 
-// reference returns the type of the definition that ref names.
+// reference returns the type of what ref names.
 func (r *schemaReader) reference(ref *node) (Type, bool) {
-	d := r.resolve(ref)
+	d, inside, place := r.resolve(ref)
+	if inside != nil {
+		return r.inner(inside, place)
+	}
 	if d == nil {
 		return Type{Kind: Value}, false
 	}
@@ -80,6 +90,26 @@ func (r *schemaReader) reference(ref *node) (Type, bool) {
 	}
 	r.problems.Errorf(ref.pos, "unsupported-schema", "", "%s is an envelope of JSON-RPC and cannot be a part of something else", d.name)
 	return Type{Kind: Value}, false
+}
+
+// inner returns the type of a schema inside of a definition, for a reference to it.
+func (r *schemaReader) inner(n *node, place string) (Type, bool) {
+	if t, ok := r.placed[n]; ok {
+		return t, isNullable(n)
+	}
+	if r.following[n] {
+		r.problems.Errorf(n.pos, "invalid-schema", "", "the schema at %s is defined by itself", place)
+		return Type{Kind: Value}, false
+	}
+	r.following[n] = true
+	defer delete(r.following, n)
+	return r.typeOf(n, place, n.pos)
+}
+
+// isNullable reports whether a choice or an enum may be null.
+func isNullable(n *node) bool {
+	_, null := alternatives(n)
+	return null || slices.ContainsFunc(n.get("enum").list(), isNull)
 }
 
 // plainType returns the type of a schema with at most one "type" and nothing to declare.
@@ -144,10 +174,8 @@ func (r *schemaReader) untyped(n *node, at string, pos diag.Pos) Type {
 	case n.has("additionalProperties"):
 		return r.mapType(n, at, pos)
 	}
-	for _, keyword := range []string{"not", "if", "dependentSchemas", "$dynamicRef", "$recursiveRef", "allOf"} {
-		if v := n.get(keyword); v != nil {
-			r.problems.Warnf(v.pos, "unsupported-schema", "", "%q is not understood: any value is taken", keyword)
-		}
+	if all := n.get("allOf"); all != nil {
+		r.problems.Warnf(all.pos, "unsupported-schema", "", "%q is not understood here: any value is taken", "allOf")
 	}
 	return Type{Kind: Value}
 }
@@ -273,9 +301,12 @@ func hasNull(types *node) bool {
 }
 
 // quoted renders text of a definition for a message: quoted and of bounded length.
-func quoted(text string) string {
+func quoted(text string) string { return fmt.Sprintf("%q", short(text)) }
+
+// short cuts text of a definition to what fits into a message.
+func short(text string) string {
 	if rs := []rune(text); len(rs) > 80 {
-		text = string(rs[:80]) + "…"
+		return string(rs[:80]) + "…"
 	}
-	return fmt.Sprintf("%q", text)
+	return text
 }

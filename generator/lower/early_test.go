@@ -3,6 +3,7 @@ package lower
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"strings"
 	"testing"
 
@@ -36,6 +37,37 @@ func TestAnEarlierReleaseIsToBeListedByItsVersion(t *testing.T) {
 	own := strings.Replace(source(t, "0.2"), `"messageId": {`, `"messageId": {"format": "date-time",`, 1)
 	if got := refused([]byte(own)); strings.Contains(got, "earlier release") || !strings.Contains(got, "messageId") {
 		t.Errorf("%s", got)
+	}
+}
+
+func TestAProtoBefore1_0IsToBeListedByItsVersion(t *testing.T) {
+	proto := func(version string) string {
+		doc, err := os.ReadFile("../../spec/v" + version + "/a2a.proto")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(doc)
+	}
+	candidate := strings.NewReplacer("package lf.a2a.v1;", "package a2a.v1;", "string context_id = 2 ", "bool context_id = 2 ").Replace(proto("1.0"))
+	own := strings.Replace(candidate, "package a2a.v1;", "package lf.a2a.v1;", 1)
+	for name, tt := range map[string]struct{ src, want string }{
+		"0.2":         {proto("0.2"), `list "0.2" instead`},
+		"0.3":         {proto("0.3"), `list "0.3" instead`},
+		"a candidate": {candidate, `list "1.0" instead`},
+		"a draft":     {own, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			doc, list := spec.Read("protocol/a2a.proto", []byte(tt.src))
+			if list.HasErrors() {
+				t.Fatal(list)
+			}
+			doc.Version = "1.0-mine"
+			_, list = Protocol([]*spec.Document{doc})
+			first := list[0].String()
+			if !list.HasErrors() || strings.Contains(first, "instead") != (tt.want != "") || !strings.Contains(first, tt.want) {
+				t.Errorf("%v", list)
+			}
+		})
 	}
 }
 

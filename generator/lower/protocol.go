@@ -40,6 +40,7 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 		messages: map[string]*spec.Message{}, fields: map[*ir.Field]*spec.Field{}, problems: problems,
 	}
 	p := l.protocol()
+	l.earlierRelease(in.hub)
 	p.Whole = in.extra.whole(p.Versions[0])
 	in.extra.hide(p.Versions[0])
 	if !l.problems.HasErrors() {

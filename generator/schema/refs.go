@@ -151,8 +151,11 @@ func (c *compiler) file(doc *document, n *yaml.Node, ref string) *document {
 		return nil
 	}
 	if strings.Contains(name, "://") || strings.HasPrefix(name, "//") || strings.HasPrefix(name, "urn:") {
-		c.errorf(doc, n, "remote-reference", "save the schema beside agent.yaml and refer to the file",
-			"%q: schemas are not fetched from the network", short(ref))
+		hint := "save the schema beside agent.yaml and refer to the file"
+		if c.open == nil {
+			hint = "put the definition under $defs"
+		}
+		c.errorf(doc, n, "remote-reference", hint, "%q: schemas are not fetched from the network", short(ref))
 		return nil
 	}
 	full := path.Join(path.Dir(doc.file), name)

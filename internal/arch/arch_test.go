@@ -63,7 +63,7 @@ var rows = map[string]string{
 	".":                 "", // the source that the tool carries
 
 	// Reading what people write.
-	"spec":             "generator/diag",
+	"spec":             "generator/diag generator/schema generator/suggest generator/yamlx",
 	"generator/yamlx":  "generator/diag",
 	"generator/shape":  "generator/diag generator/suggest generator/yamlx",
 	"generator/config": "generator/diag generator/ir generator/shape generator/yamlx runtime spec",
