@@ -19,7 +19,8 @@ const (
 	TypeBadRequest = "type.googleapis.com/google.rpc.BadRequest"
 )
 
-// Error is an A2A error, made by a server or read by a client. Its texts are meant for the peer.
+// Error is an A2A error, made by a server or read by a client. Its texts are meant for the peer: those of one that a
+// client read are for the client ([Made]).
 //
 // Two errors match by [errors.Is] when their codes are equal, so a received error matches its sentinel:
 // errors.Is(err, runtime.ErrTaskNotFound).
@@ -29,6 +30,8 @@ type Error struct {
 	Message string   // what any error of the code says, in the words of the specification, which peers match on: "Task not found"
 	Note    string   // what is wrong this time, "" when the message says it; set it with [Error.With]
 	Details []Detail // beyond the ErrorInfo that Reason and Note stand for
+
+	received bool // from another agent: see origin.go
 }
 
 // Detail is one object of an error's details.

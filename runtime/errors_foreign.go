@@ -55,6 +55,7 @@ func (f *foreignError) read() *Error {
 // argument is invalid. The reason decides, then the code, then the name, then the words of the specification; statuses
 // say nothing else, because patch levels and agents disagree on them (T9). Nil if it is no error that is known.
 func (e *Error) Recognize(name string, invalid bool) *Error {
+	e.received = true
 	e.Note = cmp.Or(e.Note, e.Metadata(metadataNote))
 	if e.settle() {
 		e.Code = cmp.Or(e.Code, ErrInternal.Code) // of a reason of the agent's own

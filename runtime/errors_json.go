@@ -98,7 +98,7 @@ func ReadError(src []byte) (*Error, error) {
 	if err := json.Unmarshal(src, &r); err != nil {
 		return nil, &wire.Error{Pointer: "/error", Reason: "not a JSON-RPC error object"}
 	}
-	e := &Error{Code: r.Code, Message: r.Message}
+	e := &Error{Code: r.Code, Message: r.Message, received: true}
 	e.addDetails(r.Data)
 	e.settle()
 	return e, nil

@@ -171,10 +171,12 @@ func (u unknown) Generated() any { return u.value }
 // EventInfo says that nothing is known of the item.
 func (unknown) EventInfo() runtime.EventInfo { return runtime.EventInfo{} }
 
+// errInvalid is the error of an answer that breaks the protocol. Like all A2A errors that the client makes it counts as
+// received: in a handler it is no answer to the handler's own caller.
+var errInvalid = runtime.ErrInvalidAgentResponse.AsReceived()
+
 // invalid is the error of an answer that breaks the protocol.
-func invalid(what string, err error) error {
-	return fmt.Errorf("%w: %s: %w", runtime.ErrInvalidAgentResponse, what, err)
-}
+func invalid(what string, err error) error { return fmt.Errorf("%w: %s: %w", errInvalid, what, err) }
 
 // distinct drops empty and repeated values, keeping the order.
 func distinct(list []string) []string {

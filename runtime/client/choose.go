@@ -214,7 +214,8 @@ func (c *Client) try(m Method, call func(*link, *runtime.Operation) error) error
 	if len(unreached) > 0 {
 		return errors.Join(unreached...)
 	}
-	return runtime.ErrUnsupportedOperation.With("protocol version %s has no operation %s here", c.version.Name, m.RPC)
+	return runtime.ErrUnsupportedOperation.AsReceived().
+		With("protocol version %s has no operation %s here", c.version.Name, m.RPC)
 }
 
 // inOrder are the links, those that could not be reached of late last.

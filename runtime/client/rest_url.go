@@ -64,7 +64,7 @@ func bestRoute(routes []runtime.Route, fields wire.Object) (best *runtime.Route,
 	case best != nil:
 		return best, path, nil
 	case err == nil:
-		err = runtime.ErrUnsupportedOperation.With("it has no path over HTTP")
+		err = runtime.ErrUnsupportedOperation.AsReceived().With("it has no path over HTTP")
 	}
 	return nil, "", err
 }
@@ -98,7 +98,8 @@ func expand(template string, fields wire.Object) (path string, n int, err error)
 		part, ok := segments(cmp.Or(pattern, "*"), value)
 		if !ok {
 			field := runtime.Violation{Field: name, Description: "is not as the path has it: " + cmp.Or(pattern, "*")}
-			return "", 0, runtime.ErrInvalidParams.With("%s %s", field.Field, field.Description).WithViolations(field)
+			return "", 0, runtime.ErrInvalidParams.AsReceived().With("%s %s", field.Field, field.Description).
+				WithViolations(field)
 		}
 		path, template, n = path+part, after, n+1
 	}

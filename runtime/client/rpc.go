@@ -125,7 +125,7 @@ func resultOf(src []byte, id int64) ([]byte, error) {
 		return nil, e
 	}
 	if got := strings.Trim(string(bytes.TrimSpace(resp.id)), `"`); got != "" && got != strconv.FormatInt(id, 10) {
-		return nil, runtime.ErrInvalidAgentResponse.With("the response has id %s instead of %d", printable(resp.id), id)
+		return nil, errInvalid.With("the response has id %s instead of %d", printable(resp.id), id)
 	}
 	return resp.result, nil
 }

@@ -122,7 +122,7 @@ func (s *Skill[In, Out]) output(r *Result) (Out, error) {
 	}
 	out, err := s.Out(r)
 	if err != nil {
-		return none, fmt.Errorf("output of skill %q: %w: %w", s.ID, runtime.ErrInvalidAgentResponse, err)
+		return none, fmt.Errorf("output of skill %q: %w: %w", s.ID, errInvalid, err)
 	}
 	return out, nil
 }
@@ -186,7 +186,7 @@ func (c *Client) sendRequest(skill string, parts []runtime.Part, cl *call) (any,
 	data.Tenant = c.Tenant()
 	data.ReturnImmediately = data.ReturnImmediately || cl.notices != nil
 	if data.Push != nil && !c.info.Push {
-		return nil, runtime.ErrPushNotificationNotSupported.With("the agent's card declares none")
+		return nil, runtime.ErrPushNotificationNotSupported.AsReceived().With("the agent's card declares none")
 	}
 	data.Message = c.protocol.NewMessage(runtime.MessageData{MessageInfo: message, Parts: parts})
 	return c.protocol.NewSend(data), nil

@@ -169,7 +169,7 @@ func (t *try) request(ctx context.Context, r *Request, header http.Header) (*htt
 	return req, nil
 }
 
-var errNoEvent = runtime.ErrInvalidAgentResponse.With("an event without result")
+var errNoEvent = errInvalid.With("an event without result")
 
 // events is the stream in an answer.
 type events struct {

@@ -3,6 +3,7 @@ package engine
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -115,11 +116,27 @@ func Passing(err error) bool {
 	return e.Code == runtime.ErrInternal.Code
 }
 
-// ToError turns any error into one for the peer. What is not meant for the peer becomes ErrInternal; known says whether
-// it was.
+// byOwnCode is an error of the agent's own code (a router, a hook, an operation) while it serves a request: an A2A error
+// that it made or passes on is the answer, and the end of ctx, which is the request's, ends it. Anything else is an
+// internal error that shows nothing of what it wraps: the end of a context of its own, or an error of another agent.
+func byOwnCode(ctx context.Context, what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	if e := runtime.Made(err); e != nil {
+		return e
+	}
+	if ended := ctx.Err(); ended != nil {
+		return ended
+	}
+	return fmt.Errorf("%s: %v", what, err)
+}
+
+// ToError turns any error into one for the peer. What is not meant for the peer becomes ErrInternal, what another agent
+// has said included; known says whether it was.
 func ToError(err error) (e *runtime.Error, known bool) {
-	switch {
-	case errors.As(err, &e):
+	switch e = runtime.Made(err); {
+	case e != nil:
 		return e, true
 	case errors.Is(err, store.ErrNotFound):
 		return runtime.ErrTaskNotFound, true

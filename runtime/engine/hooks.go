@@ -49,7 +49,7 @@ func (r *Request) hooked(params any) error {
 	r.introduce(owner)
 	for _, f := range r.e.hooks.Requests {
 		if err := f(r.Context, source); err != nil {
-			return err
+			return byOwnCode(r.Context, "hook of requests", err)
 		}
 	}
 	return nil

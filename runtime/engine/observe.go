@@ -83,7 +83,10 @@ func (c *Call) came(err error) (state runtime.State, reason string) {
 	case errors.As(err, &o):
 		return state, ""
 	}
-	return state, observe.ReasonOf(err)
+	if made := runtime.Made(err); made != nil {
+		return state, observe.ReasonOf(made)
+	}
+	return state, runtime.ErrInternal.Reason // whatever a call of the handler's own came to
 }
 
 // envelope is the carrier of a delivery: what is kept with the task, and what is to be sent.

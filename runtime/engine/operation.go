@@ -8,8 +8,8 @@ import (
 )
 
 // Operation carries out one operation that the runtime does not know. request is what its row's Decode returned; the
-// result is what Append takes, or of [NewStreamOperation]'s making where the row is a stream. A *runtime.Error is
-// answered as it is, any other error as an internal one.
+// result is what Append takes, or of [NewStreamOperation]'s making where the row is a stream. An A2A error
+// that it makes or passes on ([runtime.Made]) is answered as it is, any other error as an internal one.
 type Operation func(ctx context.Context, request any) (result any, err error)
 
 // NewOperation makes an operation of a typed function. A nil result is an error.
@@ -51,5 +51,6 @@ func (r *Request) own(params any) (Answer, error) {
 	}
 	ctx, cancel := context.WithTimeout(r.Context, r.e.limits.Timeout)
 	defer cancel()
-	return r.value(do(ctx, params))
+	result, err := do(ctx, params)
+	return r.value(result, byOwnCode(ctx, "operation "+r.Op.RPC, err))
 }

@@ -22,9 +22,9 @@ func (c *Call) conclude(out []byte, err error) {
 	}
 }
 
-// giveUp decides what a handler's error comes to.
+// giveUp decides what a handler's error comes to. An A2A error is the answer as long as there is no task, if the agent
+// made it: what it received from another agent fails the task as any other error does.
 func (c *Call) giveUp(err error) {
-	var public *runtime.Error
 	var o *verdict
 	cause := context.Cause(c.ctx)
 	switch {
@@ -43,8 +43,8 @@ func (c *Call) giveUp(err error) {
 		if !c.ending.failed {
 			c.ending.status.ticket = o.ticket
 		}
-	case c.live.version == 0 && !c.doubtful && errors.As(err, &public):
-		c.err = public
+	case c.live.version == 0 && !c.doubtful && runtime.Made(err) != nil:
+		c.err = runtime.Made(err)
 	case c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
 		c.err = err
 	default:
@@ -60,10 +60,9 @@ func (c *Call) givesBack() bool {
 
 // explain finds the text for the client: nothing of an error that is not meant for it.
 func (c *Call) explain(err error) string {
-	var public *runtime.Error
 	cause := context.Cause(c.ctx)
-	switch {
-	case errors.As(err, &public):
+	switch public := runtime.Made(err); {
+	case public != nil:
 		return cmp.Or(public.Note, public.Message)
 	case errors.Is(cause, ErrTimeout):
 		c.Logger().Warn("skill took longer than allowed", "error", err)

@@ -48,7 +48,7 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 	if sk == nil && e.router != nil {
 		id, err := e.router(c.ctx, c.req.Message)
 		if err != nil {
-			return target{}, err
+			return target{}, byOwnCode(c.ctx, "router", err)
 		}
 		if sk = k.byID[id]; sk == nil && id != "" {
 			return target{}, k.noSkill("message", id)

@@ -71,6 +71,7 @@ func (r *Request) sequence(do Operation, params any) (Answer, error) {
 func (q *Sequence) run(do Operation, params any) <-chan step {
 	steps := make(chan step)
 	hand := func(item any, err error) bool {
+		err = byOwnCode(q.ctx, "operation "+q.r.Op.RPC, err)
 		select {
 		case steps <- step{item, err}:
 			return err == nil

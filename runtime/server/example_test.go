@@ -33,9 +33,16 @@ func talk(h handler, messages ...string) {
 	for _, text := range messages {
 		w := httptest.NewRecorder()
 		s.ServeHTTP(w, httptest.NewRequest("POST", "/rpc", strings.NewReader(rpcBody("SendMessage", message(text, to+`"contextId":"c"`)))))
-		var answer struct{ Result map[string]map[string]any }
+		var answer struct {
+			Result map[string]map[string]any
+			Error  *runtime.Error
+		}
 		if err := json.Unmarshal(w.Body.Bytes(), &answer); err != nil {
 			fmt.Println(err)
+		}
+		if answer.Error != nil {
+			fmt.Println("error", answer.Error.Code, answer.Error.Message)
+			continue
 		}
 		if m := answer.Result["message"]; m != nil {
 			show("message", m)
@@ -324,6 +331,35 @@ func ExampleServer_Redeem() {
 	// 200 Thank you. You can close this page.
 	// 404 This link is no longer good. Please ask the agent for another.
 	// completed One entry, by c7.
+}
+
+// weather calls another agent, which knows few cities and few callers.
+func weather(_ context.Context, city string) (string, error) {
+	if city == "Rome" {
+		return "", fmt.Errorf("skill %q: %w", "forecast", runtime.ErrUnauthenticated.AsReceived()) // as clients return it
+	}
+	return "", fmt.Errorf("skill %q: %w", "forecast", runtime.ErrInvalidParams.AsReceived())
+}
+
+// An error of another agent fails the task, unless it is passed on.
+func Example_anotherAgent() {
+	talk(func(ctx context.Context, t *server.Task) (string, error) {
+		sky, err := weather(ctx, t.Text())
+		switch {
+		case errors.Is(err, a2a.ErrInvalidParams):
+			return "", runtime.PassOn(err) // the caller can do something about it
+		case err != nil:
+			return "", err
+		}
+		return "The sky is " + sky + ".", nil
+	}, "Rome")
+	talk(func(ctx context.Context, t *server.Task) (string, error) {
+		_, err := weather(ctx, t.Text())
+		return "", runtime.PassOn(err)
+	}, "Atlantis")
+	// Output:
+	// failed {"parts":[{"text":"The skill failed unexpectedly."}]}
+	// error -32602 Invalid parameters
 }
 
 // The handlers in the docs are those of the examples.

@@ -21,8 +21,8 @@ func OnMade[T any](f func(context.Context, T)) Option {
 }
 
 // OnRequest calls f with each request of type T, a pointer to a generated request to send, get, list, cancel or
-// subscribe, before it is carried out. An error is answered instead: one of the protocol's as it is, any other as an
-// internal one.
+// subscribe, before it is carried out. An error is answered instead: one of the protocol's that f makes or passes on
+// ([runtime.Made]) as it is, any other as an internal one.
 func OnRequest[T any](f func(context.Context, T) error) Option {
 	return func(o *options) {
 		o.core.Hooks.Requests = append(o.core.Hooks.Requests, func(ctx context.Context, v any) error {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -52,6 +53,11 @@ func TestOperationsThatTheRuntimeDoesNotKnow(t *testing.T) {
 		{"it is carried out", "Ping", answer(&pong{`{"b":2}`}, nil), `"result":{"b":2}`},
 		{"an error of the protocol is answered", "Ping", answer(nil, runtime.ErrTaskNotFound), `"code":-32001`},
 		{"another error stays inside", "Ping", answer(nil, errors.New("secret")), `"code":-32603`},
+		{"an error of another agent stays inside", "Ping", answer(nil, fmt.Errorf("%w", runtime.ErrTaskNotFound.AsReceived())), `"code":-32603,"message":"Internal error","data":[{"@type":"type.googleapis.com/google.rpc.ErrorInfo","reason":"INTERNAL_ERROR"`},
+		{"an end of its own is not the client's", "Ping", answer(nil, context.DeadlineExceeded), `"reason":"INTERNAL_ERROR"`},
+		{"an error of another agent that ends a stream stays inside", "Watch", server.NewStreamOperation(func(context.Context, *ping) iter.Seq2[*pong, error] {
+			return func(yield func(*pong, error) bool) { yield(nil, runtime.ErrTaskNotFound.AsReceived()) }
+		}), `"reason":"INTERNAL_ERROR"`},
 		{"no result is an error", "Ping", answer(nil, nil), `"code":-32603`},
 		{"a panic is contained", "Ping", func(context.Context, any) (any, error) { panic("secret") }, `"code":-32603`},
 		{"a stream that nobody carries out", "Watch", nil, `"code":-32004`},

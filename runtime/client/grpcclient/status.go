@@ -75,7 +75,8 @@ func (c *call) failed(err error) error {
 	case c.ctx.Err() != nil:
 		return fmt.Errorf("no answer to the request: %w", context.Cause(c.ctx))
 	case s.Code() == codes.ResourceExhausted && strings.HasPrefix(s.Message(), tooLarge) && c.opens:
-		return fmt.Errorf("%w: event: %w: over %d bytes", runtime.ErrInvalidAgentResponse, client.ErrTooLarge, limit)
+		return fmt.Errorf("%w: event: %w: over %d bytes", runtime.ErrInvalidAgentResponse.AsReceived(),
+			client.ErrTooLarge, limit)
 	case s.Code() == codes.ResourceExhausted && strings.HasPrefix(s.Message(), tooLarge):
 		return fmt.Errorf("%w: over %d bytes", client.ErrTooLarge, limit)
 	case c.answered.Load():
