@@ -45,11 +45,11 @@ func (c *Client) await(ctx context.Context, taskID string, cl *call) (runtime.Ta
 const askAnyway = 30 * time.Second
 
 // awaitNotice gets the task whenever a notification says that it settled, and now and then without. An agent may be down
-// meanwhile: what is true of a stream's attempts is true of these.
+// meanwhile: what is true of a stream's attempts is true of these. Notifications that the task contradicts are followed ever more slowly.
 func (c *Client) awaitNotice(ctx context.Context, taskID string, cl *call) (runtime.Task, error) {
 	news, stop := cl.notices.Settled(taskID)
 	defer stop()
-	for failures := 0; ; {
+	for failures, told := 0, 0; ; {
 		task, err := c.task(ctx, taskID, cl)
 		switch {
 		case err == nil && settled(task.TaskInfo().State):
@@ -61,15 +61,30 @@ func (c *Client) awaitNotice(ctx context.Context, taskID string, cl *call) (runt
 		default:
 			failures++
 		}
-		anyway := time.NewTimer(askAnyway)
-		select {
-		case <-news:
-		case <-anyway.C:
-		case <-ctx.Done():
-			anyway.Stop()
+		if told > 0 && pause(ctx, backoff(told)) != nil {
 			return nil, context.Cause(ctx)
 		}
-		anyway.Stop()
+		heard, err := listen(ctx, news)
+		if err != nil {
+			return nil, err
+		}
+		if heard {
+			told++
+		}
+	}
+}
+
+// listen waits for a notification, or for the time after which one is not waited for.
+func listen(ctx context.Context, news <-chan struct{}) (heard bool, err error) {
+	anyway := time.NewTimer(askAnyway)
+	defer anyway.Stop()
+	select {
+	case <-news:
+		return true, nil
+	case <-anyway.C:
+		return false, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
 	}
 }
 

@@ -82,6 +82,8 @@ type Stream interface {
 type Item struct {
 	Data []byte // what the version reads
 	ID   string // by which the stream can be taken up again; "" without
+	// Read is how many bytes were read for it, heartbeats before it and framing included; 0 is the length of Data.
+	Read int
 	// Cut: the stream ended with this event, and perhaps within it.
 	Cut bool
 }

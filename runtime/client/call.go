@@ -63,23 +63,35 @@ type conn struct {
 	op     *runtime.Operation
 	opened time.Time
 	items  int      // events decoded
+	news   bool     // one of them was new
 	seen   *attempt // by observers, to the end of the stream
+	quiet  quiet
+	limit  int // bytes in a row that are no event that is known
+}
+
+// Close ends the request.
+func (s *conn) Close() {
+	s.Stream.Close()
+	s.quiet.cancel(nil)
 }
 
 // open sends a streaming request.
 func (c *Client) open(ctx context.Context, m Method, request any, cl *call) (s *conn, err error) {
 	err = c.try(m, func(l *link, op *runtime.Operation) error {
 		ctx, a := c.observed(ctx, l, op, cl)
+		ctx, cancel := context.WithCancelCause(ctx)
 		r, err := c.request(l, op, a, request, cl)
 		var stream Stream
 		if err == nil {
 			stream, err = l.conn.Open(ctx, r)
 		}
 		if err != nil {
+			cancel(nil)
 			a.end(err)
 			return err
 		}
-		s = &conn{Stream: stream, link: l, op: op, opened: time.Now(), seen: a}
+		s = &conn{Stream: stream, link: l, op: op, opened: time.Now(), seen: a, limit: between(c.maxEvent)}
+		s.quiet = quiet{time: c.quiet, ctx: ctx, cancel: cancel}
 		return nil
 	})
 	return s, err
@@ -110,19 +122,22 @@ func (c *Client) request(l *link, op *runtime.Operation, a *attempt, request any
 type item struct {
 	runtime.Event
 	id   string // by which the stream can be taken up again; "" without
-	size int    // bytes
+	data []byte // as it came; valid until the next item is read
 }
 
-// next returns the next item. io.EOF is the end the agent made, *LinkError a broken connection; any other error is
-// final.
+// next returns the next item. io.EOF is the end the agent made, *LinkError a broken connection or one that brings no event that is
+// known; any other error is final.
 func (s *conn) next() (item, error) {
-	for {
+	s.quiet.start()
+	defer s.quiet.stop()
+	for unknown := 0; unknown <= s.limit; {
 		i, err := s.Next()
 		if err != nil {
-			return item{}, err
+			return item{}, s.quiet.cause(err)
 		}
 		e, err := s.decode(i.Data)
 		if errors.Is(err, runtime.ErrUnknownEvent) {
+			unknown += max(i.Read, len(i.Data), leastItem)
 			continue
 		}
 		if err != nil && i.Cut {
@@ -132,8 +147,9 @@ func (s *conn) next() (item, error) {
 			return item{}, err
 		}
 		s.items++
-		return item{e, i.ID, len(i.Data)}, nil
+		return item{e, i.ID, i.Data}, nil
 	}
+	return item{}, overdue(s.limit)
 }
 
 // decode reads an item.

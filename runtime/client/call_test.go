@@ -265,10 +265,24 @@ func TestLargeAnswersAreRefused(t *testing.T) {
 
 func TestACallEndsWithItsContext(t *testing.T) {
 	over(t, func(t *testing.T, binding string) {
-		f := newFake(t, binding, map[string][]reply{"GetTask": {func(_ http.ResponseWriter, r *http.Request, _ request) { <-r.Context().Done() }}})
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Millisecond)
+		because := errors.New("enough")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		f := newFake(t, binding, map[string][]reply{"GetTask": {func(_ http.ResponseWriter, r *http.Request, _ request) {
+			cancel(because)
+			<-r.Context().Done()
+		}}})
+		if _, err := f.typed().GetTask(ctx, &a2a.GetTaskRequest{ID: "t1"}); !errors.Is(err, because) && !errors.Is(err, context.Canceled) {
+			t.Errorf("got %v", err)
+		}
+	})
+}
+
+func TestACallEndsAtItsDeadline(t *testing.T) {
+	inBubble(t, func(t *testing.T, binding string) {
+		f, opts := newFakeInMemory(t, binding, map[string][]reply{"GetTask": {func(_ http.ResponseWriter, r *http.Request, _ request) { <-r.Context().Done() }}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
-		if _, err := f.typed().GetTask(ctx, &a2a.GetTaskRequest{ID: "t1"}); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := f.typed(opts...).GetTask(ctx, &a2a.GetTaskRequest{ID: "t1"}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 	})

@@ -29,7 +29,7 @@ type Client struct {
 	ownHTTP               bool
 	header                http.Header
 	extensions            []string
-	idle                  time.Duration
+	idle, quiet           time.Duration
 	reattach              int
 	maxResponse, maxEvent int // bytes
 	maxEvents             int
@@ -65,7 +65,7 @@ func FromCard(p *runtime.Protocol, card runtime.Card, opts ...Option) (*Client, 
 
 func configure(p *runtime.Protocol, opts []Option) *Client {
 	c := &Client{
-		protocol: p, header: http.Header{}, idle: DefaultIdleTimeout, reattach: DefaultReattach,
+		protocol: p, header: http.Header{}, idle: DefaultIdleTimeout, quiet: DefaultQuietTimeout, reattach: DefaultReattach,
 		maxResponse: DefaultMaxResponse, maxEvent: DefaultMaxEvent, maxEvents: DefaultMaxEvents,
 		bindings: []Binding{jsonRPC{}, httpJSON{}},
 	}

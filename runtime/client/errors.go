@@ -16,6 +16,10 @@ import (
 // ErrIdle is the error of an answer, and the cause of a stream's break, of which nothing more arrived for the idle time ([IdleTimeout]).
 var ErrIdle = errors.New("nothing arrived for too long")
 
+// ErrNoEvent is the cause of the break of a stream that brought no event that the client knows for the quiet time ([QuietTimeout]), or none in
+// as many bytes as an event may have ([MaxEvent]): heartbeats alone, or events of kinds that nobody here knows.
+var ErrNoEvent = errors.New("no event that is known arrived")
+
 // ErrTooLarge is the error of an answer, or of the events of a call, that are more than the client takes ([MaxResponse], [MaxEvents]).
 var ErrTooLarge = errors.New("the answer is too large")
 

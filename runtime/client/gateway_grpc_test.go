@@ -30,13 +30,19 @@ type grpcGateway struct {
 
 // startGRPC serves until the test ends, and returns the address.
 func startGRPC(t *testing.T, agent http.Handler) string {
-	g := &grpcGateway{t: t, agent: agent, version: a2a.Protocol().Versions[0]}
-	g.wire = g.version.Over(runtime.BindingGRPC)
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := grpc.NewServer(grpc.ForceServerCodecV2(rawCodec{}), grpc.UnknownServiceHandler(g.serve))
+	serveGRPC(t, agent, ln)
+	return ln.Addr().String()
+}
+
+// serveGRPC serves until the test ends.
+func serveGRPC(t *testing.T, agent http.Handler, ln net.Listener, opts ...grpc.ServerOption) {
+	g := &grpcGateway{t: t, agent: agent, version: a2a.Protocol().Versions[0]}
+	g.wire = g.version.Over(runtime.BindingGRPC)
+	s := grpc.NewServer(append(opts, grpc.ForceServerCodecV2(rawCodec{}), grpc.UnknownServiceHandler(g.serve))...)
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
@@ -46,7 +52,6 @@ func startGRPC(t *testing.T, agent http.Handler) string {
 		s.Stop()
 		<-done
 	})
-	return ln.Addr().String()
 }
 
 func (g *grpcGateway) serve(_ any, stream grpc.ServerStream) (err error) {
@@ -115,7 +120,7 @@ type grpcWriter struct {
 	row, plain *runtime.Operation
 	header     http.Header
 	status     int
-	held       bytes.Buffer
+	held       held
 	err        error // the status of the call
 }
 
@@ -131,11 +136,10 @@ func (w *grpcWriter) Write(p []byte) (int, error) {
 	}
 	w.held.Write(p)
 	for w.events() {
-		event, n := cutEvent(w.held.Bytes())
-		if n == 0 {
+		event := w.held.cut()
+		if event == nil {
 			break
 		}
-		w.held.Next(n)
 		if w.err = w.event(event); w.err != nil {
 			return len(p), w.err
 		}

@@ -157,7 +157,7 @@ func (g restGateway) params(vars map[string]string, query url.Values, body []byt
 type restWriter struct {
 	http.ResponseWriter
 	status int
-	held   bytes.Buffer
+	held   held
 	raw    bool // nothing is held any more
 }
 
@@ -174,11 +174,10 @@ func (w *restWriter) Write(p []byte) (int, error) {
 		return len(p), w.release()
 	case w.events():
 		for {
-			event, n := cutEvent(w.held.Bytes())
-			if n == 0 {
+			event := w.held.cut()
+			if event == nil {
 				return len(p), nil
 			}
-			w.held.Next(n)
 			if err := w.send(rewritten(event)); err != nil {
 				return len(p), err
 			}
@@ -244,14 +243,23 @@ func (w *restWriter) finish() {
 	_ = w.send(text)
 }
 
-// cutEvent finds the first event of a stream, and how many bytes it has with its end; 0 while it goes on.
-func cutEvent(text []byte) (event []byte, n int) {
+// held is what was written of a stream and not passed on yet.
+type held struct {
+	bytes.Buffer
+	seen int // bytes without the end of an event
+}
+
+// cut takes the first event out, with its end; nil while it goes on. No byte is looked at more than a few times.
+func (h *held) cut() []byte {
+	from := max(0, min(h.seen, h.Len())-3)
 	for _, end := range []string{"\r\n\r\n", "\n\n"} {
-		if i := bytes.Index(text, []byte(end)); i >= 0 {
-			return bytes.Clone(text[:i+len(end)]), i + len(end)
+		if i := bytes.Index(h.Bytes()[from:], []byte(end)); i >= 0 {
+			h.seen = 0
+			return bytes.Clone(h.Next(from + i + len(end)))
 		}
 	}
-	return nil, 0
+	h.seen = h.Len()
+	return nil
 }
 
 // rewritten is an event with what its JSON-RPC response held in that's place.

@@ -105,6 +105,9 @@ var attacks = map[string]reply{
 	"never ends an answer":         pour("application/json", strings.Repeat(" ", 4096)),
 	"never ends an event":          pour("text/event-stream", "data: "+strings.Repeat("x", 4096)),
 	"never ends an event of lines": pour("text/event-stream", strings.Repeat("data: x\n", 512)),
+	"never ends comments":          pour("text/event-stream", strings.Repeat(": x\n", 1024)),
+	"never ends names of events":   pour("text/event-stream", strings.Repeat("event: x\n", 512)),
+	"floods with unknown events":   flood(func(int) string { return `{"future":{}}` }),
 	"floods with chunks": flood(func(i int) string {
 		return strings.Replace(chunk2, "ny", strings.Repeat("x", 1000), 1)
 	}),

@@ -91,7 +91,7 @@ func reasonOf(ctx context.Context, err error) string {
 		return ""
 	case ctx.Err() != nil:
 		return observe.ReasonOf(ctx.Err())
-	case errors.Is(err, ErrIdle):
+	case errors.Is(err, ErrIdle), errors.Is(err, ErrNoEvent):
 		return observe.ReasonTimeout
 	case errors.Is(err, runtime.ErrUnauthenticated):
 		return runtime.ErrUnauthenticated.Reason

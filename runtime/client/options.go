@@ -12,13 +12,14 @@ import (
 
 // Limits and times of a client unless options say otherwise.
 const (
-	DefaultIdleTimeout = 2 * time.Minute
-	DefaultReattach    = 5        // attempts in a row
-	DefaultMaxResponse = 64 << 20 // bytes
-	DefaultMaxEvent    = 16 << 20 // bytes
-	DefaultMaxEvents   = 250_000
-	maxCard            = 1 << 20 // bytes
-	maxHeader          = 1 << 20 // bytes
+	DefaultIdleTimeout  = 2 * time.Minute
+	DefaultQuietTimeout = 30 * time.Minute
+	DefaultReattach     = 5        // attempts in a row
+	DefaultMaxResponse  = 64 << 20 // bytes
+	DefaultMaxEvent     = 16 << 20 // bytes
+	DefaultMaxEvents    = 250_000
+	maxCard             = 1 << 20 // bytes
+	maxHeader           = 1 << 20 // bytes
 )
 
 // Option configures a [Client].
@@ -40,13 +41,18 @@ func DefaultExtensions(uris ...string) Option {
 // a kilobyte a second. The answer to a send may begin as late as its context allows. Zero or less: for ever.
 func IdleTimeout(d time.Duration) Option { return func(c *Client) { c.idle = d } }
 
-// Reattach sets how many times in a row a broken stream is taken up again by subscribing to its task; 0 turns it off.
+// QuietTimeout sets how long a stream may bring heartbeats, or events of unknown kinds, but no event that is known, before it counts as broken and is
+// taken up again. Zero or less: for ever.
+func QuietTimeout(d time.Duration) Option { return func(c *Client) { c.quiet = d } }
+
+// Reattach sets how many times in a row a broken stream is taken up again by subscribing to its task without anything new coming of it; 0
+// turns it off. A stream that breaks again and again before it lasted ten seconds is given up after twenty times as many, whatever it brings.
 func Reattach(attempts int) Option { return func(c *Client) { c.reattach = attempts } }
 
 // MaxResponse limits the size of an answer in bytes, also of one that a call puts together from the events of a stream.
 func MaxResponse(bytes int) Option { return func(c *Client) { c.maxResponse = bytes } }
 
-// MaxEvent limits the size of one event of a stream in bytes.
+// MaxEvent limits the size of one event of a stream in bytes, and how many bytes may come without any event that is known.
 func MaxEvent(bytes int) Option { return func(c *Client) { c.maxEvent = bytes } }
 
 // MaxEvents limits the number of events that a call puts together. Streams of a protocol operation hand on their events and have no limit.

@@ -1,6 +1,7 @@
 package client_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -260,6 +261,28 @@ func TestAwaitByPushAsksAnyway(t *testing.T) {
 		m, c = dialMemory(t, "1.0", map[string][]string{"GetTask": {"!"}}, "")
 		if _, err := c.RPC().Await(t.Context(), "t1", rpc.ByPush(hook), rpc.ReattachCall(2)); err == nil || len(m.calls) != 3 {
 			t.Errorf("an agent that is gone: %v after %d calls", err, len(m.calls))
+		}
+	})
+}
+
+// always is a receiver that tells of every task, again and again, that it settled.
+type always struct{}
+
+func (always) Settled(string) (<-chan struct{}, func()) {
+	news := make(chan struct{})
+	close(news)
+	return news, func() {}
+}
+
+// TestNotificationsThatTheTaskContradictsAreFollowedEverMoreSlowly: an agent says "completed" without an end, and its task works.
+func TestNotificationsThatTheTaskContradictsAreFollowedEverMoreSlowly(t *testing.T) {
+	inBubble(t, func(t *testing.T, binding string) {
+		f, opts := newFakeInMemory(t, binding, map[string][]reply{"GetTask": {result(`{"id":"t1","status":{"state":"TASK_STATE_WORKING"}}`)}})
+		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)
+		defer cancel()
+		_, err := f.dial(opts...).Await(ctx, "t1", rpc.ByPush(always{}))
+		if n := strings.Count(f.methods(), "GetTask"); !errors.Is(err, context.DeadlineExceeded) || n > 3600/5+10 || n < 3600/10 {
+			t.Errorf("it was asked for %d times in an hour, %v", n, err)
 		}
 	})
 }

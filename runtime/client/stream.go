@@ -6,18 +6,8 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math/rand/v2"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-)
-
-// Pauses between the attempts to take up a broken stream, unless the agent names one (SSE field retry, Retry-After).
-const (
-	firstPause = 100 * time.Millisecond
-	maxPause   = 10 * time.Second
-	// healthy is how long a stream must have been open for its break not to count with those before it.
-	healthy = 30 * time.Second
 )
 
 // Stream runs an operation whose result is a stream, when the sequence is iterated. The items are generated values. An error is the sequence's last element. The
@@ -40,6 +30,7 @@ func (c *Client) Stream(ctx context.Context, m Method, request any, opts ...Call
 func (c *Client) stream(ctx context.Context, m Method, request any, cl *call) iter.Seq2[runtime.Event, error] {
 	return func(yield func(runtime.Event, error) bool) {
 		s := &stream{client: c, method: m, call: cl, yield: yield, taskID: cl.taskID, lastID: cl.lastEventID}
+		s.retries.limit = cl.reattach
 		if err := s.run(ctx, request); err != nil && err != errStopped {
 			yield(nil, fmt.Errorf("%s: %w", c.name(m), err))
 		}
@@ -60,9 +51,8 @@ type stream struct {
 	lastLink       *link // that lastID is from
 	bytes, events  int   // of what a whole answer consists of
 	state          runtime.State
-	ended          bool          // nothing may follow: a Message, or a terminal state
-	attempts       int           // in a row without progress
-	pause          time.Duration // the agent's wish
+	ended          bool // nothing may follow: a Message, or a terminal state
+	retries        retries
 }
 
 func (s *stream) run(ctx context.Context, request any) error {
@@ -74,8 +64,9 @@ func (s *stream) run(ctx context.Context, request any) error {
 	for {
 		err := s.pump(ctx, conn)
 		var broken *LinkError
+		mute := cause != nil && conn.items == 0
 		switch {
-		case cause != nil && conn.items == 0 && s.client.refused(err):
+		case mute && s.client.refused(err):
 			return s.finish(ctx, cause)
 		case err != nil && !errors.As(err, &broken):
 			return err
@@ -86,6 +77,12 @@ func (s *stream) run(ctx context.Context, request any) error {
 		default:
 			cause = broken.Err
 		}
+		if mute && s.client.version.Rules.Final { // a subscription need not begin with the task
+			if over, err := s.look(ctx, conn); err != nil || over {
+				return err
+			}
+		}
+		s.retries.ended(conn)
 		if conn, err = s.resume(ctx, cause); err != nil || conn == nil {
 			return err
 		}
@@ -105,13 +102,14 @@ func (s *stream) pump(ctx context.Context, conn *conn) (err error) {
 	for {
 		e, err := conn.next()
 		if err == io.EOF {
-			return s.after(conn, nil)
+			return nil
 		}
 		if err != nil {
-			return s.after(conn, err)
+			return err
 		}
 		s.lastLink = conn.link
 		conn.seen.got(e.Event)
+		conn.news = s.retries.news(e.EventInfo().Kind, e.data) || conn.news
 		if err := s.note(e); err != nil {
 			return err
 		}
@@ -123,15 +121,6 @@ func (s *stream) pump(ctx context.Context, conn *conn) (err error) {
 			return nil
 		}
 	}
-}
-
-// after looks back at a connection that ended.
-func (s *stream) after(conn *conn, err error) error {
-	s.pause = conn.Retry()
-	if time.Since(conn.opened) > healthy {
-		s.attempts = 0
-	}
-	return err
 }
 
 // note remembers what is needed to take up the stream after e. A stream is of one task.
@@ -151,10 +140,7 @@ func (s *stream) note(e item) error {
 		s.state = info.State
 		s.ended = info.State.Terminal()
 	}
-	if info.Kind != runtime.EventTask {
-		s.attempts = 0 // a task alone may be the repeated answer to subscribing
-	}
-	return s.count(e.size, info.Kind)
+	return s.count(len(e.data), info.Kind)
 }
 
 // count adds to the size of a whole answer. A task replaces all that was before.
@@ -178,10 +164,11 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 		return nil, s.broken(cause)
 	}
 	request := s.client.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: s.client.Tenant(), ID: s.taskID})
-	for s.attempts < s.call.reattach {
-		s.attempts++
-		if err := s.wait(ctx); err != nil {
+	for {
+		if again, err := s.retries.next(ctx); err != nil {
 			return nil, err
+		} else if !again {
+			return nil, s.broken(s.retries.why(cause))
 		}
 		s.call.lastEventID, s.call.lastLink = s.lastID, s.lastLink
 		conn, err := s.client.open(ctx, Method{Role: runtime.RoleSubscribe}, request, s.call)
@@ -196,58 +183,53 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 			return nil, err
 		}
 	}
-	return nil, s.broken(cause)
 }
 
 // again reports whether it makes sense to try once more after err.
 func (s *stream) again(err error) bool {
 	var status *HTTPError
 	if errors.As(err, &status) {
-		s.pause = max(s.pause, status.RetryAfter)
+		s.retries.wish = max(s.retries.wish, status.RetryAfter)
 	}
 	return temporary(err)
 }
 
 // finish ends a stream whose task cannot be subscribed to: it is over or waits, which the task itself tells.
 func (s *stream) finish(ctx context.Context, cause error) error {
-	task, err := s.client.task(ctx, s.taskID, s.call)
-	if err != nil {
-		return err
+	over, err := s.settle(ctx)
+	if err == nil && !over {
+		return s.broken(s.retries.why(cause))
 	}
-	if state := task.TaskInfo().State; !state.Terminal() && !state.Interrupted() {
-		return s.broken(cause)
+	return err
+}
+
+// look asks for the task where a connection brought nothing, which is as good as an event of it.
+func (s *stream) look(ctx context.Context, conn *conn) (over bool, err error) {
+	over, err = s.settle(ctx)
+	switch {
+	case err == nil:
+		conn.items++
+	case ctx.Err() == nil && temporary(err):
+		return false, nil
+	}
+	return over, err
+}
+
+// settle gets the task and, if it ended or waits, passes it on.
+func (s *stream) settle(ctx context.Context) (over bool, err error) {
+	task, err := s.client.task(ctx, s.taskID, s.call)
+	if err != nil || !settled(task.TaskInfo().State) {
+		return false, err
 	}
 	if err := s.note(item{Event: task}); err != nil {
-		return err
+		return false, err
 	}
 	if !s.yield(task, nil) {
-		return errStopped
+		return false, errStopped
 	}
-	return nil
+	return true, nil
 }
 
 func (s *stream) broken(cause error) error {
 	return &StreamError{TaskID: s.taskID, LastEventID: s.lastID, Err: cause}
-}
-
-// wait pauses before an attempt: longer each time, never all clients at once.
-func (s *stream) wait(ctx context.Context) error {
-	return pause(ctx, min(max(s.pause, backoff(s.attempts)), time.Minute))
-}
-
-// backoff doubles with each attempt, from 1, and spreads over its upper half.
-func backoff(attempt int) time.Duration {
-	d := min(firstPause<<min(attempt-1, 10), maxPause)
-	return d/2 + rand.N(d/2)
-}
-
-func pause(ctx context.Context, d time.Duration) error {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return context.Cause(ctx)
-	case <-t.C:
-		return nil
-	}
 }

@@ -89,7 +89,7 @@ func (c *webConn) Open(ctx context.Context, r *Request) (Stream, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &events{reply: answer, ctx: ctx, frame: f}
+	s := &events{reply: answer, ctx: ctx, frame: f, limit: between(c.target.MaxEvent)}
 	if isEvents(answer.resp.Header.Get("Content-Type")) {
 		answer.watch.lines = true
 		s.reader = sse.NewReader(answer.body, c.target.MaxEvent)
@@ -178,6 +178,7 @@ type events struct {
 	frame  frame
 	reader *sse.Reader // nil when a JSON body came instead
 	single []byte      // what that held, until it is read
+	limit  int         // bytes in a row without an event
 }
 
 // Next reads on to the next event that is no heartbeat.
@@ -190,13 +191,16 @@ func (s *events) Next() (Item, error) {
 		s.single = nil
 		return item, nil
 	}
-	for {
+	for read := 0; ; {
 		e, err := s.reader.Next()
+		read += e.Size
 		switch {
 		case err == io.EOF:
 			return Item{}, io.EOF
 		case errors.Is(err, sse.ErrTooLong):
 			return Item{}, invalid("event", err)
+		case errors.Is(err, sse.ErrNoEvent), read > s.limit && len(bytes.TrimSpace(e.Data)) == 0:
+			return Item{}, overdue(s.limit)
 		case err != nil:
 			return Item{}, Broken(s.ctx, err)
 		case len(bytes.TrimSpace(e.Data)) == 0:
@@ -209,7 +213,7 @@ func (s *events) Next() (Item, error) {
 		case err != nil && e.Unfinished && errors.Is(err, runtime.ErrInvalidAgentResponse):
 			err = &LinkError{Err: io.ErrUnexpectedEOF} // cut in the middle of it
 		}
-		return Item{Data: data, ID: string(e.ID), Cut: e.Unfinished}, err
+		return Item{Data: data, ID: string(e.ID), Read: read, Cut: e.Unfinished}, err
 	}
 }
 

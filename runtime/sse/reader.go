@@ -18,8 +18,14 @@ import (
 // DefaultMaxEvent is the largest event a [Reader] takes unless told otherwise, in bytes with its framing: 16 MiB.
 const DefaultMaxEvent = 16 << 20
 
+// LeastBetween is how much a [Reader] takes between two events however small its limit is, in bytes: heartbeats add up.
+const LeastBetween = 1 << 20
+
 // ErrTooLong is the error for an event larger than the reader's limit.
 var ErrTooLong = errors.New("event too long")
+
+// ErrNoEvent is the error for a row of comments and fields without data that is longer than the reader's limit of an event, and [LeastBetween].
+var ErrNoEvent = errors.New("no event")
 
 const (
 	firstBuffer = 4 << 10 // also the smallest read
@@ -33,6 +39,7 @@ type Event struct {
 	ID   []byte // the stream's last event id: this event's own, else that of an earlier one; empty without, or when over 1 KiB
 	Name []byte // event field; empty means "message"
 	Data []byte // data lines joined with LF
+	Size int    // bytes read for it, with its framing and all between it and the event before
 	// Unfinished: the stream ended (with a clean EOF) before the blank line that closes an event. Usually the server
 	// forgot the line; it may also be a cut event, which shows as data that does not parse.
 	Unfinished bool
@@ -48,6 +55,7 @@ type Reader struct {
 	// in place: fields shrink by their name, so that data[0]:data[1] never overtakes pos.
 	buf             []byte
 	event, pos, end int
+	skipped         int // bytes since the event before that are part of none
 	lf              int // no LF in buf[pos:lf]; buf[lf] is one when lf < end
 	data            span
 	skipLF          bool // the line before ended with CR: an LF directly after it belongs to that line end
@@ -66,7 +74,8 @@ type span struct {
 	set      bool
 }
 
-// NewReader returns a reader of src that refuses events over max bytes; max ≤ 0 means [DefaultMaxEvent].
+// NewReader returns a reader of src that refuses events over max bytes, and as many bytes ([LeastBetween] at least) without any event;
+// max ≤ 0 means [DefaultMaxEvent].
 func NewReader(src io.Reader, max int) *Reader {
 	if max <= 0 {
 		max = DefaultMaxEvent
@@ -87,7 +96,8 @@ func (r *Reader) LastID() string { return string(r.lastID) }
 func (r *Reader) Retry() time.Duration { return r.retry }
 
 // Next returns the next event. At the end of the stream it returns io.EOF, for an event over the limit an error that
-// wraps [ErrTooLong], otherwise the error of the source. A source error drops the event being read.
+// wraps [ErrTooLong], for more bytes than that without an event one that wraps [ErrNoEvent], otherwise the error of the source. A source
+// error drops the event being read.
 func (r *Reader) Next() (Event, error) {
 	r.begin()
 	for {
@@ -99,15 +109,19 @@ func (r *Reader) Next() (Event, error) {
 			return Event{}, err
 		}
 		if r.pos-r.event > r.max {
-			return Event{}, r.tooLong()
+			return Event{}, r.giveUp(ErrTooLong, r.max)
 		}
 		if len(line) > 0 {
 			r.field(line)
 		} else if e, ok := r.dispatch(); ok {
 			return e, nil
 		}
-		if !r.data.set { // nothing worth keeping: an endless row of comments takes no room
+		if !r.data.set { // nothing worth keeping: a long row of comments takes no room
+			r.skipped += r.pos - r.event
 			r.event = r.pos
+		}
+		if limit := max(r.max, LeastBetween); r.skipped > limit {
+			return Event{}, r.giveUp(ErrNoEvent, limit)
 		}
 	}
 }
@@ -115,7 +129,7 @@ func (r *Reader) Next() (Event, error) {
 // begin forgets the event delivered before.
 func (r *Reader) begin() {
 	r.name, r.data = r.name[:0], span{}
-	r.event = r.pos
+	r.event, r.skipped = r.pos, 0
 	if r.pos == r.end && cap(r.buf) > keepBuffer {
 		r.buf, r.event, r.pos, r.end, r.lf = nil, 0, 0, 0, 0
 	}
@@ -128,13 +142,13 @@ func (r *Reader) dispatch() (Event, bool) {
 		r.name = r.name[:0]
 		return Event{}, false
 	}
-	return Event{ID: r.lastID, Name: r.name, Data: r.buf[r.data.from:r.data.to]}, true
+	return Event{ID: r.lastID, Name: r.name, Data: r.buf[r.data.from:r.data.to], Size: r.skipped + r.pos - r.event}, true
 }
 
 // finish delivers the event that the end of the stream left without a blank line.
 func (r *Reader) finish() (Event, error) {
 	if r.end-r.event > r.max {
-		return Event{}, r.tooLong()
+		return Event{}, r.giveUp(ErrTooLong, r.max)
 	}
 	if r.pos < r.end { // the last line has no line end either
 		line := r.buf[r.pos:r.end]
@@ -242,7 +256,7 @@ func (r *Reader) fill() error {
 		return r.err
 	}
 	if r.end-r.event > r.max {
-		return r.tooLong()
+		return r.giveUp(ErrTooLong, r.max)
 	}
 	r.makeRoom()
 	for range maxEmpty {
@@ -278,9 +292,9 @@ func (r *Reader) makeRoom() {
 	r.event = 0
 }
 
-// tooLong ends the stream: what follows an event that was given up cannot be trusted to begin a new one.
-func (r *Reader) tooLong() error {
-	r.pos, r.err = r.end, fmt.Errorf("%w: over %d bytes", ErrTooLong, r.max)
+// giveUp ends the stream: what follows an event that was given up cannot be trusted to begin a new one.
+func (r *Reader) giveUp(why error, limit int) error {
+	r.pos, r.err = r.end, fmt.Errorf("%w: over %d bytes", why, limit)
 	return r.err
 }
 

@@ -159,6 +159,47 @@ func TestReaderRefusesTooLongEvents(t *testing.T) {
 	})
 }
 
+// TestReaderEndsARowWithoutEvents: what is no event has a limit, too, which begins anew with every event.
+func TestReaderEndsARowWithoutEvents(t *testing.T) {
+	for name, noise := range map[string]string{"comments": ": x\n", "blank lines": "\n", "names": "event: x\n\n", "unknown fields": "x: y\n", "ids": "id: x\n"} {
+		t.Run(name, func(t *testing.T) {
+			const event, limit = "data: a\n\n", 2 << 20
+			row := strings.Repeat(noise, (limit-100)/len(noise))
+			r := NewReader(io.MultiReader(strings.NewReader(event+row+event+row+event), &endless{text: noise}), limit)
+			events, err := readAll(r)
+			if !errors.Is(err, ErrNoEvent) || len(events) != 3 {
+				t.Fatalf("got %d events and %v, want 3 and ErrNoEvent", len(events), err)
+			}
+			if _, err := r.Next(); !errors.Is(err, ErrNoEvent) {
+				t.Errorf("afterwards %v, want ErrNoEvent again", err)
+			}
+		})
+	}
+}
+
+// endless repeats a text.
+type endless struct {
+	text string
+	at   int
+}
+
+func (e *endless) Read(p []byte) (int, error) {
+	for i := range p {
+		p[i] = e.text[e.at]
+		e.at = (e.at + 1) % len(e.text)
+	}
+	return len(p), nil
+}
+
+func TestAnEventHasTheSizeOfWhatWasReadForIt(t *testing.T) {
+	r := NewReader(strings.NewReader(": beat\n\nid: 1\r\ndata: a\r\n\r\ndata: b\n\n"), 0)
+	for _, want := range []int{8 + 7 + 9 + 1, 1 + 7 + 2} { // whether the LF after a CR follows is known with the next line
+		if e, err := r.Next(); err != nil || e.Size < want-1 || e.Size > want+1 {
+			t.Errorf("%q has the size %d, %v, want about %d", e.Data, e.Size, err, want)
+		}
+	}
+}
+
 // TestReaderForgetsHugeIDs: an id is kept with every event after it, and goes into a header.
 func TestReaderForgetsHugeIDs(t *testing.T) {
 	r := NewReader(strings.NewReader("id: 1\ndata: a\n\nid: "+strings.Repeat("x", 1025)+"\ndata: b\n\ndata: c\n\nid: 2\ndata: d\n\n"), 0)

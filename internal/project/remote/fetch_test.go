@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
@@ -195,17 +196,56 @@ func TestFetchRefusesRedirectsFromHTTPS(t *testing.T) {
 }
 
 func TestFetchGivesUpInTime(t *testing.T) {
-	release := make(chan struct{})
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = w.Write([]byte("{"))
-		w.(http.Flusher).Flush()
-		<-release
-	}))
-	defer srv.Close()
-	defer close(release)
-	_, _, err := Fetch(t.Context(), srv.URL, Options{AllowPrivate: true, Timeout: 50 * time.Millisecond})
-	if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 50ms") {
-		t.Errorf("got %v", err)
+	drip := func(w io.Writer, r *http.Request) {
+		for r.Context().Err() == nil {
+			if _, err := io.WriteString(w, " "); err != nil {
+				return
+			}
+			if f, ok := w.(http.Flusher); ok {
+				f.Flush()
+			}
+			time.Sleep(time.Millisecond)
+		}
+	}
+	for name, agent := range map[string]http.HandlerFunc{
+		"says nothing": func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() },
+		"begins and waits": func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "{")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		},
+		"drips":           func(w http.ResponseWriter, r *http.Request) { drip(w, r) },
+		"drips a failure": func(w http.ResponseWriter, r *http.Request) { w.WriteHeader(http.StatusNotFound); drip(w, r) },
+		"drips a redirect": func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Location", r.URL.Path)
+			w.WriteHeader(http.StatusFound)
+			drip(w, r)
+		},
+		"drips its header": func(w http.ResponseWriter, r *http.Request) {
+			c, buf, err := w.(http.Hijacker).Hijack()
+			if err != nil {
+				return
+			}
+			defer c.Close()
+			_, _ = buf.WriteString("HTTP/1.1 200 OK\r\nX:")
+			for buf.Flush() == nil {
+				_, _ = buf.WriteString(" ")
+				time.Sleep(time.Millisecond)
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			srv := httptest.NewServer(agent)
+			defer srv.Close()
+			_, _, err := Fetch(t.Context(), srv.URL, Options{AllowPrivate: true, Timeout: 50 * time.Millisecond})
+			var status *StatusError
+			if errors.As(err, &status) && name == "drips a failure" {
+				return // its status says enough
+			}
+			if !errors.Is(err, context.DeadlineExceeded) || !strings.Contains(err.Error(), "within 50ms") {
+				t.Errorf("got %v", err)
+			}
+		})
 	}
 }
 

@@ -390,3 +390,21 @@ func selfSigned(t *testing.T) (tls.Certificate, *x509.CertPool) {
 	pool.AddCert(web.Certificate())
 	return web.TLS.Certificates[0], pool
 }
+
+// late is a context whose deadline is over, and that does not say so yet.
+type late struct{ context.Context }
+
+func (late) Deadline() (time.Time, bool) { return time.Now().Add(-time.Second), true }
+
+// TestADeadlineIsTheCallersWhoeverSeesItFirst: grpc-go looks at the clock, a context waits for its timer.
+func TestADeadlineIsTheCallersWhoeverSeesItFirst(t *testing.T) {
+	c := dial(t, agent(t, nil), nil)
+	if _, err := c.GetTask(late{t.Context()}, &a2a.GetTaskRequest{ID: "t1"}); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("call: %v", err)
+	}
+	for _, err := range c.SubscribeToTask(late{t.Context()}, &a2a.SubscribeToTaskRequest{ID: "t1"}) {
+		if !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("stream: %v", err)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
 	"google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc/codes"
@@ -70,6 +71,8 @@ func (c *call) failed(err error) error {
 	switch {
 	case c.caller.Err() != nil:
 		return context.Cause(c.caller)
+	case s.Code() == codes.DeadlineExceeded && past(c.caller):
+		return context.DeadlineExceeded
 	case c.ctx.Err() != nil && c.opens:
 		return &client.LinkError{Err: context.Cause(c.ctx)}
 	case c.ctx.Err() != nil:
@@ -85,6 +88,12 @@ func (c *call) failed(err error) error {
 		return &client.LinkError{Unsent: true, Err: err}
 	}
 	return broken(err)
+}
+
+// past reports whether the deadline of a context is over. grpc-go looks at the clock, and may see that before the context does.
+func past(ctx context.Context) bool {
+	deadline, ok := ctx.Deadline()
+	return ok && !time.Now().Before(deadline)
 }
 
 // tooLarge begins what grpc-go says of a message over the limit.

@@ -1,0 +1,100 @@
+package client
+
+import (
+	"context"
+	"fmt"
+	"hash/maphash"
+	"math/rand/v2"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// Pauses between the attempts to take up a broken stream, unless the agent names one (SSE field retry, Retry-After).
+const (
+	firstPause = 100 * time.Millisecond
+	maxPause   = 10 * time.Second
+	// lasting is how long a stream that brought events must have been open for its break not to count with those before it.
+	lasting = maxPause
+	// perAttempt is how many connections in a row may break before they lasted, for each attempt that a caller grants, whatever they bring.
+	perAttempt = 20
+)
+
+// retries decides whether a broken stream is taken up again, and after which pause.
+//
+// Progress is an event that is known and new, or a connection that lasted and brought a known event at all: a task that works for hours says
+// the same each time it is subscribed to. Attempts end after as many in a row without progress as the caller grants. Pauses grow until a
+// connection lasts, so that an agent that closes after each event is not asked again at once.
+type retries struct {
+	limit    int // attempts in a row without progress
+	attempts int // in a row without progress
+	brief    int // connections in a row that did not last, and attempts that made none
+	wish     time.Duration
+	last     [runtime.EventArtifact + 1]uint64 // digest of the last event of each kind
+}
+
+// digests are compared within one process only.
+var digests = maphash.MakeSeed()
+
+// news reports whether an event is an update that differs from the last of its kind. A task may be the repeated answer to subscribing, so
+// that one says nothing by itself.
+func (r *retries) news(kind runtime.EventKind, data []byte) bool {
+	if kind != runtime.EventStatus && kind != runtime.EventArtifact {
+		return false
+	}
+	digest := maphash.Bytes(digests, data)
+	if r.last[kind] == digest {
+		return false
+	}
+	r.last[kind] = digest
+	return true
+}
+
+// ended accounts for a connection that ended.
+func (r *retries) ended(c *conn) {
+	r.wish = c.Retry()
+	lasted := c.items > 0 && time.Since(c.opened) >= lasting
+	if lasted {
+		r.brief = 0
+	}
+	if lasted || c.news {
+		r.attempts = 0
+	}
+}
+
+// next pauses before the next attempt. It reports false when there is none.
+func (r *retries) next(ctx context.Context) (bool, error) {
+	if r.attempts >= r.limit || r.brief >= r.limit*perAttempt {
+		return false, nil
+	}
+	r.attempts, r.brief = r.attempts+1, r.brief+1
+	return true, pause(ctx, min(max(r.wish, backoff(r.brief)), time.Minute))
+}
+
+// why explains the end of the attempts after cause.
+func (r *retries) why(cause error) error {
+	switch {
+	case r.limit > 0 && r.attempts >= r.limit:
+		return fmt.Errorf("%w; %d attempts in a row to take it up again brought nothing new", cause, r.attempts)
+	case r.limit > 0 && r.brief >= r.limit*perAttempt:
+		return fmt.Errorf("%w; it was taken up again %d times in a row, and never lasted %v", cause, r.brief, lasting)
+	}
+	return cause
+}
+
+// backoff doubles with each attempt, from 1, and spreads over its upper half.
+func backoff(attempt int) time.Duration {
+	d := min(firstPause<<min(attempt-1, 10), maxPause)
+	return d/2 + rand.N(d/2)
+}
+
+func pause(ctx context.Context, d time.Duration) error {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-t.C:
+		return nil
+	}
+}
