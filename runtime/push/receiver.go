@@ -48,7 +48,7 @@ type Receiver struct {
 // first.
 type Limits struct {
 	Body     int64         // one notification in bytes [16 MiB]
-	Bodies   int64         // all notifications at work or waiting, in bytes; more are put off [256 MiB]
+	Bodies   int64         // the memory of all notifications at work or waiting, in bytes; more are put off [256 MiB]
 	Read     time.Duration // reading a body, and one second more for every 16 KiB of it that came [30 s]
 	Callback time.Duration // the functions of one notification: their context ends then [30 s]
 	Gap      time.Duration // how long a notification waits for those before it [3 s]

@@ -13,6 +13,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 )
 
 // ServeHTTP receives one notification.
@@ -66,8 +68,9 @@ func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) error {
 	if err := r.checkSecrets(req.Header); err != nil {
 		return err
 	}
-	body, counted, err := r.readBody(w, req)
-	defer func() { r.bodies.Release(counted) }()
+	room := room{of: &r.bodies}
+	defer room.release()
+	body, err := r.readBody(w, req, &room)
 	if err != nil {
 		return err
 	}
@@ -75,11 +78,10 @@ func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) error {
 	if err != nil {
 		return err
 	}
-	weight := objectWeight * int64(bytes.Count(body, []byte("{")))
-	if !r.bodies.Try(weight) {
+	ofBody := room.taken / copies
+	if !room.take(objectWeight * int64(bytes.Count(body, []byte("{")))) {
 		return putOff(time.Second, "too many notifications are at work")
 	}
-	defer r.bodies.Release(weight)
 	n, e, err := r.read(req.Header, body)
 	if err != nil {
 		return err
@@ -97,8 +99,41 @@ func (r *Receiver) serve(w http.ResponseWriter, req *http.Request) error {
 	if e == nil { // of a kind that came with a later version
 		return nil
 	}
-	return r.deliver(req.Context(), newArrival(n, e, body))
+	a := newArrival(n, e, body) // which has all that is needed of the body
+	room.giveBack(ofBody)
+	return r.deliver(req.Context(), a)
 }
+
+// copies is how often a notification is in memory while it is decoded: its body, and its event. Room for both is taken as
+// the body comes, so that it is refused before it has come and not after that.
+const copies = 2
+
+// room is what a notification has taken from the budget of all.
+type room struct {
+	of    *budget.Budget
+	taken int64
+}
+
+// collected is how much memory a byte takes that is let go of later: the collector lets garbage grow to as much as what
+// is alive before it takes it away.
+const collected = 2
+
+// take takes room for so many bytes of memory, beyond those that need not be counted.
+func (m *room) take(bytes int64) bool {
+	if bytes = collected * bytes; bytes <= 0 || !m.of.Try(bytes) {
+		return bytes <= 0
+	}
+	m.taken += bytes
+	return true
+}
+
+// giveBack gives room back that was taken.
+func (m *room) giveBack(taken int64) {
+	m.of.Release(taken)
+	m.taken -= taken
+}
+
+func (m *room) release() { m.giveBack(m.taken) }
 
 // checkRequest refuses what is no notification at all.
 func (r *Receiver) checkRequest(req *http.Request) error {
@@ -145,9 +180,8 @@ const (
 	objectWeight = 256
 )
 
-// readBody reads the body into a buffer that follows what has arrived, and returns how much of it is taken from the
-// budget. It is the caller's to release, also after an error.
-func (r *Receiver) readBody(w http.ResponseWriter, req *http.Request) (body []byte, counted int64, err error) {
+// readBody reads the body into a buffer that follows what has arrived, and takes room for it.
+func (r *Receiver) readBody(w http.ResponseWriter, req *http.Request, room *room) (body []byte, err error) {
 	extend := r.deadline(w, req)
 	body = make([]byte, 0, 4<<10)
 	for {
@@ -156,24 +190,24 @@ func (r *Receiver) readBody(w http.ResponseWriter, req *http.Request) (body []by
 		body = body[:len(body)+n]
 		switch {
 		case int64(len(body)) > r.limits.Body:
-			return nil, counted, r.tooLarge()
+			return nil, r.tooLarge()
 		case err == io.EOF:
-			return body, counted, nil
+			return body, nil
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return nil, counted, broken(http.StatusRequestTimeout, "the notification came too slowly", nil)
+			return nil, broken(http.StatusRequestTimeout, "the notification came too slowly", nil)
 		case err != nil:
-			return nil, counted, broken(http.StatusBadRequest, "the notification could not be read", err)
+			return nil, broken(http.StatusBadRequest, "the notification could not be read", err)
 		case len(body) < cap(body):
 			continue
 		}
 		size := 2 * cap(body)
-		if more := int64(size - max(cap(body), freeBody)); more > 0 {
-			if !r.bodies.Try(more) {
-				e := putOff(time.Second, "too many notifications are at work")
-				e.close = true
-				return nil, counted, e
-			}
-			counted += more
+		if declared := int(req.ContentLength); declared > len(body) { // and one byte more, to see the end
+			size = min(size, declared+1)
+		}
+		if !room.take(copies * int64(size-max(cap(body), freeBody))) {
+			e := putOff(time.Second, "too many notifications are at work")
+			e.close = true
+			return nil, e
 		}
 		body = append(make([]byte, 0, size), body...)
 	}
