@@ -96,7 +96,7 @@ func TestRequestsDecodeToTheirNeutralForm(t *testing.T) {
 		"a list of any state":       {"ListTasks", `{"status":"TASK_STATE_UNSPECIFIED"}`, &runtime.ListRequest{}}, // no filter
 		"create a push configuration": {
 			"CreateTaskPushNotificationConfig", `{"tenant":"x","taskId":"t","id":"p","url":"https://x"}`,
-			&runtime.PushRequest{Tenant: "x", TaskID: "t", Config: runtime.PushConfig{ID: "p", URL: "https://x"}},
+			&runtime.PushRequest{Tenant: "x", TaskID: "t", Config: runtime.PushConfig{ID: "p", URL: "https://x", Tenant: "x", TaskID: "t"}},
 		},
 		"get a push configuration": {
 			"GetTaskPushNotificationConfig", `{"tenant":"x","taskId":"t","id":"p"}`,

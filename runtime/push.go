@@ -13,6 +13,8 @@ type PushConfig struct {
 	Token       string `json:"token,omitempty"`
 	Scheme      string `json:"scheme,omitempty"` // of the Authorization header; "": none
 	Credentials string `json:"credentials,omitempty"`
+	// Tenant and TaskID are what the configuration itself says of whose it is, as it came; "": nothing.
+	Tenant, TaskID string `json:"-"`
 }
 
 // The headers of a push notification beside Content-Type, A2A-Version and Authorization.

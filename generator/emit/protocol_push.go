@@ -83,6 +83,8 @@ func (b *bound) pushOf() jen.Code {
 	b.from(config, "ID", "x", "PushConfig.id")
 	b.from(config, "URL", "x", "PushConfig.url")
 	b.from(config, "Token", "x", "PushConfig.token")
+	b.from(config, "Tenant", "x", "PushConfig.tenant")
+	b.from(config, "TaskID", "x", "PushConfig.task_id")
 	body := []jen.Code{
 		jen.If(isNil(jen.Id("x"))).Block(jen.Return(jen.Nil())),
 		jen.Id("config").Op(":=").Op("&").Add(rt("PushConfig")).Values(config.code()...),

@@ -1962,7 +1962,7 @@ func pushOf(x *TaskPushNotificationConfig) *runtime.PushConfig {
 	if x == nil {
 		return nil
 	}
-	config := &runtime.PushConfig{ID: x.ID, URL: x.URL, Token: x.Token}
+	config := &runtime.PushConfig{ID: x.ID, URL: x.URL, Token: x.Token, Tenant: x.Tenant, TaskID: x.TaskID}
 	if a := x.Authentication; a != nil {
 		config.Scheme = a.Scheme
 		config.Credentials = a.Credentials

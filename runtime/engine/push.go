@@ -94,17 +94,24 @@ func (r *Request) configured(field string, config runtime.PushConfig) (*store.Pu
 	if config.ID == "" && !r.Version.Unnamed() {
 		config.ID = r.e.ids.next()
 	}
+	config.Tenant, config.TaskID = "", "" // the store knows whose it is
 	return &store.Push{ID: config.ID, Version: r.Version.Name, Config: config, Tasks: r.Version.Rules.PushTask}, nil
 }
 
-// inline is the configuration that comes along with a message; nil for none (R46).
-func (r *Request) inline(config *runtime.PushConfig) (*store.Push, error) {
+// inline is the configuration that comes along with a message; nil for none (R46). It is for the message's task: what it
+// says of another one, or of another tenant, is refused.
+func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 	const field = "configuration.taskPushNotificationConfig."
+	config := p.Push
 	switch {
 	case config == nil:
 		return nil, nil
 	case !r.e.pushes():
 		return nil, runtime.ErrPushNotificationNotSupported
+	case config.TaskID != "" && (p.Message == nil || config.TaskID != p.Message.MessageInfo().TaskID):
+		return nil, violation(field+"taskId", "is not the task of the message")
+	case config.Tenant != "" && config.Tenant != r.tenant:
+		return nil, violation(field+"tenant", "is not the tenant of the message")
 	}
 	if err := checkName(field+"id", config.ID); err != nil {
 		return nil, err

@@ -220,9 +220,9 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	wait := !streaming && !p.ReturnImmediately && !r.Silent
 	how := sending{
 		wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent, repeat: repeat,
-		permit: r.permit(), sees: r.sees(), caller: called(r.Caller, owner),
+		permit: r.permit(), sees: r.sees(), caller: called(r.Caller, owner), op: r.Op,
 	}
-	if how.push, err = r.inline(p.Push); err != nil {
+	if how.push, err = r.inline(p); err != nil {
 		return Answer{}, err
 	}
 	c, answer, err := r.e.send(r.Context, owner, p, how)

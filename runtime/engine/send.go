@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // patience is how long a client that does not wait for the end (a stream, or returnImmediately) goes without a task
@@ -31,6 +32,7 @@ type sending struct {
 	sees   *catalog
 	caller *runtime.Caller
 	parts  []runtime.Part // of the message
+	op     *runtime.Operation
 }
 
 // send takes a message on (A2A 1.0 §3.1.1, §3.4). A nil Task with a nil error means that answer is the whole answer;
@@ -38,7 +40,7 @@ type sending struct {
 func (e *Engine) send(
 	ctx context.Context, owner store.Owner, req *runtime.SendRequest, how sending,
 ) (c *Call, answer runtime.Message, err error) {
-	info, err := e.checkSend(req)
+	info, err := e.checkSend(req, how.op)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -132,7 +134,7 @@ func checkName(field, id string) error {
 }
 
 // checkSend validates what the codec does not (R35, R36).
-func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, err error) {
+func (e *Engine) checkSend(req *runtime.SendRequest, op *runtime.Operation) (info runtime.MessageInfo, err error) {
 	if req.Message == nil {
 		return info, violation("message", "is required")
 	}
@@ -142,7 +144,7 @@ func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 		return info, violation("message.messageId", "is required")
 	case !info.User:
 		return info, violation("message.role",
-			"must be the user's: agents do not send messages to agents as themselves")
+			"must be "+e.roleOfUser(op)+": agents do not send messages to agents as themselves")
 	case req.HistoryLength != nil && *req.HistoryLength < 0:
 		return info, violation("configuration.historyLength", "must not be negative")
 	}
@@ -156,6 +158,20 @@ func (e *Engine) checkSend(req *runtime.SendRequest) (info runtime.MessageInfo, 
 		checkName("message.contextId", info.ContextID),
 		checkName("message.taskId", info.TaskID),
 	)
+}
+
+// roleOfUser is the word for the user's role in the JSON of an operation that sends a message.
+func (e *Engine) roleOfUser(op *runtime.Operation) string {
+	user := runtime.MessageData{MessageInfo: runtime.MessageInfo{ID: "m", User: true}, Parts: []runtime.Part{runtime.Text("")}}
+	sample, err := op.AppendRequest(nil, e.protocol.NewSend(runtime.SendRequest{Message: e.protocol.NewMessage(user)}))
+	for _, member := range []string{"message", "request"} {
+		if message, ok := wire.Object(sample).Get(member); ok && err == nil {
+			if role, ok := wire.Object(message).Get("role"); ok {
+				return string(role)
+			}
+		}
+	}
+	return "the user's"
 }
 
 // first admits the first message of a task, routes it and runs its skill. Reading the message is work already.

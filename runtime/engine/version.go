@@ -157,15 +157,17 @@ func (t *terms) Choose(asked string, has func(*Version) bool) (*Version, *runtim
 	return nil, t.NotSpoken(asked)
 }
 
+// ImpliedVersion is the version of a request that names none (R73).
+const ImpliedVersion = "0.3"
+
 // unasked finds the version of a request that names none: it means 0.3 (R73), so that the newest version counts which
 // knows no A2A-Version parameter and has what is asked for. Where there is none, what is asked for says more: of the
 // others that have it the oldest counts, because a client of a later one has all the more reason to name it; a strict
 // engine takes none of them.
 func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
-	const implied = "0.3"
 	var found, named, unnamed *Version
 	for _, v := range t.versions {
-		if v.Name == implied {
+		if v.Name == ImpliedVersion {
 			found = v
 		}
 		switch {
@@ -184,10 +186,13 @@ func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
 	case found != nil:
 		return found, nil
 	case t.strict:
-		return nil, t.NotSpoken(implied)
+		return nil, t.NotSpoken(ImpliedVersion)
 	}
 	return t.versions[0], nil
 }
+
+// DeclaresTenant reports whether an interface of the card names the tenant.
+func (t *terms) DeclaresTenant(name string) bool { return t.tenants[name] }
 
 // NotSpoken is the error for a version that is not spoken.
 func (t *terms) NotSpoken(asked string) *runtime.Error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -29,6 +30,12 @@ var (
 
 // receive reads the body. It returns with which status and error the request is refused, if it is.
 func (x *exchange) receive() (status int, refusal *runtime.Error) {
+	if coding := x.r.Header.Get("Content-Encoding"); coding != "" && !strings.EqualFold(coding, "identity") {
+		x.hangUp()
+		x.w.Header()["Accept-Encoding"] = identity // RFC 9110 §15.5.16
+		return http.StatusUnsupportedMediaType,
+			runtime.ErrContentTypeNotSupported.With("a body that is compressed (%.20q) is not read here", coding)
+	}
 	x.body = buffers.Get().(*[]byte)
 	err := x.readBody()
 	if err == nil {

@@ -22,6 +22,10 @@ func (s *Server) addExtended(interfacePath string) {
 	}
 }
 
+// privateCard is how long an extended card may be kept: by its caller alone, who asks again before using it, because it
+// depends on who asks and what they may do by then (R206).
+var privateCard = []string{"private, no-cache"}
+
 // getExtended is the operation that such a request asks for.
 var getExtended = &runtime.Operation{Role: runtime.RoleExtendedCard, RPC: "extended card"}
 
@@ -54,7 +58,7 @@ func (s *Server) serveExtended(w http.ResponseWriter, r *http.Request, v *engine
 	}
 	h := w.Header()
 	h["Content-Type"] = jsonType
-	h["Cache-Control"] = noStore
+	h["Cache-Control"] = privateCard
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	if r.Method == http.MethodGet {
 		_, _ = w.Write(body)

@@ -133,6 +133,28 @@ func TestTheExtendedCardIsForIdentifiedCallers(t *testing.T) {
 	}
 }
 
+// R206: caches on the way do not keep it, and its caller asks again.
+func TestTheExtendedCardIsKeptByNobodyElse(t *testing.T) {
+	a := extendedAgent(t, server.WithProxyIdentity(caller))
+	get, _ := http.NewRequestWithContext(t.Context(), http.MethodGet, strings.TrimSuffix(a.url, "/rpc")+"/agent/authenticatedExtendedCard", nil)
+	get.Header.Set("Who", "alice")
+	of02, err := a.web.Do(get)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, resp := range map[string]*http.Response{
+		"JSON-RPC":  a.open(rpcBody("GetExtendedAgentCard", `{}`), "Who: alice"),
+		"HTTP+JSON": a.rest("GET", "/extendedAgentCard", "", "Who: alice"),
+		"0.3":       a.rest("GET", "/v1/card", "", unversioned, "Who: alice"),
+		"0.2":       of02,
+	} {
+		_ = resp.Body.Close()
+		if got := resp.Header.Get("Cache-Control"); resp.StatusCode != http.StatusOK || got != "private, no-cache" {
+			t.Errorf("%s: %s with Cache-Control %q", name, resp.Status, got)
+		}
+	}
+}
+
 // R48: where nobody is identified there is no extended card, whatever was configured.
 func TestWithoutIdentitiesThereIsNoExtendedCard(t *testing.T) {
 	a := extendedAgent(t)

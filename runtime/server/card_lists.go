@@ -15,11 +15,15 @@ func WithRequirementLists() Option { return func(o *options) { o.requirementList
 
 // appendResult appends the result of the operation as JSON.
 func (x *exchange) appendResult(dst []byte, result any) ([]byte, error) {
-	if _, card := result.(runtime.Card); !card {
+	card, ok := result.(runtime.Card)
+	if !ok {
 		return x.AppendResult(dst, result)
 	}
-	card, err := x.AppendResult(nil, result)
-	return append(dst, x.s.shown(card)...), err
+	body, err := x.AppendResult(nil, result)
+	if err == nil && x.Binding == runtime.BindingHTTP && x.Version.Unnamed() {
+		body, err = withProtoSchemes(x.Version.Version, card, body)
+	}
+	return append(dst, x.s.shown(body)...), err
 }
 
 // shown is a card as this server shows it.

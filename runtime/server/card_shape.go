@@ -125,3 +125,35 @@ func members(newer, older wire.Object) (wire.Value, error) {
 	}
 	return wire.EndObject(out, 0), nil
 }
+
+// withProtoSchemes adds to a card, written as the schema of a version before 1.0 has it, what its security schemes are in
+// the JSON of the version's proto: clients of JavaScript read that over HTTP+JSON and refuse a scheme without it. The
+// requirements have no form that both read.
+func withProtoSchemes(v *runtime.Version, card runtime.Card, body wire.Object) (wire.Object, error) {
+	schemes, ok := body.Get(schemesMember)
+	if !ok {
+		return body, nil
+	}
+	for _, w := range v.Wires {
+		if w.Encoding != runtime.EncodingProtoJSON {
+			continue
+		}
+		proto, err := w.Append(nil, card)
+		if err != nil {
+			return nil, err
+		}
+		also, ok := wire.Object(proto).Get(schemesMember)
+		if !ok {
+			return body, nil
+		}
+		both, err := union(schemes, also)
+		if err != nil {
+			return nil, err
+		}
+		err = body.Set(schemesMember, both)
+		return body, err
+	}
+	return body, nil
+}
+
+const schemesMember = "securitySchemes"

@@ -102,6 +102,9 @@ func (x *exchange) unlessParse(err *runtime.Error) *runtime.Error {
 // reply answers with a result.
 func (x *exchange) reply(f binding, result any) {
 	result = x.Located(result, func() *http.Request { return x.r })
+	if _, card := result.(runtime.Card); card && x.Op.Role == runtime.RoleExtendedCard {
+		x.w.Header()["Cache-Control"] = privateCard
+	}
 	err := x.Pass(func(b []byte) ([]byte, error) {
 		b, err := x.appendResult(f.beginFrame(b), result)
 		return f.endFrame(b), err

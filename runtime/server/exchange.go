@@ -23,6 +23,7 @@ var (
 	unbuffered = []string{"no"} // tells nginx to pass events on as they come
 	closing    = []string{"close"}
 	retryAfter = []string{"1"}
+	identity   = []string{"identity"}
 )
 
 // Names of the service parameters (A2A 1.0 §3.2.6), in the form of header map keys.

@@ -330,6 +330,28 @@ func TestATaskHasSoManyPushConfigurations(t *testing.T) {
 	}
 }
 
+// TestAnInlinePushConfigurationIsForTheTaskOfItsMessage refuses one that names another task or tenant, and takes one that
+// names the message's.
+func TestAnInlinePushConfigurationIsForTheTaskOfItsMessage(t *testing.T) {
+	a := start(t, pushCard, []server.Skill{run("ask", func(_ context.Context, task *server.Task) (string, error) { return "", task.Ask("What?") })}, open)
+	id := str(a.ok("SendMessage", message("go")), "task", "id")
+	other := str(a.ok("SendMessage", message("go")), "task", "id")
+	for _, tt := range []struct{ message, more, field string }{
+		{message("go"), `,"taskId":"` + id + `"`, "taskId"},
+		{message("more", `"taskId":"`+id+`"`), `,"taskId":"` + other + `"`, "taskId"},
+		{message("go"), `,"tenant":"acme"`, "tenant"},
+	} {
+		_, err := a.call("SendMessage", with(tt.message, inline("https://hook.example/", tt.more)))
+		if err == nil || len(err.Violations()) != 1 || err.Violations()[0].Field != "configuration.taskPushNotificationConfig."+tt.field {
+			t.Errorf("%s: %v", tt.more, err)
+		}
+	}
+	a.ok("SendMessage", with(message("more", `"taskId":"`+id+`"`), inline("https://hook.example/", `,"taskId":"`+id+`"`)))
+	if got := a.ok("ListTaskPushNotificationConfigs", `{"taskId":"`+id+`"}`); len(at(got, "configs").([]any)) != 1 {
+		t.Errorf("the task has %v", got)
+	}
+}
+
 // Before 1.0 a notification is the task as it was at the event, which the task has left behind by then.
 func TestOlderReceiversGetTheTaskAsItWas(t *testing.T) {
 	for version, send := range map[string]string{

@@ -96,6 +96,9 @@ func (q *restRequest) resolve() *runtime.Error {
 	if len(rs.routes) == 0 && (asked != "" || slices.ContainsFunc(q.s.engine.Versions(), q.has)) {
 		return runtime.ErrVersionNotSupported.With("A2A %s is not spoken over HTTP+JSON here", v.Name)
 	}
+	if asked == "" && !v.Unnamed() && q.isFormer() {
+		return q.s.engine.NotSpoken(engine.ImpliedVersion)
+	}
 	routes := rs.routes
 	if asked != "" {
 		routes = rs.named
@@ -119,6 +122,12 @@ func (q *restRequest) resolve() *runtime.Error {
 	}
 	q.takeHeaders(&rs.coding)
 	return nil
+}
+
+// isFormer reports whether the path is one of the time when requests named no version, which would be that of a tenant
+// now.
+func (q *restRequest) isFormer() bool {
+	return len(q.path.segments) > 1 && q.path.segments[0] == formerPrefix && !q.s.engine.DeclaresTenant(formerPrefix)
 }
 
 // takeBody reads the body of a route that has one. It returns with which status and error the request is refused, if it

@@ -215,11 +215,40 @@ func TestErrorsOverHTTPJSONOf03(t *testing.T) {
 	}
 }
 
-// TestTheCardOverHTTPJSONOf03 is in the JSON of 0.3's schema, which all clients of 0.3 read.
+// TestTheCardOverHTTPJSONOf03 is in the JSON of 0.3's schema, with its security schemes also as the proto has them, which
+// clients of JavaScript demand.
 func TestTheCardOverHTTPJSONOf03(t *testing.T) {
 	a := extendedAgent(t, server.WithProxyIdentity(caller))
 	resp, got := a.answer("GET", "/v1/card", "", unversioned, "Who: alice")
-	if str(got, "name") != "Desk" || str(got, "securitySchemes", "key", "type") != "apiKey" {
+	if str(got, "name") != "Desk" || str(got, "securitySchemes", "key", "type") != "apiKey" ||
+		str(got, "securitySchemes", "key", "in") != "header" || str(got, "securitySchemes", "key", "name") != "Who" {
 		t.Errorf("%s %v", resp.Status, got)
+	}
+	if scheme := at(got, "securitySchemes", "key", "apiKeySecurityScheme"); scheme == nil ||
+		str(got, "securitySchemes", "key", "apiKeySecurityScheme", "location") != "header" ||
+		str(got, "securitySchemes", "key", "apiKeySecurityScheme", "name") != "Who" {
+		t.Errorf("the proto's form of the scheme is %v", scheme)
+	}
+}
+
+// TestAnAgentOf10TakesNoPathOf03ForATenant answers what clients of 0.3 send with the version that it would be (R72,
+// R73).
+func TestAnAgentOf10TakesNoPathOf03ForATenant(t *testing.T) {
+	a := start(t, restCard, []server.Skill{echo()})
+	for _, tt := range []struct{ method, path, body string }{
+		{"POST", "/v1/message:send", said("x")}, {"POST", "/v1/message:stream", said("x")}, {"GET", "/v1/tasks/x", ""},
+		{"POST", "/v1/tasks/x:cancel", ""}, {"GET", "/v1/tasks", ""},
+	} {
+		resp, got := a.answer(tt.method, tt.path, tt.body, unversioned)
+		if resp.StatusCode != http.StatusBadRequest || str(got, "error", "details", 0, "reason") != "VERSION_NOT_SUPPORTED" {
+			t.Errorf("%s %s: %s %v", tt.method, tt.path, resp.Status, got)
+		}
+	}
+	if resp, _ := a.answer("GET", "/v1/tasks", ""); resp.StatusCode != http.StatusOK {
+		t.Errorf("a tenant of a request that names its version: %s", resp.Status)
+	}
+	of := strings.Replace(restCard, `"url":"http://localhost/rest",`, `"url":"http://localhost/rest","tenant":"v1",`, 1)
+	if resp, got := start(t, of, []server.Skill{echo()}).answer("GET", "/v1/tasks", "", unversioned); resp.StatusCode != http.StatusOK {
+		t.Errorf("a tenant that is declared: %s %v", resp.Status, got)
 	}
 }

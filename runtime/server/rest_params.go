@@ -28,6 +28,9 @@ func (q *restRequest) assemble() *runtime.Error {
 	if q.body != nil {
 		body = bytes.TrimSpace(*q.body)
 	}
+	if string(body) == "null" {
+		body = nil // some clients write null for "no parameters" (T66)
+	}
 	field := q.route.bodyField(body)
 	switch {
 	case len(body) == 0:

@@ -254,7 +254,46 @@ func TestMethodsOfPaths(t *testing.T) {
 	}
 }
 
-// TestOneAddressForBothBindings: JSON-RPC is at it, HTTP+JSON below it, and the card stays where it is.
+// TestABodyOfNullIsAnEmptyOne holds over every path that has a body (T66): a2a-go 2.3.1 sends it with :cancel and :subscribe.
+func TestABodyOfNullIsAnEmptyOne(t *testing.T) {
+	asks := run("ask", func(_ context.Context, t *server.Task) (string, error) { return "", t.Ask("When?") })
+	a := start(t, restCard, []server.Skill{asks})
+	for _, body := range []string{"null", " null\n", "{}", ""} {
+		_, sent := a.answer("POST", "/message:send", message("go"))
+		id := str(sent, "task", "id")
+		resp := a.rest("POST", "/tasks/"+id+":subscribe", body)
+		if got := resp.Header.Get("Content-Type"); resp.StatusCode != http.StatusOK || got != sse.ContentType {
+			t.Errorf("%q: to subscribe is %s of type %s", body, resp.Status, got)
+		}
+		_ = resp.Body.Close()
+		if resp, got := a.answer("POST", "/tasks/"+id+":cancel", body); resp.StatusCode != http.StatusOK || str(got, "status", "state") != "TASK_STATE_CANCELED" {
+			t.Errorf("%q: to cancel is %s %v", body, resp.Status, got)
+		}
+	}
+	if resp, got := a.answer("POST", "/message:send", "null"); resp.StatusCode != http.StatusBadRequest || str(got, "error", "details", 0, "reason") != "INVALID_PARAMS" {
+		t.Errorf("nothing to send: %s %v", resp.Status, got)
+	}
+}
+
+// TestACompressedBodyIsRefused with the status for that (RFC 9110 §15.5.16), over both bindings, and in time to send
+// another.
+func TestACompressedBodyIsRefused(t *testing.T) {
+	a := start(t, restCard, []server.Skill{echo()})
+	for _, coding := range []string{"gzip", "deflate", "identity, gzip"} {
+		resp, body := a.post(rpcBody("ListTasks", `{}`), "Content-Encoding: "+coding)
+		if resp.StatusCode != http.StatusUnsupportedMediaType || !strings.Contains(body, "compressed") || resp.Header.Get("Accept-Encoding") != "identity" {
+			t.Errorf("%s: %s %v %s", coding, resp.Status, resp.Header, body)
+		}
+		if resp, got := a.answer("POST", "/message:send", message("x"), "Content-Encoding: "+coding); resp.StatusCode != http.StatusUnsupportedMediaType ||
+			str(got, "error", "details", 0, "reason") != "CONTENT_TYPE_NOT_SUPPORTED" {
+			t.Errorf("%s: %s %v", coding, resp.Status, got)
+		}
+	}
+	if resp, body := a.post(rpcBody("ListTasks", `{}`), "Content-Encoding: Identity"); resp.StatusCode != http.StatusOK {
+		t.Errorf("%s %s", resp.Status, body)
+	}
+}
+
 // TestTasksAreNotKeptByCaches: what GET returns may change, and is the caller's alone.
 func TestTasksAreNotKeptByCaches(t *testing.T) {
 	a := start(t, restCard, []server.Skill{echo()})
@@ -267,6 +306,7 @@ func TestTasksAreNotKeptByCaches(t *testing.T) {
 	}
 }
 
+// TestOneAddressForBothBindings: JSON-RPC is at it, HTTP+JSON below it, and the card stays where it is.
 func TestOneAddressForBothBindings(t *testing.T) {
 	a := start(t, strings.NewReplacer("localhost/rpc", "localhost/", "localhost/rest", "localhost/").Replace(restCard), []server.Skill{scripted(nil)})
 	base := strings.TrimSuffix(a.url, "/rpc")

@@ -84,7 +84,7 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	}
 	q.params = env.params
 	if q.Op = q.s.methods[v.Index][string(env.method)]; q.Op == nil {
-		return q.unlessParse(q.unknownMethod(env.method))
+		return q.unlessParse(q.unknownMethod(env.method, asked))
 	}
 	if err := q.activate(); err != nil {
 		return q.unlessParse(err)

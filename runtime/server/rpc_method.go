@@ -5,8 +5,14 @@ import (
 	"github.com/a2agen/a2agen/runtime/engine"
 )
 
-// unknownMethod says of a method that the request's version does not have which one has it, and what is spoken here.
-func (q *request) unknownMethod(method []byte) *runtime.Error {
+// unknownMethod says of a method that the request's version does not have which one has it, and what is spoken here. A
+// request that names no version, with a method of the time when none was named, is one of a version that is not spoken
+// here (R72, R73).
+func (q *request) unknownMethod(method []byte, asked string) *runtime.Error {
+	if age := methodAges[string(method)]; age != "" && asked == "" && !q.Version.Unnamed() {
+		return q.s.engine.NotSpoken(engine.ImpliedVersion).With("%s is a method of A2A %s, and the request names no version; this agent speaks %s",
+			method, age, q.s.engine.SpokenNames())
+	}
 	if age := methodAges[string(method)]; age != "" {
 		return runtime.ErrMethodNotFound.With("%s is a method of A2A %s, the request is one of %s; this agent speaks %s",
 			method, age, q.Version.Name, q.s.engine.SpokenNames())

@@ -3,6 +3,8 @@ package server_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -355,6 +357,28 @@ func TestSendRefusesInvalidMessages(t *testing.T) {
 				t.Errorf("violations are %v, want field %q", vs, c.field)
 			}
 		})
+	}
+}
+
+// TestTheRoleOfAnotherVersionIsAnsweredWithTheWordToUse: "user" is what 0.3 has, and a number is no name.
+func TestTheRoleOfAnotherVersionIsAnsweredWithTheWordToUse(t *testing.T) {
+	a := former(t)
+	for _, tt := range []struct{ path, body, header, want string }{
+		{"/message:send", `{"message":{"messageId":"m","role":"user","parts":[{"text":"a"}]}}`, "A2A-Version: 1.0", `message.role must be "ROLE_USER":`},
+		{"/message:send", `{"message":{"messageId":"m","role":"ROLE_AGENT","parts":[{"text":"a"}]}}`, "A2A-Version: 1.0", `message.role must be "ROLE_USER":`},
+		{"/v1/message:send", `{"message":{"messageId":"m","role":"ROLE_AGENT","content":[{"text":"a"}]}}`, unversioned, `message.role must be "ROLE_USER":`},
+	} {
+		if resp, got := a.answer("POST", tt.path, tt.body, tt.header); !strings.Contains(fmt.Sprint(got), tt.want) {
+			t.Errorf("%s of %s: %s %v", tt.path, tt.body, resp.Status, got)
+		}
+	}
+	_, body := a.post(rpcBody("SendMessage", `{"message":{"messageId":"m","role":"user","parts":[{"text":"a"}]}}`))
+	if !strings.Contains(body, `message.role must be \"ROLE_USER\":`) {
+		t.Error(body)
+	}
+	_, body = a.post(rpcBody("message/send", `{"message":{"kind":"message","messageId":"m","role":"ROLE_USER","parts":[{"kind":"text","text":"a"}]}}`), unversioned)
+	if !strings.Contains(body, `message.role must be \"user\":`) && !strings.Contains(body, `"result"`) {
+		t.Error(body)
 	}
 }
 
