@@ -90,6 +90,9 @@ func (r *ProtoReader) valueOf(b, src []byte) []byte {
 	var last uint32 // the tag that holds the value so far
 	var raw []byte  // of a list or object
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
+		if tag != last && isValueMember(tag) { // it replaces the last one, which has to be well-formed all the same
+			b, raw = r.collected(b, start, last, raw), nil
+		}
 		switch tag {
 		case valueNull:
 			r.varint()
@@ -102,9 +105,7 @@ func (r *ProtoReader) valueOf(b, src []byte) []byte {
 			b = r.textOf(b[:start])
 		case valueStruct, valueList:
 			more := r.delimited()
-			if last != tag {
-				raw = nil
-			} else if len(raw) > 0 {
+			if len(raw) > 0 {
 				more = append(raw, more...) // copies the first time, as more has no room
 			}
 			raw = more
@@ -118,12 +119,29 @@ func (r *ProtoReader) valueOf(b, src []byte) []byte {
 	case r.err != nil:
 	case last == 0:
 		b = append(b, "null"...)
-	case last == valueStruct:
-		b = r.structOf(b[:start], raw)
-	case last == valueList:
-		b = r.listOf(b[:start], raw)
+	default:
+		b = r.collected(b, start, last, raw)
 	}
 	r.close(place)
+	return b
+}
+
+func isValueMember(tag uint32) bool {
+	switch tag {
+	case valueNull, valueBool, valueNumber, valueString, valueStruct, valueList:
+		return true
+	}
+	return false
+}
+
+// collected puts the JSON of raw, the content of the list or object in member tag, behind start; other members are there already.
+func (r *ProtoReader) collected(b []byte, start int, tag uint32, raw []byte) []byte {
+	switch tag {
+	case valueStruct:
+		return r.structOf(b[:start], raw)
+	case valueList:
+		return r.listOf(b[:start], raw)
+	}
 	return b
 }
 
@@ -195,6 +213,7 @@ func (r *ProtoReader) structOf(b, src []byte) []byte {
 			index = indexEntries(r.entries[base:])
 		}
 		if i := findEntry(r.entries[base:], index, e.key); i >= 0 {
+			b = r.valueOf(b, r.entries[base+i].value)[:len(b)] // replaced, and has to be well-formed all the same
 			r.entries[base+i] = e
 			continue
 		}
