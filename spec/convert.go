@@ -152,6 +152,7 @@ func (c *converter) fieldType(f protoreflect.FieldDescriptor) Type {
 	switch {
 	case f.IsMap():
 		elem, m := c.singleType(f.MapValue(), c.posOf(f)), Type{Kind: Map}
+		c.mapEnum(f)
 		m.Elem = &elem
 		if key := c.singleType(f.MapKey(), c.posOf(f)); key.Kind != String || key.Form != "" {
 			m.Key = &key
@@ -162,6 +163,14 @@ func (c *converter) fieldType(f protoreflect.FieldDescriptor) Type {
 		return Type{Kind: List, Elem: &elem}
 	default:
 		return c.singleType(f, c.posOf(f))
+	}
+}
+
+// mapEnum reports an enum of a map's values that does not begin with zero: an entry without a value has that, and protobuf
+// refuses such a map.
+func (c *converter) mapEnum(f protoreflect.FieldDescriptor) {
+	if e := f.MapValue().Enum(); e != nil && e.Values().Len() > 0 && e.Values().Get(0).Number() != 0 {
+		c.problems.Errorf(c.posOf(f), "unsupported-type", "let its first value be zero", "the values of map %s are of enum %s, whose first value is %d", f.Name(), e.Name(), e.Values().Get(0).Number())
 	}
 }
 
@@ -249,24 +258,30 @@ func (c *converter) operation(m protoreflect.MethodDescriptor) {
 	op := &Operation{
 		Name: string(m.Name()), GRPC: "/" + string(m.Parent().FullName()) + "/" + string(m.Name()), Comment: comment(m), Pos: c.posOf(m),
 		Deprecated:    m.Options().(*descriptorpb.MethodOptions).GetDeprecated(),
-		Request:       c.operand(m, m.Input()),
-		Response:      c.operand(m, m.Output()),
 		Stream:        m.IsStreamingServer(),
 		RequestStream: m.IsStreamingClient(),
 	}
+	op.Request, op.Response = c.operand(op, m.Input()), c.operand(op, m.Output())
 	if rule, ok := extension(m, annotations.E_Http).(*annotations.HttpRule); ok {
 		op.HTTP = routes(rule)
 	}
 	c.doc.Operations = append(c.doc.Operations, op)
 }
 
-// operand is what an operation takes or answers.
-func (c *converter) operand(m protoreflect.MethodDescriptor, d protoreflect.MessageDescriptor) Type {
-	t := c.messageType(d, c.posOf(m))
-	if t.Kind != "" && t.Kind != MessageOf && t.Kind != Empty {
-		c.problems.Errorf(c.posOf(m), "unsupported-operation", "put it into a message of the definition", "operation %s takes or answers %s", m.Name(), d.FullName())
+// operand is what an operation takes or answers. A message of another definition has no form in all bindings.
+func (c *converter) operand(op *Operation, d protoreflect.MessageDescriptor) Type {
+	if d.FullName() == "google.protobuf.Empty" {
+		return Type{Kind: Empty}
 	}
-	return t
+	if _, ours := c.files[d.ParentFile().Path()]; ours {
+		return Type{Kind: MessageOf, Name: c.typeName(d)}
+	}
+	if op.Foreign == "" {
+		op.Foreign = string(d.FullName())
+		c.problems.Warnf(op.Pos, "unsupported-operation", "put it into a message of the definition",
+			"operation %s takes or answers %s: it is listed, and answers UnsupportedOperation", op.Name, op.Foreign)
+	}
+	return Type{Kind: Empty}
 }
 
 // routes flattens a rule and its additional bindings, in order. Those of additional bindings have no more of their own.

@@ -1,6 +1,7 @@
 package spec
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -49,6 +50,9 @@ func (d *differ) operation(op, now *Operation) {
 		what := map[bool]string{true: "a stream of requests", false: "one request"}
 		d.change(true, true, now.Pos, "stream-changed", name, "operation %s takes %s instead of %s", name, what[now.RequestStream], what[op.RequestStream])
 	}
+	if op.Foreign != now.Foreign {
+		d.change(true, true, now.Pos, "operand-changed", name, "operation %s takes or answers %s instead of %s", name, operandOf(now), operandOf(op))
+	}
 	if d.deprecated(op.Deprecated, now.Deprecated) {
 		d.change(false, false, now.Pos, "operation-deprecated", name, "operation %s is deprecated", name)
 	}
@@ -56,6 +60,9 @@ func (d *differ) operation(op, now *Operation) {
 		d.routes(op, now)
 	}
 }
+
+// operandOf names what an operation takes or answers besides messages of the definition.
+func operandOf(op *Operation) string { return cmp.Or(op.Foreign, "messages of the definition") }
 
 // method returns the JSON-RPC method of an operation. Since 1.0 it is the name of the rpc; before, protos, whose package was
 // a2a.v1, did not say.

@@ -226,8 +226,11 @@ type Operation struct {
 	Response   Type     `json:"response"`
 	Stream     bool     `json:"stream,omitempty"` // the response is a sequence
 	// RequestStream: the request is a sequence, which no binding that is spoken here can carry.
-	RequestStream bool    `json:"requestStream,omitempty"`
-	HTTP          []Route `json:"http,omitempty"`
+	RequestStream bool `json:"requestStream,omitempty"`
+	// Foreign is what the operation takes or answers that is no message of the definition, such as google.protobuf.Struct; its Request
+	// or Response is then empty, and it is not carried out either.
+	Foreign string  `json:"foreign,omitempty"`
+	HTTP    []Route `json:"http,omitempty"`
 }
 
 // Route is one HTTP binding of an operation.

@@ -73,6 +73,26 @@ func TestDifferencesInBytesAreSeen(t *testing.T) {
 	}
 }
 
+func TestAnOperationOfForeignMessagesIsListed(t *testing.T) {
+	doc, list := Read("x.proto", []byte("syntax = \"proto3\";\nimport \"google/protobuf/struct.proto\";\nmessage A {}\nservice S {\n  rpc R(A) returns (google.protobuf.Struct);\n}"))
+	const warning = "x.proto:5:3: warning: operation R takes or answers google.protobuf.Struct: it is listed, and answers UnsupportedOperation"
+	if list.HasErrors() || len(list) != 1 || !strings.HasPrefix(list[0].String(), warning) {
+		t.Fatalf("%v", list)
+	}
+	var b strings.Builder
+	if err := doc.WriteText(&b); err != nil {
+		t.Fatal(err)
+	}
+	if want := "operation R(A) empty\n  answers UnsupportedOperation: google.protobuf.Struct is no message of the definition\n"; !strings.Contains(b.String(), want) {
+		t.Errorf("%s", b.String())
+	}
+	own := *doc
+	own.Operations = []*Operation{{Name: "R", GRPC: doc.Operations[0].GRPC, Request: doc.Operations[0].Request, Response: Type{Kind: Empty}}}
+	if changes := Diff(doc, &own); len(changes) != 1 || changes[0].Text != "operation R takes or answers messages of the definition instead of google.protobuf.Struct" {
+		t.Errorf("%v", changes)
+	}
+}
+
 func TestAStreamOfRequestsIsListed(t *testing.T) {
 	doc, list := Read("x.proto", []byte("syntax = \"proto3\";\nmessage A {}\nservice S {\n  rpc R(stream A) returns (stream A);\n}"))
 	if list.HasErrors() || !doc.Operations[0].RequestStream {

@@ -58,8 +58,11 @@ func (p *printer) head(d *Document) {
 func (p *printer) operation(op *Operation) {
 	stream := map[bool]string{true: "stream of "}
 	p.printf("\noperation %s(%s%s) %s%s%s\n", op.Name, stream[op.RequestStream], op.Request, stream[op.Stream], op.Response, deprecated(op.Deprecated))
-	if op.RequestStream {
+	switch {
+	case op.RequestStream:
 		p.printf("  answers UnsupportedOperation: a stream of requests has no binding here\n")
+	case op.Foreign != "":
+		p.printf("  answers UnsupportedOperation: %s is no message of the definition\n", op.Foreign)
 	}
 	if op.RPC != "" {
 		p.printf("  JSON-RPC %s\n", op.RPC)

@@ -127,19 +127,19 @@ func TestReadTakesImportsFromTheFolderOfTheDefinition(t *testing.T) {
 func TestReadReportsMistakesWhereTheyAre(t *testing.T) {
 	const head = "syntax = \"proto3\";\npackage p;\n"
 	for name, test := range map[string]struct{ src, want string }{
-		"not a definition":          {"hello", "x.proto:1:1: "},
-		"a syntax error":            {head + "message A {\n\tstring a = ;\n}", "x.proto:4:13: "},
-		"an unknown type":           {head + "message A {\n  Missing a = 1;\n}", "x.proto:4:3: "},
-		"a number used twice":       {head + "message A { string a = 1;\nstring b = 1; }", "x.proto:4:12: "},
-		"an import that is missing": {head + `import "nowhere.proto";`, "x.proto:3:8: "},
-		"a foreign enum":            {head + "import \"google/api/field_behavior.proto\";\nmessage A {\n  google.api.FieldBehavior a = 1;\n}", "x.proto:5:3: field a has the enum"},
-		"a foreign message":         {head + "import \"google/protobuf/descriptor.proto\";\nmessage A {\n  google.protobuf.FieldOptions a = 1;\n}", "x.proto:5:3: the type google.protobuf.FieldOptions cannot be generated"},
-		"an edition of its own":     {"edition = \"2099\";\nmessage A {}", "x.proto:1:11: edition value \"2099\" not recognized"},
-		"a value as a request":      {head + "import \"google/protobuf/struct.proto\";\nmessage A {}\nservice S {\n  rpc R(google.protobuf.Value) returns (A);\n}", "x.proto:6:3: operation R takes or answers google.protobuf.Value"},
-		"a message set":             {"syntax = \"proto2\";\nmessage A {\n  option message_set_wire_format = true;\n  extensions 4 to 5;\n}", "x.proto:"},
-		"too deep nesting":          {head + strings.Repeat("message A {", 100_000), "x.proto: the file nests 100000 levels"},
-		"too large a file":          {head + "//" + strings.Repeat("x", maxSource), "x.proto: the file has "},
-		"two mistakes":              {head + "message A {\n  Missing a = 1;\n  Gone b = 2;\n}", "x.proto:5:3: "},
+		"not a definition":              {"hello", "x.proto:1:1: "},
+		"a syntax error":                {head + "message A {\n\tstring a = ;\n}", "x.proto:4:13: "},
+		"an unknown type":               {head + "message A {\n  Missing a = 1;\n}", "x.proto:4:3: "},
+		"a number used twice":           {head + "message A { string a = 1;\nstring b = 1; }", "x.proto:4:12: "},
+		"an import that is missing":     {head + `import "nowhere.proto";`, "x.proto:3:8: "},
+		"a foreign enum":                {head + "import \"google/api/field_behavior.proto\";\nmessage A {\n  google.api.FieldBehavior a = 1;\n}", "x.proto:5:3: field a has the enum"},
+		"a foreign message":             {head + "import \"google/protobuf/descriptor.proto\";\nmessage A {\n  google.protobuf.FieldOptions a = 1;\n}", "x.proto:5:3: the type google.protobuf.FieldOptions cannot be generated"},
+		"an edition of its own":         {"edition = \"2099\";\nmessage A {}", "x.proto:1:11: edition value \"2099\" not recognized"},
+		"a map of an enum without zero": {"edition = \"2023\";\noption features.enum_type = CLOSED;\nenum E { ONE = 1; }\nmessage A { map<string, E> m = 1; }", "x.proto:4:13: the values of map m are of enum E, whose first value is 1"},
+		"a message set":                 {"syntax = \"proto2\";\nmessage A {\n  option message_set_wire_format = true;\n  extensions 4 to 5;\n}", "x.proto:"},
+		"too deep nesting":              {head + strings.Repeat("message A {", 100_000), "x.proto: the file nests 100000 levels"},
+		"too large a file":              {head + "//" + strings.Repeat("x", maxSource), "x.proto: the file has "},
+		"two mistakes":                  {head + "message A {\n  Missing a = 1;\n  Gone b = 2;\n}", "x.proto:5:3: "},
 	} {
 		doc, problems := Read("x.proto", []byte(test.src))
 		if doc != nil || !slices.ContainsFunc(problems, func(d diag.Diagnostic) bool { return strings.HasPrefix(d.String(), test.want) }) {

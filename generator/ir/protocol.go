@@ -357,9 +357,10 @@ type Operation struct {
 	Stream   bool    `json:"stream,omitempty"`
 	// RequestAs is the layout of the request where it is not the first one of its type.
 	RequestAs *Layout `json:"-"`
-	// RequestStream: the request is a sequence. It is listed, and not carried out.
-	RequestStream bool    `json:"requestStream,omitempty"`
-	HTTP          []Route `json:"http,omitempty"`
+	// Unserved: no binding can carry it, because its request is a sequence, or what it takes or answers is no message of the definition.
+	// It is listed, and answered with UnsupportedOperation.
+	Unserved bool    `json:"unserved,omitempty"`
+	HTTP     []Route `json:"http,omitempty"`
 	// Aliases are other JSON-RPC method names that are answered.
 	Aliases []string `json:"aliases,omitempty"`
 	// Null: an empty result is written as null, not as {}.

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -125,7 +126,7 @@ func TestOlderVersionsThatCannotBeGenerated(t *testing.T) {
 			switch {
 			case tt.want == "" && (p == nil || len(p.Versions) != len(tt.docs)):
 				t.Errorf("%v", problems)
-			case tt.want != "" && (p != nil || problems[0].Code != tt.want):
+			case tt.want != "" && (p != nil || !hasCode(problems, tt.want)):
 				t.Errorf("got %v, want %s", problems, tt.want)
 			}
 		})
@@ -173,4 +174,13 @@ func TestMistakesInATable(t *testing.T) {
 	if err := a.member([]string{"id", "sideways"}); err == nil || !strings.Contains(err.Error(), "unknown class") {
 		t.Error(err)
 	}
+}
+
+func hasCode(problems diag.List, code string) bool {
+	for _, d := range problems {
+		if d.Code == code {
+			return true
+		}
+	}
+	return false
 }

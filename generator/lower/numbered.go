@@ -208,7 +208,7 @@ func (l *protocolLowering) numberedOperations(old *spec.Document) []*ir.Operatio
 			}
 		}
 		op := &ir.Operation{
-			Role: ir.RoleOther, Go: scope.Take(names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Stream: o.Stream, RequestStream: o.RequestStream,
+			Role: ir.RoleOther, Go: scope.Take(names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Stream: o.Stream, Unserved: unserved(o),
 			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos),
 		}
 		for _, hub := range l.doc.Operations {

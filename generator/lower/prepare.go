@@ -41,7 +41,7 @@ func prepare(docs []*spec.Document) (*prepared, diag.List) {
 			d, list = draftOf(doc, base)
 			in.drafts = append(in.drafts, d)
 		default:
-			spoken = append(spoken, doc)
+			spoken = append(spoken, oneName(doc))
 		}
 		problems.Add(list...)
 	}

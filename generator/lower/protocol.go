@@ -40,6 +40,7 @@ func Protocol(docs []*spec.Document) (*ir.Protocol, diag.List) {
 		messages: map[string]*spec.Message{}, fields: map[*ir.Field]*spec.Field{}, problems: problems,
 	}
 	p := l.protocol()
+	l.missingRoles()
 	l.earlierRelease(in.hub)
 	p.Whole = in.extra.whole(p.Versions[0])
 	in.extra.hide(p.Versions[0])
@@ -280,10 +281,14 @@ func (l *protocolLowering) operations() []*ir.Operation {
 	for _, o := range l.doc.Operations {
 		op := &ir.Operation{
 			Role: cmp.Or(roles[o.Name], ir.RoleOther), Go: scope.Take(names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Doc: deprecation(o.Comment, o.Deprecated),
-			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos), Stream: o.Stream, RequestStream: o.RequestStream,
+			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos), Stream: o.Stream, Unserved: unserved(o),
 		}
-		if op.Role != ir.RoleOther && op.RequestStream {
+		switch {
+		case op.Role == ir.RoleOther:
+		case o.RequestStream:
 			l.problems.Errorf(o.Pos, "unsuitable-request", "take one request", "operation %s takes a stream of requests: the runtime serves it with one", o.Name)
+		case o.Foreign != "":
+			l.problems.Errorf(o.Pos, "unsuitable-request", "use messages of the definition", "operation %s takes or answers %s, which the runtime cannot serve", o.Name, o.Foreign)
 		}
 		for _, r := range o.HTTP {
 			op.HTTP = append(op.HTTP, ir.Route(r))
@@ -291,7 +296,7 @@ func (l *protocolLowering) operations() []*ir.Operation {
 		if first := taken[o.Name]; first != nil {
 			l.problems.Add(diag.Diagnostic{
 				Code: "repeated-operation", Severity: diag.Error, Pos: o.Pos, Message: "operation " + o.Name + " is declared twice",
-				Hint:    "rename one of them: JSON-RPC knows an operation by its name, whatever service it is in",
+				Hint:    "rename one of them: JSON-RPC knows an operation by its name and its service's",
 				Related: []diag.Related{{Pos: first.Pos, Message: "it is declared here too"}},
 			})
 		}
@@ -300,6 +305,9 @@ func (l *protocolLowering) operations() []*ir.Operation {
 	}
 	return ops
 }
+
+// unserved reports whether no binding can carry an operation.
+func unserved(o *spec.Operation) bool { return o.RequestStream || o.Foreign != "" }
 
 // deprecation adds the paragraph by which Go marks what is deprecated.
 func deprecation(comment string, deprecated bool) string {

@@ -37,14 +37,14 @@ func ClientMethods(p *ir.Protocol) {
 	}
 }
 
-// called are the operations of the newest version, and those that other versions alone have. One that takes a stream
-// of requests is not among them: there is no binding that could carry it.
+// called are the operations of the newest version, and those that other versions alone have. One that no
+// binding can carry is not among them.
 func called(p *ir.Protocol) []*ir.Operation {
 	var ops []*ir.Operation
 	for i, v := range p.Versions {
 		for _, op := range v.Operations {
 			known := slices.ContainsFunc(ops, func(o *ir.Operation) bool { return o.Go == op.Go })
-			if !op.RequestStream && (i == 0 || op.Role == ir.RoleOther && !known) {
+			if !op.Unserved && (i == 0 || op.Role == ir.RoleOther && !known) {
 				ops = append(ops, op)
 			}
 		}
