@@ -13,15 +13,16 @@ import (
 
 func checkCommand() *cobra.Command {
 	var o project.Options
-	var stubs bool
+	var stubs, unbuilt bool
 	cmd := &cobra.Command{
 		Use:   "check",
 		Short: "Report whether generated files are up to date",
 		Long: `check generates in memory, compares the result with the project and writes nothing. It names the causes (inputs changed, tool
 changed, protocol changed, an interrupted run) and then each file: missing, outdated and why, hand-edited, or stale, which is
-no longer generated. Then it names each handler whose signature does not fit its skill, each file of handlers that does not
-parse, and each handler whose skill is gone. It exits with 1 when there is any drift or a handler that cannot compile: put
-it in CI. With --handlers it also lists the handlers that are still the stubs that a2agen wrote, and exits with 1 when there
+no longer generated. Then it compiles the project and its tests, as they would be after a generate, and names each line that does
+not compile, each handler whose signature does not fit its skill, and each handler whose skill is gone. It exits with 1 when
+there is any drift or anything does not compile: put it in CI. The network is not used: where modules are not in the module
+cache it says so and compiles nothing. --no-build leaves the compiler out. With --handlers it also lists the handlers that are still the stubs that a2agen wrote, and exits with 1 when there
 are any.`,
 		Example: `  a2agen check
   a2agen check --handlers               # is every handler written?
@@ -30,6 +31,7 @@ are any.`,
 	}
 	dirFlag(cmd, &o.Dir)
 	cmd.Flags().BoolVar(&stubs, "handlers", false, "fail on handlers that are still stubs, too")
+	cmd.Flags().BoolVar(&unbuilt, "no-build", false, "compile nothing: compare files and read handlers alone")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := format.check(); err != nil {
@@ -37,6 +39,7 @@ are any.`,
 		}
 		o.Tool = project.ThisTool()
 		defer announce(cmd, "checking")()
+		o.Build = !unbuilt
 		r, err := project.Check(cmd.Context(), o)
 		if !stubs {
 			r.Handlers = withoutStubs(r.Handlers)
@@ -48,6 +51,9 @@ are any.`,
 		}
 		if e := printDiagnostics(cmd.ErrOrStderr(), r.Diagnostics); e != nil || err != nil {
 			return cmp.Or(e, err)
+		}
+		if r.NotBuilt != "" {
+			fmt.Fprintf(cmd.ErrOrStderr(), "not compiled, so whether it builds is not known: %s\n", r.NotBuilt)
 		}
 		for _, d := range r.Drift {
 			fmt.Fprintln(cmd.OutOrStdout(), d)

@@ -46,7 +46,7 @@ is given. a2agen.lock says which files are generated. When nothing has changed, 
 		if err := format.check(); err != nil {
 			return err
 		}
-		o.Tool = project.ThisTool()
+		o.Tool, o.Build = project.ThisTool(), true
 		if watch {
 			return watchProject(cmd, o, *format)
 		}

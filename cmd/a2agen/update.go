@@ -47,6 +47,7 @@ func updateCommand() *cobra.Command {
 		o.Tool = project.ThisTool()
 		o.Protocol = len(args) == 0 || args[0] == "protocol"
 		o.Scaffold = len(args) == 0 || args[0] == "scaffold"
+		o.Build = true
 		r, err := project.Update(cmd.Context(), o)
 		if err == nil && *format == formatText && !o.Diff {
 			if err := listUpdates(cmd.OutOrStdout(), r); err != nil {

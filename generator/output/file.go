@@ -19,6 +19,9 @@ const (
 	// Merged files are scaffold files that are there and that an update of the scaffold rewrites: the user's text
 	// with the tool's changes merged in.
 	Merged
+	// Dropped files are scaffold files that nobody edited and that have nothing to belong to any more, as their skill is gone: they are
+	// deleted. They have no data.
+	Dropped
 )
 
 // File is one file of the project, in memory.

@@ -142,6 +142,20 @@ func (h Handlers) Empty() bool {
 	return !slices.ContainsFunc(slices.Collect(maps.Keys(h.files)), func(name string) bool { return strings.HasSuffix(name, ".go") })
 }
 
+// Edited reports whether there is a Go file that is none of those.
+func (h Handlers) Edited(untouched []string) bool {
+	known := map[string]bool{}
+	for _, name := range untouched {
+		known[name] = true
+	}
+	for name := range h.files {
+		if strings.HasSuffix(name, ".go") && !known[name] {
+			return true
+		}
+	}
+	return false
+}
+
 // Missing are the Go names of the skills that have no method yet, in the card's order.
 func (h Handlers) Missing(skills []*ir.Skill) []string {
 	var names []string
@@ -151,6 +165,17 @@ func (h Handlers) Missing(skills []*ir.Skill) []string {
 		}
 	}
 	return names
+}
+
+// Serves reports whether a file has the handler of one of the skills, or code that is no handler.
+func (h Handlers) Serves(file string, skills []*ir.Skill) bool {
+	for name, methods := range h.methods {
+		wanted := slices.ContainsFunc(skills, func(s *ir.Skill) bool { return s.Go == name })
+		if slices.ContainsFunc(methods, func(m handler) bool { return m.file == file && (wanted || !m.task) }) {
+			return true
+		}
+	}
+	return false
 }
 
 // Finding is something about a handler that its author should know.
@@ -172,6 +197,7 @@ const (
 	Syntax    FindingCode = "syntax"    // the file does not parse
 	Orphaned  FindingCode = "orphan"    // its skill is gone
 	Unwritten FindingCode = "stub"      // still as the tool wrote it
+	Build     FindingCode = "build"     // it does not compile, says the compiler
 	Elsewhere FindingCode = "elsewhere" // the handlers are in another folder than the configuration says
 )
 
@@ -220,10 +246,15 @@ func (h Handlers) Findings(wanted []Method) []Finding {
 			}
 		}
 	}
+	SortFindings(fs)
+	return fs
+}
+
+// SortFindings sorts by file and line.
+func SortFindings(fs []Finding) {
 	slices.SortFunc(fs, func(a, b Finding) int {
 		return cmp.Or(cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Message, b.Message))
 	})
-	return fs
 }
 
 // remedy says what to do with an orphan, and names the test beside it, which does not compile without the skill.

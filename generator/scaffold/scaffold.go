@@ -45,7 +45,6 @@ func Files(p Project) ([]output.File, error) {
 	files := []struct{ path, template string }{
 		{"main.go", "main.go.tmpl"},
 		{p.Packages.Skills + "/agent.go", "agent.go.tmpl"},
-		{p.Packages.Skills + "/agent_test.go", "agent_test.go.tmpl"},
 		{"Dockerfile", "Dockerfile.tmpl"},
 		{"Makefile", "Makefile.tmpl"},
 		{"README.md", "README.md.tmpl"},
@@ -53,14 +52,31 @@ func Files(p Project) ([]output.File, error) {
 		{".gitattributes", "gitattributes.tmpl"},
 		{".github/workflows/agent.yml", "workflow.yml.tmpl"},
 	}
-	if v.Path != "" {
-		files = append(files, struct{ path, template string }{p.Packages.Skills + "/rpc_test.go", "rpc_test.go.tmpl"})
-	}
 	for _, f := range files {
 		r.add(f.path, f.template, v)
 	}
 	r.files = append(r.files, p.Runtime.files(p.Module, p.Modules)...)
+	tests, err := SharedTests(p)
+	return append(r.files, tests...), cmp.Or(r.err, err)
+}
+
+// SharedTests renders the tests that are there once, whatever the skills: how a test reaches the agent, and, where it speaks JSON-RPC, one
+// that does so without a client.
+func SharedTests(p Project) ([]output.File, error) {
+	v := &view{packages: newPackages(p), GRPC: serves(p.Agent, runtime.BindingGRPC)}
+	var r renderer
+	r.add(p.Packages.Skills+"/agent_test.go", "agent_test.go.tmpl", v)
+	if rpcPath(p.Agent) != "" {
+		r.add(p.Packages.Skills+"/rpc_test.go", "rpc_test.go.tmpl", v)
+	}
 	return r.files, r.err
+}
+
+func serves(a *ir.Agent, binding string) bool { return slices.Contains(a.Bindings, binding) }
+
+// StubFiles are the paths of the handlers and tests that [Stubs] renders of a skill, in a folder of handlers.
+func StubFiles(folder string, s *ir.Skill) []string {
+	return []string{folder + "/" + s.File + ".go", folder + "/" + s.File + "_test.go"}
 }
 
 // Stubs renders the handlers, each with its test, of the skills with the given Go names.
@@ -114,7 +130,7 @@ func newView(p Project) *view {
 		Store:     p.Agent.Store,
 		Secured:   p.Agent.Secured,
 		Over:      over(p.Agent.Bindings),
-		GRPC:      slices.Contains(p.Agent.Bindings, runtime.BindingGRPC),
+		GRPC:      serves(p.Agent, runtime.BindingGRPC),
 	}
 	if p.Runtime.Unpacks() {
 		v.Unpacked = Unpacked
@@ -225,7 +241,7 @@ type renderer struct {
 }
 
 func (r *renderer) skill(s *skillView) {
-	r.add(s.Folders.Skills+"/"+s.File+".go", "skill.go.tmpl", s)
+	r.add(s.Folders.Skills+"/"+s.File+".go", "skill.go.tmpl", s) // see [StubFiles]
 	r.add(s.Folders.Skills+"/"+s.File+"_test.go", "skill_test.go.tmpl", s)
 }
 

@@ -172,7 +172,7 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 	}
 	dry := o.Options
 	dry.DryRun = true
-	r, err := p.finish(dry, out, list, further, note)
+	r, err := p.finish(ctx, dry, out, list, further, note)
 	if err != nil || o.DryRun {
 		return r, err
 	}
@@ -184,7 +184,7 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 			return r, err
 		}
 	}
-	return p.finish(o.Options, out, list, further, note)
+	return p.finish(ctx, o.Options, out, list, further, note)
 }
 
 func without(m map[string]output.ClientPin, name string) map[string]output.ClientPin {

@@ -48,6 +48,8 @@ type CheckReport struct {
 	Drift       []Drift            `json:"drift"`
 	Handlers    []scaffold.Finding `json:"handlers"`
 	Diagnostics diag.List          `json:"diagnostics"`
+	// NotBuilt is why nothing was compiled, so that nobody knows whether the project builds; "" when it was.
+	NotBuilt string `json:"notBuilt,omitempty"`
 }
 
 // Check reports how the project differs from what a run would leave: first why, then file by file. It writes nothing.
@@ -64,20 +66,24 @@ func Check(ctx context.Context, o Options) (CheckReport, error) {
 	if list.HasErrors() {
 		return r, &InvalidError{list}
 	}
-	pl, err := p.Plan(out.Files, p.lock(out), false)
+	h, stubs, err := p.followed(out)
 	if err != nil {
 		return r, err
 	}
-	causes := p.causes(out)
-	r.Drift = slices.Concat(causes, p.missingRuntime(), p.files(pl, causes))
+	pl, err := p.Plan(slices.Concat(out.Files, stubs), p.lock(out), false)
+	if err != nil {
+		return r, err
+	}
+	causes, lacks := p.causes(out), p.missingRuntime()
+	r.Drift = slices.Concat(causes, lacks, p.files(pl, causes))
 	if len(r.Drift) == 0 && pl.LockChanges() {
 		r.Drift = append(r.Drift, Drift{Path: output.LockName, State: "outdated", Hint: runGenerate})
 	}
-	h, err := p.handlers(out.Config)
-	if err != nil {
+	if r.Handlers, err = p.findings(h, out); err != nil || !o.Build || lacks != nil {
 		return r, err
 	}
-	r.Handlers, err = p.findings(h, out)
+	built, why, err := p.build(ctx, pl.Overlay())
+	r.Handlers, r.NotBuilt = withBuild(r.Handlers, built), why
 	return r, err
 }
 
@@ -164,7 +170,7 @@ func (p *project) files(pl *disk.Plan, causes []Drift) []Drift {
 		d := Drift{Path: c.Path, State: string(c.State), Hint: runGenerate}
 		switch c.State {
 		case disk.Missing:
-			if p.Lock().Files[c.Path] == "" {
+			if p.Lock().Files[c.Path] == "" && !p.Recorded(c.Path) {
 				d.Causes = why // it is new; else somebody deleted it
 			}
 		case disk.Outdated, disk.Stale:

@@ -13,9 +13,17 @@ import (
 	"github.com/a2agen/a2agen/generator/scaffold"
 )
 
-// handlers reads the user's handlers.
-func (p *project) handlers(c *config.Config) (scaffold.Handlers, error) {
+// handlers reads the user's handlers, as they will be when the stubs are written.
+func (p *project) handlers(c *config.Config, stubs ...output.File) (scaffold.Handlers, error) {
 	src, err := p.Files(c.Packages.Skills)
+	if src == nil {
+		src = map[string][]byte{}
+	}
+	for _, f := range stubs {
+		if src[f.Path] = f.Data; f.Kind == output.Dropped {
+			delete(src, f.Path)
+		}
+	}
 	return scaffold.ReadHandlers(path.Join(p.module, c.Packages.Skills), src), err
 }
 

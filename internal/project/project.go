@@ -106,6 +106,7 @@ type Options struct {
 	Force  bool // overwrite hand-edited files
 	DryRun bool // write nothing
 	Diff   bool // write nothing, and say line by line what would change
+	Build  bool // compile what is there afterwards, where that may tell something new
 }
 
 // dry reports whether nothing is to be written.
@@ -150,7 +151,7 @@ func Run(ctx context.Context, o Options) (Report, error) {
 		return r, err
 	}
 	out, list := p.generate(ctx, nil, p.Lock().Clients)
-	return p.finish(o, out, list, further, note)
+	return p.finish(ctx, o, out, list, further, note)
 }
 
 // fresh reports whether the tool, the inputs and the files are those of the last run.
@@ -169,36 +170,43 @@ func (p *project) hasUnpacked() bool {
 }
 
 // finish plans and applies what was generated, with the stubs of new skills.
-func (p *project) finish(o Options, out generator.Output, list diag.List, further []output.File, notes ...string) (Report, error) {
+func (p *project) finish(ctx context.Context, o Options, out generator.Output, list diag.List, further []output.File, notes ...string) (Report, error) {
 	r := Report{Diagnostics: list, inputs: slices.Sorted(maps.Keys(out.Read))}
 	r.Notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	if list.HasErrors() {
 		return r, &InvalidError{list}
 	}
-	return p.write(o, out, further, r)
+	return p.write(ctx, o, out, further, r)
 }
 
 // write plans and applies the generated files, the stubs of new skills and further files.
-func (p *project) write(o Options, out generator.Output, further []output.File, r Report) (Report, error) {
-	h, err := p.handlers(out.Config)
+func (p *project) write(ctx context.Context, o Options, out generator.Output, further []output.File, r Report) (Report, error) {
+	h, stubs, err := p.followed(out)
 	if err != nil {
 		return r, err
 	}
-	files := slices.Concat(out.Files, further)
-	if out.Model.Agent != nil && h.HasAgent() {
-		stubs, err := scaffold.Stubs(p.scaffold(out), h.Missing(out.Model.Agent.Skills))
-		if err != nil {
-			return r, err
-		}
-		files = append(files, stubs...)
-	}
+	files := withFurther(slices.Concat(out.Files, stubs), further)
 	if r.Handlers, err = p.findings(h, out); err != nil {
 		return r, err
 	}
 	if adopted := len(r.Notes) > 0; adopted && out.Model.Agent != nil && h.Empty() {
 		r.Notes = append(r.Notes, out.Config.Packages.Skills+" holds no handlers yet: a2agen init --force adds them, with main.go and tests, and overwrites nothing")
 	}
-	return p.apply(o, out, files, r)
+	if r, err = p.apply(o, out, files, r); err != nil || !o.Build || !p.mayNotFit(r, h, out.Config.Packages.Skills) {
+		return r, err
+	}
+	built, _, err := p.build(ctx, nil) // why it was not compiled is for a check to say
+	r.Handlers = withBuild(r.Handlers, built)
+	return r, err
+}
+
+// mayNotFit reports whether a run changed generated code and there are handlers or tests that did not follow, as somebody edited them.
+func (p *project) mayNotFit(r Report, h scaffold.Handlers, folder string) bool {
+	changed := func(c disk.Change) bool { return c.Kind == output.Owned && strings.HasSuffix(c.Path, ".go") }
+	if len(r.Written)+len(r.Deleted) == 0 || !slices.ContainsFunc(slices.Concat(r.Written, r.Deleted), changed) {
+		return false
+	}
+	return h.Edited(p.Untouched(folder))
 }
 
 // apply compares files with the folder, writes them, and completes the report.

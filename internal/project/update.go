@@ -81,7 +81,7 @@ func Update(ctx context.Context, o UpdateOptions) (Report, error) {
 			return r, err
 		}
 	}
-	return p.write(o.Options, out, merged, r)
+	return p.write(ctx, o.Options, out, merged, r)
 }
 
 // moves are the versions that are pinned at another definition than the present one.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -28,6 +29,20 @@ func basePath(name string) string { return baseFolder + name + baseSuffix }
 func (p *Project) Base(name string) ([]byte, bool) {
 	data, err := p.ReadFile(basePath(name))
 	return data, err == nil && p.scaffold()[name] == output.Digest(data)
+}
+
+// Untouched are the scaffold files directly in a folder that are as the tool wrote them last, sorted.
+func (p *Project) Untouched(dir string) (names []string) {
+	for name, sum := range p.scaffold() {
+		if path.Dir(name) != dir {
+			continue
+		}
+		if data, err := p.ReadFile(name); err == nil && output.Digest(data) == sum {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }
 
 // Recorded reports whether the tool ever wrote the scaffold file, even if the user deleted it since.
@@ -65,12 +80,12 @@ func (p *Project) scaffold() map[string]string {
 // rememberBases adds the digests of the kept bases.
 func (p *Project) rememberBases(all map[string]string) {
 	fs.WalkDir(p.disk.FS(), strings.TrimSuffix(baseFolder, "/"), func(name string, d fs.DirEntry, err error) error {
-		path, ok := strings.CutSuffix(strings.TrimPrefix(name, baseFolder), baseSuffix)
-		if err != nil || !ok || !d.Type().IsRegular() || output.CheckPath(path) != nil {
+		file, ok := strings.CutSuffix(strings.TrimPrefix(name, baseFolder), baseSuffix)
+		if err != nil || !ok || !d.Type().IsRegular() || output.CheckPath(file) != nil {
 			return nil // what cannot be read is not remembered
 		}
 		if data, err := p.disk.ReadFile(name); err == nil {
-			all[path] = output.Digest(data)
+			all[file] = output.Digest(data)
 		}
 		return nil
 	})
@@ -96,6 +111,11 @@ func (p *Project) planForgotten(pl *Plan) {
 		if _, err := p.disk.Lstat(name); sum == output.Absent || written[name] || !errors.Is(err, fs.ErrNotExist) {
 			continue
 		}
+		if p.staged != nil && p.staged.Tool != "" && p.staged.Scaffold[name] == "" { // a killed run had come to delete it
+			delete(pl.next.Scaffold, name)
+			p.dropBase(pl, name, sum)
+			continue
+		}
 		pl.next.Scaffold[name] = output.Absent // the base stays: without a lock, it tells that the file was there
 	}
 	if p.staged == nil {
@@ -106,6 +126,18 @@ func (p *Project) planForgotten(pl *Plan) {
 			p.dropBase(pl, name, sum)
 		}
 	}
+}
+
+// planDropped plans to delete a scaffold file that nobody edited, with its base, and to forget it.
+func (p *Project) planDropped(pl *Plan, name string) {
+	old, err := p.disk.ReadFile(name)
+	sum := pl.next.Scaffold[name]
+	if err != nil || output.Digest(old) != sum {
+		return
+	}
+	pl.Changes = append(pl.Changes, Change{Path: name, Kind: output.Dropped, State: Stale, old: old})
+	delete(pl.next.Scaffold, name)
+	p.dropBase(pl, name, sum)
 }
 
 // dropBase plans to delete a base, if it is the one with the digest.
@@ -153,14 +185,14 @@ func (pl *Plan) deletes() []Change {
 	return cs
 }
 
-// stillTheUsers makes sure that the user's files that are about to be rewritten are those that were merged.
+// stillTheUsers makes sure that the user's files that are about to be rewritten or deleted are those that were merged or read.
 func (p *Project) stillTheUsers(pl *Plan) error {
-	for _, c := range pl.Writes() {
-		if c.Kind != output.Merged {
+	for _, c := range append(pl.Writes(), pl.Deletes()...) {
+		if c.Kind != output.Merged && c.Kind != output.Dropped {
 			continue
 		}
 		if now, err := p.disk.ReadFile(c.Path); err != nil || !bytes.Equal(now, c.old) {
-			return fmt.Errorf("%s changed while it was being merged; run the command again", c.Path)
+			return fmt.Errorf("%s changed while it was being read; run the command again", c.Path)
 		}
 	}
 	return nil

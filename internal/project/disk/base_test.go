@@ -188,3 +188,26 @@ func TestTheTestOfAHandlerIsWrittenBeforeTheHandler(t *testing.T) {
 		t.Errorf("order of writing (-want +got):\n%s", diff)
 	}
 }
+
+func TestADroppedFileGoesWithItsBaseUnlessSomebodyEditedIt(t *testing.T) {
+	dir := t.TempDir()
+	mustRun(t, dir, []output.File{stub("skills/a.go", "a"), stub("skills/b.go", "b")})
+	writeTree(t, dir, tree{"skills/b.go": "b mine"})
+	p := open(t, dir)
+	if got := p.Untouched("skills"); !cmp.Equal(got, []string{"skills/a.go"}) {
+		t.Errorf("untouched: %v", got)
+	}
+	p.Close()
+	dropped := []output.File{{Path: "skills/a.go", Kind: output.Dropped}, {Path: "skills/b.go", Kind: output.Dropped}, {Path: "skills/c.go", Kind: output.Dropped}}
+	for range 2 {
+		mustRun(t, dir, dropped)
+		if diff := cmp.Diff(tree{"skills/b.go": "b mine", basePath("skills/b.go"): "b"}, readTree(t, dir)); diff != "" {
+			t.Error(diff)
+		}
+	}
+	p = open(t, dir)
+	defer p.Close()
+	if p.Recorded("skills/a.go") {
+		t.Error("a dropped file is still recorded")
+	}
+}

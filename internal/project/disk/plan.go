@@ -60,6 +60,10 @@ func (p *Project) Plan(files []output.File, next Lock, force bool) (*Plan, error
 	pl.next.Format, pl.next.Files, pl.next.Scaffold = lockFormat, map[string]string{}, p.scaffold()
 	generated := map[string]bool{}
 	for _, f := range files {
+		if f.Kind == output.Dropped {
+			p.planDropped(pl, f.Path)
+			continue
+		}
 		state, old, err := p.state(f)
 		if err != nil {
 			return nil, err
@@ -207,15 +211,24 @@ func (pl *Plan) Writes() []Change {
 // Deletes are the files that will be deleted.
 func (pl *Plan) Deletes() []Change { return pl.only(Stale) }
 
-// Drift are the files whose state differs from what a fresh project has. A scaffold file never drifts.
+// Drift are the files whose state differs from what a fresh project has. A scaffold file that somebody edited never drifts.
 func (pl *Plan) Drift() []Change {
 	var drift []Change
 	for _, c := range pl.Changes {
-		if c.State != Unchanged && c.Kind == output.Owned {
+		if c.State != Unchanged && c.State != Kept {
 			drift = append(drift, c)
 		}
 	}
 	return drift
+}
+
+// Overlay are the files whose content the plan would change, by path, with that content; nil for a file to be deleted.
+func (pl *Plan) Overlay() map[string][]byte {
+	files := map[string][]byte{}
+	for _, c := range append(pl.Writes(), pl.Deletes()...) {
+		files[c.Path] = c.data
+	}
+	return files
 }
 
 // LockChanges reports whether what the lock pins would change, or what it says of the generated files. That the user
