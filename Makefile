@@ -44,8 +44,9 @@ interop: ## a2agen and other implementations call each other, over every binding
 bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh
 
-seeds: ## a minute of random runs of instances that share a store
+seeds: ## a minute of random runs of instances that share a store, and one of the two stores beside each other
 	A2A_SEEDS=60s $(GO) test -count=1 -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/engine
+	A2A_SEEDS=15s $(GO) test -count=1 -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
 
 kill: KILLS ?= 1000
 kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told (SEED repeats the choices)

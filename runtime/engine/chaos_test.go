@@ -6,14 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
-	"math"
 	"math/rand/v2"
-	"os"
 	goruntime "runtime"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +18,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/faultstore"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/seeds"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -31,47 +28,15 @@ import (
 // have seen has to be true in the end.
 //
 // A seed that fails is printed, with what the engines have logged. A2A_SEED=n runs it alone; the order of goroutines is
-// not drawn from it, so that it may take -count=100 to see the failure again. A2A_SEEDS=n, or n+m, runs n seeds, from m
-// on, and A2A_SEEDS=60s new ones for as long.
+// not drawn from it, so that it may take -count=100 to see the failure again. Package seeds says how to run others.
 
 const defaultSeeds = 300
-
-// seeds are the seeds to run.
-func seeds(t *testing.T) iter.Seq[uint64] {
-	first, n, end := uint64(0), uint64(defaultSeeds), time.Time{}
-	if testing.Short() {
-		n /= 10
-	}
-	number := func(s string) (n uint64) {
-		n, err := strconv.ParseUint(s, 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return n
-	}
-	if s := os.Getenv("A2A_SEEDS"); s != "" {
-		if d, err := time.ParseDuration(s); err == nil {
-			first, n, end = uint64(time.Now().Unix())<<20, math.MaxUint32, time.Now().Add(d)
-		} else if count, from, ok := strings.Cut(s, "+"); ok {
-			first, n = number(from), number(count)
-		} else {
-			n = number(s)
-		}
-	}
-	if s := os.Getenv("A2A_SEED"); s != "" {
-		first, n = number(s), 1
-	}
-	return func(yield func(uint64) bool) {
-		for seed := first; seed < first+n && (end.IsZero() || time.Now().Before(end)) && yield(seed); seed++ {
-		}
-	}
-}
 
 func TestNothingIsLostOrDoubled(t *testing.T) {
 	defer goruntime.GOMAXPROCS(goruntime.GOMAXPROCS(1)) // the same seed is nearly the same run
 	var sum tally
 	n, begin := 0, time.Now()
-	for seed := range seeds(t) {
+	for seed := range seeds.Of(t, defaultSeeds) {
 		synctest.Test(t, func(t *testing.T) { sum.add(newChaos(t, seed).run()) })
 		if n++; t.Failed() {
 			break

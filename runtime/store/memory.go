@@ -39,9 +39,12 @@ type Memory struct {
 }
 
 // NewMemory makes an empty store.
-func NewMemory(l MemoryLimits) *Memory {
+func NewMemory(l MemoryLimits) *Memory { return NewMemoryAt(l, time.Now) }
+
+// NewMemoryAt is NewMemory with a clock: the time that rules what is due and what is dropped.
+func NewMemoryAt(l MemoryLimits, clock func() time.Time) *Memory {
 	return &Memory{
-		limits: l.withDefaults(), clock: time.Now,
+		limits: l.withDefaults(), clock: clock,
 		owners: map[Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{}, accounts: map[string]*account{},
 	}
 }

@@ -14,6 +14,9 @@ func TestMemoryIsAStore(t *testing.T) {
 		return storetest.Harness{
 			Protocol: a2a.Protocol(),
 			Open:     func(_ *testing.T, l store.MemoryLimits) store.Store { return store.NewMemory(l) },
+			OpenAt: func(_ *testing.T, l store.MemoryLimits, clock func() time.Time) store.Store {
+				return store.NewMemoryAt(l, clock)
+			},
 		}
 	})
 }

@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -56,6 +57,17 @@ func left(t testing.TB, path string) string {
 	return to
 }
 
+// wrong is what "a2agen tasks check" finds in the file of a store.
+func wrong(s store.Store) ([]string, error) {
+	f, err := OpenFile(s.(*Store).path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	_, list, err := f.Check()
+	return list, err
+}
+
 // errKilled is what every statement says after the process was killed.
 var errKilled = fmt.Errorf("killed")
 
@@ -72,6 +84,12 @@ func TestSQLiteIsAStore(t *testing.T) {
 				old := s.(*Store)
 				return open(t, old.path, old.options)
 			},
+			OpenAt: func(t *testing.T, l store.MemoryLimits, clock func() time.Time) store.Store {
+				o := options(l)
+				o.Clock = clock
+				return open(t, fresh(t), o)
+			},
+			Wrong:   wrong,
 			Durable: true,
 			Crash:   crash,
 		}

@@ -29,6 +29,10 @@ type Harness struct {
 	Heir func(t *testing.T, s store.Store) store.Store
 	// Leave makes an instance that comes after one that was closed. nil: the store knows no other instances.
 	Leave func(t *testing.T, s store.Store) store.Store
+	// OpenAt is Open for a store whose time is that of a clock, and Wrong says what a store finds wrong with itself: what it
+	// counts against what is there. nil: the store is not compared with another.
+	OpenAt func(t *testing.T, l store.MemoryLimits, clock func() time.Time) store.Store
+	Wrong  func(s store.Store) ([]string, error)
 	// Durable: what an instance stored is there for its heirs.
 	Durable bool
 	// Crash opens an empty store and runs a script on it, up to the n-th write (from 1): there the process ends. It
@@ -52,7 +56,7 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"TaskBytes", taskBytes}, {"Eviction", eviction}, {"Growing", growing}, {"RoomForNothing", roomForNothing}, {"KeptToBeSent", keptToBeSent}, {"Full", full}, {"OwnerShare", ownerShare}, {"Trim", trim},
 		{"Retention", retention}, {"Pushes", pushes}, {"Deliveries", deliveries}, {"FailedDeliveries", failedDeliveries},
 		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"RepeatsAreBounded", repeatsAreBounded}, {"Tickets", tickets}, {"TicketsAreFew", ticketsAreFew}, {"OneTicket", oneTicket}, {"TicketsAreFast", ticketsAreFast}, {"Contexts", contexts}, {"Closed", closed},
-		{"ManyTasks", manyTasks}, {"Crashes", crashes},
+		{"ManyTasks", manyTasks}, {"Crashes", crashes}, {"Differential", differential},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := harness(t)
