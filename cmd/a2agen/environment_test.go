@@ -22,22 +22,10 @@ func newChangedStory(t *testing.T) *story {
 func newToolStory(t *testing.T) *story {
 	t.Helper()
 	s := newStory(t)
-	knowModules(t)
 	s.must("go", "get", "-tool", "github.com/a2agen/a2agen/cmd/a2agen")
 	s.write("agent.yaml", storyCard+alertsSkill)
 	s.commit()
 	return s
-}
-
-// knowModules fetches the go.mod file of every module in this repository's graph. Compiling this test needed only some of them,
-// and a story, which works offline, needs them all before a2agen can be a tool of its module.
-func knowModules(t *testing.T) {
-	t.Helper()
-	cmd := exec.Command("go", "mod", "graph")
-	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
-	if out, err := cmd.CombinedOutput(); err != nil {
-		t.Fatalf("go mod graph: %v\n%s", err, out)
-	}
 }
 
 // set sets variables of the environment.

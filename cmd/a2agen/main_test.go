@@ -14,6 +14,8 @@ import (
 	"testing"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/a2agen/a2agen/internal/gotool"
 )
 
 // TestMain lets scripts run this program under its own name, as a process of its own.
@@ -28,6 +30,7 @@ func TestScripts(t *testing.T) {
 		t.Fatal(err)
 	}
 	// With -trimpath the go command finds what it compiled in another temporary folder before.
+	gotool.Fetch()
 	goEnv := goSettings(t, "GOCACHE", "GOMODCACHE", "GOROOT")
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/output"
+	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project/disk"
 )
 
@@ -56,6 +57,7 @@ func storyTool(t *testing.T) string {
 // storyEnv runs programs offline, with the caches of this test, and with a home of their own.
 func storyEnv(t *testing.T) []string {
 	t.Helper()
+	gotool.Fetch()
 	home := t.TempDir()
 	env := append(goSettings(t, "GOCACHE", "GOMODCACHE", "GOROOT"), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "PATH="+storyTool(t)+":"+os.Getenv("PATH"),
 		"GOPROXY=off", "GOFLAGS=-trimpath", "GOWORK=off", "GOTOOLCHAIN=local", "GOSUMDB=off", "GIT_CONFIG_NOSYSTEM=1")

@@ -2,8 +2,10 @@
 package gotool
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
+	"strings"
 	"sync"
 )
 
@@ -17,6 +19,21 @@ func Command(dir string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Fetch has the go.mod of every module that this one's modules name in the cache: building this module needs fewer of them than a go
-// command that is offline and reads the whole graph. It is called in a folder of this module. Where it fails, what needs them says so.
-var Fetch = sync.OnceFunc(func() { _ = exec.Command("go", "list", "-m", "all").Run() })
+// Fetch downloads what go commands that are offline read of modules, where the cache does not have it: every test that runs one calls it,
+// because compiling the test itself needs less. That is the go.mod file of every module in the graph of this one, and the source of what projects,
+// their tests and the tool link. It is called in a folder of this module, and once in a process. Where it fails, it says so, and a test that needs what is
+// missing fails.
+var Fetch = sync.OnceFunc(func() {
+	for _, args := range [][]string{
+		{"list", "-m", "all"},
+		{"list", "-deps", "-test", module + "/runtime/...", module + "/cmd/..."},
+	} {
+		cmd := exec.Command("go", args...)
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-mod=readonly")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			fmt.Fprintf(os.Stderr, "gotool: go %s: %v\n%s", strings.Join(args, " "), err, out)
+		}
+	}
+})
+
+const module = "github.com/a2agen/a2agen"
