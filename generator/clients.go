@@ -21,27 +21,33 @@ type remoteClient struct {
 	card  []byte // the kept card; nil when the card is a file of the user's
 	agent *ir.Agent
 	pin   output.ClientPin
+	reach Reach
 }
 
 // readClients reads the kept cards of other agents; there is no network here. A kept card that is not the pinned one is
 // refused: generating never moves a pin.
 func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, list diag.List) {
 	for _, c := range cfg.Clients {
-		r, problems := g.readClient(c)
+		r, problems := g.readClient(cfg, c)
 		list.Add(problems...)
-		if r != nil {
-			if r.agent != nil {
-				r.agent.Calls = ir.Calls{
-					GRPC: cfg.Calls(c, runtime.BindingGRPC), Prefer: c.Bindings, Telemetry: cfg.Telemetry == config.TelemetryOTel,
-				}
-			}
-			clients = append(clients, *r)
+		if r == nil {
+			continue
 		}
+		if r.agent != nil {
+			r.agent.Calls = ir.Calls{
+				GRPC:   cfg.Calls(c, runtime.BindingGRPC) || r.reach.Binding == runtime.BindingGRPC,
+				Prefer: c.Bindings, Telemetry: cfg.Telemetry == config.TelemetryOTel,
+			}
+			if r.reach.Version != "" {
+				r.agent.Calls.Reach = r.reach.String()
+			}
+		}
+		clients = append(clients, *r)
 	}
 	return clients, list
 }
 
-func (g *generation) readClient(c config.Client) (*remoteClient, diag.List) {
+func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteClient, diag.List) {
 	var list diag.List
 	file, kept := c.Card()
 	fetch := "a2agen client " + c.URL + c.Path + " --name " + c.Name
@@ -67,10 +73,12 @@ func (g *generation) readClient(c config.Client) (*remoteClient, diag.List) {
 	}
 	agent, problems := lower.Agent(imported, nil)
 	list.Add(problems...)
+	way, problems := reach(cfg, c, imported)
+	list.Add(problems...)
 	if known && old.Digest == pin.Digest && !list.HasErrors() {
 		list = nil // somebody else's card: its author does not read this, and its user did when it came
 	}
-	r := &remoteClient{Client: c, agent: agent, pin: pin}
+	r := &remoteClient{Client: c, agent: agent, pin: pin, reach: way}
 	if kept {
 		r.card = src
 	}
@@ -84,6 +92,14 @@ func pins(clients []remoteClient) map[string]output.ClientPin {
 		m[c.Name] = c.pin
 	}
 	return m
+}
+
+// reaches say how the clients call their agents.
+func reaches(clients []remoteClient) (list []Reach) {
+	for _, c := range clients {
+		list = append(list, c.reach)
+	}
+	return list
 }
 
 // emitRemote emits one client. A kept card is the tool's file like those made from it.

@@ -59,6 +59,8 @@ type Output struct {
 	Protocols map[string]string
 	// Clients are the clients of other agents, with the digests of their cards.
 	Clients map[string]output.ClientPin
+	// Reaches say how each of them calls its agent, in the order of a2agen.yaml.
+	Reaches []Reach
 }
 
 // Generate reads the inputs and emits all owned files in memory. When the list holds an error there are no files, and
@@ -99,8 +101,11 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	if list.HasErrors() {
 		return out, list
 	}
-	protocol := later(func() (loaded, diag.List) { return g.readProtocol(out.Config) })
 	remotes := later(func() ([]remoteClient, diag.List) { return g.readClients(out.Config) })
+	protocol := later(func() (loaded, diag.List) {
+		clients, _ := remotes()
+		return g.readProtocol(out.Config, packaged(out.Config, clients))
+	})
 	problems := g.readCard(&out)
 	list.Add(problems...)
 	readable := !problems.HasErrors()
@@ -118,7 +123,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	list.Add(problems...)
 	out.Model = &ir.Model{Protocol: p.protocol, Agent: agent}
 	g.join(p.protocol, agent, clients)
-	out.Protocols, out.Clients, out.Relations = p.digests, pins(clients), p.relations
+	out.Protocols, out.Clients, out.Relations, out.Reaches = p.digests, pins(clients), p.relations, reaches(clients)
 	if list.HasErrors() {
 		return out, list
 	}
@@ -126,7 +131,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 		list.Errorf(diag.Pos{}, "canceled", "", "%v", err)
 		return out, list
 	}
-	files, err := g.emit(&out, clients, p.kept)
+	files, err := g.emit(&out, clients, p)
 	if err != nil {
 		list.Errorf(diag.Pos{}, "internal", "this is a defect of a2agen: please report it with your input", "%v", err)
 		return out, list
@@ -266,8 +271,8 @@ func (g *generation) noCard(c *config.Config) (list diag.List) {
 type emitter func() ([]output.File, error)
 
 // emit runs all emitters at once and puts their files and the kept ones in order.
-func (g *generation) emit(out *Output, clients []remoteClient, kept []output.File) ([]output.File, error) {
-	emitters := g.emitters(out, clients)
+func (g *generation) emit(out *Output, clients []remoteClient, p loaded) ([]output.File, error) {
+	emitters := g.emitters(out, clients, p.carried)
 	results := make([][]output.File, len(emitters))
 	errs := make([]error, len(emitters))
 	var wg sync.WaitGroup
@@ -278,19 +283,19 @@ func (g *generation) emit(out *Output, clients []remoteClient, kept []output.Fil
 	if err := errors.Join(errs...); err != nil {
 		return nil, err
 	}
-	files := append(slices.Concat(results...), kept...)
+	files := append(slices.Concat(results...), p.kept...)
 	slices.SortFunc(files, func(a, b output.File) int { return strings.Compare(a.Path, b.Path) })
 	return files, nil
 }
 
-func (g *generation) emitters(out *Output, clients []remoteClient) []emitter {
+func (g *generation) emitters(out *Output, clients []remoteClient, carried string) []emitter {
 	pkgs, model, paths := out.Config.Packages, out.Model, g.paths(out.Config)
 	es := []emitter{func() ([]output.File, error) { return editorSchemas(), nil }}
 	switch {
 	case out.Config.ProtocolImport != "":
-	case carried(out.Config) != "":
+	case carried != "":
 		es = append(es,
-			into(pkgs.Protocol, func() ([]output.File, error) { return carriedPackage(carried(out.Config)) }))
+			into(pkgs.Protocol, func() ([]output.File, error) { return carriedPackage(carried) }))
 	default:
 		es = append(es,
 			into(pkgs.Protocol, func() ([]output.File, error) { return emit.ProtocolPackage(model.Protocol, paths) }))

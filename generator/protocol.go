@@ -25,6 +25,7 @@ type loaded struct {
 	protocol *ir.Protocol
 	digests  map[string]string
 	kept     []output.File
+	carried  string // the folder of the carried package that is the one the project needs; "" when it is emitted
 	// relations are asked for by inspection.
 	relations []*lower.Alignment
 }
@@ -183,7 +184,7 @@ func CarriedPackages() []Carried {
 var carriedBindings = ir.Bindings{Task: &ir.Type{Go: "Task"}, Message: &ir.Type{Go: "Message"},
 	AgentCard: &ir.Type{Go: "AgentCard"}}
 
-// carried returns the folder of the carried package that is the one the project needs, "" when there is none.
+// carried returns the folder of the carried package that is the one of the configuration, "" when there is none.
 func carried(c *config.Config) string {
 	own := c.ProtocolImport == ""
 	if own && path.Base(c.Packages.Protocol) != carriedName {
@@ -197,14 +198,25 @@ func carried(c *config.Config) string {
 	return ""
 }
 
-// readProtocol reads and lowers the definitions that the project speaks, as far as anybody asks for them.
-func (g *generation) readProtocol(c *config.Config) (loaded, diag.List) {
-	if g.Whole || carried(c) == "" {
-		return g.loadProtocol(c)
+// readProtocol reads and lowers the definitions of a protocol package, as far as anybody asks for them: what the project's own
+// agent speaks, and what the package has.
+func (g *generation) readProtocol(own, whole *config.Config) (l loaded, list diag.List) {
+	folder := ""
+	if len(own.Protocol) == len(whole.Protocol) {
+		folder = carried(whole)
 	}
-	l := loaded{protocol: &ir.Protocol{Bindings: carriedBindings, ClientMethods: carriedMethods(carried(c))}}
-	var list diag.List
-	l.digests, list = digests(c.Protocol)
+	if g.Whole || folder == "" {
+		l, list = g.loadProtocol(whole)
+		l.carried = folder
+		if l.protocol != nil {
+			for _, v := range l.protocol.Versions {
+				v.ClientsOnly = !slices.Contains(own.Versions(), v.Name)
+			}
+		}
+		return l, list
+	}
+	l = loaded{protocol: &ir.Protocol{Bindings: carriedBindings, ClientMethods: carriedMethods(folder)}, carried: folder}
+	l.digests, list = digests(whole.Protocol)
 	return l, list
 }
 

@@ -17,7 +17,8 @@ func clientCommand() *cobra.Command {
 digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method a skill. From then on generate
 works without the network. Run client again to take over a changed card.
 
-Skills whose card publishes schemas get typed methods; the others take text, data or files. The folder needs a go.mod.
+The client speaks what the card offers: versions of the protocol that a2agen.yaml does not list are generated for it alone, so that
+your own agent speaks no more than before, and gRPC is linked where the card has nothing else. Skills whose card publishes schemas get typed methods; the others take text, data or files. The folder needs a go.mod.
 Private addresses, loopback included, are refused unless --allow-private-network is given.`,
 		Example: `  a2agen client https://agent.example.com --name travel
   a2agen client card.json --name travel --out internal/travel
@@ -34,6 +35,11 @@ Private addresses, loopback included, are refused unless --allow-private-network
 			}
 			if !o.DryRun {
 				fmt.Fprintf(cmd.OutOrStdout(), "client %s is in %s\n", c.Name, c.Out)
+			}
+			for _, reach := range r.Clients {
+				if reach.Client == c.Name && reach.Version != "" {
+					fmt.Fprintf(cmd.OutOrStdout(), "it calls the agent %s\n", reach)
+				}
 			}
 			return nil
 		},

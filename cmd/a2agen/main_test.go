@@ -40,6 +40,7 @@ func TestScripts(t *testing.T) {
 			"untouched": untouched,
 			"serve":     serve,
 			"agent":     agent,
+			"agentOf":   agentOf,
 			"running":   running,
 			"taskID":    taskID,
 			"interrupt": interrupt,

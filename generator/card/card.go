@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // SchemaPath is where the JSON Schema of agent.yaml lies in a project, slash-separated and relative to it; the first
@@ -37,6 +38,8 @@ type Card struct {
 	Extended bool
 	// Origin is the dialect of an imported card, "0.1" to "1.0"; empty for the user's own.
 	Origin string
+	// Interfaces are where an imported card says that its agent is, in its order, also over bindings that nobody here knows.
+	Interfaces []runtime.Interface
 	// lists: an imported card has security requirements as a2a-go reads them.
 	lists bool
 	// Hides: callers who say who they are get a card that says more, if they have the ExtendedScopes.
@@ -115,6 +118,18 @@ func fill(c *shape.Checker, root *yaml.Node) *Card {
 		s.Hidden = slices.Contains(hidden, s.ID)
 	}
 	return card
+}
+
+// interfacesOf returns the interfaces of a card of 1.0, in its order.
+func interfacesOf(root *yaml.Node) (list []runtime.Interface) {
+	for _, n := range yamlx.Items(yamlx.Get(root, "supportedInterfaces")) {
+		text := func(key string) string { return yamlx.Text(yamlx.Get(n, key)) }
+		i := runtime.Interface{URL: text("url"), Binding: text("protocolBinding"), Tenant: text("tenant"), Version: text("protocolVersion")}
+		if i.URL != "" {
+			list = append(list, i)
+		}
+	}
+	return list
 }
 
 // Public returns a copy of the card's tree as A2A 1.0 publishes it, with the skills that it lists: keys in a fixed order,

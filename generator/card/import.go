@@ -27,6 +27,7 @@ func Import(file string, src []byte) (*Card, diag.List) {
 	if root.Kind == yaml.MappingNode {
 		m.convert()
 	}
+	interfaces := interfacesOf(root)
 	m.Check(root, agentCard)
 	if m.List.HasErrors() {
 		m.List.Sort()
@@ -34,6 +35,7 @@ func Import(file string, src []byte) (*Card, diag.List) {
 	}
 	m.prune()
 	card := fill(m.Checker, root)
+	card.Interfaces = interfaces
 	card.Origin, card.Extended, card.lists = m.dialect, m.extended, m.lists
 	card.importContracts(m.Checker)
 	m.List.Sort()

@@ -197,6 +197,24 @@ func (c *Config) Versions() []string {
 	return vs
 }
 
+// With returns the configuration with more of the shipped versions and of the encodings, as far as it does not list them.
+func (c *Config) With(versions, encodings []string) *Config {
+	more := *c
+	more.Protocol, more.Encodings = slices.Clone(c.Protocol), slices.Clone(c.Encodings)
+	for _, v := range versions {
+		if !slices.Contains(more.Versions(), v) {
+			more.Protocol = append(more.Protocol, Protocol{Version: v})
+		}
+	}
+	for _, name := range encodings {
+		if !slices.ContainsFunc(more.Encodings, func(e Encoding) bool { return e.Name == name }) {
+			more.Encodings = append(more.Encodings, Encoding{Name: name})
+		}
+	}
+	more.order()
+	return &more
+}
+
 // HasOwnDefinition reports whether a definition is listed that does not ship.
 func (c *Config) HasOwnDefinition() bool {
 	return slices.ContainsFunc(c.Protocol, func(p Protocol) bool { return p.File != "" || p.URL != "" })

@@ -13,7 +13,6 @@ import (
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/yamlx"
-	"github.com/a2agen/a2agen/spec"
 )
 
 var ignorePositions = cmpopts.IgnoreTypes(diag.Pos{})
@@ -105,7 +104,6 @@ func TestMistakes(t *testing.T) {
 		{"a symmetric algorithm", "auth: {idp: {algorithms: [HS256]}}\n", `a2agen.yaml:1:27: an element of "algorithms" cannot be "HS256" (did you mean "ES256"?)`, false},
 		{"a version that is a number", "protocol: [1.0]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not the number 1.0 (put it in quotes: "1.0")`, false},
 		{"a version this tool does not have", "protocol: [\"1.0\", \"7\"]\n", `a2agen.yaml:1:19: an element of "protocol" cannot be "7" (one of ` + quoted(slices.Sorted(slices.Values(Supported()))) + `)`, false},
-		{"only older versions", "protocol: [\"0.3\", \"0.2\"]\n", `a2agen.yaml:1:12: protocol version ` + anyOf(spec.Hubs()) + ` is missing: the generated types are those of it, and the others are spoken beside it`, true},
 		{"a version that is a list", "protocol: [[\"1.0\"]]\n", `a2agen.yaml:1:12: an element of "protocol" must be text, not a list (write ` + quoted(Supported()) + `, the versions this tool has, or {version: "1.1-preview", file: protocol/a2a.proto})`, false},
 		{"a definition without a version", "protocol: [{file: protocol/a2a.proto}]\n", `a2agen.yaml:1:12: definition lacks the key "version"`, false},
 		{"a definition without a file", "protocol: [{version: \"9.1\"}, \"1.0\"]\n", `a2agen.yaml:1:12: definition needs the key "file" or "url"`, true},

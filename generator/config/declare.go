@@ -35,7 +35,7 @@ const (
 var project = &shape.Object{
 	Name: "configuration", Doc: "What a2agen generates.",
 	Fields: []*shape.Field{
-		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: &shape.Type{Kind: shape.Struct, Object: definition}}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. " + anyOf(spec.Hubs()) + " or a definition of your own is always one of them.", Default: defaultAlone},
+		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: &shape.Type{Kind: shape.Struct, Object: definition}}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. The generated types are those of " + anyOf(spec.Hubs()) + " or of a definition of your own, whether the agent speaks it or not. Versions that only clients of other agents need are not listed: their cards say it.", Default: defaultAlone},
 		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
 		{Key: "bindings", Type: bindingList, Doc: "How clients reach the agent, the preferred way first. Each version of the protocol is served in those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings, ", ") + "]"},
 		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside those that the bindings need: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
@@ -212,7 +212,6 @@ func checkFolders(c *shape.Checker, root *yaml.Node, cfg *Config) {
 	for _, n := range versions {
 		claim(versionOf(n), n, "protocol version %q is listed twice")
 	}
-	checkHub(c, versions)
 	checkKept(c, versions, cfg)
 	for _, n := range yamlx.Items(yamlx.Get(root, "bindings")) {
 		claim(yamlx.Text(n), n, "binding %q is listed twice")
@@ -254,18 +253,6 @@ func versionOf(n *yaml.Node) string {
 		return yamlx.Text(yamlx.Get(n, "version"))
 	}
 	return yamlx.Text(n)
-}
-
-// checkHub demands a version that can give the generated types, or a definition of the user's own.
-func checkHub(c *shape.Checker, versions []*yaml.Node) {
-	for _, n := range versions {
-		if v := yamlx.Text(n); slices.Contains(spec.Hubs(), v) || !slices.Contains(Supported(), v) { // a map is one's own; what is unknown is reported already
-			return
-		}
-	}
-	if len(versions) > 0 {
-		c.Errorf(versions[0], "missing-version", "", "protocol version %s is missing: the generated types are those of it, and the others are spoken beside it", anyOf(spec.Hubs()))
-	}
 }
 
 func quoted(ss []string) string { return joined(ss, ", ") }

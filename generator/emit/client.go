@@ -42,7 +42,7 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	name := pkgName(paths.Client)
 	f := newFile(paths.Client, name)
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
-	f.PackageComment(clientDoc(name, "is a typed client of a remote agent, made from its card.", a))
+	f.PackageComment(clientDoc(name, "is a typed client of a remote agent, made from its card."+reached(a), a))
 	c := skillClient{agent: a, protocol: p, paths: paths, types: paths.Client, card: "AgentCard"}
 	f.Add(c.declaration())
 	f.Add(c.skills())
@@ -52,6 +52,14 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	}
 	types, err := Data(a.Types, paths.Client, dir+"/types.gen.go")
 	return []output.File{file, types}, err
+}
+
+// reached says in the comment of a client's package how it calls the agent.
+func reached(a *ir.Agent) string {
+	if a.Calls.Reach == "" {
+		return ""
+	}
+	return " It calls the agent " + a.Calls.Reach + "."
 }
 
 // clientDoc is the comment of a client's package, with a call of the first skill.

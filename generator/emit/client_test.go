@@ -278,6 +278,8 @@ type Pong struct{}
 type ItemPayload interface{ isItemPayload() }
 
 func Protocol() *runtime.Protocol { return nil }
+
+func ClientProtocol() *runtime.Protocol { return nil }
 `
 
 // unseenProtocol is a definition with an operation of its own, one that streams, and one without request or result whose name the client

@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -16,7 +17,7 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 	b := &bound{Bindings: &p.Bindings}
 	events, protocol := b.eventsFile(paths), newFile(paths.Protocol, pkgName(paths.Protocol))
 	protocol.Add(doc("A runtime that this code does not fit does not declare the constant.")).Const().Id("_").Op("=").Add(rt("SupportsGen1")).Line()
-	protocol.Add(b.protocolFunc(p))
+	protocol.Add(b.protocolFuncs(p))
 	neutrals := map[string]bool{} // operations may share a request type, and versions do
 	for _, v := range p.Written() {
 		t := versionTable{bound: b, v: v, wire: jsonWire(v), ops: v.Operations, neutrals: neutrals, several: len(p.Versions) > 1, newest: v == p.Versions[0]}
@@ -47,20 +48,45 @@ func jsonWire(v *ir.Version) *ir.Wire {
 	return nil
 }
 
-// protocolFunc prints func Protocol.
-func (b *bound) protocolFunc(p *ir.Protocol) jen.Code {
-	versions := jen.Index().Op("*").Add(rt("Version")).ValuesFunc(func(g *jen.Group) {
-		for _, v := range p.Versions {
-			g.Id(versionFunc(v)).Call()
-		}
-	})
-	table, body := members("Versions", versions), []jen.Code{}
+// protocolFuncs print func Protocol and func ClientProtocol: the versions of the agent, and those of clients. A program links the
+// codecs of what it calls.
+func (b *bound) protocolFuncs(p *ir.Protocol) jen.Code {
+	served := p.Served()
+	s := jen.Add(doc("Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes a new table; the caller may change it."))
+	s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(b.protocolTable(p, served)...).Line().Line()
+	all := b.protocolTable(p, p.Versions)
+	if len(served) == len(p.Versions) {
+		all = []jen.Code{jen.Return(jen.Id("Protocol").Call())}
+	}
+	s.Add(doc(clientProtocol + " is [Protocol] for what calls other agents: it has the versions that their cards demand, too."))
+	return s.Func().Id(clientProtocol).Params().Op("*").Add(rt("Protocol")).Block(all...).Line()
+}
+
+// clientProtocol is the function with the versions of clients.
+const clientProtocol = "ClientProtocol"
+
+// protocolTable returns the runtime's table with some of the versions. Tasks are kept as the first version of the package has them,
+// whether that is spoken or not, and cards are read as it has them.
+func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version) []jen.Code {
+	list := func(versions []*ir.Version) jen.Code {
+		return jen.Index().Op("*").Add(rt("Version")).ValuesFunc(func(g *jen.Group) {
+			for _, v := range versions {
+				g.Id(versionFunc(v)).Call()
+			}
+		})
+	}
+	table, body, whole := members("Versions", list(spoken)), []jen.Code{}, p.Whole
 	readCard := b.readCard(jsonWire(p.Versions[0]))
-	if len(p.Versions) > 1 { // the card may be of any of them
-		body = append(body, jen.Id("versions").Op(":=").Add(versions))
+	readable := jen.Id("versions")
+	if spoken[0] != p.Versions[0] {
+		whole = cmp.Or(whole, p.Versions[0])
+		readable = jen.Append(list(p.Versions[:1]), jen.Id("versions").Op("..."))
+	}
+	if len(spoken) > 1 || spoken[0] != p.Versions[0] { // the card may be of any of them
+		body = append(body, jen.Id("versions").Op(":=").Add(list(spoken)))
 		table = members("Versions", jen.Id("versions"))
 		readCard = jen.Func().Params(jen.Id("src").Index().Byte()).Params(rt("Card"), jen.Error()).Block(
-			jen.Return(hook("DecodeCard").Call(jen.Id("src"), jen.Id("versions"))),
+			jen.Return(hook("DecodeCard").Call(jen.Id("src"), readable)),
 		)
 	}
 	for _, name := range []string{"NewTask", "NewMessage", "NewStatus", "NewArtifact"} {
@@ -73,11 +99,10 @@ func (b *bound) protocolFunc(p *ir.Protocol) jen.Code {
 	for _, name := range append([]string{"NewSend", "NewTaskRequest"}, b.pushConstructors(p)...) {
 		table.set(name, jen.Id(unexported(name)))
 	}
-	if p.Whole != nil {
-		table.set("Whole", jen.Id(versionFunc(p.Whole)).Call())
+	if whole != nil {
+		table.set("Whole", jen.Id(versionFunc(whole)).Call())
 	}
-	s := jen.Add(doc("Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it."))
-	return s.Func().Id("Protocol").Params().Op("*").Add(rt("Protocol")).Block(append(body, jen.Return(jen.Op("&").Add(rt("Protocol")).Values(table.code()...)))...).Line()
+	return append(body, jen.Return(jen.Op("&").Add(rt("Protocol")).Values(table.code()...)))
 }
 
 // unexported is a name with a small first letter.

@@ -31,7 +31,7 @@ func (c *protocolClient) declaration() jen.Code {
 	s.Type().Id("Client").Struct(jen.Id("rpc").Op("*").Qual(clientPath, "Client")).Line().Line()
 	s.Add(doc("NewClient fetches the agent's card and returns a client of the first interface in it that this package\nspeaks. The URL is the agent's base URL, or that of the card itself when it ends in .json."))
 	s.Func().Id("NewClient").Params(ctxParam(), jen.Id("url").String(), optionsParam()).Params(jen.Op("*").Id("Client"), jen.Error()).Block(
-		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(clientPath, "New").Call(jen.Id("ctx"), jen.Id("Protocol").Call(), jen.Id("url"), jen.Id("opts").Op("...")),
+		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(clientPath, "New").Call(jen.Id("ctx"), jen.Id(clientProtocol).Call(), jen.Id("url"), jen.Id("opts").Op("...")),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("rpc").Op(":").Id("c")), jen.Nil()),
 	).Line().Line()
@@ -51,7 +51,7 @@ func (c *protocolClient) fromCard() jen.Code {
 	}
 	s := jen.Add(doc("NewClientFromCard returns a client of the first interface in the card that this package speaks.\nIt makes no request."))
 	s.Func().Id("NewClientFromCard").Params(jen.Id("card").Op("*").Id(card.Go), optionsParam()).Params(jen.Op("*").Id("Client"), jen.Error()).Block(
-		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(clientPath, "FromCard").Call(jen.Id("Protocol").Call(), show(card, jen.Id("card")), jen.Id("opts").Op("...")),
+		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(clientPath, "FromCard").Call(jen.Id(clientProtocol).Call(), show(card, jen.Id("card")), jen.Id("opts").Op("...")),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("rpc").Op(":").Id("c")), jen.Nil()),
 	).Line().Line()

@@ -94,6 +94,7 @@ func (k VerifierKind) Tokens() bool { return k == JWT || k == Introspection }
 type Calls struct {
 	GRPC   bool     `json:"grpc,omitempty"`   // it links gRPC
 	Prefer []string `json:"prefer,omitempty"` // bindings, the preferred one first; none: as the card orders them
+	Reach  string   `json:"reach,omitempty"`  // how the agent of a card is called, in words: "over JSONRPC, in version 0.3 …"
 	// Telemetry: the client tells OpenTelemetry of its calls.
 	Telemetry bool `json:"telemetry,omitempty"`
 }

@@ -20,7 +20,7 @@ type Model struct {
 type Protocol struct {
 	// Types are the messages and enums of the hub, sorted by Name.
 	Types []*Type `json:"types"`
-	// Versions are the spoken protocol versions, newest first.
+	// Versions are the spoken protocol versions, newest first. The types are those of the first one.
 	Versions []*Version `json:"versions"`
 	// Whole is the first version with all that the types have beside what it says: what drafts of older versions brought
 	// along. Nobody speaks it; tasks are kept in it. Nil when the first version says all.
@@ -37,6 +37,11 @@ func (p *Protocol) Written() []*Version {
 		return p.Versions
 	}
 	return append(slices.Clone(p.Versions), p.Whole)
+}
+
+// Served are the versions that the agent speaks.
+func (p *Protocol) Served() []*Version {
+	return slices.DeleteFunc(slices.Clone(p.Versions), func(v *Version) bool { return v.ClientsOnly })
 }
 
 // Called are the operations that the client has a method for.
@@ -191,6 +196,8 @@ type Version struct {
 	Package    string       `json:"package"` // "lf.a2a.v1"
 	Wires      []*Wire      `json:"wires"`
 	Operations []*Operation `json:"operations"`
+	// ClientsOnly: clients of the package speak it, and the agent does not.
+	ClientsOnly bool `json:"clientsOnly,omitempty"`
 	// Rules are the members of the runtime's rules of a version that are set: "Final" true, "CardPath" "/…".
 	Rules []Rule `json:"rules,omitempty"`
 	// Descriptor is what the version's own definition says, a FileDescriptorSet, if that is a proto.

@@ -26,8 +26,14 @@ const (
 	otelPackage  = "runtime/otel"
 )
 
-// ModulesOf are the modules of a project with that configuration, whose agent takes tokens of an issuer or does not.
-func ModulesOf(c *config.Config, tokens bool) (ms Modules) {
+// Links are what decides beside a2agen.yaml which modules a project needs.
+type Links struct {
+	Tokens bool // its agent takes tokens of an issuer
+	Calls  bool // a client of another agent calls it over gRPC
+}
+
+// ModulesOf are the modules of a project with that configuration.
+func ModulesOf(c *config.Config, links Links) (ms Modules) {
 	var paths []string
 	link := func(pkg string) {
 		chosen := a2agen.Chosen[pkg]
@@ -39,10 +45,10 @@ func ModulesOf(c *config.Config, tokens bool) (ms Modules) {
 	if c.Serves(runtime.BindingGRPC) {
 		link(grpcServer)
 	}
-	if slices.ContainsFunc(c.Clients, func(cl config.Client) bool { return c.Calls(cl, runtime.BindingGRPC) }) {
+	if links.Calls || slices.ContainsFunc(c.Clients, func(cl config.Client) bool { return c.Calls(cl, runtime.BindingGRPC) }) {
 		link(grpcClient)
 	}
-	if tokens {
+	if links.Tokens {
 		link(tokenPackage)
 	}
 	if c.Telemetry == config.TelemetryOTel {

@@ -171,10 +171,10 @@ func TestModulesAreAllThatAProjectNeeds(t *testing.T) {
 		grpcClient:  {Clients: []config.Client{{Bindings: []string{runtime.BindingGRPC}}}},
 		grpcServer:  {Bindings: []config.Binding{{Name: runtime.BindingGRPC}}},
 	} {
-		modulesAreAll(t, pkg, ModulesOf(c, false))
+		modulesAreAll(t, pkg, ModulesOf(c, Links{}))
 	}
-	modulesAreAll(t, tokenPackage, ModulesOf(config.Default(), true))
-	if len(ModulesOf(config.Default(), false)) > 0 {
+	modulesAreAll(t, tokenPackage, ModulesOf(config.Default(), Links{Tokens: true}))
+	if len(ModulesOf(config.Default(), Links{})) > 0 {
 		t.Error("an agent that chose nothing needs modules")
 	}
 }

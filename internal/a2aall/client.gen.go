@@ -20,7 +20,7 @@ type Client struct {
 // NewClient fetches the agent's card and returns a client of the first interface in it that this package
 // speaks. The URL is the agent's base URL, or that of the card itself when it ends in .json.
 func NewClient(ctx context.Context, url string, opts ...rpc.Option) (*Client, error) {
-	c, err := rpc.New(ctx, Protocol(), url, opts...)
+	c, err := rpc.New(ctx, ClientProtocol(), url, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -30,7 +30,7 @@ func NewClient(ctx context.Context, url string, opts ...rpc.Option) (*Client, er
 // NewClientFromCard returns a client of the first interface in the card that this package speaks.
 // It makes no request.
 func NewClientFromCard(card *AgentCard, opts ...rpc.Option) (*Client, error) {
-	c, err := rpc.FromCard(Protocol(), (*engineAgentCard)(card), opts...)
+	c, err := rpc.FromCard(ClientProtocol(), (*engineAgentCard)(card), opts...)
 	if err != nil {
 		return nil, err
 	}

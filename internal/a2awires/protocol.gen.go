@@ -13,13 +13,19 @@ import (
 // A runtime that this code does not fit does not declare the constant.
 const _ = runtime.SupportsGen1
 
-// Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it.
+// Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes
+// a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	versions := []*runtime.Version{newVersionV10(), newVersionV03(), newVersionV02(), newVersionV01()}
 	return &runtime.Protocol{Versions: versions, NewTask: newTask, NewMessage: newMessage, NewStatus: newStatus,
 		NewArtifact: newArtifact, NewTaskPage: newTaskPage, DecodeCard: func(src []byte) (runtime.Card, error) {
 			return legacy.DecodeCard(src, versions)
 		}, NewSend: newSend, NewTaskRequest: newTaskRequest, NewPushConfig: newPushConfig, NewPushPage: newPushPage}
+}
+
+// ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
+func ClientProtocol() *runtime.Protocol {
+	return Protocol()
 }
 
 func newVersionV10() *runtime.Version {

@@ -158,7 +158,7 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 	file, kept := c.Card()
 	pins := p.Lock().Clients
 	if kept {
-		over[file] = src
+		over[file], p.remotes = src, map[string][]byte{file: src}
 		pins = without(pins, c.Name)
 	}
 	p.config = edited

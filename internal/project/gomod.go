@@ -202,7 +202,14 @@ func (p *project) lacking() scaffold.Modules {
 	if agent == nil {
 		agent, _ = p.ReadFile(c.Card) // without one there is no agent
 	}
-	return scaffold.ModulesOf(c, generator.TakesTokens(c, agent)).Lacking(p.goMod.data)
+	reaches := generator.Reaches(c, func(name string) ([]byte, error) {
+		if src, ok := p.remotes[name]; ok {
+			return src, nil
+		}
+		return p.ReadFile(name)
+	})
+	links := scaffold.Links{Tokens: generator.TakesTokens(c, agent), Calls: generator.OverGRPC(reaches)}
+	return scaffold.ModulesOf(c, links).Lacking(p.goMod.data)
 }
 
 // splicedModules adds requirements to the text of a go.mod.

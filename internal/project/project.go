@@ -32,11 +32,12 @@ type project struct {
 	tool     Tool
 	module   string // import path of the project's folder
 	goMod    goMod
-	unpacked bool   // go.mod takes the runtime from the project itself
-	config   []byte // a2agen.yaml, when that is not on the disk yet
-	card     []byte // the card, likewise
-	unpinned bool   // whatever definition of a protocol the tool has is taken
-	whole    bool   // generate the whole model (see [generator.Inputs])
+	unpacked bool              // go.mod takes the runtime from the project itself
+	config   []byte            // a2agen.yaml, when that is not on the disk yet
+	card     []byte            // the card, likewise
+	remotes  map[string][]byte // cards of other agents by their files, likewise
+	unpinned bool              // whatever definition of a protocol the tool has is taken
+	whole    bool              // generate the whole model (see [generator.Inputs])
 }
 
 // openProject opens a folder. Its module is that of the go.mod in the folder or above.
@@ -127,6 +128,7 @@ type Report struct {
 	Moved    []Move             `json:"moved,omitempty"`   // pins, by an update
 	Fetched  []Fetched          `json:"fetched,omitempty"` // definitions, by an update
 	Updates  []ScaffoldUpdate   `json:"updates,omitempty"` // the user's files, by an update
+	Clients  []generator.Reach  `json:"clients,omitempty"` // how clients of other agents call these
 	// Diff is the unified diff of what would change, when that was asked for.
 	Diff string `json:"diff,omitempty"`
 
@@ -171,7 +173,7 @@ func (p *project) hasUnpacked() bool {
 
 // finish plans and applies what was generated, with the stubs of new skills.
 func (p *project) finish(ctx context.Context, o Options, out generator.Output, list diag.List, further []output.File, notes ...string) (Report, error) {
-	r := Report{Diagnostics: list, inputs: slices.Sorted(maps.Keys(out.Read))}
+	r := Report{Diagnostics: list, Clients: out.Reaches, inputs: slices.Sorted(maps.Keys(out.Read))}
 	r.Notes = slices.DeleteFunc(notes, func(s string) bool { return s == "" })
 	if list.HasErrors() {
 		return r, &InvalidError{list}
@@ -249,7 +251,7 @@ func (r *Report) describe(pl *disk.Plan) {
 // scaffold describes the project to the scaffold's templates.
 func (p *project) scaffold(out generator.Output) scaffold.Project {
 	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
-		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, out.Model.Agent.Tokens())}
+		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Tokens: out.Model.Agent.Tokens(), Calls: generator.OverGRPC(out.Reaches)})}
 }
 
 // Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.

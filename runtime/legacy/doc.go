@@ -104,10 +104,11 @@ func DecodeCard(src []byte, versions []*runtime.Version) (runtime.Card, error) {
 		return known.ReadCard(src)
 	}
 	for _, v := range versions {
-		if v.Name == want {
+		switch {
+		case v.Name >= "1": // whatever the card says that it is of, its shape is an older one's
+		case v.Name == want:
 			return v.ReadCard(src)
-		}
-		if known == versions[0] && v.Name < "1" {
+		case known == versions[0]:
 			known = v
 		}
 	}

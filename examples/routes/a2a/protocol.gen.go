@@ -12,7 +12,8 @@ import (
 // A runtime that this code does not fit does not declare the constant.
 const _ = runtime.SupportsGen1
 
-// Protocol is what the runtime needs to know of this package. Every call makes a new table; the caller may change it.
+// Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes
+// a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{
 		Versions:       []*runtime.Version{newVersion()},
@@ -27,6 +28,11 @@ func Protocol() *runtime.Protocol {
 		NewPushConfig:  newPushConfig,
 		NewPushPage:    newPushPage,
 	}
+}
+
+// ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
+func ClientProtocol() *runtime.Protocol {
+	return Protocol()
 }
 
 func newVersion() *runtime.Version {

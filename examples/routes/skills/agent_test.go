@@ -1,17 +1,21 @@
 package skills
 
 import (
+	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/a2agen/a2agen/runtime/server"
 
 	"example.com/routes/agent"
 	"example.com/routes/client"
 )
 
-// newServer runs the agent in this process until the test ends.
+// newServer runs the agent in this process until the test ends. Every call is the tester's: what the card demands of callers
+// is not asked here.
 func newServer(t *testing.T) *httptest.Server {
 	t.Helper()
-	srv, err := agent.NewServer(New())
+	srv, err := agent.NewServer(New(), server.InMemory(), server.WithProxyIdentity(tester))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,3 +33,6 @@ func newClient(t *testing.T) *client.Client {
 	}
 	return c
 }
+
+// tester is who calls the agent in tests.
+func tester(*http.Request) (string, error) { return "tester", nil }

@@ -61,7 +61,13 @@ func Serve(opts ...Option) server.Option {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	return server.WithTransport(func(h *server.Host) (server.Transport, error) { return newTransport(h, o) })
+	return server.WithTransport(func(h *server.Host) (server.Transport, error) {
+		t, err := newTransport(h, o)
+		if err != nil {
+			return nil, err // not a transport that is nil
+		}
+		return t, nil
+	})
 }
 
 // transport is grpc-go's server as a [server.Transport].
