@@ -99,8 +99,7 @@ func foldsOf(src []byte) (edits []edit) {
 			n++
 		}
 		if within := begun > 0 && words[begun-1].end > at; !within && wide(src[at:end]) && n > begun {
-			l := line{src: src, at: at, end: end, words: words[begun:n]}
-			edits = append(edits, l.folds()...)
+			edits = append(edits, newLine(src, at, end, words[begun:n]).folds()...)
 		}
 		at = end + 1
 	}
@@ -151,13 +150,36 @@ type line struct {
 	src     []byte
 	at, end int
 	words   []word
+	columns []int // by offset from at; nil where each byte is a column
+}
+
+func newLine(src []byte, at, end int, words []word) *line {
+	l := &line{src: src, at: at, end: end, words: words}
+	text := src[at:end]
+	if utf8.RuneCount(text) == len(text) {
+		return l
+	}
+	l.columns = make([]int, len(text)+1)
+	for i, column := 0, 0; i < len(text); column++ {
+		_, size := utf8.DecodeRune(text[i:])
+		for ; size > 0; size-- {
+			i++
+			l.columns[i] = column + 1
+		}
+	}
+	return l
 }
 
 // indent is the white space before the first word.
 func (l *line) indent() string { return string(l.src[l.at:l.words[0].at]) }
 
 // column is how many columns of the line are before an offset.
-func (l *line) column(offset int) int { return utf8.RuneCount(l.src[l.at:offset]) }
+func (l *line) column(offset int) int {
+	if l.columns == nil {
+		return offset - l.at
+	}
+	return l.columns[offset-l.at]
+}
 
 func (l *line) folds() []edit {
 	if l.words[0].tok == token.COMMENT {

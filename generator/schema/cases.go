@@ -117,7 +117,7 @@ func (l *lowerer) branches(f *flat, open []*schema) (list *branchList, ok bool) 
 	}
 	open = append(open, f.union)
 	base := baseOf(f)
-	list = &branchList{exact: len(f.union.oneOf) > 0}
+	list = &branchList{exact: len(f.union.oneOf) > 0 && !open[0].places}
 	for _, s := range slices.Concat(f.union.anyOf, f.union.oneOf) {
 		if s.isFalse() {
 			continue
@@ -181,16 +181,28 @@ func absorb(branches []*branch) []*branch {
 			return []*branch{b}
 		}
 	}
-	for i := 0; i < len(branches); i++ {
-		b := branches[i]
-		if slices.ContainsFunc(branches, func(o *branch) bool {
-			return o != b && o.plain() && b.f.types&^o.f.types == 0 && (!b.f.hasEnum || b.f.types&tBool != 0)
-		}) {
-			branches = slices.Delete(slices.Clone(branches), i, i+1)
-			i--
+	plain := map[typeSet]int{} // those left that take every value of their types
+	for _, b := range branches {
+		if b.plain() {
+			plain[b.f.types]++
 		}
 	}
-	return branches
+	return slices.DeleteFunc(slices.Clone(branches), func(b *branch) bool {
+		if b.f.hasEnum && b.f.types&tBool == 0 {
+			return false
+		}
+		own := 0
+		if b.plain() {
+			own = 1
+		}
+		for types, n := range plain {
+			if b.f.types&^types == 0 && (n > own || n > 0 && types != b.f.types) {
+				plain[b.f.types] -= own
+				return true
+			}
+		}
+		return false
+	})
 }
 
 // baseOf returns what holds beside the alternatives.
@@ -260,6 +272,7 @@ func (l *lowerer) typeUnion(f *flat, parts []*schema, h hint) ir.DataRef {
 func (l *lowerer) enumUnion(f *flat, branches []*branch, parts []*schema, h hint, self *named) (ir.DataRef, bool) {
 	merged := *branches[0].f
 	merged.enum, merged.types, merged.checks = nil, 0, ir.Checks{}
+	seen := map[string]bool{}
 	for _, b := range branches {
 		merged.types |= b.f.types
 		if families(merged.types) != 1 || merged.types&tBool != 0 || b.one && !b.f.hasEnum || !b.plain() &&
@@ -271,13 +284,14 @@ func (l *lowerer) enumUnion(f *flat, branches []*branch, parts []*schema, h hint
 			if len(b.f.enum) == 1 {
 				v.doc = docOf([]*schema{b.from})
 			}
-			if slices.ContainsFunc(merged.enum, func(o enumValue) bool { return o.json == v.json }) {
+			if seen[v.json] {
 				if b.one {
 					f.errorf(v.from, v.node, "ambiguous-union", "remove one",
 						"value %s is in two alternatives of oneOf", short(v.json))
 				}
 				continue
 			}
+			seen[v.json] = true
 			merged.enum = append(merged.enum, v)
 		}
 	}

@@ -53,6 +53,29 @@ func takenCases() []conformance {
 			ok(`{"point":[1,2.5],"pair":[1,"a"],"row":["a",1,2],"open":["a",{}],"shut":["a",true]}`), ok(`{"pair":[1,null],"row":[],"shut":["a"]}`), bad(`{"point":[1]}`, "/point"), bad(`{"pair":["a",1]}`, "/pair/0"),
 			bad(`{"pair":[-1,"a"]}`, "/pair/0"), bad(`{"row":["a","b"]}`, "/row/1"), bad(`{"row":[1]}`, "/row/0"), bad(`{"open":[1]}`, "/open/0"), bad(`{"shut":["a",true,1]}`, "/shut"),
 		}},
+		{name: "places of a tuple are no alternatives", schema: `{"type":"object","properties":{
+			"open":{"type":"array","prefixItems":[{"type":"number","exclusiveMaximum":1},{"oneOf":[{"type":"number"},{"type":"null"}]}]},
+			"shut":{"type":"array","prefixItems":[{"type":"number","exclusiveMaximum":1},{"oneOf":[{"type":"number"},{"type":"null"}]}],"items":false},
+			"one":{"type":"array","prefixItems":[{"oneOf":[{"type":"integer","multipleOf":2},{"type":"integer","multipleOf":3}]},{"type":"integer"}],"items":false},
+			"same":{"type":"array","prefixItems":[{"oneOf":[{"type":"string","minLength":2},{"type":"string","pattern":"^a"}]},{"type":"string","minLength":2}],"items":{"type":"string","pattern":"^a"}},
+			"null":{"type":"array","prefixItems":[{"oneOf":[{"type":["string","null"]},{"type":["integer","null"]}]},{"type":["boolean","null"]}],"items":false}}}`, tests: []instance{
+			ok(`{"open":[0.1]}`), ok(`{"open":[0.1,0.1,"x"]}`), ok(`{"open":[0.1,null]}`), bad(`{"open":[1]}`, "/open/0"), bad(`{"open":[0,"x"]}`, "/open/1"),
+			ok(`{"shut":[0.1]}`), ok(`{"shut":[0.1,7]}`), ok(`{"shut":[0.1,null]}`), bad(`{"shut":[1]}`, "/shut/0"), bad(`{"shut":[0,0,0]}`, "/shut"), bad(`{"shut":[null]}`, "/shut/0"),
+			ok(`{"one":[2,6]}`), ok(`{"one":[3,7]}`), bad(`{"one":[6,6]}`, "/one/0"), bad(`{"one":[7]}`, "/one/0"),
+			ok(`{"same":["bc","ab","a"]}`), ok(`{"same":["a"]}`), bad(`{"same":["ab"]}`, "/same/0"), bad(`{"same":["bc","b"]}`, "/same/1"), bad(`{"same":["a","ab","b"]}`, "/same/2"),
+			ok(`{"null":["x",null]}`), bad(`{"null":[null]}`, "/null/0"), bad(`{"null":["x",1]}`, "/null/1"),
+		}},
+		{name: "tagged alternatives in a tuple", schema: `{"type":"object","properties":{
+			"open":{"type":"array","prefixItems":[{"$ref":"#/$defs/T"}]}, "shut":{"type":"array","prefixItems":[{"$ref":"#/$defs/T"},{"type":"object","properties":{"kind":{"const":"x"},"n":{"type":"integer"}},"required":["kind","n"]}],"items":false},
+			"rest":{"type":"array","prefixItems":[{"type":"string"}],"items":{"$ref":"#/$defs/T"}}},
+			"$defs":{"T":{"oneOf":[{"type":"object","required":["kind"],"properties":{"kind":{"const":"x"},"v":{"type":"string"}}},{"type":"object","required":["kind"],"properties":{"kind":{"const":"y"},"w":{"type":"string"}}}]}}}`, tests: []instance{
+			ok(`{"open":[{"kind":"x","v":"a"},1]}`), bad(`{"open":[{"kind":"z"}]}`, "/open/0/kind"), bad(`{"open":[{"kind":"y","w":1}]}`, "/open/0/w"),
+			ok(`{"shut":[{"kind":"x","v":"a"},{"kind":"x","n":1}]}`), ok(`{"shut":[{"kind":"y"}]}`), bad(`{"shut":[{"kind":"y"},{"kind":"x"}]}`, "/shut/1/n"),
+			ok(`{"rest":["a",{"kind":"x"},{"kind":"y","w":"b"}]}`), bad(`{"rest":["a","b"]}`, "/rest/1"), bad(`{"rest":[{"kind":"x"}]}`, "/rest/0"),
+		}},
+		{name: "a tagged alternative of oneOf beside one that takes anything", schema: `{"oneOf":[{"oneOf":[{"type":"object","required":["kind"],"properties":{"kind":{"const":"x"}}},{"type":"object","required":["kind"],"properties":{"kind":{"const":"y"}}}]},{}]}`, tests: []instance{
+			ok(`1`), ok(`{"kind":"z"}`), bad(`{"kind":"x"}`, ""), bad(`{"kind":"y"}`, ""),
+		}},
 		{name: "raw by choice", schema: `{"type":"object","properties":{"v":{"x-go":"raw","not":{"type":"string"},"description":"d","items":{"$ref":"#/$defs/A"}},"w":{"$ref":"#/$defs/B"}},"$defs":{"A":{"type":"integer"},"B":{"x-go":"raw","if":{},"then":{}}}}`, tests: []instance{ok(`{"v":[1,2]}`), ok(`{"v":{"a":null},"w":1}`), strict(`{"v":"x"}`, "ok", "raw JSON is not checked")}},
 		{name: "references by $id", schema: `{"$id":"https://example.com/schemas/root","type":"object","properties":{"a":{"$ref":"https://example.com/schemas/root#/$defs/A"},"b":{"$ref":"item"},"c":{"$ref":"https://example.com/schemas/item#spot"},"d":{"$ref":"root"}},
 			"$defs":{"A":{"type":"integer"},"B":{"$id":"item","$anchor":"spot","type":"object","properties":{"x":{"$ref":"#/$defs/X"},"up":{"$ref":"#/$defs/A"}},"$defs":{"X":{"type":"boolean"}}}}}`, tests: []instance{

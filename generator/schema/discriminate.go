@@ -107,7 +107,7 @@ func (l *lowerer) constants(f *flat, name string, strict bool) []json.RawMessage
 func (l *lowerer) tellApart(n *named, f *flat, branches []*branch) bool {
 	var objects []*branch
 	for _, b := range branches {
-		if b.f.types == tObject {
+		if b.f.types&tObject != 0 { // one that takes any type included: it has no key
 			objects = append(objects, b)
 		}
 	}
@@ -130,16 +130,22 @@ func (l *lowerer) tellApart(n *named, f *flat, branches []*branch) bool {
 
 // mayBeAlone looks for alternatives of a oneOf of which no value, or not every value it should, fits just one.
 func (l *lowerer) mayBeAlone(f *flat, branches []*branch) bool {
-	for i, b := range branches {
-		for _, o := range branches[:i] {
-			if b.f.types&o.f.types != 0 && b.text() == o.text() {
+	before := map[string][]*branch{} // by text
+	for _, b := range branches {
+		text := b.text()
+		for _, o := range before[text] {
+			if b.f.types&o.f.types != 0 {
 				l.ambiguous(f, o, b, "these alternatives of oneOf are the same: no value fits only one",
 					"remove one, or write anyOf")
 				return false
 			}
 		}
+		before[text] = append(before[text], b)
+		if b.f.typed {
+			continue
+		}
 		for _, o := range branches {
-			if !b.f.typed && o.f.types&^b.f.types != 0 && b.f.types&tAll != tAll&^tNull {
+			if o.f.types&^b.f.types != 0 && b.f.types&tAll != tAll&^tNull {
 				l.ambiguous(f, o, b, "without type this alternative takes every value of the other one too", "add type")
 				return false
 			}
@@ -151,6 +157,9 @@ func (l *lowerer) mayBeAlone(f *flat, branches []*branch) bool {
 // keyProperty finds the first property that is a different required constant in each object, and notes the constants.
 func (l *lowerer) keyProperty(objects []*branch) string {
 	for _, p := range objects[0].f.props {
+		if len(l.constants(objects[0].f, p.name, true)) == 0 {
+			continue
+		}
 		for _, b := range objects {
 			b.keys = l.constants(b.f, p.name, true)
 		}

@@ -1,6 +1,7 @@
 package schema
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -204,9 +205,11 @@ func (f *flat) mergeEnum(a *schema) {
 		f.hasEnum, f.enum = true, slices.Clone(a.enum)
 		return
 	}
-	f.enum = slices.DeleteFunc(f.enum, func(v enumValue) bool {
-		return !slices.ContainsFunc(a.enum, func(o enumValue) bool { return o.json == v.json })
-	})
+	other := map[string]bool{}
+	for _, v := range a.enum {
+		other[v.json] = true
+	}
+	f.enum = slices.DeleteFunc(f.enum, func(v enumValue) bool { return !other[v.json] })
 	if len(f.enum) == 0 {
 		f.errorf(a, a.node, "conflict", "", "no value is in all the enumerations that hold here")
 	}
@@ -247,8 +250,12 @@ func (f *flat) mergeAdditional(a *schema) {
 	default:
 		f.extra = append(f.extra, a.additional)
 	}
+	own := map[string]bool{}
+	for _, p := range a.props {
+		own[p.name] = true
+	}
 	for _, p := range f.props {
-		if slices.ContainsFunc(a.props, func(own *property) bool { return own.name == p.name }) {
+		if own[p.name] {
 			continue
 		}
 		switch {
@@ -348,10 +355,7 @@ func (f *flat) checkRequired() {
 	if !f.isStruct || f.open || len(f.extra) > 0 || f.union != nil {
 		return
 	}
-	known := make([]string, len(f.props))
-	for i, p := range f.props {
-		known[i] = p.name
-	}
+	known := f.propertyNames()
 	for _, a := range f.atoms {
 		for _, n := range a.required {
 			f.checkName(a, n, n.Value, known)
@@ -369,11 +373,29 @@ func (f *flat) checkRequired() {
 	}
 }
 
-func (f *flat) checkName(a *schema, n *yaml.Node, name string, known []string) {
-	if slices.Contains(known, name) {
+// propertyNames are the properties that some schema lists.
+func (f *flat) propertyNames() map[string]bool {
+	names := map[string]bool{}
+	for _, p := range f.props {
+		names[p.name] = true
+	}
+	return names
+}
+
+// requiredNames are the properties that some schema requires.
+func (f *flat) requiredNames() map[string]bool {
+	names := map[string]bool{}
+	for _, n := range f.required {
+		names[n.Value] = true
+	}
+	return names
+}
+
+func (f *flat) checkName(a *schema, n *yaml.Node, name string, known map[string]bool) {
+	if known[name] {
 		return
 	}
-	hint := suggest.Nearest(name, known)
+	hint := suggest.Nearest(name, slices.Sorted(maps.Keys(known)))
 	if hint != "" {
 		hint = "did you mean \"" + hint + "\"?"
 	} else {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/yamlx"
 	"github.com/a2agen/a2agen/internal/growth"
 )
@@ -20,9 +21,17 @@ func TestFilesTakeLinearTime(t *testing.T) {
 		}
 		return b.String()
 	}
-	compile := func(src string) {
-		compile([]request{{"InInput", "agent.yaml", src}}, func(string) ([]byte, error) { return nil, os.ErrNotExist })
+	closed := func(string) ([]byte, error) { return nil, os.ErrNotExist }
+	build := func(src string) {
+		res, list := compile([]request{{"InInput", "agent.yaml", src}}, closed)
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		if _, err := emit.Data(res.Types, "agent", "agent/types.gen.go"); err != nil {
+			t.Fatal(err)
+		}
 	}
+	compile := func(src string) { compile([]request{{"InInput", "agent.yaml", src}}, closed) }
 	parse := func(src string) { yamlx.Parse("a.yaml", []byte(src)) }
 	imported := func(src string) { card.Import("card.json", []byte(src)) }
 	for _, tt := range []struct {
@@ -46,6 +55,22 @@ func TestFilesTakeLinearTime(t *testing.T) {
 		}},
 		{"choices that another keyword limits", 300, compile, func(n int) string { return `{"enum":[` + list(n, `"v@"`) + `],"minLength":1}` }},
 		{"choices", 1000, compile, func(n int) string { return `{"enum":[` + list(n, `"v@"`) + `]}` }},
+		{"code of choices", 2000, build, func(n int) string { return `{"enum":[` + list(n, `"v@"`) + `]}` }},
+		{"code of choices in other scripts", 500, build, func(n int) string { return `{"type":"array","items":{"enum":[` + list(n, `"ü@"`) + `]}}` }},
+		{"code of choices that are described", 500, build, func(n int) string { return `{"oneOf":[` + list(n, `{"const":"v@","description":"d"}`) + `]}` }},
+		{"code of properties", 200, build, func(n int) string {
+			return `{"type":"object","additionalProperties":false,"required":[` + list(n, `"p@"`) + `],"properties":{` + list(n, `"p@":{"type":"string"}`) + `}}`
+		}},
+		{"code of properties of several schemas", 200, build, func(n int) string {
+			return `{"allOf":[` + list(n, `{"type":"object","properties":{"p@":{"type":"string"}},"required":["p@"]}`) + `]}`
+		}},
+		{"code of alternatives", 100, build, func(n int) string {
+			return `{"oneOf":[` + list(n, `{"type":"object","required":["k@"],"properties":{"k@":{"type":"string"}}}`) + `]}`
+		}},
+		{"code of alternatives of one type", 100, build, func(n int) string { return `{"anyOf":[` + list(n, `{"type":"string","minLength":1@}`) + `]}` }},
+		{"code of places", 100, build, func(n int) string {
+			return `{"type":"array","items":false,"prefixItems":[` + list(n, `{"type":"string","minLength":1@}`) + `]}`
+		}},
 		{"tags of a card", 2000, imported, func(n int) string {
 			return `{"name":"a","description":"a","version":"1","skills":[{"id":"a","name":"a","description":"a","tags":[` + list(n, `"t@"`) + `]}]}`
 		}},

@@ -51,8 +51,9 @@ func (l *lowerer) mapOf(f *flat, h hint) ir.DataRef {
 func (l *lowerer) structChecks(f *flat) ir.Checks {
 	checks := l.keyChecks(f)
 	checks.PropertyNames = l.nameChecks(f)
+	known := f.propertyNames()
 	for _, n := range f.required {
-		if !slices.ContainsFunc(f.props, func(p *flatProperty) bool { return p.name == n.Value }) {
+		if !known[n.Value] {
 			checks.Required = append(checks.Required, n.Value)
 		}
 	}
@@ -86,10 +87,10 @@ func (l *lowerer) nameChecks(f *flat) *ir.Checks {
 
 // fields lowers the properties of a struct.
 func (l *lowerer) fields(n *named, f *flat) {
+	required := f.requiredNames()
 	for _, p := range f.props {
 		l.askName(f, p)
-		required := slices.ContainsFunc(f.required, func(r *yaml.Node) bool { return r.Value == p.name })
-		field := l.field(n, p, required)
+		field := l.field(n, p, required[p.name])
 		n.t.Fields = append(n.t.Fields, field)
 	}
 	l.checkTriggers(f, n)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v5"
+
+	"github.com/a2agen/a2agen/generator/emit"
 )
 
 // randomSchemas makes schemas out of what is understood, combined without plan, and instances that are nearly valid.
@@ -19,7 +21,7 @@ func (r randomSchemas) schema(depth int) map[string]any {
 	if depth <= 0 || r.IntN(3) == 0 {
 		return r.scalar()
 	}
-	switch r.IntN(6) {
+	switch r.IntN(8) {
 	case 0:
 		return map[string]any{"type": "array", "items": r.schema(depth - 1), "maxItems": 1 + r.IntN(3), "uniqueItems": r.IntN(2) == 0}
 	case 1:
@@ -28,6 +30,10 @@ func (r randomSchemas) schema(depth int) map[string]any {
 		return r.object(depth)
 	case 3:
 		return map[string]any{"type": "array", "prefixItems": []any{r.schema(depth - 1), r.schema(depth - 1)}, "items": r.one(false, r.schema(0))}
+	case 4:
+		return map[string]any{"type": "array", "prefixItems": []any{r.schema(depth - 1)}}
+	case 5:
+		return r.tagged(depth)
 	}
 	s := map[string]any{}
 	var list []any
@@ -39,6 +45,19 @@ func (r randomSchemas) schema(depth int) map[string]any {
 		s["type"] = []any{"string", "integer", "object", r.one("null", "array")}
 	}
 	return s
+}
+
+// tagged is a union of objects that a constant tells apart, mostly.
+func (r randomSchemas) tagged(depth int) map[string]any {
+	var list []any
+	for _, tag := range []any{"a", r.one("b", 1, "a")} {
+		list = append(list, map[string]any{"type": "object", "required": []any{"a"}, "properties": map[string]any{
+			"a": map[string]any{"const": tag}, "b": r.schema(depth - 1)}})
+	}
+	if r.IntN(4) == 0 {
+		list = append(list, r.one(map[string]any{}, r.schema(0)))
+	}
+	return map[string]any{r.one("anyOf", "oneOf").(string): list}
 }
 
 func (r randomSchemas) scalar() map[string]any {
@@ -139,6 +158,29 @@ func TestRandomSchemasAcceptNothingThatTheStandardRefuses(t *testing.T) {
 	t.Logf("%d valid instances, %d of them refused", valid, stricter)
 	if valid < 300 || stricter*20 > valid {
 		t.Errorf("%d valid instances, %d of them refused", valid, stricter)
+	}
+}
+
+// TestRandomSchemasMakeGoThatParses holds every schema that is taken to code that gofmt reads.
+func TestRandomSchemasMakeGoThatParses(t *testing.T) {
+	r := randomSchemas{rand.New(rand.NewPCG(23, 1))}
+	taken := 0
+	for range 3000 {
+		text, err := json.Marshal(r.schema(4))
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, list := compileOne(string(text), nil)
+		if list.HasErrors() {
+			continue
+		}
+		taken++
+		if _, err := emit.Data(res.Types, "agent", "agent/data.gen.go"); err != nil {
+			t.Fatalf("%s\n%.300s", text, err)
+		}
+	}
+	if taken < 1000 {
+		t.Errorf("only %d schemas were taken", taken)
 	}
 }
 

@@ -137,6 +137,9 @@ type elements struct {
 type choices struct {
 	allOf, anyOf, oneOf []*schema
 	discriminator       *discriminator
+	// places: the alternatives are those of the places of a tuple. A value may fit several of them, whatever they say:
+	// which of them it must fit its place says.
+	places bool
 }
 
 // references are what the $refs inside a schema name that stays raw JSON.

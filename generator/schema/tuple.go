@@ -18,7 +18,7 @@ func (l *lowerer) tuple(f *flat, ref *ir.DataRef, h hint) ir.DataRef {
 	open := !limited || most > len(places)
 	any := made(f.at, "any")
 	elem := made(f.at, keyOf(f.atoms)+"p")
-	elem.derived, elem.anyOf = true, slices.Clone(places)
+	elem.derived, elem.anyOf, elem.places = true, slices.Clone(places), true
 	switch {
 	case open && len(rest) == 1:
 		elem.anyOf = append(elem.anyOf, rest[0])
