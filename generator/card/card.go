@@ -83,7 +83,7 @@ func Read(file string, src []byte, open func(string) ([]byte, error)) (*Card, di
 	checkCard(c, root)
 	card := fill(c, root)
 	card.Extended = true
-	card.compile(c, open)
+	card.compile(c, open, false)
 	c.List.Sort()
 	return card, c.List
 }

@@ -10,7 +10,8 @@ import (
 )
 
 // compile compiles the schemas of all skills together: what they refer to is read once, and limited as a whole.
-func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error)) {
+// Foreign: somebody else wrote the card.
+func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error), foreign bool) {
 	var reqs []schema.Request
 	var slots []**schema.Root
 	for _, s := range card.Skills {
@@ -22,7 +23,7 @@ func (card *Card) compile(c *shape.Checker, open func(string) ([]byte, error)) {
 			if !isSchema(n) {
 				continue
 			}
-			reqs = append(reqs, schema.Request{File: card.File, Node: n})
+			reqs = append(reqs, schema.Request{File: card.File, Node: n, Foreign: foreign})
 			slots = append(slots, side.slot)
 		}
 	}
@@ -47,7 +48,7 @@ func (card *Card) importContracts(c *shape.Checker) {
 	for _, s := range card.Skills {
 		probe := &Card{File: card.File, Skills: []*Skill{s}}
 		alone := &shape.Checker{File: c.File}
-		probe.compile(alone, noFiles)
+		probe.compile(alone, noFiles, true)
 		if !alone.List.HasErrors() {
 			continue
 		}
@@ -61,5 +62,5 @@ func (card *Card) importContracts(c *shape.Checker) {
 		s.Input, s.Output = nil, nil
 		drop(s.node, "input", "output")
 	}
-	card.compile(c, noFiles)
+	card.compile(c, noFiles, true)
 }

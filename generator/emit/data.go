@@ -23,7 +23,7 @@ func Data(types []*ir.DataType, path, filePath string) (output.File, error) {
 			addAll(f, readUnion(t), checkUnion(t), writeUnion(t))
 			continue
 		}
-		addAll(f, dataMethods(t), p.keys(t), readData(t), p.check(t), p.write(t))
+		addAll(f, dataMethods(t), p.keys(t), written(t), readData(t), p.check(t), p.write(t))
 	}
 	f.Add(p.patternVars())
 	return render(f, filePath)

@@ -42,6 +42,13 @@ func (p *dataPackage) keys(t *ir.DataType) jen.Code {
 		table.set("Closed", jen.True())
 	}
 	p.keyChecks(table, t.Checks)
+	if writesNulls(t) {
+		var nulls []jen.Code
+		for _, f := range t.Fields {
+			nulls = append(nulls, jen.Lit(mayBeNull(f)))
+		}
+		table.set("Nulls", jen.Index().Bool().Values(nulls...))
+	}
 	return jen.Var().Id("keys" + t.Go).Op("=").Add(chk("Keys")).Values(table.code()...).Line()
 }
 
@@ -146,13 +153,12 @@ func onChecker(method string, args ...jen.Code) *jen.Statement {
 
 func (p *dataPackage) checkStruct(t *ir.DataType) []jen.Code {
 	var body []jen.Code
-	if c := t.Checks; c != nil && len(c.Limits)+len(c.Required)+len(c.DependentRequired)+len(c.Groups) > 0 {
-		var present []jen.Code
-		for _, f := range t.Fields {
-			present = append(present, presence(f))
-		}
+	if hasKeyRules(t) {
 		others, has := otherKeys(t, jen.Lit(0))
-		there := jen.Index().Bool().Values(present...)
+		there := present(t)
+		if writesNulls(t) {
+			there = jen.Id("written" + t.Go).Call(jen.Id("v"))
+		}
 		body = append(body, onChecker("Keys", jen.Op("&").Id("keys"+t.Go), there, others, has))
 	}
 	for _, f := range t.Fields {
@@ -171,6 +177,41 @@ func (p *dataPackage) checkStruct(t *ir.DataType) []jen.Code {
 		body = append(body, p.checkEntries(t.Extra, extra, 0)...)
 	}
 	return body
+}
+
+// hasKeyRules reports whether a struct's schema says more of its keys than which are required.
+func hasKeyRules(t *ir.DataType) bool {
+	c := t.Checks
+	return c != nil && len(c.Limits)+len(c.Required)+len(c.DependentRequired)+len(c.Groups) > 0
+}
+
+// mayBeNull reports whether a property may be null or absent where its field is nil, or where it has no field.
+func mayBeNull(f *ir.DataField) bool {
+	return !f.Required && f.Default == nil && (f.Type.Null || string(f.Const) == "null")
+}
+
+// writesNulls reports whether a struct has properties that are written as null where the rules about keys demand it.
+func writesNulls(t *ir.DataType) bool {
+	return t.Kind == ir.DataStruct && hasKeyRules(t) && slices.ContainsFunc(t.Fields, mayBeNull)
+}
+
+// present lists of each known property whether its field has a value.
+func present(t *ir.DataType) jen.Code {
+	var list []jen.Code
+	for _, f := range t.Fields {
+		list = append(list, presence(f))
+	}
+	return jen.Index().Bool().Values(list...)
+}
+
+// written prints the function writtenT, which tells which known properties are written.
+func written(t *ir.DataType) jen.Code {
+	if !writesNulls(t) {
+		return jen.Null()
+	}
+	others, has := otherKeys(t, jen.Lit(0))
+	call := jen.Id("keys"+t.Go).Dot("Written").Call(present(t), others, has)
+	return jen.Func().Id("written" + t.Go).Params(jen.Id("v").Op("*").Id(t.Go)).Index().Bool().Block(jen.Return(call)).Line()
 }
 
 // otherKeys is the number of a struct's keys that are no properties, none unless they are kept, and what tells of each

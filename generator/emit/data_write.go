@@ -38,7 +38,18 @@ func writer(t *ir.DataType, value jen.Code, body ...jen.Code) jen.Code {
 
 func (p *dataPackage) writeStruct(t *ir.DataType) []jen.Code {
 	body := []jen.Code{startObject("start")}
-	for _, f := range t.Fields {
+	if writesNulls(t) {
+		body = append(body, jen.Id("written").Op(":=").Id("written"+t.Go).Call(jen.Id("v")))
+	}
+	for i, f := range t.Fields {
+		if writesNulls(t) && mayBeNull(f) {
+			write := []jen.Code{appendText(memberKey(f) + string(f.Const))}
+			if f.Const == nil {
+				write = append(write, p.writeOrNull(&f.Type, jen.Id("v").Dot(f.Go), 0)...)
+			}
+			body = append(body, jen.If(jen.Id("written").Index(jen.Lit(i))).Block(write...))
+			continue
+		}
 		body = append(body, p.writeField(f)...)
 	}
 	if t.Extra != nil {
@@ -54,8 +65,11 @@ func endObject(start string) jen.Code {
 	return jen.Qual(wirePath, "EndObject").Call(jen.Id("b"), jen.Id(start))
 }
 
+// memberKey is what comes before the value of a property.
+func memberKey(f *ir.DataField) string { return string(wire.AppendKey(nil, f.Name)) }
+
 func (p *dataPackage) writeField(f *ir.DataField) []jen.Code {
-	key := string(wire.AppendKey(nil, f.Name))
+	key := memberKey(f)
 	if f.Const != nil {
 		if f.Required {
 			return []jen.Code{appendText(key + string(f.Const))}

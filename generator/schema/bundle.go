@@ -186,6 +186,9 @@ func isNote(name string) bool { return table[name] != nil && table[name].note }
 
 // member prints one keyword of s.
 func (w *bundler) member(s *schema, name string, v *yaml.Node) {
+	if s.ignores(name) {
+		return
+	}
 	if row := table[name]; row != nil && row.publish != nil {
 		row.publish(w, s, name, v)
 		return

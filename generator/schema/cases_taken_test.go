@@ -76,6 +76,18 @@ func takenCases() []conformance {
 		{name: "a tagged alternative of oneOf beside one that takes anything", schema: `{"oneOf":[{"oneOf":[{"type":"object","required":["kind"],"properties":{"kind":{"const":"x"}}},{"type":"object","required":["kind"],"properties":{"kind":{"const":"y"}}}]},{}]}`, tests: []instance{
 			ok(`1`), ok(`{"kind":"z"}`), bad(`{"kind":"x"}`, ""), bad(`{"kind":"y"}`, ""),
 		}},
+		{name: "draft 7: nothing beside $ref counts", schema: `{"$schema":"http://json-schema.org/draft-07/schema#","$ref":"#/definitions/Root","required":["z"],"definitions":{
+			"Root":{"type":"object","properties":{"list":{"$ref":"#/definitions/List","maxItems":2,"description":"d","default":[]},"id":{"$ref":"#/definitions/S","$id":"https://example.com/elsewhere/","if":{},"enum":["x"]}}},
+			"List":{"type":"array","items":{"type":"integer"}},"S":{"type":"string"}}}`, tests: []instance{
+			ok(`{"list":[1,2,3]}`), bad(`{"list":["x"]}`, "/list/0"), becomes(`{"id":"a"}`, `{"list":[],"id":"a"}`), bad(`{"id":1}`, "/id"),
+		}},
+		{name: "draft 4", schema: `{"$schema":"http://json-schema.org/draft-04/schema#","id":"http://example.com/root.json","type":"object","required":["id"],"properties":{
+			"id":{"type":"string"},"n":{"type":"number","minimum":0,"exclusiveMinimum":true,"maximum":10,"exclusiveMaximum":false},"a":{"$ref":"#spot"},"b":{"$ref":"http://example.com/item.json"},"c":{"$ref":"#/definitions/C","maxLength":1},
+			"t":{"type":"array","items":[{"type":"string"}],"additionalItems":false}},
+			"definitions":{"A":{"id":"#spot","type":"integer"},"B":{"id":"item.json","type":"object","properties":{"up":{"$ref":"root.json#/definitions/A"}}},"C":{"type":"string"}}}`, tests: []instance{
+			ok(`{"id":"x","n":0.1,"a":1,"b":{"up":2},"c":"long","t":["a"]}`), ok(`{"id":"x","n":10}`), bad(`{"id":"x","n":0}`, "/n"), bad(`{"id":"x","n":11}`, "/n"), bad(`{}`, "/id"),
+			bad(`{"id":"x","a":"1"}`, "/a"), bad(`{"id":"x","b":{"up":"2"}}`, "/b/up"), bad(`{"id":"x","t":["a",1]}`, "/t"),
+		}},
 		{name: "raw by choice", schema: `{"type":"object","properties":{"v":{"x-go":"raw","not":{"type":"string"},"description":"d","items":{"$ref":"#/$defs/A"}},"w":{"$ref":"#/$defs/B"}},"$defs":{"A":{"type":"integer"},"B":{"x-go":"raw","if":{},"then":{}}}}`, tests: []instance{ok(`{"v":[1,2]}`), ok(`{"v":{"a":null},"w":1}`), strict(`{"v":"x"}`, "ok", "raw JSON is not checked")}},
 		{name: "references by $id", schema: `{"$id":"https://example.com/schemas/root","type":"object","properties":{"a":{"$ref":"https://example.com/schemas/root#/$defs/A"},"b":{"$ref":"item"},"c":{"$ref":"https://example.com/schemas/item#spot"},"d":{"$ref":"root"}},
 			"$defs":{"A":{"type":"integer"},"B":{"$id":"item","$anchor":"spot","type":"object","properties":{"x":{"$ref":"#/$defs/X"},"up":{"$ref":"#/$defs/A"}},"$defs":{"X":{"type":"boolean"}}}}}`, tests: []instance{

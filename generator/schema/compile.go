@@ -24,6 +24,8 @@ type Request struct {
 	Node *yaml.Node
 	// JSON is the schema's text, used when Node is nil: positions then count from its start.
 	JSON []byte
+	// Foreign says that somebody else wrote the schema: a keyword that reads like a misspelt one is a warning.
+	Foreign bool
 }
 
 // Root is what became of one request.

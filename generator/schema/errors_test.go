@@ -85,6 +85,9 @@ func TestMistakesAreReportedWithPositionAndRemedy(t *testing.T) {
 		{"values that need each other", nest + "{$ref: '#/$defs/A'}\n$defs:\n  A: {type: object, required: [b], properties: {b: {$ref: '#/$defs/B'}}}\n  B: {type: object, required: [a], properties: {a: {type: array, minItems: 1, items: {$ref: '#/$defs/A'}}}}", nil, []string{`agent.yaml:5:6: a value of this schema`}},
 		{"anchor twice", "$ref: '#a'\n$defs: {x: {$anchor: a}, y: {$anchor: a}}", nil, []string{`agent.yaml:2:39: $anchor "a" is declared twice`}},
 		{"mistake in an unused definition", "type: string\n$defs: {X: {typo: 1}}", nil, []string{`agent.yaml:2:13: unknown keyword "typo"`}},
+		{"draft 3", "$schema: http://json-schema.org/draft-03/schema#\ntype: string", nil, []string{`agent.yaml:1:10: unknown schema dialect "http://json-schema.org/draft-03/schema" (write https://json-schema.org/draft/2020-12/schema)`}},
+		{"misspelt keyword of a file that is not somebody else's", "$ref: mine.yaml", map[string]string{"mine.yaml": "type: string\nminLenght: 3"}, []string{`mine.yaml:2:1: unknown keyword "minLenght"`}},
+		{"what a file that is somebody else's cannot have either", "$ref: theirs.yaml", map[string]string{"theirs.yaml": "x-third-party: true\ntype: string\nminLenght: 3\nnot: {type: string}"}, []string{`theirs.yaml:3:1: warning: unknown keyword "minLenght" has no effect`, `theirs.yaml:4:1: "not" cannot be expressed`}},
 		{"unknown dialect", "$schema: http://example.com/x\ntype: string", nil, []string{`agent.yaml:1:10: unknown schema dialect`}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
@@ -145,6 +148,8 @@ func TestWarningsDoNotStop(t *testing.T) {
 		{"default that no alternative takes", "type: object\nproperties: {a: {anyOf: [{type: string}, {type: boolean}], default: 1}}", `agent.yaml:2:69: warning: the default is not valid and has no effect: fits none of the alternatives`},
 		{"example that is not valid", "type: object\nproperties: {a: {type: integer, examples: [1, x]}}", `agent.yaml:2:47: warning: the example is not valid: must be a whole number, not the text "x" (correct it, or remove it)`},
 		{"enumerated value that another keyword excludes", "type: object\nproperties: {a: {enum: [a, ab], minLength: 2}}", `agent.yaml:2:25: warning: value "a" is never valid: must be at least 2 characters long (correct it, or remove it)`},
+		{"keyword that somebody else misspelt", "x-third-party: true\ntype: string\nminLenght: 3", `agent.yaml:3:1: warning: unknown keyword "minLenght" has no effect (did its author mean "minLength"?)`},
+		{"keyword beside $ref of draft 7", "$schema: http://json-schema.org/draft-07/schema#\n$ref: '#/definitions/A'\nminLength: 3\ndefinitions: {A: {type: string}}", `agent.yaml:3:1: warning: minLength has no effect: in draft-07 nothing beside $ref has (put $ref into an allOf beside it, or name draft 2020-12 in $schema)`},
 		{"annotation only", "type: object\nproperties: {a: {description: x}}", "agent.yaml:2:17: warning: without type any value is valid here (add type"},
 		{"default of a required property", "type: object\nrequired: [a]\nproperties: {a: {type: integer, default: 1}}", `agent.yaml:3:42: warning: the default of "a" is never used`},
 	} {

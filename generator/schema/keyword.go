@@ -18,8 +18,12 @@ func (c *compiler) readKeywords(s *schema) {
 	for k, v := range yamlx.Pairs(s.node) {
 		name := k.Value
 		switch row := table[name]; {
-		case row != nil && row.remedy != "":
+		case row != nil && row.remedy != "" && !s.ignores(name):
 			c.failf(s, k, "unsupported-keyword", row.remedy+"; "+rawHint, "%q cannot be expressed as a Go type", name)
+			continue
+		case s.ignores(name):
+			c.list.Warnf(s.doc.pos(k), "no-effect", "put $ref into an allOf beside it, or name draft 2020-12 in $schema",
+				"%s has no effect: in draft-0%d nothing beside $ref has", name, s.doc.draft)
 			continue
 		case row != nil:
 			c.readKeyword(s, row, k, v)
@@ -28,7 +32,13 @@ func (c *compiler) readKeywords(s *schema) {
 		if strings.HasPrefix(name, "x-") || slices.Contains(notes, name) {
 			continue
 		}
-		if near := suggest.Nearest(name, knownKeywords()); near != "" {
+		near := suggest.Nearest(name, knownKeywords())
+		if near != "" && s.doc.foreign {
+			c.list.Warnf(s.doc.pos(k), "unknown-keyword", "did its author mean \""+near+"\"?",
+				"unknown keyword %q has no effect", short(name))
+			continue
+		}
+		if near != "" {
 			c.failf(s, k, "unknown-keyword", "did you mean \""+near+"\"? A note of your own begins with x-",
 				"unknown keyword %q", short(name))
 			continue
@@ -104,20 +114,21 @@ func readExamples(_ *compiler, s *schema, _, v *yaml.Node) {
 	s.examples = append(s.examples, yamlx.Items(v)...)
 }
 
-// dialects are the meta-schemas whose keywords are read alike.
-var dialects = map[string]bool{
-	"https://json-schema.org/draft/2020-12/schema": true, "https://json-schema.org/draft/2019-09/schema": true,
-	"http://json-schema.org/draft-07/schema": true, "https://json-schema.org/draft-07/schema": true,
-	"http://json-schema.org/draft-06/schema": true, "https://spec.openapis.org/oas/3.1/dialect/base": true,
-	"http://json-schema.org/schema": true,
+// dialects are the meta-schemas whose keywords are read alike, each with its draft where that makes a difference.
+var dialects = map[string]int{
+	"https://json-schema.org/draft/2020-12/schema": 0, "https://json-schema.org/draft/2019-09/schema": 0,
+	"http://json-schema.org/draft-07/schema": 7, "https://json-schema.org/draft-07/schema": 7,
+	"http://json-schema.org/draft-06/schema": 6, "https://json-schema.org/draft-06/schema": 6,
+	"http://json-schema.org/draft-04/schema": 4, "https://json-schema.org/draft-04/schema": 4,
+	"https://spec.openapis.org/oas/3.1/dialect/base": 0, "http://json-schema.org/schema": 0,
 }
 
+// dialectName is a dialect as dialects has it.
+func dialectName(text string) string { return strings.TrimRight(text, "#") }
+
 func readDialect(c *compiler, s *schema, _, v *yaml.Node) {
-	name := c.text(s, v)
-	for len(name) > 0 && name[len(name)-1] == '#' {
-		name = name[:len(name)-1]
-	}
-	if name != "" && !dialects[name] {
+	name := dialectName(c.text(s, v))
+	if _, known := dialects[name]; name != "" && !known {
 		c.failf(s, v, "unknown-dialect", "write https://json-schema.org/draft/2020-12/schema",
 			"unknown schema dialect %q", short(name))
 	}

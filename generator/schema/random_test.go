@@ -184,6 +184,112 @@ func TestRandomSchemasMakeGoThatParses(t *testing.T) {
 	}
 }
 
+// keyed is an object whose schema says how many properties it has, or which together; most may be null.
+func (r randomSchemas) keyed() map[string]any {
+	props, names := map[string]any{}, []any{"a", "b", "c", "d"}
+	for _, name := range names {
+		props[name.(string)] = r.one(
+			map[string]any{"type": []any{"string", "null"}}, map[string]any{"type": "null"}, map[string]any{"type": "integer"}, map[string]any{},
+			map[string]any{"anyOf": []any{map[string]any{"type": "string"}, map[string]any{"type": "integer"}, map[string]any{"type": "null"}}})
+	}
+	s := map[string]any{"type": "object", "properties": props}
+	if r.IntN(2) == 0 {
+		s["minProperties"] = 1 + r.IntN(3)
+	}
+	if r.IntN(3) == 0 {
+		s["maxProperties"] = 3
+	}
+	if r.IntN(2) == 0 {
+		s["dependentRequired"] = map[string]any{r.one(names...).(string): []any{"a"}, "b": []any{r.one("c", "d")}}
+	}
+	if r.IntN(2) == 0 {
+		s[r.one("anyOf", "oneOf").(string)] = []any{
+			map[string]any{"required": []any{r.one("a", "b")}}, map[string]any{"required": []any{r.one("c", "a"), "d"}}}
+	}
+	if r.IntN(3) == 0 {
+		s["additionalProperties"] = map[string]any{"type": []any{"boolean", "null"}}
+	}
+	return s
+}
+
+// TestWhatIsReadCanBeWritten holds objects with rules about their keys, whose properties may be absent or null, to it
+// that what was valid is valid when it is written.
+func TestWhatIsReadCanBeWritten(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
+	r := randomSchemas{rand.New(rand.NewPCG(28, 1))}
+	var cases []conformance
+	for len(cases) < 60 {
+		s := r.keyed()
+		text, err := json.Marshal(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, list := compileOne(string(text), nil); list.HasErrors() {
+			continue // two alternatives that are the same
+		}
+		c := conformance{name: fmt.Sprint(len(cases)), schema: string(text)}
+		for range 200 {
+			value := map[string]any{}
+			for _, name := range []string{"a", "b", "c", "d"} {
+				if r.IntN(2) == 0 {
+					value[name] = r.one(nil, nil, 1, "x")
+				}
+			}
+			if s["additionalProperties"] != nil && r.IntN(3) == 0 {
+				value["e"] = r.one(true, nil)
+			}
+			text, err := json.Marshal(value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.tests = append(c.tests, instance{json: string(text)})
+		}
+		cases = append(cases, c)
+	}
+	res := compileCases(t, cases)
+	verdicts := ask(t, module(t, res), cases)
+	valid := 0
+	for i, c := range cases {
+		for _, s := range oracleFor(t, c, res.Roots[i].Bundle) {
+			for j, test := range c.tests {
+				got := verdicts[i][j]
+				if accepted, ok := checkRandom(t, c, test, got, s); accepted != ok {
+					t.Errorf("%s\n%s: %v, the standard says %v", c.schema, test.json, got.Violations, ok)
+				} else if ok {
+					valid++
+				}
+				if len(got.Violations) > 0 {
+					continue
+				}
+				if got.Encode != "" || got.Again != string(got.Out) {
+					t.Errorf("%s\nreads %s, writes %s (%s), then %s", c.schema, test.json, got.Out, got.Encode, got.Again)
+				}
+			}
+		}
+	}
+	if valid < 1000 {
+		t.Errorf("only %d valid instances", valid)
+	}
+}
+
+// docs/json-schema.md names what can be read and not written.
+func TestWhatIsReadAndCannotBeWrittenIsWhatTheDocsName(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compiles a program")
+	}
+	cases := []conformance{
+		{name: "properties that are ignored count", schema: `{"type":"object","minProperties":1,"properties":{"a":{"type":"string"}}}`, tests: []instance{ok(`{"zzz":1}`)}},
+		{name: "a default is one property more", schema: `{"type":"object","maxProperties":1,"properties":{"a":{"type":"integer","default":1},"b":{"type":"string"}}}`, tests: []instance{ok(`{"b":"x"}`)}},
+	}
+	for i, verdicts := range ask(t, module(t, compileCases(t, cases)), cases) {
+		if got := verdicts[0]; len(got.Violations) > 0 || got.Encode == "" {
+			t.Errorf("%s: read %v, written %s", cases[i].name, got.Violations, got.Out)
+		}
+	}
+}
+
 // checkRandom compares one verdict with the oracle's, and what was written with what the schema says of it.
 func checkRandom(t *testing.T, c conformance, test instance, got verdict, s *jsonschema.Schema) (accepted, valid bool) {
 	t.Helper()

@@ -25,15 +25,11 @@ func (c *compiler) readRequest(req Request) *schema {
 		}
 		node = parsed
 	}
-	doc := newDocument(req.File, node)
+	doc := newDocument(req.File, node, req.Foreign)
 	if yamlx.IsText(node) {
 		return c.lookup(doc, node, node.Value, nil)
 	}
 	return c.read(doc, "", node)
-}
-
-func newDocument(file string, root *yaml.Node) *document {
-	return &document{file: file, root: root, schemas: map[string]*schema{}}
 }
 
 // read returns the schema at the JSON pointer ptr of doc, reading it and everything it refers to when it is new.

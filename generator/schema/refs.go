@@ -184,6 +184,6 @@ func (c *compiler) file(doc *document, n *yaml.Node, ref string) *document {
 	if root == nil || problems.HasErrors() {
 		return nil
 	}
-	c.files[full] = newDocument(full, root)
+	c.files[full] = newDocument(full, root, false)
 	return c.files[full]
 }

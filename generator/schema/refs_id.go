@@ -17,7 +17,7 @@ type resource struct {
 	uri *url.URL // its $id, resolved against that of what is around it; nil for a root without one
 }
 
-// anchor is an $anchor, or the $id "#name" of draft 7.
+// anchor is an $anchor, or the $id "#name" of draft 7 and before.
 type anchor struct{ ptr, resource, name string }
 
 // indexDocument finds the resources and anchors of a document, once.
@@ -33,7 +33,11 @@ func (c *compiler) index(doc *document, n *yaml.Node, ptr string, in int) {
 	for i, item := range yamlx.Items(n) {
 		c.index(doc, item, ptr+"/"+strconv.Itoa(i), in)
 	}
-	if id := yamlx.Text(yamlx.Get(n, "$id")); strings.HasPrefix(id, "#") && ptr != "" {
+	id := yamlx.Text(yamlx.Get(n, doc.idKey()))
+	if doc.refAlone(n) {
+		id = ""
+	}
+	if strings.HasPrefix(id, "#") && ptr != "" {
 		doc.anchors = append(doc.anchors, anchor{ptr, doc.resources[in].ptr, id[1:]})
 	} else if u, err := resolve(doc.resources[in].uri, strings.TrimSuffix(id, "#")); id != "" && err == nil {
 		if ptr != "" {

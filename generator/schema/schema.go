@@ -18,7 +18,30 @@ type document struct {
 	schemas   map[string]*schema // by JSON pointer
 	resources []resource         // the root first
 	anchors   []anchor
+	draft     int  // of JSON Schema, by $schema: 4, 6 or 7; 0 is a later one, or none is named
+	foreign   bool // somebody else wrote it: what only looks like a mistake is a warning
 }
+
+// newDocument is the document of a file or of a schema inside of one. Foreign: it came with somebody else's card.
+func newDocument(file string, root *yaml.Node, foreign bool) *document {
+	doc := &document{file: file, root: root, schemas: map[string]*schema{}, foreign: foreign}
+	if mark := yamlx.Get(root, "x-third-party"); mark != nil && mark.Value == "true" {
+		doc.foreign = true
+	}
+	doc.draft = dialects[dialectName(yamlx.Text(yamlx.Get(root, "$schema")))]
+	return doc
+}
+
+// idKey is the keyword that names a schema.
+func (d *document) idKey() string {
+	if d.draft == 4 {
+		return "id"
+	}
+	return "$id"
+}
+
+// refAlone reports whether no other keyword counts where n has a $ref: so it is up to draft 7.
+func (d *document) refAlone(n *yaml.Node) bool { return d.draft != 0 && yamlx.IsText(yamlx.Get(n, "$ref")) }
 
 func (d *document) pos(n *yaml.Node) diag.Pos {
 	if n == nil {
@@ -184,6 +207,12 @@ type mappingEntry struct {
 	value  string
 	node   *yaml.Node
 	target *schema
+}
+
+// ignores reports whether a keyword of s has no effect because it stands beside $ref in draft 7 or before.
+func (s *schema) ignores(name string) bool {
+	row := table[name]
+	return row != nil && !row.note && name != "$ref" && name != "$defs" && name != "definitions" && s.doc.refAlone(s.node)
 }
 
 // asserts reports whether s says anything about values beside a reference and a type.

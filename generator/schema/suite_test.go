@@ -14,10 +14,10 @@ var suiteFiles = []string{
 	"additionalProperties", "allOf", "anchor", "anyOf", "boolean_schema", "const", "default", "defs", "dependentRequired", "enum",
 	"exclusiveMaximum", "exclusiveMinimum", "infinite-loop-detection", "items", "maxItems", "maxLength", "maxProperties", "maximum", "minItems",
 	"minLength", "minProperties", "minimum", "multipleOf", "oneOf", "pattern", "properties", "propertyNames", "ref", "required", "type",
-	"uniqueItems", "unknownKeyword",
+	"uniqueItems",
 	"optional/format/date-time", "optional/format/date", "optional/format/duration", "optional/format/email", "optional/format/hostname",
 	"optional/format/ipv4", "optional/format/ipv6", "optional/format/json-pointer", "optional/format/regex", "optional/format/time",
-	"optional/format/unknown", "optional/format/uri-reference", "optional/format/uri", "optional/format/uuid",
+	"optional/format/unknown", "optional/unknownKeyword", "optional/format/ecmascript-regex", "optional/format/uri-reference", "optional/format/uri", "optional/format/uuid",
 }
 
 // suiteGroup is a schema of the official suite with instances.

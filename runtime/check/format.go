@@ -56,17 +56,16 @@ func ValidFormat(name, s string) bool {
 	case "json-pointer":
 		return validPointer(s)
 	case "regex":
-		_, err := regexp.Compile(s)
-		return err == nil
+		return validRegex(s)
 	}
 	return true
 }
 
-// duration is RFC 3339 appendix A, with fractions of seconds as ISO 8601 has them. A variable with a function that makes
-// it would link regexp into every agent.
+// duration is RFC 3339 appendix A, which has no fractions. A variable with a function that makes it would link regexp into
+// every agent.
 func duration() *regexp.Regexp {
 	durations.once.Do(func() {
-		const clock = `T(\d+H(\d+M(\d+(\.\d+)?S)?)?|\d+M(\d+(\.\d+)?S)?|\d+(\.\d+)?S)`
+		const clock = `T(\d+H(\d+M(\d+S)?)?|\d+M(\d+S)?|\d+S)`
 		durations.re = regexp.MustCompile(`^P(\d+W|(\d+Y(\d+M(\d+D)?)?|\d+M(\d+D)?|\d+D)(` + clock + `)?|` + clock + `)$`)
 	})
 	return durations.re
@@ -77,10 +76,14 @@ var durations struct {
 	re   *regexp.Regexp
 }
 
-// ParseDuration reads a duration such as "P1DT2H30M" (ISO 8601) in weeks, days of 24 hours, and less. Years and months,
-// which have no fixed length, are an error.
+// ParseDuration reads a duration such as "P1DT2H30M" (ISO 8601) in weeks, days of 24 hours, and less; a fraction of
+// seconds, which the format duration does not have, as well. Years and months, which have no fixed length, are an error.
 func ParseDuration(s string) (time.Duration, error) {
-	if !duration().MatchString(s) {
+	whole := s
+	if before, fraction, ok := strings.Cut(s, "."); ok && len(fraction) > 1 && strings.Trim(fraction, "0123456789") == "S" {
+		whole = before + "S"
+	}
+	if !duration().MatchString(whole) {
 		return 0, fmt.Errorf("%q is not a duration", s)
 	}
 	units := map[byte]time.Duration{'W': 7 * 24 * time.Hour, 'D': 24 * time.Hour, 'H': time.Hour, 'M': time.Minute, 'S': time.Second}
@@ -167,7 +170,7 @@ func validEmail(s string) bool {
 	}
 	local, domain := s[:i], s[i+1:]
 	if local[0] == '"' {
-		if len(local) < 2 || local[len(local)-1] != '"' || strings.ContainsAny(local[1:len(local)-1], "\"\\\r\n") {
+		if !quotedString(local) {
 			return false
 		}
 	} else if !dotAtom(local) {
@@ -175,12 +178,32 @@ func validEmail(s string) bool {
 	}
 	if ip, ok := strings.CutPrefix(domain, "["); ok {
 		ip, ok = strings.CutSuffix(ip, "]")
-		if v6, is6 := strings.CutPrefix(ip, "IPv6:"); is6 {
-			return ok && ValidFormat("ipv6", v6)
+		if len(ip) > 5 && strings.EqualFold(ip[:5], "IPv6:") {
+			return ok && ValidFormat("ipv6", ip[5:])
 		}
 		return ok && ValidFormat("ipv4", ip)
 	}
 	return validHostname(domain)
+}
+
+// quotedString checks a local part in quotes (RFC 5321 §4.1.2).
+func quotedString(s string) bool {
+	if len(s) < 2 || s[len(s)-1] != '"' {
+		return false
+	}
+	text := s[1 : len(s)-1]
+	for i := 0; i < len(text); i++ {
+		if text[i] == '"' {
+			return false
+		}
+		if text[i] == '\\' {
+			i++
+		}
+		if i == len(text) || text[i] < ' ' || text[i] > '~' {
+			return false
+		}
+	}
+	return true
 }
 
 // dotAtom checks the local part of an address (RFC 5322 §3.2.3).

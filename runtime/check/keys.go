@@ -17,6 +17,8 @@ type Keys struct {
 	Groups     []Group
 	// Name checks the names of other properties; nil: no rule.
 	Name func(c *Checker, name string)
+	// Nulls are, by index of Names, the properties that may be written as null where they are absent; nil: none.
+	Nulls []bool
 }
 
 // Dependent says that key If demands the keys Then.

@@ -2,6 +2,7 @@ package check
 
 import (
 	"math"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -14,22 +15,30 @@ const (
 	punyFirstBias, punyFirstPoint = 72, 0x80
 )
 
-// validPunycode reports whether s, what follows "xn--" in a label, stands for a text that has to be written so: it decodes
-// (RFC 3492 §6.2), and not to ASCII alone.
+// validPunycode reports whether s, what follows "xn--" in a label, stands for a label that has to be written so: it decodes
+// (RFC 3492 §6.2), not to ASCII alone, and to what may be a label.
 func validPunycode(s string) bool {
-	s = strings.ToLower(s)
+	label, ok := fromPunycode(strings.ToLower(s))
+	return ok && validULabel(label)
+}
+
+func fromPunycode(s string) (label []rune, ok bool) {
+	if s == "" || s[0] == '-' {
+		return nil, false
+	}
 	length := max(strings.LastIndexByte(s, '-'), 0)
+	label = []rune(s[:length])
 	rest := strings.TrimPrefix(s[length:], "-")
 	point, at, bias, first := punyFirstPoint, 0, punyFirstBias, true
 	for rest != "" {
 		before, weight := at, 1
 		for k := punyBase; ; k += punyBase {
 			if rest == "" {
-				return false
+				return nil, false
 			}
 			digit := punyDigit(rest[0])
 			if rest = rest[1:]; digit < 0 || digit > (math.MaxInt32-at)/weight {
-				return false
+				return nil, false
 			}
 			at += digit * weight
 			t := min(max(k-bias, punyMin), punyMax)
@@ -37,18 +46,20 @@ func validPunycode(s string) bool {
 				break
 			}
 			if weight > math.MaxInt32/(punyBase-t) {
-				return false
+				return nil, false
 			}
 			weight *= punyBase - t
 		}
 		length++
 		bias = punyAdapt(at-before, length, first)
-		point, at, first = point+at/length, at%length+1, false
+		point, at, first = point+at/length, at%length, false
 		if point > unicode.MaxRune || !utf8.ValidRune(rune(point)) {
-			return false
+			return nil, false
 		}
+		label = slices.Insert(label, at, rune(point))
+		at++
 	}
-	return !first
+	return label, !first
 }
 
 func punyDigit(c byte) int {
