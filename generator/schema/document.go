@@ -17,7 +17,7 @@ type Document struct {
 // is among them. References lead to places in the document, and to no other file.
 func Read(file string, root *yaml.Node) (*Document, diag.List) {
 	c := &compiler{files: map[string]*document{}}
-	doc := newDocument(file, root)
+	doc := newDocument(file, root, false)
 	c.read(doc, "", root)
 	d := &Document{targets: map[*yaml.Node]*schema{}}
 	for _, s := range doc.schemas {

@@ -41,7 +41,9 @@ func (d *document) idKey() string {
 }
 
 // refAlone reports whether no other keyword counts where n has a $ref: so it is up to draft 7.
-func (d *document) refAlone(n *yaml.Node) bool { return d.draft != 0 && yamlx.IsText(yamlx.Get(n, "$ref")) }
+func (d *document) refAlone(n *yaml.Node) bool {
+	return d.draft != 0 && yamlx.IsText(yamlx.Get(n, "$ref"))
+}
 
 func (d *document) pos(n *yaml.Node) diag.Pos {
 	if n == nil {
