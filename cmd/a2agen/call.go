@@ -24,11 +24,12 @@ func callCommand() *cobra.Command {
 http://127.0.0.1:8080.
 
 On a terminal the answer appears as it is made, progress beside it, and when the agent asks something you answer at the prompt; an
-empty line leaves the question open. In a pipe the answer alone goes to stdout, and a question ends the command with exit code 3 and
-the command that answers it. Ctrl-C stops waiting, not the task: it says how to wait for the task again, and how to cancel it.
+empty line leaves the question open. In a pipe the answer goes to stdout: all text that the agent made; where the skill's result is
+data, that alone, and the text to stderr. A question ends the command with exit code 3 and the command that answers it. Ctrl-C stops
+waiting, not the task: it says how to wait for the task again, and how to cancel it.
 
-Exit codes: 0 answered; 1 the task failed, was rejected or canceled, or the agent refused the call; 2 wrong arguments, or the agent
-cannot be reached or understood; 3 the task waits for an answer or an authorization; 130 interrupted.`,
+Exit codes: 0 answered; 1 the task failed, was rejected or canceled, or the agent refused the call (401 and 403, too); 2 wrong arguments, or
+the agent cannot be reached or understood; 3 the task waits for an answer or an authorization; 130 interrupted.`,
 		Example: `  a2agen call . "How will the weather be in Rome?"             # the agent of this project, started by go run .
   a2agen call . --skill forecast --data '{"city": "Rome"}'     # what goes in is checked by the skill's schema
   A2A_TOKEN=… a2agen call https://agent.example.com "Plan a trip"      # who calls; --header 'X-API-Key: …' for other schemes
@@ -44,13 +45,13 @@ cannot be reached or understood; 3 the task waits for an answer or an authorizat
 			if len(args) == 2 {
 				o.Text = args[1]
 			}
+			o.Again = sameCall(o)
 			o.Token = cmp.Or(o.Token, token(o.Headers))
 			o.In, o.Out, o.Err = cmd.InOrStdin(), cmd.OutOrStdout(), cmd.ErrOrStderr()
 			o.Screen = isTerminal(o.Out)
 			o.Asks = isTerminal(o.In) && isTerminal(o.Err)
 			asked := cmd.Flags().Changed("stream")
 			o.Live, o.OneGo = stream || !asked && o.Screen && !o.JSON, asked && !stream
-			o.Again = sameCall(o)
 			ctx, stop := signal.NotifyContext(cmd.Context(), os.Interrupt)
 			defer stop()
 			context.AfterFunc(ctx, stop) // a second signal ends the process at once
@@ -100,14 +101,25 @@ func token(headers []string) string {
 	return strings.TrimSpace(os.Getenv(envToken))
 }
 
-// sameCall is the command that calls the same agent in the same way. Headers and token are left out: they are secret.
+// sameCall is the command that calls the same agent in the same way. Credentials are secret: it has their names, and a "…" where they stand, which
+// is for the caller to fill in.
 func sameCall(o talk.Options) string {
 	words := []string{"a2agen", "call", shell.Word(o.Target)}
+	if o.Token == "" && token(o.Headers) != "" {
+		words = append([]string{envToken + "=…"}, words...)
+	}
 	if o.Protocol != "" {
 		words = append(words, "--protocol", shell.Word(o.Protocol))
 	}
 	if o.Binding != "" {
 		words = append(words, "--binding", shell.Word(o.Binding))
+	}
+	for _, h := range o.Headers {
+		name, _, _ := strings.Cut(h, ":")
+		words = append(words, "--header", "'"+strings.ReplaceAll(name, "'", "")+": …'")
+	}
+	if o.Token != "" {
+		words = append(words, "--token", "…")
 	}
 	return strings.Join(words, " ")
 }

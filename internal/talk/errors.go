@@ -5,23 +5,26 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/client/grpcclient"
 )
 
-// The exit codes of a conversation.
+// The exit codes of a conversation, by whose word it ended: the agent's (1), nobody's (2), or one that it waits for (3).
 const (
-	ExitFailed      = 1   // the task failed, was rejected or canceled, or the agent refused the call
+	ExitFailed      = 1   // the task failed, was rejected or canceled, or the agent refused the call, for want of credentials, too
 	ExitUnreached   = 2   // wrong arguments, or no answer that is one
 	ExitAsks        = 3   // the task waits for an answer or an authorization
 	ExitInterrupted = 130 // by Ctrl-C
 )
 
-// proveIt is what a caller does whom the agent does not know.
-const proveIt = "prove who you are with --token, or by A2A_TOKEN, or with --header 'Name: value', as the agent wants"
+// What a caller does whom the agent does not know, or knows and does not let.
+const (
+	proveIt  = "prove who you are with --token, or by A2A_TOKEN, or with --header 'Name: value', as the agent demands"
+	notToYou = "these credentials do not allow it: call with others"
+)
 
 // Error is why a conversation did not come to an answer, in words for a person.
 type Error struct {
@@ -55,7 +58,6 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		known  *Error
 		ask    *rpc.InputRequiredError
 		failed *rpc.TaskError
-		status *rpc.HTTPError
 		agent  *runtime.Error
 		broken *rpc.StreamError
 	)
@@ -73,10 +75,12 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		return say(ExitAsks, "%s", t.asked(ask))
 	case errors.As(err, &failed):
 		return say(ExitFailed, "%v", failed)
-	case errors.As(err, &status) && status.Status == http.StatusUnauthorized:
-		return say(ExitUnreached, "%v\n%s", status, proveIt)
-	case errors.Is(err, runtime.ErrUnauthenticated): // over gRPC
-		return say(ExitUnreached, "%v\n%s", err, proveIt)
+	case errors.Is(err, runtime.ErrUnauthenticated):
+		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), proveIt)
+	case errors.Is(err, runtime.ErrPermissionDenied) && t.known():
+		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), notToYou)
+	case errors.Is(err, runtime.ErrPermissionDenied):
+		return say(ExitFailed, "the agent refused: %v\n%s", answered(err), proveIt)
 	case errors.As(err, &agent) && !errors.Is(err, runtime.ErrInvalidAgentResponse):
 		return say(ExitFailed, "the agent refused: %v", agent)
 	case errors.As(err, &broken) && broken.TaskID != "":
@@ -84,6 +88,19 @@ func (t *talk) failed(ctx context.Context, err error) error {
 		return say(ExitUnreached, "%v\nwait for the task with: %s", broken, t.again(""))
 	}
 	return say(ExitUnreached, "%v", err)
+}
+
+// answered is the status that an agent answered with, without what we were doing.
+func answered(err error) error {
+	var status *rpc.HTTPError
+	var other *grpcclient.StatusError
+	switch {
+	case errors.As(err, &status):
+		return status
+	case errors.As(err, &other):
+		return other
+	}
+	return err
 }
 
 // interrupted says what becomes of the task that nobody waits for any more.
@@ -100,9 +117,24 @@ func (t *talk) asked(ask *rpc.InputRequiredError) string {
 	if ask.Auth != nil {
 		return fmt.Sprintf("%v\nthen go on with:  %s", ask, t.again(""))
 	}
-	s := ask.Error()
 	if t.Asks { // who has read the question already
-		s = fmt.Sprintf("task %s waits for an answer", ask.TaskID)
+		return fmt.Sprintf("task %s waits for an answer\nanswer with:  %s \"…\"", ask.TaskID, t.again(""))
 	}
-	return fmt.Sprintf("%s\nanswer with:  %s \"…\"", s, t.again(""))
+	s, answer := ask.Error()+choices(ask), ` "…"`
+	if ask.Schema != nil {
+		answer = ` --data '{…}'`
+	}
+	return fmt.Sprintf("%s\nanswer with:  %s%s", s, t.again(""), answer)
+}
+
+// choices is what a question has beside its words: data, such as what there is to choose from, and the schema of the answer.
+func choices(ask *rpc.InputRequiredError) string {
+	s := ""
+	if ask.Data != nil {
+		s += "\n" + indented(ask.Data)
+	}
+	if ask.Schema != nil {
+		s += "\nthe answer is data of this schema: " + string(ask.Schema)
+	}
+	return s
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -53,13 +54,40 @@ func (p *printer) result(r *rpc.Result) error {
 	return p.event(r.Message)
 }
 
-// answer prints an answer and its files unless they were printed as they came.
+// answer prints an answer and its files unless they were printed as they came. What the agent made beside the answer comes first. It goes to
+// Err where the answer is data for another program, which then gets that alone.
 func (p *printer) answer(r *rpc.Result) error {
+	defer p.closing(r)
 	if p.shown {
 		p.endLine()
 		return nil
 	}
-	for _, part := range r.Parts() {
+	answer, beside := r.Parts(), p
+	isData := slices.ContainsFunc(answer, func(part runtime.Part) bool { return part.Kind == runtime.PartData })
+	if isData && !p.Screen {
+		aside := *p.Options
+		aside.Out = p.Err
+		beside = &printer{Options: &aside}
+	}
+	for _, a := range r.Beside() {
+		if err := beside.words(a.Parts); err != nil {
+			return err
+		}
+	}
+	if err := p.words(answer); err != nil {
+		return err
+	}
+	for _, f := range r.Files() {
+		if err := p.file(f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// words prints the text and the data of an artifact or a message.
+func (p *printer) words(parts []runtime.Part) error {
+	for _, part := range parts {
 		if part.Kind != runtime.PartText && part.Kind != runtime.PartData {
 			continue
 		}
@@ -68,12 +96,20 @@ func (p *printer) answer(r *rpc.Result) error {
 		}
 	}
 	p.endLine()
-	for _, f := range r.Files() {
-		if err := p.file(f); err != nil {
-			return err
+	return nil
+}
+
+// closing says on Err what the agent said at the end of a task that has artifacts, which are the answer.
+func (p *printer) closing(r *rpc.Result) {
+	m, ok := r.Message.(*a2awires.Message)
+	if !ok || m == nil || len(r.Artifacts) == 0 {
+		return
+	}
+	for _, part := range m.Parts {
+		if text, ok := part.Content.(a2awires.PartText); ok {
+			fmt.Fprintln(p.Err, clean(string(text)))
 		}
 	}
-	return nil
 }
 
 // chunk prints an artifact, or the next chunk of one.
@@ -96,16 +132,21 @@ func (p *printer) part(part runtime.Part) error {
 		return p.text(part.Text)
 	case runtime.PartData:
 		p.endLine()
-		var b bytes.Buffer
-		if json.Indent(&b, part.Data, "", "  ") != nil {
-			b.Write(part.Data)
-		}
-		return p.text(b.String() + "\n")
+		return p.text(indented(part.Data) + "\n")
 	case runtime.PartRaw, runtime.PartURL:
 		p.endLine()
 		return p.file(rpc.File{Name: part.Filename, MediaType: part.MediaType, Content: part.Raw, URL: part.URL})
 	}
 	return nil
+}
+
+// indented is data as a person reads it.
+func indented(data []byte) string {
+	var b bytes.Buffer
+	if json.Indent(&b, data, "", "  ") != nil {
+		return string(data)
+	}
+	return b.String()
 }
 
 // file saves a file, or says that it is there. A file that is elsewhere is named by its URL.

@@ -330,7 +330,7 @@ func (t *talk) step(e rpc.Event[*rpc.Result]) error {
 // ask puts the agent's question to the person. It reports false when there is no answer.
 func (t *talk) ask(ctx context.Context, ask *rpc.InputRequiredError) (runtime.Part, bool) {
 	t.print.endLine()
-	t.note("? %s", ask.Prompt)
+	t.note("? %s%s", ask.Prompt, choices(ask))
 	fmt.Fprint(t.Err, "> ")
 	line, ok := t.lines.next(ctx)
 	if line = strings.TrimSpace(line); !ok || line == "" {

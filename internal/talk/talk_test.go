@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/internal/talk/talktest"
+	rpc "github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 func agent(t *testing.T) string {
@@ -56,6 +58,23 @@ func TestAQuestionThatIsLeftOpenSaysHowToGoOn(t *testing.T) {
 		if err := Run(t.Context(), o); !errors.As(err, &e) || e.Code != ExitAsks || !strings.Contains(e.Error(), "answer with:  again --task ") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// TestAQuestionShowsItsChoicesAndItsSchema, to a person before the prompt, and in a pipe with the command that answers.
+func TestAQuestionShowsItsChoicesAndItsSchema(t *testing.T) {
+	ask := &rpc.InputRequiredError{TaskID: "t1", Prompt: "Which?", Data: wire.Value(`{"choices":["a\u001b"]}`), Schema: wire.Value(`{"type":"object"}`)}
+	const shown = "\n{\n  \"choices\": [\n    \"a\\u001b\"\n  ]\n}\nthe answer is data of this schema: {\"type\":\"object\"}"
+	var screen bytes.Buffer
+	person := &talk{Options: Options{Err: &screen, Asks: true, Again: "again"}, lines: newLines(strings.NewReader("\n"))}
+	person.print = &printer{Options: &person.Options}
+	person.ask(t.Context(), ask)
+	if want := "? Which?" + shown + "\n> \n"; screen.String() != want {
+		t.Errorf("a person sees %q, want %q", &screen, want)
+	}
+	pipe := &talk{Options: Options{Again: "again"}}
+	if got, want := pipe.asked(ask), "task t1 needs input: Which?"+shown+"\nanswer with:  again --task t1 --data '{…}'"; got != want {
+		t.Errorf("a pipe gets %q, want %q", got, want)
 	}
 }
 

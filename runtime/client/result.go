@@ -60,6 +60,21 @@ func (r *Result) Parts() []runtime.Part {
 	return parts
 }
 
+// Beside returns the artifacts that are not the answer: those beside the one that is marked as the skill's result.
+func (r *Result) Beside() []runtime.ArtifactData {
+	answer := r.marked()
+	if answer == nil {
+		return nil
+	}
+	var list []runtime.ArtifactData
+	for i := range r.Artifacts {
+		if &r.Artifacts[i] != answer {
+			list = append(list, r.Artifacts[i])
+		}
+	}
+	return list
+}
+
 // Text returns the text parts of the answer, joined by line breaks; chunks of one streamed artifact are joined as they are.
 func (r *Result) Text() string {
 	if a := r.marked(); a != nil {

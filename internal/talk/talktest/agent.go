@@ -47,7 +47,7 @@ func Agent() (url string, stop func(), err error) {
 }
 
 // guard asks for a key below /locked and for a token below /token, and serves there what is at the root. Who is refused is
-// told what was shown.
+// told what was shown. Below /forbidden there is nothing for anybody.
 func guard(next http.Handler) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("/", next)
@@ -64,6 +64,7 @@ func guard(next http.Handler) http.Handler {
 			free.ServeHTTP(w, r)
 		})
 	}
+	mux.HandleFunc("/forbidden/", func(w http.ResponseWriter, r *http.Request) { http.Error(w, "not you", http.StatusForbidden) })
 	return mux
 }
 
@@ -74,6 +75,15 @@ func chat(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 		return []byte("for " + text), nil
 	case text == "ask":
 		return nil, t.Ask("For which day?")
+	case text == "pick":
+		return nil, t.Ask("Which one?", map[string]any{"choices": []string{"train", "plane"}})
+	case text == "report":
+		return []byte("see the report"), t.Artifact("report", runtime.Text("page one"), runtime.Data(map[string]any{"pages": 1}))
+	case text == "closing":
+		if err := t.Artifact("map", runtime.Text("a map")); err != nil {
+			return nil, err
+		}
+		return nil, t.End(runtime.StateCompleted, runtime.MessageData{Parts: []runtime.Part{runtime.Text("that is all")}})
 	case text == "auth":
 		return nil, t.RequireAuth(server.AuthRequest{Prompt: "log in"})
 	case text == "fail":
@@ -107,7 +117,7 @@ func chat(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 	return []byte("you said " + t.Text()), nil
 }
 
-func forecast(_ context.Context, _ *server.Task, in any) ([]byte, error) {
+func forecast(_ context.Context, t *server.Task, in any) ([]byte, error) {
 	var v struct {
 		City string
 		Days int
@@ -117,6 +127,11 @@ func forecast(_ context.Context, _ *server.Task, in any) ([]byte, error) {
 	}
 	if v.Days == 0 {
 		return nil, invalid("/days", "required, but missing")
+	}
+	if v.City == "Paris" {
+		if err := t.Artifact("note", runtime.Text("it is Paris")); err != nil {
+			return nil, err
+		}
 	}
 	return json.Marshal(map[string]any{"city": v.City, "sky": []string{"blue", "grey"}})
 }
