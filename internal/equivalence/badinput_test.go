@@ -105,6 +105,8 @@ var badRequests = []struct {
 	{"REST: an unknown path", request("GET", "/rest/nowhere/at/all/x", ""), 404, `"reason":"METHOD_NOT_FOUND"`},
 	{"REST: an unknown path of 0.3", request("GET", "/rest/v1/nowhere", "", "A2A-Version: 0.3"), 404, `"code":-32601`},
 	{"REST: no path", request("GET", "/rest", ""), 404, ""},
+	{"REST: a path with a dot", request("GET", "/rest/./tasks", ""), 404, `"reason":"METHOD_NOT_FOUND"`},
+	{"REST: a path with an encoded dot", request("GET", "/rest/%2e/tasks", ""), 404, `"reason":"METHOD_NOT_FOUND"`},
 	{"REST: a path with dots", post("/rest/x/../message:send", sendHello), 404, `"reason":"METHOD_NOT_FOUND"`},
 	{"REST: a path that is encoded", post("/rest/message%3Asend", sendHello), 404, `"reason":"METHOD_NOT_FOUND"`},
 	{"REST: a path with another encoding", request("GET", "/rest/tasks/%ff", ""), 400, `"reason":"INVALID_PARAMS"`},
@@ -219,6 +221,7 @@ func badCalls() []badCall {
 		{"no credentials", serviceOf10 + "SendMessage", grpc, frameOf(good), []string{"authorization", ""}, "16"},
 		{"a time that is none", serviceOf10 + "SendMessage", grpc, frameOf(good), []string{"grpc-timeout", "soon"}, "13"},
 		{"another tenant beside", serviceOf10 + "ListTasks", grpc, frameOf([]byte{1<<3 | 2, 1, 'x'}), []string{"a2a-tenant", "y"}, "3"},
+		{"two keys of a message", serviceOf10 + "SendMessage", grpc, frameOf(good), []string{"idempotency-key", "one", "idempotency-key", "two"}, "3"},
 		{"a large header", serviceOf10 + "SendMessage", grpc, frameOf(good), []string{"x-large", large}, "GOAWAY"},
 		{"a large header of many lines", serviceOf10 + "SendMessage", grpc, frameOf(good), manyLines(), "GOAWAY"},
 		{"fields that nobody knows", serviceOf10 + "ListTasks", grpc, frameOf([]byte{0xc0, 0x3e, 7, 0xca, 0x3e, 1, 'x'}), nil, "0"},
@@ -255,7 +258,10 @@ func (a *agent) callRaw(t *testing.T, c badCall) string {
 	req.Header.Set("Authorization", "Bearer bad")
 	req.Header.Set("A2a-Version", "1.0")
 	for i := 0; i+1 < len(c.header); i += 2 {
-		req.Header.Set(c.header[i], c.header[i+1])
+		req.Header.Del(c.header[i])
+	}
+	for i := 0; i+1 < len(c.header); i += 2 {
+		req.Header.Add(c.header[i], c.header[i+1])
 	}
 	resp, err := transport.RoundTrip(req)
 	if err != nil {

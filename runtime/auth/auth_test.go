@@ -193,6 +193,50 @@ func TestSeveralSchemesTogether(t *testing.T) {
 	}
 }
 
+// TestAGoodCredentialBesideAWrongOne lets its caller in, in whatever order the card has them, also into an agent that
+// demands nothing (decision 039); a wrong one adds nothing, and is refused where it is needed.
+func TestAGoodCredentialBesideAWrongOne(t *testing.T) {
+	const schemes = `"securitySchemes":{"t":{"httpAuthSecurityScheme":{"scheme":"bearer"}},"k":{"apiKeySecurityScheme":{"location":"header","name":"K"}}}`
+	const key, token = `{"schemes":{"k":{}}}`, `{"schemes":{"t":{}}}`
+	looked := map[string]int{}
+	of := func(name string) auth.Verifier {
+		return auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) {
+			looked[name]++
+			if c.Value != "good" {
+				return auth.Caller{}, auth.ErrWrong
+			}
+			return auth.Caller{ID: "ann"}, nil
+		})
+	}
+	for card, want := range map[string]map[string]string{
+		`{` + schemes + `,"securityRequirements":[` + key + `,` + token + `]}`: {
+			"K: bad|Authorization: Bearer good": "t|ann", "K: good|Authorization: Bearer bad": "k|ann", "K: bad|Authorization: Bearer bad": "401"},
+		`{` + schemes + `,"securityRequirements":[` + token + `,` + key + `]}`: {
+			"K: bad|Authorization: Bearer good": "t|ann", "K: good|Authorization: Bearer bad": "k|ann", "K: bad|Authorization: Bearer bad": "401"},
+		`{` + schemes + `}`: {
+			"K: bad|Authorization: Bearer good": "t|ann", "K: good|Authorization: Bearer bad": "k|ann", "K: bad": "401", "Authorization: Bearer bad": "401"},
+		`{` + schemes + `,"securityRequirements":[{"schemes":{"k":{},"t":{}}}]}`: {
+			"K: bad|Authorization: Bearer good": "401", "K: good|Authorization: Bearer bad": "401"},
+	} {
+		g := guard(t, card, auth.Verifiers{"t": of("t"), "k": of("k")})
+		for header, want := range want {
+			if got := whoIs(g, request(strings.Split(header, "|")...)); got != want {
+				t.Errorf("%s\n%s: %s, want %s", card, header, got, want)
+			}
+		}
+	}
+	g := guard(t, `{`+schemes+`,"securityRequirements":[`+token+`,`+key+`],"skills":[{"id":"vault","securityRequirements":[`+key+`]}]}`,
+		auth.Verifiers{"t": of("t"), "k": of("k")})
+	clear(looked)
+	grant, denial := g.Check(request("K: bad", "Authorization: Bearer good"))
+	if denial != nil || looked["k"] != 0 {
+		t.Fatalf("%v, the key was looked at %d times", denial, looked["k"])
+	}
+	if denial := grant.Skill("vault", ""); denial == nil || denial.Status != http.StatusUnauthorized {
+		t.Errorf("the skill that demands the key: %v", denial)
+	}
+}
+
 // TestBasic (RFC 7617): a colon in a password, bad base64, bad UTF-8; who is not known costs as much as who is.
 func TestBasic(t *testing.T) {
 	hash, err := auth.HashPassword("se:cr:ët")

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -225,6 +226,9 @@ func (v *certificates) check(chain []*x509.Certificate) error {
 	if err != nil {
 		return fmt.Errorf("%w: %w", ErrWrong, err)
 	}
+	if !forClients(leaf) {
+		return fmt.Errorf("%w: the certificate does not say that it is for client authentication", ErrWrong)
+	}
 	if nameOf(leaf) == "" {
 		return fmt.Errorf("%w: the certificate names nobody", ErrWrong)
 	}
@@ -239,6 +243,12 @@ func (v *certificates) check(chain []*x509.Certificate) error {
 	}
 	v.good[mark] = until
 	return nil
+}
+
+// forClients reports whether a certificate says that it is for client authentication, or for anything. One that says
+// nothing may be that of a server, or one for mail: crypto/x509 takes it for all.
+func forClients(c *x509.Certificate) bool {
+	return slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageClientAuth) || slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageAny)
 }
 
 // dnsName is before the name of who is named by a DNS name. Case makes no difference there.

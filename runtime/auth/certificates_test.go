@@ -41,10 +41,13 @@ func TestClientCertificates(t *testing.T) {
 		"common name alone": {ours.Client(func(c *x509.Certificate) { c.DNSNames = nil }).Leaf, "m|cn:ci"},
 		"a common name like another's URI": {ours.Client(func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, spiffe.String() }).Leaf,
 			"m|cn:spiffe://example.com/ci"},
-		"no name":              {ours.Client(func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, "" }).Leaf, "401"},
-		"of another authority": {others.Client(nil).Leaf, "401"},
-		"of its own making":    {selfSigned(t), "401"},
-		"for servers alone":    {ours.Client(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }).Leaf, "401"},
+		"no name":                  {ours.Client(func(c *x509.Certificate) { c.DNSNames, c.Subject.CommonName = nil, "" }).Leaf, "401"},
+		"of another authority":     {others.Client(nil).Leaf, "401"},
+		"of its own making":        {selfSigned(t), "401"},
+		"for servers alone":        {ours.Client(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth} }).Leaf, "401"},
+		"for nothing that it says": {ours.Client(func(c *x509.Certificate) { c.ExtKeyUsage = nil }).Leaf, "401"},
+		"for mail":                 {ours.Client(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageEmailProtection} }).Leaf, "401"},
+		"for anything":             {ours.Client(func(c *x509.Certificate) { c.ExtKeyUsage = []x509.ExtKeyUsage{x509.ExtKeyUsageAny} }).Leaf, "m|dns:ci.example"},
 		"expired": {ours.Client(func(c *x509.Certificate) {
 			c.NotBefore, c.NotAfter = time.Now().Add(-2*time.Hour), time.Now().Add(-time.Hour)
 		}).Leaf, "401"},

@@ -266,19 +266,23 @@ func (g *Guard) Unidentified(reason error) *Denial {
 	return d
 }
 
-// identify finds the caller where the agent demands nothing: the first credential that there is says who calls. A wrong
-// one is refused, so that nobody takes himself for somebody and is nobody.
+// identify finds the caller where the agent demands nothing: the first good credential says who calls (decision 039).
+// Wrong ones alone are refused, so that nobody takes himself for somebody and is nobody.
 func (t *Grant) identify() *Denial {
+	var wrong []requirement
 	for _, i := range t.g.ranked {
 		switch f := t.look(i); {
 		case f.err == nil:
 			t.Caller = t.needed(requirement{{scheme: i}})
 			return nil
 		case !errors.Is(f.err, ErrNone):
-			return t.deny([]requirement{{{scheme: i}}})
+			wrong = append(wrong, requirement{{scheme: i}})
 		}
 	}
-	return nil
+	if wrong == nil {
+		return nil
+	}
+	return t.deny(wrong)
 }
 
 // Skill says why the caller may not use a skill for a tenant; nil: he may.

@@ -40,7 +40,10 @@ func (r *Request) repeat(p *runtime.SendRequest) (*store.Repeat, error) {
 	}
 	info := p.Message.MessageInfo()
 	key, err := keyIn(info.Metadata)
-	if r.Repeat != "" {
+	if r.Repeat != "" && err == nil {
+		if key != "" && key != r.Repeat {
+			err = violation("message.metadata", "idempotencyKey is not what Idempotency-Key says")
+		}
 		key = r.Repeat
 	}
 	switch {

@@ -69,8 +69,18 @@ func (c *Call) Activate(lines []string) (active string, err *runtime.Error) {
 	return strings.Join(uris, ", "), err
 }
 
-// RepeatKey reads the service parameter Idempotency-Key. Quotes are those of the header's draft standard.
-func RepeatKey(value string) string { return strings.Trim(value, `"`) }
+// TakeRepeatKey reads the service parameter Idempotency-Key, of which there may be one: with two, nobody can say by which
+// the message is known. Quotes are those of the header's draft standard.
+func (c *Call) TakeRepeatKey(values []string) *runtime.Error {
+	switch len(values) {
+	case 0:
+	case 1:
+		c.Repeat = strings.Trim(values[0], `"`)
+	default:
+		return runtime.ErrInvalidParams.With("Idempotency-Key is given more than once")
+	}
+	return nil
+}
 
 // EventNumber reads the service parameter Last-Event-ID; 0 is none.
 func EventNumber(value string) int64 {

@@ -141,22 +141,17 @@ func jsonContent(header []string) bool {
 }
 
 // takeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
-func (x *exchange) takeHeaders(events *engine.Coding) {
-	x.Repeat = repeatKey(x.r)
+func (x *exchange) takeHeaders(events *engine.Coding) *runtime.Error {
+	if err := x.TakeRepeatKey(x.r.Header["Idempotency-Key"]); err != nil {
+		return err
+	}
 	if h := x.r.Header[headerTenant]; len(h) > 0 {
 		x.Tenant = strings.Join(h, ", ")
 	}
 	if x.Op.Stream {
 		x.Coding, x.After = *events, lastEventID(x.r)
 	}
-}
-
-// repeatKey reads the header of a client that may send its message again; "" without one.
-func repeatKey(r *http.Request) string {
-	if h := r.Header["Idempotency-Key"]; len(h) > 0 {
-		return RepeatKey(h[0])
-	}
-	return ""
+	return nil
 }
 
 // lastEventID reads the header of a client that reconnects; 0 without one.

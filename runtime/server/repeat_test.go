@@ -2,6 +2,8 @@ package server_test
 
 import (
 	"context"
+	"io"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -32,6 +34,40 @@ func TestARequestWithAnIdempotencyKeyIsTakenOnOnce(t *testing.T) {
 	}
 	if _, err := a.call("SendMessage", message("hello")); err != nil || runs.Load() != 2 {
 		t.Errorf("without a key: %v, %d runs", err, runs.Load())
+	}
+}
+
+// TestTwoIdempotencyKeysAreOneTooMany: nobody could say by which the message is known. It is an error over each binding.
+func TestTwoIdempotencyKeysAreOneTooMany(t *testing.T) {
+	a := start(t, restCard, []server.Skill{echo()})
+	base := strings.TrimSuffix(a.url, "/rpc")
+	for _, c := range []struct {
+		path, body string
+		status     int
+	}{{"/rpc", rpcBody("SendMessage", message("hello")), 200}, {"/rest/message:send", message("hello"), 400}} {
+		for _, second := range []string{"two", "one"} {
+			req, _ := http.NewRequestWithContext(t.Context(), http.MethodPost, base+c.path, strings.NewReader(c.body))
+			req.Header = http.Header{"Content-Type": {"application/json"}, "A2a-Version": {"1.0"}, "Idempotency-Key": {"one", second}}
+			resp, err := a.web.Do(req)
+			if err != nil {
+				t.Fatal(err)
+			}
+			body, _ := io.ReadAll(resp.Body)
+			_ = resp.Body.Close()
+			if resp.StatusCode != c.status || !strings.Contains(string(body), "INVALID_PARAMS") || !strings.Contains(string(body), "Idempotency-Key") {
+				t.Errorf("%s: %s %s", c.path, resp.Status, body)
+			}
+		}
+	}
+	said := `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"hello"}],"metadata":{"` + runtime.SkillsExtension + `":{"idempotencyKey":"two"}}}}`
+	if _, err := a.call("SendMessage", said, "Idempotency-Key: one"); err == nil || !strings.Contains(err.Error(), "is not what Idempotency-Key says") {
+		t.Errorf("another one in the metadata: %v", err)
+	}
+	if _, err := a.call("SendMessage", said, "Idempotency-Key: two"); err != nil {
+		t.Errorf("the same in the metadata: %v", err)
+	}
+	if list := a.ok("ListTasks", `{}`); at(list, "totalSize") != float64(1) {
+		t.Errorf("there are %v tasks", at(list, "totalSize"))
 	}
 }
 

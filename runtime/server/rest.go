@@ -120,8 +120,7 @@ func (q *restRequest) resolve() *runtime.Error {
 	if err := q.activate(); err != nil {
 		return err
 	}
-	q.takeHeaders(&rs.coding)
-	return nil
+	return q.takeHeaders(&rs.coding)
 }
 
 // isFormer reports whether the path is one of the time when requests named no version, which would be that of a tenant

@@ -196,7 +196,7 @@ func (rt *route) otherwise() *route {
 
 // match reports whether the route's template is that of a path.
 func (rt *route) match(p restPath) bool {
-	if rt.action != "" && rt.action != p.action {
+	if p.dots || rt.action != "" && rt.action != p.action {
 		return false
 	}
 	segments := p.of(rt)
@@ -255,6 +255,7 @@ type restPath struct {
 	segments []string // decoded
 	last     string   // the last one without its action
 	action   string   // what stands behind its last colon that is not encoded
+	dots     bool     // a segment is . or .., which others leave out: no route has it
 }
 
 // readPath takes an encoded path to pieces, so that a slash or colon in a name is none of the path's (T57). It is false
@@ -275,6 +276,7 @@ func readPath(encoded string) (p restPath, ok bool) {
 		if p.last, err = url.PathUnescape(last); err != nil {
 			return p, false
 		}
+		p.dots = p.dots || part == "." || part == ".." || p.last == "." || p.last == ".."
 		p.segments = append(p.segments, part)
 	}
 	return p, true

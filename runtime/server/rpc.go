@@ -95,7 +95,9 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	if asked == "" {
 		q.recognise()
 	}
-	q.takeHeaders(&q.s.codings[q.Version.Index])
+	if err := q.takeHeaders(&q.s.codings[q.Version.Index]); err != nil {
+		return q.unlessParse(err)
+	}
 	return nil
 }
 

@@ -103,13 +103,17 @@ func textOrList(r *wire.Reader) []string {
 	return []string{r.String()}
 }
 
-// readScopes reads scopes: in one text with blanks between them, or a list of them.
+// readScopes reads scopes: in one text with blanks between them, and no other space (RFC 6749 §3.3), or a list of them.
 func (c *claims) readScopes(r *wire.Reader) {
 	if r.Kind() == wire.KindArray {
 		c.scopes = append(c.scopes, r.Strings()...)
 		return
 	}
-	c.scopes = append(c.scopes, strings.Fields(r.String())...)
+	for scope := range strings.SplitSeq(r.String(), " ") {
+		if scope != "" {
+			c.scopes = append(c.scopes, scope)
+		}
+	}
 }
 
 // readKind reads what some issuers say of the kind of a token: Keycloak ("typ") and Cognito ("token_use").

@@ -144,16 +144,25 @@ func apiKey(c *runtime.PushConfig) (name, value string, ok bool) {
 	return http.CanonicalHeaderKey(name), strings.TrimSpace(value), ok && isToken(name)
 }
 
-// Headers that are the sender's or the connection's, and how the names of others of them begin.
+// Headers that are the sender's, the connection's or those of proxies on the way, which receivers believe, and how the
+// names of others of them begin.
 var (
 	own = []string{
 		"Host", "Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "User-Agent", "Cookie",
+		"Http2-Settings", "Date", "Range", "Origin", "Referer", "Max-Forwards", "Priority", "Early-Data", "Idempotency-Key",
+		"Last-Event-Id", "Traceparent", "Tracestate", "Baggage", "B3", "Via", "X-Real-Ip", "True-Client-Ip", "X-Request-Id",
 	}
-	ownFamilies = []string{"Content-", "Proxy-", "A2a-", "X-A2a-"}
+	ownFamilies = []string{
+		"Content-", "Proxy-", "A2a-", "X-A2a-", "Accept", "If-", "Sec-", "Access-Control-", "X-B3-", "Forwarded", "X-Forwarded",
+		"X-Original-", "X-Rewrite-", "X-Http-Method", "X-Method-Override", "X-Client-", "Client-Cert", "X-Ssl-", "Ssl-", "Cf-",
+		"Fastly-", "X-Amzn-", "X-Envoy-",
+	}
 )
 
-// reserved reports whether a header is none that a configuration may set.
+// reserved reports whether a header is none that a configuration may set. To many receivers an underscore in a name is a
+// hyphen.
 func reserved(name string) bool {
+	name = http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
 	begins := func(family string) bool { return strings.HasPrefix(name, family) }
 	return slices.Contains(own, name) || slices.ContainsFunc(ownFamilies, begins)
 }
@@ -166,7 +175,9 @@ func authorize(h http.Header, c *runtime.PushConfig, signature string) {
 	}
 	credentials := c.Credentials
 	if name, value, ok := apiKey(c); ok {
-		h.Set(name, value)
+		if !reserved(name) { // else it was kept by a version that took it
+			h.Set(name, value)
+		}
 		return
 	}
 	switch {

@@ -64,6 +64,32 @@ func TestConfigurationsThatWouldDoHarmAreRefused(t *testing.T) { // R200
 	}
 }
 
+// TestAKeyGoesIntoNoHeaderOfSomebodyElse holds that a configuration cannot speak for the agent, a proxy or a trace.
+func TestAKeyGoesIntoNoHeaderOfSomebodyElse(t *testing.T) {
+	open := opened(t)
+	for _, name := range []string{
+		"traceparent", "Tracestate", "baggage", "b3", "X-B3-TraceId", "X-Forwarded-For", "x-forwarded-host", "X_Forwarded_For", "Forwarded", "Forwarded-For",
+		"Via", "X-Real-IP", "X_Real_IP", "True-Client-IP", "CF-Connecting-IP", "Client-Cert", "Client-Cert-Chain", "X-Original-URL", "X-Rewrite-URL",
+		"X-HTTP-Method-Override", "X-Client-IP", "Accept", "Accept-Encoding", "If-None-Match", "Range", "Sec-Fetch-Site", "Origin", "Referer",
+		"Idempotency-Key", "Content-Encoding", "Content_Type", "A2A-Version", "X-A2A-Notification-Signature", "Host", "Cookie", "Expect", "Early-Data",
+	} {
+		c := runtime.PushConfig{URL: "https://hook.example/x", Scheme: "ApiKey", Credentials: name + ": secret"}
+		if v := open.Check(&c); v == nil || v.Field != "authentication.credentials" {
+			t.Errorf("%s: %v", name, v)
+		}
+		h := http.Header{}
+		if authorize(h, &c, ""); len(h) != 0 {
+			t.Errorf("what was kept before sets %v", h)
+		}
+	}
+	for _, name := range []string{"X-Api-Key", "Api-Key", "Ocp-Apim-Subscription-Key", "X-Goog-Api-Key", "X-Auth-Token", "Private-Token", "X-Functions-Key", "Authorization"} {
+		c := runtime.PushConfig{URL: "https://hook.example/x", Scheme: "ApiKey", Credentials: name + ": secret"}
+		if v := open.Check(&c); v != nil {
+			t.Errorf("%s: %v", name, v)
+		}
+	}
+}
+
 func TestReceiversSeeWhatTheConfigurationSays(t *testing.T) { // R79, R190
 	for _, tt := range []struct {
 		scheme, credentials, header, want string

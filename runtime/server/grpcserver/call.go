@@ -126,7 +126,10 @@ func (c *call) resolve(asked string, has func(*engine.Version) bool) error {
 	if err := c.activate(); err != nil {
 		return err
 	}
-	c.Repeat, c.Tenant = server.RepeatKey(c.value(keyRepeat)), strings.Join(c.values(keyTenant), ", ")
+	if err := c.TakeRepeatKey(c.values(keyRepeat)); err != nil {
+		return err
+	}
+	c.Tenant = strings.Join(c.values(keyTenant), ", ")
 	if c.Op.Stream {
 		c.Coding, c.After = row.coding, server.EventNumber(c.value(keyAfter))
 	}
