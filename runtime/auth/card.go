@@ -77,6 +77,22 @@ func (d *Demands) Any() bool {
 	return demanded(d.Agent) || slices.ContainsFunc(slices.Collect(maps.Values(d.Skills)), demanded)
 }
 
+// Needed are the schemes whose credentials a message has to bring, by the first alternative of the agent and of the skill,
+// if that is not ""; none where an empty requirement demands nothing.
+func (d *Demands) Needed(skill string) (schemes []Scheme) {
+	for _, rs := range [][]Requirement{d.Agent, d.Skills[skill]} {
+		if len(rs) == 0 || slices.ContainsFunc(rs, func(r Requirement) bool { return len(r) == 0 }) {
+			continue
+		}
+		for _, n := range rs[0] {
+			if s := d.Schemes[d.index(n.Scheme)]; !slices.Contains(schemes, s) {
+				schemes = append(schemes, s)
+			}
+		}
+	}
+	return schemes
+}
+
 // Demanded are the schemes that requirements name, sorted, also beside an empty one.
 func (d *Demands) Demanded() (names []string) {
 	for _, r := range slices.Concat(append(slices.Collect(maps.Values(d.Skills)), d.Agent)...) {

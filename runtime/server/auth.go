@@ -25,6 +25,7 @@ type access struct {
 	verifiers auth.Verifiers // nil: what the card demands is not checked
 	proxied   func(*http.Request) (string, error)
 	open      bool
+	demands   *auth.Demands // of the cards
 	extended  []string      // scopes of who may see the extended card
 	grace     time.Duration // how long streams outlive their callers' credentials
 
@@ -84,6 +85,7 @@ func (s *Server) protect(extended runtime.Card) error {
 	if err != nil {
 		return fmt.Errorf("server: %w", err)
 	}
+	s.access.demands = demands
 	if file := os.Getenv(auth.EnvClientCA); file != "" {
 		s.access.asksCertificates = true
 		if s.access.authorities, err = auth.ReadAuthorities(file); err != nil {

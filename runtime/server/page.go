@@ -31,8 +31,8 @@ func wantsPage(r *http.Request) bool {
 type described struct {
 	Name, Description, Version string
 	Skills                     []struct {
-		Name, Description string
-		Examples          []string
+		ID, Name, Description string
+		Examples              []string
 	}
 }
 
@@ -71,31 +71,40 @@ func (s *Server) page(card *described, r *http.Request) string {
 			b.WriteString(part)
 		}
 	}
-	example := "hello"
+	example, skill := "hello", ""
 	write(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>`, card.Name, `</title><style>`+pageStyle+`</style></head><body>`)
 	write(`<h1>`, card.Name, `</h1><p>`, card.Description, `</p><p>An agent of the A2A protocol, versions `, s.engine.SpokenNames(), `.`)
 	write(` Its <a href="`, s.baseOf(r)+CardPath, `">card</a> says all about it.</p>`)
 	if len(card.Skills) > 0 {
 		write(`<h2>Skills</h2><ul>`)
-		for _, skill := range card.Skills {
-			write(`<li><b>`, skill.Name, `</b> `, skill.Description, `</li>`)
-			if len(skill.Examples) > 0 && example == "hello" {
-				example = skill.Examples[0]
+		for _, sk := range card.Skills {
+			write(`<li><b>`, sk.Name, `</b> `, sk.Description, `</li>`)
+			if len(sk.Examples) > 0 && skill == "" {
+				example, skill = sk.Examples[0], sk.ID
 			}
 		}
 		write(`</ul>`)
 	}
-	write(`<h2>Talk to it</h2><pre>`, s.curl(r, example), `</pre></body></html>`, "")
+	write(`<h2>Talk to it</h2>`)
+	if len(s.access.demands.Needed(skill)) > 0 {
+		write(`<p>`, placeholders, `</p>`)
+	}
+	write(`<pre>`, s.curl(r, example, skill), `</pre></body></html>`, "")
 	return b.String()
 }
 
 // directions says in a sentence or two where what is, for somebody who asked for something else.
 func (s *Server) directions(r *http.Request) string {
-	return "This is an agent of the A2A protocol: its card is at " + s.baseOf(r) + CardPath + ", and it is talked to like this:\n\n" + s.curl(r, "hello")
+	hint := ""
+	if len(s.access.demands.Needed("")) > 0 {
+		hint = " (" + placeholders + ")"
+	}
+	return "This is an agent of the A2A protocol: its card is at " + s.baseOf(r) + CardPath + ", and it is talked to like this" + hint + ":\n\n" + s.curl(r, "hello", "")
 }
 
-// curl is a command that sends a text in the newest version.
-func (s *Server) curl(r *http.Request, text string) string {
+// curl is a command that sends a text in the newest version, to a skill if it is not "".
+func (s *Server) curl(r *http.Request, text, skill string) string {
+	shown := showing(s.access.demands.Needed(skill))
 	v, at := s.engine.Versions()[0], s.baseOf(r)
 	quoted, _ := json.Marshal(text)
 	interfaces := s.cardAt(s.card.card, at).CardInfo().Interfaces
@@ -108,15 +117,11 @@ func (s *Server) curl(r *http.Request, text string) string {
 		return ""
 	}
 	if below := urlOf(runtime.BindingHTTP); below != "" && len(s.paths) == 0 {
-		return curlCall(strings.TrimSuffix(below, "/")+sendPath(v), v, sampleOf(v, string(quoted)))
+		return shown.curl(strings.TrimSuffix(below, "/")+sendPath(v), v, sampleOf(v, string(quoted)))
 	}
 	at = cmp.Or(urlOf(runtime.BindingJSONRPC), at)
 	call := `{"jsonrpc":"2.0","id":1,"method":"` + sendMethod(v) + `","params":` + sampleOf(v, string(quoted)) + `}`
-	return curlCall(at, v, call)
-}
-
-func curlCall(at string, v *engine.Version, body string) string {
-	return "curl " + shellQuote(at) + " -H 'Content-Type: application/json' -H 'A2A-Version: " + v.Name + "' -d " + shellQuote(body)
+	return shown.curl(at, v, call)
 }
 
 // sendPath is where a message is sent to over HTTP+JSON.

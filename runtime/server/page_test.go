@@ -1,6 +1,8 @@
 package server_test
 
 import (
+	"context"
+	"html"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -64,6 +67,71 @@ func TestTheCommandShownWorks(t *testing.T) {
 	if _, got := a.post(args[6], args[2], args[4]); !strings.Contains(got, "TASK_STATE_COMPLETED") {
 		t.Errorf("%s\n%s", command, got)
 	}
+}
+
+// TestTheCommandShownBringsACredential: a stranger sees how to show it, on the page and elsewhere, and the command works
+// with a credential in its place.
+func TestTheCommandShownBringsACredential(t *testing.T) {
+	for _, tt := range []struct{ scheme, want string }{
+		{`{"apiKeySecurityScheme":{"location":"header","name":"X-Key"}}`, ` -H 'X-Key: YOUR_KEY'`},
+		{`{"apiKeySecurityScheme":{"location":"query","name":"the key"}}`, `/rpc?the+key=YOUR_KEY'`},
+		{`{"apiKeySecurityScheme":{"location":"cookie","name":"key"}}`, ` -H 'Cookie: key=YOUR_KEY'`},
+		{`{"httpAuthSecurityScheme":{"scheme":"Bearer"}}`, ` -H 'Authorization: Bearer YOUR_TOKEN'`},
+		{`{"httpAuthSecurityScheme":{"scheme":"Basic"}}`, ` --user YOUR_USER:YOUR_PASSWORD`},
+		{`{"httpAuthSecurityScheme":{"scheme":"Digest"}}`, ` -H 'Authorization: digest YOUR_CREDENTIAL'`},
+		{`{"openIdConnectSecurityScheme":{"openIdConnectUrl":"https://id.example/x"}}`, ` -H 'Authorization: Bearer YOUR_TOKEN'`},
+		{`{"mtlsSecurityScheme":{}}`, ` --cert YOUR_CERTIFICATE.pem --key YOUR_KEY.pem`},
+	} {
+		demand := `"securitySchemes":{"s":` + tt.scheme + `},"securityRequirements":[{"schemes":{"s":{}}}],"capabilities"`
+		known := auth.Verifiers{"s": auth.Func(func(_ context.Context, c auth.Credential) (auth.Caller, error) {
+			if c.Value != "YOUR_KEY" && c.Value != "YOUR_TOKEN" && c.Password != "YOUR_PASSWORD" {
+				return auth.Caller{}, auth.ErrNone
+			}
+			return auth.Caller{ID: "ann"}, nil
+		})}
+		a := start(t, strings.Replace(testCard, `"capabilities"`, demand, 1), []server.Skill{echo()}, server.WithAuth(known))
+		page := string(a.page("text/html"))
+		if shown := html.UnescapeString(page); !strings.Contains(shown, tt.want) || !strings.Contains(shown, "your own credential") {
+			t.Errorf("%s: the page is %s", tt.scheme, shown)
+		}
+		text := string(a.page("*/*"))
+		if !strings.Contains(text, tt.want) || !strings.Contains(text, "your own credential") {
+			t.Errorf("%s: the text is %s", tt.scheme, text)
+		}
+		if strings.Contains(tt.scheme, "header") || strings.Contains(tt.scheme, "Bearer") {
+			_, command, _ := strings.Cut(text, "\n\n")
+			out, err := exec.Command("sh", "-c", `curl() { printf '%s\n' "$@"; }; `+command).Output()
+			args := strings.Split(string(out), "\n")
+			if err != nil || len(args) < 9 {
+				t.Fatalf("%v: %q", err, args)
+			}
+			if _, got := a.post(args[8], args[2], args[4], args[6]); !strings.Contains(got, "TASK_STATE_COMPLETED") {
+				t.Errorf("%s\n%s", command, got)
+			}
+		}
+	}
+	open := `"securitySchemes":{"s":{"mtlsSecurityScheme":{}}},"securityRequirements":[{"schemes":{"s":{}}},{}],"capabilities"`
+	nobody := auth.Verifiers{"s": auth.Func(func(context.Context, auth.Credential) (auth.Caller, error) { return auth.Caller{}, auth.ErrNone })}
+	if page := start(t, strings.Replace(testCard, `"capabilities"`, open, 1), []server.Skill{echo()}, server.WithAuth(nobody)).page("text/html"); strings.Contains(string(page), "YOUR_") {
+		t.Errorf("an agent for everybody: %s", page)
+	}
+}
+
+// page is what a GET of the agent answers.
+func (a *agent) page(accept string) []byte {
+	a.t.Helper()
+	req, _ := http.NewRequestWithContext(a.t.Context(), http.MethodGet, a.url, nil)
+	req.Header.Set("Accept", accept)
+	resp, err := a.web.Do(req)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	defer func() { _ = resp.Body.Close() }()
+	body, err := io.ReadAll(resp.Body)
+	if err != nil {
+		a.t.Fatal(err)
+	}
+	return body
 }
 
 func TestElsewhereSaysWhereThingsAre(t *testing.T) {
