@@ -38,6 +38,8 @@ type Inputs struct {
 	// ProtocolPins are the pinned digests of protocol definitions, by version. A definition that is not the pinned
 	// one is an error; one without a pin is taken as it is.
 	ProtocolPins map[string]string
+	// Bindings are those in which the agent is served as long as a2agen.yaml does not say; none: the default.
+	Bindings []string
 	// Whole asks for the whole model, for inspection: also the parts of the protocol that emission does not need.
 	Whole bool
 	// Unpacked: the project holds the runtime's source, which the tool keeps up to date.
@@ -182,7 +184,14 @@ func (g *generation) readConfig() (*config.Config, diag.List) {
 	case err != nil && !errors.Is(err, fs.ErrNotExist):
 		return config.Default(), unreadable(config.File, err)
 	}
-	return config.Read(config.File, src)
+	c, list := config.Read(config.File, src)
+	if !c.ListsBindings() && len(g.Bindings) > 0 {
+		c.Bindings = nil
+		for _, name := range g.Bindings {
+			c.Bindings = append(c.Bindings, config.Binding{Name: name})
+		}
+	}
+	return c, list
 }
 
 // exists reports whether there is such a file.

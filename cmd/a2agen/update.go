@@ -54,7 +54,13 @@ func updateCommand() *cobra.Command {
 				return err
 			}
 		}
-		return present(cmd, o.Options, *format, r, err)
+		if err := present(cmd, o.Options, *format, r, err); err != nil {
+			return err
+		}
+		if r.Undecided() {
+			return errInvalid
+		}
+		return nil
 	}
 	return cmd
 }

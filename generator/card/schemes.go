@@ -42,6 +42,12 @@ func SchemesOf(file string, src []byte) []Scheme {
 	return schemes(file, root)
 }
 
+// ListsInterfaces reports whether a card says where and how its agent is served.
+func ListsInterfaces(src []byte) bool {
+	root, _ := yamlx.Parse("", src)
+	return yamlx.Get(root, "supportedInterfaces") != nil
+}
+
 func schemes(file string, root *yaml.Node) (list []Scheme) {
 	for name, scheme := range yamlx.Pairs(yamlx.Get(root, "securitySchemes")) {
 		s := Scheme{Name: name.Value, Pos: yamlx.Pos(file, name)}

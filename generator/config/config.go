@@ -177,6 +177,11 @@ func (c *Config) BindingNames() []string {
 	return names
 }
 
+// ListsBindings reports whether a2agen.yaml says the bindings.
+func (c *Config) ListsBindings() bool {
+	return slices.ContainsFunc(c.Bindings, func(b Binding) bool { return b.Pos.Line > 0 })
+}
+
 // Serves reports whether the agent is reached by a binding.
 func (c *Config) Serves(binding string) bool { return slices.Contains(c.BindingNames(), binding) }
 

@@ -124,6 +124,9 @@ func caller() jen.Code {
 		Func().Id("Caller").Params(ctxParam()).Add(rt("Caller")).Block(jen.Return(jen.Qual(serverPath, "CallerFrom").Call(jen.Id("ctx")))).Line()
 }
 
+// CardFile is the file with the card that is published.
+const CardFile = "card.gen.go"
+
 // card is card.gen.go: the published card, as data. The schemas that are in it stand by themselves, because the server's skills
 // have them too.
 func (a *agentPackage) card() (output.File, error) {
@@ -144,7 +147,7 @@ func (a *agentPackage) card() (output.File, error) {
 		),
 		jen.Return(jen.Id("card"), jen.Nil()),
 	)
-	return render(f, pkgFile(a.paths.Agent, "card.gen.go"))
+	return render(f, pkgFile(a.paths.Agent, CardFile))
 }
 
 // cardText is a card as a constant, in which constants stand for the schemas.

@@ -97,7 +97,12 @@ func (p *project) generate(ctx context.Context, over map[string][]byte, pins map
 	if !p.unpinned {
 		in.ProtocolPins = p.Lock().Protocols
 	}
-	return generator.Generate(ctx, in)
+	var kept diag.List
+	in.Bindings, kept = p.keptBindings(open)
+	out, list := generator.Generate(ctx, in)
+	list.Add(append(kept, p.startsNowhere(out)...)...)
+	list.Sort()
+	return out, list
 }
 
 // Options are what the commands have in common.
@@ -235,7 +240,7 @@ func (p *project) apply(o Options, out generator.Output, files []output.File, r 
 
 // lock is what the lock says of a run, beside the files.
 func (p *project) lock(out generator.Output) disk.Lock {
-	return disk.Lock{Tool: p.tool.Version, Module: p.module, Protocols: out.Protocols, Clients: out.Clients,
+	return disk.Lock{Tool: p.tool.Version, Module: p.module, Bindings: bindingPin(out), Protocols: out.Protocols, Clients: out.Clients,
 		Inputs: out.Read}
 }
 

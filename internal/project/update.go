@@ -45,12 +45,18 @@ type UpdateOutcome string
 
 // The outcomes.
 const (
-	Added      UpdateOutcome = "added"     // an older tool did not write such a file
-	Replaced   UpdateOutcome = "replaced"  // the user had not edited it
-	MergedIn   UpdateOutcome = "merged"    // both changed it, in different places
-	InConflict UpdateOutcome = "conflicts" // both changed the same lines: they stand between conflict markers
-	LeftAlone  UpdateOutcome = "left"      // see the reason
+	Added      UpdateOutcome = "added"      // an older tool did not write such a file
+	Replaced   UpdateOutcome = "replaced"   // the user had not edited it
+	MergedIn   UpdateOutcome = "merged"     // both changed it, in different places
+	InConflict UpdateOutcome = "conflicts"  // both changed the same lines: they stand between conflict markers
+	LeftAlone  UpdateOutcome = "left"       // see the reason
+	Unresolved UpdateOutcome = "unresolved" // it has conflict markers of an earlier update
 )
+
+// Undecided reports whether somebody has to decide about a file before it is of use.
+func (r Report) Undecided() bool {
+	return slices.ContainsFunc(r.Updates, func(u ScaffoldUpdate) bool { return u.Outcome == InConflict || u.Outcome == Unresolved })
+}
 
 // Update moves pins, or brings the user's files up to this tool, and generates the project.
 func Update(ctx context.Context, o UpdateOptions) (Report, error) {
@@ -80,8 +86,29 @@ func Update(ctx context.Context, o UpdateOptions) (Report, error) {
 		if merged, r.Updates, err = p.mergeScaffold(out); err != nil {
 			return r, err
 		}
+		if out, err = p.again(ctx, out, d.over, merged); err != nil {
+			return r, err
+		}
 	}
 	return p.write(ctx, o.Options, out, merged, r)
+}
+
+// again generates once more, if a2agen.yaml is among the merged files: what is written has to be of that.
+func (p *project) again(ctx context.Context, out generator.Output, over map[string][]byte, merged []output.File) (generator.Output, error) {
+	i := slices.IndexFunc(merged, func(f output.File) bool { return f.Path == config.File })
+	if i < 0 {
+		return out, nil
+	}
+	all := maps.Clone(over)
+	if all == nil {
+		all = map[string][]byte{}
+	}
+	all[config.File] = merged[i].Data
+	out, list := p.generate(ctx, all, p.Lock().Clients)
+	if list.HasErrors() {
+		return out, &InvalidError{list}
+	}
+	return out, nil
 }
 
 // moves are the versions that are pinned at another definition than the present one.
@@ -181,6 +208,8 @@ func (p *project) mergeFile(f output.File, stub, addMissing bool) (*output.File,
 	to := &output.File{Path: f.Path, Kind: output.Merged, Data: yours, Base: f.Data}
 	base, ok := p.Base(f.Path)
 	switch {
+	case p.Recorded(f.Path) && merge.Conflicted(yours):
+		return nil, ScaffoldUpdate{Outcome: Unresolved, Reason: "it has conflict markers: resolve them, and update again"}, nil
 	case bytes.Equal(yours, f.Data) && p.Recorded(f.Path):
 		return to, ScaffoldUpdate{}, nil // whatever the base was
 	case !ok && p.Recorded(f.Path):
@@ -190,8 +219,9 @@ func (p *project) mergeFile(f output.File, stub, addMissing bool) (*output.File,
 	case f.Path == "go.sum":
 		to.Data = union(yours, f.Data)
 		return to, ScaffoldUpdate{Outcome: MergedIn}, nil
-	case merge.Conflicted(yours):
-		return left("it has conflict markers: resolve them, and update again")
+	case f.Path == config.File:
+		to.Data = merge.Keys(base, yours, f.Data)
+		return to, ScaffoldUpdate{Outcome: MergedIn}, nil
 	}
 	data, n := merge.Three(base, yours, f.Data, merge.Labels{Ours: "yours", Theirs: "a2agen " + p.tool.Version})
 	to.Data = data

@@ -134,8 +134,8 @@ func TestUpdateScaffoldMergesThreeWays(t *testing.T) {
 		t.Error("a file that the user deleted is back")
 	}
 
-	// A second update has nothing to do; the user decides the conflict.
-	if again := updateScaffold(t, dir); len(again.Updates) != 1 || len(again.Written) > 0 {
+	// A second update has nothing to do; the user decides the conflict, which is said until he has.
+	if again := updateScaffold(t, dir); len(again.Updates) != 2 || again.Updates[0].Outcome != Unresolved || !again.Undecided() || len(again.Written) > 0 {
 		t.Errorf("again: %+v, written %v", again.Updates, again.Written)
 	}
 	c, err := Check(t.Context(), Options{Tool: Tool{Version: "v1.0.0"}, Dir: dir})
@@ -153,7 +153,7 @@ func TestUpdateScaffoldLeavesWhatItCannotMerge(t *testing.T) {
 	before := userFiles(t, dir)
 	got := updateScaffold(t, dir).Updates
 	want := []ScaffoldUpdate{
-		{Path: "Makefile", Outcome: LeftAlone, Reason: "it has conflict markers: resolve them, and update again"},
+		{Path: "Makefile", Outcome: Unresolved, Reason: "it has conflict markers: resolve them, and update again"},
 		{Path: "README.md", Outcome: LeftAlone, Reason: "what a2agen once wrote there is not recorded"},
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -23,6 +23,9 @@ type Lock struct {
 	Format int    `yaml:"lock"`
 	Tool   string `yaml:"tool"`             // the tool's version, "devel" when it was not released
 	Module string `yaml:"module,omitempty"` // module path of the project
+	// Bindings are those in which the agent was served when nobody said: "JSONRPC, HTTP+JSON"; or "a2agen.yaml", which says them. ""
+	// in locks of older tools, and without an agent.
+	Bindings string `yaml:"bindings,omitempty"`
 	// Protocols are the digests of the protocol definitions by version: "1.0".
 	Protocols map[string]string `yaml:"protocols,omitempty"`
 	// Clients are the pinned cards of other agents, by client name.
@@ -94,6 +97,9 @@ func (l *Lock) Bytes() []byte {
 	fmt.Fprintf(&b, "lock: %d\ntool: %s\n", lockFormat, scalar(l.Tool))
 	if l.Module != "" {
 		fmt.Fprintf(&b, "module: %s\n", scalar(l.Module))
+	}
+	if l.Bindings != "" {
+		fmt.Fprintf(&b, "bindings: %s\n", scalar(l.Bindings))
 	}
 	writeMap(&b, "protocols", l.Protocols)
 	if len(l.Clients) > 0 {
