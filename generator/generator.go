@@ -101,6 +101,7 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	var list diag.List
 	out.Config, list = g.readConfig()
 	if list.HasErrors() {
+		list.Add(g.alsoWrong(&out)...)
 		return out, list
 	}
 	remotes := later(func() ([]remoteClient, diag.List) { return g.readClients(out.Config) })
@@ -144,6 +145,24 @@ func (g *generation) run(ctx context.Context) (Output, diag.List) {
 	}
 	out.Files = files
 	return out, list
+}
+
+// alsoWrong is what is wrong in the card, and in what "auth" says of it, where a2agen.yaml has other mistakes. That there is
+// no card may be one of those.
+func (g *generation) alsoWrong(out *Output) diag.List {
+	if _, err := g.open(out.Config.Card); err != nil {
+		return nil
+	}
+	list := g.readCard(out)
+	if list.HasErrors() || out.Card == nil {
+		return list
+	}
+	_, problems := verify(out.Config, out.Card.Schemes())
+	list.Add(problems...)
+	if out.Config.Open.Line > 0 {
+		list.Add(openAlthough(out.Config, out.Card)...)
+	}
+	return list
 }
 
 // join names what the agents' packages call by the protocol's names, as far as there are both.
@@ -232,6 +251,7 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	if agent == nil {
 		return nil, list
 	}
+	list.Add(tooLarge(out.Card, agent)...)
 	if r := out.Config.Repeats; r != (config.Repeats{}) {
 		agent.Repeats = &ir.Repeats{ByMessage: r.ByMessage, Window: r.Window}
 	}
@@ -252,6 +272,38 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 		list.Add(openAlthough(out.Config, out.Card)...)
 	}
 	return agent, list
+}
+
+// maxCard is how long a card is that clients read, in bytes: see the package client of the runtime.
+const maxCard = 1 << 20
+
+// tooLarge refuses a card that no client reads. Most of such a card are the schemas of its skills, of which the largest is
+// named.
+func tooLarge(c *card.Card, agent *ir.Agent) (list diag.List) {
+	size := max(len(agent.Card), len(agent.Extended))
+	if size <= maxCard {
+		return nil
+	}
+	length := func(s *ir.Skill) int { return len(s.InputSchema) + len(s.OutputSchema) }
+	pos, hint := diag.Pos{File: c.File, Line: 1, Col: 1}, "write less into it: descriptions, examples, skills"
+	if i := largest(agent.Skills, length); i >= 0 && length(agent.Skills[i]) > 0 {
+		pos = c.Skills[i].Pos
+		hint = fmt.Sprintf("the schemas of skill %q are %d bytes of it: list fewer values, or take long lists and descriptions out",
+			agent.Skills[i].ID, length(agent.Skills[i]))
+	}
+	list.Errorf(pos, "too-large", hint, "the card has %d bytes, and clients read no more than %d", size, maxCard)
+	return list
+}
+
+// largest is the index of the first element of the greatest size; -1 where there is none.
+func largest[T any](list []T, size func(T) int) int {
+	best := -1
+	for i, v := range list {
+		if best < 0 || size(v) > size(list[best]) {
+			best = i
+		}
+	}
+	return best
 }
 
 // misspeltCards are names that people give their card and that are not read.

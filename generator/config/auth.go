@@ -46,7 +46,6 @@ var verifier = &shape.Object{
 		"aud": "write audience", "typ": "write types", "scopes": "what is demanded stands in the card; what a caller may do, with the key, password or certificate",
 		"clientSecret": "a secret does not stand here: the environment has it in A2A_AUTH_ and the scheme's name and _CLIENT_SECRET",
 	},
-	Check: checkVerifier,
 }
 
 // algorithms are those of [token.Config] in the runtime.
@@ -130,19 +129,20 @@ func kindOf(key string) ir.VerifierKind {
 	return ir.JWT
 }
 
-// checkVerifier refuses what checks nothing, or two things.
-func checkVerifier(c *shape.Checker, n *yaml.Node) {
+// checkVerifier refuses what checks nothing, or two things. It looks at the keys alone, whatever is wrong with their values.
+func checkVerifier(c *shape.Checker, n *yaml.Node) bool {
 	if len(n.Content) == 0 {
 		c.Errorf(n, "empty", "leave it out for what the environment says", "the verifier says nothing")
-		return
+		return false
 	}
 	first := n.Content[0]
 	for k := range yamlx.Pairs(n) {
 		if kindOf(k.Value) != kindOf(first.Value) {
 			c.Errorf(k, "one-of", "", "%q and %q exclude each other: they are of different kinds of credentials", first.Value, k.Value)
-			return
+			return false
 		}
 	}
+	return true
 }
 
 // fillAuth reads "auth": that anybody may come in, or who.
@@ -156,7 +156,7 @@ func (cfg *Config) fillAuth(c *shape.Checker, n *yaml.Node) {
 		switch {
 		case yamlx.Text(entry) == ownVerifier:
 			v.Own, v.Scheme = true, name.Value
-		case entry.Kind == yaml.MappingNode && len(entry.Content) > 0:
+		case entry.Kind == yaml.MappingNode && checkVerifier(c, entry):
 			v.Verifier = readVerifier(name.Value, entry)
 		default:
 			continue // reported

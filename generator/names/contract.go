@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -161,9 +162,13 @@ func (n *namer) finish(t *ir.DataType, same map[*ir.DataType]*ir.DataType) {
 			return seen[c.Type]
 		})
 	}
+	name := Value
+	if areCodes(t.Values) {
+		name = func(value json.RawMessage) string { return strings.Trim(string(value), `"`) }
+	}
 	for i := range t.Values {
 		v := &t.Values[i]
-		v.Go = n.scope.Take(t.Go + Value(v.Value))
+		v.Go = n.scope.Take(t.Go + name(v.Value))
 	}
 	fields := NewScope(dataMethods...)
 	for _, f := range t.Fields {
@@ -177,6 +182,15 @@ func (n *namer) finish(t *ir.DataType, same map[*ir.DataType]*ir.DataType) {
 	if t.Kind == ir.DataUnion {
 		t.Marker = "is" + t.Go
 	}
+}
+
+// code is an abbreviation, or a word that is as short, in capitals: "EMEA", "A4".
+var code = regexp.MustCompile(`^"[A-Z][A-Z0-9]{1,4}"$`)
+
+// areCodes reports whether all values are codes, whose names are spelled as they are: [EMEA, APAC]. Where others are
+// among them they are words in capitals: [LOW, MEDIUM].
+func areCodes(values []ir.DataValue) bool {
+	return len(values) > 0 && !slices.ContainsFunc(values, func(v ir.DataValue) bool { return !code.Match(v.Value) })
 }
 
 // Value is the Go name of an enumerated value behind its type's name: "celsius" gives "Celsius", -1.5 "Minus1_5".

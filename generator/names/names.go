@@ -51,8 +51,8 @@ func Package(s string) string {
 }
 
 // exportedWord renders one word inside an identifier: an initialism in its usual spelling, else with its first letter
-// upper. In text without lower case ("TASK_STATE") the rest of the word is lowered; otherwise it is kept
-// ("JSONSchema").
+// upper. In text without lower case ("TASK_STATE") the rest of the word is lowered, unless it is a code ("EMEA_SOUTH");
+// otherwise it is kept ("JSONSchema").
 func exportedWord(w string, screaming bool) string {
 	lower := strings.ToLower(w)
 	if s, ok := initialisms[lower]; ok {
@@ -61,7 +61,10 @@ func exportedWord(w string, screaming bool) string {
 	if stem, ok := strings.CutSuffix(lower, "s"); ok && initialisms[stem] != "" {
 		return initialisms[stem] + "s"
 	}
-	if screaming {
+	switch {
+	case screaming && codes[lower] != "":
+		return codes[lower]
+	case screaming:
 		w = lower
 	}
 	first, size := utf8.DecodeRuneInString(w)

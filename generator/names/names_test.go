@@ -20,7 +20,7 @@ func TestGoSpellsExportedIdentifiersAsAGoProgrammerWould(t *testing.T) {
 		"OAuth2SecurityScheme": "OAuth2SecurityScheme", "OAuthFlows": "OAuthFlows", "APIKeySecurityScheme": "APIKeySecurityScheme",
 		"MutualTlsSecurityScheme": "MutualTLSSecurityScheme", "OpenIdConnectSecurityScheme": "OpenIDConnectSecurityScheme",
 		"HTTPAuthSecurityScheme": "HTTPAuthSecurityScheme", "A2AService": "A2AService", "jsonSchema": "JSONSchema", "ui_mode": "UIMode",
-		"TASK_STATE_INPUT_REQUIRED": "TaskStateInputRequired", "int32Value": "Int32Value", "pageSize2Max": "PageSize2Max", "plan-my_trip.now": "PlanMyTripNow",
+		"TASK_STATE_INPUT_REQUIRED": "TaskStateInputRequired", "EMEA": "EMEA", "EMEA_SOUTH": "EMEASouth", "about_us": "AboutUs", "USD": "USD", "pin": "Pin", "int32Value": "Int32Value", "pageSize2Max": "PageSize2Max", "plan-my_trip.now": "PlanMyTripNow",
 		"type": "Type", "string": "String", "3d_model": "X3dModel", "_hidden": "Hidden", "": "X", "../../etc/passwd": "EtcPasswd", "a/b\\c": "ABC",
 		"天气": "X天气", "prévision": "Prévision", "pre\u0301vision": "Prévision", "ｆｕｌｌ": "Full", "a\x00b\u202ec": "ABC", "\xff\xfe": "X", "😀": "X",
 	} {

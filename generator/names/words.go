@@ -68,6 +68,13 @@ var initialisms = spell(
 	"UUID", "VM", "XML", "XSS", "YAML",
 )
 
+// codes are the words that text without lower case spells as they are; elsewhere they may be others: "us", "pin".
+var codes = spell(
+	"AMER", "ANZ", "APAC", "APJ", "ASEAN", "B2B", "B2C", "BIC", "BRICS", "CET", "CHF", "CIF", "CNY", "CRM", "DACH", "EAN", "EMEA", "ERP", "EU", "EUR", "FAQ", "FOB", "GBP", "GDP",
+	"GDPR", "GMT", "HR", "IBAN", "INR", "ISBN", "ISO", "JPY", "KPI", "KYC", "LATAM", "LED", "MENA", "NATO", "NFC", "OECD", "PIN", "PNG", "POS", "RFID", "ROI", "SEO", "SEPA", "SKU",
+	"SLO", "SMS", "SWIFT", "UAE", "UK", "UN", "UPC", "US", "USA", "USB", "USD", "USSD", "VAT", "VIN", "VIP", "VPN",
+)
+
 func spell(spellings ...string) map[string]string {
 	m := make(map[string]string, len(spellings))
 	for _, s := range spellings {

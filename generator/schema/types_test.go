@@ -217,3 +217,22 @@ func BenchmarkTenSkills(b *testing.B) {
 		}
 	}
 }
+
+func TestCodesKeepTheirCapitals(t *testing.T) {
+	for values, want := range map[string]string{
+		`["EMEA","APAC","A4"]`: "EMEA APAC A4", `["EMEA","NORTH_AMERICA","PENDING","LOW"]`: "EMEA NorthAmerica Pending Low", `["LOW","MEDIUM"]`: "Low Medium", `["emea","us"]`: "Emea Us",
+	} {
+		res, list := compileOne(`{"type":"object","properties":{"v":{"enum":`+values+`}}}`, nil)
+		if list.HasErrors() {
+			t.Fatal(list)
+		}
+		enum := types(res)["ForecastInputV"]
+		var got []string
+		for _, v := range enum.Values {
+			got = append(got, strings.TrimPrefix(v.Go, "ForecastInputV"))
+		}
+		if names := strings.Join(got, " "); names != want {
+			t.Errorf("%s: %s, want %s", values, names, want)
+		}
+	}
+}

@@ -154,6 +154,7 @@ func syntaxError(file string, src []byte, err error) diag.Diagnostic {
 		d.Pos.Line, d.Pos.Col = mark.Line, mark.Column
 	}
 	explain(&d, load, lineAt(src, d.Pos.Line))
+	blameQuote(&d, src)
 	return d
 }
 
