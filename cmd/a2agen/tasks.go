@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strconv"
 	"strings"
 	"text/tabwriter"
@@ -13,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
@@ -22,11 +20,11 @@ func tasksCommand() *cobra.Command {
 		Use:   "tasks",
 		Short: "Look into the file in which an agent keeps its tasks",
 		Long: `tasks works on the file of an agent that has "store: sqlite" in a2agen.yaml, whether the agent runs or not: list and show
-read, prune deletes, deliveries and replay are about push notifications. The agent says at its start where the file is; --store names
-it, else A2A_STORE does.`,
-		Example: `  a2agen tasks list --store weather.db
-  a2agen tasks list --store weather.db --state working --state input-required
-  a2agen tasks show 0f8c1d2e --store weather.db
+read, prune deletes, deliveries and replay are about push notifications. In the folder of a project the file is known: it is where its
+agent keeps it when it is started there. Elsewhere --store names it, or A2A_STORE; the agent says at its start where it is.`,
+		Example: `  a2agen tasks list                          # of this project's agent
+  a2agen tasks list --state working --state input-required
+  a2agen tasks show 0f8c1d2e
   a2agen tasks prune --store weather.db --older 720h --dry-run
   a2agen tasks deliveries --store weather.db --dead`,
 		Args: none,
@@ -34,30 +32,6 @@ it, else A2A_STORE does.`,
 	}
 	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
 		tasksReplayCommand())
-	return cmd
-}
-
-// onStore makes a command one that works on the file of --store.
-func onStore(cmd *cobra.Command, do func(cmd *cobra.Command, f *sqlite.File, args []string,
-	asJSON bool) error) *cobra.Command {
-	var path string
-	cmd.Flags().StringVar(&path, "store", os.Getenv(server.EnvStore), "the agent's `file`; default: what A2A_STORE names")
-	format := formatFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := format.check(); err != nil {
-			return err
-		}
-		path, _, _ := strings.Cut(path, "?")
-		if path == "" {
-			return errors.New("--store FILE is missing: the agent says at its start where it keeps its tasks")
-		}
-		f, err := sqlite.OpenFile(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		return do(cmd, f, args, *format == formatJSON)
-	}
 	return cmd
 }
 
@@ -174,71 +148,8 @@ func plain(s string) string {
 	return strings.Trim(strconv.Quote(s), `"`)
 }
 
-func tasksShowCommand() *cobra.Command {
-	var flags whichFlags
-	cmd := &cobra.Command{
-		Use:   "show ID",
-		Short: "Show a task with its events, as they are kept",
-		Long: `show prints a task: its status, each event of its log, the messages that are not worked off, and its push notification
-configurations. --format json has all of it, but no secrets of configurations. Several owners may have a task of one id; --principal
-and --tenant say whose is meant.`,
-		Example: `  a2agen tasks show 0f8c1d2e --store weather.db
-  a2agen tasks show 0f8c1d2e --store weather.db --format json`,
-		Args: exactly(1, "the id of a task"),
-	}
-	flags.addOwner(cmd)
-	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, args []string, asJSON bool) error {
-		which, err := flags.which(cmd)
-		if err != nil {
-			return err
-		}
-		which.ID = args[0]
-		rows, err := f.Tasks(which)
-		if err != nil {
-			return err
-		}
-		if len(rows) == 0 {
-			return fmt.Errorf(`there is no task %q ("a2agen tasks list" lists them)`, args[0])
-		}
-		pages := make([]sqlite.TaskPage, len(rows))
-		for i, r := range rows {
-			if pages[i], err = f.Task(r); err != nil {
-				return err
-			}
-		}
-		if asJSON {
-			return printJSON(cmd, pages)
-		}
-		for _, p := range pages {
-			printTaskPage(cmd.OutOrStdout(), p)
-		}
-		return nil
-	})
-}
-
-// longestDoc is how much of an event a line has.
+// longestDoc is how much of an event a line has, in characters.
 const longestDoc = 400
-
-func printTaskPage(out io.Writer, p sqlite.TaskPage) {
-	table := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	printTask(table, p.TaskRow)
-	_ = table.Flush()
-	fmt.Fprintf(out, "context %s\n", plain(p.Context))
-	if p.Oldest > 0 {
-		fmt.Fprintf(out, "events up to %d are no longer kept\n", p.Oldest)
-	}
-	table = tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	for _, e := range p.Events {
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\n", e.Seq, e.Kind, e.State, cut(string(e.Event)))
-	}
-	_ = table.Flush()
-	for _, c := range p.Calls {
-		fmt.Fprintf(out, "message %d is not worked off, attempt %d: input %s\n", c.N, c.Attempt, cut(string(c.Input)))
-	}
-	for _, d := range p.Pushes {
-		printPush(out, d)
-	}
-}
 
 // cut shortens JSON, which has no control characters.
 func cut(s string) string {

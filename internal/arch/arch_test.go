@@ -88,7 +88,7 @@ var rows = map[string]string{
 	// The command.
 	"internal/shell": "",
 	"internal/talk":  "generator/yamlx internal/a2awires internal/shell runtime runtime/client runtime/client/grpcclient runtime/server runtime/wire",
-	"cmd/a2agen": "generator generator/card generator/config generator/diag generator/lower generator/scaffold internal/project " +
+	"cmd/a2agen": "generator generator/card generator/config generator/diag generator/lower generator/scaffold internal/a2awires internal/project " +
 		"internal/project/disk internal/shell internal/talk runtime runtime/server runtime/store/sqlite spec",
 
 	// Tools and helpers of this repository alone.
