@@ -364,6 +364,7 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 	if model.Agent != nil {
 		es = append(es,
 			into(pkgs.Agent, func() ([]output.File, error) { return emit.Agent(model, paths) }),
+			into(pkgs.Types(), func() ([]output.File, error) { return emit.SkillTypes(model, paths) }),
 			into(pkgs.Client, func() ([]output.File, error) { return emit.Client(model, paths) }),
 		)
 	}
@@ -392,6 +393,7 @@ func (g *generation) paths(c *config.Config) emit.Paths {
 	p := emit.Paths{
 		Protocol: path.Join(g.Module, c.Packages.Protocol),
 		Agent:    path.Join(g.Module, c.Packages.Agent),
+		Types:    path.Join(g.Module, c.Packages.Types()),
 		Client:   path.Join(g.Module, c.Packages.Client),
 	}
 	if c.ProtocolImport != "" {

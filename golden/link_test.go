@@ -69,3 +69,32 @@ func TestAgentsLinkWhatTheyAreReachedBy(t *testing.T) {
 		})
 	}
 }
+
+// TestAClientLinksNoServer lists what the clients of agents link that keep tasks in SQLite, are reached over gRPC, check tokens and send push
+// notifications: their own binding's library, and nothing of what serves.
+func TestAClientLinksNoServer(t *testing.T) {
+	root, err := filepath.Abs("..")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := filepath.Join(t.TempDir(), "hello")
+	o := project.InitOptions{
+		Options: project.Options{Dir: dir}, Runtime: root, Store: "sqlite", Auth: "bearer", Bindings: []string{"JSONRPC", "HTTP+JSON", "GRPC"},
+	}
+	if _, err := project.Init(context.Background(), o); err != nil {
+		t.Fatal(err)
+	}
+	for _, dir := range []string{dir, "../examples/weather", "../examples/routes"} {
+		deps, err := gotool.Command(dir, "list", "-deps", "./client/...").CombinedOutput()
+		if err != nil {
+			t.Fatalf("%v\n%s", err, deps)
+		}
+		for _, pkg := range strings.Fields(string(deps)) {
+			for _, serves := range []string{"/runtime/server", "/runtime/engine", "/runtime/store", "/runtime/auth/token", "modernc.org/sqlite", "/agent"} {
+				if strings.HasPrefix(strings.TrimPrefix(pkg, "github.com/a2agen/a2agen"), serves) || strings.HasSuffix(pkg, serves) {
+					t.Errorf("%s: the client links %s", filepath.Base(dir), pkg)
+				}
+			}
+		}
+	}
+}

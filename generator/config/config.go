@@ -128,6 +128,9 @@ type Packages struct {
 	Protocol, Agent, Client, Skills string
 }
 
+// Types is the folder of the types of the skills, which the agent and its client share.
+func (p Packages) Types() string { return path.Join(p.Agent, "types") }
+
 // Client is a typed client for somebody else's agent, written by "a2agen client". Exactly one of URL and Path is set.
 type Client struct {
 	Name string

@@ -28,11 +28,51 @@ func Agent(m *ir.Model, paths Paths) ([]output.File, error) {
 		jobs = append(jobs, one(a.verifiers), one(a.credentials))
 	}
 	if len(m.Agent.Types) > 0 {
-		jobs = append(jobs, one(func() (output.File, error) {
-			return Data(m.Agent.Types, paths.Agent, pkgFile(paths.Agent, "types.gen.go"))
-		}))
+		jobs = append(jobs, one(a.types))
 	}
 	return parallel(jobs)
+}
+
+// TypesFile is the name of the file with the types of skills, and of the one with their aliases.
+const TypesFile = "types.gen.go"
+
+// SkillTypes prints the package of the types of skill inputs and outputs: the agent's package and its client's have them from there, so
+// that a client links no server. Without types there is none.
+func SkillTypes(m *ir.Model, paths Paths) ([]output.File, error) {
+	if m.Agent == nil || len(m.Agent.Types) == 0 {
+		return nil, nil
+	}
+	file, err := data(m.Agent.Types, paths.Types, pkgFile(paths.Types, TypesFile),
+		packageDoc("Package "+pkgName(paths.Types)+" has the inputs and outputs of the skills. The agent's package and its client's have them under the same names.",
+			"if err := in.Validate(); err != nil {", "\treturn err // a *check.Error: every violation, with its place", "}"))
+	return []output.File{file}, err
+}
+
+// types is types.gen.go: the types of the skills under their names in the agent's package.
+func (a *agentPackage) types() (output.File, error) {
+	f := a.newFile()
+	f.ImportName(a.paths.Types, pkgName(a.paths.Types))
+	f.Add(typeAliases(a.agent, a.paths.Types))
+	return render(f, pkgFile(a.paths.Agent, TypesFile))
+}
+
+// typeAliases make the types of the skills, and their constants, usable without importing their package.
+func typeAliases(a *ir.Agent, from string) jen.Code {
+	var types, values []jen.Code
+	for _, t := range a.Types {
+		types = append(types, jen.Id(t.Go).Op("=").Qual(from, t.Go))
+		for _, v := range t.Values {
+			values = append(values, jen.Id(v.Go).Op("=").Qual(from, v.Go))
+		}
+	}
+	s := jen.Null()
+	if len(types) > 0 {
+		s.Add(doc("The types of the skills.")).Type().Defs(types...).Line().Line()
+	}
+	if len(values) > 0 {
+		s.Add(doc("The constants of the skills' types.")).Const().Defs(values...).Line().Line()
+	}
+	return s
 }
 
 // agentPackage knows what the files of the agent package need.

@@ -39,7 +39,7 @@ func emitAgent(t *testing.T, m *ir.Model) map[string]string {
 		names.ClientMethods(m.Protocol)
 		names.Join(m.Protocol, m.Agent)
 	}
-	files, err := Agent(m, Paths{Protocol: "example.com/weather/a2a", Agent: "example.com/weather/agent"})
+	files, err := Agent(m, Paths{Protocol: "example.com/weather/a2a", Agent: "example.com/weather/agent", Types: "example.com/weather/agent/types"})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,22 +12,22 @@ import (
 // ClientFile is the name of the file with the methods of a client, of the protocol or of an agent.
 const ClientFile = "client.gen.go"
 
-// Client prints the client package of the user's own agent: client.gen.go, whose types are those of the agent package.
+// Client prints the client package of the user's own agent: client.gen.go, whose types are those of the agent.
 func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	if m.Agent == nil {
 		return nil, nil
 	}
 	f := newFile(paths.Client, pkgName(paths.Client))
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
-	f.ImportName(paths.Agent, pkgName(paths.Agent))
+	f.ImportName(paths.Types, pkgName(paths.Types))
 	f.PackageComment(clientDoc(pkgName(paths.Client), "is the typed client of the agent: one method a skill, in one go and as a stream.", m.Agent))
-	c := skillClient{agent: m.Agent, protocol: m.Protocol, paths: paths, types: paths.Agent}
+	c := skillClient{agent: m.Agent, protocol: m.Protocol, paths: paths, types: paths.Client}
 	if card := m.Protocol.Bindings.AgentCard; card != nil {
 		c.card = card.Go
 	}
 	f.Add(c.declaration())
 	f.Add(c.skills())
-	f.Add(c.aliases())
+	f.Add(typeAliases(m.Agent, paths.Types))
 	file, err := render(f, pkgFile(paths.Client, ClientFile))
 	if err != nil {
 		return nil, err
@@ -79,7 +79,7 @@ type skillClient struct {
 	agent    *ir.Agent
 	protocol *ir.Protocol
 	paths    Paths
-	types    string // import path of the package of the skills' types
+	types    string // import path of the package with the names of the skills' types
 	card     string // the protocol package's type of a card; "" without
 }
 
@@ -202,25 +202,6 @@ func (k *skillCode) answerMethod() jen.Code {
 		Params(k.out(), jen.Error()).Block(
 		jen.Return(jen.Id(k.name()).Dot("Answer").Call(jen.Id("ctx"), untyped(), jen.Id("ask"), jen.Id("parts").Op("..."))),
 	).Line().Line()
-}
-
-// aliases make the types of the agent package, and their constants, usable without importing it.
-func (c *skillClient) aliases() jen.Code {
-	var types, values []jen.Code
-	for _, t := range c.agent.Types {
-		types = append(types, jen.Id(t.Go).Op("=").Qual(c.types, t.Go))
-		for _, v := range t.Values {
-			values = append(values, jen.Id(v.Go).Op("=").Qual(c.types, v.Go))
-		}
-	}
-	s := jen.Null()
-	if len(types) > 0 {
-		s.Add(doc("The types of the skills.")).Type().Defs(types...).Line().Line()
-	}
-	if len(values) > 0 {
-		s.Add(doc("The constants of the skills' types.")).Const().Defs(values...).Line().Line()
-	}
-	return s
 }
 
 func callOptionsParam() jen.Code { return jen.Id("opts").Op("...").Qual(clientPath, "CallOption") }

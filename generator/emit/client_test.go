@@ -26,10 +26,10 @@ const module = "github.com/a2agen/a2agen/generator/emit/testdata/project"
 // hostile is text that must stay a comment.
 const hostile = "first\n*/ func Evil() {} /*\n//go:generate rm\n+build ignore\u2028func Worse() {}\r\n`\"\\"
 
-var clientPaths = Paths{Protocol: "github.com/a2agen/a2agen/a2a", Agent: module + "/agent", Client: module + "/client"}
+var clientPaths = Paths{Protocol: "github.com/a2agen/a2agen/a2a", Agent: module + "/agent", Types: module + "/agent/types", Client: module + "/client"}
 
 // agentSource stands for the emitted agent package.
-const agentSource = `package agent
+const agentSource = `package types
 
 type ForecastInput struct{}
 
@@ -82,7 +82,7 @@ func carriedProtocol() *ir.Protocol {
 // emitted are all packages that the tests here emit, type-checked together without being written, since loading is slow: by
 // their paths below module.
 var emitted = sync.OnceValues(func() (map[string]*types.Package, error) {
-	files := []output.File{{Path: "agent/agent.go", Data: []byte(agentSource)}, {Path: "proto/types.go", Data: []byte(protoSource)}}
+	files := []output.File{{Path: "agent/types/types.go", Data: []byte(agentSource)}, {Path: "proto/types.go", Data: []byte(protoSource)}}
 	for _, emit := range []func() ([]output.File, error){
 		func() ([]output.File, error) { return Client(clientModel(), clientPaths) },
 		func() ([]output.File, error) { return remote(untypedAgent(), "client/weather") },
@@ -174,12 +174,12 @@ func TestClientHasThreeMethodsASkill(t *testing.T) {
 	pkg := emittedPackage(t, "client")
 	got := methodsOf(pkg)
 	want := map[string]string{
-		"Forecast":       "(ctx context.Context, in *agent.ForecastInput, opts ...rpc.CallOption) (*agent.ForecastOutput, error)",
-		"ForecastAnswer": "(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*agent.ForecastOutput, error)",
+		"Forecast":       "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) (*client.ForecastOutput, error)",
+		"ForecastAnswer": "(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*client.ForecastOutput, error)",
 		// The second skill has the name ForecastStream, so that the first one's stream yields.
-		"ForecastStream":  "(ctx context.Context, in *agent.ForecastInput, opts ...rpc.CallOption) (*rpc.Result, error)",
-		"ForecastStream2": "(ctx context.Context, in *agent.ForecastInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*agent.ForecastOutput], error]",
-		"Client2":         "(ctx context.Context, in []runtime.Part, opts ...rpc.CallOption) (*agent.ForecastOutput, error)",
+		"ForecastStream":  "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) (*rpc.Result, error)",
+		"ForecastStream2": "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*client.ForecastOutput], error]",
+		"Client2":         "(ctx context.Context, in []runtime.Part, opts ...rpc.CallOption) (*client.ForecastOutput, error)",
 		"Client3":         "(ctx context.Context, in []runtime.Part, opts ...rpc.CallOption) (*rpc.Result, error)",
 	}
 	for name, signature := range want {

@@ -14,9 +14,17 @@ import (
 // Data prints the types of skill inputs and outputs with their codecs and validation, as the file at filePath of the
 // package at path. What a root type offers is said at [ir.DataRef].
 func Data(types []*ir.DataType, path, filePath string) (output.File, error) {
+	return data(types, path, filePath, "")
+}
+
+// data is [Data] with the comment of the package, "" where another file has it.
+func data(types []*ir.DataType, path, filePath, comment string) (output.File, error) {
 	p := &dataPackage{types: types, markers: map[*ir.DataType][]string{}, patterns: map[string]string{}}
 	p.prepare()
 	f := newFile(path, pkgName(path))
+	if comment != "" {
+		f.PackageComment(comment)
+	}
 	for _, t := range types {
 		addAll(f, declaration(t), p.marks(t))
 		if t.Kind == ir.DataUnion {

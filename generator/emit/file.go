@@ -43,6 +43,7 @@ const (
 type Paths struct {
 	Protocol string // "example.com/weather/a2a"
 	Agent    string // "example.com/weather/agent"
+	Types    string // "example.com/weather/agent/types"
 	Client   string // "example.com/weather/client"
 }
 

@@ -15,7 +15,7 @@ import (
 	"iter"
 
 	"example.com/routes/a2a"
-	"example.com/routes/agent"
+	"example.com/routes/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -44,26 +44,26 @@ func FromCard(card *a2a.AgentCard, opts ...rpc.Option) (*Client, error) {
 	return &Client{Client: c}, nil
 }
 
-var skillRouteOptimizerTraffic = rpc.Skill[*agent.RouteOptimizerTrafficInput, *agent.RouteOptimizerTrafficOutput]{
+var skillRouteOptimizerTraffic = rpc.Skill[*RouteOptimizerTrafficInput, *RouteOptimizerTrafficOutput]{
 	ID:  "route-optimizer-traffic",
-	In:  rpc.DataInput[agent.RouteOptimizerTrafficInput],
-	Out: rpc.DataOutput[agent.RouteOptimizerTrafficOutput],
+	In:  rpc.DataInput[RouteOptimizerTrafficInput],
+	Out: rpc.DataOutput[RouteOptimizerTrafficOutput],
 }
 
 // RouteOptimizerTraffic calls the skill "route-optimizer-traffic" and waits for its output.
 // Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions,
 // road closures, and user preferences (e.g., avoid tolls, prefer highways).
 func (c *Client) RouteOptimizerTraffic(
-	ctx context.Context, in *agent.RouteOptimizerTrafficInput, opts ...rpc.CallOption,
-) (*agent.RouteOptimizerTrafficOutput, error) {
+	ctx context.Context, in *RouteOptimizerTrafficInput, opts ...rpc.CallOption,
+) (*RouteOptimizerTrafficOutput, error) {
 	return skillRouteOptimizerTraffic.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // RouteOptimizerTrafficStream calls the skill "route-optimizer-traffic" and yields its steps; the last one has the
 // output.
 func (c *Client) RouteOptimizerTrafficStream(
-	ctx context.Context, in *agent.RouteOptimizerTrafficInput, opts ...rpc.CallOption,
-) iter.Seq2[rpc.Event[*agent.RouteOptimizerTrafficOutput], error] {
+	ctx context.Context, in *RouteOptimizerTrafficInput, opts ...rpc.CallOption,
+) iter.Seq2[rpc.Event[*RouteOptimizerTrafficOutput], error] {
 	return skillRouteOptimizerTraffic.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
@@ -71,29 +71,29 @@ func (c *Client) RouteOptimizerTrafficStream(
 // for its output. Get the question with errors.As.
 func (c *Client) RouteOptimizerTrafficAnswer(
 	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) (*agent.RouteOptimizerTrafficOutput, error) {
+) (*RouteOptimizerTrafficOutput, error) {
 	return skillRouteOptimizerTraffic.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
-var skillCustomMapGenerator = rpc.Skill[*agent.CustomMapGeneratorInput, *agent.CustomMapGeneratorOutput]{
+var skillCustomMapGenerator = rpc.Skill[*CustomMapGeneratorInput, *CustomMapGeneratorOutput]{
 	ID:  "custom-map-generator",
-	In:  rpc.DataInput[agent.CustomMapGeneratorInput],
-	Out: rpc.DataOutput[agent.CustomMapGeneratorOutput],
+	In:  rpc.DataInput[CustomMapGeneratorInput],
+	Out: rpc.DataOutput[CustomMapGeneratorOutput],
 }
 
 // CustomMapGenerator calls the skill "custom-map-generator" and waits for its output.
 // Creates custom map images or interactive map views based on user-defined points of interest, routes, and style
 // preferences. Can overlay data layers.
 func (c *Client) CustomMapGenerator(
-	ctx context.Context, in *agent.CustomMapGeneratorInput, opts ...rpc.CallOption,
-) (*agent.CustomMapGeneratorOutput, error) {
+	ctx context.Context, in *CustomMapGeneratorInput, opts ...rpc.CallOption,
+) (*CustomMapGeneratorOutput, error) {
 	return skillCustomMapGenerator.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // CustomMapGeneratorStream calls the skill "custom-map-generator" and yields its steps; the last one has the output.
 func (c *Client) CustomMapGeneratorStream(
-	ctx context.Context, in *agent.CustomMapGeneratorInput, opts ...rpc.CallOption,
-) iter.Seq2[rpc.Event[*agent.CustomMapGeneratorOutput], error] {
+	ctx context.Context, in *CustomMapGeneratorInput, opts ...rpc.CallOption,
+) iter.Seq2[rpc.Event[*CustomMapGeneratorOutput], error] {
 	return skillCustomMapGenerator.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
@@ -101,36 +101,36 @@ func (c *Client) CustomMapGeneratorStream(
 // its output. Get the question with errors.As.
 func (c *Client) CustomMapGeneratorAnswer(
 	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) (*agent.CustomMapGeneratorOutput, error) {
+) (*CustomMapGeneratorOutput, error) {
 	return skillCustomMapGenerator.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
 // The types of the skills.
 type (
-	Coordinates                               = agent.Coordinates
-	CustomMapGeneratorInput                   = agent.CustomMapGeneratorInput
-	CustomMapGeneratorInputStyle              = agent.CustomMapGeneratorInputStyle
-	CustomMapGeneratorOutput                  = agent.CustomMapGeneratorOutput
-	CustomMapGeneratorOutputBounds            = agent.CustomMapGeneratorOutputBounds
-	Leg                                       = agent.Leg
-	LegTraffic                                = agent.LegTraffic
-	Place                                     = agent.Place
-	PlaceString                               = agent.PlaceString
-	RouteOptimizerTrafficInput                = agent.RouteOptimizerTrafficInput
-	RouteOptimizerTrafficInputPreferencesItem = agent.RouteOptimizerTrafficInputPreferencesItem
-	RouteOptimizerTrafficOutput               = agent.RouteOptimizerTrafficOutput
+	Coordinates                               = types.Coordinates
+	CustomMapGeneratorInput                   = types.CustomMapGeneratorInput
+	CustomMapGeneratorInputStyle              = types.CustomMapGeneratorInputStyle
+	CustomMapGeneratorOutput                  = types.CustomMapGeneratorOutput
+	CustomMapGeneratorOutputBounds            = types.CustomMapGeneratorOutputBounds
+	Leg                                       = types.Leg
+	LegTraffic                                = types.LegTraffic
+	Place                                     = types.Place
+	PlaceString                               = types.PlaceString
+	RouteOptimizerTrafficInput                = types.RouteOptimizerTrafficInput
+	RouteOptimizerTrafficInputPreferencesItem = types.RouteOptimizerTrafficInputPreferencesItem
+	RouteOptimizerTrafficOutput               = types.RouteOptimizerTrafficOutput
 )
 
 // The constants of the skills' types.
 const (
-	CustomMapGeneratorInputStyleStreets                     = agent.CustomMapGeneratorInputStyleStreets
-	CustomMapGeneratorInputStyleTerrain                     = agent.CustomMapGeneratorInputStyleTerrain
-	CustomMapGeneratorInputStyleNight                       = agent.CustomMapGeneratorInputStyleNight
-	LegTrafficFree                                          = agent.LegTrafficFree
-	LegTrafficSlow                                          = agent.LegTrafficSlow
-	LegTrafficJam                                           = agent.LegTrafficJam
-	RouteOptimizerTrafficInputPreferencesItemAvoidTolls     = agent.RouteOptimizerTrafficInputPreferencesItemAvoidTolls
-	RouteOptimizerTrafficInputPreferencesItemAvoidFerries   = agent.RouteOptimizerTrafficInputPreferencesItemAvoidFerries
-	RouteOptimizerTrafficInputPreferencesItemAvoidHighways  = agent.RouteOptimizerTrafficInputPreferencesItemAvoidHighways
-	RouteOptimizerTrafficInputPreferencesItemPreferHighways = agent.RouteOptimizerTrafficInputPreferencesItemPreferHighways
+	CustomMapGeneratorInputStyleStreets                     = types.CustomMapGeneratorInputStyleStreets
+	CustomMapGeneratorInputStyleTerrain                     = types.CustomMapGeneratorInputStyleTerrain
+	CustomMapGeneratorInputStyleNight                       = types.CustomMapGeneratorInputStyleNight
+	LegTrafficFree                                          = types.LegTrafficFree
+	LegTrafficSlow                                          = types.LegTrafficSlow
+	LegTrafficJam                                           = types.LegTrafficJam
+	RouteOptimizerTrafficInputPreferencesItemAvoidTolls     = types.RouteOptimizerTrafficInputPreferencesItemAvoidTolls
+	RouteOptimizerTrafficInputPreferencesItemAvoidFerries   = types.RouteOptimizerTrafficInputPreferencesItemAvoidFerries
+	RouteOptimizerTrafficInputPreferencesItemAvoidHighways  = types.RouteOptimizerTrafficInputPreferencesItemAvoidHighways
+	RouteOptimizerTrafficInputPreferencesItemPreferHighways = types.RouteOptimizerTrafficInputPreferencesItemPreferHighways
 )

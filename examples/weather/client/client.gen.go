@@ -15,7 +15,7 @@ import (
 	"iter"
 
 	"example.com/weather/a2a"
-	"example.com/weather/agent"
+	"example.com/weather/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -44,24 +44,24 @@ func FromCard(card *a2a.AgentCard, opts ...rpc.Option) (*Client, error) {
 	return &Client{Client: c}, nil
 }
 
-var skillGetCurrentWeather = rpc.Skill[*agent.GetCurrentWeatherInput, *agent.GetCurrentWeatherOutput]{
+var skillGetCurrentWeather = rpc.Skill[*GetCurrentWeatherInput, *GetCurrentWeatherOutput]{
 	ID:  "get_current_weather",
-	In:  rpc.DataInput[agent.GetCurrentWeatherInput],
-	Out: rpc.DataOutput[agent.GetCurrentWeatherOutput],
+	In:  rpc.DataInput[GetCurrentWeatherInput],
+	Out: rpc.DataOutput[GetCurrentWeatherOutput],
 }
 
 // GetCurrentWeather calls the skill "get_current_weather" and waits for its output.
 // Retrieve real-time weather for any location.
 func (c *Client) GetCurrentWeather(
-	ctx context.Context, in *agent.GetCurrentWeatherInput, opts ...rpc.CallOption,
-) (*agent.GetCurrentWeatherOutput, error) {
+	ctx context.Context, in *GetCurrentWeatherInput, opts ...rpc.CallOption,
+) (*GetCurrentWeatherOutput, error) {
 	return skillGetCurrentWeather.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // GetCurrentWeatherStream calls the skill "get_current_weather" and yields its steps; the last one has the output.
 func (c *Client) GetCurrentWeatherStream(
-	ctx context.Context, in *agent.GetCurrentWeatherInput, opts ...rpc.CallOption,
-) iter.Seq2[rpc.Event[*agent.GetCurrentWeatherOutput], error] {
+	ctx context.Context, in *GetCurrentWeatherInput, opts ...rpc.CallOption,
+) iter.Seq2[rpc.Event[*GetCurrentWeatherOutput], error] {
 	return skillGetCurrentWeather.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
@@ -69,28 +69,28 @@ func (c *Client) GetCurrentWeatherStream(
 // output. Get the question with errors.As.
 func (c *Client) GetCurrentWeatherAnswer(
 	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) (*agent.GetCurrentWeatherOutput, error) {
+) (*GetCurrentWeatherOutput, error) {
 	return skillGetCurrentWeather.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
-var skillGetForecast = rpc.Skill[*agent.GetForecastInput, *agent.GetForecastOutput]{
+var skillGetForecast = rpc.Skill[*GetForecastInput, *GetForecastOutput]{
 	ID:  "get_forecast",
-	In:  rpc.DataInput[agent.GetForecastInput],
-	Out: rpc.DataOutput[agent.GetForecastOutput],
+	In:  rpc.DataInput[GetForecastInput],
+	Out: rpc.DataOutput[GetForecastOutput],
 }
 
 // GetForecast calls the skill "get_forecast" and waits for its output.
 // Get 5-day weather predictions.
 func (c *Client) GetForecast(
-	ctx context.Context, in *agent.GetForecastInput, opts ...rpc.CallOption,
-) (*agent.GetForecastOutput, error) {
+	ctx context.Context, in *GetForecastInput, opts ...rpc.CallOption,
+) (*GetForecastOutput, error) {
 	return skillGetForecast.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // GetForecastStream calls the skill "get_forecast" and yields its steps; the last one has the output.
 func (c *Client) GetForecastStream(
-	ctx context.Context, in *agent.GetForecastInput, opts ...rpc.CallOption,
-) iter.Seq2[rpc.Event[*agent.GetForecastOutput], error] {
+	ctx context.Context, in *GetForecastInput, opts ...rpc.CallOption,
+) iter.Seq2[rpc.Event[*GetForecastOutput], error] {
 	return skillGetForecast.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
@@ -98,27 +98,27 @@ func (c *Client) GetForecastStream(
 // the question with errors.As.
 func (c *Client) GetForecastAnswer(
 	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) (*agent.GetForecastOutput, error) {
+) (*GetForecastOutput, error) {
 	return skillGetForecast.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
 // The types of the skills.
 type (
-	Conditions              = agent.Conditions
-	Day                     = agent.Day
-	GetCurrentWeatherInput  = agent.GetCurrentWeatherInput
-	GetCurrentWeatherOutput = agent.GetCurrentWeatherOutput
-	GetForecastInput        = agent.GetForecastInput
-	GetForecastOutput       = agent.GetForecastOutput
-	Units                   = agent.Units
+	Conditions              = types.Conditions
+	Day                     = types.Day
+	GetCurrentWeatherInput  = types.GetCurrentWeatherInput
+	GetCurrentWeatherOutput = types.GetCurrentWeatherOutput
+	GetForecastInput        = types.GetForecastInput
+	GetForecastOutput       = types.GetForecastOutput
+	Units                   = types.Units
 )
 
 // The constants of the skills' types.
 const (
-	ConditionsSunny  = agent.ConditionsSunny
-	ConditionsCloudy = agent.ConditionsCloudy
-	ConditionsRain   = agent.ConditionsRain
-	ConditionsSnow   = agent.ConditionsSnow
-	UnitsCelsius     = agent.UnitsCelsius
-	UnitsFahrenheit  = agent.UnitsFahrenheit
+	ConditionsSunny  = types.ConditionsSunny
+	ConditionsCloudy = types.ConditionsCloudy
+	ConditionsRain   = types.ConditionsRain
+	ConditionsSnow   = types.ConditionsSnow
+	UnitsCelsius     = types.UnitsCelsius
+	UnitsFahrenheit  = types.UnitsFahrenheit
 )
