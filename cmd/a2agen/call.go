@@ -73,18 +73,11 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringVar(&o.Binding, "binding", "", "call over this `binding`: JSONRPC, HTTP+JSON or GRPC; default: what the agent's card prefers")
 	f.BoolVar(&o.JSON, "json", false, "print the task or message as one line of JSON; with --stream every event")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "say on stderr what happens")
-	for name, complete := range map[string]cobra.CompletionFunc{
-		"protocol": cobra.FixedCompletions(talk.Versions(), cobra.ShellCompDirectiveNoFileComp),
-		"binding":  cobra.FixedCompletions(talk.Bindings(), cobra.ShellCompDirectiveNoFileComp),
-		"output":   cobra.FixedCompletions(nil, cobra.ShellCompDirectiveFilterDirs),
-		"skill":    cobra.NoFileCompletions,
-		"context":  cobra.NoFileCompletions,
-		"task":     cobra.NoFileCompletions,
-		"header":   cobra.NoFileCompletions,
-		"token":    cobra.NoFileCompletions,
-	} {
-		_ = cmd.RegisterFlagCompletionFunc(name, complete) // the flags are those above
-	}
+	oneOf(cmd, "protocol", talk.Versions()...)
+	oneOf(cmd, "binding", talk.Bindings()...)
+	must(cmd.RegisterFlagCompletionFunc("skill", skillsOf))
+	takesFolder(cmd, "output")
+	anyWord(cmd, "context", "task", "header", "token")
 	return cmd
 }
 

@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/internal/project"
 )
 
@@ -51,6 +52,8 @@ Private addresses, loopback included, are refused unless --allow-private-network
 	cmd.Flags().BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
 	cmd.Flags().BoolVar(&o.Force, "force", false, "overwrite generated files that were edited by hand")
 	cmd.Flags().BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
+	someOf(cmd, "bindings", config.Bindings()...)
 	takesFolder(cmd, "out")
+	anyWord(cmd, "name")
 	return cmd
 }

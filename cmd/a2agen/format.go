@@ -23,25 +23,6 @@ func formatFlag(cmd *cobra.Command) *formatName {
 	return &f
 }
 
-// oneOf lets shells complete a flag that takes one of a few words.
-func oneOf(cmd *cobra.Command, flag string, words ...string) {
-	must(cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)))
-}
-
-// takesFolder lets shells complete a flag that takes a folder.
-func takesFolder(cmd *cobra.Command, flags ...string) {
-	for _, flag := range flags {
-		must(cmd.MarkFlagDirname(flag))
-	}
-}
-
-// must is for what fails only when a command is declared wrong, which its first run tells.
-func must(err error) {
-	if err != nil {
-		panic(err)
-	}
-}
-
 func (f formatName) check() error {
 	if f != formatText && f != formatJSON {
 		return fmt.Errorf("--format %q: write text or json", string(f))

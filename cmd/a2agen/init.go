@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/shell"
 )
@@ -78,6 +80,10 @@ changed or left out is said, a line each.`,
 	f.BoolVar(&o.Force, "force", false, "work in a folder that is not empty: add what is missing, overwrite nothing")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
 	takesFolder(cmd, "runtime")
+	oneOf(cmd, "store", config.StoreMemory, config.StoreSQLite)
+	oneOf(cmd, "auth", append(card.FreshSchemes(), "none")...)
+	someOf(cmd, "bindings", config.Bindings()...)
+	anyWord(cmd, "name", "module", "skill", "text")
 	return cmd
 }
 

@@ -47,11 +47,14 @@ func (w *whichFlags) add(cmd *cobra.Command) {
 	f.StringVar(&w.context, "context", "", "only tasks of the conversation `id`")
 	f.StringSliceVar(&w.states, "state", nil,
 		"only tasks in the `state`, such as working or input-required; may be given several times")
+	someOf(cmd, "state", stateNames()...)
+	anyWord(cmd, "context")
 }
 
 func (w *whichFlags) addOwner(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&w.principal, "principal", "", "only tasks of the caller `name`")
 	cmd.Flags().StringVar(&w.tenant, "tenant", "", "only tasks of the `tenant`")
+	anyWord(cmd, "principal", "tenant")
 }
 
 func (w *whichFlags) which(cmd *cobra.Command) (which sqlite.Which, err error) {
@@ -62,10 +65,7 @@ func (w *whichFlags) which(cmd *cobra.Command) (which sqlite.Which, err error) {
 	if cmd.Flags().Changed("tenant") {
 		which.Tenant = &w.tenant
 	}
-	var all []string
-	for s := runtime.StateSubmitted; s <= runtime.StateAuthRequired; s++ {
-		all = append(all, s.String())
-	}
+	all := stateNames()
 	for _, name := range w.states {
 		n := runtime.State(0)
 		for i, known := range all {
@@ -79,6 +79,14 @@ func (w *whichFlags) which(cmd *cobra.Command) (which sqlite.Which, err error) {
 		which.States = append(which.States, n)
 	}
 	return which, nil
+}
+
+// stateNames are the states that a task may have, in the order of their numbers.
+func stateNames() (names []string) {
+	for s := runtime.StateSubmitted; s <= runtime.StateAuthRequired; s++ {
+		names = append(names, s.String())
+	}
+	return names
 }
 
 func tasksListCommand() *cobra.Command {
