@@ -5,14 +5,25 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"path/filepath"
 	"time"
 )
+
+// Three things keep a second process from writing, since each of them alone can be got round.
+//
+//   - A lock on a byte of the database file itself, which counts whatever name the file was opened by.
+//   - A lock on a file beside it, which counts also when the database was replaced by a copy, and for programs made with
+//     an older a2agen, which know no other.
+//   - The row of the instance that came last. Whoever finds another's there when he is about to write stops for good:
+//     that also holds where locks do not, as on some network file systems.
 
 // lockSuffix names the file beside the store's whose lock says that somebody works on it. It is a lock of the operating
 // system's, by way of a second, empty database: a process that was killed holds none. The file stays when nobody holds
 // it: one that is removed could still be locked by somebody who had just opened it, beside another who makes it anew.
 const lockSuffix = "-lock"
+
+// lockByte is the byte of the database file that is locked: far behind its end, and behind the bytes that SQLite locks.
+// (A lock of the whole file, as flock makes one, would be one for SQLite, too, on macOS, the BSDs and NFS.)
+const lockByte = 1 << 62
 
 // InUse says that another process works on the file.
 type InUse struct {
@@ -30,30 +41,79 @@ func (e *InUse) Error() string {
 		e.Since.Local().Format("2006-01-02 15:04:05"))
 }
 
-// acquire takes the lock of a file, until the connection is closed.
-func acquire(path string) (*conn, error) {
-	if real, err := filepath.EvalSymlinks(path); err == nil {
-		path = real // all names of a file have one lock
+// lock is what an instance holds as long as it works on a file.
+type lock struct {
+	beside *conn
+	file   *os.File // nil: there are no locks of that kind here
+}
+
+// release lets go of the file beside, which stays: somebody may be about to lock it.
+func (l *lock) release() {
+	if l.beside != nil {
+		_ = l.beside.close()
 	}
+	if l.file != nil {
+		_ = l.file.Close()
+	}
+}
+
+// acquire takes the locks of a file, whose path has no symbolic links, and makes the file if it is not there.
+func acquire(path string) (l lock, err error) {
 	if isFolder(path) {
-		return nil, fs.ErrInvalid // which gets no lock beside it
+		return l, fs.ErrInvalid // which gets no lock beside it
 	}
-	c, err := connect(path+lockSuffix, "rwc", "busy_timeout(0)", "journal_mode(MEMORY)")
+	l.beside, err = connect(path+lockSuffix, "rwc", "busy_timeout(0)", "journal_mode(MEMORY)")
 	if err == nil {
-		if err = c.script("BEGIN EXCLUSIVE"); err == nil {
-			return c, nil
-		}
-		_ = c.close()
+		err = l.beside.script("BEGIN EXCLUSIVE")
 	}
-	if code(err) == codeBusy {
-		return nil, holder(path)
+	if err == nil {
+		l.file, err = lockFile(path)
 	}
-	return nil, err
+	if err == nil {
+		return l, nil
+	}
+	l.release()
+	if code(err) == codeBusy || errors.Is(err, errLocked) {
+		return lock{}, holder(path)
+	}
+	return lock{}, err
+}
+
+// errLocked: somebody else has the lock of the file.
+var errLocked = errors.New("locked")
+
+// lockFile locks the database file. It fails with errLocked, or because the file has several names: what SQLite keeps
+// beside the file has one of them, so that whoever opens it by the other would not see what was written last, and break it.
+func lockFile(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644) //nolint:gosec // as SQLite makes it
+	if err != nil {
+		return nil, nil // SQLite cannot write it either, and says why
+	}
+	err = lockOpen(f)
+	if err == nil {
+		err = oneName(f)
+	}
+	if err != nil {
+		_ = f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+func oneName(f *os.File) error {
+	if n := names(f); n > 1 {
+		return fmt.Errorf("it has %d names (hard links), and what SQLite keeps beside it belongs to one of them: remove the others, or "+
+			"open a copy", n)
+	}
+	return nil
 }
 
 // holder is the error about the process that holds the lock, as far as the file tells who that is.
 func holder(path string) error {
 	e := &InUse{Path: path}
+	if _, err := os.Stat(path + "-wal"); err != nil {
+		return e // it is open by another name, where the last rows are
+	}
 	c, err := connect(path, "ro", "busy_timeout(1000)")
 	if err != nil {
 		return e

@@ -1,6 +1,7 @@
 // Package sqlite keeps tasks in a file, so that they outlive the process.
 //
-// One process at a time works on a file: a second one is refused, and at its start every other instance is dead. What
+// One process at a time works on a file: a second one is refused, and at its start every other instance is dead; one that
+// is not finds out before it writes again, and stops. What
 // changes is written by one goroutine, many changes a transaction; what is read is read beside it. The log of events is
 // the truth: a task is its first event, or its last body, and the events after it.
 //
@@ -12,6 +13,7 @@ import (
 	"fmt"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -29,13 +31,15 @@ type Store struct {
 	queue   queue
 	me      int64 // number of this instance
 	claims  int64 // deliveries claimed, of the writer
-	lock    *conn
+	lock    lock
 	readers chan *conn // those that are free
 	lent    int        // how many there are in all
 	stopped chan struct{}
 	writer  *writer
+	real    string      // the path without symbolic links
 	file    os.FileInfo // as it was opened
 	gone    atomic.Bool // the file is no longer at its path, and that was said
+	lost    error       // why this instance writes no more; of the writer
 	closing sync.Once
 	closed  error
 }
@@ -93,7 +97,10 @@ func parsePath(path string, o Options) (string, Options, error) {
 }
 
 func (s *Store) open(p *runtime.Protocol) (err error) {
-	if s.lock, err = acquire(s.path); err != nil {
+	if s.real, err = realPath(s.path); err != nil {
+		return err
+	}
+	if s.lock, err = acquire(s.real); err != nil {
 		return err
 	}
 	synchronous := "synchronous(NORMAL)"
@@ -109,7 +116,7 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 	if err := migrate(c, steps); err != nil {
 		return err
 	}
-	if s.file, err = os.Stat(s.path); err != nil {
+	if s.file, err = os.Stat(s.real); err != nil {
 		return err
 	}
 	if s.me, err = register(c, s.options.Clock()); err != nil {
@@ -131,6 +138,14 @@ func (s *Store) open(p *runtime.Protocol) (err error) {
 		s.lent++
 	}
 	return nil
+}
+
+// realPath is the path of a file without symbolic links, as far as it is there.
+func realPath(path string) (string, error) {
+	if real, err := filepath.EvalSymlinks(path); err == nil {
+		path = real
+	}
+	return filepath.Abs(path)
 }
 
 // Path is that of the file.
@@ -155,9 +170,7 @@ func (s *Store) release() {
 	if s.writer != nil {
 		_ = s.writer.close()
 	}
-	if s.lock != nil {
-		_ = s.lock.close() // the file stays: somebody may be about to lock it
-	}
+	s.lock.release()
 }
 
 // reading lends a connection to a reader, which sees the file as it is at one moment.

@@ -84,6 +84,14 @@ func TestMain(m *testing.M) {
 			os.Exit(1)
 		}
 		fmt.Println("holding")
+		for i := 0; os.Getenv("SQLITE_TEST_SEND") != ""; i++ {
+			id := fmt.Sprint("sent-", os.Getpid(), "-", i)
+			if _, err := s.Create(ctx, key(id), newTask(id), nil); err != nil {
+				fmt.Println("refused:", err)
+				break
+			}
+			fmt.Println(id)
+		}
 		select {}
 	}
 	os.Exit(m.Run())

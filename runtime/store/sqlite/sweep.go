@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"os"
 )
 
 // sweepAtOnce is how many tasks a sweep drops in one transaction: other changes wait for it.
@@ -15,17 +14,9 @@ const idle = "NOT EXISTS(SELECT 1 FROM push WHERE push.task=task.n AND push.due 
 const dueForSweep = "SELECT n FROM task INDEXED BY task_rest WHERE rest=? AND rest>0 AND rested<? AND " + idle +
 	" ORDER BY rested LIMIT ?"
 
-// look says once when the file was deleted or replaced: the store goes on in the one that is open, which nobody finds.
-func (s *Store) look() {
-	info, err := os.Stat(s.path)
-	if gone := err != nil || !os.SameFile(info, s.file); gone && !s.gone.Swap(true) {
-		s.options.Logger.Error("the file of the tasks was deleted or replaced: what is stored now ends with this process", "path", s.path)
-	}
-}
-
 // Sweep implements [store.Store].
 func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
-	s.look()
+	_ = s.look() // the writer heeds it
 	some := false
 	o, now := &s.options, s.options.Clock()
 	err = s.reading(ctx, func(c *conn) error {

@@ -220,6 +220,9 @@ func (w *writer) transaction(jobs []*job) (later []*job, err error) {
 // begin starts a transaction. What was remembered is forgotten when another process has changed the file.
 func (w *writer) begin() error {
 	w.failed = nil
+	if err := w.s.mine(); err != nil {
+		return err
+	}
 	if _, err := w.exec("BEGIN IMMEDIATE"); err != nil {
 		if code(err) != codeError {
 			return err
@@ -236,9 +239,10 @@ func (w *writer) begin() error {
 		return w.rollback(err)
 	}
 	if version != w.foreign {
+		if err := w.last(); err != nil {
+			return w.rollback(err)
+		}
 		w.s.cache.clear()
-	}
-	if version != w.foreign {
 		w.ledger.forget()
 	} else if len(w.ledger.owners) > mostOwners {
 		w.ledger.shrink()
