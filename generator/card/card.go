@@ -56,6 +56,7 @@ type Skill struct {
 	Timeout                 time.Duration
 	MaxConcurrent           int  // 0: unlimited
 	Retry                   bool // onCrash is retry
+	Default                 bool // it takes plain text that fits no skill
 	Hidden                  bool // from callers who do not say who they are
 	Pos                     diag.Pos
 	node                    *yaml.Node
@@ -166,7 +167,7 @@ func (card *Card) Private() (n *yaml.Node, skills []*Skill) {
 func (card *Card) whole() (*yaml.Node, []*Skill) {
 	n := shape.Ordered(yamlx.Copy(card.Root), agentCard)
 	for _, s := range yamlx.Items(yamlx.Get(n, "skills")) {
-		drop(s, "input", "output", "timeout", "maxConcurrent", "onCrash")
+		drop(s, "input", "output", "timeout", "maxConcurrent", "onCrash", "default")
 	}
 	return n, card.Skills
 }
@@ -184,6 +185,7 @@ func fillSkill(n *yaml.Node, id string) *Skill {
 	}
 	s.Timeout, _ = time.ParseDuration(yamlx.Text(yamlx.Get(n, "timeout")))
 	s.MaxConcurrent = yamlx.Int(yamlx.Get(n, "maxConcurrent"))
+	s.Default = yamlx.IsTrue(yamlx.Get(n, "default"))
 	s.Retry = yamlx.Text(yamlx.Get(n, "onCrash")) == "retry"
 	return s
 }

@@ -19,6 +19,7 @@ func checkCard(c *shape.Checker, root *yaml.Node) {
 	checkSkillIDs(c, root)
 	checkSecurity(c, root)
 	checkExtended(c, root)
+	checkDefault(c, root)
 	checkTwice(c, yamlx.Get(root, "supportedInterfaces"), "interface", func(n *yaml.Node) string {
 		if n.Kind != yaml.MappingNode {
 			return ""
@@ -128,6 +129,20 @@ func checkExtended(c *shape.Checker, root *yaml.Node) {
 
 // extendedCapability is the capability that says that there is an extended card.
 const extendedCapability = "extendedAgentCard"
+
+// checkDefault reports a second skill that takes what fits none.
+func checkDefault(c *shape.Checker, root *yaml.Node) {
+	var first *yaml.Node
+	for _, s := range yamlx.Items(yamlx.Get(root, "skills")) {
+		switch n := yamlx.Get(s, "default"); {
+		case !yamlx.IsTrue(n):
+		case first == nil:
+			first = n
+		default:
+			c.Add(twice(c, n, first, "default", "two skills take plain text that fits none", "leave default out of one of them"))
+		}
+	}
+}
 
 // checkTwice reports elements of a list that say the same.
 func checkTwice(c *shape.Checker, list *yaml.Node, what string, key func(*yaml.Node) string) {

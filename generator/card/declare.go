@@ -88,6 +88,7 @@ var skill = &shape.Object{
 		{Key: "timeout", Type: &shape.Type{Kind: shape.Duration, Max: 50}, Doc: "How long one call may run. Not published.", Default: "the server's"},
 		{Key: "maxConcurrent", Type: &shape.Type{Kind: shape.Int, Min: 1, Max: 1_000_000}, Doc: "How many calls of the skill run at a time. Not published.", Default: "no limit"},
 		{Key: "onCrash", Type: &shape.Type{Kind: shape.Text, Choices: []string{"fail", "retry"}}, Doc: "What becomes of a call that a crash or a shutdown interrupts: the task fails, or the handler is called again. Not published.", Default: "fail"},
+		{Key: "default", Type: boolean, Doc: "The skill takes plain text that fits none. At most one skill does. Not published.", Default: "false: such a text is answered with a list of the skills"},
 	},
 	Foreign: map[string]string{
 		"security":     "write securityRequirements: [{schemes: {NAME: {list: [SCOPE]}}}]",

@@ -82,10 +82,10 @@ func dropEmpty(n *yaml.Node, key string) {
 	}
 }
 
-// prune removes what contradicts the rest of the card: repeated skill ids, interfaces and extensions, and requirements
+// prune removes what contradicts the rest of the card: repeated skill ids and defaults, interfaces and extensions, and requirements
 // that name no scheme.
 func (m *importer) prune() {
-	ids := map[string]bool{}
+	ids, hasDefault := map[string]bool{}, false
 	m.keep(yamlx.Get(m.root, "skills"), func(s *yaml.Node) bool {
 		id := yamlx.Get(s, "id")
 		if ids[id.Value] {
@@ -93,6 +93,11 @@ func (m *importer) prune() {
 			return false
 		}
 		ids[id.Value] = true
+		if isDefault := yamlx.IsTrue(yamlx.Get(s, "default")); isDefault && hasDefault {
+			yamlx.Take(s, "default")
+		} else {
+			hasDefault = hasDefault || isDefault
+		}
 		return true
 	})
 	uris := map[string]bool{}

@@ -29,7 +29,7 @@ func TestDeclarationFollowsTheProtocolDefinition(t *testing.T) {
 		more, less []string
 	}{
 		{"AgentCard", agentCard, []string{"extended"}, []string{"signatures"}},
-		{"AgentSkill", skill, []string{"input", "output", "timeout", "maxConcurrent", "onCrash"}, nil},
+		{"AgentSkill", skill, []string{"input", "output", "timeout", "maxConcurrent", "onCrash", "default"}, nil},
 		{"AgentInterface", agentInterface, nil, nil},
 		{"AgentProvider", provider, nil, nil},
 		{"AgentCapabilities", capabilities, nil, nil},

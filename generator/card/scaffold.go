@@ -71,6 +71,7 @@ const skillsComment = `
 #   timeout         how long a call may run: 30s
 #   maxConcurrent   how many calls run at a time: 4
 #   onCrash         what becomes of a call that a crash interrupts: fail or retry
+#   default         true for the skill that takes plain text which fits none
 # Append a skill, run "a2agen generate", and write its handler.
 `
 

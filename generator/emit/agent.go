@@ -382,6 +382,9 @@ func (a *agentPackage) glue(s *ir.Skill) jen.Code {
 	if s.Retry {
 		d.set("OnCrash", jen.Qual(serverPath, "CrashRetry"))
 	}
+	if s.Default {
+		d.set("Default", jen.True())
+	}
 	if s.Hidden {
 		d.set("Hidden", jen.True())
 	}

@@ -143,5 +143,6 @@ type Skill struct {
 	Timeout       time.Duration `json:"timeout,omitempty"`       // 0: the runtime's default
 	MaxConcurrent int           `json:"maxConcurrent,omitempty"` // 0: unlimited
 	Retry         bool          `json:"retry,omitempty"`         // what a crash interrupts is tried again
+	Default       bool          `json:"default,omitempty"`       // it takes plain text that fits no skill
 	Hidden        bool          `json:"hidden,omitempty"`        // from callers who do not say who they are
 }

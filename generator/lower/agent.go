@@ -52,7 +52,7 @@ func agentSkill(s *card.Skill) *ir.Skill {
 		ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples,
 		InputModes:  withJSON(s.InputModes, s.Input),
 		OutputModes: withJSON(s.OutputModes, s.Output),
-		Timeout:     s.Timeout, MaxConcurrent: s.MaxConcurrent, Retry: s.Retry, Hidden: s.Hidden,
+		Timeout:     s.Timeout, MaxConcurrent: s.MaxConcurrent, Retry: s.Retry, Default: s.Default, Hidden: s.Hidden,
 	}
 	if s.Input != nil {
 		out.Input, out.InputSchema, out.TextField = s.Input.Ref, s.Input.Bundle, s.Input.TextField

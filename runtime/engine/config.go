@@ -45,6 +45,8 @@ type Skill struct {
 	MaxConcurrent int
 	// Hidden: who may not see the extended card neither sees the skill nor can call it.
 	Hidden bool
+	// Default: the skill takes plain text that fits none and that the router does not place. At most one skill does.
+	Default bool
 	// OnCrash is what becomes of a call that a crash or a shutdown interrupts, where tasks outlive the process.
 	OnCrash OnCrash
 	// Decode reads and validates an input. An error is a *check.Error or *wire.Error. Nil without an input schema.

@@ -9,6 +9,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -160,6 +161,9 @@ func newCatalog(skills []Skill, router Router) (catalog, error) {
 		if c.byID[def.ID] != nil {
 			return c, fmt.Errorf("skill %q is there twice", def.ID)
 		}
+		if other := c.fallback(); other != nil && def.Default {
+			return c, fmt.Errorf("both skills %q and %q are the default", other.ID, def.ID)
+		}
 		sk := &skill{Skill: def, metadata: skillMetadata(def.ID), words: newVocabulary(def)}
 		sk.shape, sk.properties = readShape(def.InputSchema)
 		if def.MaxConcurrent > 0 {
@@ -169,6 +173,15 @@ func newCatalog(skills []Skill, router Router) (catalog, error) {
 		c.byID[def.ID] = sk
 	}
 	return c, nil
+}
+
+// fallback is the skill that takes plain text that fits none; nil without one.
+func (k *catalog) fallback() *skill {
+	i := slices.IndexFunc(k.skills, func(sk *skill) bool { return sk.Default })
+	if i < 0 {
+		return nil
+	}
+	return k.skills[i]
 }
 
 // public are the skills that are not hidden.

@@ -19,8 +19,8 @@ type target struct {
 
 // route finds the skill for the first message of a task: by our extension, by a data part that names it, by
 // metadata.skillId, by a media type that only one skill takes, by the only schema that the data satisfies, by being the
-// only skill, by words, and at last by the user's router. Naming a skill that there is not is an error; when nothing
-// fits the target is empty.
+// only skill, by words, by the user's router, and at last, for plain text, by being the default. Naming a skill that there is not is an
+// error; when nothing fits the target is empty.
 func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 	parts, k := c.parts, c.sees
 	data := dataOf(parts)
@@ -53,6 +53,9 @@ func (e *Engine) route(c *Call, info runtime.MessageInfo) (target, error) {
 		if sk = k.byID[id]; sk == nil && id != "" {
 			return target{}, k.noSkill("message", id)
 		}
+	}
+	if sk == nil && len(data) == 0 && text != "" {
+		sk = k.fallback()
 	}
 	if sk != nil {
 		if err := c.permitted(sk.ID); err != nil {

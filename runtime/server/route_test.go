@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 )
@@ -80,6 +81,43 @@ func TestTheOnlySkillTakesEverything(t *testing.T) {
 	a := start(t, testCard, []server.Skill{echo()})
 	if got := str(a.ok("SendMessage", message("xyzzy")), "task", "artifacts", 0, "parts", 0, "text"); got != "echo: xyzzy" {
 		t.Errorf("got %q", got)
+	}
+}
+
+// What a person says and fits no skill goes to the default one, after the router; data and files do not.
+func TestTheDefaultSkillTakesTextThatFitsNone(t *testing.T) {
+	skills := agency()
+	skills[2].Default = true
+	router := func(_ context.Context, m runtime.Message) (string, error) {
+		if strings.Contains(m.Contents()[0].Text, "router") {
+			return "route", nil
+		}
+		return "", nil
+	}
+	for _, options := range [][]server.Option{nil, {server.WithRouter(router)}} {
+		a := start(t, testCard, skills, options...)
+		for text, want := range map[string]string{"hello there": "paint", "I need the weather": "forecast", "rain or maps?": "paint"} {
+			if got := str(a.ok("SendMessage", message(text)), "task", "artifacts", 0, "parts", 0, "data", "skill"); got != want {
+				t.Errorf("%q went to %q, want %q", text, got, want)
+			}
+		}
+		for name, params := range map[string]string{
+			"data":   data(`{"unknown":1}`),
+			"a file": `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"url":"https://x","mediaType":"audio/ogg"}]}}`,
+		} {
+			if _, e := a.call("SendMessage", params); !errors.Is(e, runtime.ErrInvalidParams) {
+				t.Errorf("%s: %v", name, e)
+			}
+		}
+	}
+	a := start(t, testCard, skills, server.WithRouter(router))
+	asked := a.ok("SendMessage", message("ask the router"))["task"]
+	if str(asked, "status", "state") != "TASK_STATE_INPUT_REQUIRED" || !strings.Contains(str(asked, "status", "message", "parts", 0, "text"), "from (string)") {
+		t.Errorf("the router's word does not count: %v", asked)
+	}
+	skills[0].Default = true
+	if _, err := server.New(server.Config{Protocol: a2a.Protocol(), Card: readCard(t, testCard), Skills: skills}); err == nil || !strings.Contains(err.Error(), "default") {
+		t.Errorf("two defaults: %v", err)
 	}
 }
 
