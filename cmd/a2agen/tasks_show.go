@@ -79,7 +79,10 @@ func printTaskPage(out io.Writer, p sqlite.TaskPage, now time.Time) {
 		if !at.IsZero() {
 			when = at.UTC().Format(moment)
 		}
-		fmt.Fprintf(table, "%d\t%s\t%s\t%s\t%s\n", e.Seq, when, e.State, size(int64(len(e.Event)+len(e.Messages))), words)
+		if words != "" {
+			words = "\t" + words
+		}
+		fmt.Fprintf(table, "%d\t%s\t%s\t%s%s\n", e.Seq, when, e.State, size(int64(len(e.Event)+len(e.Messages))), words)
 	}
 	_ = table.Flush()
 	for _, c := range p.Calls {
