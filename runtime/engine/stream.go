@@ -74,7 +74,8 @@ func (r *Request) stream(c *Call) (Answer, error) {
 }
 
 // subscribe answers with the Task as it stands, then its events until it ends (R16, R17). After an event that the log
-// still reaches, the stream goes on right there instead, without the Task, also when the task has ended meanwhile.
+// still reaches, the stream goes on right there instead, without the Task, also when the task has ended meanwhile. Where
+// the log does not reach, or a store in memory kept none because nobody listened, the Task has what was missed.
 func (r *Request) subscribe(key store.Key) (a Answer, err error) {
 	h, err := r.e.store.Head(r.e.soon(), key)
 	if err != nil {
@@ -98,11 +99,12 @@ func (r *Request) subscribe(key store.Key) (a Answer, err error) {
 	if st.first, err = r.e.store.Get(r.e.soon(), key, store.Full); err != nil {
 		return Answer{}, err
 	}
-	if r.After > 0 && st.first.Version > r.After && st.resume(key) { // there are events since the first look
+	missed := r.After > 0 && st.first.Version > r.After
+	if missed && st.resume(key) { // there are events since the first look
 		st.first = store.Snapshot{}
 		return Answer{Stream: st}, nil
 	}
-	if state := st.first.Task.TaskInfo().State; state.Terminal() && !r.Version.Rules.Final {
+	if state := st.first.Task.TaskInfo().State; state.Terminal() && !missed && !r.Version.Rules.Final {
 		return Answer{}, runtime.ErrUnsupportedOperation.With("the task has ended: %s", state).
 			WithMetadata("taskId", key.Task) // R310
 	}

@@ -1,18 +1,22 @@
 package server_test
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
 // counter streams n chunks, waiting for a signal before each if there is a channel.
@@ -330,8 +334,38 @@ func TestAReaderTooSlowForTheLogGetsTheTaskAnew(t *testing.T) {
 	id := str(s.next().result, "task", "id")
 	s.rest()
 	all := a.stream("SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID: 3").rest()
-	if len(all) != 1 || !errors.Is(all[0].err, runtime.ErrUnsupportedOperation) {
+	if len(all) != 1 || str(all[0].result, "task", "status", "state") != "TASK_STATE_COMPLETED" || all[0].id != "302" {
 		t.Errorf("a trimmed id on an ended task gives %v", all)
+	}
+}
+
+// What a client missed of a task that has ended it gets, whatever the store, and whether or not anybody listened: of a file
+// the events, of a memory, which kept none, the Task.
+func TestWhatWasMissedOfATaskNobodyListenedToIsAnswered(t *testing.T) {
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "tasks.db"), a2a.Protocol(), sqlite.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, kept := range map[string]store.Store{"memory": store.NewMemory(store.MemoryLimits{}), "file": file} {
+		t.Run(name, func(t *testing.T) {
+			a := start(t, testCard, []server.Skill{counter(2, nil)}, server.WithStore(kept))
+			id := str(a.ok("SendMessage", message("go")), "task", "id")
+			subscribe := func(last string) []event {
+				return a.stream("SubscribeToTask", `{"id":"`+id+`"}`, "Last-Event-ID: "+last).rest()
+			}
+			all := subscribe("1")
+			last := all[len(all)-1]
+			if last.err != nil {
+				t.Fatalf("refused: %v", last.err)
+			}
+			state := cmp.Or(str(last.result, "task", "status", "state"), str(last.result, "statusUpdate", "status", "state"))
+			if state != "TASK_STATE_COMPLETED" || last.id == "1" {
+				t.Errorf("the stream ends with %s %v", last.id, last.result)
+			}
+			if all := subscribe(last.id); len(all) != 1 || !errors.Is(all[0].err, runtime.ErrUnsupportedOperation) {
+				t.Errorf("when nothing was missed: %v", all)
+			}
+		})
 	}
 }
 
