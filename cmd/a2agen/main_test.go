@@ -44,7 +44,7 @@ func TestScripts(t *testing.T) {
 			"running":   running,
 			"taskID":    taskID,
 			"interrupt": interrupt,
-			"taskFile":  taskFile,
+			"taskFile":  taskFile, "sql": sqlOn,
 		},
 		Setup: func(e *testscript.Env) error {
 			e.Vars = append(e.Vars, append(goEnv, "REPO="+repo, "HOME="+e.WorkDir, "GOPROXY=off", "GOFLAGS=-trimpath", "GOWORK=off", "GOTOOLCHAIN=local", "XDG_CACHE_HOME="+e.WorkDir+"/.cache")...)

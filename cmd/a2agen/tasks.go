@@ -20,7 +20,7 @@ func tasksCommand() *cobra.Command {
 		Use:   "tasks",
 		Short: "Look into the file in which an agent keeps its tasks",
 		Long: `tasks works on the file of an agent that has "store: sqlite" in a2agen.yaml, whether the agent runs or not: list and show
-read, prune deletes, deliveries and replay are about push notifications. In the folder of a project the file is known: it is where its
+read, check says whether the file is whole, prune deletes, deliveries and replay are about push notifications. In the folder of a project the file is known: it is where its
 agent keeps it when it is started there. Elsewhere --store names it, or A2A_STORE; the agent says at its start where it is.`,
 		Example: `  a2agen tasks list                          # of this project's agent
   a2agen tasks list --state working --state input-required
@@ -31,7 +31,7 @@ agent keeps it when it is started there. Elsewhere --store names it, or A2A_STOR
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	cmd.AddCommand(tasksListCommand(), tasksShowCommand(), tasksPruneCommand(), tasksDeliveriesCommand(),
-		tasksReplayCommand())
+		tasksReplayCommand(), tasksCheckCommand())
 	return cmd
 }
 

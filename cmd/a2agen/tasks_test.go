@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -47,4 +48,16 @@ func taskFile(ts *testscript.TestScript, neg bool, args []string) {
 	create(store.Key{Task: "parked"}, nil)
 	become(store.Key{Task: "parked"}, runtime.StateInputRequired)
 	create(store.Key{Task: "busy"}, &store.Call{Input: []byte(`{"text":"hello"}`)})
+}
+
+// sqlOn FILE SQL changes a file behind everybody's back.
+func sqlOn(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: sql FILE SQL")
+	}
+	db, err := sql.Open("sqlite", ts.MkAbs(args[0])+"?_pragma=busy_timeout(5000)")
+	ts.Check(err)
+	defer db.Close()
+	_, err = db.Exec(args[1])
+	ts.Check(err)
 }

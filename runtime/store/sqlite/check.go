@@ -6,18 +6,19 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Check reports what is wrong with the file, as it is at one moment, a sentence each; none if it is whole. It reads the
-// whole file, and changes nothing.
+// Check reports what is wrong with the file, as it is at one moment, a sentence each; none if it is whole, and how many
+// tasks there are then. It reads the whole file, and changes nothing.
 func (f *File) Check() (tasks int, wrong []string, err error) {
 	if err := f.c.script("BEGIN"); err != nil {
 		return 0, nil, err
 	}
 	defer func() { _ = f.c.script("ROLLBACK") }()
-	n, _, err := f.c.one("SELECT count(*) FROM task")
-	if err == nil {
-		wrong, err = check(f.c)
+	wrong, err = check(f.c)
+	if err != nil || len(wrong) > 0 {
+		return 0, wrong, err
 	}
-	return int(n), wrong, err
+	n, _, err := f.c.one("SELECT count(*) FROM task")
+	return int(n), nil, err
 }
 
 // mostWrong is how many sentences one question to the file leads to at most.
@@ -110,11 +111,11 @@ func check(c *conn) (wrong []string, err error) {
 			}
 			return nil
 		})
-		if err := unlessStopped(err); err != nil {
-			if len(wrong) == 0 {
-				return nil, err
-			}
-			return append(wrong, "the rest cannot be read: "+err.Error()), nil
+		switch err := unlessStopped(err); {
+		case code(err) == codeCorrupt:
+			return append(wrong, "the database is damaged, and the rest of it cannot be read: "+err.Error()), nil
+		case err != nil:
+			return nil, err
 		}
 	}
 	return wrong, nil

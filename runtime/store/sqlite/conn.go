@@ -181,6 +181,7 @@ const (
 	codeError      = 1
 	codeBusy       = 5
 	codeReadOnly   = 8
+	codeCorrupt    = 11
 	codeFull       = 13
 	codeCannotOpen = 14
 	codeTooBig     = 18

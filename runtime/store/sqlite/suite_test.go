@@ -68,6 +68,16 @@ func wrong(s store.Store) ([]string, error) {
 	return list, err
 }
 
+// whole has the file checked at the end of the test.
+func whole(t *testing.T, s *Store) *Store {
+	t.Cleanup(func() {
+		if list, err := wrong(s); err != nil || len(list) > 0 {
+			t.Errorf("in the end the file is damaged: %q, %v", list, err)
+		}
+	})
+	return s
+}
+
 // errKilled is what every statement says after the process was killed.
 var errKilled = fmt.Errorf("killed")
 
@@ -75,10 +85,10 @@ func TestSQLiteIsAStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) storetest.Harness {
 		return storetest.Harness{
 			Protocol: a2a.Protocol(),
-			Open:     func(t *testing.T, l store.MemoryLimits) store.Store { return open(t, fresh(t), options(l)) },
+			Open:     func(t *testing.T, l store.MemoryLimits) store.Store { return whole(t, open(t, fresh(t), options(l))) },
 			Heir: func(t *testing.T, s store.Store) store.Store {
 				old := s.(*Store)
-				return open(t, left(t, old.path), old.options)
+				return whole(t, open(t, left(t, old.path), old.options))
 			},
 			Leave: func(t *testing.T, s store.Store) store.Store {
 				old := s.(*Store)
@@ -114,5 +124,5 @@ func crash(t *testing.T, n int, script func(store.Store)) (store.Store, bool) {
 	if !crashed {
 		path = left(t, s.path)
 	}
-	return open(t, path, Options{}), crashed
+	return whole(t, open(t, path, Options{})), crashed
 }
