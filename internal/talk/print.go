@@ -99,15 +99,16 @@ func (p *printer) words(parts []runtime.Part) error {
 	return nil
 }
 
-// closing says on Err what the agent said at the end of a task that has artifacts, which are the answer.
+// closing says on Err what the agent said at the end of a task that has artifacts, which are the answer, unless that says the same.
 func (p *printer) closing(r *rpc.Result) {
 	m, ok := r.Message.(*a2awires.Message)
 	if !ok || m == nil || len(r.Artifacts) == 0 {
 		return
 	}
 	for _, part := range m.Parts {
-		if text, ok := part.Content.(a2awires.PartText); ok {
-			fmt.Fprintln(p.Err, clean(string(text)))
+		text, ok := part.Content.(a2awires.PartText)
+		if said := strings.TrimSpace(string(text)); ok && said != strings.TrimSpace(r.Text()) {
+			fmt.Fprintln(p.Err, clean(said))
 		}
 	}
 }

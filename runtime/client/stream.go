@@ -165,9 +165,11 @@ func (s *stream) resume(ctx context.Context, cause error) (*conn, error) {
 	}
 	request := s.client.protocol.NewTaskRequest(runtime.RoleSubscribe, runtime.TaskRequest{Tenant: s.client.Tenant(), ID: s.taskID})
 	for {
-		if again, err := s.retries.next(ctx); err != nil {
+		again, err := s.retries.next(ctx)
+		if err != nil {
 			return nil, err
-		} else if !again {
+		}
+		if !again {
 			return nil, s.broken(s.retries.why(cause))
 		}
 		s.call.lastEventID, s.call.lastLink = s.lastID, s.lastLink

@@ -79,11 +79,12 @@ func chat(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 		return nil, t.Ask("Which one?", map[string]any{"choices": []string{"train", "plane"}})
 	case text == "report":
 		return []byte("see the report"), t.Artifact("report", runtime.Text("page one"), runtime.Data(map[string]any{"pages": 1}))
-	case text == "closing":
+	case text == "closing", text == "twice":
+		last := map[string]string{"closing": "that is all", "twice": "a map"}[text]
 		if err := t.Artifact("map", runtime.Text("a map")); err != nil {
 			return nil, err
 		}
-		return nil, t.End(runtime.StateCompleted, runtime.MessageData{Parts: []runtime.Part{runtime.Text("that is all")}})
+		return nil, t.End(runtime.StateCompleted, runtime.MessageData{Parts: []runtime.Part{runtime.Text(last)}})
 	case text == "auth":
 		return nil, t.RequireAuth(server.AuthRequest{Prompt: "log in"})
 	case text == "fail":
