@@ -3,6 +3,7 @@ package talk
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -70,9 +71,20 @@ func TestATokenDoesNotTravelInClearText(t *testing.T) {
 	}
 }
 
-// TestWhoIsNotKnownIsToldWhatToDo, however the agent says it: by the status of HTTP, or by an error as gRPC has it.
-func TestWhoIsNotKnownIsToldWhatToDo(t *testing.T) {
-	for name, status := range map[string]int{"by the status": http.StatusUnauthorized, "by an error": http.StatusOK} {
+// TestWhoIsRefusedIsToldWhatToDo, with one exit code however the agent says it: by the status of HTTP, or by an error as gRPC has it; because it does not
+// know the caller, or because it does.
+func TestWhoIsRefusedIsToldWhatToDo(t *testing.T) {
+	for name, tt := range map[string]struct {
+		status, code int
+		token, want  string
+	}{
+		"unknown, by the status":     {http.StatusUnauthorized, -31401, "", "prove who you are with --token"},
+		"unknown, by an error":       {http.StatusOK, -31401, "", "prove who you are with --token"},
+		"known, by the status":       {http.StatusForbidden, -31403, "s3cr-t", "call with others"},
+		"known, by an error":         {http.StatusOK, -31403, "s3cr-t", "call with others"},
+		"nobody's, by the status":    {http.StatusForbidden, -31403, "", "prove who you are with --token"},
+		"by the status and no error": {http.StatusForbidden, 0, "", "prove who you are with --token"},
+	} {
 		var srv *httptest.Server
 		srv = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if r.Method == http.MethodGet {
@@ -82,14 +94,17 @@ func TestWhoIsNotKnownIsToldWhatToDo(t *testing.T) {
 			}
 			var request struct{ ID json.RawMessage }
 			_ = json.NewDecoder(r.Body).Decode(&request)
-			w.WriteHeader(status)
-			_, _ = w.Write([]byte(`{"jsonrpc":"2.0","id":` + string(request.ID) + `,"error":{"code":-31401,"message":"who?"}}`))
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(tt.status)
+			if tt.code != 0 {
+				fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"error":{"code":%d,"message":"who?"}}`, request.ID, tt.code)
+			}
 		}))
 		defer srv.Close()
 		o, _, _ := person(srv.URL, "hello", "")
-		o.Skill = ""
+		o.Skill, o.Token = "", tt.token
 		var e *Error
-		if err := Run(t.Context(), o); !errors.As(err, &e) || e.Code != ExitUnreached || !strings.Contains(e.Error(), "prove who you are with --token") {
+		if err := Run(t.Context(), o); !errors.As(err, &e) || e.Code != ExitFailed || !strings.Contains(e.Error(), tt.want) || !strings.HasPrefix(e.Error(), "the agent refused: ") {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

@@ -90,15 +90,18 @@ func (t *talk) failed(ctx context.Context, err error) error {
 	return say(ExitUnreached, "%v", err)
 }
 
-// answered is the status that an agent answered with, without what we were doing.
+// answered is the status or the error that an agent answered with, without what we were doing.
 func answered(err error) error {
 	var status *rpc.HTTPError
 	var other *grpcclient.StatusError
+	var agent *runtime.Error
 	switch {
 	case errors.As(err, &status):
 		return status
 	case errors.As(err, &other):
 		return other
+	case errors.As(err, &agent):
+		return agent
 	}
 	return err
 }
