@@ -29,7 +29,9 @@ import (
 // protobuf can tell: messages, enum values, oneofs and lists that must not be empty; an absent scalar is its zero
 // value.
 func ProtoCodec(p *ir.Protocol, w *ir.Wire, paths Paths) (output.File, error) {
-	c := &protoCodec{layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newestProto(p)}
+	c := &protoCodec{
+		layouts: layoutsOf(w), hub: &bound{Bindings: &p.Bindings}, exported: w == newestProto(p), requests: requestsOf(p),
+	}
 	if err := c.check(); err != nil {
 		return output.File{}, fmt.Errorf("emit codec %s: %w", w.Name, err)
 	}
@@ -58,6 +60,20 @@ type protoCodec struct {
 	layouts
 	hub      *bound
 	exported bool
+	requests map[*ir.Layout]bool // layouts of requests that are not the first ones of their types
+}
+
+// requestsOf are the layouts that only requests have.
+func requestsOf(p *ir.Protocol) map[*ir.Layout]bool {
+	requests := map[*ir.Layout]bool{}
+	for _, v := range p.Versions {
+		for _, w := range v.Wires {
+			for _, op := range slices.Concat(v.Operations, w.Operations) {
+				requests[op.RequestAs] = true
+			}
+		}
+	}
+	return requests
 }
 
 // functions are those of one layout.
@@ -72,7 +88,10 @@ func (c *protoCodec) functions(l *ir.Layout) []jen.Code {
 	if c.exported {
 		code = append(code, c.methods(l))
 	}
-	code = append(code, c.document(l), c.writeMessage(l), c.readMessage(l))
+	if l.Variant == "" || c.requests[l] { // else only members of messages have it
+		code = append(code, c.document(l))
+	}
+	code = append(code, c.writeMessage(l), c.readMessage(l))
 	if len(l.Fields) > 0 {
 		code = append(code, c.memberNames(l))
 	}

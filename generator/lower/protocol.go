@@ -114,7 +114,12 @@ func (l *protocolLowering) declare() {
 			return
 		}
 		short := strings.TrimPrefix(name, l.doc.Package+".")
-		l.types[name] = &ir.Type{Name: name, Go: l.scope.Take(names.Go(short)), Doc: deprecation(comment, deprecated), Kind: kind}
+		t := &ir.Type{Name: name, Go: l.scope.Take(names.Go(short)), Kind: kind}
+		if rest, ok := strings.CutPrefix(comment, short+" "); ok { // a Go comment begins with the Go name
+			comment = t.Go + " " + rest
+		}
+		t.Doc = deprecation(comment, deprecated)
+		l.types[name] = t
 	}
 	for _, m := range l.doc.Messages {
 		l.messages[m.Name] = m

@@ -2535,17 +2535,6 @@ func memberTaskPushNotificationConfigV03Proto(tag uint32) string {
 	return ""
 }
 
-func appendTaskPushNotificationConfigV03ProtoPushNotificationConfig(
-	b []byte, x *TaskPushNotificationConfig,
-) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig)
-}
-
-func decodeTaskPushNotificationConfigV03ProtoPushNotificationConfig(src []byte, x *TaskPushNotificationConfig) error {
-	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoPushNotificationConfig,
-		writeTaskPushNotificationConfigV03ProtoPushNotificationConfig)
-}
-
 func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(
 	w *wire.ProtoWriter, x *TaskPushNotificationConfig,
 ) error {
