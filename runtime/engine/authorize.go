@@ -18,7 +18,8 @@ import (
 
 // A task that waits for an authorization goes on by the next message, or by a handle: a text that nobody can guess, that
 // is good once, and that says nothing. Whoever gets the authorization, such as the callback of OAuth, redeems it. The
-// store has its hash, so that any instance, and the next process, know it.
+// store finds its task by the hash, so that any instance, and the next process, know it. What is made of it for a person is
+// in the task, as everything that is said.
 
 // AuthRequest is an authorization that a handler needs.
 type AuthRequest struct {

@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -19,6 +20,12 @@ import (
 // bank is an agent on a file that needs an authorization. Its handles come through a channel; it works with the value
 // when work returns.
 func bank(t *testing.T, path string, handles chan<- string, work func(ctx context.Context) error) (*Store, *server.Server) {
+	t.Helper()
+	return bankAt(t, path, func(id, h string) string { handles <- h; return "https://bank.example/" + id }, work)
+}
+
+// bankAt is bank with the URL that it makes of a task and a handle.
+func bankAt(t *testing.T, path string, visit func(id, handle string) string, work func(ctx context.Context) error) (*Store, *server.Server) {
 	t.Helper()
 	p := a2aall.Protocol()
 	s, err := Open(path, p, Options{})
@@ -37,16 +44,62 @@ func bank(t *testing.T, path string, handles chan<- string, work func(ctx contex
 			}
 			return []byte(c.Text() + " by " + code), err
 		}
-		return nil, c.RequireAuth(server.AuthRequest{Prompt: "Whose card?", Visit: func(h string) string {
-			handles <- h
-			return "https://bank.example/" + c.ID()
-		}})
+		return nil, c.RequireAuth(server.AuthRequest{Prompt: "Whose card?", Visit: func(h string) string { return visit(c.ID(), h) }})
 	}}
 	a, err := server.New(server.Config{Protocol: p, Card: card, Skills: []server.Skill{pay}}, server.WithStore(s), server.WithLogger(slog.New(slog.DiscardHandler)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s, a
+}
+
+// What an agent makes of a handle is in its task, and so in the file, in clear. Nothing else that the file has shows it: not
+// the ticket by which it is found, nor the call that it leads to.
+func TestAHandleIsInTheFileWhereTheAgentSaysItAlone(t *testing.T) {
+	path, handles := filepath.Join(t.TempDir(), "tasks.db"), make(chan string, 1)
+	s, a := bankAt(t, path, func(id, h string) string { handles <- h; return "https://bank.example/" + id + "?state=" + h },
+		func(context.Context) error { return nil })
+	defer func() { _, _ = a.Close(), s.Close() }()
+	asked(t, a, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"paid"}]}}`)
+	handle := <-handles
+	said := places(t, path, handle)
+	if err := a.Redeem(t.Context(), handle, "code"); err != nil {
+		t.Fatal(err)
+	}
+	for _, at := range append(said, places(t, path, handle)...) {
+		if at != "event.doc" && at != "task.head" && at != "body.doc" {
+			t.Errorf("%s has the handle", at)
+		}
+	}
+	if !slices.Contains(said, "event.doc") {
+		t.Errorf("the caller would not get it again: it is in %v", said)
+	}
+}
+
+// places are the columns of a file that have a text.
+func places(t *testing.T, path, text string) (list []string) {
+	t.Helper()
+	c, err := connect(path, "ro", "busy_timeout(5000)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = c.close() }()
+	var columns [][2]string
+	err = c.query("SELECT m.name, i.name FROM sqlite_master m, pragma_table_info(m.name) i WHERE m.type='table'", func(v []value) error {
+		columns = append(columns, [2]string{v[0].(string), v[1].(string)})
+		return nil
+	})
+	for _, at := range columns {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var found bool
+		_, found, err = c.one("SELECT 1 FROM \""+at[0]+"\" WHERE instr(CAST(\""+at[1]+"\" AS BLOB), CAST(? AS BLOB))>0", text)
+		if found {
+			list = append(list, at[0]+"."+at[1])
+		}
+	}
+	return list
 }
 
 // asked makes a JSON-RPC call and returns the task that it is answered with.
@@ -83,8 +136,7 @@ func asked(t *testing.T, a *server.Server, method, params string) (id, state, te
 }
 
 // A handle is good in the next process, and what it was redeemed with is there for the one after that, which was not
-// told to stop. The file does not hold the
-// handle.
+// told to stop. Of a handle that the agent says nowhere the file has nothing.
 func TestAHandleOutlivesItsProcess(t *testing.T) {
 	path, handles := filepath.Join(t.TempDir(), "tasks.db"), make(chan string, 9)
 	s, a := bank(t, path, handles, nil)

@@ -3,6 +3,7 @@ package sqlite
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"log/slog"
@@ -11,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -236,5 +238,47 @@ func TestAReplacedFileIsNotWritten(t *testing.T) {
 	}
 	if n := strings.Count(out.String(), "was replaced by another"); n != 1 {
 		t.Errorf("said %d times: %s", n, &out)
+	}
+}
+
+// TestAServerThatIsNotTheLastAnswers: senders are told at once, the handler at work is stopped, and what it ran goes on with
+// the other process.
+func TestAServerThatIsNotTheLastAnswers(t *testing.T) {
+	path, handles := fresh(t), make(chan string, 9)
+	begun, stopped := make(chan struct{}), make(chan struct{})
+	s, a := bank(t, path, handles, func(ctx context.Context) error {
+		close(begun)
+		<-ctx.Done()
+		close(stopped)
+		return ctx.Err()
+	})
+	s.options.Logger = slog.New(slog.DiscardHandler)
+	send := func() (id, state string) {
+		id, state, _ = asked(t, a, "SendMessage", `{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"paid"}]}}`)
+		return id, state
+	}
+	id, _ := send()
+	if err := a.Redeem(t.Context(), <-handles, "code"); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
+	s.lock.release() // as a network file system may do
+	next, b := bank(t, path, handles, func(context.Context) error { return nil })
+	defer func() { _, _ = b.Close(), next.Close() }()
+	if id, state := send(); id != "" || state != "" {
+		t.Errorf("the first server makes task %s, %s", id, state)
+	}
+	asked(t, b, "SendMessage", `{"message":{"messageId":"n","role":"ROLE_USER","parts":[{"text":"other"}]}}`) // work that comes in
+	state := ""
+	for end := time.Now().Add(20 * time.Second); state != "TASK_STATE_COMPLETED" && time.Now().Before(end); time.Sleep(time.Millisecond) {
+		_, state, _ = asked(t, b, "GetTask", `{"id":"`+id+`"}`)
+	}
+	if state != "TASK_STATE_COMPLETED" {
+		t.Errorf("the task that was taken over is %s", state)
+	}
+	_ = a.Close()
+	<-stopped
+	if list, err := wrong(next); err != nil || len(list) > 0 {
+		t.Errorf("the file is damaged: %q, %v", list, err)
 	}
 }
