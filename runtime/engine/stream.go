@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	goruntime "runtime"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -128,6 +129,14 @@ func (e *Engine) admitStream() error {
 		return ErrBusy.With("too many open streams, try again later")
 	}
 	return nil
+}
+
+// AdmitStream counts an open stream that is none of a task, or refuses one too many. release counts it down.
+func (e *Engine) AdmitStream() (release func(), err error) {
+	if err := e.admitStream(); err != nil {
+		return nil, err
+	}
+	return sync.OnceFunc(func() { e.streams.Add(-1) }), nil
 }
 
 // open makes a stream for a task and attaches its reader, unless there is one too many.

@@ -247,6 +247,9 @@ var requestHeaders = []string{
 	"Content-Type", "Authorization", "A2A-Version", "A2A-Extensions", "A2A-Tenant", "Idempotency-Key", "Last-Event-ID",
 }
 
+// otherOrigin is what is said to web pages.
+const otherOrigin = "requests from pages of other origins are refused"
+
 // allowOrigin refuses requests that a web page of another origin has a browser send, unless the origin is trusted, and
 // answers preflights of the trusted ones. Without it any page could use an agent on its reader's own machine.
 func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods string) bool {
@@ -278,7 +281,7 @@ func (s *Server) allowOrigin(w http.ResponseWriter, r *http.Request, methods str
 		checked.Method = http.MethodPost
 	}
 	if err := s.origin.Check(&checked); err != nil {
-		http.Error(w, "requests from pages of other origins are refused", http.StatusForbidden)
+		http.Error(w, otherOrigin, http.StatusForbidden)
 		return false
 	}
 	return true

@@ -1,6 +1,7 @@
 package server
 
 import (
+	"errors"
 	"net"
 	"net/http"
 	"net/netip"
@@ -28,25 +29,43 @@ func (s *Server) addHosts(cardHosts []string) {
 	}
 }
 
-// allowHost refuses requests whose Host is no host, and those that reach a loopback address under a name that is not
-// the machine's: a web page whose own name was pointed there (DNS rebinding) could use the agent of its reader. Behind
-// trusted forwarded headers the proxy has checked.
+// allowHost refuses requests under a name that is no host, or one that the agent does not know.
 func (s *Server) allowHost(w http.ResponseWriter, r *http.Request) bool {
-	if r.Host == "" {
-		return true // HTTP/1.0, which browsers do not speak
+	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
+	known, err := s.knowsHost(r.Host, addr)
+	switch {
+	case err != nil:
+		http.Error(w, err.Error(), http.StatusBadRequest)
+	case !known:
+		http.Error(w, unknownHost(r.Host), http.StatusForbidden)
 	}
-	name, ok := hostName(r.Host)
+	return known
+}
+
+// errNoHost refuses what cannot be a host.
+var errNoHost = errors.New("the Host header names no host")
+
+// knowsHost reports whether the agent may be called under the name of a host. A web page whose own name was pointed to a
+// loopback address (DNS rebinding) could use the agent of its reader: there the name has to be one of the machine's or of
+// the agent's. Behind trusted forwarded headers the proxy has checked. No name at all is HTTP/1.0, which browsers do not
+// speak.
+func (s *Server) knowsHost(host string, local net.Addr) (bool, error) {
+	if host == "" {
+		return true, nil
+	}
+	name, ok := hostName(host)
 	if !ok {
-		http.Error(w, "the Host header names no host", http.StatusBadRequest)
-		return false
+		return false, errNoHost
 	}
-	addr, _ := r.Context().Value(http.LocalAddrContextKey).(*net.TCPAddr)
-	if addr == nil || !addr.IP.IsLoopback() || s.forwarded || isLoopback(name) || s.names[name] || s.names[anyHost] {
-		return true
-	}
-	http.Error(w, "This agent was reached on its own machine under the name "+name+", which it does not know: a web page may be behind it.\n"+
-		"If the name is right, set "+EnvURL+" (WithURL) to the agent's public URL, or add the name to "+EnvHosts+" (WithHosts).", http.StatusForbidden)
-	return false
+	addr, _ := local.(*net.TCPAddr)
+	return addr == nil || !addr.IP.IsLoopback() || s.forwarded || isLoopback(name) || s.names[name] || s.names[anyHost], nil
+}
+
+// unknownHost is what is said of a host that the agent does not know.
+func unknownHost(host string) string {
+	name, _ := hostName(host)
+	return "This agent was reached on its own machine under the name " + name + ", which it does not know: a web page may be behind it.\n" +
+		"If the name is right, set " + EnvURL + " (WithURL) to the agent's public URL, or add the name to " + EnvHosts + " (WithHosts)."
 }
 
 // isLoopback reports whether a name means the machine itself.

@@ -75,12 +75,29 @@ func (s *Server) open(ln net.Listener) *port {
 		p.run(func() error { return p.web.Serve(conns) })
 		return p
 	}
-	p.web.Handler, p.web.ConnContext = secured{s}, withState
+	p.web.Handler, p.web.ConnContext = apart{secured{s}, p.beside}, withState
 	p.split = newSplitter(ln.Addr(), p.beside, s.limits.Header)
 	p.run(func() error { return p.web.Serve(p.split.web) })
 	p.run(func() error { return p.beside.Serve(p.split.own) })
 	p.run(func() error { return p.split.run(conns) })
 	return p
+}
+
+// apart refuses calls of a transport on connections that net/http has, where the transport has its own: they cost more
+// here, and others share the connection. The connection ends, so that the client's next one begins with a call
+// (decision 037).
+type apart struct {
+	http.Handler
+	beside Transport
+}
+
+func (h apart) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if !h.beside.Calls(r) {
+		h.Handler.ServeHTTP(w, r)
+		return
+	}
+	w.Header()["Connection"] = closing // over HTTP/2: GOAWAY
+	http.Error(w, "This connection began with another request than one of gRPC, which has connections of its own.", http.StatusUnsupportedMediaType)
 }
 
 // MaxHeader is the most that a request's header may have, in bytes.

@@ -1,18 +1,21 @@
 package grpcserver
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/encoding"
-	"google.golang.org/grpc/mem"
 	"google.golang.org/grpc/metadata"
+	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/status"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -36,12 +39,19 @@ const keyChallenge = "www-authenticate"
 // call is one call being answered.
 type call struct {
 	server.Call
-	m      *method
+	t      *transport
+	m      *method // nil: of a service that gRPC itself has
+	full   string  // its name, "/lf.a2a.v1.A2AService/GetTask"
+	many   bool    // its client may send more than one message
 	stream grpc.ServerStream
-	link   *link // nil: net/http brings it
 	in     message
 
 	metadata metadata.MD
+	peer     *peer.Peer // nil: not known
+
+	link   *link     // nil: net/http brings the call
+	upload *upload   // nil: it does not
+	out    *outgoing // of the connection, or of the call that net/http brings
 
 	next, previous *call        // that are watched
 	since          atomic.Int64 // tick at which it began to wait for its client; 0: it does not
@@ -64,9 +74,12 @@ func growStack(i int) byte {
 // serve answers a call. What it returns is the call's status.
 func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	growStack(0)
-	md := metadataOf(stream.Context())
-	c := &call{Call: m.t.host.Call(stream.Context(), runtime.BindingGRPC, md), m: m, stream: stream, metadata: md}
+	ctx := stream.Context()
+	md := metadataOf(ctx)
+	c := &call{Call: m.t.host.Call(ctx, runtime.BindingGRPC, md), t: m.t, m: m, stream: stream, metadata: md}
 	c.Op = m.rows[0].op // until the version is known
+	c.full = c.Op.GRPC
+	c.peer, _ = peer.FromContext(ctx)
 	defer c.end()
 	if logger := m.t.host.Logger(); logger.Enabled(c.Context, slog.LevelDebug) {
 		begin := time.Now()
@@ -86,6 +99,9 @@ func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 
 // answer goes through the steps of a call. The order of checks is caller, version, operation, parameters (T62).
 func (c *call) answer() error {
+	if err := c.allowed(); err != nil {
+		return err
+	}
 	asked := strings.TrimSpace(c.value(keyVersion))
 	has := func(v *engine.Version) bool { return c.m.in(v) != nil }
 	if err := c.Identify(asked, has, c.request); err != nil {
@@ -94,7 +110,10 @@ func (c *call) answer() error {
 	if err := c.resolve(asked, has); err != nil {
 		return err
 	}
-	if err := c.receive(); err != nil {
+	if err := c.attach(); err != nil {
+		return err
+	}
+	if err := c.receive(int(c.t.host.Limits().Body)); err != nil {
 		return err
 	}
 	defer c.LimitStream()()
@@ -145,7 +164,7 @@ func (c *call) activate() error {
 			echo.Set(keyExtensionsV0, active)
 		}
 		if err := c.stream.SetHeader(echo); err != nil {
-			return err
+			return canceled(err)
 		}
 	}
 	if err != nil {
@@ -219,18 +238,53 @@ func (c *call) send(what string, encode func([]byte) ([]byte, error)) error {
 	return sent
 }
 
-// receive reads the message.
-func (c *call) receive() error {
-	if c.link = linkOf(c.Context); c.link != nil {
+// allowed refuses calls that a web page may be behind: they come under a name of its own, or from it.
+func (c *call) allowed() error {
+	var local net.Addr
+	if c.peer != nil {
+		local = c.peer.LocalAddr
+	}
+	if err := c.t.host.AllowHost(c.value(":authority"), local); err != nil {
+		return err
+	}
+	if len(c.values("origin"))+len(c.values("sec-fetch-site")) == 0 {
+		return nil // not from a browser
+	}
+	return c.t.host.AllowOrigin(c.request())
+}
+
+// attach finds what the call came over, and has its client watched. Answers are not compressed: nobody could tell when
+// they have gone out.
+func (c *call) attach() error {
+	if c.link = c.linkOf(); c.link != nil {
+		c.out = &c.link.outgoing
+		c.t.watch.add(c)
+	} else {
+		c.upload, c.out = uploadOf(c.Context), new(outgoing)
+	}
+	if err := grpc.SetSendCompressor(c.stream.Context(), encoding.Identity); err != nil {
+		return canceled(err)
+	}
+	return nil
+}
+
+// canceled is an error of setting headers, before any have been sent: the client has left.
+func canceled(err error) error { return status.Error(codes.Canceled, err.Error()) }
+
+// receive reads a message, of at most so many bytes.
+func (c *call) receive(most int) error {
+	c.sending.Store(false)
+	if c.link != nil {
 		c.came = c.link.came.Load()
-		c.since.Store(c.m.t.watch.now.Load())
-		c.m.t.watch.add(c)
-		// grpc-go would compress what it sends as it was asked, and nobody could tell when that has gone out.
-		if err := grpc.SetSendCompressor(c.stream.Context(), encoding.Identity); err != nil {
-			return err
-		}
+	}
+	c.since.Store(c.t.watch.now.Load())
+	if c.upload != nil {
+		c.upload.ask(c)
 	}
 	err := c.stream.RecvMsg(&c.in)
+	if err == nil {
+		err = c.in.inflate(most)
+	}
 	c.since.Store(0)
 	return err
 }
@@ -241,15 +295,15 @@ func (c *call) received() int64 { return c.link.came.Load() - c.came }
 // write writes a message, whose bytes stay the caller's. A large one has gone out when this returns.
 func (c *call) write(b []byte) error {
 	if c.link == nil {
-		return c.stream.SendMsg(&answer{buffers: mem.BufferSlice{mem.Copy(b, mem.DefaultBufferPool())}})
+		return c.writeOver(b)
 	}
-	stall := c.m.t.host.Limits().Stall
-	if err := c.link.room(c.Context, stall); err != nil {
+	stall := c.t.host.Limits().Stall
+	if err := c.out.room(c.Context, stall); err != nil {
 		return c.drop(err)
 	}
-	p, buffers := c.link.pack(b)
+	p, buffers := c.out.pack(b)
 	c.sending.Store(true)
-	c.since.Store(c.m.t.watch.now.Load())
+	c.since.Store(c.t.watch.now.Load())
 	err := c.stream.SendMsg(&answer{buffers: buffers})
 	c.since.Store(0)
 	if err != nil || len(b) <= piece {
@@ -258,12 +312,30 @@ func (c *call) write(b []byte) error {
 	return c.drop(p.gone(c.Context, stall))
 }
 
+// writeOver writes a message of a call that net/http brings. grpc-go gives its pieces back when all of them are written,
+// which net/http ends when the client takes nothing.
+func (c *call) writeOver(b []byte) error {
+	p, buffers := c.out.pack(b)
+	err := c.stream.SendMsg(&answer{buffers: buffers})
+	if len(b) > piece {
+		_ = p.gone(context.Background(), never)
+	}
+	return err
+}
+
 // drop drops a connection whose client takes nothing: grpc-go would keep what it has been given.
 func (c *call) drop(err error) error {
 	if errors.Is(err, errStalled) {
 		_ = c.link.Close()
 	}
 	return err
+}
+
+// cut aborts a call that waits for its client, unless that is over.
+func (c *call) cut(err error) {
+	if c.since.Swap(0) != 0 {
+		c.abort(err)
+	}
 }
 
 // abort ends the call while its goroutine waits for the client.
@@ -279,7 +351,7 @@ func (c *call) abort(err error) {
 // end lets go of what the call holds.
 func (c *call) end() {
 	if c.link != nil {
-		c.m.t.watch.remove(c)
+		c.t.watch.remove(c)
 	}
 	c.in.free()
 	c.End()

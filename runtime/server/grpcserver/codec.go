@@ -4,18 +4,23 @@ import (
 	"fmt"
 
 	"google.golang.org/grpc/mem"
-	"google.golang.org/protobuf/proto"
+
+	"github.com/a2agen/a2agen/runtime/server"
 )
 
-// codec hands messages on as bytes: who decodes and encodes them is the protocol package. Those of gRPC's own services
-// are generated for protobuf's own library.
-type codec struct{ pool mem.BufferPool }
+// codec passes messages on as bytes: who decodes and encodes them is the protocol package, or protobuf's own library for
+// gRPC's own services.
+type codec struct{ pool *pool }
 
 // Name is the codec's name in content types.
 func (codec) Name() string { return "proto" }
 
 // message is a message that was received. Free it.
-type message struct{ buffer mem.Buffer }
+type message struct {
+	host    *server.Host
+	buffer  mem.Buffer
+	counted int64 // bytes of it that are taken from the server's budget, beside those of buffers of the pool
+}
 
 // bytes returns what the message holds, until it is freed.
 func (m *message) bytes() []byte {
@@ -30,19 +35,25 @@ func (m *message) free() {
 		m.buffer.Free()
 		m.buffer = nil
 	}
+	if m.counted > 0 {
+		m.host.Released(m.counted)
+		m.counted = 0
+	}
 }
 
-// Unmarshal keeps a message.
+// Unmarshal keeps a message, compressed if it came so.
 func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
-	switch m := v.(type) {
-	case *message:
-		m.free()
-		m.buffer = data.MaterializeToBuffer(c.pool)
-		return nil
-	case proto.Message:
-		return proto.Unmarshal(data.Materialize(), m)
+	m, ok := v.(*message)
+	if !ok {
+		return fmt.Errorf("grpcserver: a %T is no message", v)
 	}
-	return fmt.Errorf("grpcserver: a %T is no message", v)
+	m.free()
+	m.host, m.buffer = c.pool.host, data.MaterializeToBuffer(c.pool)
+	if b := m.bytes(); len(b) > 0 && b[0] == packed {
+		m.counted = int64(len(b))
+		c.pool.count(m.counted)
+	}
+	return nil
 }
 
 // answer is what is sent: bytes or, in place of them, an error.
@@ -53,12 +64,9 @@ type answer struct {
 
 // Marshal returns what is to be sent.
 func (codec) Marshal(v any) (mem.BufferSlice, error) {
-	switch a := v.(type) {
-	case *answer:
-		return a.buffers, a.err
-	case proto.Message:
-		b, err := proto.Marshal(a)
-		return mem.BufferSlice{mem.SliceBuffer(b)}, err
+	a, ok := v.(*answer)
+	if !ok {
+		return nil, fmt.Errorf("grpcserver: a %T is no answer", v)
 	}
-	return nil, fmt.Errorf("grpcserver: a %T is no answer", v)
+	return a.buffers, a.err
 }

@@ -19,7 +19,6 @@ import (
 	"time"
 
 	"google.golang.org/grpc"
-	_ "google.golang.org/grpc/encoding/gzip" // clients may compress
 	"google.golang.org/grpc/experimental"
 	"google.golang.org/grpc/health"
 	"google.golang.org/grpc/keepalive"
@@ -76,18 +75,22 @@ type transport struct {
 	grpc    *grpc.Server
 	health  *health.Server
 	watch   *watch
-	closing chan struct{} // closed when the server shuts down
+	asides  asides
+	closing context.Context // ends when the server shuts down
 	close   func()
 }
 
 func newTransport(h *server.Host, o options) (*transport, error) {
-	t := &transport{host: h, closing: make(chan struct{})}
-	t.close = sync.OnceFunc(func() { close(t.closing) })
+	t := &transport{host: h}
+	t.closing, t.close = context.WithCancel(context.Background())
+	t.asides.most = max(1, h.Limits().Streams/asideShare)
 	t.watch = newWatch(t)
 	limits, buffers := h.Limits(), &pool{h, t.watch.crowded}
 	t.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{buffers}),
 		experimental.BufferPool(buffers),
+		//lint:ignore SA1019 the other way is one for the whole process
+		grpc.RPCDecompressor(unpacker{}),
 		grpc.StaticStreamWindowSize(streamWindow),
 		grpc.StaticConnWindowSize(connWindow),
 		grpc.ReadBufferSize(readBuffer),
@@ -150,7 +153,11 @@ func (t *transport) Calls(r *http.Request) bool {
 }
 
 // ServeHTTP answers a call that net/http brings.
-func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) { t.grpc.ServeHTTP(w, r) }
+func (t *transport) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	u := newUpload(t, r.Body)
+	defer u.close()
+	t.grpc.ServeHTTP(w, u.in(r))
+}
 
 // contentType is that of gRPC, which may have the name of a codec behind it.
 const contentType = "application/grpc"

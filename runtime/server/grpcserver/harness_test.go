@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/http"
 	"sync"
 	"testing"
 
@@ -76,6 +77,29 @@ func startCard(t testing.TB, card string, skills []server.Skill, opts ...server.
 		if err := <-done; err != nil {
 			t.Errorf("serve: %v", err)
 		}
+	})
+	t.Cleanup(stop)
+	return &agent{s, t, ln.Addr().String(), stop}
+}
+
+// mounted serves skills in an http.Server of somebody's own, without limits, until the test ends.
+func mounted(t testing.TB, card string, skills []server.Skill, opts ...server.Option) *agent {
+	t.Helper()
+	s := newServer(t, card, skills, opts...)
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &http.Server{Handler: s, Protocols: new(http.Protocols)}
+	h.Protocols.SetHTTP1(true)
+	h.Protocols.SetUnencryptedHTTP2(true)
+	served := make(chan error, 1)
+	go func() { served <- h.Serve(ln) }()
+	stop := sync.OnceFunc(func() {
+		if err := errors.Join(h.Close(), s.Close()); err != nil {
+			t.Errorf("close: %v", err)
+		}
+		<-served
 	})
 	t.Cleanup(stop)
 	return &agent{s, t, ln.Addr().String(), stop}

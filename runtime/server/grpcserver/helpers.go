@@ -2,16 +2,14 @@ package grpcserver
 
 import (
 	"sync"
-	"time"
 
+	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // errors have them as details: reflection shows what they are
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/reflection"
 	reflectionpb "google.golang.org/grpc/reflection/grpc_reflection_v1"
 	reflectionalphapb "google.golang.org/grpc/reflection/grpc_reflection_v1alpha"
-	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protodesc"
 	"google.golang.org/protobuf/reflect/protoreflect"
@@ -29,44 +27,15 @@ func (t *transport) addHealth(services []*grpc.ServiceDesc) {
 	for _, desc := range services {
 		t.health.SetServingStatus(desc.ServiceName, healthpb.HealthCheckResponse_SERVING)
 	}
-	t.grpc.RegisterService(t.ending(healthpb.Health_ServiceDesc), t.health)
+	t.grpc.RegisterService(t.within(healthpb.Health_ServiceDesc, true), t.health)
 }
 
 // addReflection adds the service by which tools ask what there is to call: in its two versions, because tools know one
 // or the other.
 func (t *transport) addReflection() {
 	o := reflection.ServerOptions{Services: t.grpc, DescriptorResolver: &definitions{t: t}}
-	t.grpc.RegisterService(t.ending(reflectionpb.ServerReflection_ServiceDesc), reflection.NewServerV1(o))
-	t.grpc.RegisterService(t.ending(reflectionalphapb.ServerReflection_ServiceDesc), reflection.NewServer(o))
-}
-
-// lastWords is how long a stream that its client keeps open may take to say what it has to say of the end.
-const lastWords = 50 * time.Millisecond
-
-// ending has a service's streams, which only clients end, end when the server does.
-func (t *transport) ending(desc grpc.ServiceDesc) *grpc.ServiceDesc {
-	streams := desc.Streams
-	desc.Streams = nil
-	for _, s := range streams {
-		handler := s.Handler
-		s.Handler = func(service any, stream grpc.ServerStream) error {
-			done := make(chan error, 1)
-			go func() { done <- handler(service, stream) }() // it ends with the stream
-			select {
-			case err := <-done:
-				return err
-			case <-t.closing:
-			}
-			select {
-			case err := <-done:
-				return err
-			case <-time.After(lastWords):
-				return status.Error(codes.Unavailable, "the agent is shutting down")
-			}
-		}
-		desc.Streams = append(desc.Streams, s)
-	}
-	return &desc
+	t.grpc.RegisterService(t.within(reflectionpb.ServerReflection_ServiceDesc, false), reflection.NewServerV1(o))
+	t.grpc.RegisterService(t.within(reflectionalphapb.ServerReflection_ServiceDesc, false), reflection.NewServer(o))
 }
 
 // definitions finds descriptors in the definitions of the spoken versions, and in those of gRPC's own services. They are

@@ -20,9 +20,9 @@ import (
 )
 
 // plain connects as a client does whose messages protobuf's own library writes.
-func (a *agent) plain() *grpc.ClientConn {
+func (a *agent) plain(opts ...grpc.DialOption) *grpc.ClientConn {
 	a.t.Helper()
-	c, err := grpc.NewClient("passthrough:///"+a.addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+	c, err := grpc.NewClient("passthrough:///"+a.addr, append(opts, grpc.WithTransportCredentials(insecure.NewCredentials()))...)
 	if err != nil {
 		a.t.Fatal(err)
 	}

@@ -2,6 +2,7 @@ package grpcserver
 
 import (
 	"context"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -9,12 +10,17 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// link is a connection of gRPC. It knows how much came in, and how much of what was handed to grpc-go its client has not
-// taken yet: grpc-go itself takes whole messages, as many as there are calls.
+// link is a connection of gRPC that is the transport's own. It knows how much came in, and how much is to go out.
 type link struct {
 	replayed
+	outgoing
 	came atomic.Int64 // bytes
-	held atomic.Int64 // bytes that are to go out; small messages do not count
+}
+
+// outgoing is what was handed to grpc-go of a connection, or of a call that net/http brings, and what the client has not
+// taken yet: grpc-go itself takes whole messages, as many as there are calls.
+type outgoing struct {
+	held atomic.Int64 // bytes; small messages do not count
 
 	mu   sync.Mutex
 	news chan struct{} // closed when some of them have gone out; nil: nobody waits for that
@@ -35,23 +41,23 @@ const (
 
 // parcel is a message on its way out: the pool to which its pieces come back.
 type parcel struct {
-	l    *link
+	to   *outgoing
 	left atomic.Int32 // pieces
 	copy bool         // the one piece is from the pool of all
 }
 
 // pack makes a message of bytes. Those of a large one are not copied: they stay as they are until they have gone out.
-func (l *link) pack(b []byte) (*parcel, mem.BufferSlice) {
+func (o *outgoing) pack(b []byte) (*parcel, mem.BufferSlice) {
 	switch {
 	case mem.IsBelowBufferPoolingThreshold(len(b)):
 		return nil, mem.BufferSlice{append(make(mem.SliceBuffer, 0, len(b)), b...)}
 	case len(b) <= piece:
 		part := mem.DefaultBufferPool().Get(len(b))
 		copy(*part, b)
-		p := &parcel{l: l, copy: true}
+		p := &parcel{to: o, copy: true}
 		return p, mem.BufferSlice{p.add(part)}
 	}
-	p := &parcel{l: l}
+	p := &parcel{to: o}
 	var all mem.BufferSlice
 	for len(b) > 0 {
 		n := min(len(b), piece)
@@ -67,7 +73,7 @@ func (l *link) pack(b []byte) (*parcel, mem.BufferSlice) {
 
 func (p *parcel) add(part *[]byte) mem.Buffer {
 	p.left.Add(1)
-	p.l.held.Add(int64(len(*part)))
+	p.to.held.Add(int64(len(*part)))
 	return mem.NewBuffer(part, p)
 }
 
@@ -77,42 +83,45 @@ func (p *parcel) Get(length int) *[]byte { return mem.DefaultBufferPool().Get(le
 // Put takes a piece back that has gone out.
 func (p *parcel) Put(b *[]byte) {
 	p.left.Add(-1)
-	p.l.held.Add(-int64(len(*b)))
+	p.to.held.Add(-int64(len(*b)))
 	if p.copy {
 		mem.DefaultBufferPool().Put(b)
 	}
-	p.l.mu.Lock()
-	defer p.l.mu.Unlock()
-	if p.l.news != nil {
-		close(p.l.news)
-		p.l.news = nil
+	p.to.mu.Lock()
+	defer p.to.mu.Unlock()
+	if p.to.news != nil {
+		close(p.to.news)
+		p.to.news = nil
 	}
 }
 
+// never is how long nobody waits.
+const never = time.Duration(math.MaxInt64)
+
 // room waits until the connection takes another message.
-func (l *link) room(ctx context.Context, stall time.Duration) error {
-	if l.held.Load() < mostHeld {
+func (o *outgoing) room(ctx context.Context, stall time.Duration) error {
+	if o.held.Load() < mostHeld {
 		return nil
 	}
-	return l.wait(ctx, stall, l.held.Load, mostHeld)
+	return o.wait(ctx, stall, o.held.Load, mostHeld)
 }
 
 // gone waits until all of a message has gone out.
 func (p *parcel) gone(ctx context.Context, stall time.Duration) error {
-	return p.l.wait(ctx, stall, func() int64 { return int64(p.left.Load()) }, 1)
+	return p.to.wait(ctx, stall, func() int64 { return int64(p.left.Load()) }, 1)
 }
 
 // wait waits until fewer are left than so many. A client that takes nothing of them for too long is not waited for.
-func (l *link) wait(ctx context.Context, stall time.Duration, left func() int64, enough int64) error {
+func (o *outgoing) wait(ctx context.Context, stall time.Duration, left func() int64, enough int64) error {
 	timer := time.NewTimer(stall)
 	defer timer.Stop()
 	for before := left(); before >= enough; {
-		l.mu.Lock()
-		if l.news == nil {
-			l.news = make(chan struct{})
+		o.mu.Lock()
+		if o.news == nil {
+			o.news = make(chan struct{})
 		}
-		news := l.news
-		l.mu.Unlock()
+		news := o.news
+		o.mu.Unlock()
 		now := left()
 		if now < enough {
 			break

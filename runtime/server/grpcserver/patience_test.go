@@ -19,8 +19,10 @@ import (
 
 // Statuses as they are on the wire.
 const (
-	wireDeadline    = "4"
-	wireUnavailable = "14"
+	wireOK        = "0"
+	wireInvalid   = "3"
+	wireDeadline  = "4"
+	wireExhausted = "8"
 )
 
 // large is a skill whose task is larger than any window.
@@ -132,14 +134,13 @@ func TestALargeAnswerThatNobodyTakesIsDropped(t *testing.T) {
 
 // The same holds for a call that net/http brings, whose connection may be of use to others.
 func TestAnAnswerOverNetHTTPThatNobodyTakesIsDropped(t *testing.T) {
-	a := start(t, []server.Skill{large()}, server.WithLimits(server.Limits{Stall: 300 * time.Millisecond}))
+	a := mounted(t, testCard, []server.Skill{large()}, server.WithLimits(server.Limits{Stall: 300 * time.Millisecond}))
 	op := operation(t, "1.0", runtime.RoleSend)
 	in, err := op.AppendRequest(nil, message("go"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := a.connect(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 0})
-	p.request("/rpc", "application/json", true)
 	p.call(op.GRPC, in, 0)
 	if got := p.status(10 * time.Second); got != http2.ErrCodeInternal.String() {
 		t.Errorf("the call ends with %q", got)
@@ -162,7 +163,7 @@ func TestMessagesThatComeHaveABudget(t *testing.T) {
 	}
 	refused := 0
 	for _, p := range peers {
-		if p.status(time.Second) == wireUnavailable {
+		if p.status(time.Second) == wireExhausted {
 			refused++
 		}
 	}

@@ -19,11 +19,16 @@ type pool struct {
 // Get returns a buffer.
 func (p *pool) Get(length int) *[]byte {
 	b := mem.DefaultBufferPool().Get(length)
-	if !p.host.Received(int64(cap(*b))) {
-		p.crowded()
-	}
+	p.count(int64(cap(*b)))
 	runtime.SetFinalizer(b, func(b *[]byte) { p.host.Released(int64(cap(*b))) })
 	return b
+}
+
+// count counts bytes that are there already. When they do not fit, some of what is being received has to go.
+func (p *pool) count(n int64) {
+	if !p.host.Received(n) {
+		p.crowded()
+	}
 }
 
 // Put takes a buffer back.

@@ -23,6 +23,7 @@ type peer struct {
 	enc     *hpack.Encoder
 	dec     *hpack.Decoder
 	stream  uint32
+	coding  string // of messages, "gzip"
 }
 
 // connect opens a connection with settings.
@@ -33,7 +34,7 @@ func (a *agent) connect(settings ...http2.Setting) *peer {
 		a.t.Fatal(err)
 	}
 	a.t.Cleanup(func() { _ = c.Close() })
-	p := &peer{t: a.t, Conn: c, Framer: http2.NewFramer(c, c)}
+	p := &peer{t: a.t, Conn: c, Framer: http2.NewFramer(c, c), coding: "gzip"}
 	p.enc, p.dec = hpack.NewEncoder(&p.headers), hpack.NewDecoder(4096, nil)
 	_, err = io.WriteString(c, http2.ClientPreface)
 	p.must(err)
@@ -61,7 +62,7 @@ func (p *peer) request(path, contentType string, whole bool) {
 	p.headers.Reset()
 	for _, h := range [][2]string{
 		{":method", "POST"}, {":scheme", "http"}, {":path", path}, {":authority", "localhost"},
-		{"content-type", contentType}, {"grpc-encoding", "gzip"}, {"te", "trailers"},
+		{"content-type", contentType}, {"grpc-encoding", p.coding}, {"te", "trailers"},
 	} {
 		p.must(p.enc.WriteField(hpack.HeaderField{Name: h[0], Value: h[1]}))
 	}

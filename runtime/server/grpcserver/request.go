@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/metadata"
-	"google.golang.org/grpc/peer"
 	"google.golang.org/grpc/tap"
 )
 
@@ -42,9 +41,8 @@ func (c *call) value(key string) string {
 
 // request is the call as identity functions and cards see it: as the request of HTTP/2 that it is, without its body.
 func (c *call) request() *http.Request {
-	full := c.m.rows[0].op.GRPC
 	r := &http.Request{
-		Method: http.MethodPost, URL: &url.URL{Path: full}, RequestURI: full,
+		Method: http.MethodPost, URL: &url.URL{Path: c.full}, RequestURI: c.full,
 		Proto: "HTTP/2.0", ProtoMajor: 2, Header: http.Header{}, Body: http.NoBody,
 	}
 	for key, values := range c.metadata {
@@ -56,11 +54,11 @@ func (c *call) request() *http.Request {
 			r.Header[http.CanonicalHeaderKey(key)] = slices.Clone(values)
 		}
 	}
-	if p, ok := peer.FromContext(c.Context); ok {
-		if p.Addr != nil {
-			r.RemoteAddr = p.Addr.String()
+	if c.peer != nil {
+		if c.peer.Addr != nil {
+			r.RemoteAddr = c.peer.Addr.String()
 		}
-		r.TLS = stateOf(p.AuthInfo)
+		r.TLS = stateOf(c.peer.AuthInfo)
 	}
 	return r.WithContext(c.Context)
 }
@@ -77,11 +75,12 @@ func stateOf(info credentials.AuthInfo) *tls.ConnectionState {
 }
 
 // linkOf is the connection of a call; nil for one that net/http brings.
-func linkOf(ctx context.Context) *link {
-	if p, ok := peer.FromContext(ctx); ok {
-		if i, ok := p.AuthInfo.(*linkInfo); ok {
-			return i.link
-		}
+func (c *call) linkOf() *link {
+	if c.peer == nil {
+		return nil
+	}
+	if i, ok := c.peer.AuthInfo.(*linkInfo); ok {
+		return i.link
 	}
 	return nil
 }

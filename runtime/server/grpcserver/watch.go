@@ -120,7 +120,7 @@ func (w *watch) receiving(c *call) error {
 	if c.sending.Load() {
 		return nil
 	}
-	return w.t.host.ErrCrowded()
+	return errCrowded(w.t.host)
 }
 
 // add begins to watch a call.
