@@ -315,6 +315,8 @@ type Task interface {
 	AddMessage(m Message)
 	// StatusMessage returns the message of the current status, an untyped nil without one.
 	StatusMessage() Message
+	// HistoryList returns the messages of the history, oldest first. They are shared, not copied.
+	HistoryList() []Message
 	// ArtifactList returns the artifacts in neutral form, in order. Byte slices are shared, not copied.
 	ArtifactList() []ArtifactData
 	// View returns a copy that stays as it is while the task goes on changing: with at most *history most recent

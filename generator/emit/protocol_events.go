@@ -136,7 +136,7 @@ func (b *bound) taskApplyArtifact() jen.Code {
 	).Line()
 }
 
-// taskRest prints Task.AddMessage, Task.StatusMessage and Task.ArtifactList.
+// taskRest prints Task.AddMessage, Task.StatusMessage, Task.HistoryList and Task.ArtifactList.
 func (b *bound) taskRest() jen.Code {
 	s := jen.Add(doc("AddMessage implements [runtime.Task]."))
 	s.Add(method("x", b.Task, "AddMessage")).Params(jen.Id("m").Add(rt("Message"))).Block(
@@ -145,6 +145,14 @@ func (b *bound) taskRest() jen.Code {
 		),
 	).Line().Line()
 	s.Add(b.statusMessage("x", b.Task, b.sel("x", "Task.status")))
+	s.Add(doc("HistoryList implements [runtime.Task]."))
+	s.Add(method("x", b.Task, "HistoryList")).Params().Index().Add(rt("Message")).Block(
+		jen.Id("list").Op(":=").Make(jen.Index().Add(rt("Message")), jen.Lit(0), jen.Len(b.sel("x", "Task.history"))),
+		jen.For(jen.List(jen.Id("_"), jen.Id("m")).Op(":=").Range().Add(b.sel("x", "Task.history"))).Block(
+			jen.Id("list").Op("=").Append(jen.Id("list"), show(b.Message, jen.Id("m"))),
+		),
+		jen.Return(jen.Id("list")),
+	).Line().Line()
 	s.Add(doc("ArtifactList implements [runtime.Task]."))
 	s.Add(method("x", b.Task, "ArtifactList")).Params().Index().Add(rt("ArtifactData")).Block(
 		jen.Id("list").Op(":=").Make(jen.Index().Add(rt("ArtifactData")), jen.Lit(0), jen.Len(b.sel("x", "Task.artifacts"))),

@@ -97,6 +97,13 @@ func do[T any](s *Store, c Call, call func() (T, error)) (T, error) {
 	return out, err
 }
 
+// SetNote implements [store.Store]. The key of its call names the owner alone.
+func (s *Store) SetNote(ctx context.Context, owner store.Owner, context string, value []byte, expect int64) (int64, error) {
+	return do(s, Call{Op: "setnote", Key: store.Key{Owner: owner}}, func() (int64, error) {
+		return s.Store.SetNote(ctx, owner, context, value, expect)
+	})
+}
+
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
 	return do(s, Call{Op: "create", Key: key}, func() (store.Snapshot, error) { return s.Store.Create(ctx, key, n, view) })

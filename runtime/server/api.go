@@ -15,6 +15,10 @@ type (
 	Skill = engine.Skill
 	// Task is one call of a handler: the message being handled and the task it belongs to.
 	Task = engine.Call
+	// Context is what handlers keep with a context, for the tasks that come later in it.
+	Context = engine.Context
+	// Exchange is a task of a conversation, and what was said in it.
+	Exchange = engine.Exchange
 	// ArtifactWriter streams one artifact.
 	ArtifactWriter = engine.ArtifactWriter
 	// Operation carries out one operation that the runtime does not know.
@@ -60,6 +64,8 @@ var (
 	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it,
 	// in few words.
 	ErrTaskTooLarge = engine.ErrTaskTooLarge
+	// ErrContextChanged: another task has changed the context since it was loaded.
+	ErrContextChanged = engine.ErrContextChanged
 )
 
 // ErrHandle is the error of [Server.Redeem] for a handle that is not good.

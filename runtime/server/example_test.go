@@ -12,6 +12,7 @@ import (
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -331,6 +332,60 @@ func ExampleServer_Redeem() {
 	// 200 Thank you. You can close this page.
 	// 404 This link is no longer good. Please ask the agent for another.
 	// completed One entry, by c7.
+}
+
+// What was said before in the context, for a prompt.
+func ExampleTask_Conversation() {
+	contextual(func(ctx context.Context, t *server.Task) (string, error) {
+		past, err := t.Conversation(ctx, 10)
+		if err != nil {
+			return "", err
+		}
+		var prompt []string
+		for _, task := range slices.Backward(past) { // the oldest first
+			for _, turn := range task.Turns {
+				prompt = append(prompt, turn.Role()+": "+turn.Text())
+			}
+		}
+		for _, turn := range t.Turns() { // of this task, with the message at hand
+			prompt = append(prompt, turn.Role()+": "+turn.Text())
+		}
+		fmt.Println(strings.Join(prompt, " / "))
+		return "You said " + t.Text() + ".", nil
+	}, "hi", "bye")
+	// Output:
+	// user: hi
+	// user: hi / agent: You said hi. / user: bye
+}
+
+// What is kept with a context is there for its next task.
+func ExampleTask_Context() {
+	contextual(func(_ context.Context, t *server.Task) (string, error) {
+		var profile struct{ Name string }
+		if _, err := t.Context().Load(&profile); err != nil {
+			return "", err
+		}
+		if profile.Name == "" {
+			profile.Name = t.Text()
+			if err := t.Context().Save(profile); err != nil {
+				return "", err
+			}
+		}
+		fmt.Println(profile.Name, "said", t.Text())
+		return "", nil
+	}, "Ann", "hello")
+	// Output:
+	// Ann said Ann
+	// Ann said hello
+}
+
+// contextual has a client send messages with one context, each of which is a task.
+func contextual(h handler, messages ...string) {
+	s := exampleServer(h)
+	defer func() { _ = s.Close() }()
+	for _, text := range messages {
+		s.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("POST", "/rpc", strings.NewReader(rpcBody("SendMessage", message(text, `"contextId":"c"`)))))
+	}
 }
 
 // weather calls another agent, which knows few cities and few callers.

@@ -19,6 +19,7 @@ type account struct {
 	parked    queue   // interrupted tasks without work, the longest waiting first
 	place     int     // among the heaviest; -1: nothing may be evicted
 	pushes    int     // push notification configurations
+	noted     noted   // notes, whose bytes are in held
 }
 
 // account returns what the principal holds. One that holds nothing yet is not kept before its first task is there.
@@ -137,7 +138,7 @@ func (m *Memory) weigh(a *account) {
 	case a.place >= 0:
 		heap.Remove(&m.heaviest, a.place)
 	}
-	if a.held.tasks == 0 {
+	if a.held.tasks == 0 && a.noted.place == 0 {
 		delete(m.accounts, a.principal)
 	}
 }

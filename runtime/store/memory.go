@@ -35,6 +35,7 @@ type Memory struct {
 	repeats  repeats
 	outbox   outbox
 	tickets  map[[32]byte]*ticket // by hash
+	notes    notes
 	sharing
 }
 
@@ -439,7 +440,8 @@ func (m *Memory) Sweep(context.Context) (dropped int, more bool, err error) {
 		dropped += m.sweep(&a.ended, now.Add(-m.limits.Ended), sweepAtOnce-dropped)
 		dropped += m.sweep(&a.parked, now.Add(-m.limits.Parked), sweepAtOnce-dropped)
 	}
-	return dropped, dropped == sweepAtOnce, nil
+	notes := m.sweepNotes(now.Add(-m.limits.Parked), sweepAtOnce)
+	return dropped, dropped == sweepAtOnce || notes == sweepAtOnce, nil
 }
 
 // Len returns the number of tasks kept.

@@ -342,6 +342,13 @@ type Store interface {
 	// Settle ends the claim of a delivery. It fails with ErrLost when the claim is over.
 	Settle(ctx context.Context, d Delivery, o Outcome) error
 
+	// Note returns what is kept for a context of the owner, the zero Note if that is nothing.
+	Note(ctx context.Context, owner Owner, context string) (Note, error)
+	// SetNote replaces it, if it is of the version that is expected (0: there is none; AnyVersion: whatever it is), and
+	// returns the new version. A value that is nil leaves nothing, which is version 0. It fails with ErrConflict,
+	// ErrTooLarge or ErrFull, and then has changed nothing.
+	SetNote(ctx context.Context, owner Owner, context string, value []byte, expect int64) (version int64, err error)
+
 	// Sweep drops some of what the retention rules no longer keep, by the store's own clock, and reports whether there
 	// is more of it.
 	Sweep(ctx context.Context) (dropped int, more bool, err error)

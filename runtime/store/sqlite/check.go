@@ -53,11 +53,15 @@ var questions = []question{
 	{`SELECT t.id FROM task t WHERE NOT EXISTS(SELECT 1 FROM owner o JOIN account a ON a.n=o.account
 		WHERE o.n=t.owner AND a.n=t.account)`, sayTask("it is nobody's")},
 	{`SELECT a.principal, a.tasks, a.bytes, a.restedtasks, a.restedbytes, a.pushes, coalesce(sum(t.n>0),0) AS tasks_,
-		coalesce(sum(t.charged),0) AS bytes_, coalesce(sum(t.rest>0),0) AS restedtasks_,
+		coalesce(sum(t.charged),0)+(SELECT coalesce(sum(bytes),0) FROM note WHERE account=a.n) AS bytes_, coalesce(sum(t.rest>0),0) AS restedtasks_,
 		coalesce(sum(iif(t.rest>0,t.charged,0)),0) AS restedbytes_,
 		(SELECT count(*) FROM push p JOIN task q ON q.n=p.task WHERE q.account=a.n) AS pushes_
 		FROM account a LEFT JOIN task t ON t.account=a.n GROUP BY a.n HAVING a.tasks<>tasks_ OR a.bytes<>bytes_
 		OR a.restedtasks<>restedtasks_ OR a.restedbytes<>restedbytes_ OR a.pushes<>pushes_`, sayAccount},
+	{`SELECT a.principal, a.notes, (SELECT coalesce(sum(bytes),0) FROM note WHERE account=a.n) AS there FROM account a
+		WHERE a.notes<>there`, func(v []value) string {
+		return fmt.Sprintf("caller %q: %d bytes of notes are counted, there are %d", text(v[0]), num(v[1]), num(v[2]))
+	}},
 	{`SELECT a.principal, o.tenant, s.state, coalesce(u.tasks,0) AS counted,
 		(SELECT count(*) FROM task t WHERE t.owner=o.n AND t.state=s.state) AS there
 		FROM (SELECT owner, state FROM usage UNION SELECT owner, state FROM task) s JOIN owner o ON o.n=s.owner

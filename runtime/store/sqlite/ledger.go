@@ -28,6 +28,7 @@ type account struct {
 	n            int64
 	held, rested holding
 	pushes       int64 // push configurations
+	notes        int64 // bytes of notes, which are among those held
 	named        bool  // it is a principal's, not that of callers without one
 	repeats      int64 // messages that may be sent again, at most; 0: not counted yet
 }
@@ -57,11 +58,11 @@ const emptyTask = 6 << 10
 
 func (a *account) weight() int64 { return a.held.bytes + a.held.tasks*emptyTask }
 
-const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes, pushes, principal<>'' FROM account "
+const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes, pushes, principal<>'', notes FROM account "
 
 func (a *account) scan(v []value) error {
 	*a = account{n: num(v[0]), held: holding{num(v[1]), num(v[2])}, rested: holding{num(v[3]), num(v[4])},
-		pushes: num(v[5]), named: num(v[6]) != 0}
+		pushes: num(v[5]), named: num(v[6]) != 0, notes: num(v[7])}
 	return nil
 }
 
@@ -76,7 +77,7 @@ func (l *ledger) ready(w *writer) error {
 	}
 	all := new(account)
 	const sums = `SELECT 0, coalesce(sum(tasks),0), coalesce(sum(bytes),0), coalesce(sum(restedtasks),0),
-		coalesce(sum(restedbytes),0), coalesce(sum(pushes),0), 0 FROM account`
+		coalesce(sum(restedbytes),0), coalesce(sum(pushes),0), 0, coalesce(sum(notes),0) FROM account`
 	if err := w.query(sums, all.scan); err != nil {
 		return err
 	}
@@ -97,7 +98,7 @@ func (l *ledger) account(w *writer, principal string) (*account, error) {
 		return nil, err
 	}
 	if a.n == 0 {
-		if err := w.query("INSERT INTO account(principal) VALUES(?) RETURNING n, 0, 0, 0, 0, 0, principal<>''", a.scan,
+		if err := w.query("INSERT INTO account(principal) VALUES(?) RETURNING n, 0, 0, 0, 0, 0, principal<>'', 0", a.scan,
 			principal); err != nil {
 			return nil, err
 		}
@@ -179,6 +180,15 @@ func (l *ledger) addPushes(a *account, n int64) {
 	l.changed[a] = struct{}{}
 }
 
+// addNotes counts bytes of notes.
+func (l *ledger) addNotes(a *account, bytes int64) {
+	for _, sum := range []*account{a, l.all} {
+		sum.notes += bytes
+		sum.held.bytes += bytes
+	}
+	l.changed[a] = struct{}{}
+}
+
 // holding is what the account holds for the task.
 func (m *meta) holding() holding {
 	if m.version == 0 {
@@ -190,8 +200,8 @@ func (m *meta) holding() holding {
 // flush writes what has changed.
 func (l *ledger) flush(w *writer) error {
 	for a := range l.changed {
-		if _, err := w.exec("UPDATE account SET tasks=?, bytes=?, restedtasks=?, restedbytes=?, pushes=?, weight=? WHERE n=?",
-			a.held.tasks, a.held.bytes, a.rested.tasks, a.rested.bytes, a.pushes, a.weight(), a.n); err != nil {
+		if _, err := w.exec("UPDATE account SET tasks=?, bytes=?, restedtasks=?, restedbytes=?, pushes=?, notes=?, weight=? WHERE n=?",
+			a.held.tasks, a.held.bytes, a.rested.tasks, a.rested.bytes, a.pushes, a.notes, a.weight(), a.n); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ const application = 0x61326167
 
 // steps make the tables, each from the format before it: the format of a file is how many steps it has seen. A step is
 // never changed once it was released.
-var steps = []string{schema1, schema2}
+var steps = []string{schema1, schema2, schema3}
 
 // Times are nanoseconds since 1970, by the store's clock, but for task.at, which is the status's own. A doc is JSON in
 // the protocol version that its wire names: an event with its envelope, as a stream has it.
@@ -76,6 +76,18 @@ CREATE TABLE ticket(hash BLOB PRIMARY KEY, task INTEGER NOT NULL, until INTEGER 
 CREATE INDEX ticket_task ON ticket(task, until);
 ALTER TABLE call ADD COLUMN value BLOB;
 ALTER TABLE task ADD COLUMN trace TEXT NOT NULL DEFAULT '';
+`
+
+// schema3 keeps notes of contexts. Their bytes are among those of their account.
+const schema3 = `
+CREATE TABLE note(n INTEGER PRIMARY KEY, owner INTEGER NOT NULL, account INTEGER NOT NULL, context TEXT NOT NULL,
+  version INTEGER NOT NULL, at INTEGER NOT NULL, bytes INTEGER NOT NULL, value BLOB NOT NULL, UNIQUE(owner,context));
+CREATE INDEX note_at ON note(at);
+CREATE INDEX note_account ON note(account, at);
+ALTER TABLE account ADD COLUMN notes INTEGER NOT NULL DEFAULT 0;
+CREATE INDEX account_notes ON account(notes) WHERE notes>0;
+DROP INDEX account_empty;
+CREATE INDEX account_empty ON account(n) WHERE tasks=0 AND notes=0;
 `
 
 // formatOf returns the format of the file, 0 for a new one.

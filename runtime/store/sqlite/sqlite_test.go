@@ -278,13 +278,29 @@ func TestAFileOfAnOlderFormatIsBroughtUpToDate(t *testing.T) {
 	}
 }
 
-// TestAFileOfTheFirstFormatKeepsItsTasks: it had neither tickets nor trace contexts.
-func TestAFileOfTheFirstFormatKeepsItsTasks(t *testing.T) {
+// formerly are scripts that make a file one of an older format.
+var formerly = map[int]string{
+	1: "DROP TABLE ticket; ALTER TABLE call DROP COLUMN value; ALTER TABLE task DROP COLUMN trace",
+	2: `DROP TABLE note; DROP INDEX account_notes; DROP INDEX account_empty; ALTER TABLE account DROP COLUMN notes;
+		CREATE INDEX account_empty ON account(n) WHERE tasks=0`,
+}
+
+// TestAFileOfAnOlderFormatKeepsItsTasks: the first had neither tickets nor trace contexts, the second no notes.
+func TestAFileOfAnOlderFormatKeepsItsTasks(t *testing.T) {
+	for format := range len(steps) - 1 {
+		t.Run(fmt.Sprint("format ", format+1), func(t *testing.T) { keepsItsTasks(t, format+1) })
+	}
+}
+
+func keepsItsTasks(t *testing.T, format int) {
 	path := fresh(t)
 	s := open(t, path, Options{})
 	create(t, s, "t")
 	_ = s.Close()
-	script(t, path, "DROP TABLE ticket; ALTER TABLE call DROP COLUMN value; ALTER TABLE task DROP COLUMN trace; PRAGMA user_version=1")
+	for i := len(steps) - 1; i >= format; i-- {
+		script(t, path, formerly[i])
+	}
+	script(t, path, fmt.Sprint("PRAGMA user_version=", format))
 	s = open(t, path, Options{})
 	if snap, err := s.Get(ctx, key("t"), store.Full); err != nil || snap.Task.TaskInfo().ID != "t" || snap.Private.Skill != "skill" || snap.Private.Trace != "" {
 		t.Errorf("%+v: %v", snap, err)
@@ -296,6 +312,9 @@ func TestAFileOfTheFirstFormatKeepsItsTasks(t *testing.T) {
 	}
 	if h, err := s.Head(ctx, key("u")); err != nil || h.Trace != n.Private.Trace {
 		t.Errorf("%+v: %v", h, err)
+	}
+	if _, err := s.SetNote(ctx, store.Owner{}, "c", []byte("x"), 0); err != nil {
+		t.Error(err)
 	}
 }
 

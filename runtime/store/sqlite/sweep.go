@@ -27,7 +27,8 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 			{dueForSweep, []any{int64(ended), now.Add(-o.Ended).UnixNano(), 1}},
 			{dueForSweep, []any{int64(parked), now.Add(-o.Parked).UnixNano(), 1}},
 			{"SELECT 1 FROM repeat INDEXED BY repeat_until WHERE until<=? LIMIT 1", []any{now.UnixNano()}},
-			{"SELECT 1 FROM account INDEXED BY account_empty WHERE tasks=0 LIMIT 1", nil},
+			{"SELECT 1 FROM account INDEXED BY account_empty WHERE tasks=0 AND notes=0 LIMIT 1", nil},
+			{"SELECT 1 FROM note INDEXED BY note_at WHERE at<? LIMIT 1", []any{now.Add(-o.Parked).UnixNano()}},
 		} {
 			_, found, err := c.one(sql.text, sql.args...)
 			if some = some || found; err != nil {
@@ -39,12 +40,12 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 	if err != nil || !some {
 		return 0, false, err
 	}
-	var gone struct{ tasks, repeats int }
+	var gone struct{ tasks, others int }
 	did, err := given(&gone, s.write(ctx, func(w *writer) (err error) {
-		gone.tasks, gone.repeats, err = w.sweep()
+		gone.tasks, gone.others, err = w.sweep()
 		return err
 	}))
-	return did.tasks, did.tasks == sweepAtOnce || did.repeats == sweepAtOnce, err
+	return did.tasks, did.tasks == sweepAtOnce || did.others == sweepAtOnce, err
 }
 
 func (w *writer) sweep() (dropped, forgotten int, err error) {
@@ -63,7 +64,11 @@ func (w *writer) sweep() (dropped, forgotten int, err error) {
 	if err != nil {
 		return dropped, 0, err
 	}
-	return dropped, int(n), w.forgetOwners()
+	notes, err := w.sweepNotes(w.now.Add(-o.Parked).UnixNano())
+	if err != nil {
+		return dropped, 0, err
+	}
+	return dropped, max(int(n), notes), w.forgetOwners()
 }
 
 // dropAll drops the tasks that a query finds, but not those that the batch has to do with.
@@ -90,7 +95,7 @@ func (w *writer) forgetOwners() error {
 	if err := w.ledger.flush(w); err != nil {
 		return err
 	}
-	const empty = `SELECT a.n FROM account a INDEXED BY account_empty WHERE a.tasks=0 AND NOT EXISTS(
+	const empty = `SELECT a.n FROM account a INDEXED BY account_empty WHERE a.tasks=0 AND a.notes=0 AND NOT EXISTS(
 		SELECT 1 FROM owner o JOIN repeat r ON r.owner=o.n WHERE o.account=a.n) LIMIT ?`
 	var list []int64
 	err := w.query(empty, func(v []value) error {

@@ -56,7 +56,8 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"TaskBytes", taskBytes}, {"Eviction", eviction}, {"Growing", growing}, {"RoomForNothing", roomForNothing}, {"KeptToBeSent", keptToBeSent}, {"Full", full}, {"OwnerShare", ownerShare}, {"Trim", trim},
 		{"Retention", retention}, {"Pushes", pushes}, {"Deliveries", deliveries}, {"FailedDeliveries", failedDeliveries},
 		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"RepeatsAreBounded", repeatsAreBounded}, {"Tickets", tickets}, {"TicketsAreFew", ticketsAreFew}, {"OneTicket", oneTicket}, {"TicketsAreFast", ticketsAreFast}, {"Contexts", contexts}, {"Closed", closed},
-		{"ManyTasks", manyTasks}, {"Crashes", crashes}, {"Differential", differential},
+		{"Notes", notes}, {"NotesConflict", notesConflict}, {"NoteShares", noteShares}, {"NotesAreCharged", notesAreCharged},
+		{"NoteRetention", noteRetention}, {"ManyTasks", manyTasks}, {"Crashes", crashes}, {"Differential", differential},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			h := harness(t)

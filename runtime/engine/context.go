@@ -1,0 +1,124 @@
+package engine
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// ErrContextChanged: another task of the context has saved something since this one loaded it: load it again, and
+// decide anew.
+var ErrContextChanged = errors.New("another task has changed the context since it was loaded")
+
+// Context is what handlers keep with the context of their message, for the tasks that come later in it. It is the
+// caller's own, as his tasks are: another caller who names the same context has another. It is in the store, beside
+// the tasks; [store.Note] says for how long. Methods are safe for concurrent use while the handler runs.
+type Context struct {
+	c *Call
+
+	mu     sync.Mutex
+	loaded int64 // version that the handler knows; store.AnyVersion before it does
+}
+
+// Context returns what is kept with the context. In one call it is always the same.
+func (c *Call) Context() *Context {
+	c.notes.mu.Lock()
+	defer c.notes.mu.Unlock()
+	if c.common == nil {
+		c.common = &Context{c: c, loaded: store.AnyVersion}
+	}
+	return c.common
+}
+
+// ID is the context's id.
+func (x *Context) ID() string { return x.c.context() }
+
+// Load reads what was saved last into v, whichever task did it. It reports whether there was anything.
+func (x *Context) Load(v any) (bool, error) {
+	note, err := x.c.e.store.Note(x.c.e.soon(), x.c.owner, x.c.context())
+	if err != nil {
+		return false, fmt.Errorf("load of the context: %w", err)
+	}
+	x.know(note.Version)
+	if note.Value == nil {
+		return false, nil
+	}
+	if err := json.Unmarshal(note.Value, v); err != nil {
+		return true, fmt.Errorf("load of the context: %w", err)
+	}
+	return true, nil
+}
+
+// Save puts v, as JSON, in the place of what is kept; nil leaves nothing. It is in the store when Save returns. After a
+// Load in the same call it fails with [ErrContextChanged] if another task has saved since; without one it replaces
+// whatever there is. What is too long is [ErrTooLarge]. Nothing is saved once the call is over, or its task was canceled.
+func (x *Context) Save(v any) error {
+	var value []byte
+	if v != nil {
+		var err error
+		if value, err = json.Marshal(v); err != nil {
+			return fmt.Errorf("save of the context: %w", err)
+		}
+	}
+	err := x.save(value)
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, store.ErrConflict):
+		return ErrContextChanged
+	case errors.Is(err, store.ErrTooLarge):
+		return ErrTooLarge
+	}
+	return fmt.Errorf("save of the context: %w", err)
+}
+
+func (x *Context) save(value []byte) error {
+	c := x.c
+	c.live.mu.Lock()
+	defer c.live.mu.Unlock()
+	switch cause := context.Cause(c.ctx); {
+	case c.state >= ending:
+		return ErrAnswered
+	case cause != nil && !errors.Is(cause, ErrShutdown):
+		return cause
+	}
+	expect, perhaps := x.known(), false
+	return c.retry(func() error {
+		version, err := c.e.store.SetNote(c.e.soon(), c.owner, c.context(), value, expect)
+		if perhaps && errors.Is(err, store.ErrConflict) && x.has(value) { // it was this one's
+			return nil
+		}
+		perhaps = perhaps || mayHaveDone(err)
+		if err == nil {
+			x.know(version)
+		}
+		return err
+	})
+}
+
+// has reports whether the store has this value, and takes note of its version then.
+func (x *Context) has(value []byte) bool {
+	note, err := x.c.e.store.Note(x.c.e.soon(), x.c.owner, x.c.context())
+	if err != nil || !bytes.Equal(note.Value, value) {
+		return false
+	}
+	x.know(note.Version)
+	return true
+}
+
+func (x *Context) know(version int64) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.loaded = version
+}
+
+func (x *Context) known() int64 {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.loaded
+}

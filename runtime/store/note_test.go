@@ -1,0 +1,47 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+)
+
+// TestAccountsOfAMemoryHoldTheBytesOfTheirNotes: whatever becomes of them, and nobody is remembered for nothing.
+func TestAccountsOfAMemoryHoldTheBytesOfTheirNotes(t *testing.T) {
+	now, ctx := time.Now(), context.Background()
+	m := NewMemory(MemoryLimits{Bytes: 600_000, Parked: time.Minute})
+	m.clock = func() time.Time { return now }
+	random := rand.New(rand.NewPCG(1, 2))
+	for i := range 20_000 {
+		owner := Owner{Tenant: fmt.Sprint("t", random.IntN(2)), Principal: fmt.Sprint("p", random.IntN(9))}
+		value := make([]byte, random.IntN(12_000))
+		switch random.IntN(8) {
+		case 0:
+			value = nil
+		case 1:
+			now = now.Add(20 * time.Second)
+			if _, _, err := m.Sweep(ctx); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := m.SetNote(ctx, owner, fmt.Sprint("c", random.IntN(40)), value, AnyVersion)
+		if err != nil && err != ErrTooLarge && err != ErrFull {
+			t.Fatal(err)
+		}
+		sum, most := map[string]int{}, 0
+		for _, n := range m.notes.byKey {
+			sum[n.key.owner.Principal] += n.bytes
+			most += n.bytes
+		}
+		for principal, a := range m.accounts {
+			if a.held.bytes != sum[principal] || a.noted.bytes != sum[principal] || a.noted.bytes > a.share.bytes/8 || m.notes.most[a.noted.place-1] != a {
+				t.Fatalf("after %d: %s holds %+v of %d", i, principal, a.held, sum[principal])
+			}
+		}
+		if m.held.bytes != most || m.notes.bytes != most || most > 150_000 || len(m.accounts) != len(sum) || len(m.notes.most) != len(sum) {
+			t.Fatalf("after %d: all hold %d, %d accounts of %d", i, m.held.bytes, len(m.accounts), len(sum))
+		}
+	}
+}
