@@ -7,6 +7,7 @@ import (
 	"embed"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -58,15 +59,22 @@ func GoSum() []byte { return goSum }
 // GoMod returns this module's go.mod.
 func GoMod() []byte { return goMod }
 
+// CredentialsKit is the package that generated tests of what a card demands import.
+const CredentialsKit = "runtime/auth/authtest"
+
+// testKits are packages that no agent links: tests of this module import them alone, but for [CredentialsKit].
+var testKits = []string{CredentialsKit, "runtime/store/storetest", "runtime/internal/seeds"}
+
 // RuntimeSource returns the Go files of package runtime and below by their slash-separated path, "runtime/errors.go",
-// without tests. They need nothing but the standard library, except those that are [Chosen].
-func RuntimeSource() (map[string][]byte, error) {
+// without tests and what is for tests alone, but for the kits that are asked for. They need nothing but the standard library, except
+// those that are [Chosen].
+func RuntimeSource(kits ...string) (map[string][]byte, error) {
 	files := map[string][]byte{}
 	err := fs.WalkDir(runtimeFiles, "runtime", func(path string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && d.Name() == "testdata":
+		case d.IsDir() && (d.Name() == "testdata" || slices.Contains(testKits, path) && !slices.Contains(kits, path)):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil

@@ -57,7 +57,7 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 		list.Errorf(c.Pos, "no-card", "run "+fetch, "the card of client %q is not there: %s", c.Name, file)
 		return nil, list
 	case err != nil:
-		list.Errorf(c.Pos, "unreadable", "", "the card of client %q: %v", c.Name, err)
+		list.Errorf(c.Pos, "unreadable", "", "the card of client %q cannot be read: %s: %v", c.Name, file, reason(err))
 		return nil, list
 	}
 	pin := output.ClientPin{URL: c.URL, Out: c.Out, Card: file, Digest: output.Digest(src)}

@@ -220,12 +220,17 @@ func (g *generation) exists(name string) bool {
 }
 
 func unreadable(file string, err error) (list diag.List) {
+	list.Errorf(diag.Pos{File: file}, "unreadable", "", "this cannot be read: %v", reason(err)) // the position names the file
+	return list
+}
+
+// reason is why a file cannot be read, without its name.
+func reason(err error) error {
 	var where *fs.PathError
 	if errors.As(err, &where) {
-		err = where.Err // the position names the file
+		return where.Err
 	}
-	list.Errorf(diag.Pos{File: file}, "unreadable", "", "this cannot be read: %v", err)
-	return list
+	return err
 }
 
 // readCard reads the card. A project without one may still have clients of other agents.
@@ -372,7 +377,7 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 		es = append(es, func() ([]output.File, error) { return g.emitRemote(model.Protocol, c, paths) })
 	}
 	if g.Unpacked {
-		es = append(es, scaffold.Source)
+		es = append(es, func() ([]output.File, error) { return scaffold.Source(model.Agent != nil && model.Agent.Secured) })
 	}
 	return es
 }

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/a2agen/a2agen/generator/scaffold"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/project/disk"
 )
@@ -143,6 +145,11 @@ func report(cmd *cobra.Command, dryRun bool, r project.Report, err error) error 
 	if dryRun {
 		listChanges(out, r)
 	}
+	if n := len(r.Written); n > 0 {
+		if r.Written = slices.DeleteFunc(slices.Clone(r.Written), unpacked); n > len(r.Written) {
+			fmt.Fprintf(out, "runtime source: %d files in %s\n", n-len(r.Written), scaffold.Unpacked)
+		}
+	}
 	fmt.Fprintln(out, summary(dryRun, r))
 	if dryRun && len(r.Refused) > 0 {
 		return &disk.RefusedError{Files: r.Refused}
@@ -150,8 +157,11 @@ func report(cmd *cobra.Command, dryRun bool, r project.Report, err error) error 
 	return nil
 }
 
+// unpacked reports whether a file is one of the runtime's source, which is told in a line.
+func unpacked(c disk.Change) bool { return strings.HasPrefix(c.Path, scaffold.Unpacked+"/") }
+
 func listChanges(w io.Writer, r project.Report) {
-	for _, c := range r.Written {
+	for _, c := range slices.DeleteFunc(slices.Clone(r.Written), unpacked) {
 		fmt.Fprintf(w, "write   %s (%s)\n", c.Path, c.State)
 	}
 	for _, c := range r.Deleted {

@@ -37,8 +37,7 @@ func (a *agentPackage) credentials() (output.File, error) {
 	}
 	f.Add(doc("TestCredentials tries every operation without credentials, with wrong ones, with somebody else's and with " +
 		"the right ones, as the card demands them, over every binding. No handler is called, and a scheme with a verifier " +
-		"of your own is checked by another one."))
-	f.Func().Id("TestCredentials").Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(
+		"of your own is checked by another one.")).Func().Id("TestCredentials").Params(jen.Id("t").Op("*").Qual("testing", "T")).Block(
 		jen.Qual(authtestPath, "Run").Call(jen.Id("t"), jen.Qual(authtestPath, "Agent").Values(fields.lines()...)),
 	)
 	return render(f, pkgFile(a.paths.Agent, CredentialsFile))

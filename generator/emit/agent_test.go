@@ -120,7 +120,9 @@ func TestAgentPackageIsAbsentWithoutAnAgent(t *testing.T) {
 
 // A blank line between a comment and its declaration would detach the documentation.
 func TestAgentPackageCommentsBelongToDeclarations(t *testing.T) {
-	for path, src := range emitAgent(t, agentModel()) {
+	m := agentModel()
+	m.Agent.Secured = true
+	for path, src := range emitAgent(t, m) {
 		_, body, _ := strings.Cut(src, "\npackage ")
 		lines := strings.Split(body, "\n")
 		for i := 1; i < len(lines); i++ {

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -124,7 +125,19 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 		t.Skip("compiles a program")
 	}
 	dir := t.TempDir()
-	src, err := Source()
+	for _, tried := range []bool{false, true} {
+		src, err := Source(tried)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kit := regexp.MustCompile(`(?m)^\s*"testing"$`)
+		for _, f := range src {
+			if kit.Match(f.Data) && (!tried || !strings.Contains(f.Path, a2agen.CredentialsKit)) {
+				t.Errorf("%s is for tests alone, and no agent links it", f.Path)
+			}
+		}
+	}
+	src, err := Source(true)
 	if err != nil {
 		t.Fatal(err)
 	}

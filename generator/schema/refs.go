@@ -1,6 +1,8 @@
 package schema
 
 import (
+	"errors"
+	"io/fs"
 	"net/url"
 	"path"
 	"strconv"
@@ -176,7 +178,7 @@ func (c *compiler) file(doc *document, n *yaml.Node, ref string) *document {
 	data, err := c.open(full)
 	if err != nil {
 		c.errorf(doc, n, "unreadable-file", "paths are relative to the file that holds the reference",
-			"reading %q: %v", short(full), err)
+			"reading %q: %v", short(full), reason(err))
 		return nil
 	}
 	root, problems := yamlx.Parse(full, data)
@@ -186,4 +188,13 @@ func (c *compiler) file(doc *document, n *yaml.Node, ref string) *document {
 	}
 	c.files[full] = newDocument(full, root, false)
 	return c.files[full]
+}
+
+// reason is why a file cannot be read, without its name.
+func reason(err error) error {
+	var where *fs.PathError
+	if errors.As(err, &where) {
+		return where.Err
+	}
+	return err
 }

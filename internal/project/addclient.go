@@ -160,6 +160,7 @@ func (p *project) applyClient(ctx context.Context, o ClientOptions, c config.Cli
 	if kept {
 		over[file], p.remotes = src, map[string][]byte{file: src}
 		pins = without(pins, c.Name)
+		p.Replace(file) // fetching it again is what takes over another card
 	}
 	p.config = edited
 	further, note, err := p.addRuntime()

@@ -175,6 +175,5 @@ func (p *Project) recover() error {
 
 // notFolder reports whether a file could not be there because its folder is none.
 func notFolder(err error) bool {
-	var pe *fs.PathError
-	return errors.As(err, &pe) && strings.Contains(pe.Err.Error(), "not a directory")
+	return strings.Contains(err.Error(), "not a directory")
 }

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"os"
 	"path"
+	"strings"
 	"sync"
 
 	"github.com/a2agen/a2agen/generator/output"
@@ -97,8 +98,16 @@ func (f folder) Create(name string, data []byte) error {
 	return errors.Join(err, w.Close())
 }
 
-// ReadFile implements [filesystem].
+// ReadFile implements [filesystem]. Its errors say of the whole name what is wrong, in words of people.
 func (f folder) ReadFile(name string) ([]byte, error) {
+	data, err := f.read(name)
+	if err != nil {
+		return nil, &fs.PathError{Op: "read", Path: name, Err: inWords(err)}
+	}
+	return data, nil
+}
+
+func (f folder) read(name string) ([]byte, error) {
 	r, base, err := f.in(name)
 	if err != nil {
 		return nil, err
@@ -108,9 +117,9 @@ func (f folder) ReadFile(name string) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	case info.IsDir():
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errFolder}
+		return nil, errFolder
 	case !info.Mode().IsRegular(): // reading a pipe or a device may never end
-		return nil, &fs.PathError{Op: "read", Path: name, Err: errNoFile}
+		return nil, errNoFile
 	}
 	return r.ReadFile(base)
 }
@@ -119,6 +128,35 @@ var (
 	errFolder = errors.New("it is a folder, not a file")
 	errNoFile = errors.New("it is a pipe or a device, not a file")
 )
+
+// said is an error of the operating system in words that say what to look for.
+type said struct {
+	text string
+	err  error
+}
+
+func (s said) Error() string { return s.text }
+
+func (s said) Unwrap() error { return s.err }
+
+// inWords leaves out which call of the system failed, on which part of a name.
+func inWords(err error) error {
+	var at *fs.PathError
+	if errors.As(err, &at) {
+		err = at.Err
+	}
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return said{"there is no such file", err}
+	case errors.Is(err, fs.ErrPermission):
+		return said{"you may not read it", err}
+	case notFolder(err):
+		return said{"on the way to it is a file where a folder should be", err}
+	case strings.Contains(err.Error(), "escapes"): // os.Root has no name for it
+		return said{"a link leads out of the project", err}
+	}
+	return err
+}
 
 // Rename implements [filesystem]. A file that stays in its folder is renamed there.
 func (f folder) Rename(from, to string) error {

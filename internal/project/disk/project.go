@@ -30,11 +30,15 @@ type Project struct {
 	close  func() error
 	// headerless tells the owned files that have no header.
 	headerless func(name string) bool
+	replaced   string // see [Project.Replace]
 }
 
 // Open opens the folder, waiting for another run of the tool to end, and reads its lock. The folder must exist.
 func Open(dir string) (*Project, error) {
 	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s", dir)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -111,6 +115,9 @@ func (p *Project) Files(dir string) (map[string][]byte, error) {
 	entries, err := fs.ReadDir(p.disk.FS(), dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
+	}
+	if info, e := p.disk.Lstat(dir); e == nil && info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is a file, and has to be a folder of Go files", dir)
 	}
 	if err != nil {
 		return nil, err

@@ -12,6 +12,9 @@ import (
 // them, and that has no header, is not the tool's, whoever wrote the lock.
 func (p *Project) AllowHeaderless(is func(name string) bool) { p.headerless = is }
 
+// Replace has the next plan rewrite a generated file, whatever is in it by now: somebody has asked for just that.
+func (p *Project) Replace(name string) { p.replaced = name }
+
 // tools reports whether a file is of a kind that is the tool's, whatever the lock says.
 func (p *Project) tools(name string, data []byte) bool {
 	return output.Headed(data) || p.headerless != nil && p.headerless(name)
@@ -26,6 +29,9 @@ func (p *Project) disposable(name string, data []byte) bool {
 func (p *Project) recognises(name string, data []byte) bool {
 	if !p.tools(name, data) {
 		return false
+	}
+	if p.replaced != "" && name == p.replaced {
+		return true
 	}
 	sum := output.Digest(data)
 	return p.lock.Files[name] == sum || p.lock.theirs[name] == sum || p.staged != nil && p.staged.Files[name] == sum
