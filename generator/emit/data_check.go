@@ -454,7 +454,8 @@ func (p *dataPackage) checkEntries(elem *ir.DataRef, x jen.Code, depth int) []je
 		return nil
 	}
 	body := slices.Concat([]jen.Code{onChecker("Enter", k)}, inner, []jen.Code{onChecker("Leave")})
-	return []jen.Code{eachEntry(x, k, e, body...)}
+	each := jen.Range().Add(chk("Entries")).Call(jen.Id("c"), x)
+	return []jen.Code{jen.For(jen.List(k, e).Op(":=").Add(each)).Block(body...)}
 }
 
 // typeSwitch is a switch over the cases of a union called v.

@@ -37,9 +37,12 @@ func (c *Checker) Index(i int) { c.path = append(c.path, step{index: i}) }
 // Leave goes back to what was entered last.
 func (c *Checker) Leave() { c.path = c.path[:len(c.path)-1] }
 
+// full reports whether no further violation is kept.
+func (c *Checker) full() bool { return len(c.list) >= MaxViolations }
+
 // Failf records a violation of the present value, unless that could not be read anyway.
 func (c *Checker) Failf(format string, args ...any) {
-	if len(c.list) >= MaxViolations {
+	if c.full() {
 		return
 	}
 	pointer := c.pointer()

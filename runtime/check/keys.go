@@ -36,7 +36,9 @@ type Group struct {
 // Unknown skips a member that k does not know: a violation if k is closed.
 func (r *Reader) Unknown(key []byte, k *Keys) {
 	r.ignored++
-	if k.Closed {
+	if k.Closed && r.full() {
+		// what would be said of it is not kept
+	} else if k.Closed {
 		if near := nearest(string(key), k.Names); near != "" {
 			r.Failf("unknown property, did you mean %q?", near)
 		} else {
@@ -140,9 +142,12 @@ func MapKeys[T any](c *Checker, k *Keys, m map[string]T) {
 	EachName(c, k, m)
 }
 
-// EachName checks the names in a map, which must not be those of known properties.
+// EachName checks the names in a map, which must not be those of known properties. Those that were read are not.
 func EachName[T any](c *Checker, k *Keys, m map[string]T) {
-	for _, name := range Names(m) {
+	if c.decoded && k.Name == nil {
+		return
+	}
+	for name := range Entries(c, m) {
 		c.Enter(name)
 		c.Text(name)
 		if slices.Contains(k.Names, name) {

@@ -32,15 +32,14 @@ func Map[T any](r *Reader, read func(*Reader) T) map[string]T {
 
 // Extra reads a member into the map of additional properties.
 func Extra[T any](r *Reader, m *map[string]T, key []byte, read func(*Reader) T) {
-	name := string(key)
-	if _, ok := (*m)[name]; ok {
-		r.in.Fail("member given more than once")
-		return
-	}
 	if *m == nil {
 		*m = map[string]T{}
 	}
-	(*m)[name] = read(r)
+	name, at, n := r.in.Keep(key), r.in.Offset(), len(*m)
+	v := read(r)
+	if (*m)[name] = v; len(*m) == n { // one look-up, which is what takes time in a large one
+		r.in.FailAt(at, "member given more than once")
+	}
 }
 
 // Ptr reads a value into memory of its own.
