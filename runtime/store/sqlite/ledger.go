@@ -240,17 +240,29 @@ func (w *writer) makeRoom(principal string, from *meta, more holding) (bool, err
 	if !a.held.minus(a.rested).plus(least).within(share) || !all.held.minus(all.rested).plus(least).within(total) {
 		return false, nil
 	}
+	others := len(w.touched)
+	if from != &none {
+		others-- // it has touched itself
+	}
 	for !a.held.plus(more).within(share) {
 		if ok, err := w.evict(a); !ok {
-			return false, err
+			return false, laterIf(others > 0, err)
 		}
 	}
 	for !all.held.plus(more).within(total) {
 		if ok, err := w.evictOfHeaviest(); !ok {
-			return false, err
+			return false, laterIf(others > 0, err)
 		}
 	}
 	return true, nil
+}
+
+// laterIf is the answer when nothing is left that may go: there will be if the batch has tasks at hand that rest.
+func laterIf(busy bool, err error) error {
+	if err == nil && busy {
+		return errLater
+	}
+	return err
 }
 
 // evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It

@@ -505,6 +505,55 @@ func TestAFaultyJobIsNotEverybodys(t *testing.T) {
 	integrity(t, s)
 }
 
+// TestRoomIsMadeWithTheBatchesOwnTasks: a task that rests and is changed in the same batch as one comes that needs its room
+// goes in the next one. None goes for nothing.
+func TestRoomIsMadeWithTheBatchesOwnTasks(t *testing.T) {
+	s := open(t, fresh(t), Options{Tasks: 3})
+	for _, id := range []string{"a", "b", "c"} {
+		create(t, s, id)
+		apply(t, s, id, 1, status(id, runtime.StateInputRequired))
+	}
+	hold, held := make(chan struct{}), make(chan struct{})
+	go func() { _ = s.write(ctx, func(*writer) error { close(held); <-hold; return nil }) }()
+	<-held // the others are one batch now
+	waits := func(n int) {
+		for {
+			s.queue.mu.Lock()
+			there := len(s.queue.jobs)
+			s.queue.mu.Unlock()
+			if there == n {
+				return
+			}
+			runtimes.Gosched()
+		}
+	}
+	var wg sync.WaitGroup
+	for i, id := range []string{"a", "b", "c"} {
+		wg.Go(func() {
+			if _, err := s.Apply(ctx, key(id), 2, chunk(id, "x"), nil); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		})
+		waits(i + 1)
+	}
+	for i, id := range []string{"d", "e"} {
+		wg.Go(func() {
+			if _, err := s.Create(ctx, key(id), newTask(id), nil); err != nil {
+				t.Errorf("%s: %v", id, err)
+			}
+		})
+		waits(i + 4)
+	}
+	close(hold)
+	wg.Wait()
+	for id, want := range map[string]bool{"a": false, "b": false, "c": true, "d": true, "e": true} {
+		if _, err := s.Head(ctx, key(id)); (err == nil) != want {
+			t.Errorf("%s: %v", id, err)
+		}
+	}
+	integrity(t, s)
+}
+
 // TestWhatFailsBetweenIsUndone: whichever statement of a batch fails, nothing of it is seen, and the same again is
 // made.
 func TestWhatFailsBetweenIsUndone(t *testing.T) {

@@ -21,9 +21,7 @@ import (
 // job is one change.
 type job struct {
 	// do makes the change, within the transaction. An error without a failed statement refuses the job.
-	do func(*writer) error
-	// then publishes it, when it is in the file: only now may readers see it. Jobs of a batch go in order.
-	then  []func()
+	do    func(*writer) error
 	state atomic.Int32
 	done  chan struct{}
 	err   error
@@ -37,7 +35,8 @@ const (
 )
 
 // errLater is the answer to a job about a task that the batch has changed already: it has its turn in the next one, and
-// sees what is true by then.
+// sees what is true by then. So is that to one for which the batch's tasks would have to go: what has gone for it stays
+// gone.
 var errLater = errors.New("in the next batch")
 
 // errClosed is what a closed store says.
@@ -114,8 +113,8 @@ type writer struct {
 	s *Store
 	*conn
 	now     time.Time
-	job     *job               // at work
 	touched map[int64]struct{} // tasks that the batch has changed
+	after   []func()           // what publishes it, in order: only when it is in the file may readers see it
 	ledger  ledger
 	foreign int64 // how often somebody else has changed the file
 	nextN   int64 // number of the next task
@@ -191,7 +190,6 @@ func (w *writer) transaction(jobs []*job) (later []*job, err error) {
 	}
 	done := make([]*job, 0, len(jobs))
 	for _, j := range jobs {
-		w.job, j.then = j, nil
 		j.err = j.do(w)
 		switch {
 		case w.failed != nil:
@@ -208,10 +206,11 @@ func (w *writer) transaction(jobs []*job) (later []*job, err error) {
 	if _, err := w.exec("COMMIT"); err != nil {
 		return nil, w.rollback(err)
 	}
+	for _, then := range w.after {
+		then()
+	}
+	clear(w.after) // they know tasks
 	for _, j := range done {
-		for _, then := range j.then {
-			then()
-		}
 		close(j.done)
 	}
 	return later, nil
@@ -234,6 +233,7 @@ func (w *writer) begin() error {
 	}
 	w.now = w.s.options.Clock()
 	clear(w.touched)
+	w.after = w.after[:0]
 	version, _, err := w.one("PRAGMA data_version")
 	if err != nil {
 		return w.rollback(err)
@@ -259,5 +259,5 @@ func (w *writer) rollback(err error) error {
 	return err
 }
 
-// then has f called when the job at work is in the file.
-func (w *writer) then(f func()) { w.job.then = append(w.job.then, f) }
+// then has f called when the batch is in the file.
+func (w *writer) then(f func()) { w.after = append(w.after, f) }
