@@ -53,7 +53,7 @@ func (f *foreignError) read() *Error {
 
 // Recognize completes an error of which a peer told what there is in e, the name or address of a type, and whether an
 // argument is invalid. The reason decides, then the code, then the name, then the words of the specification; statuses
-// say nothing else, because patch levels and agents disagree on them (T9). Nil if it is no error that is known.
+// of HTTP say nothing else, because patch levels and agents disagree on them (T9). Nil if it is no error that is known.
 func (e *Error) Recognize(name string, invalid bool) *Error {
 	e.received = true
 	e.Note = cmp.Or(e.Note, e.Metadata(metadataNote))
@@ -75,6 +75,70 @@ func (e *Error) Recognize(name string, invalid bool) *Error {
 	}
 	e.Code, e.Reason, e.Message = known.Code, known.Reason, cmp.Or(e.Message, known.Message)
 	return e
+}
+
+// RecognizeCode is Recognize for an error over gRPC, in answer to an operation of a role. Agents of 0.3 that are made with
+// the SDKs for Go and JavaScript tell an error by its code and in words of their own: what those leave open the role
+// says.
+func (e *Error) RecognizeCode(code Code, role Role) *Error {
+	if known := e.Recognize("", false); known != nil {
+		return known
+	}
+	known := cmp.Or(endingIn(e.Message), byCode(code, role, e.Message))
+	if known == nil {
+		return nil
+	}
+	e.Code, e.Reason, e.Message = known.Code, known.Reason, cmp.Or(e.Message, known.Message)
+	return e
+}
+
+// byCode finds the error that a code stands for. What only gRPC's own libraries say, of a method that is not there, is
+// none.
+func byCode(code Code, role Role, text string) *Error {
+	push := role == RolePushCreate || role == RolePushGet || role == RolePushList || role == RolePushDelete
+	switch card := role == RoleExtendedCard; {
+	case code == CodeInvalidArgument:
+		return ErrInvalidParams
+	case card && (code == CodeNotFound || code == CodeFailedPrecondition):
+		return ErrExtendedAgentCardNotConfigured
+	case code == CodeNotFound && role != RoleOther && role != RoleList:
+		return ErrTaskNotFound
+	case code == CodeFailedPrecondition && role == RoleCancel:
+		return ErrTaskNotCancelable
+	case code != CodeUnimplemented || role == RoleOther || notThere(text):
+		return nil
+	case push:
+		return ErrPushNotificationNotSupported
+	}
+	return ErrUnsupportedOperation
+}
+
+// notThere reports whether a text is what servers of gRPC say of a service or method that they do not have.
+func notThere(text string) bool {
+	for _, words := range []string{"unknown service", "unknown method", "the server does not implement", "method not found"} {
+		if len(text) >= len(words) && strings.EqualFold(text[:len(words)], words) {
+			return true
+		}
+	}
+	return false
+}
+
+// endingIn finds the error whose words in the specification a text ends in, as errors in Go do that wrap one:
+// "push config: push notification not supported".
+func endingIn(text string) *Error {
+	text = plainWords(text)
+	for _, e := range Errors() {
+		before, ends := strings.CutSuffix(text, plainWords(e.Message))
+		if ends && (before == "" || strings.HasSuffix(before, ": ")) {
+			return e
+		}
+	}
+	return nil
+}
+
+// plainWords leaves of a text what is said in it by those who leave words out.
+func plainWords(text string) string {
+	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text)), " is ", " ")
 }
 
 // named finds the error that a type's name or address stands for: "io.a2a.spec.TaskNotFoundError",

@@ -51,25 +51,25 @@ type Statuses uint8
 const (
 	Statuses101 Statuses = iota // of A2A 1.0.1 (§5.4)
 	Statuses100                 // of A2A 1.0.0 (§5.4)
-	Statuses03                  // what the official servers of 0.3 do, whose specification has none
+	Statuses03                  // of 0.3, whose specification has none: over HTTP what its servers answer, over gRPC what its clients know
 	statusTables
 )
 
 // statuses are the tables, by the errors' reasons: of 1.0.1, 1.0.0 and 0.3. What is not there is internal.
 var statuses = map[string][statusTables]Status{
 	ErrParse.Reason:          {{400, CodeInvalidArgument}, {400, CodeInvalidArgument}, {400, CodeInternal}},
-	ErrInvalidRequest.Reason: {{400, CodeInvalidArgument}, {400, CodeInvalidArgument}, {400, CodeInternal}},
+	ErrInvalidRequest.Reason: {{400, CodeInvalidArgument}, {400, CodeInvalidArgument}, {400, CodeInvalidArgument}},
 	ErrMethodNotFound.Reason: {{404, CodeUnimplemented}, {404, CodeUnimplemented}, {404, CodeUnimplemented}},
 	ErrInvalidParams.Reason:  {{400, CodeInvalidArgument}, {400, CodeInvalidArgument}, {422, CodeInvalidArgument}},
 	ErrInternal.Reason:       {{500, CodeInternal}, {500, CodeInternal}, {500, CodeInternal}},
 
 	ErrTaskNotFound.Reason:                   {{404, CodeNotFound}, {404, CodeNotFound}, {404, CodeNotFound}},
-	ErrTaskNotCancelable.Reason:              {{400, CodeFailedPrecondition}, {409, CodeFailedPrecondition}, {409, CodeUnimplemented}},
+	ErrTaskNotCancelable.Reason:              {{400, CodeFailedPrecondition}, {409, CodeFailedPrecondition}, {409, CodeFailedPrecondition}},
 	ErrPushNotificationNotSupported.Reason:   {{400, CodeFailedPrecondition}, {400, CodeUnimplemented}, {501, CodeUnimplemented}},
 	ErrUnsupportedOperation.Reason:           {{400, CodeFailedPrecondition}, {400, CodeUnimplemented}, {501, CodeUnimplemented}},
-	ErrContentTypeNotSupported.Reason:        {{400, CodeInvalidArgument}, {415, CodeInvalidArgument}, {415, CodeUnimplemented}},
+	ErrContentTypeNotSupported.Reason:        {{400, CodeInvalidArgument}, {415, CodeInvalidArgument}, {415, CodeInvalidArgument}},
 	ErrInvalidAgentResponse.Reason:           {{500, CodeInternal}, {502, CodeInternal}, {502, CodeInternal}},
-	ErrExtendedAgentCardNotConfigured.Reason: {{400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}, {404, CodeNotFound}},
+	ErrExtendedAgentCardNotConfigured.Reason: {{400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}, {404, CodeFailedPrecondition}},
 	ErrExtensionSupportRequired.Reason:       {{400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}, {400, CodeFailedPrecondition}},
 	ErrVersionNotSupported.Reason:            {{400, CodeFailedPrecondition}, {400, CodeUnimplemented}, {400, CodeUnimplemented}},
 

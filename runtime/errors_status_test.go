@@ -7,22 +7,23 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// T9, T67: the tables of 1.0.1 and 1.0.0 (§5.4), and what the official servers of 0.3 do.
+// T9, T67: the tables of 1.0.1 and 1.0.0 (§5.4), and for 0.3 what its official servers answer over HTTP
+// and its official clients know over gRPC.
 func TestStatuses(t *testing.T) {
 	by := []runtime.Statuses{runtime.Statuses101, runtime.Statuses100, runtime.Statuses03}
 	for e, want := range map[*runtime.Error][3]string{
 		runtime.ErrParse:                          {"400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT", "400 INTERNAL"},
-		runtime.ErrInvalidRequest:                 {"400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT", "400 INTERNAL"},
+		runtime.ErrInvalidRequest:                 {"400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT"},
 		runtime.ErrMethodNotFound:                 {"404 UNIMPLEMENTED", "404 UNIMPLEMENTED", "404 UNIMPLEMENTED"},
 		runtime.ErrInvalidParams:                  {"400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT", "422 INVALID_ARGUMENT"},
 		runtime.ErrInternal:                       {"500 INTERNAL", "500 INTERNAL", "500 INTERNAL"},
 		runtime.ErrTaskNotFound:                   {"404 NOT_FOUND", "404 NOT_FOUND", "404 NOT_FOUND"},
-		runtime.ErrTaskNotCancelable:              {"400 FAILED_PRECONDITION", "409 FAILED_PRECONDITION", "409 UNIMPLEMENTED"},
+		runtime.ErrTaskNotCancelable:              {"400 FAILED_PRECONDITION", "409 FAILED_PRECONDITION", "409 FAILED_PRECONDITION"},
 		runtime.ErrPushNotificationNotSupported:   {"400 FAILED_PRECONDITION", "400 UNIMPLEMENTED", "501 UNIMPLEMENTED"},
 		runtime.ErrUnsupportedOperation:           {"400 FAILED_PRECONDITION", "400 UNIMPLEMENTED", "501 UNIMPLEMENTED"},
-		runtime.ErrContentTypeNotSupported:        {"400 INVALID_ARGUMENT", "415 INVALID_ARGUMENT", "415 UNIMPLEMENTED"},
+		runtime.ErrContentTypeNotSupported:        {"400 INVALID_ARGUMENT", "415 INVALID_ARGUMENT", "415 INVALID_ARGUMENT"},
 		runtime.ErrInvalidAgentResponse:           {"500 INTERNAL", "502 INTERNAL", "502 INTERNAL"},
-		runtime.ErrExtendedAgentCardNotConfigured: {"400 FAILED_PRECONDITION", "400 FAILED_PRECONDITION", "404 NOT_FOUND"},
+		runtime.ErrExtendedAgentCardNotConfigured: {"400 FAILED_PRECONDITION", "400 FAILED_PRECONDITION", "404 FAILED_PRECONDITION"},
 		runtime.ErrExtensionSupportRequired:       {"400 FAILED_PRECONDITION", "400 FAILED_PRECONDITION", "400 FAILED_PRECONDITION"},
 		runtime.ErrVersionNotSupported:            {"400 FAILED_PRECONDITION", "400 UNIMPLEMENTED", "400 UNIMPLEMENTED"},
 		{Reason: "RESOURCE_EXHAUSTED"}:            {"503 UNAVAILABLE", "503 UNAVAILABLE", "503 UNAVAILABLE"},

@@ -20,6 +20,9 @@ func (t classTable) say(f *fault) string {
 	if f.Reason == "RESOURCE_EXHAUSTED" {
 		want = class{503, "UNAVAILABLE"}
 	}
+	if f.class.http == 404 { // a status that stands for a code by itself, which a body names then
+		want.code = "NOT_FOUND"
+	}
 	switch {
 	case (f.class.http == 0 || f.class.http == want.http) && (f.class.code == "" || f.class.code == want.code):
 		return asTheTable
@@ -40,7 +43,8 @@ func (t classTable) with(others classTable) classTable {
 	return all
 }
 
-// The tables of A2A 1.0.1 and 1.0.0 (§5.4, and what follows from its §3.3.2), and what the official servers of 0.3 do (T9).
+// The tables of A2A 1.0.1 and 1.0.0 (§5.4, and what follows from its §3.3.2), and for 0.3 what its official
+// servers answer over HTTP and its official clients know over gRPC (T9).
 var (
 	classes101 = classTable{
 		-32700: {400, "INVALID_ARGUMENT"}, -32600: {400, "INVALID_ARGUMENT"}, -32602: {400, "INVALID_ARGUMENT"},
@@ -54,9 +58,9 @@ var (
 		-32005: {415, "INVALID_ARGUMENT"}, -32006: {502, "INTERNAL"}, -32009: {400, "UNIMPLEMENTED"},
 	})
 	classes03 = classes101.with(classTable{
-		-32700: {400, "INTERNAL"}, -32600: {400, "INTERNAL"}, -32602: {422, "INVALID_ARGUMENT"}, -32002: {409, "UNIMPLEMENTED"},
-		-32003: {501, "UNIMPLEMENTED"}, -32004: {501, "UNIMPLEMENTED"}, -32005: {415, "UNIMPLEMENTED"}, -32006: {502, "INTERNAL"},
-		-32007: {404, "NOT_FOUND"},
+		-32700: {400, "INTERNAL"}, -32602: {422, "INVALID_ARGUMENT"}, -32002: {409, "FAILED_PRECONDITION"},
+		-32003: {501, "UNIMPLEMENTED"}, -32004: {501, "UNIMPLEMENTED"}, -32005: {415, "INVALID_ARGUMENT"}, -32006: {502, "INTERNAL"},
+		-32007: {404, "FAILED_PRECONDITION"},
 	})
 )
 

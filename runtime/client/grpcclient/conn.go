@@ -10,6 +10,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/metadata"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/client"
 )
 
@@ -87,12 +88,13 @@ type call struct {
 	caller context.Context
 	cancel context.CancelCauseFunc
 	opens  bool // its answer is a stream
+	role   runtime.Role
 	over   sync.Once
 }
 
 func (c *conn) begin(ctx context.Context, r *client.Request) *call {
 	c.count(1, false)
-	call := &call{conn: c, caller: ctx, opens: r.Operation.Stream}
+	call := &call{conn: c, caller: ctx, opens: r.Operation.Stream, role: r.Operation.Role}
 	call.ctx, call.cancel = context.WithCancelCause(context.WithValue(ctx, progressKey{}, &call.progress))
 	call.ctx = metadata.NewOutgoingContext(call.ctx, metadataOf(r))
 	call.watch = &watchdog{idle: c.target.Idle, lives: call.opens, heard: c.heard, cancel: call.cancel}

@@ -241,6 +241,8 @@ func TestErrorsAreReadHoweverTheyAreTold(t *testing.T) {
 		{"violations", codes.InvalidArgument, "no", []protoadapt.MessageV1{protoadapt.MessageV1Of(bad)}, runtime.ErrInvalidParams, "no; a.b: c (INVALID_PARAMS)"},
 		{"0.3 in Python", codes.Unimplemented, "PushNotificationNotSupportedError: none here", nil, runtime.ErrPushNotificationNotSupported, "none here"},
 		{"words", codes.NotFound, "Task not found", nil, runtime.ErrTaskNotFound, "Task not found"},
+		{"0.3 in Go", codes.NotFound, "failed to load: no such task", nil, runtime.ErrTaskNotFound, "no such task"},
+		{"0.3 in JavaScript", codes.NotFound, "there is no t1", nil, runtime.ErrTaskNotFound, "there is no t1"},
 		{"a bad argument", codes.InvalidArgument, "what?", nil, runtime.ErrInvalidParams, "what?"},
 		{"nothing that is known", codes.PermissionDenied, "go\x00 away", nil, nil, "gRPC PermissionDenied: go away"},
 	} {

@@ -107,7 +107,7 @@ func broken(err error) error {
 // status is the error that an agent answered. A stream that it cannot go on with for now can be taken up again.
 func (c *call) status(s *status.Status) error {
 	e := &StatusError{Status: s}
-	if known := errorOf(s); known != nil {
+	if known := errorOf(s, c.role); known != nil {
 		e.Err = known
 	}
 	if c.opens && e.Err == nil && s.Code() == codes.Unavailable {
@@ -116,8 +116,9 @@ func (c *call) status(s *status.Status) error {
 	return e
 }
 
-// errorOf reads the A2A error in a status; nil if there is none that is known (A2A 1.0 §10.6).
-func errorOf(s *status.Status) *runtime.Error {
+// errorOf reads the A2A error in a status that answers an operation of a role; nil if there is none that is known
+// (A2A 1.0 §10.6).
+func errorOf(s *status.Status, role runtime.Role) *runtime.Error {
 	e := &runtime.Error{Message: s.Message()}
 	for _, any := range s.Proto().GetDetails() {
 		detail, err := any.UnmarshalNew()
@@ -142,7 +143,7 @@ func errorOf(s *status.Status) *runtime.Error {
 			}
 		}
 	}
-	return e.Recognize("", s.Code() == codes.InvalidArgument)
+	return e.RecognizeCode(runtime.Code(s.Code()), role)
 }
 
 // objectOf is a detail of another type as JSON has it.
