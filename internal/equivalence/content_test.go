@@ -128,32 +128,49 @@ func TestContentThatEveryBindingCanSayIsTaken(t *testing.T) {
 			}
 		}
 	}
-	for _, path := range []string{serviceOf10 + "ListTasks"} {
-		if got := a.callRaw(t, badCall{path: path, contentType: "application/grpc", body: frameOf(nil)}); got != "0" {
-			t.Errorf("%s: status %s", path, got)
-		}
+	if got := a.callRaw(t, badCall{path: serviceOf10 + "ListTasks", contentType: "application/grpc", body: frameOf(nil)}); got != "0" {
+		t.Errorf("the list over gRPC: status %s", got)
 	}
+}
+
+// protoOf is a document of protobuf.
+func protoOf(write func(w *wire.ProtoWriter)) []byte {
+	var w wire.ProtoWriter
+	w.Reset(nil)
+	write(&w)
+	b, err := w.Done()
+	if err != nil {
+		panic(err)
+	}
+	return b
+}
+
+// Tags of the fields of a message over gRPC, the same in 1.0 and 0.3 but for the request's.
+const (
+	tagID, tagRole, tagPart = 1<<3 | 2, 4 << 3, 5<<3 | 2
+	tagIn10, tagIn03        = 2<<3 | 2, 1<<3 | 2
+)
+
+// partCall sends a message with one part over gRPC, and is refused.
+func partCall(name string, in uint32, role int32, part func(w *wire.ProtoWriter)) badCall {
+	b := protoOf(func(w *wire.ProtoWriter) {
+		m := w.Begin(in)
+		w.String(tagID, "m")
+		w.Int32(tagRole, role)
+		p := w.Begin(tagPart)
+		part(w)
+		w.End(p)
+		w.End(m)
+	})
+	c := badCall{name: name, path: serviceOf10 + "SendMessage", contentType: "application/grpc", body: frameOf(b), status: "3"}
+	if in == tagIn03 {
+		c.name, c.path, c.header = name+", 0.3", "/a2a.v1.A2AService/SendMessage", []string{"a2a-version", "0.3"}
+	}
+	return c
 }
 
 // protoCalls send content over gRPC that JSON cannot say.
 func protoCalls() (calls []badCall) {
-	const text, list, message = 1<<3 | 2, 5<<3 | 2, 2<<3 | 2
-	add := func(name string, part func(w *wire.ProtoWriter), role int32) {
-		var w wire.ProtoWriter
-		w.Reset(nil)
-		m := w.Begin(message)
-		w.String(text, "m")
-		w.Int32(4<<3, role)
-		p := w.Begin(list)
-		part(&w)
-		w.End(p)
-		w.End(m)
-		b, err := w.Done()
-		if err != nil {
-			panic(err)
-		}
-		calls = append(calls, badCall{name: name, path: serviceOf10 + "SendMessage", contentType: "application/grpc", body: frameOf(b), status: "3"})
-	}
 	number := func(x float64) func(*wire.ProtoWriter) {
 		return func(w *wire.ProtoWriter) {
 			data := w.Begin(4<<3 | 2)
@@ -161,16 +178,31 @@ func protoCalls() (calls []badCall) {
 			w.End(data)
 		}
 	}
-	add("an unknown part", func(w *wire.ProtoWriter) { w.Int32(99<<3, 1) }, 1)
-	add("a part without content", func(*wire.ProtoWriter) {}, 1)
-	add("an unknown role", func(w *wire.ProtoWriter) { w.String(text, "x") }, 99)
-	add("no number", number(math.NaN()), 1)
-	add("an infinite number", number(math.Inf(-1)), 1)
-	add("deep data", func(w *wire.ProtoWriter) {
-		if err := w.Value(4<<3|2, wire.Value(deep(31, 0))); err != nil {
+	unknown := func(w *wire.ProtoWriter) { w.Int32(99<<3, 1) }
+	nothing := func(*wire.ProtoWriter) {}
+	must := func(err error) {
+		if err != nil {
 			panic(err)
 		}
-	}, 1)
-	add("no UTF-8", func(w *wire.ProtoWriter) { w.RawString(text, "\xff") }, 1)
-	return calls
+	}
+	for name, seconds := range map[string]int64{"a time beyond the year 9999": 253402300800, "a time before the year 1": -62135596801} {
+		b := protoOf(func(w *wire.ProtoWriter) {
+			m := w.Begin(7<<3 | 2) // status_timestamp_after
+			w.Int64(1<<3, seconds)
+			w.End(m)
+		})
+		calls = append(calls, badCall{name: name, path: serviceOf10 + "ListTasks", contentType: "application/grpc", body: frameOf(b), status: "3"})
+	}
+	return append(calls,
+		partCall("an unknown part", tagIn10, 1, unknown), partCall("an unknown part", tagIn03, 1, unknown),
+		partCall("a part without content", tagIn10, 1, nothing), partCall("a part without content", tagIn03, 1, nothing),
+		partCall("an unknown role", tagIn10, 99, func(w *wire.ProtoWriter) { w.String(1<<3|2, "x") }),
+		partCall("no number", tagIn10, 1, number(math.NaN())), partCall("an infinite number", tagIn10, 1, number(math.Inf(-1))),
+		partCall("deep data", tagIn10, 1, func(w *wire.ProtoWriter) { must(w.Value(4<<3|2, wire.Value(deep(31, 0)))) }),
+		partCall("deep data", tagIn03, 1, func(w *wire.ProtoWriter) {
+			data := w.Begin(3<<3 | 2)
+			must(w.Struct(1<<3|2, wire.Object(deep(31, 0))))
+			w.End(data)
+		}),
+		partCall("no UTF-8", tagIn10, 1, func(w *wire.ProtoWriter) { w.RawString(1<<3|2, "\xff") }))
 }

@@ -18,11 +18,13 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/push"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 var pushCard = strings.Replace(testCard, `{"streaming":true}`, `{"streaming":true,"pushNotifications":true}`, 1)
@@ -326,6 +328,29 @@ func TestATaskHasSoManyPushConfigurations(t *testing.T) {
 		if _, err := a.call("SendMessage", with(message("go"), bad)); err == nil || err.Code != runtime.ErrInvalidParams.Code ||
 			!strings.Contains(err.Text(), "url") {
 			t.Errorf("%s: %v", bad, err)
+		}
+	}
+}
+
+// TestANotificationThatCannotBeWrittenHoldsBackNoOther: a hook puts into answers what is no JSON, and the receiver gets
+// the task without it, to the end.
+func TestANotificationThatCannotBeWrittenHoldsBackNoOther(t *testing.T) {
+	spoil := server.OnAnswer(func(_ context.Context, task *a2awires.Task) { task.Metadata = wire.Object(`{"a":`) })
+	a, d := polyglotPush(t, spoil), receiver(t)
+	// The answer has what cannot be written, too, and is an error.
+	a.post(rpcBody("message/send", `{"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"maps"}]},`+
+		`"configuration":{"blocking":true,"pushNotificationConfig":{"url":"`+d.URL+`"}}}`), unversioned)
+	for n := 1; ; n++ {
+		g := d.wait(t, n)[n-1]
+		var task struct {
+			ID     string
+			Status struct{ State string }
+		}
+		if err := json.Unmarshal([]byte(g.body), &task); err != nil || task.ID == "" || strings.Contains(g.body, `"metadata"`) {
+			t.Fatalf("%v: %s", err, g.body)
+		}
+		if task.Status.State == "completed" {
+			return
 		}
 	}
 }
