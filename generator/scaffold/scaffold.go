@@ -46,6 +46,7 @@ func Files(p Project) ([]output.File, error) {
 		{"main.go", "main.go.tmpl"},
 		{p.Packages.Skills + "/agent.go", "agent.go.tmpl"},
 		{"Dockerfile", "Dockerfile.tmpl"},
+		{".dockerignore", "dockerignore.tmpl"},
 		{"Makefile", "Makefile.tmpl"},
 		{"README.md", "README.md.tmpl"},
 		{".gitignore", "gitignore.tmpl"},

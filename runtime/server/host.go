@@ -49,9 +49,7 @@ func Main(s *Server, err error) int {
 func host(ctx context.Context, s *Server, err error, args []string, stderr io.Writer) int {
 	flags := flag.NewFlagSet("agent", flag.ContinueOnError)
 	flags.SetOutput(stderr)
-	addr := flags.String("addr", listenAddr(), "address to listen on")
-	cert := flags.String("tls-cert", "", "file of the certificate with which to speak TLS, PEM ["+EnvTLSCert+"]")
-	key := flags.String("tls-key", "", "file of its key, PEM ["+EnvTLSKey+"]")
+	listen := hostFlags(flags)
 	switch parsed := flags.Parse(args); {
 	case errors.Is(parsed, flag.ErrHelp):
 		return exitOK
@@ -66,15 +64,15 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		log.Error("agent cannot start", "error", err)
 		return exitFailed
 	}
-	if err := s.useTLS(*cert, *key); err != nil {
+	if err := s.useTLS(*listen.cert, *listen.key); err != nil {
 		log.Error("agent cannot start", "error", errors.Join(err, s.Close()))
 		return exitFailed
 	}
-	if to, err := net.ResolveTCPAddr("tcp", *addr); err == nil && s.withheld(to) {
+	if to, err := net.ResolveTCPAddr("tcp", *listen.addr); err == nil && s.withheld(to) {
 		log.Error("agent cannot start", "error", errors.Join(errOpen(to), s.Close()))
 		return exitFailed
 	}
-	ln, err := net.Listen("tcp", *addr)
+	ln, err := net.Listen("tcp", *listen.addr)
 	if err != nil {
 		log.Error("agent cannot listen", "error", errors.Join(err, s.Close()))
 		return exitFailed
@@ -90,6 +88,17 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	}
 	log.Info("agent stopped")
 	return exitOK
+}
+
+// listenFlags are the flags of [Main].
+type listenFlags struct{ addr, cert, key *string }
+
+func hostFlags(flags *flag.FlagSet) listenFlags {
+	return listenFlags{
+		addr: flags.String("addr", listenAddr(), "address to listen on"),
+		cert: flags.String("tls-cert", "", "file of the certificate with which to speak TLS, PEM ["+EnvTLSCert+"]"),
+		key:  flags.String("tls-key", "", "file of its key, PEM ["+EnvTLSKey+"]"),
+	}
 }
 
 // listenAddr finds the default address.
