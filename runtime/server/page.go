@@ -87,7 +87,7 @@ func (s *Server) page(card *described, r *http.Request) string {
 	}
 	write(`<h2>Talk to it</h2>`)
 	if len(s.access.demands.Needed(skill)) > 0 {
-		write(`<p>`, placeholders, `</p>`)
+		write(`<p>To call it, `, placeholders, `.</p>`)
 	}
 	write(`<pre>`, s.curl(r, example, skill), `</pre></body></html>`, "")
 	return b.String()
