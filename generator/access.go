@@ -39,7 +39,7 @@ func verify(c *config.Config, schemes []card.Scheme) (verifiers []*ir.Verifier, 
 			continue
 		}
 		if !entry.Own {
-			list.Add(unfit(entry, schemes[i])...)
+			list.Add(append(unfit(entry, schemes[i]), placeholders(entry, schemes[i])...)...)
 		}
 	}
 	list.Add(shared(schemes)...)
@@ -59,6 +59,20 @@ func verify(c *config.Config, schemes []card.Scheme) (verifiers []*ir.Verifier, 
 	}
 	slices.SortFunc(verifiers, func(a, b *ir.Verifier) int { return cmp.Compare(a.Scheme, b.Scheme) })
 	return verifiers, list
+}
+
+// placeholders reports what init has written in the place of an issuer or an audience that it cannot know.
+func placeholders(entry config.Verifier, s card.Scheme) (list diag.List) {
+	hint := "put yours there, or leave it out for what the environment says"
+	if s.Kind == card.OpenIDConnect {
+		hint = "put the agent's own address there, and the provider's into openIdConnectUrl of agent.yaml"
+	}
+	for _, v := range append([]string{entry.Issuer}, entry.Audience...) {
+		if v == config.PlaceholderIssuer || v == config.PlaceholderAudience {
+			list.Warnf(entry.Pos, "placeholder", hint, "%s is a placeholder: until it is replaced, nobody's token is good", v)
+		}
+	}
+	return list
 }
 
 // shared reports two schemes that the agent's environment could not tell apart.

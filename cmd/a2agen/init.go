@@ -140,6 +140,10 @@ func nextSteps(cmd *cobra.Command, dir, auth string) {
 	case "", "none":
 	case "apikey":
 		fmt.Fprint(out, keySteps)
+	case "bearer":
+		fmt.Fprintf(out, "  put your issuer and the agent's address into a2agen.yaml, in place of %s and %s\n", config.PlaceholderIssuer, config.PlaceholderAudience)
+	case "oidc":
+		fmt.Fprintf(out, "  put your provider's address into agent.yaml (openIdConnectUrl), and the agent's into a2agen.yaml, in place of %s\n", config.PlaceholderAudience)
 	default:
 		fmt.Fprintln(out, "  say in a2agen.yaml and agent.yaml whose credentials are good: see docs/security.md of a2agen")
 	}

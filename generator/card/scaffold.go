@@ -40,7 +40,7 @@ func Scaffold(c *Card, version string, bindings []string) ([]byte, diag.List) {
 	b.WriteString(modesBlock(in, "defaultInputModes") + modesBlock(out, "defaultOutputModes"))
 	b.WriteString(skillsComment + "skills:\n")
 	if len(yamlx.Items(skills)) == 0 {
-		skills = yamlx.NewList(s.root, freshSkill(s.root, "chat"))
+		skills = yamlx.NewList(s.root, freshSkill(s.root, "chat", freshContracts[0]))
 		s.note(s.root, "write your own in its place", "the card has no skill, and an agent needs one: the skill \"chat\" is made up")
 	}
 	for i, skill := range skills.Content {
@@ -170,8 +170,8 @@ func Fresh(agentName, description string, skillIDs, textIDs []string, auth strin
 	yamlx.Set(root, "description", yamlx.NewText(root, description))
 	yamlx.Set(root, "version", yamlx.NewText(root, DefaultVersion))
 	skills := yamlx.NewList(root)
-	for _, id := range skillIDs {
-		skills.Content = append(skills.Content, freshSkill(root, id))
+	for i, id := range skillIDs {
+		skills.Content = append(skills.Content, freshSkill(root, id, freshContracts[i%len(freshContracts)]))
 	}
 	for _, id := range textIDs {
 		skills.Content = append(skills.Content, textSkill(root, id))
@@ -196,11 +196,58 @@ var freshSchemes = map[string]string{
 // FreshSchemes are the names of what a new agent may demand.
 func FreshSchemes() []string { return slices.Sorted(maps.Keys(freshSchemes)) }
 
-// freshSkill is a skill that takes an object with a text and gives one: plain text from any chat client fits it.
-func freshSkill(at *yaml.Node, id string) *yaml.Node {
+// freshContracts are the made-up inputs and outputs of new skills, in turn: two skills of an agent seldom take the same. Plain text from any
+// chat client fits each.
+var freshContracts = []string{`
+input:
+  type: object
+  required: [text]
+  properties:
+    text: {type: string, description: What to work on.}
+output:
+  type: object
+  required: [text]
+  properties:
+    text: {type: string, description: The answer.}
+`, `
+input:
+  type: object
+  required: [query]
+  properties:
+    query: {type: string, description: What to look for.}
+    limit: {type: integer, minimum: 1, maximum: 20, default: 5, description: How many results at most.}
+output:
+  type: object
+  required: [results]
+  properties:
+    results:
+      type: array
+      description: What was found, the best first.
+      items:
+        type: object
+        required: [title]
+        properties:
+          title: {type: string}
+          score: {type: number, minimum: 0, maximum: 1}
+`, `
+input:
+  type: object
+  required: [id]
+  properties:
+    id: {type: string, description: What to look at.}
+output:
+  type: object
+  required: [status]
+  properties:
+    status: {enum: [open, done], description: How it stands.}
+    note: {type: string, description: What there is to say of it.}
+`}
+
+// freshSkill is a skill with a contract.
+func freshSkill(at *yaml.Node, id, contract string) *yaml.Node {
 	s := bareSkill(at, id)
-	yamlx.Set(s, "input", textObject(at, "What to work on."))
-	yamlx.Set(s, "output", textObject(at, "The answer."))
+	made, _ := yamlx.Parse("", []byte(contract))
+	move(made, s, "input", "output")
 	return s
 }
 
@@ -220,16 +267,4 @@ func bareSkill(at *yaml.Node, id string) *yaml.Node {
 	yamlx.Set(s, "description", yamlx.NewText(at, title+": say here what the skill does."))
 	yamlx.Set(s, "tags", yamlx.NewTexts(at, strings.Fields(strings.ToLower(title))))
 	return s
-}
-
-// textObject is the schema of an object with one required text.
-func textObject(at *yaml.Node, about string) *yaml.Node {
-	prop, props, schema := yamlx.NewMap(at), yamlx.NewMap(at), yamlx.NewMap(at)
-	yamlx.Set(prop, "type", yamlx.NewText(at, "string"))
-	yamlx.Set(prop, "description", yamlx.NewText(at, about))
-	yamlx.Set(props, "text", prop)
-	yamlx.Set(schema, "type", yamlx.NewText(at, "object"))
-	yamlx.Set(schema, "required", yamlx.NewTexts(at, []string{"text"}))
-	yamlx.Set(schema, "properties", props)
-	return schema
 }

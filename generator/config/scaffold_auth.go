@@ -1,5 +1,11 @@
 package config
 
+// What a fresh a2agen.yaml says until its owner has put his own there.
+const (
+	PlaceholderIssuer   = "https://idp.example.com"
+	PlaceholderAudience = "https://agent.example.com"
+)
+
 // ScaffoldAuth renders what a fresh a2agen.yaml says of the credentials of an agent with that scheme of a fresh card, or of one that is
 // for everybody; "" for another one.
 func ScaffoldAuth(auth string) []byte {
@@ -13,13 +19,13 @@ func ScaffoldAuth(auth string) []byte {
 		"bearer": `# Whose tokens are good, and for whom they have to be: put yours here. "bearer: own" is for a verifier of yours in main.go.
 auth:
   bearer:
-    issuer: https://idp.example.com
-    audience: [https://agent.example.com]
+    issuer: ` + PlaceholderIssuer + `
+    audience: [` + PlaceholderAudience + `]
 `,
 		"oidc": `# For whom tokens have to be: put yours here. agent.yaml says who makes them. "types: [JWT]" is for issuers that do not write at+jwt.
 auth:
   oidc:
-    audience: [https://agent.example.com]
+    audience: [` + PlaceholderAudience + `]
 `,
 		"mtls": `# Whose certificates are good. Without an entry A2A_TLS_CLIENT_CA names the file.
 # auth:

@@ -7,8 +7,10 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -35,6 +37,26 @@ type access struct {
 
 // identifies reports whether anybody finds out who callers are.
 func (a *access) identifies() bool { return a.proxied != nil || len(a.verifiers) > 0 }
+
+// examples are the issuers, by scheme, whose hosts are reserved for examples (RFC 2606): who generated the agent has not put the real one there.
+func (a *access) examples() map[string]string {
+	found := map[string]string{}
+	for scheme, v := range a.verifiers {
+		named, ok := v.(interface{ Issuer() string })
+		if !ok {
+			continue
+		}
+		u, err := url.Parse(named.Issuer())
+		if err != nil {
+			continue
+		}
+		host := "." + strings.ToLower(u.Hostname())
+		if slices.ContainsFunc([]string{".example", ".example.com", ".example.net", ".example.org"}, func(end string) bool { return strings.HasSuffix(host, end) }) {
+			found[scheme] = named.Issuer()
+		}
+	}
+	return found
+}
 
 // WithAuth has what the card demands of callers checked: its security schemes by these verifiers, one for each, and its
 // security requirements, those of a skill on top of the agent's. Given more than once, the verifiers add up, and of two

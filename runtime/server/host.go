@@ -81,6 +81,9 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 	if s.engine.Info().Extended && !s.access.identifies() {
 		log.Warn("nobody gets the extended card: server.WithAuth or server.WithProxyIdentity says who callers are")
 	}
+	for scheme, issuer := range s.access.examples() {
+		log.Warn("tokens of an example's issuer are good: nobody has one; put your own into a2agen.yaml and agent.yaml", "scheme", scheme, "issuer", issuer)
+	}
 	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.engine.Info().Name)
 	if err := s.Serve(ctx, ln); err != nil {
 		log.Error("agent stopped", "error", err)
