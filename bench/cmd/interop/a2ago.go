@@ -223,5 +223,5 @@ func goReason(err error) string {
 			return reason + ": " + err.Error()
 		}
 	}
-	return err.Error()
+	return "unknown: " + err.Error() // it may begin with a name that the agent has written
 }

@@ -227,7 +227,7 @@ func oldReason(err error) string {
 			return reason + ": " + err.Error()
 		}
 	}
-	return err.Error()
+	return "unknown: " + err.Error() // it may begin with a name that the agent has written
 }
 
 // oldDesk is the agent made with the official Go SDK of 0.3.

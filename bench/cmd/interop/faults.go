@@ -12,11 +12,16 @@ type fault struct {
 var faults = []fault{
 	{"a2a-go 2.4.0", ourCalls, "1.0", "", "ended task", "it answers InvalidParams, where A2A 1.0 §3.1.1 has UnsupportedOperation"},
 
+	{"a2a-go 2.4.0", theirClient, "0.3", grpcBinding, "ended task", "it knows the error by its code in 1.0 alone, FAILED_PRECONDITION"},
+
 	{"a2a-sdk 1.3.0 (Python)", ourCalls, "0.3", restBinding, "push delete", "it has no path for that"},
 
 	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", restBinding, "unknown task", onlyStatus},
 	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", restBinding, "canceled twice", onlyStatus},
 	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", restBinding, "ended task", onlyStatus},
+	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", grpcBinding, "unknown task", passedOn},
+	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", grpcBinding, "canceled twice", passedOn},
+	{"a2a-sdk 0.3.26 (Python)", theirClient, "0.3", grpcBinding, "ended task", passedOn},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", "", "subscribe", "it ends the subscription to a task that is canceled without the events of that"},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", restBinding, "push list", "it answers every list with an internal error"},
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", restBinding, "push delete", "it has no path for that"},
@@ -27,6 +32,7 @@ var faults = []fault{
 	{"a2a-sdk 0.3.26 (Python)", ourCalls, "0.3", grpcBinding, "extended card", "it answers its public card"},
 
 	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "parts", "it cannot send a null in data, and loses a file's name and type"},
+	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "unknown task", "it knows few errors but by names of classes that only its own agents write"},
 	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "canceled twice", "it knows few errors but by names of classes that only its own agents write"},
 	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "ended task", "it knows few errors but by names of classes that only its own agents write"},
 	{"a2a-java-sdk 0.3.3.Final", "", "0.3", restBinding, "extended card", "its client never asks for it"},
@@ -41,6 +47,7 @@ var faults = []fault{
 
 	{"@a2a-js/sdk 0.3.14", "", "0.3", restBinding, "parts", noNames},
 	{"@a2a-js/sdk 0.3.14", theirClient, "0.3", grpcBinding, "parts", "it cannot send a null in data"},
+	{"@a2a-js/sdk 0.3.14", theirClient, "0.3", grpcBinding, "ended task", "it knows no error of a message over gRPC but a task that is not there"},
 	{"@a2a-js/sdk 0.3.14", ourCalls, "0.3", grpcBinding, "parts", "it makes 0 of a null in data"},
 
 	{"a2a-go 2.4.0", cardForm, "1.0", "", specified, "it cannot read a card of 1.0 with security requirements, but in the form that it writes: `requirements: list`"},
@@ -84,6 +91,7 @@ var faults = []fault{
 const (
 	noNames    = "files have no names in its 0.3 over HTTP+JSON and gRPC, nor their bytes in base64 as those of the SDKs for Go, Python and Java"
 	onlyStatus = "it knows errors by the status of HTTP alone"
+	passedOn   = "it passes on the error of gRPC, with its code and text, and knows none of A2A's"
 
 	unauthorized = "it knows the error by a reason of its own alone, UNAUTHORIZED"
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -418,7 +419,8 @@ func (v *visit) extended() error {
 	return nil
 }
 
-// isError says whether a failure is one of some errors: by its code, or by its name in whatever spelling.
+// isError says whether a failure is one of some errors: by its code, or by its name in whatever spelling, which stands
+// first. A name in what it says does not count: that is the agent's, and the client may not know it.
 func isError(err error, want ...*runtime.Error) error {
 	if _, cannot := err.(none); cannot {
 		return err
@@ -426,14 +428,18 @@ func isError(err error, want ...*runtime.Error) error {
 	if err == nil {
 		return fmt.Errorf("no error, want %s", want[0].Reason)
 	}
-	said := letters(err.Error())
+	name, _, _ := strings.Cut(err.Error(), ": ")
+	said := codes.FindAllString(err.Error(), -1)
 	for _, w := range want {
-		if strings.Contains(said, letters(w.Reason)) || strings.Contains(err.Error(), strconv.Itoa(w.Code)) {
+		if strings.Contains(letters(name), letters(w.Reason)) || slices.Contains(said, strconv.Itoa(w.Code)) {
 			return nil
 		}
 	}
 	return fmt.Errorf("the error is %q, want %s", err, want[0].Reason)
 }
+
+// codes are those of JSON-RPC's errors, which no text has by chance.
+var codes = regexp.MustCompile(`-32\d{3}\b`)
 
 // letters leaves only letters, the small ones.
 func letters(s string) string {

@@ -172,9 +172,12 @@ public class Call {
     return Map.of("none", "its client has no such operation");
   }
 
-  /** The names and messages of an error and its causes. */
+  /** The name of an error's first cause, by which its client knows it, and the names and messages of all. */
   static String told(Throwable error) {
     var text = new StringJoiner(": ");
+    var first = error;
+    while (first.getCause() != null) first = first.getCause();
+    if (first != error) text.add(first.getClass().getSimpleName());
     for (; error != null; error = error.getCause()) text.add(error.getClass().getSimpleName()).add(String.valueOf(error.getMessage()));
     return text.toString();
   }
