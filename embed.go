@@ -44,7 +44,7 @@ var Behind = map[string][]string{
 //go:embed runtime
 var runtimeFiles embed.FS
 
-//go:embed a2a/*.gen.go internal/a2aall/*.gen.go
+//go:embed a2a/*.gen.go internal/a2afresh/*.gen.go internal/a2aall/*.gen.go
 var protocolFiles embed.FS
 
 //go:embed go.mod
@@ -86,7 +86,7 @@ func RuntimeSource(kits ...string) (map[string][]byte, error) {
 }
 
 // ProtocolPackage returns the emitted files of the protocol package in a folder of this module ("a2a", or "internal/a2aall",
-// which speaks every version) by name, "types.gen.go", as files of a package a2a.
+// which has every version) by name, "types.gen.go", as files of a package a2a.
 func ProtocolPackage(folder string) (map[string][]byte, error) {
 	entries, err := protocolFiles.ReadDir(folder)
 	if err != nil {

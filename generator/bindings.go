@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
+	"github.com/a2agen/a2agen/spec"
 )
 
 // What a2agen.yaml says of bindings decides where the card says that the agent is, and in which encodings the protocol
@@ -37,6 +39,19 @@ func speaks(c *config.Config, p *ir.Protocol) (spoken []lower.Spoken, list diag.
 		}
 	}
 	return spoken, list
+}
+
+// Offers say how an agent of shipped versions is served over bindings; no versions are those of a new agent.
+func Offers(versions, bindings []string) (list []card.Offer) {
+	if len(versions) == 0 {
+		versions = spec.Fresh()
+	}
+	for _, v := range spec.Versions() {
+		if slices.Contains(versions, v) {
+			list = append(list, card.Offer{Version: v, Bindings: lower.Speak(v, lower.ShippedBindings(v), bindings).Bindings})
+		}
+	}
+	return list
 }
 
 // loweredVersion finds a version, by its name: drafts of older versions stand behind all others. Nil if it was not lowered.

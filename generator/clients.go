@@ -1,6 +1,8 @@
 package generator
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"io/fs"
 	"path"
@@ -18,7 +20,7 @@ import (
 // remoteClient is a client of another agent, ready to be emitted.
 type remoteClient struct {
 	config.Client
-	card  []byte // the kept card; nil when the card is a file of the user's
+	card  []byte // as it came, or as JSON where it is YAML
 	agent *ir.Agent
 	pin   output.ClientPin
 	reach Reach
@@ -67,6 +69,11 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 			"the card is not the one that is pinned in %s", output.LockName)
 		return nil, list
 	}
+	if known && c.URL != "" && old.URL != c.URL {
+		list.Errorf(c.Pos, "pin", "run "+fetch+" to take over the card there, or restore the url",
+			"the card of client %q is not that of its url: it was taken from %s", c.Name, cmp.Or(old.URL, "a file"))
+		return nil, list
+	}
 	imported, list := card.Import(file, src)
 	if imported == nil || list.HasErrors() {
 		return nil, list
@@ -78,9 +85,9 @@ func (g *generation) readClient(cfg *config.Config, c config.Client) (*remoteCli
 	if known && old.Digest == pin.Digest && !list.HasErrors() {
 		list = nil // somebody else's card: its author does not read this, and its user did when it came
 	}
-	r := &remoteClient{Client: c, agent: agent, pin: pin, reach: way}
-	if kept {
-		r.card = src
+	r := &remoteClient{Client: c, agent: agent, pin: pin, reach: way, card: src}
+	if !json.Valid(src) {
+		r.card = card.JSON(file, src)
 	}
 	return r, list
 }
@@ -102,12 +109,9 @@ func reaches(clients []remoteClient) (list []Reach) {
 	return list
 }
 
-// emitRemote emits one client. A kept card is the tool's file like those made from it.
+// emitRemote emits one client, with the card that it embeds: a kept card, or a copy of the user's.
 func (g *generation) emitRemote(p *ir.Protocol, c remoteClient, paths emit.Paths) ([]output.File, error) {
-	paths.Client, paths.Agent = path.Join(g.Module, c.Out), ""
+	paths.Client, paths.Agent, paths.Card = path.Join(g.Module, c.Out), "", config.KeptCard
 	files, err := emit.RemoteClient(p, c.agent, paths, c.Out)
-	if c.card != nil {
-		files = append(files, output.File{Path: c.pin.Card, Data: c.card})
-	}
-	return files, err
+	return append(files, output.File{Path: path.Join(c.Out, config.KeptCard), Data: c.card}), err
 }

@@ -174,10 +174,14 @@ type Carried struct {
 	Encodings []ir.Encoding // beside the JSON of JSON-RPC
 }
 
-// CarriedPackages are the carried packages: the one for everybody speaks the default version, the other one all, each in the
-// bindings that an agent has which does not say.
+// CarriedPackages are the carried packages: those of an agent that does not say which versions it speaks, of a new one, and of one that
+// speaks all, each in the bindings that an agent has which does not say.
 func CarriedPackages() []Carried {
-	return []Carried{{"a2a", []string{spec.Default}, nil}, {"internal/a2aall", spec.Versions(), []ir.Encoding{ir.ProtoJSON}}}
+	return []Carried{
+		{"a2a", []string{spec.Default}, nil},
+		{"internal/a2afresh", spec.Fresh(), []ir.Encoding{ir.ProtoJSON}},
+		{"internal/a2aall", spec.Versions(), []ir.Encoding{ir.ProtoJSON}},
+	}
 }
 
 // carriedBindings are the types of the carried package that the agent's packages name.

@@ -39,6 +39,10 @@ func Versions() []string {
 // move it: agents would no longer speak what their callers do.
 const Default = "1.0"
 
+// Fresh returns the versions that a new agent speaks, newest first: most callers are still of 0.3. Projects that do not say speak
+// [Default] alone, so that a newer tool switches nothing on.
+func Fresh() []string { return []string{Default, "0.3"} }
+
 // Hubs returns the versions whose definition can give the Go types, newest first: those that a proto defines.
 func Hubs() []string {
 	var vs []string

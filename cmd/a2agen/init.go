@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/shell"
+	"github.com/a2agen/a2agen/spec"
 )
 
 func initCommand() *cobra.Command {
@@ -33,6 +34,7 @@ changed or left out is said, a line each.`,
   a2agen init weather --skill forecast --skill alerts --module example.com/weather
   a2agen init chat --text talk          # a skill from text to text
   a2agen init weather --bindings JSONRPC,HTTP+JSON,GRPC
+  a2agen init weather --protocol 1.0    # it speaks 0.3 too unless told otherwise
   a2agen init weather --store sqlite    # tasks are kept in a file and outlive the process
   a2agen init vault --auth apikey       # callers need a key
   a2agen init routes --card agent-card.json
@@ -76,6 +78,7 @@ changed or left out is said, a line each.`,
 	f.StringVar(&o.Store, "store", "", "where the agent keeps its tasks: memory (the default), or `sqlite`, a file")
 	f.StringVar(&o.Auth, "auth", "", "what callers have to bring: an `apikey`, a bearer token, a token of an OpenID provider (oidc), a client certificate (mtls), or none: anybody may use the agent")
 	f.StringSliceVar(&o.Bindings, "bindings", nil, "how clients reach the agent, the preferred way first: `JSONRPC,HTTP+JSON,GRPC` or some of them; default: JSONRPC,HTTP+JSON")
+	f.StringSliceVar(&o.Protocol, "protocol", nil, "versions of the protocol that the agent speaks: `1.0,0.3` or some of "+strings.Join(spec.Versions(), ",")+"; default: "+strings.Join(spec.Fresh(), ","))
 	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")
 	f.BoolVar(&o.Force, "force", false, "work in a folder that is not empty: add what is missing, overwrite nothing")
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")

@@ -42,6 +42,15 @@ func Import(file string, src []byte) (*Card, diag.List) {
 	return card, m.List
 }
 
+// JSON returns a card as JSON that may be written in YAML; nil when it cannot be read.
+func JSON(file string, src []byte) []byte {
+	root, list := yamlx.Parse(file, src)
+	if root == nil || list.HasErrors() {
+		return nil
+	}
+	return yamlx.JSON(root)
+}
+
 // importer converts one card in place.
 type importer struct {
 	*shape.Checker

@@ -85,7 +85,7 @@ func TestScaffoldOfRealCardsIsWithoutMistakes(t *testing.T) {
 			if list.HasErrors() {
 				t.Fatal(list)
 			}
-			got, _ := Scaffold(card, "1.0", []string{"JSONRPC", "HTTP+JSON"})
+			got, _ := Scaffold(card, []Offer{{"1.0", []string{"JSONRPC", "HTTP+JSON"}}})
 			golden(t, "testdata/"+name+".agent.yaml", got)
 			fresh, list := Read("agent.yaml", got, noFiles)
 			if len(list) > 0 {
@@ -157,7 +157,7 @@ func TestScaffoldOfACardWithoutSkillsHasOneToStartFrom(t *testing.T) {
 }
 
 func scaffolded(c *Card) []byte {
-	text, _ := Scaffold(c, "1.0", []string{"JSONRPC", "HTTP+JSON"})
+	text, _ := Scaffold(c, []Offer{{"1.0", []string{"JSONRPC", "HTTP+JSON"}}})
 	return text
 }
 

@@ -17,9 +17,9 @@ import (
 
 // Scaffold renders a fresh, commented agent.yaml for the card. It ends with the list of skills, two blanks deep, so that
 // adding a skill is appending lines. Everything that the new agent can keep is kept; the list says what was changed or left
-// out, because only the old deployment could promise it. The agent speaks the version, over the bindings.
-func Scaffold(c *Card, version string, bindings []string) ([]byte, diag.List) {
-	s := &scaffolder{file: c.File, version: version, bindings: bindings, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
+// out, because only the old deployment could promise it. The agent is served as offers say.
+func Scaffold(c *Card, offers []Offer) ([]byte, diag.List) {
+	s := &scaffolder{file: c.File, offers: offers, root: shape.Ordered(yamlx.Copy(c.Root), agentCard)}
 	_, interfaces := yamlx.Take(s.root, "supportedInterfaces")
 	_, skills := yamlx.Take(s.root, "skills")
 	caps := s.capabilities()
@@ -52,13 +52,18 @@ func Scaffold(c *Card, version string, bindings []string) ([]byte, diag.List) {
 	return []byte(b.String()), s.list
 }
 
+// Offer is a version of the protocol that an agent speaks, over some bindings.
+type Offer struct {
+	Version  string
+	Bindings []string
+}
+
 // scaffolder writes one agent.yaml and notes what became of the card.
 type scaffolder struct {
 	file     string
-	version  string   // that the agent speaks
-	bindings []string // over which it does
-	root     *yaml.Node
-	list     diag.List
+	offers []Offer // what the agent speaks
+	root   *yaml.Node
+	list   diag.List
 }
 
 func (s *scaffolder) note(n *yaml.Node, hint, format string, args ...any) {
@@ -116,7 +121,7 @@ func (s *scaffolder) interfaces(list *yaml.Node) string {
 		address, binding := yamlx.Text(yamlx.Get(n, "url")), yamlx.Text(yamlx.Get(n, "protocolBinding"))
 		u, err := url.Parse(address)
 		switch {
-		case binding != runtime.BindingJSONRPC && !slices.Contains(s.bindings, binding):
+		case binding != runtime.BindingJSONRPC && !s.serves(binding):
 			s.note(n, "to serve it, list it under bindings in a2agen.yaml", "the %s interface at %s is left out: the new agent does not serve it", binding, address)
 		case binding != runtime.BindingJSONRPC:
 			s.note(n, "", "the %s interface at %s is left out: the new agent serves it where it runs", binding, address)
@@ -126,22 +131,37 @@ func (s *scaffolder) interfaces(list *yaml.Node) string {
 			kept = u.Path
 			s.note(n, "server.WithURL in main.go says it where requests do not", "of the interface at %s the path %s is kept: the card completes it with where the server runs", address, u.Path)
 		}
-		if v := yamlx.Text(yamlx.Get(n, "protocolVersion")); v != s.version && binding == runtime.BindingJSONRPC {
-			s.note(n, `to serve them too, list "`+v+`" under protocol in a2agen.yaml, and such an interface where agent.yaml lists any`, "callers of %s speak A2A %s, and the new agent speaks %s", address, v, s.version)
+		if v := yamlx.Text(yamlx.Get(n, "protocolVersion")); !slices.Contains(s.versions(), v) && binding == runtime.BindingJSONRPC {
+			s.note(n, `to serve them too, list "`+v+`" under protocol in a2agen.yaml, and such an interface where agent.yaml lists any`, "callers of %s speak A2A %s, and the new agent speaks %s", address, v, strings.Join(s.versions(), " and "))
 		}
 	}
 	if kept == "" {
 		return ""
 	}
 	lines := "\n# Where the agent is reached, at the address where it runs. Without this list: at its root, in every version and binding.\nsupportedInterfaces:\n"
-	for _, binding := range s.bindings {
-		at := yamlx.Scalar(kept)
-		if binding == runtime.BindingGRPC {
-			at = "/" // it has no path
+	for _, offer := range s.offers {
+		for _, binding := range offer.Bindings {
+			at := yamlx.Scalar(kept)
+			if binding == runtime.BindingGRPC {
+				at = "/" // it has no path
+			}
+			lines += "  - url: " + at + "\n    protocolBinding: " + binding + "\n    protocolVersion: " + strconv.Quote(offer.Version) + "\n"
 		}
-		lines += "  - url: " + at + "\n    protocolBinding: " + binding + "\n    protocolVersion: " + strconv.Quote(s.version) + "\n"
 	}
 	return lines
+}
+
+// versions are those that the agent speaks.
+func (s *scaffolder) versions() (list []string) {
+	for _, o := range s.offers {
+		list = append(list, o.Version)
+	}
+	return list
+}
+
+// serves reports whether the agent is reached by a binding.
+func (s *scaffolder) serves(binding string) bool {
+	return slices.ContainsFunc(s.offers, func(o Offer) bool { return slices.Contains(o.Bindings, binding) })
 }
 
 // security renders how callers prove who they are, and what the card demands of them. The skills keep what they demand.
@@ -181,7 +201,7 @@ func Fresh(agentName, description string, skillIDs, textIDs []string, auth strin
 		demands, _ := yamlx.Parse("", []byte("securitySchemes: {"+scheme+"}\nsecurityRequirements: [{schemes: {"+auth+": {}}}]\n"))
 		move(demands, root, "securitySchemes", "securityRequirements")
 	}
-	text, _ := Scaffold(&Card{Root: root}, "", nil) // a fresh card has no interfaces, of which alone a version is said
+	text, _ := Scaffold(&Card{Root: root}, nil) // a fresh card has no interfaces, of which alone a version is said
 	return text
 }
 

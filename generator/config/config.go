@@ -310,17 +310,20 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 	}
 }
 
-// Scaffold renders a fresh, commented a2agen.yaml, with one-line entries, for an agent with that store and those
-// bindings; the zero values are the defaults.
-func Scaffold(store string, bindings []string) []byte {
+// Scaffold renders a fresh, commented a2agen.yaml, with one-line entries, for an agent with that store, those
+// bindings and those shipped versions; the zero values are what a new agent has.
+func Scaffold(store string, bindings, versions []string) []byte {
 	if len(bindings) == 0 {
 		bindings = defaultBindings
 	}
+	if len(versions) == 0 {
+		versions = spec.Fresh()
+	}
 	return []byte(`# yaml-language-server: $schema=` + SchemaPath + `
-# What a2agen generates. Everything left out has the default shown here.
+# What a2agen generates. Everything left out has its default.
 
-# Versions of the A2A protocol that the agent speaks, newest first.
-protocol: ` + defaultAlone + `
+# Versions of the A2A protocol that the agent speaks, newest first. Most callers are still of 0.3; left out, it is 1.0 alone.
+protocol: [` + quoted(versions) + `]
 # How clients reach it, the preferred way first: JSONRPC, HTTP+JSON, GRPC.
 bindings: [` + strings.Join(bindings, ", ") + `]
 # The agent's card.

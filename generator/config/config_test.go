@@ -30,7 +30,8 @@ func TestRead(t *testing.T) {
 		},
 		{"a missing file gives the defaults", "", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
 		{"a file of comments gives the defaults", "# nothing yet\n\n  # here\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
-		{"the scaffold gives the defaults", string(Scaffold("", nil)), Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
+		{"the scaffold gives the defaults and 0.3", string(Scaffold("", nil, nil)), Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
+		{"the scaffold of an agent of 0.3 alone", string(Scaffold("", nil, []string{"0.3"})), Config{Bindings: byDefault, Protocol: []Protocol{{Version: "0.3"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
 		{
 			"definitions of one's own stand first, the shipped ones newest first", "protocol: [\"0.3\", {version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\", {version: \"9.2\", file: b.json}]\n",
 			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "protocol/a2a.proto"}, {Version: "9.2", File: "b.json"}, {Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
@@ -193,18 +194,18 @@ func value(t *testing.T, src string) (v any, ok bool) {
 }
 
 func TestScaffoldNamesTheSchemaAndHasOneLineEntries(t *testing.T) {
-	src := string(Scaffold("", nil))
+	src := string(Scaffold("", nil, nil))
 	if !strings.HasPrefix(src, "# yaml-language-server: $schema=.a2agen/a2agen.schema.json\n") {
 		t.Errorf("first line: %.80q", src)
 	}
-	if !strings.Contains(src, "\nprotocol: [\"1.0\"]\n") {
-		t.Error(`no line protocol: ["1.0"]`)
+	if !strings.Contains(src, "\nprotocol: [\"1.0\", \"0.3\"]\n") {
+		t.Error(`no line protocol: ["1.0", "0.3"]`)
 	}
 }
 
 func FuzzRead(f *testing.F) {
 	f.Add([]byte("protocol: [\"1.0\"]\nclients:\n  - {name: a, file: a.json}\n"))
-	f.Add(Scaffold("", nil))
+	f.Add(Scaffold("", nil, nil))
 	f.Add([]byte("packages: {agent: ../..}\n"))
 	f.Add([]byte("protocol: [{version: \"9.1\", file: ../a.proto}, {version: \"1.2-x\", file: p/a.proto}]\n"))
 	f.Add([]byte("clients: [&a {name: x, url: \"https://x\"}, *a]\n"))

@@ -43,7 +43,8 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	f := newFile(paths.Client, name)
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
 	f.PackageComment(clientDoc(name, "is a typed client of a remote agent, made from its card."+reached(a), a))
-	c := skillClient{agent: a, protocol: p, paths: paths, types: paths.Client, card: "AgentCard"}
+	c := skillClient{agent: a, protocol: p, paths: paths, types: paths.Client, card: "AgentCard", pinned: true}
+	f.Anon("embed")
 	f.Add(c.declaration())
 	f.Add(c.skills())
 	file, err := render(f, dir+"/"+ClientFile)
@@ -81,13 +82,19 @@ type skillClient struct {
 	paths    Paths
 	types    string // import path of the package with the names of the skills' types
 	card     string // the protocol package's type of a card; "" without
+	pinned   bool   // the card from which the client was made is in its package
 }
 
 // declaration is the struct and its constructors.
 func (c *skillClient) declaration() jen.Code {
 	s := jen.Add(doc(fmt.Sprintf("Client calls the skills of the agent %q; the embedded client calls the protocol's operations. It is safe for concurrent use.", c.agent.Name)))
 	s.Type().Id("Client").Struct(jen.Op("*").Qual(c.paths.Protocol, "Client")).Line().Line()
-	s.Add(doc("New fetches the card of the agent at the URL and returns a client of it."))
+	if c.pinned {
+		s.Add(c.pinnedCard())
+		s.Add(doc("New fetches the card of the agent at the URL and returns a client of it. An empty URL takes [Card], without any request."))
+	} else {
+		s.Add(doc("New fetches the card of the agent at the URL and returns a client of it."))
+	}
 	s.Add(c.constructor("New", "NewClient", []jen.Code{ctxParam(), jen.Id("url").String()}, []jen.Code{jen.Id("ctx"), jen.Id("url")}))
 	if c.card != "" {
 		s.Add(doc("FromCard returns a client of the agent that the card describes. It makes no request."))
@@ -122,10 +129,31 @@ func (c *skillClient) constructor(name, wrapped string, params, args []jen.Code)
 	if len(c.options()) > 0 {
 		opts = jen.Id("withOptions").Call(jen.Id("opts").Op("..."))
 	}
-	return jen.Func().Id(name).Params(append(params, optionsParam())...).Params(jen.Op("*").Id("Client"), jen.Error()).Block(
+	body := []jen.Code{}
+	if c.pinned && name == "New" {
+		body = append(body, jen.If(jen.Id("url").Op("==").Lit("")).Block(
+			jen.List(jen.Id("card"), jen.Err()).Op(":=").Id("Card").Call(),
+			jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+			jen.Return(jen.Id("FromCard").Call(jen.Id("card"), jen.Id("opts").Op("..."))),
+		))
+	}
+	return jen.Func().Id(name).Params(append(params, optionsParam())...).Params(jen.Op("*").Id("Client"), jen.Error()).Block(append(body,
 		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(c.paths.Protocol, wrapped).Call(append(args, opts.Op("..."))...),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("Client").Op(":").Id("c")), jen.Nil()),
+	)...).Line().Line()
+}
+
+// pinnedCard is the card from which the client was made, and the function that returns it.
+func (c *skillClient) pinnedCard() jen.Code {
+	hub := jen.Op("*").Qual(c.paths.Protocol, c.card)
+	s := jen.Comment("//go:embed " + c.paths.Card).Line().Var().Id("cardJSON").Index().Byte().Line().Line()
+	s.Add(doc("Card returns the agent's card as it was when the client was made."))
+	return s.Func().Id("Card").Params().Params(hub, jen.Error()).Block(
+		jen.List(jen.Id("read"), jen.Err()).Op(":=").Qual(clientPath, "ParseCard").Call(jen.Qual(c.paths.Protocol, clientProtocol).Call(), jen.Id("cardJSON")),
+		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
+		jen.List(jen.Id("card"), jen.Id("_")).Op(":=").Id("read").Dot("Generated").Call().Assert(hub.Clone()),
+		jen.Return(jen.Id("card"), jen.Nil()),
 	).Line().Line()
 }
 
@@ -197,11 +225,20 @@ func (k *skillCode) streamMethod() jen.Code {
 }
 
 func (k *skillCode) answerMethod() jen.Code {
-	s := jen.Add(doc(fmt.Sprintf("%s answers what the skill %q asked in the middle of a task, and waits for its output. Get the question with errors.As.", k.Answer, k.skill.ID)))
-	return s.Func().Params(receiver()).Id(k.Answer).Params(ctxParam(), jen.Id("ask").Op("*").Qual(clientPath, "InputRequiredError"), jen.Id("parts").Op("...").Qual(runtimePath, "Part")).
-		Params(k.out(), jen.Error()).Block(
+	text := "%s answers what the skill %q asked in the middle of a task, and waits for its output. Get the question with errors.As; options of the call go with it: ask.With(…)."
+	s := jen.Add(doc(fmt.Sprintf(text, k.Answer, k.skill.ID)))
+	s.Func().Params(receiver()).Id(k.Answer).Params(answerParams()...).Params(k.out(), jen.Error()).Block(
 		jen.Return(jen.Id(k.name()).Dot("Answer").Call(jen.Id("ctx"), untyped(), jen.Id("ask"), jen.Id("parts").Op("..."))),
 	).Line().Line()
+	s.Add(doc(fmt.Sprintf("%s is [Client.%s] as a stream: it yields the steps that follow; the last one has the output.", k.AnswerStream, k.Answer)))
+	return s.Func().Params(receiver()).Id(k.AnswerStream).Params(answerParams()...).
+		Qual("iter", "Seq2").Types(jen.Qual(clientPath, "Event").Types(k.out()), jen.Error()).Block(
+		jen.Return(jen.Id(k.name()).Dot("AnswerStream").Call(jen.Id("ctx"), untyped(), jen.Id("ask"), jen.Id("parts").Op("..."))),
+	).Line().Line()
+}
+
+func answerParams() []jen.Code {
+	return []jen.Code{ctxParam(), jen.Id("ask").Op("*").Qual(clientPath, "InputRequiredError"), jen.Id("parts").Op("...").Qual(runtimePath, "Part")}
 }
 
 func callOptionsParam() jen.Code { return jen.Id("opts").Op("...").Qual(clientPath, "CallOption") }

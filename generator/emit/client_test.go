@@ -82,7 +82,8 @@ func carriedProtocol() *ir.Protocol {
 // emitted are all packages that the tests here emit, type-checked together without being written, since loading is slow: by
 // their paths below module.
 var emitted = sync.OnceValues(func() (map[string]*types.Package, error) {
-	files := []output.File{{Path: "agent/types/types.go", Data: []byte(agentSource)}, {Path: "proto/types.go", Data: []byte(protoSource)}}
+	files := []output.File{{Path: "agent/types/types.go", Data: []byte(agentSource)}, {Path: "proto/types.go", Data: []byte(protoSource)},
+		{Path: "client/weather/card.json", Data: []byte("{}")}, {Path: "client/typed/card.json", Data: []byte("{}")}}
 	for _, emit := range []func() ([]output.File, error){
 		func() ([]output.File, error) { return Client(clientModel(), clientPaths) },
 		func() ([]output.File, error) { return remote(untypedAgent(), "client/weather") },
@@ -104,7 +105,7 @@ var emitted = sync.OnceValues(func() (map[string]*types.Package, error) {
 func remote(a *ir.Agent, dir string) ([]output.File, error) {
 	p := carriedProtocol()
 	names.Join(p, a)
-	return RemoteClient(p, a, Paths{Protocol: clientPaths.Protocol, Client: module + "/" + dir}, dir)
+	return RemoteClient(p, a, Paths{Protocol: clientPaths.Protocol, Client: module + "/" + dir, Card: "card.json"}, dir)
 }
 
 // compile type-checks the packages among the files.
@@ -163,7 +164,7 @@ func methodsOf(pkg *types.Package) map[string]string {
 	return list
 }
 
-func TestClientHasThreeMethodsASkill(t *testing.T) {
+func TestClientHasFourMethodsASkill(t *testing.T) {
 	files, err := Client(clientModel(), clientPaths)
 	if err != nil {
 		t.Fatal(err)
@@ -174,8 +175,9 @@ func TestClientHasThreeMethodsASkill(t *testing.T) {
 	pkg := emittedPackage(t, "client")
 	got := methodsOf(pkg)
 	want := map[string]string{
-		"Forecast":       "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) (*client.ForecastOutput, error)",
-		"ForecastAnswer": "(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*client.ForecastOutput, error)",
+		"Forecast":             "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) (*client.ForecastOutput, error)",
+		"ForecastAnswer":       "(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*client.ForecastOutput, error)",
+		"ForecastAnswerStream": "(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*client.ForecastOutput], error]",
 		// The second skill has the name ForecastStream, so that the first one's stream yields.
 		"ForecastStream":  "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) (*rpc.Result, error)",
 		"ForecastStream2": "(ctx context.Context, in *client.ForecastInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*client.ForecastOutput], error]",
@@ -187,7 +189,7 @@ func TestClientHasThreeMethodsASkill(t *testing.T) {
 			t.Errorf("method %s is %q, want %q", name, got[name], signature)
 		}
 	}
-	if len(got) != 3*len(clientModel().Agent.Skills) {
+	if len(got) != 4*len(clientModel().Agent.Skills) {
 		t.Errorf("%d methods: %v", len(got), got)
 	}
 	for _, name := range []string{"ForecastInput", "ForecastInputUnit", "ForecastInputUnitC", "ForecastOutput", "New", "FromCard"} {

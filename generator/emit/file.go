@@ -45,6 +45,8 @@ type Paths struct {
 	Agent    string // "example.com/weather/agent"
 	Types    string // "example.com/weather/agent/types"
 	Client   string // "example.com/weather/client"
+	// Card is the file, beside a client of somebody else's agent, with the card from which it was made: "card.json".
+	Card string
 }
 
 // pkgName returns the name of the package at an import path.

@@ -117,6 +117,8 @@ type SkillMethods struct {
 	Call   string `json:"call"`   // "Forecast"
 	Stream string `json:"stream"` // "ForecastStream"
 	Answer string `json:"answer"` // "ForecastAnswer"
+	// AnswerStream is "ForecastAnswerStream".
+	AnswerStream string `json:"answerStream"`
 }
 
 // Skill is one skill and its contract.

@@ -70,6 +70,9 @@ func nameSkillMethods(p *ir.Protocol, a *ir.Agent) {
 		s.Client.Stream = scope.Take(s.Client.Call + "Stream")
 		s.Client.Answer = scope.Take(s.Client.Call + "Answer")
 	}
+	for _, s := range a.Skills { // after the others, whose names do not move
+		s.Client.AnswerStream = scope.Take(s.Client.Call + "AnswerStream")
+	}
 }
 
 // nameOwnOperations lists the operations that the runtime does not know. Their names avoid those of the package, and

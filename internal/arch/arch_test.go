@@ -43,7 +43,7 @@ var rows = map[string]string{
 	"runtime/server":            "runtime runtime/audit runtime/auth runtime/engine runtime/internal/budget runtime/observe runtime/sse runtime/store runtime/wire",
 	"runtime/server/grpcserver": "runtime runtime/engine runtime/server runtime/wire",
 	"runtime/server/webhooks":   "runtime/internal/webhook runtime/server",
-	"runtime/client":            "runtime runtime/internal/news runtime/observe runtime/sse runtime/wire",
+	"runtime/client":            "runtime runtime/check runtime/internal/news runtime/observe runtime/sse runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/wire",
 	"runtime/otel":              "runtime runtime/observe",
 	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
@@ -52,6 +52,7 @@ var rows = map[string]string{
 	// What is generated and kept in this module.
 	"a2a":               "runtime runtime/client runtime/wire",
 	"internal/a2aall":   "runtime runtime/client runtime/legacy runtime/wire",
+	"internal/a2afresh": "runtime runtime/client runtime/legacy runtime/wire",
 	"internal/a2awires": "runtime runtime/client runtime/legacy runtime/wire",
 
 	// Values that every stage of generating speaks in.

@@ -37,6 +37,7 @@ type InitOptions struct {
 	Store        string   // where tasks are kept: [config.StoreMemory] or [config.StoreSQLite]; in memory
 	Auth         string   // what it demands of callers: one of [card.FreshSchemes], or "none" for everybody
 	Bindings     []string // in which the agent is served, the preferred one first; see [config.Bindings]
+	Protocol     []string // versions that it speaks, of [config.Supported]; [spec.Fresh]
 }
 
 // DefaultSkill is the skill of an agent that was not told any.
@@ -81,6 +82,11 @@ func (o *InitOptions) check() error {
 	}
 	if err := checkBindings(o.Bindings); err != nil {
 		return err
+	}
+	for i, v := range o.Protocol {
+		if !slices.Contains(config.Supported(), v) || slices.Contains(o.Protocol[:i], v) {
+			return badArgument("--protocol %.40q: give some of %s, each once", strings.Join(o.Protocol, ","), strings.Join(config.Supported(), ","))
+		}
 	}
 	if err := o.checkAuth(); err != nil {
 		return err
@@ -193,7 +199,7 @@ func (o *InitOptions) card(ctx context.Context) ([]byte, diag.List, error) {
 	if imported == nil || list.HasErrors() {
 		return nil, list, nil
 	}
-	text, notes := card.Scaffold(imported, config.Default().Versions()[0], o.bindings())
+	text, notes := card.Scaffold(imported, generator.Offers(o.Protocol, o.bindings()))
 	return text, append(list, notes...), nil
 }
 
@@ -225,7 +231,7 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Report{}, err
 	}
-	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store, o.Bindings)}
+	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store, o.Bindings, o.Protocol)}
 	base := fresh[config.File] // what an update renders: what follows is the user's
 	if lines := config.ScaffoldAuth(o.Auth); len(lines) > 0 {
 		fresh[config.File] = slices.Concat(base, lines)

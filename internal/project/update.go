@@ -178,7 +178,7 @@ func (p *project) renderScaffold(out generator.Output) (once, stubs []output.Fil
 	if once, err = scaffold.Files(sp); err != nil {
 		return nil, nil, err
 	}
-	once = append(once, output.File{Path: config.File, Kind: output.Scaffold, Data: config.Scaffold(out.Config.Store, out.Config.BindingNames())})
+	once = append(once, output.File{Path: config.File, Kind: output.Scaffold, Data: config.Scaffold(out.Config.Store, out.Config.BindingNames(), out.Config.Versions())})
 	if !known {
 		once = slices.DeleteFunc(once, func(f output.File) bool { return f.Path == "go.mod" || f.Path == "go.sum" })
 	}

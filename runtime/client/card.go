@@ -24,6 +24,16 @@ func FetchCard(ctx context.Context, p *runtime.Protocol, url string, opts ...Opt
 	return c.fetchCard(ctx, url)
 }
 
+// ParseCard decodes a card that is at hand, with the same indulgence.
+func ParseCard(p *runtime.Protocol, src []byte) (runtime.Card, error) {
+	c := &Client{protocol: p}
+	card, err := c.decodeCard(src)
+	if err != nil {
+		return nil, c.notACard(src, err)
+	}
+	return card, nil
+}
+
 func (c *Client) fetchCard(ctx context.Context, base string) (runtime.Card, error) {
 	if _, err := webURL(base); err != nil {
 		return nil, err

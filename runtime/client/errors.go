@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -131,6 +132,22 @@ func (e *TaskError) Error() string {
 	return s
 }
 
+// OutputError is a completed task whose output breaks its schema, because the agent has another one by now, for example. The work is
+// done, so that calling again does it again: what the agent answered is in Result. [Lenient] takes such an output as far as it goes.
+type OutputError struct {
+	Skill  string  // its id
+	Result *Result // with the task
+	Err    error   // how the output breaks its schema: a *check.Error, for the most part
+}
+
+// Error says of which skill the output is, and how it breaks its schema.
+func (e *OutputError) Error() string {
+	return fmt.Sprintf("output of skill %q: %v: %v", e.Skill, errInvalid, e.Err)
+}
+
+// Unwrap returns [runtime.ErrInvalidAgentResponse] and the cause.
+func (e *OutputError) Unwrap() []error { return []error{errInvalid, e.Err} }
+
 // InputRequiredError is a task that waits for its client. Answer it with the skill's Answer method, or send any message to the
 // same task with [InTask].
 type InputRequiredError struct {
@@ -143,6 +160,20 @@ type InputRequiredError struct {
 	// for input. The URL is the agent's word: ask the person before you open it. The task goes on when it was granted, or by
 	// a message.
 	Auth *runtime.Authorization
+
+	opts []CallOption // of the answer
+}
+
+// With returns the question with options of the call that answers it: ask.With(client.Header("X-Trace", id)).
+func (e *InputRequiredError) With(opts ...CallOption) *InputRequiredError {
+	with := *e
+	with.opts = append(slices.Clone(e.opts), opts...)
+	return &with
+}
+
+// options are those of the call that answers the question, in its task.
+func (e *InputRequiredError) options() []CallOption {
+	return append([]CallOption{InTask(e.TaskID), InContext(e.ContextID)}, e.opts...)
 }
 
 // Error renders the question.

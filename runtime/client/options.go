@@ -99,6 +99,7 @@ type call struct {
 	message     runtime.MessageInfo
 	metadata    []member // of the message
 	reqMetadata []member // of the request
+	lenient     bool     // an output that breaks its schema is taken
 }
 
 // member is one member of a metadata object.
@@ -154,6 +155,10 @@ func WithRequestMetadata(name string, value any) CallOption {
 func AcceptModes(mediaTypes ...string) CallOption {
 	return func(c *call) { c.data.AcceptedOutputModes = append(c.data.AcceptedOutputModes, mediaTypes...) }
 }
+
+// Lenient takes an output that breaks its schema as far as it can be decoded, instead of an [*OutputError]: for agents that may have changed
+// since the client was made. What is missing is zero. An output of which nothing can be decoded is an error all the same.
+func Lenient() CallOption { return func(c *call) { c.lenient = true } }
 
 // HistoryLength asks for at most n messages of history with the task; 0 asks for none (R300).
 func HistoryLength(n int) CallOption { return func(c *call) { c.data.HistoryLength = &n } }

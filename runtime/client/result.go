@@ -20,6 +20,7 @@ type Result struct {
 	Message           any // the answer, or the message of the task's status (*a2a.Message); nil without
 	Artifacts         []runtime.ArtifactData
 	message           runtime.Message // Message, as the runtime sees it
+	lenient           bool            // what can be decoded of the output counts, although it breaks its schema
 }
 
 // File is a file of a result: its content, or the URL where it is.

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
+	"reflect"
 	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -57,10 +60,16 @@ func DataOutput[T any, P Decoder[T]](r *Result) (P, error) {
 		return nil, err
 	}
 	out := P(new(T))
-	if err := out.UnmarshalJSON(raw); err != nil {
+	if err := out.UnmarshalJSON(raw); err != nil && !(r.lenient && decoded(err, *out)) {
 		return nil, err
 	}
 	return out, nil
+}
+
+// decoded reports whether there is something in a value that breaks its schema.
+func decoded(err error, v any) bool {
+	var broken *check.Error
+	return errors.As(err, &broken) && !reflect.ValueOf(v).IsZero()
 }
 
 // PlainInput is [Skill].In for a skill without input schema.
@@ -80,7 +89,7 @@ func Say(text string, more ...runtime.Part) []runtime.Part {
 }
 
 // Call calls the skill and waits for its output. Errors: *check.Error (wrapped) when the input breaks its schema, before
-// anything is sent, or the output does (then also [runtime.ErrInvalidAgentResponse]); *[TaskError],
+// anything is sent; *[OutputError] when the output breaks its own, unless the call is [Lenient]; *[TaskError],
 // *[InputRequiredError], *[PendingError] by the state of the task; otherwise those of [Client.Call].
 func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...CallOption) (Out, error) {
 	var none Out
@@ -88,11 +97,12 @@ func (s *Skill[In, Out]) Call(ctx context.Context, c *Client, in In, opts ...Cal
 	if err != nil {
 		return none, fmt.Errorf("input of skill %q: %w", s.ID, err)
 	}
-	r, err := c.send(ctx, s.ID, parts, c.newCall(opts))
+	cl := c.newCall(opts)
+	r, err := c.send(ctx, s.ID, parts, cl)
 	if err != nil {
 		return none, s.failed(err)
 	}
-	return s.output(r)
+	return s.output(r, cl)
 }
 
 // failed names the skill in the error of a call.
@@ -103,26 +113,33 @@ func (s *Skill[In, Out]) failed(err error) error {
 	return fmt.Errorf("skill %q: %w", s.ID, err)
 }
 
-// Answer sends parts to the task that asked and waits for the output of the skill: text, or data that is merged over the input given so far.
+// Answer sends parts to the task that asked and waits for the output of the skill: text, or data that is merged over the input given so
+// far. Options of the call go with the question: [InputRequiredError.With].
 func (s *Skill[In, Out]) Answer(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) (Out, error) {
-	cl := c.newCall([]CallOption{InTask(ask.TaskID), InContext(ask.ContextID)})
+	cl := c.newCall(ask.options())
 	r, err := c.send(ctx, s.ID, parts, cl)
 	if err != nil {
 		var none Out
 		return none, s.failed(err)
 	}
-	return s.output(r)
+	return s.output(r, cl)
+}
+
+// AnswerStream is [Skill.Answer] as a stream: it yields the steps that follow, as [Skill.Stream] does.
+func (s *Skill[In, Out]) AnswerStream(ctx context.Context, c *Client, ask *InputRequiredError, parts ...runtime.Part) iter.Seq2[Event[Out], error] {
+	return func(yield func(Event[Out], error) bool) { s.stream(ctx, c, parts, c.newCall(ask.options()), yield) }
 }
 
 // output decodes the output of a completed call.
-func (s *Skill[In, Out]) output(r *Result) (Out, error) {
+func (s *Skill[In, Out]) output(r *Result, cl *call) (Out, error) {
 	var none Out
 	if err := r.err(); err != nil {
 		return none, err
 	}
+	r.lenient = cl.lenient
 	out, err := s.Out(r)
 	if err != nil {
-		return none, fmt.Errorf("output of skill %q: %w: %w", s.ID, errInvalid, err)
+		return none, &OutputError{Skill: s.ID, Result: r, Err: err}
 	}
 	return out, nil
 }

@@ -46,22 +46,27 @@ func (s *Skill[In, Out]) Stream(ctx context.Context, c *Client, in In, opts ...C
 			yield(Event[Out]{}, fmt.Errorf("input of skill %q: %w", s.ID, err))
 			return
 		}
-		run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
-		r, err := run.steps(ctx, parts, c.newCall(opts))
-		if err == errStopped {
-			return
-		}
-		if err != nil {
-			yield(Event[Out]{}, s.failed(err))
-			return
-		}
-		out, err := s.output(r)
-		last := Event[Out]{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Result: r}
-		if err == nil {
-			last.Done, last.Output = true, out
-		}
-		yield(last, err)
+		s.stream(ctx, c, parts, c.newCall(opts), yield)
 	}
+}
+
+// stream calls the skill with the parts of a message and yields the steps.
+func (s *Skill[In, Out]) stream(ctx context.Context, c *Client, parts []runtime.Part, cl *call, yield func(Event[Out], error) bool) {
+	run := streaming[In, Out]{skill: s, client: c, yield: yield, tracker: tracker{protocol: c.protocol}}
+	r, err := run.steps(ctx, parts, cl)
+	if err == errStopped {
+		return
+	}
+	if err != nil {
+		yield(Event[Out]{}, s.failed(err))
+		return
+	}
+	out, err := s.output(r, cl)
+	last := Event[Out]{TaskID: r.TaskID, ContextID: r.ContextID, State: r.State, Result: r}
+	if err == nil {
+		last.Done, last.Output = true, out
+	}
+	yield(last, err)
 }
 
 // streaming is one iteration of a streamed call.

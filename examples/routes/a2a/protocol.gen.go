@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -15,19 +16,11 @@ const _ = runtime.SupportsGen1
 // Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes
 // a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
-	return &runtime.Protocol{
-		Versions:       []*runtime.Version{newVersion()},
-		NewTask:        newTask,
-		NewMessage:     newMessage,
-		NewStatus:      newStatus,
-		NewArtifact:    newArtifact,
-		NewTaskPage:    newTaskPage,
-		DecodeCard:     runtime.ReadCard(readAgentCardJSON, asCard),
-		NewSend:        newSend,
-		NewTaskRequest: newTaskRequest,
-		NewPushConfig:  newPushConfig,
-		NewPushPage:    newPushPage,
-	}
+	versions := []*runtime.Version{newVersionV10(), newVersionV03()}
+	return &runtime.Protocol{Versions: versions, NewTask: newTask, NewMessage: newMessage, NewStatus: newStatus,
+		NewArtifact: newArtifact, NewTaskPage: newTaskPage, DecodeCard: func(src []byte) (runtime.Card, error) {
+			return legacy.DecodeCard(src, versions)
+		}, NewSend: newSend, NewTaskRequest: newTaskRequest, NewPushConfig: newPushConfig, NewPushPage: newPushPage}
 }
 
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
@@ -35,7 +28,7 @@ func ClientProtocol() *runtime.Protocol {
 	return Protocol()
 }
 
-func newVersion() *runtime.Version {
+func newVersionV10() *runtime.Version {
 	return &runtime.Version{
 		Name: "1.0",
 		Table: runtime.Table{
@@ -46,10 +39,10 @@ func newVersion() *runtime.Version {
 					GRPC: "/lf.a2a.v1.A2AService/SendMessage",
 					HTTP: []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
-					Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
-					Append:        encodeResultJSON,
+					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
+					Append:        encodeResultV10JSON,
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          parseResultJSON,
+					Read:          parseResultV10JSON,
 				},
 				{
 					Role: runtime.RoleStream,
@@ -58,10 +51,10 @@ func newVersion() *runtime.Version {
 					HTTP: []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
 					Stream:        true,
-					Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
-					Append:        runtime.AppendItem(encodeEventJSON),
+					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
+					Append:        runtime.AppendItem(encodeEventV10JSON),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
-					Read:          runtime.ReadItem(parseEventJSON),
+					Read:          runtime.ReadItem(parseEventV10JSON),
 				},
 				{
 					Role: runtime.RoleGet,
@@ -69,10 +62,10 @@ func newVersion() *runtime.Version {
 					GRPC: "/lf.a2a.v1.A2AService/GetTask",
 					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
-					Decode:        runtime.RequestOf(readGetTaskRequestJSON, neutralGetTaskRequest),
+					Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
-					Read:          runtime.ReadTask(readTaskJSON, asTask),
+					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 				},
 				{
 					Role:  runtime.RoleList,
@@ -80,7 +73,7 @@ func newVersion() *runtime.Version {
 					GRPC:  "/lf.a2a.v1.A2AService/ListTasks",
 					HTTP:  []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(readListTasksRequestJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
+					Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
@@ -88,7 +81,7 @@ func newVersion() *runtime.Version {
 					}),
 					Append:        runtime.AppendOf(wire.AppendMessage[*ListTasksResponse]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTasksRequest]),
-					Read:          runtime.ReadOf(readListTasksResponseJSON),
+					Read:          runtime.ReadOf(readListTasksResponseV10JSON),
 				},
 				{
 					Role: runtime.RoleCancel,
@@ -96,10 +89,10 @@ func newVersion() *runtime.Version {
 					GRPC: "/lf.a2a.v1.A2AService/CancelTask",
 					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
-					Decode:        runtime.RequestOf(readCancelTaskRequestJSON, neutralCancelTaskRequest),
+					Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
-					Read:          runtime.ReadTask(readTaskJSON, asTask),
+					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 				},
 				{
 					Role: runtime.RoleSubscribe,
@@ -108,10 +101,10 @@ func newVersion() *runtime.Version {
 					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
 					Stream:        true,
-					Decode:        runtime.RequestOf(readSubscribeToTaskRequestJSON, neutralSubscribeToTaskRequest),
-					Append:        runtime.AppendItem(encodeEventJSON),
+					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
+					Append:        runtime.AppendItem(encodeEventV10JSON),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SubscribeToTaskRequest]),
-					Read:          runtime.ReadItem(parseEventJSON),
+					Read:          runtime.ReadItem(parseEventV10JSON),
 				},
 				{
 					Role: runtime.RolePushCreate,
@@ -119,10 +112,10 @@ func newVersion() *runtime.Version {
 					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
 					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
 						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
-					Decode:        runtime.RequestOf(readTaskPushNotificationConfigJSON, neutralTaskPushNotificationConfig),
+					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
 					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 				},
 				{
 					Role: runtime.RolePushGet,
@@ -130,11 +123,11 @@ func newVersion() *runtime.Version {
 					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
 					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON,
+					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON,
 						neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
-					Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
 				},
 				{
 					Role: runtime.RolePushList,
@@ -142,11 +135,11 @@ func newVersion() *runtime.Version {
 					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
 					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
 						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
-					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON,
+					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON,
 						neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
-					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseJSON),
+					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
 				},
 				{
 					Role: runtime.RoleExtendedCard,
@@ -154,10 +147,10 @@ func newVersion() *runtime.Version {
 					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
 					HTTP: []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"},
 						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
-					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestJSON),
+					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
 					Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
-					Read:          runtime.ReadOf(readAgentCardJSON),
+					Read:          runtime.ReadOf(readAgentCardV10JSON),
 				},
 				{
 					Role: runtime.RolePushDelete,
@@ -165,29 +158,30 @@ func newVersion() *runtime.Version {
 					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
 					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
 						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON,
+					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON,
 						neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing("{}"),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 					Read:          runtime.ReadNothing,
 				},
 			},
-			AppendEvent: encodeEventJSON,
-			ReadEvent:   parseEventJSON,
+			AppendEvent: encodeEventV10JSON,
+			ReadEvent:   parseEventV10JSON,
 		},
 		AppendCard: runtime.AppendCard(wire.AppendMessage[*AgentCard]),
+		ReadCard:   runtime.ReadCard(readAgentCardV10JSON, asCard),
 	}
 }
 
-func encodeEventJSON(dst []byte, v runtime.Event) ([]byte, error) {
+func encodeEventV10JSON(dst []byte, v runtime.Event) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
 		return (&StreamResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "a stream item")
 }
 
-func parseEventJSON(src []byte) (runtime.Event, error) {
-	x, err := wire.Decode(src, readStreamResponseJSON)
+func parseEventV10JSON(src []byte) (runtime.Event, error) {
+	x, err := wire.Decode(src, readStreamResponseV10JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -208,15 +202,15 @@ func parseEventJSON(src []byte) (runtime.Event, error) {
 	return nil, &wire.Error{Reason: "no event that is known"}
 }
 
-func encodeResultJSON(dst []byte, v any) ([]byte, error) {
+func encodeResultV10JSON(dst []byte, v any) ([]byte, error) {
 	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
 		return (&SendMessageResponse{Payload: payload}).AppendJSON(dst)
 	}
 	return dst, runtime.Unexpected(v, "the result of a send")
 }
 
-func parseResultJSON(src []byte) (any, error) {
-	x, err := wire.Decode(src, readSendMessageResponseJSON)
+func parseResultV10JSON(src []byte) (any, error) {
+	x, err := wire.Decode(src, readSendMessageResponseV10JSON)
 	if err != nil {
 		return nil, err
 	}
@@ -286,6 +280,515 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 
 func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
 	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
+}
+
+func newVersionV03() *runtime.Version {
+	return &runtime.Version{
+		Name: "0.3",
+		Table: runtime.Table{
+			Operations: []*runtime.Operation{
+				{
+					Role:          runtime.RoleSend,
+					RPC:           "message/send",
+					Decode:        runtime.RequestOf(readSendMessageRequestV03JSON, neutralSendMessageRequest),
+					Append:        encodeResultV03JSON,
+					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03JSON),
+					Read:          parseResultV03JSON,
+				},
+				{
+					Role:          runtime.RoleStream,
+					RPC:           "message/stream",
+					Stream:        true,
+					Decode:        runtime.RequestOf(readSendMessageRequestV03JSON, neutralSendMessageRequest),
+					Append:        runtime.AppendItem(encodeEventV03JSON),
+					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03JSON),
+					Read:          runtime.ReadItem(parseEventV03JSON),
+				},
+				{
+					Role:          runtime.RoleGet,
+					RPC:           "tasks/get",
+					Decode:        runtime.RequestOf(readGetTaskRequestV03JSON, neutralGetTaskRequest),
+					Append:        runtime.AppendOf(appendTaskV03JSON),
+					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03JSON),
+					Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+				},
+				{
+					Role:          runtime.RoleCancel,
+					RPC:           "tasks/cancel",
+					Decode:        runtime.RequestOf(readCancelTaskRequestV03JSON, neutralCancelTaskRequest),
+					Append:        runtime.AppendOf(appendTaskV03JSON),
+					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03JSON),
+					Read:          runtime.ReadTask(readTaskV03JSON, asTask),
+				},
+				{
+					Role:          runtime.RoleSubscribe,
+					RPC:           "tasks/resubscribe",
+					Stream:        true,
+					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV03JSON, neutralSubscribeToTaskRequest),
+					Append:        runtime.AppendItem(encodeEventV03JSON),
+					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03JSON),
+					Read:          runtime.ReadItem(parseEventV03JSON),
+				},
+				{
+					Role:          runtime.RolePushCreate,
+					RPC:           "tasks/pushNotificationConfig/set",
+					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03JSON, neutralTaskPushNotificationConfig),
+					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+				},
+				{
+					Role: runtime.RolePushGet,
+					RPC:  "tasks/pushNotificationConfig/get",
+					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON,
+						neutralGetTaskPushNotificationConfigRequest),
+					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
+					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
+				},
+				{
+					Role: runtime.RolePushList,
+					RPC:  "tasks/pushNotificationConfig/list",
+					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON,
+						neutralListTaskPushNotificationConfigsRequest),
+					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
+					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
+					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
+				},
+				{
+					Role: runtime.RolePushDelete,
+					RPC:  "tasks/pushNotificationConfig/delete",
+					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON,
+						neutralDeleteTaskPushNotificationConfigRequest),
+					Append:        runtime.AppendNothing("null"),
+					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
+					Read:          runtime.ReadNothing,
+				},
+				{
+					Role:          runtime.RoleExtendedCard,
+					RPC:           "agent/getAuthenticatedExtendedCard",
+					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03JSON),
+					Append:        runtime.AppendOf(appendAgentCardV03JSON),
+					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03JSON),
+					Read:          runtime.ReadOf(readAgentCardV03JSON),
+				},
+			},
+			AppendEvent: encodeEventV03JSON,
+			ReadEvent:   parseEventV03JSON,
+		},
+		AppendCard: runtime.AppendCard(appendAgentCardV03JSON),
+		ReadCard:   runtime.ReadCard(readAgentCardV03JSON, asCard),
+		Rules:      runtime.Rules{Final: true, PushTask: true, PlainErrors: true},
+		Wires:      []*runtime.Wire{wireV03ProtoJSON()},
+	}
+}
+
+func encodeEventV03JSON(dst []byte, v runtime.Event) ([]byte, error) {
+	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
+		return appendStreamResponseV03JSON(dst, &StreamResponse{Payload: payload})
+	}
+	return dst, runtime.Unexpected(v, "a stream item")
+}
+
+func parseEventV03JSON(src []byte) (runtime.Event, error) {
+	x, err := wire.Decode(src, readStreamResponseV03JSON)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
+	case *UnknownStreamResponsePayload:
+		if v.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
+	}
+	return nil, &wire.Error{Reason: "no event that is known"}
+}
+
+func encodeResultV03JSON(dst []byte, v any) ([]byte, error) {
+	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
+		return appendSendMessageResponseV03JSON(dst, &SendMessageResponse{Payload: payload})
+	}
+	return dst, runtime.Unexpected(v, "the result of a send")
+}
+
+func parseResultV03JSON(src []byte) (any, error) {
+	x, err := wire.Decode(src, readSendMessageResponseV03JSON)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	}
+	return nil, &wire.Error{Reason: "neither a task nor a message"}
+}
+
+func wireV03ProtoJSON() *runtime.Wire {
+	return &runtime.Wire{
+		Encoding: runtime.EncodingProtoJSON,
+		Table: runtime.Table{
+			Operations: []*runtime.Operation{
+				{
+					Role:          runtime.RoleSend,
+					RPC:           "message/send",
+					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
+					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
+					Append:        encodeResultV03ProtoJSON,
+					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
+					Read:          parseResultV03ProtoJSON,
+				},
+				{
+					Role:          runtime.RoleStream,
+					RPC:           "message/stream",
+					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/message:stream", Body: "*"}},
+					Stream:        true,
+					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
+					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
+					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+				},
+				{
+					Role:          runtime.RoleGet,
+					RPC:           "tasks/get",
+					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}"}},
+					Decode:        runtime.RequestOf(readGetTaskRequestV03ProtoJSON, neutralGetTaskRequest),
+					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03ProtoJSON),
+					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+				},
+				{
+					Role:          runtime.RoleCancel,
+					RPC:           "tasks/cancel",
+					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"}},
+					Decode:        runtime.RequestOf(readCancelTaskRequestV03ProtoJSON, neutralCancelTaskRequest),
+					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03ProtoJSON),
+					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
+				},
+				{
+					Role:          runtime.RoleSubscribe,
+					RPC:           "tasks/resubscribe",
+					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"}},
+					Stream:        true,
+					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV03ProtoJSON, neutralSubscribeToTaskRequest),
+					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendSubscribeToTaskRequestV03ProtoJSON),
+					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
+				},
+				{
+					Role: runtime.RolePushCreate,
+					RPC:  "tasks/pushNotificationConfig/set",
+					HTTP: []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
+						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"}},
+					Decode: runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest,
+						neutralTaskPushNotificationConfig),
+					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+				},
+				{
+					Role: runtime.RolePushGet,
+					RPC:  "tasks/pushNotificationConfig/get",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
+					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON,
+						neutralGetTaskPushNotificationConfigRequest),
+					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03ProtoJSON),
+					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
+				},
+				{
+					Role: runtime.RolePushList,
+					RPC:  "tasks/pushNotificationConfig/list",
+					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"}},
+					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON,
+						neutralListTaskPushNotificationConfigsRequest),
+					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03ProtoJSON),
+					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03ProtoJSON),
+				},
+				{
+					Role: runtime.RolePushDelete,
+					RPC:  "tasks/pushNotificationConfig/delete",
+					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
+					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON,
+						neutralDeleteTaskPushNotificationConfigRequest),
+					Append:        runtime.AppendNothing("{}"),
+					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON),
+					Read:          runtime.ReadNothing,
+				},
+				{
+					Role:          runtime.RoleExtendedCard,
+					RPC:           "agent/getAuthenticatedExtendedCard",
+					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/card"}},
+					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
+					Append:        runtime.AppendOf(appendAgentCardV03JSON),
+					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
+					Read:          runtime.ReadTypedCard(readAgentCardV03ProtoJSON, readAgentCardV03JSON),
+				},
+				{
+					Role:  runtime.RoleList,
+					RPC:   "ListTasks",
+					HTTP:  []runtime.Route{{Verb: "GET", Path: "/v1/tasks"}},
+					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
+					Decode: runtime.RequestOf(readListTasksRequestV03ProtoJSON, neutralListTasksRequest,
+						func(x *ListTasksRequest) error {
+							if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
+								return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+							}
+							return nil
+						}),
+					Append:        runtime.AppendOf(appendListTasksResponseV03ProtoJSON),
+					AppendRequest: runtime.AppendOf(appendListTasksRequestV03ProtoJSON),
+					Read:          runtime.ReadOf(readListTasksResponseV03ProtoJSON),
+				},
+			},
+			AppendEvent: encodeEventV03ProtoJSON,
+			ReadEvent:   parseEventV03ProtoJSON,
+		},
+		Append: func(dst []byte, v any) ([]byte, error) {
+			switch v := runtime.Generated(v).(type) {
+			case *APIKeySecurityScheme:
+				return appendAPIKeySecuritySchemeV03ProtoJSON(dst, v)
+			case *AgentCapabilities:
+				return appendAgentCapabilitiesV03ProtoJSON(dst, v)
+			case *AgentCard:
+				return appendAgentCardV03ProtoJSON(dst, v)
+			case *AgentCardSignature:
+				return appendAgentCardSignatureV03ProtoJSON(dst, v)
+			case *AgentExtension:
+				return appendAgentExtensionV03ProtoJSON(dst, v)
+			case *AgentProvider:
+				return appendAgentProviderV03ProtoJSON(dst, v)
+			case *AgentSkill:
+				return appendAgentSkillV03ProtoJSON(dst, v)
+			case *Artifact:
+				return appendArtifactV03ProtoJSON(dst, v)
+			case *AuthenticationInfo:
+				return appendAuthenticationInfoV03ProtoJSON(dst, v)
+			case *AuthorizationCodeOAuthFlow:
+				return appendAuthorizationCodeOAuthFlowV03ProtoJSON(dst, v)
+			case *CancelTaskRequest:
+				return appendCancelTaskRequestV03ProtoJSON(dst, v)
+			case *ClientCredentialsOAuthFlow:
+				return appendClientCredentialsOAuthFlowV03ProtoJSON(dst, v)
+			case *DeleteTaskPushNotificationConfigRequest:
+				return appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(dst, v)
+			case *GetExtendedAgentCardRequest:
+				return appendGetExtendedAgentCardRequestV03ProtoJSON(dst, v)
+			case *GetTaskPushNotificationConfigRequest:
+				return appendGetTaskPushNotificationConfigRequestV03ProtoJSON(dst, v)
+			case *GetTaskRequest:
+				return appendGetTaskRequestV03ProtoJSON(dst, v)
+			case *HTTPAuthSecurityScheme:
+				return appendHTTPAuthSecuritySchemeV03ProtoJSON(dst, v)
+			case *ImplicitOAuthFlow:
+				return appendImplicitOAuthFlowV03ProtoJSON(dst, v)
+			case *ListTaskPushNotificationConfigsRequest:
+				return appendListTaskPushNotificationConfigsRequestV03ProtoJSON(dst, v)
+			case *ListTaskPushNotificationConfigsResponse:
+				return appendListTaskPushNotificationConfigsResponseV03ProtoJSON(dst, v)
+			case *ListTasksRequest:
+				return appendListTasksRequestV03ProtoJSON(dst, v)
+			case *ListTasksResponse:
+				return appendListTasksResponseV03ProtoJSON(dst, v)
+			case *Message:
+				return appendMessageV03ProtoJSON(dst, v)
+			case *MutualTLSSecurityScheme:
+				return appendMutualTLSSecuritySchemeV03ProtoJSON(dst, v)
+			case *OAuth2SecurityScheme:
+				return appendOAuth2SecuritySchemeV03ProtoJSON(dst, v)
+			case *OAuthFlows:
+				return appendOAuthFlowsV03ProtoJSON(dst, v)
+			case *OpenIDConnectSecurityScheme:
+				return appendOpenIDConnectSecuritySchemeV03ProtoJSON(dst, v)
+			case *Part:
+				return appendPartV03ProtoJSON(dst, v)
+			case *PasswordOAuthFlow:
+				return appendPasswordOAuthFlowV03ProtoJSON(dst, v)
+			case *SecurityRequirement:
+				return appendSecurityRequirementV03ProtoJSON(dst, v)
+			case *SecurityScheme:
+				return appendSecuritySchemeV03ProtoJSON(dst, v)
+			case *SendMessageConfiguration:
+				return appendSendMessageConfigurationV03ProtoJSON(dst, v)
+			case *SendMessageRequest:
+				return appendSendMessageRequestV03ProtoJSON(dst, v)
+			case *SendMessageResponse:
+				return appendSendMessageResponseV03ProtoJSON(dst, v)
+			case *StreamResponse:
+				return appendStreamResponseV03ProtoJSON(dst, v)
+			case *StringList:
+				return appendStringListV03ProtoJSON(dst, v)
+			case *SubscribeToTaskRequest:
+				return appendSubscribeToTaskRequestV03ProtoJSON(dst, v)
+			case *Task:
+				return appendTaskV03ProtoJSON(dst, v)
+			case *TaskArtifactUpdateEvent:
+				return appendTaskArtifactUpdateEventV03ProtoJSON(dst, v)
+			case *TaskPushNotificationConfig:
+				return appendTaskPushNotificationConfigV03ProtoJSON(dst, v)
+			case *TaskStatus:
+				return appendTaskStatusV03ProtoJSON(dst, v)
+			case *TaskStatusUpdateEvent:
+				return appendTaskStatusUpdateEventV03ProtoJSON(dst, v)
+			default:
+				return dst, runtime.Unexpected(v, "a message of 0.3/protojson")
+			}
+		},
+		Read: func(src []byte, v any) error {
+			var r wire.Reader
+			r.Reset(src)
+			switch v := v.(type) {
+			case *APIKeySecurityScheme:
+				readAPIKeySecuritySchemeV03ProtoJSON(&r, v)
+			case *AgentCapabilities:
+				readAgentCapabilitiesV03ProtoJSON(&r, v)
+			case *AgentCard:
+				readAgentCardV03ProtoJSON(&r, v)
+			case *AgentCardSignature:
+				readAgentCardSignatureV03ProtoJSON(&r, v)
+			case *AgentExtension:
+				readAgentExtensionV03ProtoJSON(&r, v)
+			case *AgentProvider:
+				readAgentProviderV03ProtoJSON(&r, v)
+			case *AgentSkill:
+				readAgentSkillV03ProtoJSON(&r, v)
+			case *Artifact:
+				readArtifactV03ProtoJSON(&r, v)
+			case *AuthenticationInfo:
+				readAuthenticationInfoV03ProtoJSON(&r, v)
+			case *AuthorizationCodeOAuthFlow:
+				readAuthorizationCodeOAuthFlowV03ProtoJSON(&r, v)
+			case *CancelTaskRequest:
+				readCancelTaskRequestV03ProtoJSON(&r, v)
+			case *ClientCredentialsOAuthFlow:
+				readClientCredentialsOAuthFlowV03ProtoJSON(&r, v)
+			case *DeleteTaskPushNotificationConfigRequest:
+				readDeleteTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+			case *GetExtendedAgentCardRequest:
+				readGetExtendedAgentCardRequestV03ProtoJSON(&r, v)
+			case *GetTaskPushNotificationConfigRequest:
+				readGetTaskPushNotificationConfigRequestV03ProtoJSON(&r, v)
+			case *GetTaskRequest:
+				readGetTaskRequestV03ProtoJSON(&r, v)
+			case *HTTPAuthSecurityScheme:
+				readHTTPAuthSecuritySchemeV03ProtoJSON(&r, v)
+			case *ImplicitOAuthFlow:
+				readImplicitOAuthFlowV03ProtoJSON(&r, v)
+			case *ListTaskPushNotificationConfigsRequest:
+				readListTaskPushNotificationConfigsRequestV03ProtoJSON(&r, v)
+			case *ListTaskPushNotificationConfigsResponse:
+				readListTaskPushNotificationConfigsResponseV03ProtoJSON(&r, v)
+			case *ListTasksRequest:
+				readListTasksRequestV03ProtoJSON(&r, v)
+			case *ListTasksResponse:
+				readListTasksResponseV03ProtoJSON(&r, v)
+			case *Message:
+				readMessageV03ProtoJSON(&r, v)
+			case *MutualTLSSecurityScheme:
+				readMutualTLSSecuritySchemeV03ProtoJSON(&r, v)
+			case *OAuth2SecurityScheme:
+				readOAuth2SecuritySchemeV03ProtoJSON(&r, v)
+			case *OAuthFlows:
+				readOAuthFlowsV03ProtoJSON(&r, v)
+			case *OpenIDConnectSecurityScheme:
+				readOpenIDConnectSecuritySchemeV03ProtoJSON(&r, v)
+			case *Part:
+				readPartV03ProtoJSON(&r, v)
+			case *PasswordOAuthFlow:
+				readPasswordOAuthFlowV03ProtoJSON(&r, v)
+			case *SecurityRequirement:
+				readSecurityRequirementV03ProtoJSON(&r, v)
+			case *SecurityScheme:
+				readSecuritySchemeV03ProtoJSON(&r, v)
+			case *SendMessageConfiguration:
+				readSendMessageConfigurationV03ProtoJSON(&r, v)
+			case *SendMessageRequest:
+				readSendMessageRequestV03ProtoJSON(&r, v)
+			case *SendMessageResponse:
+				readSendMessageResponseV03ProtoJSON(&r, v)
+			case *StreamResponse:
+				readStreamResponseV03ProtoJSON(&r, v)
+			case *StringList:
+				readStringListV03ProtoJSON(&r, v)
+			case *SubscribeToTaskRequest:
+				readSubscribeToTaskRequestV03ProtoJSON(&r, v)
+			case *Task:
+				readTaskV03ProtoJSON(&r, v)
+			case *TaskArtifactUpdateEvent:
+				readTaskArtifactUpdateEventV03ProtoJSON(&r, v)
+			case *TaskPushNotificationConfig:
+				readTaskPushNotificationConfigV03ProtoJSON(&r, v)
+			case *TaskStatus:
+				readTaskStatusV03ProtoJSON(&r, v)
+			case *TaskStatusUpdateEvent:
+				readTaskStatusUpdateEventV03ProtoJSON(&r, v)
+			default:
+				return runtime.Unexpected(v, "a message of 0.3/protojson")
+			}
+			return r.Done()
+		},
+	}
+}
+
+func encodeEventV03ProtoJSON(dst []byte, v runtime.Event) ([]byte, error) {
+	if payload, ok := runtime.Generated(v).(StreamResponsePayload); ok {
+		return appendStreamResponseV03ProtoJSON(dst, &StreamResponse{Payload: payload})
+	}
+	return dst, runtime.Unexpected(v, "a stream item")
+}
+
+func parseEventV03ProtoJSON(src []byte) (runtime.Event, error) {
+	x, err := wire.Decode(src, readStreamResponseV03ProtoJSON)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	case *TaskStatusUpdateEvent:
+		return (*engineTaskStatusUpdateEvent)(v), nil
+	case *TaskArtifactUpdateEvent:
+		return (*engineTaskArtifactUpdateEvent)(v), nil
+	case *UnknownStreamResponsePayload:
+		if v.Name != "" {
+			return nil, runtime.ErrUnknownEvent
+		}
+	}
+	return nil, &wire.Error{Reason: "no event that is known"}
+}
+
+func encodeResultV03ProtoJSON(dst []byte, v any) ([]byte, error) {
+	if payload, ok := runtime.Generated(v).(SendMessageResponsePayload); ok {
+		return appendSendMessageResponseV03ProtoJSON(dst, &SendMessageResponse{Payload: payload})
+	}
+	return dst, runtime.Unexpected(v, "the result of a send")
+}
+
+func parseResultV03ProtoJSON(src []byte) (any, error) {
+	x, err := wire.Decode(src, readSendMessageResponseV03ProtoJSON)
+	if err != nil {
+		return nil, err
+	}
+	switch v := x.Payload.(type) {
+	case *Task:
+		return (*engineTask)(v), nil
+	case *Message:
+		return (*engineMessage)(v), nil
+	}
+	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
 // newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a

@@ -9,12 +9,13 @@ const CardJSON = `{"name":"GeoSpatial Route Planner Agent","description":"Provid
 	`analysis, and custom map generation services. This agent can calculate optimal routes, estimate travel times ` +
 	`considering real-time traffic, and create personalized maps with points of interest.","version":"1.2.0",` +
 	`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/",` +
-	`"protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],"provider":{"organization":"Example Geo Services Inc.",` +
-	`"url":"https://www.examplegeoservices.com"},"documentationUrl":"https://docs.examplegeoservices.com/georoute-agent` +
-	`/api","iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,` +
-	`"pushNotifications":true,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1",` +
-	`"description":"Skills can be called by id, with typed input and output.",` +
-	`"params":{"skills":{"route-optimizer-traffic":{"input":` +
+	`"protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},{"url":"/","protocolBinding":"JSONRPC",` +
+	`"protocolVersion":"0.3"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}],` +
+	`"provider":{"organization":"Example Geo Services Inc.","url":"https://www.examplegeoservices.com"},` +
+	`"documentationUrl":"https://docs.examplegeoservices.com/georoute-agent/api",` +
+	`"iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,"pushNotifications":true,` +
+	`"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1","description":"Skills can be called ` +
+	`by id, with typed input and output.","params":{"skills":{"route-optimizer-traffic":{"input":` +
 	schemaRouteOptimizerTrafficInput + `,"output":` + schemaRouteOptimizerTrafficOutput +
 	`},"custom-map-generator":{"input":` + schemaCustomMapGeneratorInput + `,"output":` + schemaCustomMapGeneratorOutput +
 	`}}}}]},"defaultInputModes":["application/json","text/plain"],"defaultOutputModes":["application/json",` +

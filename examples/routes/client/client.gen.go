@@ -68,11 +68,19 @@ func (c *Client) RouteOptimizerTrafficStream(
 }
 
 // RouteOptimizerTrafficAnswer answers what the skill "route-optimizer-traffic" asked in the middle of a task, and waits
-// for its output. Get the question with errors.As.
+// for its output. Get the question with errors.As; options of the call go with it: ask.With(…).
 func (c *Client) RouteOptimizerTrafficAnswer(
 	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
 ) (*RouteOptimizerTrafficOutput, error) {
 	return skillRouteOptimizerTraffic.Answer(ctx, c.Client.RPC(), ask, parts...)
+}
+
+// RouteOptimizerTrafficAnswerStream is [Client.RouteOptimizerTrafficAnswer] as a stream: it yields the steps that
+// follow; the last one has the output.
+func (c *Client) RouteOptimizerTrafficAnswerStream(
+	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
+) iter.Seq2[rpc.Event[*RouteOptimizerTrafficOutput], error] {
+	return skillRouteOptimizerTraffic.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 
 var skillCustomMapGenerator = rpc.Skill[*CustomMapGeneratorInput, *CustomMapGeneratorOutput]{
@@ -98,11 +106,19 @@ func (c *Client) CustomMapGeneratorStream(
 }
 
 // CustomMapGeneratorAnswer answers what the skill "custom-map-generator" asked in the middle of a task, and waits for
-// its output. Get the question with errors.As.
+// its output. Get the question with errors.As; options of the call go with it: ask.With(…).
 func (c *Client) CustomMapGeneratorAnswer(
 	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
 ) (*CustomMapGeneratorOutput, error) {
 	return skillCustomMapGenerator.Answer(ctx, c.Client.RPC(), ask, parts...)
+}
+
+// CustomMapGeneratorAnswerStream is [Client.CustomMapGeneratorAnswer] as a stream: it yields the steps that follow; the
+// last one has the output.
+func (c *Client) CustomMapGeneratorAnswerStream(
+	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
+) iter.Seq2[rpc.Event[*CustomMapGeneratorOutput], error] {
+	return skillCustomMapGenerator.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 
 // The types of the skills.

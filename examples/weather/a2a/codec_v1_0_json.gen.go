@@ -23,10 +23,10 @@ func (x *APIKeySecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x APIKeySecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *APIKeySecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeJSON)
+	return wire.Unmarshal(src, x, readAPIKeySecuritySchemeV10JSON)
 }
 
-var readAPIKeySecuritySchemeJSON = wire.Fields[*APIKeySecurityScheme]{
+var readAPIKeySecuritySchemeV10JSON = wire.Fields[*APIKeySecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Description = r.String() }},
 	{Name: "location", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Location = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *APIKeySecurityScheme) { x.Name = r.String() }},
@@ -49,15 +49,15 @@ func (x *AgentCapabilities) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentCapabilities) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentCapabilities) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCapabilitiesJSON)
+	return wire.Unmarshal(src, x, readAgentCapabilitiesV10JSON)
 }
 
-var readAgentCapabilitiesJSON = wire.Fields[*AgentCapabilities]{
+var readAgentCapabilitiesV10JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Aliases: []string{"push_notifications"},
 		Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
 	{Name: "extensions",
-		Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionJSON) }},
+		Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV10JSON) }},
 	{Name: "extendedAgentCard", Aliases: []string{"extended_agent_card"},
 		Read: func(r *wire.Reader, x *AgentCapabilities) { x.ExtendedAgentCard = new(r.Bool()) }},
 }.Read
@@ -91,34 +91,38 @@ func (x *AgentCard) AppendJSON(b []byte) ([]byte, error) {
 
 func (x AgentCard) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *AgentCard) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readAgentCardJSON) }
+func (x *AgentCard) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readAgentCardV10JSON)
+}
 
-var readAgentCardJSON = wire.Fields[*AgentCard]{
+var readAgentCardV10JSON = wire.Fields[*AgentCard]{
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
 	{Name: "supportedInterfaces", Aliases: []string{"supported_interfaces"}, Required: true,
 		Read: func(r *wire.Reader, x *AgentCard) {
-			x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceJSON)
+			x.SupportedInterfaces = wire.ReadSome(r, 1, readAgentInterfaceV10JSON)
 		}},
-	{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderJSON) }},
+	{Name: "provider",
+		Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV10JSON) }},
 	{Name: "version", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
 	{Name: "documentationUrl", Aliases: []string{"documentation_url"},
 		Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
 	{Name: "capabilities", Required: true,
-		Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesJSON) }},
-	{Name: "securitySchemes", Aliases: []string{"security_schemes"},
-		Read: func(r *wire.Reader, x *AgentCard) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeJSON) }},
+		Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV10JSON) }},
+	{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
+		x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV10JSON)
+	}},
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentCard) {
-		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementJSON)
+		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
 	}},
 	{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Required: true, Null: wire.NullEmpty,
 		Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
 	{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Required: true, Null: wire.NullEmpty,
 		Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
 	{Name: "skills", Required: true, Null: wire.NullEmpty,
-		Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillJSON) }},
+		Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV10JSON) }},
 	{Name: "signatures",
-		Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureJSON) }},
+		Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV10JSON) }},
 	{Name: "iconUrl", Aliases: []string{"icon_url"},
 		Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
 }.Read
@@ -139,10 +143,10 @@ func (x *AgentCardSignature) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentCardSignature) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentCardSignature) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentCardSignatureJSON)
+	return wire.Unmarshal(src, x, readAgentCardSignatureV10JSON)
 }
 
-var readAgentCardSignatureJSON = wire.Fields[*AgentCardSignature]{
+var readAgentCardSignatureV10JSON = wire.Fields[*AgentCardSignature]{
 	{Name: "protected", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Protected = r.String() }},
 	{Name: "signature", Required: true, Read: func(r *wire.Reader, x *AgentCardSignature) { x.Signature = r.String() }},
 	{Name: "header", Read: func(r *wire.Reader, x *AgentCardSignature) { x.Header = r.Struct() }},
@@ -165,10 +169,10 @@ func (x *AgentExtension) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentExtension) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentExtension) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentExtensionJSON)
+	return wire.Unmarshal(src, x, readAgentExtensionV10JSON)
 }
 
-var readAgentExtensionJSON = wire.Fields[*AgentExtension]{
+var readAgentExtensionV10JSON = wire.Fields[*AgentExtension]{
 	{Name: "uri", Read: func(r *wire.Reader, x *AgentExtension) { x.URI = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *AgentExtension) { x.Description = r.String() }},
 	{Name: "required", Read: func(r *wire.Reader, x *AgentExtension) { x.Required = r.Bool() }},
@@ -191,10 +195,10 @@ func (x *AgentInterface) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentInterface) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentInterface) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentInterfaceJSON)
+	return wire.Unmarshal(src, x, readAgentInterfaceV10JSON)
 }
 
-var readAgentInterfaceJSON = wire.Fields[*AgentInterface]{
+var readAgentInterfaceV10JSON = wire.Fields[*AgentInterface]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentInterface) { x.URL = r.String() }},
 	{Name: "protocolBinding", Aliases: []string{"protocol_binding"}, Required: true,
 		Read: func(r *wire.Reader, x *AgentInterface) { x.ProtocolBinding = r.String() }},
@@ -217,10 +221,10 @@ func (x *AgentProvider) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentProvider) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentProvider) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentProviderJSON)
+	return wire.Unmarshal(src, x, readAgentProviderV10JSON)
 }
 
-var readAgentProviderJSON = wire.Fields[*AgentProvider]{
+var readAgentProviderV10JSON = wire.Fields[*AgentProvider]{
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.URL = r.String() }},
 	{Name: "organization", Required: true, Read: func(r *wire.Reader, x *AgentProvider) { x.Organization = r.String() }},
 }.Read
@@ -253,10 +257,10 @@ func (x *AgentSkill) AppendJSON(b []byte) ([]byte, error) {
 func (x AgentSkill) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AgentSkill) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAgentSkillJSON)
+	return wire.Unmarshal(src, x, readAgentSkillV10JSON)
 }
 
-var readAgentSkillJSON = wire.Fields[*AgentSkill]{
+var readAgentSkillV10JSON = wire.Fields[*AgentSkill]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.ID = r.String() }},
 	{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Name = r.String() }},
 	{Name: "description", Required: true, Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
@@ -268,7 +272,7 @@ var readAgentSkillJSON = wire.Fields[*AgentSkill]{
 	{Name: "outputModes", Aliases: []string{"output_modes"},
 		Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
 	{Name: "securityRequirements", Aliases: []string{"security_requirements"}, Read: func(r *wire.Reader, x *AgentSkill) {
-		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementJSON)
+		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV10JSON)
 	}},
 }.Read
 
@@ -293,15 +297,17 @@ func (x *Artifact) AppendJSON(b []byte) ([]byte, error) {
 
 func (x Artifact) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *Artifact) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readArtifactJSON) }
+func (x *Artifact) UnmarshalJSON(src []byte) error {
+	return wire.Unmarshal(src, x, readArtifactV10JSON)
+}
 
-var readArtifactJSON = wire.Fields[*Artifact]{
+var readArtifactV10JSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Aliases: []string{"artifact_id"}, Required: true,
 		Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
 	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
+		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }.Read
@@ -320,10 +326,10 @@ func (x *AuthenticationInfo) AppendJSON(b []byte) ([]byte, error) {
 func (x AuthenticationInfo) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AuthenticationInfo) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAuthenticationInfoJSON)
+	return wire.Unmarshal(src, x, readAuthenticationInfoV10JSON)
 }
 
-var readAuthenticationInfoJSON = wire.Fields[*AuthenticationInfo]{
+var readAuthenticationInfoV10JSON = wire.Fields[*AuthenticationInfo]{
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Scheme = r.String() }},
 	{Name: "credentials", Read: func(r *wire.Reader, x *AuthenticationInfo) { x.Credentials = r.String() }},
 }.Read
@@ -345,10 +351,10 @@ func (x *AuthorizationCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x AuthorizationCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *AuthorizationCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowJSON)
+	return wire.Unmarshal(src, x, readAuthorizationCodeOAuthFlowV10JSON)
 }
 
-var readAuthorizationCodeOAuthFlowJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
+var readAuthorizationCodeOAuthFlowV10JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Required: true,
 		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
@@ -378,10 +384,10 @@ func (x *CancelTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x CancelTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *CancelTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readCancelTaskRequestJSON)
+	return wire.Unmarshal(src, x, readCancelTaskRequestV10JSON)
 }
 
-var readCancelTaskRequestJSON = wire.Fields[*CancelTaskRequest]{
+var readCancelTaskRequestV10JSON = wire.Fields[*CancelTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *CancelTaskRequest) { x.ID = r.String() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *CancelTaskRequest) { x.Metadata = r.Struct() }},
@@ -402,10 +408,10 @@ func (x *ClientCredentialsOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x ClientCredentialsOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *ClientCredentialsOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowJSON)
+	return wire.Unmarshal(src, x, readClientCredentialsOAuthFlowV10JSON)
 }
 
-var readClientCredentialsOAuthFlowJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
+var readClientCredentialsOAuthFlowV10JSON = wire.Fields[*ClientCredentialsOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
 		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
@@ -432,10 +438,10 @@ func (x DeleteTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestJSON)
+	return wire.Unmarshal(src, x, readDeleteTaskPushNotificationConfigRequestV10JSON)
 }
 
-var readDeleteTaskPushNotificationConfigRequestJSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
+var readDeleteTaskPushNotificationConfigRequestV10JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
 		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
@@ -459,10 +465,10 @@ func (x *DeviceCodeOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x DeviceCodeOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *DeviceCodeOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowJSON)
+	return wire.Unmarshal(src, x, readDeviceCodeOAuthFlowV10JSON)
 }
 
-var readDeviceCodeOAuthFlowJSON = wire.Fields[*DeviceCodeOAuthFlow]{
+var readDeviceCodeOAuthFlowV10JSON = wire.Fields[*DeviceCodeOAuthFlow]{
 	{Name: "deviceAuthorizationUrl", Aliases: []string{"device_authorization_url"}, Required: true,
 		Read: func(r *wire.Reader, x *DeviceCodeOAuthFlow) { x.DeviceAuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Aliases: []string{"token_url"}, Required: true,
@@ -487,10 +493,10 @@ func (x *GetExtendedAgentCardRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x GetExtendedAgentCardRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *GetExtendedAgentCardRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestJSON)
+	return wire.Unmarshal(src, x, readGetExtendedAgentCardRequestV10JSON)
 }
 
-var readGetExtendedAgentCardRequestJSON = wire.Fields[*GetExtendedAgentCardRequest]{
+var readGetExtendedAgentCardRequestV10JSON = wire.Fields[*GetExtendedAgentCardRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetExtendedAgentCardRequest) { x.Tenant = r.String() }},
 }.Read
 
@@ -509,10 +515,10 @@ func (x *GetTaskPushNotificationConfigRequest) AppendJSON(b []byte) ([]byte, err
 func (x GetTaskPushNotificationConfigRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *GetTaskPushNotificationConfigRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestJSON)
+	return wire.Unmarshal(src, x, readGetTaskPushNotificationConfigRequestV10JSON)
 }
 
-var readGetTaskPushNotificationConfigRequestJSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
+var readGetTaskPushNotificationConfigRequestV10JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
 		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
@@ -535,10 +541,10 @@ func (x *GetTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x GetTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *GetTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readGetTaskRequestJSON)
+	return wire.Unmarshal(src, x, readGetTaskRequestV10JSON)
 }
 
-var readGetTaskRequestJSON = wire.Fields[*GetTaskRequest]{
+var readGetTaskRequestV10JSON = wire.Fields[*GetTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *GetTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = r.String() }},
 	{Name: "historyLength", Aliases: []string{"history_length"},
@@ -560,10 +566,10 @@ func (x *HTTPAuthSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x HTTPAuthSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *HTTPAuthSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeJSON)
+	return wire.Unmarshal(src, x, readHTTPAuthSecuritySchemeV10JSON)
 }
 
-var readHTTPAuthSecuritySchemeJSON = wire.Fields[*HTTPAuthSecurityScheme]{
+var readHTTPAuthSecuritySchemeV10JSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Required: true, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
 	{Name: "bearerFormat", Aliases: []string{"bearer_format"},
@@ -587,10 +593,10 @@ func (x *ImplicitOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x ImplicitOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *ImplicitOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readImplicitOAuthFlowJSON)
+	return wire.Unmarshal(src, x, readImplicitOAuthFlowV10JSON)
 }
 
-var readImplicitOAuthFlowJSON = wire.Fields[*ImplicitOAuthFlow]{
+var readImplicitOAuthFlowV10JSON = wire.Fields[*ImplicitOAuthFlow]{
 	{Name: "authorizationUrl", Aliases: []string{"authorization_url"},
 		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
@@ -618,10 +624,10 @@ func (x ListTaskPushNotificationConfigsRequest) MarshalJSON() ([]byte, error) {
 }
 
 func (x *ListTaskPushNotificationConfigsRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestJSON)
+	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsRequestV10JSON)
 }
 
-var readListTaskPushNotificationConfigsRequestJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
+var readListTaskPushNotificationConfigsRequestV10JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.Tenant = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
 		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
@@ -648,12 +654,12 @@ func (x ListTaskPushNotificationConfigsResponse) MarshalJSON() ([]byte, error) {
 }
 
 func (x *ListTaskPushNotificationConfigsResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseJSON)
+	return wire.Unmarshal(src, x, readListTaskPushNotificationConfigsResponseV10JSON)
 }
 
-var readListTaskPushNotificationConfigsResponseJSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
+var readListTaskPushNotificationConfigsResponseV10JSON = wire.Fields[*ListTaskPushNotificationConfigsResponse]{
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
-		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigJSON)
+		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV10JSON)
 	}},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"},
 		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
@@ -668,7 +674,7 @@ func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
 	var err error
 	b = wire.AppendText(b, `,"tenant":`, x.Tenant)
 	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
-	b = wire.AppendPlain(b, `,"status":`, x.Status, appendTaskStateJSON)
+	b = wire.AppendPlain(b, `,"status":`, x.Status, appendTaskStateV10JSON)
 	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
 	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
@@ -681,14 +687,14 @@ func (x *ListTasksRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x ListTasksRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *ListTasksRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTasksRequestJSON)
+	return wire.Unmarshal(src, x, readListTasksRequestV10JSON)
 }
 
-var readListTasksRequestJSON = wire.Fields[*ListTasksRequest]{
+var readListTasksRequestV10JSON = wire.Fields[*ListTasksRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Tenant = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"},
 		Read: func(r *wire.Reader, x *ListTasksRequest) { x.ContextID = r.String() }},
-	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateJSON(r) }},
+	{Name: "status", Read: func(r *wire.Reader, x *ListTasksRequest) { x.Status = readTaskStateV10JSON(r) }},
 	{Name: "pageSize", Aliases: []string{"page_size"},
 		Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
 	{Name: "pageToken", Aliases: []string{"page_token"},
@@ -718,12 +724,12 @@ func (x *ListTasksResponse) AppendJSON(b []byte) ([]byte, error) {
 func (x ListTasksResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *ListTasksResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readListTasksResponseJSON)
+	return wire.Unmarshal(src, x, readListTasksResponseV10JSON)
 }
 
-var readListTasksResponseJSON = wire.Fields[*ListTasksResponse]{
+var readListTasksResponseV10JSON = wire.Fields[*ListTasksResponse]{
 	{Name: "tasks", Required: true, Null: wire.NullEmpty,
-		Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskJSON) }},
+		Read: func(r *wire.Reader, x *ListTasksResponse) { x.Tasks = wire.ReadList(r, readTaskV10JSON) }},
 	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Required: true,
 		Read: func(r *wire.Reader, x *ListTasksResponse) { x.NextPageToken = r.String() }},
 	{Name: "pageSize", Aliases: []string{"page_size"}, Required: true,
@@ -743,7 +749,7 @@ func (x *Message) AppendJSON(b []byte) ([]byte, error) {
 	b = wire.AppendText(b, `,"contextId":`, x.ContextID)
 	b = wire.AppendText(b, `,"taskId":`, x.TaskID)
 	err = wire.Need(err, x.Role != "", "role")
-	b = appendRoleJSON(append(b, `,"role":`...), x.Role)
+	b = appendRoleV10JSON(append(b, `,"role":`...), x.Role)
 	err = wire.NeedItems(err, len(x.Parts), 1, "parts")
 	b, err = wire.AppendMemberList(b, err, `,"parts":`, true, x.Parts, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
@@ -758,18 +764,18 @@ func (x *Message) AppendJSON(b []byte) ([]byte, error) {
 
 func (x Message) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageJSON) }
+func (x *Message) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readMessageV10JSON) }
 
-var readMessageJSON = wire.Fields[*Message]{
+var readMessageV10JSON = wire.Fields[*Message]{
 	{Name: "messageId", Aliases: []string{"message_id"}, Required: true,
 		Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"},
 		Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
 	{Name: "role", Required: true,
-		Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleJSON) }},
+		Read: func(r *wire.Reader, x *Message) { x.Role = wire.ReadSpecified(r, readRoleV10JSON) }},
 	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartJSON) }},
+		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Aliases: []string{"reference_task_ids"},
@@ -789,10 +795,10 @@ func (x *MutualTLSSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x MutualTLSSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *MutualTLSSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeJSON)
+	return wire.Unmarshal(src, x, readMutualTLSSecuritySchemeV10JSON)
 }
 
-var readMutualTLSSecuritySchemeJSON = wire.Fields[*MutualTLSSecurityScheme]{
+var readMutualTLSSecuritySchemeV10JSON = wire.Fields[*MutualTLSSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *MutualTLSSecurityScheme) { x.Description = r.String() }},
 }.Read
 
@@ -812,13 +818,13 @@ func (x *OAuth2SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x OAuth2SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *OAuth2SecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeJSON)
+	return wire.Unmarshal(src, x, readOAuth2SecuritySchemeV10JSON)
 }
 
-var readOAuth2SecuritySchemeJSON = wire.Fields[*OAuth2SecurityScheme]{
+var readOAuth2SecuritySchemeV10JSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
 	{Name: "flows", Required: true,
-		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsJSON) }},
+		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV10JSON) }},
 	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"},
 		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
 }.Read
@@ -852,24 +858,24 @@ func (x *OAuthFlows) AppendJSON(b []byte) ([]byte, error) {
 func (x OAuthFlows) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *OAuthFlows) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOAuthFlowsJSON)
+	return wire.Unmarshal(src, x, readOAuthFlowsV10JSON)
 }
 
-var fieldsOAuthFlowsJSON = wire.Fields[*OAuthFlows]{
+var fieldsOAuthFlowsV10JSON = wire.Fields[*OAuthFlows]{
 	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowJSON) }},
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV10JSON) }},
 	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowJSON) }},
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV10JSON) }},
 	{Name: "implicit", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowJSON) }},
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV10JSON) }},
 	{Name: "password", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowJSON) }},
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV10JSON) }},
 	{Name: "deviceCode", Aliases: []string{"device_code"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowJSON) }},
+		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readDeviceCodeOAuthFlowV10JSON) }},
 }
 
-func readOAuthFlowsJSON(r *wire.Reader, x *OAuthFlows) {
-	extra := fieldsOAuthFlowsJSON.ReadOpen(r, x)
+func readOAuthFlowsV10JSON(r *wire.Reader, x *OAuthFlows) {
+	extra := fieldsOAuthFlowsV10JSON.ReadOpen(r, x)
 	if x.Flow == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Flow = &UnknownOAuthFlow{Name: name, Value: value}
@@ -893,10 +899,10 @@ func (x *OpenIDConnectSecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x OpenIDConnectSecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *OpenIDConnectSecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeJSON)
+	return wire.Unmarshal(src, x, readOpenIDConnectSecuritySchemeV10JSON)
 }
 
-var readOpenIDConnectSecuritySchemeJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
+var readOpenIDConnectSecuritySchemeV10JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
 	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Required: true,
 		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
@@ -931,9 +937,9 @@ func (x *Part) AppendJSON(b []byte) ([]byte, error) {
 
 func (x Part) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *Part) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readPartJSON) }
+func (x *Part) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readPartV10JSON) }
 
-var fieldsPartJSON = wire.Fields[*Part]{
+var fieldsPartV10JSON = wire.Fields[*Part]{
 	{Name: "text", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartText(r.String()) }},
 	{Name: "raw", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartRaw(r.Bytes()) }},
 	{Name: "url", Oneof: 1, Read: func(r *wire.Reader, x *Part) { x.Content = PartURL(r.String()) }},
@@ -944,8 +950,8 @@ var fieldsPartJSON = wire.Fields[*Part]{
 	{Name: "mediaType", Aliases: []string{"media_type"}, Read: func(r *wire.Reader, x *Part) { x.MediaType = r.String() }},
 }
 
-func readPartJSON(r *wire.Reader, x *Part) {
-	extra := fieldsPartJSON.ReadOpen(r, x)
+func readPartV10JSON(r *wire.Reader, x *Part) {
+	extra := fieldsPartV10JSON.ReadOpen(r, x)
 	if x.Content == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Content = &UnknownPartContent{Name: name, Value: value}
@@ -972,10 +978,10 @@ func (x *PasswordOAuthFlow) AppendJSON(b []byte) ([]byte, error) {
 func (x PasswordOAuthFlow) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *PasswordOAuthFlow) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readPasswordOAuthFlowJSON)
+	return wire.Unmarshal(src, x, readPasswordOAuthFlowV10JSON)
 }
 
-var readPasswordOAuthFlowJSON = wire.Fields[*PasswordOAuthFlow]{
+var readPasswordOAuthFlowV10JSON = wire.Fields[*PasswordOAuthFlow]{
 	{Name: "tokenUrl", Aliases: []string{"token_url"},
 		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
@@ -985,15 +991,15 @@ var readPasswordOAuthFlowJSON = wire.Fields[*PasswordOAuthFlow]{
 	}},
 }.Read
 
-var valuesRoleJSON = wire.Enum[Role]{
+var valuesRoleV10JSON = wire.Enum[Role]{
 	{Value: RoleUnspecified, Name: "ROLE_UNSPECIFIED", Number: 0},
 	{Value: RoleUser, Name: "ROLE_USER", Number: 1},
 	{Value: RoleAgent, Name: "ROLE_AGENT", Number: 2},
 }
 
-func appendRoleJSON(b []byte, x Role) []byte { return valuesRoleJSON.Append(b, x) }
+func appendRoleV10JSON(b []byte, x Role) []byte { return valuesRoleV10JSON.Append(b, x) }
 
-func readRoleJSON(r *wire.Reader) Role { return valuesRoleJSON.Read(r) }
+func readRoleV10JSON(r *wire.Reader) Role { return valuesRoleV10JSON.Read(r) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
@@ -1009,12 +1015,12 @@ func (x *SecurityRequirement) AppendJSON(b []byte) ([]byte, error) {
 func (x SecurityRequirement) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SecurityRequirement) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSecurityRequirementJSON)
+	return wire.Unmarshal(src, x, readSecurityRequirementV10JSON)
 }
 
-var readSecurityRequirementJSON = wire.Fields[*SecurityRequirement]{
+var readSecurityRequirementV10JSON = wire.Fields[*SecurityRequirement]{
 	{Name: "schemes",
-		Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListJSON) }},
+		Read: func(r *wire.Reader, x *SecurityRequirement) { x.Schemes = wire.ReadMap(r, true, readStringListV10JSON) }},
 }.Read
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1047,26 +1053,28 @@ func (x *SecurityScheme) AppendJSON(b []byte) ([]byte, error) {
 func (x SecurityScheme) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SecurityScheme) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSecuritySchemeJSON)
+	return wire.Unmarshal(src, x, readSecuritySchemeV10JSON)
 }
 
-var fieldsSecuritySchemeJSON = wire.Fields[*SecurityScheme]{
+var fieldsSecuritySchemeV10JSON = wire.Fields[*SecurityScheme]{
 	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeJSON) }},
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV10JSON) }},
 	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeJSON) }},
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV10JSON) }},
 	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeJSON) }},
+		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV10JSON) }},
 	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1,
 		Read: func(r *wire.Reader, x *SecurityScheme) {
-			x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeJSON)
+			x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV10JSON)
 		}},
 	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) { x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeJSON) }},
+		Read: func(r *wire.Reader, x *SecurityScheme) {
+			x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV10JSON)
+		}},
 }
 
-func readSecuritySchemeJSON(r *wire.Reader, x *SecurityScheme) {
-	extra := fieldsSecuritySchemeJSON.ReadOpen(r, x)
+func readSecuritySchemeV10JSON(r *wire.Reader, x *SecurityScheme) {
+	extra := fieldsSecuritySchemeV10JSON.ReadOpen(r, x)
 	if x.Scheme == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Scheme = &UnknownSecuritySchemeKind{Name: name, Value: value}
@@ -1097,15 +1105,15 @@ func (x *SendMessageConfiguration) AppendJSON(b []byte) ([]byte, error) {
 func (x SendMessageConfiguration) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SendMessageConfiguration) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageConfigurationJSON)
+	return wire.Unmarshal(src, x, readSendMessageConfigurationV10JSON)
 }
 
-var readSendMessageConfigurationJSON = wire.Fields[*SendMessageConfiguration]{
+var readSendMessageConfigurationV10JSON = wire.Fields[*SendMessageConfiguration]{
 	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"},
 		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "taskPushNotificationConfig", Aliases: []string{"task_push_notification_config"},
 		Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-			x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigJSON)
+			x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV10JSON)
 		}},
 	{Name: "historyLength", Aliases: []string{"history_length"},
 		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
@@ -1130,15 +1138,15 @@ func (x *SendMessageRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x SendMessageRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SendMessageRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageRequestJSON)
+	return wire.Unmarshal(src, x, readSendMessageRequestV10JSON)
 }
 
-var readSendMessageRequestJSON = wire.Fields[*SendMessageRequest]{
+var readSendMessageRequestV10JSON = wire.Fields[*SendMessageRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Tenant = r.String() }},
 	{Name: "message", Required: true,
-		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageJSON) }},
+		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationJSON)
+		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV10JSON)
 	}},
 	{Name: "metadata", Read: func(r *wire.Reader, x *SendMessageRequest) { x.Metadata = r.Struct() }},
 }.Read
@@ -1166,18 +1174,18 @@ func (x *SendMessageResponse) AppendJSON(b []byte) ([]byte, error) {
 func (x SendMessageResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SendMessageResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSendMessageResponseJSON)
+	return wire.Unmarshal(src, x, readSendMessageResponseV10JSON)
 }
 
-var fieldsSendMessageResponseJSON = wire.Fields[*SendMessageResponse]{
+var fieldsSendMessageResponseV10JSON = wire.Fields[*SendMessageResponse]{
 	{Name: "task", Oneof: 1,
-		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskJSON) }},
+		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
 	{Name: "message", Oneof: 1,
-		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageJSON) }},
+		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
 }
 
-func readSendMessageResponseJSON(r *wire.Reader, x *SendMessageResponse) {
-	extra := fieldsSendMessageResponseJSON.ReadOpen(r, x)
+func readSendMessageResponseV10JSON(r *wire.Reader, x *SendMessageResponse) {
+	extra := fieldsSendMessageResponseV10JSON.ReadOpen(r, x)
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Payload = &UnknownSendMessageResponsePayload{Name: name, Value: value}
@@ -1214,21 +1222,24 @@ func (x *StreamResponse) AppendJSON(b []byte) ([]byte, error) {
 func (x StreamResponse) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *StreamResponse) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readStreamResponseJSON)
+	return wire.Unmarshal(src, x, readStreamResponseV10JSON)
 }
 
-var fieldsStreamResponseJSON = wire.Fields[*StreamResponse]{
-	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskJSON) }},
+var fieldsStreamResponseV10JSON = wire.Fields[*StreamResponse]{
+	{Name: "task", Oneof: 1,
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV10JSON) }},
 	{Name: "message", Oneof: 1,
-		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageJSON) }},
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV10JSON) }},
 	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventJSON) }},
+		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV10JSON) }},
 	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventJSON) }},
+		Read: func(r *wire.Reader, x *StreamResponse) {
+			x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV10JSON)
+		}},
 }
 
-func readStreamResponseJSON(r *wire.Reader, x *StreamResponse) {
-	extra := fieldsStreamResponseJSON.ReadOpen(r, x)
+func readStreamResponseV10JSON(r *wire.Reader, x *StreamResponse) {
+	extra := fieldsStreamResponseV10JSON.ReadOpen(r, x)
 	if x.Payload == nil {
 		if name, value, ok := extra.Case(); ok {
 			x.Payload = &UnknownStreamResponsePayload{Name: name, Value: value}
@@ -1253,14 +1264,14 @@ func (x *StringList) AppendJSON(b []byte) ([]byte, error) {
 func (x StringList) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *StringList) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readStringListJSON)
+	return wire.Unmarshal(src, x, readStringListV10JSON)
 }
 
-var fieldsStringListJSON = wire.Fields[*StringList]{
+var fieldsStringListV10JSON = wire.Fields[*StringList]{
 	{Name: "list", Read: func(r *wire.Reader, x *StringList) { x.List = r.Strings() }},
 }
 
-func readStringListJSON(r *wire.Reader, x *StringList) {
+func readStringListV10JSON(r *wire.Reader, x *StringList) {
 	switch r.Kind() {
 	case wire.KindArray:
 		x.List = r.Strings()
@@ -1269,7 +1280,7 @@ func readStringListJSON(r *wire.Reader, x *StringList) {
 		r.Null()
 		return
 	}
-	fieldsStringListJSON.Read(r, x)
+	fieldsStringListV10JSON.Read(r, x)
 }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
@@ -1286,10 +1297,10 @@ func (x *SubscribeToTaskRequest) AppendJSON(b []byte) ([]byte, error) {
 func (x SubscribeToTaskRequest) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *SubscribeToTaskRequest) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readSubscribeToTaskRequestJSON)
+	return wire.Unmarshal(src, x, readSubscribeToTaskRequestV10JSON)
 }
 
-var readSubscribeToTaskRequestJSON = wire.Fields[*SubscribeToTaskRequest]{
+var readSubscribeToTaskRequestV10JSON = wire.Fields[*SubscribeToTaskRequest]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.Tenant = r.String() }},
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *SubscribeToTaskRequest) { x.ID = r.String() }},
 }.Read
@@ -1312,15 +1323,15 @@ func (x *Task) AppendJSON(b []byte) ([]byte, error) {
 
 func (x Task) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
-func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskJSON) }
+func (x *Task) UnmarshalJSON(src []byte) error { return wire.Unmarshal(src, x, readTaskV10JSON) }
 
-var readTaskJSON = wire.Fields[*Task]{
+var readTaskV10JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
 	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
-	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactJSON) }},
-	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageJSON) }},
+		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
+	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV10JSON) }},
+	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }.Read
 
@@ -1343,16 +1354,16 @@ func (x *TaskArtifactUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
 func (x TaskArtifactUpdateEvent) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *TaskArtifactUpdateEvent) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventJSON)
+	return wire.Unmarshal(src, x, readTaskArtifactUpdateEventV10JSON)
 }
 
-var readTaskArtifactUpdateEventJSON = wire.Fields[*TaskArtifactUpdateEvent]{
+var readTaskArtifactUpdateEventV10JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
 		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Required: true,
 		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "artifact", Required: true,
-		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactJSON) }},
+		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV10JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Aliases: []string{"last_chunk"},
 		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
@@ -1378,10 +1389,10 @@ func (x *TaskPushNotificationConfig) AppendJSON(b []byte) ([]byte, error) {
 func (x TaskPushNotificationConfig) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *TaskPushNotificationConfig) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskPushNotificationConfigJSON)
+	return wire.Unmarshal(src, x, readTaskPushNotificationConfigV10JSON)
 }
 
-var readTaskPushNotificationConfigJSON = wire.Fields[*TaskPushNotificationConfig]{
+var readTaskPushNotificationConfigV10JSON = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "tenant", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Tenant = r.String() }},
 	{Name: "id", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"},
@@ -1389,11 +1400,11 @@ var readTaskPushNotificationConfigJSON = wire.Fields[*TaskPushNotificationConfig
 	{Name: "url", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.URL = r.String() }},
 	{Name: "token", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.Token = r.String() }},
 	{Name: "authentication", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-		x.Authentication = wire.ReadNew(r, readAuthenticationInfoJSON)
+		x.Authentication = wire.ReadNew(r, readAuthenticationInfoV10JSON)
 	}},
 }.Read
 
-var valuesTaskStateJSON = wire.Enum[TaskState]{
+var valuesTaskStateV10JSON = wire.Enum[TaskState]{
 	{Value: TaskStateUnspecified, Name: "TASK_STATE_UNSPECIFIED", Number: 0},
 	{Value: TaskStateSubmitted, Name: "TASK_STATE_SUBMITTED", Number: 1},
 	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Number: 2},
@@ -1405,9 +1416,9 @@ var valuesTaskStateJSON = wire.Enum[TaskState]{
 	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Number: 8},
 }
 
-func appendTaskStateJSON(b []byte, x TaskState) []byte { return valuesTaskStateJSON.Append(b, x) }
+func appendTaskStateV10JSON(b []byte, x TaskState) []byte { return valuesTaskStateV10JSON.Append(b, x) }
 
-func readTaskStateJSON(r *wire.Reader) TaskState { return valuesTaskStateJSON.Read(r) }
+func readTaskStateV10JSON(r *wire.Reader) TaskState { return valuesTaskStateV10JSON.Read(r) }
 
 // AppendJSON appends x as 1.0/json to b. The error, a [*wire.Error], says which member cannot be written.
 func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
@@ -1417,7 +1428,7 @@ func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
 	start := len(b)
 	var err error
 	err = wire.Need(err, x.State != "", "state")
-	b = appendTaskStateJSON(append(b, `,"state":`...), x.State)
+	b = appendTaskStateV10JSON(append(b, `,"state":`...), x.State)
 	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, wire.AppendMessage)
 	b, err = wire.AppendMember(b, err, `,"timestamp":`, x.Timestamp != (time.Time{}), x.Timestamp, wire.AppendTimestamp)
 	return wire.EndObject(b, start), err
@@ -1426,13 +1437,13 @@ func (x *TaskStatus) AppendJSON(b []byte) ([]byte, error) {
 func (x TaskStatus) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *TaskStatus) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskStatusJSON)
+	return wire.Unmarshal(src, x, readTaskStatusV10JSON)
 }
 
-var readTaskStatusJSON = wire.Fields[*TaskStatus]{
+var readTaskStatusV10JSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Required: true,
-		Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateJSON) }},
-	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageJSON) }},
+		Read: func(r *wire.Reader, x *TaskStatus) { x.State = wire.ReadSpecified(r, readTaskStateV10JSON) }},
+	{Name: "message", Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV10JSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
 }.Read
 
@@ -1453,15 +1464,15 @@ func (x *TaskStatusUpdateEvent) AppendJSON(b []byte) ([]byte, error) {
 func (x TaskStatusUpdateEvent) MarshalJSON() ([]byte, error) { return x.AppendJSON(nil) }
 
 func (x *TaskStatusUpdateEvent) UnmarshalJSON(src []byte) error {
-	return wire.Unmarshal(src, x, readTaskStatusUpdateEventJSON)
+	return wire.Unmarshal(src, x, readTaskStatusUpdateEventV10JSON)
 }
 
-var readTaskStatusUpdateEventJSON = wire.Fields[*TaskStatusUpdateEvent]{
+var readTaskStatusUpdateEventV10JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Aliases: []string{"task_id"}, Required: true,
 		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Required: true,
 		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusJSON) }},
+		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV10JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
 }.Read

@@ -7,9 +7,11 @@ import "example.com/weather/a2a"
 // CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.
 const CardJSON = `{"name":"WeatherBot","description":"Provides accurate weather forecasts and historical data.",` +
 	`"version":"1.0.0","supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},` +
-	`{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"}],"capabilities":{"streaming":true,` +
-	`"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1","description":"Skills can be called ` +
-	`by id, with typed input and output.","params":{"skills":{"get_current_weather":{"input":` +
+	`{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},{"url":"/","protocolBinding":"JSONRPC",` +
+	`"protocolVersion":"0.3"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}],` +
+	`"capabilities":{"streaming":true,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1",` +
+	`"description":"Skills can be called by id, with typed input and output.",` +
+	`"params":{"skills":{"get_current_weather":{"input":` +
 	schemaGetCurrentWeatherInput + `,"output":` + schemaGetCurrentWeatherOutput + `},"get_forecast":{"input":` +
 	schemaGetForecastInput + `,"output":` + schemaGetForecastOutput +
 	`}}}}]},"defaultInputModes":["application/json","text/plain"],"defaultOutputModes":["application/json",` +

@@ -66,11 +66,19 @@ func (c *Client) GetCurrentWeatherStream(
 }
 
 // GetCurrentWeatherAnswer answers what the skill "get_current_weather" asked in the middle of a task, and waits for its
-// output. Get the question with errors.As.
+// output. Get the question with errors.As; options of the call go with it: ask.With(…).
 func (c *Client) GetCurrentWeatherAnswer(
 	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
 ) (*GetCurrentWeatherOutput, error) {
 	return skillGetCurrentWeather.Answer(ctx, c.Client.RPC(), ask, parts...)
+}
+
+// GetCurrentWeatherAnswerStream is [Client.GetCurrentWeatherAnswer] as a stream: it yields the steps that follow; the
+// last one has the output.
+func (c *Client) GetCurrentWeatherAnswerStream(
+	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
+) iter.Seq2[rpc.Event[*GetCurrentWeatherOutput], error] {
+	return skillGetCurrentWeather.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 
 var skillGetForecast = rpc.Skill[*GetForecastInput, *GetForecastOutput]{
@@ -95,11 +103,19 @@ func (c *Client) GetForecastStream(
 }
 
 // GetForecastAnswer answers what the skill "get_forecast" asked in the middle of a task, and waits for its output. Get
-// the question with errors.As.
+// the question with errors.As; options of the call go with it: ask.With(…).
 func (c *Client) GetForecastAnswer(
 	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
 ) (*GetForecastOutput, error) {
 	return skillGetForecast.Answer(ctx, c.Client.RPC(), ask, parts...)
+}
+
+// GetForecastAnswerStream is [Client.GetForecastAnswer] as a stream: it yields the steps that follow; the last one has
+// the output.
+func (c *Client) GetForecastAnswerStream(
+	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
+) iter.Seq2[rpc.Event[*GetForecastOutput], error] {
+	return skillGetForecast.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 
 // The types of the skills.
