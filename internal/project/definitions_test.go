@@ -29,7 +29,7 @@ func TestAFetchedDefinitionMayChangeItsSyntax(t *testing.T) {
 	defer srv.Close()
 	dir := aged(t, nil)
 	lock, oldFile, newFile := filepath.Join(dir, output.LockName), filepath.Join(dir, "protocol/0.9.json"), filepath.Join(dir, "protocol/0.9.proto")
-	edit(t, filepath.Join(dir, config.File), `protocol: ["1.0"]`, `protocol: [{version: "0.9", url: "`+srv.URL+`/latest"}, "1.0"]`)
+	edit(t, filepath.Join(dir, config.File), `protocol: ["1.0", "0.3"]`, `protocol: [{version: "0.9", url: "`+srv.URL+`/latest"}, "1.0"]`)
 	edit(t, lock, "protocols:\n", "protocols:\n  \"0.9\": "+output.Digest(schema)+"\n")
 	edit(t, lock, "files:\n", "files:\n  protocol/0.9.json: "+output.Digest(schema)+"\n")
 	if err := errors.Join(os.Mkdir(filepath.Dir(oldFile), 0o755), os.WriteFile(oldFile, schema, 0o600)); err != nil {
