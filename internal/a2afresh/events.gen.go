@@ -122,6 +122,15 @@ func (x *engineTask) StatusMessage() runtime.Message {
 	return (*engineMessage)(x.Status.Message)
 }
 
+// HistoryList implements [runtime.Task].
+func (x *engineTask) HistoryList() []runtime.Message {
+	list := make([]runtime.Message, 0, len(x.History))
+	for _, m := range x.History {
+		list = append(list, (*engineMessage)(m))
+	}
+	return list
+}
+
 // ArtifactList implements [runtime.Task].
 func (x *engineTask) ArtifactList() []runtime.ArtifactData {
 	list := make([]runtime.ArtifactData, 0, len(x.Artifacts))

@@ -332,7 +332,7 @@ type Message struct {
 	ReferenceTaskIDs []string
 }
 
-// MutualTlsSecurityScheme asks for a client certificate (A2A 1.0 §4.5.6).
+// MutualTLSSecurityScheme asks for a client certificate (A2A 1.0 §4.5.6).
 type MutualTLSSecurityScheme struct {
 	// What the scheme is for.
 	Description string
@@ -354,7 +354,7 @@ type OAuthFlows struct {
 	Flow OAuthFlow
 }
 
-// OpenIdConnectSecurityScheme asks for an OpenID Connect token (A2A 1.0 §4.5.5).
+// OpenIDConnectSecurityScheme asks for an OpenID Connect token (A2A 1.0 §4.5.5).
 type OpenIDConnectSecurityScheme struct {
 	// What the scheme is for.
 	Description string
