@@ -60,7 +60,7 @@ type Offer struct {
 
 // scaffolder writes one agent.yaml and notes what became of the card.
 type scaffolder struct {
-	file     string
+	file   string
 	offers []Offer // what the agent speaks
 	root   *yaml.Node
 	list   diag.List
