@@ -391,21 +391,23 @@ func (c *Call) Complete(parts ...runtime.Part) error {
 }
 
 // Ask makes the error with which a handler stops to ask its client for input. The task waits; the next message calls
-// the handler again, with the input so far. data are parts to send along, of any kind; a value that is no part is sent
-// as a data part.
-func (c *Call) Ask(prompt string, data ...any) error {
-	return c.park(runtime.StateInputRequired, prompt, data)
+// the handler again, with the input so far. The first arguments fill the verbs that the prompt has, if any, as of
+// [fmt.Sprintf]; further ones are parts to send along, of any kind: a value that is no part is sent as a data part.
+func (c *Call) Ask(prompt string, args ...any) error {
+	text, data := fill(prompt, args)
+	return c.park(runtime.StateInputRequired, text, data)
 }
 
-// Reject makes the error with which a handler declines the work. The reason is for the client.
-func (c *Call) Reject(reason string) error {
-	return c.park(runtime.StateRejected, reason, nil)
+// Reject makes the error with which a handler declines the work. The reason, formatted as by [fmt.Sprintf] if there are
+// arguments, is for the client.
+func (c *Call) Reject(reason string, args ...any) error {
+	return c.park(runtime.StateRejected, formatted(reason, args), nil)
 }
 
-// Fail makes the error with which a handler reports a failure in its own words to the client. The text of any other
-// error is only logged.
-func (c *Call) Fail(reason string) error {
-	return c.park(runtime.StateFailed, reason, nil)
+// Fail makes the error with which a handler reports a failure in its own words to the client, formatted as by
+// [fmt.Sprintf] if there are arguments. The text of any other error is only logged.
+func (c *Call) Fail(reason string, args ...any) error {
+	return c.park(runtime.StateFailed, formatted(reason, args), nil)
 }
 
 // End is Complete, Ask, RequireAuth, Reject and Fail with a whole message, as [Call.Report] takes it: it makes the error
