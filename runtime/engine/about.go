@@ -10,6 +10,7 @@ import (
 // About is what is known of a request beside its operation and caller, for those who tell of it.
 type About struct {
 	Skill, Task, Context, Tenant string
+	State                        runtime.State // of the task that a message is answered with; of a stream it is not known
 }
 
 // Observers are those of the engine.

@@ -250,6 +250,9 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	if _, ok := result.(runtime.Task); ok && streaming {
 		return r.stream(c)
 	}
+	if task, ok := result.(runtime.Task); ok {
+		r.About.State = task.TaskInfo().State
+	}
 	if err := r.reserve(int64(bytes)); err != nil {
 		return Answer{}, err
 	}

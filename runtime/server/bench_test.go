@@ -3,7 +3,9 @@ package server_test
 import (
 	"context"
 	"io"
+	"log/slog"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -34,8 +36,8 @@ var bound = map[string]func(params string) (path, body string){
 }
 
 // ask returns what sends a request to a server with a skill.
-func ask(t testing.TB, path, body string, skill server.Skill) func() {
-	s := newServer(t, restCard, []server.Skill{skill})
+func ask(t testing.TB, path, body string, skill server.Skill, opts ...server.Option) func() {
+	s := newServer(t, restCard, []server.Skill{skill}, opts...)
 	t.Cleanup(func() { _ = s.Close() })
 	req, err := http.NewRequest(http.MethodPost, "http://localhost"+path, nil)
 	if err != nil {
@@ -67,6 +69,28 @@ func benchmarkSend(b *testing.B, skill func() server.Skill) {
 		b.Run(name, func(b *testing.B) {
 			path, body := request(message("hello there, how are you?"))
 			benchmark(b, path, body, skill())
+		})
+	}
+}
+
+// What a line for every call costs beside BenchmarkSendAnsweredByMessage, written to a file that takes it at once.
+func BenchmarkSendLogged(b *testing.B) {
+	for name, opts := range map[string][]server.Option{"with lines": nil, "without": {server.WithoutCallLog()}} {
+		b.Run(name, func(b *testing.B) {
+			to, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			defer func() { _ = to.Close() }()
+			path, body := bound["JSON-RPC"](message("hello there, how are you?"))
+			opts := append(opts, server.WithLogger(slog.New(slog.NewTextHandler(to, nil))))
+			do := ask(b, path, body, run("say", func(_ context.Context, t *server.Task) (string, error) {
+				return "", t.Reply(runtime.Text("hello"))
+			}), opts...)
+			b.ReportAllocs()
+			for b.Loop() {
+				do()
+			}
 		})
 	}
 }

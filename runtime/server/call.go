@@ -25,14 +25,14 @@ type Call struct {
 	counted int64       // bytes of the message that are taken from the server's budget
 	grant   *auth.Grant // nil: nothing was demanded
 	limit   *limit      // of a stream; nil: none
-	served  *served     // for observers; nil: nobody observes
+	served  *served     // for observers and the log; nil: nobody is told
 }
 
 // newCall makes a call that came over a binding, with these headers or metadata.
 func (s *Server) newCall(ctx context.Context, binding string, header map[string][]string) Call {
 	c := Call{Request: s.engine.NewRequest(ctx), s: s}
 	c.Binding = binding
-	if !s.engine.Observers().None() {
+	if !s.engine.Observers().None() || c.logs() {
 		c.served = s.watch(ctx, header)
 	}
 	return c

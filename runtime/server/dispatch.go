@@ -3,10 +3,8 @@ package server
 import (
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/engine"
@@ -31,12 +29,8 @@ type binding interface {
 	release()
 }
 
-// handle carries the operation out, and logs at debug level.
+// handle carries the operation out.
 func (x *exchange) handle(b binding) {
-	if ctx := x.r.Context(); x.s.logger.Enabled(ctx, slog.LevelDebug) {
-		begin := time.Now()
-		defer func() { x.Logger().DebugContext(ctx, "request", "took", time.Since(begin)) }()
-	}
 	defer x.LimitStream()()
 	if err := x.Contain(func() { x.dispatch(b) }, func() { x.exited(b) }); err != nil {
 		b.fail(err)

@@ -70,7 +70,7 @@ func TestHowASkillEndsIsLoggedAtTheLevelOfWhoCausedIt(t *testing.T) {
 			if c.level == slog.LevelWarn {
 				skill.Timeout = 20 * time.Millisecond
 			}
-			a := start(t, testCard, []server.Skill{skill}, server.WithLogger(slog.New(slog.NewTextHandler(&out, nil))), server.WithStore(tasks))
+			a := start(t, testCard, []server.Skill{skill}, server.WithLogger(slog.New(slog.NewTextHandler(&out, nil))), server.WithStore(tasks), server.WithoutCallLog())
 			c.then(a, str(a.ok("SendMessage", later), "task", "id"))
 			if err := a.Close(); err != nil { // returns when the handler has
 				t.Fatal(err)
@@ -99,5 +99,56 @@ func TestWhatClientsSendIsNotLogged(t *testing.T) {
 	}
 	if got := out.String(); strings.Contains(got, "sesame") || !strings.Contains(got, "no disk") || !strings.Contains(got, "no luck") {
 		t.Errorf("logged:\n%s", got)
+	}
+}
+
+// TestEveryCallIsOneLine: what was called, for whom, what came of it and how long it took.
+func TestEveryCallIsOneLine(t *testing.T) {
+	log := new(lines)
+	skills := []server.Skill{
+		run("say", func(context.Context, *server.Task) (string, error) { return "x", nil }),
+		run("break", func(context.Context, *server.Task) (string, error) { return "", errors.New("no disk") }),
+		run("run", nothing),
+	}
+	a := start(t, authCard, skills, guards(), open, server.WithLogger(slog.New(slog.NewTextHandler(log, nil))))
+	to := func(skill string) string { return message("x", `"metadata":{"skillId":"`+skill+`"}`) }
+	a.post(rpcBody("SendMessage", to("say")), as("ann"))
+	a.post(rpcBody("SendMessage", to("break")), as("ann"))
+	a.post(rpcBody("SendStreamingMessage", to("say")), as("ann"))
+	a.post(rpcBody("GetTask", `{"id":"none"}`), as("ann"))
+	a.post(rpcBody("SendMessage", `{}`), as("ann"))
+	a.post(rpcBody("SendMessage", to("say")))            // of nobody: one line says that it was refused
+	a.post(rpcBody("SendMessage", to("run")), as("eve")) // who may not
+	if err := a.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var calls, refused []string
+	for line := range strings.Lines(log.text.String()) {
+		switch {
+		case strings.Contains(line, "msg=request "):
+			calls = append(calls, line)
+		case strings.Contains(line, `msg="request refused"`):
+			refused = append(refused, line)
+		}
+	}
+	const ann = "caller=https://a.example|ann"
+	for i, want := range [][]string{
+		{"level=INFO", "operation=SendMessage", "skill=say", "task=", ann, "state=completed", "outcome=ok", "took="},
+		{"operation=SendMessage", "skill=break", "state=failed", "outcome=ok"},
+		{"operation=SendStreamingMessage", "skill=say", "task=", "outcome=ok"},
+		{"operation=GetTask", "task=none", "outcome=TASK_NOT_FOUND"},
+		{"operation=SendMessage", "outcome=INVALID_PARAMS"},
+	} {
+		if i >= len(calls) {
+			break
+		}
+		for _, attribute := range append(want, ann) {
+			if !strings.Contains(calls[i], attribute) {
+				t.Errorf("%s is not in: %s", attribute, calls[i])
+			}
+		}
+	}
+	if len(calls) != 5 || len(refused) != 2 {
+		t.Errorf("%d calls, %d were refused:\n%s", len(calls), len(refused), &log.text)
 	}
 }

@@ -10,13 +10,15 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// served is a call as observers see it, which begin when it is clear what it is about.
+// served is a call as observers and the log see it. Observers begin when it is clear what it is about.
 type served struct {
 	observe.Activity
 	client context.Context // ends when the client leaves
 	header map[string][]string
 	answer interface{ Complete() bool } // a stream; nil: there is none
 	ctx    context.Context              // which the observers made; nil: they have not begun
+	// refused: that the caller may not come in was logged, or left out as one of many.
+	refused bool
 }
 
 // watch has a call observed.
@@ -31,13 +33,17 @@ func (c *Call) begin(request any) {
 	if c.served == nil || c.served.ctx != nil {
 		return
 	}
+	if c.s.engine.Observers().None() {
+		c.served.ctx = c.Context
+		return
+	}
 	c.served.Carrier = c.served.trace(request).Fixed()
 	c.fillIn()
 	c.Context = c.s.engine.Observers().Begin(c.Context, &c.served.Activity)
 	c.served.ctx = c.Context
 }
 
-// finish tells the observers that the call is answered.
+// finish tells the observers and the log that the call is answered.
 func (c *Call) finish() {
 	a := c.served
 	if a == nil {
@@ -52,6 +58,9 @@ func (c *Call) finish() {
 	c.begin(nil)
 	c.fillIn()
 	c.s.engine.Observers().End(a.ctx, &a.Activity)
+	if c.logs() {
+		c.log(a)
+	}
 	c.served = nil
 }
 
@@ -104,6 +113,9 @@ func (a *served) trace(request any) *observe.Trace {
 
 // refused logs that a caller may not come in, or may not do that, unless that happens all the time (R225).
 func (c *Call) refused(err error, status int) {
+	if c.served != nil {
+		c.served.refused = true
+	}
 	ok, leftOut := c.s.refusals.another(c.s.core.Now())
 	if !ok {
 		return

@@ -34,6 +34,7 @@ type options struct {
 	cert, key        string // files
 	auditPath        string
 	auditing         []audit.Option
+	noCallLog        bool
 }
 
 // defaultOptions are the options before the caller's.

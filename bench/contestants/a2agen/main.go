@@ -79,7 +79,7 @@ func newAgent(addr, token string) (child.Served, error) {
 		Protocol: protocol,
 		Card:     card,
 		Skills:   []server.Skill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}, Run: skill{token}.run}},
-	}, options...)
+	}, append(options, server.WithoutCallLog())...) // as the others, who log no calls
 	if *withGRPC || *secured {
 		return child.Served{All: whole{s}}, err
 	}

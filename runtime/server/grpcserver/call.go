@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net"
 	"slices"
 	"strings"
 	"sync/atomic"
-	"time"
 
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -81,10 +79,6 @@ func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	c.full = c.Op.GRPC
 	c.peer, _ = peer.FromContext(ctx)
 	defer c.end()
-	if logger := m.t.host.Logger(); logger.Enabled(c.Context, slog.LevelDebug) {
-		begin := time.Now()
-		defer func() { c.Logger().DebugContext(c.Context, "request", "took", time.Since(begin)) }()
-	}
 	failed := c.Contain(func() { err = c.answer() }, func() {
 		_ = stream.SendMsg(&answer{err: c.status(c.Exited())}) // for want of somebody who could return it
 	})
