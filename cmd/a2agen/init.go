@@ -86,6 +86,7 @@ changed or left out is said, a line each.`,
 	oneOf(cmd, "store", config.StoreMemory, config.StoreSQLite)
 	oneOf(cmd, "auth", append(card.FreshSchemes(), "none")...)
 	someOf(cmd, "bindings", config.Bindings()...)
+	someOf(cmd, "protocol", config.Supported()...)
 	anyWord(cmd, "name", "module", "skill", "text")
 	return cmd
 }
