@@ -58,15 +58,15 @@ func (d *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	d.got = append(d.got, got{r.Header, string(body)})
 	n, answer := len(d.got), d.answer
 	d.mu.Unlock()
+	select {
+	case d.came <- struct{}{}:
+	default:
+	}
 	status := http.StatusOK
 	if answer != nil {
 		status = answer(n, r)
 	}
 	w.WriteHeader(status)
-	select {
-	case d.came <- struct{}{}:
-	default:
-	}
 }
 
 // wait returns what came as soon as there are n of them.
@@ -458,13 +458,18 @@ func TestAReceiverThatIsDownGetsEverythingLater(t *testing.T) { // R84, R192
 // What an instance before could not deliver goes out when the next one starts.
 func TestNotificationsGoOutAfterARestart(t *testing.T) {
 	d, kept := receiver(t), store.NewMemory(store.MemoryLimits{})
-	d.answer = func(int, *http.Request) int { return 503 }
+	gone := make(chan struct{})
+	d.answer = func(int, *http.Request) int { // the agent ends while it waits for an answer: nothing is put off
+		<-gone
+		return 503
+	}
 	a := newServer(t, pushCard, []server.Skill{talker("a", "b")}, open, server.WithStore(kept))
 	h := httptest.NewServer(a)
 	b := &agent{a, t, h.URL + "/rpc", http.DefaultClient}
 	b.ok("SendMessage", with(message("go"), inline(d.URL, "")))
 	first := d.wait(t, 1)[0]
-	if err := a.Close(); err != nil {
+	err := a.Close()
+	if close(gone); err != nil {
 		t.Fatal(err)
 	}
 	h.Close()
