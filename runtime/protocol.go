@@ -392,9 +392,11 @@ const (
 	PartRaw
 	PartURL
 	PartData
+	// PartOther is a kind that only a definition of the user's own has: its content is in the generated part alone.
+	PartOther
 )
 
-// Part is a part in neutral form: one of Text, Raw, URL and Data as Kind says.
+// Part is a part in neutral form: one of Text, Raw, URL and Data as Kind says, or none of them.
 type Part struct {
 	Kind      PartKind
 	Text      string

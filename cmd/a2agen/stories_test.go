@@ -223,7 +223,7 @@ func (s *story) changesOnly(command func() string, created ...string) string {
 	if !slices.Equal(made, created) {
 		s.t.Errorf("made %v, want %v", made, created)
 	}
-	s.must("a2agen", "check")
+	s.must("a2agen", "check", "--no-build")
 	s.commit()
 	return said
 }
@@ -241,8 +241,7 @@ func (s *story) lock() *disk.Lock {
 func TestStoryA_implementedHandlerAndEditedMainStay(t *testing.T) {
 	s := newStory(t)
 	s.edit("skills/forecast.go", "	// A sample answer, so that the agent runs from the start. Yours goes here.\n", "	t.Progress(\"asking the clouds over %s\", in.Place)\n")
-	s.edit("main.go", "	log := slog", "	// Mine: JSON logs.\n	log := slog")
-	s.edit("main.go", "slog.NewTextHandler", "slog.NewJSONHandler")
+	s.edit("main.go", "	log := server.Logger()", "	// Mine: JSON logs.\n	log := slog.New(slog.NewJSONHandler(os.Stderr, nil))")
 	s.regenerate()
 	s.remove(output.LockName)
 	s.must("a2agen", "generate")
@@ -296,7 +295,8 @@ func TestTooManyDays(t *testing.T) {
 	s.must("go", "vet", "./...")
 	s.must("go", "test", "./skills")
 
-	// A field that means something else is a compile error where it is used, and nowhere else.
+	// A field that means something else is a compile error where the user's code has it, and nowhere else.
+	s.edit("skills/forecast.go", "// A sample answer, so that the agent runs from the start. Yours goes here.", "// Mine.")
 	s.edit("agent.yaml", "text: {type: string}", "text: {type: array, items: {type: string}}")
 	s.regenerate()
 	s.fails("skills/forecast.go:", "go", "vet", "./skills")
@@ -323,10 +323,14 @@ func TestStoryD_regeneratingTwiceKeepsTheNewHandler(t *testing.T) {
 func TestStoryE_renamedIDLeavesTheOldHandlerAndSaysSo(t *testing.T) {
 	s := newStory(t)
 	s.edit("skills/forecast.go", "// A sample answer, so that the agent runs from the start. Yours goes here.", "// Mine.")
+	s.edit("skills/forecast_test.go", "func Test", "// Mine, too.\nfunc Test")
 	s.edit("agent.yaml", "id: forecast", "id: outlook")
 	stderr := s.regenerate("skills/outlook.go", "skills/outlook_test.go")
 	if !strings.Contains(stderr, ": method Forecast belongs to no skill any more") {
 		t.Errorf("said %q", stderr)
+	}
+	if stdout, _, err := s.run("a2agen", "check"); err == nil || !strings.Contains(stdout, "skills/forecast.go:13: undefined: agent.ForecastInput") {
+		t.Errorf("check: %v, %s", err, stdout)
 	}
 	s.fails("skills/forecast.go:", "go", "vet", "./skills")
 

@@ -1,6 +1,10 @@
 package emit
 
-import "github.com/dave/jennifer/jen"
+import (
+	"slices"
+
+	"github.com/dave/jennifer/jen"
+)
 
 // messageInfo prints Message.EventInfo, Message.MessageInfo and Message.Bind.
 func (b *bound) messageInfo() jen.Code {
@@ -118,9 +122,11 @@ func (b *bound) artifactData() jen.Code {
 }
 
 // partKinds are the members of a part with the runtime's kind and field for each.
-var partKinds = []struct{ meaning, kind, member string }{
+var partKinds = []partKind{
 	{"Part.text", "PartText", "Text"}, {"Part.raw", "PartRaw", "Raw"}, {"Part.url", "PartURL", "URL"}, {"Part.data", "PartData", "Data"},
 }
+
+type partKind struct{ meaning, kind, member string }
 
 // partOf prints the neutral form of a part that may be nil.
 func (b *bound) partOf() jen.Code {
@@ -138,9 +144,23 @@ func (b *bound) partOf() jen.Code {
 					jen.List(jen.Id("part").Dot("Kind"), jen.Id("part").Dot(k.member)).Op("=").List(rt(k.kind), convert(c.Type, jen.Id("c"))),
 				)
 			}
+			if others := b.otherParts(); len(others) > 0 {
+				g.Case(others...).Block(jen.Id("part").Dot("Kind").Op("=").Add(rt("PartOther")))
+			}
 		}),
 		jen.Return(jen.Id("part")),
 	).Line()
+}
+
+// otherParts are the types of content that a definition has beside those that the runtime knows.
+func (b *bound) otherParts() (types []jen.Code) {
+	for _, c := range b.Fields["Part.content"].Union.Cases {
+		if !slices.ContainsFunc(partKinds, func(k partKind) bool { return b.Cases[k.meaning] == c }) {
+			goType, _ := caseValue(c)
+			types = append(types, goType)
+		}
+	}
+	return types
 }
 
 // partFrom prints the way back: setPart fills a new part, partsFrom makes a list. A part of unknown kind has no content; writing it is an error.

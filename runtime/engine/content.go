@@ -59,8 +59,11 @@ func (e *Engine) checkPart(p *runtime.Part) error {
 func (e *Engine) checkParts(parts []runtime.Part) error {
 	for i := range parts {
 		p := &parts[i]
-		if p.Kind == runtime.PartUnknown {
+		switch p.Kind {
+		case runtime.PartUnknown:
 			return fmt.Errorf("part %d cannot be sent: %s", i, p.Text)
+		case runtime.PartOther:
+			return fmt.Errorf("part %d cannot be sent: its content is of a kind that only the generated types have", i)
 		}
 		if p.Kind == runtime.PartData {
 			if err := e.sayable(p.Data); err != nil {
