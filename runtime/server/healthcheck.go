@@ -1,6 +1,7 @@
 package server
 
 import (
+	"bufio"
 	"cmp"
 	"context"
 	"crypto/tls"
@@ -8,10 +9,9 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/http"
-	"net/url"
 	"os"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -47,7 +47,8 @@ func healthCheck(args []string, stderr io.Writer) (code int, asked bool) {
 	return exitOK, true
 }
 
-// askHealth asks the agent that listens on an address of this machine.
+// askHealth asks the agent that listens on an address of this machine. It speaks HTTP by itself: the client of net/http would be
+// 0.4 MB more of every agent.
 func askHealth(addr string, overTLS bool) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -56,25 +57,35 @@ func askHealth(addr string, overTLS bool) error {
 	if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
 		host = "localhost"
 	}
-	u := url.URL{Scheme: "http", Host: net.JoinHostPort(host, port), Path: HealthPath}
-	if overTLS {
-		u.Scheme = "https"
-	}
 	ctx, cancel := context.WithTimeout(context.Background(), healthTime)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	conn, err := dialHealth(ctx, net.JoinHostPort(host, port), overTLS)
 	if err != nil {
 		return err
 	}
-	// It asks this machine for a word that is no secret: whose certificate it is does not matter.
-	ask := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
-	res, err := ask.RoundTrip(req)
+	defer conn.Close()
+	deadline, _ := ctx.Deadline()
+	if err := conn.SetDeadline(deadline); err != nil {
+		return err
+	}
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n\r\n", HealthPath, net.JoinHostPort(host, port)); err != nil {
+		return err
+	}
+	status, err := bufio.NewReader(io.LimitReader(conn, 1<<10)).ReadString('\n')
 	if err != nil {
 		return err
 	}
-	defer res.Body.Close()
-	if res.StatusCode != http.StatusOK {
-		return fmt.Errorf("it answers %s", res.Status)
+	if _, said, _ := strings.Cut(strings.TrimSpace(status), " "); !strings.HasPrefix(said, "200") {
+		return fmt.Errorf("it answers %q", said)
 	}
 	return nil
+}
+
+// dialHealth connects to the agent. Whose certificate it is does not matter: it is asked for a word that is no secret.
+func dialHealth(ctx context.Context, addr string, overTLS bool) (net.Conn, error) {
+	if !overTLS {
+		return new(net.Dialer).DialContext(ctx, "tcp", addr)
+	}
+	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true}}
+	return dialer.DialContext(ctx, "tcp", addr)
 }
