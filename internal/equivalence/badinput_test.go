@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -143,7 +144,7 @@ func TestBadInputChangesNothing(t *testing.T) {
 		}
 	}
 	for _, tt := range badCalls() {
-		if got := a.callRaw(t, tt); got != tt.status && (tt.status != "GOAWAY" || !strings.Contains(got, tt.status)) {
+		if got := a.callRaw(t, tt); got != tt.status && (tt.status != hungUp || !saysHungUp(got)) {
 			t.Errorf("gRPC: %s: status %s, want %s", tt.name, got, tt.status)
 		}
 	}
@@ -222,12 +223,20 @@ func badCalls() []badCall {
 		{"a time that is none", serviceOf10 + "SendMessage", grpc, frameOf(good), []string{"grpc-timeout", "soon"}, "13"},
 		{"another tenant beside", serviceOf10 + "ListTasks", grpc, frameOf([]byte{1<<3 | 2, 1, 'x'}), []string{"a2a-tenant", "y"}, "3"},
 		{"two keys of a message", serviceOf10 + "SendMessage", grpc, frameOf(good), []string{"idempotency-key", "one", "idempotency-key", "two"}, "3"},
-		{"a large header", serviceOf10 + "SendMessage", grpc, frameOf(good), []string{"x-large", large}, "GOAWAY"},
-		{"a large header of many lines", serviceOf10 + "SendMessage", grpc, frameOf(good), manyLines(), "GOAWAY"},
+		{"a large header", serviceOf10 + "SendMessage", grpc, frameOf(good), []string{"x-large", large}, hungUp},
+		{"a large header of many lines", serviceOf10 + "SendMessage", grpc, frameOf(good), manyLines(), hungUp},
 		{"fields that nobody knows", serviceOf10 + "ListTasks", grpc, frameOf([]byte{0xc0, 0x3e, 7, 0xca, 0x3e, 1, 'x'}), nil, "0"},
 		{"wrong content type", serviceOf10 + "SendMessage", "text/plain", frameOf(good), nil, "HTTP 404"},
 		{"JSON", serviceOf10 + "SendMessage", "application/json", []byte(sendHello), nil, "HTTP 404"},
 	}
+}
+
+// hungUp stands for a connection that the agent ends instead of answering.
+const hungUp = "GOAWAY"
+
+// saysHungUp reports whether a client's error says so. One that still writes may find the connection closed before it reads the GOAWAY.
+func saysHungUp(said string) bool {
+	return slices.ContainsFunc([]string{hungUp, "EOF", "reset by peer", "broken pipe"}, func(s string) bool { return strings.Contains(said, s) })
 }
 
 // manyLines are as much as no header may be.
