@@ -143,7 +143,9 @@ func TestAConversationReadsManyPages(t *testing.T) {
 	n := 0
 	a := newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *Call) (text string, err error) {
 		if c.Text() == "look" {
-			err = c.Progress("looking") // so that its task is in the list
+			if err = c.Progress("looking"); err != nil { // so that its task is in the list
+				return "", err
+			}
 			seen, err = c.Conversation(ctx, n)
 		}
 		return "x", err
