@@ -119,7 +119,7 @@ func project(t *testing.T) string {
 	do(t, dir, tool, "generate")
 	write(t, dir+"/telemetry.go", func(string) string { return block(t, text, "go", "package main") })
 	write(t, dir+"/main.go", func(old string) string {
-		body := regexp.MustCompile(`(?m)^\tsrv, err := [^\n]*\n(?:\n|\t//[^\n]*\n)*\tos\.Exit\([^\n]*\n`)
+		body := regexp.MustCompile(`(?ms)^\tsrv, err := .*?^\tos\.Exit\([^\n]*\n`)
 		if !body.MatchString(old) {
 			t.Fatalf("main.go is not as the page has it:\n%s", old)
 		}
