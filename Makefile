@@ -45,7 +45,7 @@ bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh
 
 seeds: ## a minute of random runs of instances that share a store, and one of the two stores beside each other
-	A2A_SEEDS=60s $(GO) test -count=1 -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/engine
+	A2A_SEEDS=60s $(GO) test -count=1 -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine
 	A2A_SEEDS=15s $(GO) test -count=1 -run '^TestSQLiteIsAStore$$/^Differential$$' -v ./runtime/store/sqlite
 
 kill: KILLS ?= 1000

@@ -90,7 +90,7 @@ func TestAClientLinksNoServer(t *testing.T) {
 			t.Fatalf("%v\n%s", err, deps)
 		}
 		for _, pkg := range strings.Fields(string(deps)) {
-			for _, serves := range []string{"/runtime/server", "/runtime/engine", "/runtime/store", "/runtime/auth/token", "modernc.org/sqlite", "/agent"} {
+			for _, serves := range []string{"/runtime/server", "/runtime/internal/engine", "/runtime/store", "/runtime/auth/token", "modernc.org/sqlite", "/agent"} {
 				if strings.HasPrefix(strings.TrimPrefix(pkg, "github.com/a2agen/a2agen"), serves) || strings.HasSuffix(pkg, serves) {
 					t.Errorf("%s: the client links %s", filepath.Base(dir), pkg)
 				}

@@ -35,13 +35,13 @@ var rows = map[string]string{
 	"runtime/store":             "runtime",
 	"runtime/store/sqlite":      "runtime runtime/store",
 	"runtime/store/storetest":   "runtime runtime/internal/seeds runtime/store",
-	"runtime/engine":            "runtime runtime/check runtime/internal/budget runtime/observe runtime/store runtime/wire",
+	"runtime/internal/engine":   "runtime runtime/check runtime/internal/budget runtime/observe runtime/store runtime/wire",
 	"runtime/audit":             "runtime runtime/observe runtime/wire",
 	"runtime/auth":              "runtime",
 	"runtime/auth/authtest":     "runtime runtime/auth runtime/client runtime/server",
 	"runtime/auth/token":        "runtime/auth runtime/internal/keyset runtime/wire",
-	"runtime/server":            "runtime runtime/audit runtime/auth runtime/engine runtime/internal/budget runtime/observe runtime/sse runtime/store runtime/wire",
-	"runtime/server/grpcserver": "runtime runtime/engine runtime/server runtime/wire",
+	"runtime/server":            "runtime runtime/audit runtime/auth runtime/internal/engine runtime/internal/budget runtime/observe runtime/sse runtime/store runtime/wire",
+	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/server runtime/wire",
 	"runtime/server/webhooks":   "runtime/internal/webhook runtime/server",
 	"runtime/client":            "runtime runtime/check runtime/internal/news runtime/observe runtime/sse runtime/wire",
 	"runtime/client/grpcclient": "runtime runtime/client runtime/wire",
@@ -216,7 +216,7 @@ var (
 	named   = regexp.MustCompile("`((?:\\.?\\w+/)*[\\w.-]+\\.(?:go|md|yaml|yml|txt|tmpl)|(?:\\w+/)+\\w+)`( \\(new\\))?")
 	drawn   = regexp.MustCompile(`(?m)^ {4,}.*?\b(\w+\.go)\b`)
 	folders = []string{
-		"", "docs/", "examples/weather/", "runtime/server/", "runtime/engine/", "generator/schema/", "generator/lower/",
+		"", "docs/", "examples/weather/", "runtime/server/", "runtime/internal/engine/", "generator/schema/", "generator/lower/",
 	}
 )
 
@@ -288,7 +288,7 @@ func TestTheRuntimeKnowsNothingGenerated(t *testing.T) {
 
 // TestTheEngineKnowsNoTransport: what a request looks like on its wire is its binding's to know.
 func TestTheEngineKnowsNoTransport(t *testing.T) {
-	for _, p := range list(t, "./runtime/engine") {
+	for _, p := range list(t, "./runtime/internal/engine") {
 		for _, dep := range p.Deps {
 			if dep == "net/http" || dep == module+"/runtime/sse" || dep == module+"/runtime/server" || dep == module+"/runtime/client" {
 				t.Errorf("%s links %s", p.ImportPath, dep)

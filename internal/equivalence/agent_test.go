@@ -21,7 +21,6 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/check"
-	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
@@ -343,7 +342,7 @@ func failure(in *a2awires.Sample) error {
 	case 0:
 		return nil
 	case 503:
-		return engine.ErrBusy
+		return server.ErrBusy
 	}
 	return errors.New("secret")
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/prototest"
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -101,7 +101,7 @@ func readStatus(message string, details []byte) (*runtime.Error, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, known := range []*runtime.Error{runtime.ErrUnauthenticated, runtime.ErrPermissionDenied, engine.ErrBusy} {
+	for _, known := range []*runtime.Error{runtime.ErrUnauthenticated, runtime.ErrPermissionDenied, server.ErrBusy} {
 		if e.Reason == known.Reason {
 			e.Code = known.Code
 		}

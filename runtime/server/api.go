@@ -4,7 +4,7 @@ import (
 	"context"
 	"iter"
 
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // What generated code and handlers know of the engine, under the names by which they know it.
@@ -57,6 +57,9 @@ var (
 	ErrAnswered = engine.ErrAnswered
 	// ErrTaskExists: a plain Message can no longer be the answer.
 	ErrTaskExists = engine.ErrTaskExists
+	// ErrBusy tells the client to come back later (R40): HTTP 503, UNAVAILABLE, or an internal error whose reason says
+	// that it passes.
+	ErrBusy = engine.ErrBusy
 	// ErrTooManyArtifacts: the task has as many artifacts as a task may have, [runtime.MaxArtifacts].
 	ErrTooManyArtifacts = engine.ErrTooManyArtifacts
 	// ErrTooLarge: an event is over the server's limit.

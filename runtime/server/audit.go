@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/a2agen/a2agen/runtime/audit"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // EnvAudit is the environment variable with the file of the audit log, where no option names one: see [WithAudit].

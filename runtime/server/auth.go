@@ -16,7 +16,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // EnvAuth is the environment variable that says "none" of an agent which anybody may use: see [WithoutAuth].

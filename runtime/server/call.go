@@ -11,7 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // Call is one call being answered, whatever brought it: what all bindings do alike. A binding reads its frame, goes

@@ -6,7 +6,7 @@ import (
 	"strconv"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // The extended card where a version has no operation for it, but a path beside the agent's own (0.2.6 §7.10). Elsewhere

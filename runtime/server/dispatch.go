@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/sse"
 	"github.com/a2agen/a2agen/runtime/wire"
 )

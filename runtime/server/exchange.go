@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // OnMade calls f with each value of type T, a pointer to a generated task, message, status update or artifact update,

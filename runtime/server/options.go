@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/audit"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )

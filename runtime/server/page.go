@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // pageStyle is all the page has beside text.

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // showing are the schemes of the credentials that a command shows, as placeholders.

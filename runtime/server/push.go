@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // EnvPushTargets is the environment variable whose networks are added to those of [WithPushTargets], separated by

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // restRequest is one request over HTTP+JSON being answered (A2A 1.0 §11): method and path say which operation is meant,

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // TestAnErrorInAStream is an event called error for clients of 0.3, which know it by that, and one of data for others.

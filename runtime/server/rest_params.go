@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 

@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // restTable is what HTTP+JSON has of a version: nothing, if the version has no routes.

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // request is one JSON-RPC call being answered (A2A 1.0 §9). A notification, which has no id, is silent.

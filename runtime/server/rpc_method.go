@@ -2,7 +2,7 @@ package server
 
 import (
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // unknownMethod says of a method that the request's version does not have which one has it, and what is spoken here. A

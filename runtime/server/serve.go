@@ -9,7 +9,7 @@ import (
 	"net"
 	"net/http"
 
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // Serve serves on ln, over TLS if the server has a certificate, until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels

@@ -18,8 +18,8 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/audit"
 	"github.com/a2agen/a2agen/runtime/auth"
-	"github.com/a2agen/a2agen/runtime/engine"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives

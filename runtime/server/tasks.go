@@ -6,7 +6,7 @@ import (
 	"log/slog"
 	"os"
 
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 

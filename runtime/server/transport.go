@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // Transport is a binding that has its own way of talking to connections, beside net/http and on the same port: gRPC. It

@@ -15,7 +15,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // The services that gRPC itself has are answered within the limits of calls: what they receive has a budget and a time,

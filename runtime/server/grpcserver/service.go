@@ -6,7 +6,7 @@ import (
 	"google.golang.org/grpc"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/engine"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // method is one method of a service. Versions may share it: what a client asks for says more then.
