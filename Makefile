@@ -13,7 +13,7 @@ demo: ## scaffold an agent from a real card, build it, talk to it, kill it and g
 test: ## every test that needs only Go: this module, then each example as its user would run it
 	$(GO) test -trimpath -vet=off ./...
 	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) test -trimpath -vet=off ./...) || exit 1; done
-	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/official says what is in it)"
+	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/test/official says what is in it)"
 
 build: ## bin/a2agen
 	$(GO) build -o bin/a2agen ./cmd/a2agen
@@ -50,7 +50,7 @@ seeds: ## a minute of random runs of instances that share a store, and one of th
 
 kill: KILLS ?= 1000
 kill: ## kill an agent under load KILLS times, and see what its clients and webhooks were told (SEED repeats the choices)
-	KILLS=$(KILLS) $(GO) test -count=1 -v -timeout 2h ./internal/killtest
+	KILLS=$(KILLS) $(GO) test -count=1 -v -timeout 2h ./internal/test/killtest
 
 fuzz: ## ten seconds for every fuzz target
 	@$(GO) list ./... | while read p; do \

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/official"
+	"github.com/a2agen/a2agen/internal/test/official"
 )
 
 // sample is one sample of the specification, as the reference documents keep it.

@@ -3,7 +3,7 @@ package generator
 import (
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 func BenchmarkGenerateTenSkills(b *testing.B) {

@@ -8,7 +8,7 @@ import (
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 	"github.com/a2agen/a2agen/spec"
 )
 

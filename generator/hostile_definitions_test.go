@@ -18,7 +18,7 @@ import (
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 	"github.com/a2agen/a2agen/spec"
 )
 

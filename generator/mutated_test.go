@@ -15,8 +15,8 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/lower"
-	"github.com/a2agen/a2agen/internal/bundletest"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/bundletest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 	"github.com/a2agen/a2agen/spec"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/emit"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // cardOf is a card with interfaces "0.3/GRPC", in the shape of 1.0.

@@ -31,8 +31,8 @@ import (
 	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project/disk"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations")

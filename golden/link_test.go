@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // What a hello agent may weigh, linked as its Dockerfile links it, in bytes.

@@ -11,7 +11,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/a2agen/a2agen/internal/talk/talktest"
+	"github.com/a2agen/a2agen/internal/test/talktest"
 )
 
 // agent VAR starts an agent of all protocol versions, and sets VAR to its URL.

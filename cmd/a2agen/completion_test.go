@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/a2agen/a2agen/internal/talk"
-	"github.com/a2agen/a2agen/internal/talk/talktest"
+	"github.com/a2agen/a2agen/internal/test/talktest"
 )
 
 // complete is what a shell offers after some words, the last of which is being typed.

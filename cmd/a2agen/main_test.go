@@ -15,7 +15,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/a2agen/a2agen/internal/gotool"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // TestMain lets scripts run this program under its own name, as a process of its own.

@@ -11,8 +11,8 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project/disk"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // story is a project in a git repository, and a user at work on it. git says, byte by byte, whose files a command changed.

@@ -12,7 +12,7 @@ import (
 	"time"
 	"unsafe"
 
-	"github.com/a2agen/a2agen/internal/talk/talktest"
+	"github.com/a2agen/a2agen/internal/test/talktest"
 )
 
 // pseudoTerminal opens a terminal: what a person sees and types, and the side of the program.

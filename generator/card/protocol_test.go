@@ -10,7 +10,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2agen/a2agen/generator/shape"
-	"github.com/a2agen/a2agen/internal/official"
+	"github.com/a2agen/a2agen/internal/test/official"
 	"github.com/a2agen/a2agen/spec"
 )
 

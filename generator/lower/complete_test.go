@@ -12,8 +12,8 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/a2agen/a2agen/generator/diag"
-	"github.com/a2agen/a2agen/internal/bundletest"
-	"github.com/a2agen/a2agen/internal/official"
+	"github.com/a2agen/a2agen/internal/test/bundletest"
+	"github.com/a2agen/a2agen/internal/test/official"
 	"github.com/a2agen/a2agen/spec"
 )
 

@@ -16,7 +16,7 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/schema"
 	"github.com/a2agen/a2agen/generator/yamlx"
-	"github.com/a2agen/a2agen/internal/gotool"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // conformance is a schema with instances, in the manner of the official JSON-Schema-Test-Suite.

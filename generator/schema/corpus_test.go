@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/gotool"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // TestSchemasOfOthersGenerate takes a folder of schemas that are not in the repository.

@@ -9,7 +9,7 @@ import (
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/emit"
 	"github.com/a2agen/a2agen/generator/yamlx"
-	"github.com/a2agen/a2agen/internal/growth"
+	"github.com/a2agen/a2agen/internal/test/growth"
 )
 
 // Files from elsewhere take time linear in their size to read: schemas, cards, and whatever is YAML.

@@ -5,7 +5,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/gotool"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // goValues is a test inside the emitted package: values made in Go instead of read from JSON.

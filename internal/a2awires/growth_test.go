@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/growth"
+	"github.com/a2agen/a2agen/internal/test/growth"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )

@@ -14,7 +14,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"pgregory.net/rapid"
 
-	"github.com/a2agen/a2agen/internal/prototest"
+	"github.com/a2agen/a2agen/internal/test/prototest"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 

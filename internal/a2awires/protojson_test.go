@@ -17,7 +17,7 @@ import (
 	"google.golang.org/protobuf/types/dynamicpb"
 	"pgregory.net/rapid"
 
-	"github.com/a2agen/a2agen/internal/prototest"
+	"github.com/a2agen/a2agen/internal/test/prototest"
 )
 
 // protoJSON03 are the types that travel by themselves as ProtoJSON of 0.3; def is their message in its proto.

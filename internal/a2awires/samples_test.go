@@ -11,7 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/a2agen/a2agen/internal/official"
+	"github.com/a2agen/a2agen/internal/test/official"
 	"github.com/a2agen/a2agen/runtime"
 )
 

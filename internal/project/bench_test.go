@@ -6,7 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // BenchmarkRun is a full run in a folder. Cold, all owned files and handlers have to be written; one changed has one

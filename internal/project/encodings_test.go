@@ -11,9 +11,9 @@ import (
 
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // encodingsMain writes and reads a task with what is new in the unseen definition, in every encoding.

@@ -6,9 +6,9 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/generator/scaffold"
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // newAgent makes a project as init does, around the agent.yaml that is given.

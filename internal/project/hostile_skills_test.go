@@ -13,9 +13,9 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	gonames "github.com/a2agen/a2agen/generator/names"
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // hostileWords are names that Go, emitted code or the reader of either has a use for: of skills, of properties, of

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 	"github.com/a2agen/a2agen/spec"
 )
 

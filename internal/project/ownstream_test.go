@@ -8,9 +8,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 	"github.com/a2agen/a2agen/spec"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 	"testing/fstest"
 
-	"github.com/a2agen/a2agen/internal/bundletest"
+	"github.com/a2agen/a2agen/internal/test/bundletest"
 	"github.com/a2agen/a2agen/spec"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/scaffold"
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // unseen is a definition that nobody here has seen, and what to ask an agent that was generated from it.

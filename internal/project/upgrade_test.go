@@ -10,7 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // earlier is a project that an earlier tool generated: its a2agen.yaml and its lock say nothing of bindings, its card has JSON-RPC alone, and its

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/gotool"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // repository is the root of a copy of this repository.

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/talk/talktest"
+	"github.com/a2agen/a2agen/internal/test/talktest"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/wire"
 )

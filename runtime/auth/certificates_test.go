@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/testcert"
+	"github.com/a2agen/a2agen/internal/test/testcert"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/auth/authtest"
 )

@@ -11,7 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/a2aall"
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
-	"github.com/a2agen/a2agen/internal/observed"
+	"github.com/a2agen/a2agen/internal/test/observed"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/observe"

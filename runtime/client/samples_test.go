@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
-	"github.com/a2agen/a2agen/internal/official"
+	"github.com/a2agen/a2agen/internal/test/official"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/sse"
 )

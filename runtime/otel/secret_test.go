@@ -16,7 +16,7 @@ import (
 )
 
 // secret is in everything that is nobody's business here. What schemes have of secrets is tried where all schemes are, in
-// internal/equivalence.
+// internal/test/equivalence.
 const secret = "s3cret"
 
 // TestContentsAndSecretsAreNotReported: not what messages say, nor what handlers and receivers answer, nor tokens, credentials and

@@ -16,8 +16,8 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
-	"github.com/a2agen/a2agen/internal/faultstore"
-	"github.com/a2agen/a2agen/internal/observed"
+	"github.com/a2agen/a2agen/internal/test/faultstore"
+	"github.com/a2agen/a2agen/internal/test/observed"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/observe"

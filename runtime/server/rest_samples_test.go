@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/official"
+	"github.com/a2agen/a2agen/internal/test/official"
 )
 
 // httpSample is a request over HTTP+JSON among the published samples.

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/growth"
+	"github.com/a2agen/a2agen/internal/test/growth"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )

@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/growth"
+	"github.com/a2agen/a2agen/internal/test/growth"
 )
 
 func TestPortableKnowsWhatOthersCannotRead(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/faultstore"
+	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )

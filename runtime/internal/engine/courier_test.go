@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/a2a"
-	"github.com/a2agen/a2agen/internal/faultstore"
+	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )

@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/grpc/metadata"
 
-	"github.com/a2agen/a2agen/internal/observed"
+	"github.com/a2agen/a2agen/internal/test/observed"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/server"

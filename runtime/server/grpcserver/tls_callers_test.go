@@ -16,7 +16,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	grpcstatus "google.golang.org/grpc/status"
 
-	"github.com/a2agen/a2agen/internal/testcert"
+	"github.com/a2agen/a2agen/internal/test/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/auth/authtest"

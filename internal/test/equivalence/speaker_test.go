@@ -13,7 +13,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
-	"github.com/a2agen/a2agen/internal/prototest"
+	"github.com/a2agen/a2agen/internal/test/prototest"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/spec"

@@ -3,7 +3,7 @@ package growth_test
 import (
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/growth"
+	"github.com/a2agen/a2agen/internal/test/growth"
 )
 
 // recorder is a test that takes note of its failure.

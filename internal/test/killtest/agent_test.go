@@ -6,9 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/gotool"
 	"github.com/a2agen/a2agen/internal/project"
-	"github.com/a2agen/a2agen/internal/projecttest"
+	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 // The agent's skills: one that is tried again after a crash, one that fails then, and one that asks.
@@ -94,7 +94,7 @@ func main() { os.Exit(server.Main(agent.NewServer(skills.New()))) }
 // build generates the agent and compiles it.
 func build(t *testing.T) (binary string) {
 	t.Helper()
-	root, err := filepath.Abs(filepath.Join("..", ".."))
+	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,7 +16,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
-	"github.com/a2agen/a2agen/internal/testcert"
+	"github.com/a2agen/a2agen/internal/test/testcert"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/grpcserver"
