@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
@@ -171,7 +172,7 @@ func (x *exchange) write(status int, body []byte) {
 		x.w.WriteHeader(status)
 	}
 	// A client that went away has nobody to tell.
-	if len(body) <= maxPiece {
+	if len(body) <= listen.MaxWrite {
 		_, _ = x.w.Write(body)
 	} else {
 		_ = x.putWhole(body)
@@ -189,7 +190,7 @@ func (x *exchange) streamHeader() {
 // tests.
 func (x *exchange) put(rc *http.ResponseController, b []byte) error {
 	for {
-		piece := b[:min(len(b), maxPiece)]
+		piece := b[:min(len(b), listen.MaxWrite)]
 		if _, err := x.w.Write(piece); err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		log.Error("agent cannot start", "error", err)
 		return exitFailed
 	}
-	if err := s.useTLS(*listen.cert, *listen.key); err != nil {
+	if err := s.initTLS(*listen.cert, *listen.key); err != nil {
 		log.Error("agent cannot start", "error", errors.Join(err, s.Close()))
 		return exitFailed
 	}
@@ -121,7 +121,7 @@ func (s *Server) urlAt(a net.Addr) string {
 		return s.card.fixed
 	}
 	scheme := "http"
-	if s.pair != nil {
+	if s.certificate != nil {
 		scheme = "https"
 	}
 	if tcp, ok := a.(*net.TCPAddr); ok && tcp.IP.IsUnspecified() {

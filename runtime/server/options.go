@@ -8,6 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/audit"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -30,7 +31,7 @@ type options struct {
 
 	formerStatuses   bool // errors have the statuses of 1.0.0
 	requirementLists bool // cards have requirements as a2a-go reads them
-	transport        func(*Host) (Transport, error)
+	transport        func(*Host) (listen.Transport, error)
 	cert, key        string // files
 	auditPath        string
 	auditing         []audit.Option

@@ -32,7 +32,7 @@ func bulky(t *testing.T, size int, limits Limits) (s *Server, addrs map[string]s
 		<-release
 		return "", w.Close()
 	}, limits)
-	own, plain := listen(t), listen(t)
+	own, plain := localListener(t), localListener(t)
 	h := &http.Server{Handler: s}
 	go func() { _ = h.Serve(plain) }()
 	ctx, stop := context.WithCancel(context.Background())
@@ -42,7 +42,7 @@ func bulky(t *testing.T, size int, limits Limits) (s *Server, addrs map[string]s
 	return s, map[string]string{"Serve": own.Addr().String(), "a server of one's own": plain.Addr().String()}
 }
 
-func listen(t *testing.T) net.Listener {
+func localListener(t *testing.T) net.Listener {
 	t.Helper()
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 )
 
 // Server is an agent as an [http.Handler]. It starts no goroutines until there is work, and none outlives
@@ -48,9 +49,9 @@ type Server struct {
 	audit    *audit.Log // nil: there is none
 	aboutResource
 
-	beside Transport      // nil: there is none
-	pages  *http.ServeMux // of the user's own; nil: there are none
-	pair   *keyPair       // of TLS; nil: in clear text
+	beside      listen.Transport    // nil: there is none
+	pages       *http.ServeMux      // of the user's own; nil: there are none
+	certificate *listen.Certificate // nil: clear text
 }
 
 // New makes a server. It fails on a configuration that cannot work: no protocol, no card, skills without ids or twice
@@ -120,7 +121,7 @@ func (s *Server) init(cfg Config) error {
 			return fmt.Errorf("server: origin: %w", err)
 		}
 	}
-	if err := s.initTLS(); err != nil {
+	if err := s.initTLS("", ""); err != nil {
 		return err
 	}
 	if err := s.readCard(cfg.Card); err != nil {
@@ -244,9 +245,9 @@ const (
 // versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor > 1 {
-		paced := newPacedWriter(w, s.limits.Stall)
-		defer paced.last()
-		w = paced
+		limited := listen.NewResponseWriter(w, s.limits.Stall)
+		defer limited.Finish()
+		w = limited
 	}
 	if r.URL.Path != HealthPath && !s.allowReach(w, r) {
 		return

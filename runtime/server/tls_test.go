@@ -6,13 +6,11 @@ import (
 	"crypto/tls"
 	"crypto/x509"
 	"io"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/a2agen/a2agen/internal/test/testcert"
 )
@@ -102,51 +100,5 @@ func TestHalfACertificateIsRefused(t *testing.T) {
 		if got := host(t.Context(), s, nil, args, &out); got != exitFailed || !strings.Contains(out.String(), c.want) {
 			t.Errorf("%s: exit code %d, %s", name, got, out.String())
 		}
-	}
-}
-
-// A pair that is exchanged is used for the next connection; what is no pair changes nothing, and is said once.
-func TestTheCertificateIsReadAgain(t *testing.T) {
-	dir := t.TempDir()
-	first, second := testcert.New(t, "first"), testcert.New(t, "second")
-	cert, key := files(t, dir, first)
-	var log bytes.Buffer
-	p := &keyPair{certFile: cert, keyFile: key, logger: slog.New(slog.NewTextHandler(&log, nil))}
-	if err := p.read(); err != nil {
-		t.Fatal(err)
-	}
-	names := func() string {
-		p.looked = time.Time{}
-		leaf, err := x509.ParseCertificate(p.current().Certificate[0])
-		if err != nil {
-			t.Fatal(err)
-		}
-		return strings.Join(leaf.DNSNames, " ")
-	}
-	age := func(by time.Duration) { // a file system's clock may be coarse
-		for _, name := range []string{cert, key} {
-			if err := os.Chtimes(name, time.Time{}, time.Now().Add(by)); err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
-	if got := names(); got != "first" {
-		t.Fatal(got)
-	}
-	files(t, dir, testcert.Pair{Cert: second.Cert, Key: first.Key})
-	age(time.Minute)
-	if got := names() + names(); got != "firstfirst" || strings.Count(log.String(), "stays in use") != 1 {
-		t.Errorf("%s: %s", got, log.String())
-	}
-	files(t, dir, second)
-	age(2 * time.Minute)
-	if got := names(); got != "second" {
-		t.Errorf("%s: %s", got, log.String())
-	}
-	if err := os.Remove(key); err != nil {
-		t.Fatal(err)
-	}
-	if got := names(); got != "second" {
-		t.Errorf("%s: %s", got, log.String())
 	}
 }

@@ -9,34 +9,16 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 )
-
-// Transport is a binding that has its own way of talking to connections, beside net/http and on the same port: gRPC. It
-// is made for one server, with [WithTransport].
-type Transport interface {
-	// Claim says whether a new connection is the transport's, by what it says first, and returns one that says it again.
-	// It may be asked on any goroutine. Time and bytes are limited: the connection has a deadline, and who reads much
-	// without finding out leaves it to net/http. An error is that of the connection.
-	Claim(c net.Conn) (again net.Conn, mine bool, err error)
-	// Serve answers the connections of a listener until it is shut down; it returns nil then.
-	Serve(ln net.Listener) error
-	// Drain is told when the server takes no new work any more.
-	Drain()
-	// Shutdown takes no more calls and waits for those that are being answered; when ctx is done it cuts them.
-	Shutdown(ctx context.Context) error
-	// Calls reports whether a request to net/http is a call of the transport's, which ServeHTTP answers then: a client, or
-	// a proxy in front of many, may use one connection for all bindings.
-	Calls(r *http.Request) bool
-	http.Handler
-}
 
 // WithTransport has connections and calls of another transport answered. make gets what the transport needs of the
 // server.
-func WithTransport(make func(*Host) (Transport, error)) Option {
+func WithTransport(make func(*Host) (listen.Transport, error)) Option {
 	return func(o *options) { o.transport = make }
 }
 
-// Host is the server as its [Transport] sees it.
+// Host is the server as its transport sees it.
 type Host struct{ s *Server }
 
 // Versions returns the spoken versions, newest first.

@@ -26,6 +26,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/auth/authtest"
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 )
 
 // authCard demands a token, and for the skill "run" the scope "run".
@@ -243,7 +244,7 @@ func TestMetadataThatAreTooLarge(t *testing.T) {
 	for _, size := range []int{20 << 10, 1 << 20} {
 		ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+strings.Repeat("x", size))
 		_, err := send(ctx, c, operation(t, "1.0", runtime.RoleSend), message("go"))
-		if code := grpcstatus.Code(err); err == nil || size < server.MaxHeader && code != codes.Unauthenticated {
+		if code := grpcstatus.Code(err); err == nil || size < listen.MaxHeader && code != codes.Unauthenticated {
 			t.Errorf("%d bytes: %v", size, err)
 		}
 		ctx = metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer ann")

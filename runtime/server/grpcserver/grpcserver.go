@@ -24,6 +24,7 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 )
 
 // shortestPing is how often a client may ask whether the agent is there.
@@ -60,7 +61,7 @@ func Serve(opts ...Option) server.Option {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	return server.WithTransport(func(h *server.Host) (server.Transport, error) {
+	return server.WithTransport(func(h *server.Host) (listen.Transport, error) {
 		t, err := newTransport(h, o)
 		if err != nil {
 			return nil, err // not a transport that is nil
@@ -69,7 +70,7 @@ func Serve(opts ...Option) server.Option {
 	})
 }
 
-// transport is grpc-go's server as a [server.Transport].
+// transport is grpc-go's server as a [listen.Transport].
 type transport struct {
 	host    *server.Host
 	grpc    *grpc.Server
@@ -97,7 +98,7 @@ func newTransport(h *server.Host, o options) (*transport, error) {
 		grpc.Creds(handshaken{}),
 		grpc.InTapHandle(keepMetadata),
 		grpc.MaxRecvMsgSize(int(limits.Body)),
-		grpc.MaxHeaderListSize(server.MaxHeader),
+		grpc.MaxHeaderListSize(listen.MaxHeader),
 		grpc.MaxConcurrentStreams(o.streams),
 		grpc.ConnectionTimeout(limits.Header),
 		grpc.WaitForHandlers(true),

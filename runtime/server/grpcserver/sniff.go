@@ -10,7 +10,7 @@ import (
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
 
-	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 )
 
 // A connection of HTTP/2 is ours if the first call on it is one of gRPC: its content type says so. Some clients send
@@ -19,7 +19,7 @@ import (
 // and has no call yet keeps a connection ready for one, as clients of gRPC do.
 
 // mostRead is how much of a connection is looked at, in bytes: the preface, settings, and the headers of a first call.
-const mostRead = 4<<10 + server.MaxHeader
+const mostRead = 4<<10 + listen.MaxHeader
 
 // Claim says whether a connection is one of gRPC.
 func (t *transport) Claim(c net.Conn) (net.Conn, bool, error) {

@@ -1,4 +1,4 @@
-package server
+package listen
 
 import (
 	"crypto/tls"
@@ -8,80 +8,80 @@ import (
 	"time"
 )
 
-// splitter shares a listener between net/http and a transport: what a new connection says first decides.
-type splitter struct {
+// connMux distributes the connections of a listener between net/http and a transport, by their first bytes.
+type connMux struct {
 	transport Transport
-	limit     time.Duration // for a connection to say enough
-	web, own  *branch
+	limit     time.Duration // for a connection to say what it speaks
+	web, own  *muxListener  // of net/http, of the transport
 
-	mu     sync.Mutex
-	fresh  map[net.Conn]bool // undecided
-	closed bool
-	all    sync.WaitGroup // of the goroutines that look at them
+	mu        sync.Mutex
+	undecided map[net.Conn]bool
+	closed    bool
+	deciding  sync.WaitGroup // goroutines, one for each undecided connection
 }
 
-// branch is one side of a splitter, a listener.
-type branch struct {
+// muxListener is the listener of one side of a connMux.
+type muxListener struct {
 	addr net.Addr
 	next chan net.Conn
 	done chan struct{}
 	once sync.Once
 }
 
-func newBranch(addr net.Addr) *branch {
-	return &branch{addr: addr, next: make(chan net.Conn), done: make(chan struct{})}
+func newMuxListener(addr net.Addr) *muxListener {
+	return &muxListener{addr: addr, next: make(chan net.Conn), done: make(chan struct{})}
 }
 
-// Accept returns the next connection that is for this side.
-func (b *branch) Accept() (net.Conn, error) {
+// Accept returns the next connection of this side.
+func (l *muxListener) Accept() (net.Conn, error) {
 	select {
-	case c := <-b.next:
+	case c := <-l.next:
 		return c, nil
-	case <-b.done:
+	case <-l.done:
 		return nil, net.ErrClosed
 	}
 }
 
 // Close lets Accept return.
-func (b *branch) Close() error {
-	b.once.Do(func() { close(b.done) })
+func (l *muxListener) Close() error {
+	l.once.Do(func() { close(l.done) })
 	return nil
 }
 
-// Addr returns the address of the listener that is shared.
-func (b *branch) Addr() net.Addr { return b.addr }
+// Addr returns the address of the shared listener.
+func (l *muxListener) Addr() net.Addr { return l.addr }
 
 // put hands a connection over, or closes it when nobody accepts any more.
-func (b *branch) put(c net.Conn) {
+func (l *muxListener) put(c net.Conn) {
 	select {
-	case b.next <- c:
-	case <-b.done:
+	case l.next <- c:
+	case <-l.done:
 		_ = c.Close()
 	}
 }
 
-func newSplitter(addr net.Addr, t Transport, limit time.Duration) *splitter {
-	return &splitter{
-		transport: t, limit: limit, web: newBranch(addr), own: newBranch(addr), fresh: map[net.Conn]bool{},
+func newConnMux(addr net.Addr, t Transport, limit time.Duration) *connMux {
+	return &connMux{
+		transport: t, limit: limit, web: newMuxListener(addr), own: newMuxListener(addr), undecided: map[net.Conn]bool{},
 	}
 }
 
-// Pauses after an error of accepting that passes: too many open files, say.
+// Pauses after a temporary error of Accept: too many open files, say.
 const (
 	shortestPause = 5 * time.Millisecond
 	longestPause  = time.Second
 )
 
-// run shares the connections of ln until that is closed.
-func (s *splitter) run(ln net.Listener) error {
+// run distributes the connections of ln until that is closed.
+func (m *connMux) run(ln net.Listener) error {
 	pause := shortestPause
 	for {
 		c, err := ln.Accept()
-		switch passing := (interface{ Temporary() bool })(nil); {
+		switch temporary := (interface{ Temporary() bool })(nil); {
 		case err == nil:
 			pause = shortestPause
-			s.look(c)
-		case errors.As(err, &passing) && passing.Temporary():
+			m.start(c)
+		case errors.As(err, &temporary) && temporary.Temporary():
 			time.Sleep(pause)
 			pause = min(2*pause, longestPause)
 		default:
@@ -90,37 +90,37 @@ func (s *splitter) run(ln net.Listener) error {
 	}
 }
 
-// look decides about a connection, on a goroutine of its own that ends with the decision.
-func (s *splitter) look(c net.Conn) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
+// start decides who serves a connection, on a goroutine of its own that ends with the decision.
+func (m *connMux) start(c net.Conn) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.closed {
 		_ = c.Close()
 		return
 	}
-	s.fresh[c] = true
-	s.all.Go(func() {
-		b, decided, err := s.decide(c)
-		s.mu.Lock()
-		delete(s.fresh, c)
-		s.mu.Unlock()
+	m.undecided[c] = true
+	m.deciding.Go(func() {
+		to, decided, err := m.decide(c)
+		m.mu.Lock()
+		delete(m.undecided, c)
+		m.mu.Unlock()
 		if err != nil {
 			_ = c.Close()
 			return
 		}
-		b.put(decided)
+		to.put(decided)
 	})
 }
 
-// decide says whose a connection is.
-func (s *splitter) decide(c net.Conn) (to *branch, decided net.Conn, err error) {
-	if err := c.SetDeadline(time.Now().Add(s.limit)); err != nil {
+// decide returns the side that serves a connection, and a connection that reads its first bytes again.
+func (m *connMux) decide(c net.Conn) (to *muxListener, decided net.Conn, err error) {
+	if err := c.SetDeadline(time.Now().Add(m.limit)); err != nil {
 		return nil, nil, err
 	}
 	if secure, ok := c.(*tls.Conn); ok {
-		to, decided, err = s.decideSecure(secure)
+		to, decided, err = m.decideSecure(secure)
 	} else {
-		to, decided, err = s.ask(c)
+		to, decided, err = m.ask(c)
 	}
 	if err != nil {
 		return nil, nil, err
@@ -128,39 +128,39 @@ func (s *splitter) decide(c net.Conn) (to *branch, decided net.Conn, err error) 
 	return to, decided, c.SetDeadline(time.Time{})
 }
 
-// decideSecure is decide for a connection over TLS: who speaks HTTP/1 says so at its beginning.
-func (s *splitter) decideSecure(c *tls.Conn) (*branch, net.Conn, error) {
+// decideSecure is decide for a connection over TLS, whose handshake says already if it is HTTP/1.
+func (m *connMux) decideSecure(c *tls.Conn) (*muxListener, net.Conn, error) {
 	if err := c.Handshake(); err != nil {
-		return s.web, c, nil // net/http finds the same, and tells clients that speak no TLS
+		return m.web, c, nil // net/http finds the same, and tells clients that speak no TLS
 	}
 	state := c.ConnectionState()
 	if state.NegotiatedProtocol == "http/1.1" {
-		return s.web, c, nil
+		return m.web, c, nil
 	}
-	to, again, err := s.ask(c)
-	if err == nil && to == s.web {
-		again = &securedConn{again, state}
+	to, again, err := m.ask(c)
+	if err == nil && to == m.web {
+		again = &tlsConn{again, state}
 	}
 	return to, again, err
 }
 
-// ask asks the transport whether a connection is its.
-func (s *splitter) ask(c net.Conn) (*branch, net.Conn, error) {
-	again, mine, err := s.transport.Claim(c)
+// ask asks the transport whether it serves a connection.
+func (m *connMux) ask(c net.Conn) (*muxListener, net.Conn, error) {
+	again, mine, err := m.transport.Claim(c)
 	if mine {
-		return s.own, again, err
+		return m.own, again, err
 	}
-	return s.web, again, err
+	return m.web, again, err
 }
 
-// close closes the connections that nothing is known of yet, and waits for those who look at them.
-func (s *splitter) close() {
-	s.mu.Lock()
-	s.closed = true
-	for c := range s.fresh {
+// close closes the undecided connections, and waits for their goroutines.
+func (m *connMux) close() {
+	m.mu.Lock()
+	m.closed = true
+	for c := range m.undecided {
 		_ = c.Close()
 	}
-	s.mu.Unlock()
-	_, _ = s.web.Close(), s.own.Close()
-	s.all.Wait()
+	m.mu.Unlock()
+	_, _ = m.web.Close(), m.own.Close()
+	m.deciding.Wait()
 }

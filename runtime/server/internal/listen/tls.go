@@ -1,11 +1,10 @@
-package server
+package listen
 
 import (
-	"cmp"
 	"context"
 	"crypto/tls"
+	"crypto/x509"
 	"errors"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -14,68 +13,27 @@ import (
 	"time"
 )
 
-// Environment variables with the files of the agent's certificate and its key, PEM. With both of them the agent speaks
-// TLS and nothing else.
-const (
-	EnvTLSCert = "A2A_TLS_CERT"
-	EnvTLSKey  = "A2A_TLS_KEY"
-)
-
-// WithTLS has [Server.Serve] speak TLS with the certificate and key in two files, PEM, which are read again when they
-// change. Without it the environment's A2A_TLS_CERT and A2A_TLS_KEY count.
-func WithTLS(certFile, keyFile string) Option {
-	return func(o *options) { o.cert, o.key = certFile, keyFile }
-}
-
-// initTLS reads the certificate, if there is to be one.
-func (s *Server) initTLS() error {
-	if s.cert == "" && s.key == "" {
-		s.cert, s.key = os.Getenv(EnvTLSCert), os.Getenv(EnvTLSKey)
+// TLSConfig is how TLS is spoken with a certificate. A client need not show one of its own, since the card is public; one
+// that it shows must be signed by authorities or, where they are nil and ask is true, is looked at later.
+func TLSConfig(c *Certificate, ask bool, authorities *x509.CertPool) *tls.Config {
+	config := &tls.Config{
+		NextProtos:     []string{protoHTTP2, "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return c.current(), nil },
 	}
 	switch {
-	case s.cert == "" && s.key == "":
-		return nil
-	case s.cert == "" || s.key == "":
-		return fmt.Errorf("server: TLS needs a certificate and its key: set both %s and %s", EnvTLSCert, EnvTLSKey)
+	case authorities != nil:
+		config.ClientAuth, config.ClientCAs = tls.VerifyClientCertIfGiven, authorities
+	case ask:
+		config.ClientAuth = tls.RequestClientCert
 	}
-	pair := &keyPair{certFile: s.cert, keyFile: s.key, logger: s.logger}
-	if err := pair.read(); err != nil {
-		return fmt.Errorf("server: TLS: %w", err)
-	}
-	s.pair = pair
-	return nil
+	return config
 }
 
-// useTLS takes files that flags name in place of others; "" names none.
-func (s *Server) useTLS(cert, key string) error {
-	if cert == "" && key == "" {
-		return nil
-	}
-	s.cert, s.key = cmp.Or(cert, s.cert), cmp.Or(key, s.key)
-	return s.initTLS()
-}
-
-// configTLS is how TLS is spoken. A client need not show a certificate, since the card is for everybody; one that it
-// shows has to be good.
-func (s *Server) configTLS() *tls.Config {
-	c := &tls.Config{
-		NextProtos:     []string{protoHTTP2, "http/1.1"},
-		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.pair.current(), nil },
-	}
-	switch a := &s.access; {
-	case a.authorities != nil:
-		c.ClientAuth, c.ClientCAs = tls.VerifyClientCertIfGiven, a.authorities
-	case a.asksCertificates: // the scheme's verifier looks at it
-		c.ClientAuth = tls.RequestClientCert
-	}
-	return c
-}
-
-// protoHTTP2 is what HTTP/2 is called where a connection over TLS begins.
+// protoHTTP2 is the name of HTTP/2 in the handshake of TLS.
 const protoHTTP2 = "h2"
 
-// keyPair is a certificate with its key, from two files.
-type keyPair struct {
+// Certificate is a certificate with its key, from two files in PEM, which are read again when they change.
+type Certificate struct {
 	certFile, keyFile string
 	logger            *slog.Logger
 
@@ -85,53 +43,59 @@ type keyPair struct {
 	looked time.Time
 }
 
+// ReadCertificate reads the files of a certificate and its key.
+func ReadCertificate(certFile, keyFile string, logger *slog.Logger) (*Certificate, error) {
+	c := &Certificate{certFile: certFile, keyFile: keyFile, logger: logger}
+	return c, c.read()
+}
+
 // fileStamp tells a file from a later one of the same name.
 type fileStamp struct {
 	size    int64
 	changed time.Time
 }
 
-// lookAgain is how often the files are looked at, when connections come.
+// lookAgain is how often the files are looked at most, when connections come.
 const lookAgain = time.Second
 
-// current returns the certificate. When its files have changed they are read again; if they are no pair, which they are
-// not while somebody writes them, the former one stays.
-func (p *keyPair) current() *tls.Certificate {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if time.Since(p.looked) < lookAgain {
-		return p.pair
+// current returns the certificate. When its files have changed they are read again; while they do not match, because
+// somebody is writing them, the former certificate stays in use.
+func (c *Certificate) current() *tls.Certificate {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if time.Since(c.looked) < lookAgain {
+		return c.pair
 	}
-	p.looked = time.Now()
-	stamp, err := p.stamps()
-	if err == nil && stamp == p.stamp {
-		return p.pair
+	c.looked = time.Now()
+	stamp, err := c.stamps()
+	if err == nil && stamp == c.stamp {
+		return c.pair
 	}
 	if err == nil {
-		err = p.read()
+		err = c.read()
 	}
 	if err != nil {
-		p.logger.Error("the certificate could not be read again: the former one stays in use", "error", err)
+		c.logger.Error("the certificate could not be read again: the former one stays in use", "error", err)
 	} else {
-		p.logger.Info("the certificate was read again", "file", p.certFile)
+		c.logger.Info("the certificate was read again", "file", c.certFile)
 	}
-	return p.pair
+	return c.pair
 }
 
-// read reads the files. It remembers which ones, also when they are no pair: they are tried once.
-func (p *keyPair) read() (err error) {
-	if p.stamp, err = p.stamps(); err != nil {
+// read reads the files. It remembers their stamps also when they do not match: each version of them is tried once.
+func (c *Certificate) read() (err error) {
+	if c.stamp, err = c.stamps(); err != nil {
 		return err
 	}
-	pair, err := tls.LoadX509KeyPair(p.certFile, p.keyFile)
+	pair, err := tls.LoadX509KeyPair(c.certFile, c.keyFile)
 	if err == nil {
-		p.pair = &pair
+		c.pair = &pair
 	}
 	return err
 }
 
-func (p *keyPair) stamps() (stamp [2]fileStamp, err error) {
-	for i, name := range []string{p.certFile, p.keyFile} {
+func (c *Certificate) stamps() (stamp [2]fileStamp, err error) {
+	for i, name := range []string{c.certFile, c.keyFile} {
 		info, err := os.Stat(name)
 		if err != nil {
 			return stamp, err
@@ -141,15 +105,15 @@ func (p *keyPair) stamps() (stamp [2]fileStamp, err error) {
 	return stamp, nil
 }
 
-// securedConn is a connection over TLS that has been looked into: net/http reads what comes out of it as it would in
-// clear text. What it does not see, requests are told by [secured].
-type securedConn struct {
+// tlsConn is a connection over TLS whose first bytes were read: net/http reads it as it would clear text, and requests
+// learn of TLS by [withTLSState].
+type tlsConn struct {
 	net.Conn
 	state tls.ConnectionState
 }
 
 // CloseWrite lets net/http end an answer while the client still sends.
-func (c *securedConn) CloseWrite() error {
+func (c *tlsConn) CloseWrite() error {
 	if h, ok := c.Conn.(interface{ CloseWrite() error }); ok {
 		return h.CloseWrite()
 	}
@@ -158,18 +122,18 @@ func (c *securedConn) CloseWrite() error {
 
 type stateKey struct{}
 
-// withState keeps the state of a connection for its requests.
-func withState(ctx context.Context, c net.Conn) context.Context {
-	if c, ok := c.(*securedConn); ok {
+// keepTLSState puts the state of a connection into the context of its requests.
+func keepTLSState(ctx context.Context, c net.Conn) context.Context {
+	if c, ok := c.(*tlsConn); ok {
 		return context.WithValue(ctx, stateKey{}, &c.state)
 	}
 	return ctx
 }
 
-// secured tells requests that they came over TLS.
-type secured struct{ http.Handler }
+// withTLSState sets the TLS state of requests that came over a tlsConn.
+type withTLSState struct{ http.Handler }
 
-func (h secured) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (h withTLSState) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.TLS == nil {
 		r.TLS, _ = r.Context().Value(stateKey{}).(*tls.ConnectionState)
 	}
