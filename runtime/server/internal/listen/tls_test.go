@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/testcert"
+	"github.com/a2agen/a2agen/internal/test/testcert"
 )
 
 // files writes a pair for a test.
