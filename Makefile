@@ -37,9 +37,9 @@ cross: ## vet for other systems and for small machines, and test the codecs on 3
 	GOARCH=386 $(GO) test ./runtime/wire ./runtime/check
 
 interop: ## a2agen and other implementations call each other, over every binding and version they have (downloads them; WRITE=1 writes docs/interop.md)
-	cd bench && $(GO) test ./...
-	cd bench && $(GO) run ./cmd/interop $(if $(WRITE),-write)
-	cd bench && $(GO) run ./cmd/issuers
+	cd interop && $(GO) test ./...
+	cd interop && $(GO) run ./cmd/matrix $(if $(WRITE),-write)
+	cd interop && $(GO) run ./cmd/issuers
 
 bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh

@@ -43,7 +43,7 @@ func TestTheSpecificationOfTheSkillsExtensionHasItsURIs(t *testing.T) {
 // What the page shows of other languages is what make interop runs.
 func TestTheProgramsOfTheSpecificationAreThoseThatRun(t *testing.T) {
 	for language, file := range map[string]string{"python": "forecast.py", "js": "forecast.mjs"} {
-		program, err := os.ReadFile("../../bench/interop/languages/" + file)
+		program, err := os.ReadFile("../../interop/languages/" + file)
 		if err != nil {
 			t.Fatal(err)
 		}

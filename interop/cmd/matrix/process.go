@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // process is a script that runs: an agent, or a client that does what it is asked, line by line of JSON.

@@ -17,7 +17,7 @@ import (
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // goClient is the client of the official Go SDK of 1.0, which speaks 0.3 as well.

@@ -15,8 +15,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
 	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/client/grpcclient"

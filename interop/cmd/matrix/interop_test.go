@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
 	"github.com/a2agen/a2agen/generator/card"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // TestOurClientPassesTheChecksOfOurAgent: what is asked of peers we do ourselves.

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // score is how many of the checks that can be made are passed.

@@ -7,8 +7,8 @@ import (
 	"log/slog"
 	"time"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
 	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/auth/token"
 	"github.com/a2agen/a2agen/runtime/server"

@@ -21,7 +21,7 @@ import (
 	"google.golang.org/grpc/credentials"
 	"google.golang.org/grpc/credentials/insecure"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // session is the one whose credentials the SDKs find.

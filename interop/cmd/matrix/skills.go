@@ -12,7 +12,7 @@ import (
 	"regexp"
 )
 
-// script is in interop/languages. It calls an agent of ours, or tells a webhook of ours about a task.
+// script is in languages. It calls an agent of ours, or tells a webhook of ours about a task.
 type script struct {
 	file  string
 	to    string                                  // what it calls

@@ -4,7 +4,7 @@ import (
 	"context"
 	"strings"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // Versions over bindings.

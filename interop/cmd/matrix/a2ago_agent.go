@@ -17,7 +17,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv/taskstore"
 	"google.golang.org/grpc"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // goDesk is the agent made with the official Go SDK of 1.0.

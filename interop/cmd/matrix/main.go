@@ -1,4 +1,4 @@
-// Command interop lets a2agen and other implementations of A2A call each other: each peer, of an exact version, over every
+// Command matrix lets a2agen and other implementations of A2A call each other: each peer, of an exact version, over every
 // binding and version of the protocol that it has, as a client of our agent and as an agent of our client (package desk has the
 // agent and the checks). It also calls a typed skill of examples/weather through the official SDKs, and has webhooks made with
 // them and ours told about tasks. Peers are installed into a folder. One that cannot be is left out with a line that says so.
@@ -23,7 +23,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // The names of bindings on cards.
@@ -43,7 +43,7 @@ type peer struct {
 	name    string
 	needs   string     // the program that must be there
 	install [][]string // what fetches it
-	files   []string   // of the folder interop/languages, which its folder needs
+	files   []string   // of the folder languages, which its folder needs
 	serves  []spoken   // as an agent
 	calls   []spoken   // as a client
 	agent   func(ctx context.Context, dir string) (url string, stop func(), err error)
@@ -75,7 +75,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	if err := run(ctx, *keep, *which, *write); err != nil {
-		fmt.Fprintln(os.Stderr, "interop:", err)
+		fmt.Fprintln(os.Stderr, "matrix:", err)
 		stop()
 		os.Exit(1)
 	}
@@ -243,7 +243,7 @@ func (p *peer) prepare(ctx context.Context, dir string) error {
 		return err
 	}
 	for _, name := range p.files {
-		text, err := os.ReadFile(filepath.Join("interop/languages", name))
+		text, err := os.ReadFile(filepath.Join("languages", name))
 		if err != nil {
 			return err
 		}

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/a2agen/a2agen/bench/internal/desk"
+	"github.com/a2agen/a2agen/interop/internal/desk"
 )
 
 // attempt is one call of an agent with what the caller has. The SDK's own hook has to bring it to the agent, by what the
