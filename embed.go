@@ -44,7 +44,7 @@ var Behind = map[string][]string{
 //go:embed runtime
 var runtimeFiles embed.FS
 
-//go:embed a2a/*.gen.go internal/a2afresh/*.gen.go internal/a2aall/*.gen.go
+//go:embed a2a/*.gen.go internal/a2afresh/*.gen.go
 var protocolFiles embed.FS
 
 //go:embed go.mod
@@ -85,8 +85,8 @@ func RuntimeSource(kits ...string) (map[string][]byte, error) {
 	return files, err
 }
 
-// ProtocolPackage returns the emitted files of the protocol package in a folder of this module ("a2a", or "internal/a2aall",
-// which has every version) by name, "types.gen.go", as files of a package a2a.
+// ProtocolPackage returns the emitted files of the protocol package in a folder of this module ("a2a", or
+// "internal/a2afresh") by name, "types.gen.go", as files of a package a2a.
 func ProtocolPackage(folder string) (map[string][]byte, error) {
 	entries, err := protocolFiles.ReadDir(folder)
 	if err != nil {

@@ -174,13 +174,12 @@ type Carried struct {
 	Encodings []ir.Encoding // beside the JSON of JSON-RPC
 }
 
-// CarriedPackages are the carried packages: those of an agent that does not say which versions it speaks, of a new one, and of one that
-// speaks all, each in the bindings that an agent has which does not say.
+// CarriedPackages are the carried packages: that of an agent that does not say which versions it speaks, and that of a new
+// one, both in the encodings of the bindings that an agent has by default.
 func CarriedPackages() []Carried {
 	return []Carried{
 		{"a2a", []string{spec.Default}, nil},
 		{"internal/a2afresh", spec.Fresh(), []ir.Encoding{ir.ProtoJSON}},
-		{"internal/a2aall", spec.Versions(), []ir.Encoding{ir.ProtoJSON}},
 	}
 }
 

@@ -14,7 +14,7 @@ import (
 	oldsrv "github.com/a2aproject/a2a-go/a2asrv"
 	"github.com/a2aproject/a2a-go/a2asrv/eventqueue"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -24,7 +24,7 @@ type oldDesk struct{ release chan struct{} }
 
 // callOldDesk makes our clients, of operations and of skills, from the card of the agent of 0.3. More options are those of
 // push notifications.
-func callOldDesk(t *testing.T, more ...oldsrv.RequestHandlerOption) (*oldDesk, *a2aall.Client, *rpc.Client) {
+func callOldDesk(t *testing.T, more ...oldsrv.RequestHandlerOption) (*oldDesk, *a2awires.Client, *rpc.Client) {
 	t.Helper()
 	d := &oldDesk{release: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -39,9 +39,9 @@ func callOldDesk(t *testing.T, more ...oldsrv.RequestHandlerOption) (*oldDesk, *
 		DefaultInputModes: []string{"text/plain"}, DefaultOutputModes: []string{"text/plain"},
 		Skills: []old.AgentSkill{{ID: "desk", Name: "Desk", Description: "Answers.", Tags: []string{"travel"}}},
 	}))
-	c := ok[*a2aall.Client](t)(a2aall.NewClient(t.Context(), srv.URL))
+	c := ok[*a2awires.Client](t)(a2awires.NewClient(t.Context(), srv.URL))
 	t.Cleanup(c.Close)
-	skills := ok[*rpc.Client](t)(rpc.New(t.Context(), a2aall.Protocol(), srv.URL))
+	skills := ok[*rpc.Client](t)(rpc.New(t.Context(), a2awires.Protocol(), srv.URL))
 	t.Cleanup(skills.Close)
 	equal(t, "version", skills.Interface().Version, "0.3")
 	return d, c, skills
@@ -105,8 +105,8 @@ func TestOurClientCallsTheOfficial03Server(t *testing.T) {
 	equal(t, "answer", said("hello").Text(), greeting)
 	told := said("tell")
 	equal(t, "text", told.Text(), wholeText())
-	task := ok[*a2aall.Task](t)(c.GetTask(ctx, &a2aall.GetTaskRequest{ID: told.TaskID}))
-	equal(t, "state", task.Status.State, a2aall.TaskStateCompleted)
+	task := ok[*a2awires.Task](t)(c.GetTask(ctx, &a2awires.GetTaskRequest{ID: told.TaskID}))
+	equal(t, "state", task.Status.State, a2awires.TaskStateCompleted)
 	equal(t, "text awaited of an ended task", ok[*rpc.Result](t)(skills.Await(ctx, told.TaskID)).Text(), wholeText())
 
 	var asked *rpc.InputRequiredError
@@ -114,15 +114,15 @@ func TestOurClientCallsTheOfficial03Server(t *testing.T) {
 		t.Fatalf("book: %v", err)
 	}
 	equal(t, "booking", ok[*rpc.Result](t)(skill.Answer(ctx, skills, asked, runtime.Text("Friday"))).Text(), "Booked for Friday.")
-	if _, err := c.GetTask(ctx, &a2aall.GetTaskRequest{ID: "nobody"}); !errors.Is(err, runtime.ErrTaskNotFound) {
+	if _, err := c.GetTask(ctx, &a2awires.GetTaskRequest{ID: "nobody"}); !errors.Is(err, runtime.ErrTaskNotFound) {
 		t.Errorf("unknown task: %v", err)
 	}
-	if _, err := c.ListTasks(ctx, &a2aall.ListTasksRequest{}); !errors.Is(err, runtime.ErrUnsupportedOperation) {
+	if _, err := c.ListTasks(ctx, &a2awires.ListTasksRequest{}); !errors.Is(err, runtime.ErrUnsupportedOperation) {
 		t.Errorf("0.3 has no list: %v", err)
 	}
 
 	var lines []string
-	for e, err := range c.SendStreamingMessage(ctx, &a2aall.SendMessageRequest{Message: &a2aall.Message{MessageID: "w", Role: a2aall.RoleUser, Parts: []*a2aall.Part{{Content: a2aall.PartText("wait")}}}}) {
+	for e, err := range c.SendStreamingMessage(ctx, &a2awires.SendMessageRequest{Message: &a2awires.Message{MessageID: "w", Role: a2awires.RoleUser, Parts: []*a2awires.Part{{Content: a2awires.PartText("wait")}}}}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -131,8 +131,8 @@ func TestOurClientCallsTheOfficial03Server(t *testing.T) {
 		}
 		lines = append(lines, fmt.Sprintf("%T", e))
 	}
-	sequence(t, "first events", lines[:2], "*a2aall.Task", "*a2aall.TaskStatusUpdateEvent")
-	equal(t, "last event", lines[len(lines)-1], "*a2aall.TaskStatusUpdateEvent")
+	sequence(t, "first events", lines[:2], "*a2awires.Task", "*a2awires.TaskStatusUpdateEvent")
+	equal(t, "last event", lines[len(lines)-1], "*a2awires.TaskStatusUpdateEvent")
 	equal(t, "events", len(lines), chunks+3)
 }
 
@@ -141,18 +141,18 @@ func TestOurClientCancelsAndFollowsOnTheOfficial03Server(t *testing.T) {
 	ctx := t.Context()
 	begun := func() string {
 		t.Helper()
-		req := &a2aall.SendMessageRequest{
-			Message:       &a2aall.Message{MessageID: old.NewMessageID(), Role: a2aall.RoleUser, Parts: []*a2aall.Part{{Content: a2aall.PartText("wait")}}},
-			Configuration: &a2aall.SendMessageConfiguration{ReturnImmediately: true},
+		req := &a2awires.SendMessageRequest{
+			Message:       &a2awires.Message{MessageID: old.NewMessageID(), Role: a2awires.RoleUser, Parts: []*a2awires.Part{{Content: a2awires.PartText("wait")}}},
+			Configuration: &a2awires.SendMessageConfiguration{ReturnImmediately: true},
 		}
-		task, isTask := ok[a2aall.SendMessageResponsePayload](t)(c.SendMessage(ctx, req)).(*a2aall.Task)
+		task, isTask := ok[a2awires.SendMessageResponsePayload](t)(c.SendMessage(ctx, req)).(*a2awires.Task)
 		if !isTask {
 			t.Fatal("no task came back")
 		}
 		return task.ID
 	}
-	task := ok[*a2aall.Task](t)(c.CancelTask(ctx, &a2aall.CancelTaskRequest{ID: begun()}))
-	equal(t, "state", task.Status.State, a2aall.TaskStateCanceled)
+	task := ok[*a2awires.Task](t)(c.CancelTask(ctx, &a2awires.CancelTaskRequest{ID: begun()}))
+	equal(t, "state", task.Status.State, a2awires.TaskStateCanceled)
 	id := begun()
 	close(d.release)
 	equal(t, "text awaited", ok[*rpc.Result](t)(skills.Await(ctx, id)).Text(), wholeText())

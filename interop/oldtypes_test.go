@@ -6,14 +6,14 @@ import (
 
 	old "github.com/a2aproject/a2a-go/a2a"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 )
 
 // version03 is the table of 0.3.
 func version03(t *testing.T) *runtime.Version {
 	t.Helper()
-	for _, v := range a2aall.Protocol().Versions {
+	for _, v := range a2awires.Protocol().Versions {
 		if v.Name == "0.3" {
 			return v
 		}

@@ -14,7 +14,7 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2asrv"
 	peerpush "github.com/a2aproject/a2a-go/v2/a2asrv/push"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/push"
@@ -28,19 +28,19 @@ func ourHook(t *testing.T) (*push.Receiver, *hook) {
 			h.lines = append(h.lines, s)
 		}
 	}
-	r := ok[*push.Receiver](t)(push.NewReceiver(a2aall.Protocol(), push.Token(hookToken), push.WithLogger(slog.New(slog.DiscardHandler)),
-		push.On(func(_ context.Context, e *a2aall.TaskStatusUpdateEvent, _ *push.Notification) error {
+	r := ok[*push.Receiver](t)(push.NewReceiver(a2awires.Protocol(), push.Token(hookToken), push.WithLogger(slog.New(slog.DiscardHandler)),
+		push.On(func(_ context.Context, e *a2awires.TaskStatusUpdateEvent, _ *push.Notification) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			line("status %s", e.Status.State)
 			return nil
 		}),
-		push.On(func(_ context.Context, e *a2aall.TaskArtifactUpdateEvent, _ *push.Notification) error {
+		push.On(func(_ context.Context, e *a2awires.TaskArtifactUpdateEvent, _ *push.Notification) error {
 			h.mu.Lock()
 			defer h.mu.Unlock()
 			line("artifact")
 			for _, p := range e.Artifact.Parts {
-				s, _ := p.Content.(a2aall.PartText)
+				s, _ := p.Content.(a2awires.PartText)
 				h.text += string(s)
 			}
 			return nil
@@ -55,7 +55,7 @@ func ourHook(t *testing.T) (*push.Receiver, *hook) {
 func TestOurReceiverHearsTheOfficialAgents(t *testing.T) {
 	sender := peerpush.NewHTTPPushSender(&peerpush.HTTPSenderConfig{AllowPrivateNetworks: true})
 	_, url := startPeerDesk(t, a2asrv.WithPushNotifications(peerpush.NewInMemoryStore(), sender))
-	newer := ok[*rpc.Client](t)(rpc.New(t.Context(), a2aall.Protocol(), url))
+	newer := ok[*rpc.Client](t)(rpc.New(t.Context(), a2awires.Protocol(), url))
 	t.Cleanup(newer.Close)
 	_, _, older := callOldDesk(t, oldsrv.WithPushNotifications(oldpush.NewInMemoryStore(), oldpush.NewHTTPPushSender(nil)))
 	for name, c := range map[string]*rpc.Client{"1.0": newer, "0.3": older} {
@@ -86,7 +86,7 @@ func TestOurReceiverHearsTheOfficialAgents(t *testing.T) {
 				t.Fatal(err)
 			}
 			h.ends(t, "status TASK_STATE_WORKING")
-			request := a2aall.Protocol().NewTaskRequest(runtime.RoleCancel, runtime.TaskRequest{ID: pending.TaskID})
+			request := a2awires.Protocol().NewTaskRequest(runtime.RoleCancel, runtime.TaskRequest{ID: pending.TaskID})
 			if _, err := c.Call(t.Context(), rpc.Method{Role: runtime.RoleCancel}, request); err != nil {
 				t.Fatal(err)
 			}

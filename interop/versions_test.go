@@ -16,13 +16,13 @@ import (
 	"github.com/a2aproject/a2a-go/v2/a2aclient/agentcard"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 )
 
 // twoClients are the official SDKs of 0.3 and of 1.0 at one URL of an agent that speaks all versions. Each takes the card as it finds it.
 func twoClients(t *testing.T, capabilities ...string) (*desk, *oldclient.Client, *a2aclient.Client) {
 	t.Helper()
-	d, url := serveDesk(t, a2aall.Protocol(), capabilities...)
+	d, url := serveDesk(t, a2awires.Protocol(), capabilities...)
 	card := ok[*old.AgentCard](t)(oldcard.DefaultResolver.Resolve(t.Context(), url))
 	equal(t, "protocol of the card", card.ProtocolVersion, "0.3.0")
 	equal(t, "name", card.Name, "Travel Desk")
@@ -239,7 +239,7 @@ func TestOfficialClientsOfTwoVersionsShareTasks(t *testing.T) {
 
 // TestOfficialClientOf10SpeaksThe03OfOurCard takes 0.3 by the compatibility layer of the newer SDK, which is another implementation than the SDK of 0.3.
 func TestOfficialClientOf10SpeaksThe03OfOurCard(t *testing.T) {
-	_, url := serveDesk(t, a2aall.Protocol())
+	_, url := serveDesk(t, a2awires.Protocol())
 	resolver := &agentcard.Resolver{CardParser: a2av0.NewAgentCardParser()}
 	card := ok[*peer.AgentCard](t)(resolver.Resolve(t.Context(), url))
 	var only []*peer.AgentInterface

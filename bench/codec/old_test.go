@@ -12,14 +12,14 @@ import (
 	peer "github.com/a2aproject/a2a-go/v2/a2a"
 	"github.com/a2aproject/a2a-go/v2/a2acompat/a2av0"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 )
 
 // emitted03 is the 0.3 wire of the package that is emitted for all versions, as our server calls it: from the types of 1.0
 // to JSON of 0.3 and back in one step.
 func emitted03(tb testing.TB) codec[runtime.Event] {
-	versions := a2aall.Protocol().Versions
+	versions := a2awires.Protocol().Versions
 	i := slices.IndexFunc(versions, func(v *runtime.Version) bool { return v.Name == "0.3" })
 	if i < 0 {
 		tb.Fatal("0.3 is not spoken")

@@ -7,7 +7,7 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
@@ -19,7 +19,7 @@ func taskFile(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: taskFile FILE")
 	}
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	s, err := sqlite.Open(ts.MkAbs(args[0]), p, sqlite.Options{})
 	ts.Check(err)
 	ts.Defer(func() { _ = s.Close() })

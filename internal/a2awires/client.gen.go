@@ -121,21 +121,6 @@ func (c *Client) ListTaskPushNotificationConfigs(
 		rpc.Method{Role: runtime.RolePushList, RPC: "ListTaskPushNotificationConfigs"}, req, opts...))
 }
 
-// Inspect answers with what it was asked.
-func (c *Client) Inspect(ctx context.Context, req *Sample, opts ...rpc.CallOption) (*Sample, error) {
-	return rpc.As[*Sample](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Inspect"}, req, opts...))
-}
-
-// Watch answers with what it was asked, as often as it was asked to, and then fails if it was asked to.
-func (c *Client) Watch(ctx context.Context, req *Sample, opts ...rpc.CallOption) iter.Seq2[*Sample, error] {
-	return rpc.Each[*Sample](c.rpc.Stream(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Watch"}, req, opts...))
-}
-
-// Abandoned is carried out by nobody.
-func (c *Client) Abandoned(ctx context.Context, req *Sample, opts ...rpc.CallOption) (*Sample, error) {
-	return rpc.As[*Sample](c.rpc.Call(ctx, rpc.Method{Role: runtime.RoleOther, RPC: "Abandoned"}, req, opts...))
-}
-
 // GetExtendedAgentCard returns the card that only authenticated callers may see (§3.1.11).
 func (c *Client) GetExtendedAgentCard(
 	ctx context.Context, req *GetExtendedAgentCardRequest, opts ...rpc.CallOption,

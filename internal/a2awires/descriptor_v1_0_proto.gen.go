@@ -4,31 +4,29 @@ package a2awires
 
 // descriptorV10Proto is the definition of 1.0/proto with what it imports: a FileDescriptorSet.
 const descriptorV10Proto = "" +
-	"\nu\n\x1egoogle/protobuf/duration.proto\x12\x0fgoogle.protobuf\":\n\bDuration\x12\x18\n\aseconds\x18\x01 \x01(" +
-	"\x03R\aseconds\x12\x14\n\x05nanos\x18\x02 \x01(\x05R\x05nanosb\x06proto3\n?\n\x1bgoogle/protobuf/empty.proto\x12" +
-	"\x0fgoogle.protobuf\"\a\n\x05Emptyb\x06proto3\n\xe1\x04\n\x1cgoogle/protobuf/struct.proto\x12\x0fgoogle.protobuf" +
-	"\"\x98\x01\n\x06Struct\x12;\n\x06fields\x18\x01 \x03(\v2#.google.protobuf.Struct.FieldsEntryR\x06fields\x1aQ\n\v" +
-	"FieldsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12,\n\x05value\x18\x02 \x01(\v2\x16.google.protobuf.ValueR" +
-	"\x05value:\x028\x01\"\xb2\x02\n\x05Value\x12;\n\nnull_value\x18\x01 \x01(\x0e2\x1a.google.protobuf.NullValueH" +
-	"\x00R\tnullValue\x12#\n\fnumber_value\x18\x02 \x01(\x01H\x00R\vnumberValue\x12#\n\fstring_value\x18\x03 \x01(\tH" +
-	"\x00R\vstringValue\x12\x1f\n\nbool_value\x18\x04 \x01(\bH\x00R\tboolValue\x12<\n\fstruct_value\x18\x05 \x01(\v2" +
-	"\x17.google.protobuf.StructH\x00R\vstructValue\x12;\n\nlist_value\x18\x06 \x01(\v2\x1a.google.protobuf.ListValue" +
-	"H\x00R\tlistValueB\x06\n\x04kind\";\n\tListValue\x12.\n\x06values\x18\x01 \x03(\v2\x16.google.protobuf.ValueR" +
-	"\x06values*\x1b\n\tNullValue\x12\x0e\n\nNULL_VALUE\x10\x00b\x06proto3\nw\n\x1fgoogle/protobuf/timestamp.proto" +
-	"\x12\x0fgoogle.protobuf\";\n\tTimestamp\x12\x18\n\aseconds\x18\x01 \x01(\x03R\aseconds\x12\x14\n\x05nanos\x18" +
-	"\x02 \x01(\x05R\x05nanosb\x06proto3\n\x8d\\\n\x13lf/a2a/v1/a2a.proto\x12\tlf.a2a.v1\x1a\x1egoogle/protobuf/durat" +
-	"ion.proto\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestam" +
-	"p.proto\"\xa6\x02\n\x18SendMessageConfiguration\x122\n\x15accepted_output_modes\x18\x01 \x03(\tR\x13acceptedOutp" +
-	"utModes\x12h\n\x1dtask_push_notification_config\x18\x02 \x01(\v2%.lf.a2a.v1.TaskPushNotificationConfigR\x1ataskP" +
-	"ushNotificationConfig\x12*\n\x0ehistory_length\x18\x03 \x01(\x05H\x00R\rhistoryLength\x88\x01\x01\x12-\n\x12retu" +
-	"rn_immediately\x18\x04 \x01(\bR\x11returnImmediatelyB\x11\n\x0f_history_length\"\xfe\x01\n\x04Task\x12\x10\n\x02" +
-	"id\x18\x01 \x01(\tB\x00R\x02id\x12\x1d\n\ncontext_id\x18\x02 \x01(\tR\tcontextId\x12/\n\x06status\x18\x03 \x01(" +
-	"\v2\x15.lf.a2a.v1.TaskStatusB\x00R\x06status\x121\n\tartifacts\x18\x04 \x03(\v2\x13.lf.a2a.v1.ArtifactR\tartifac" +
-	"ts\x12,\n\ahistory\x18\x05 \x03(\v2\x12.lf.a2a.v1.MessageR\ahistory\x123\n\bmetadata\x18\x06 \x01(\v2\x17.google" +
-	".protobuf.StructR\bmetadata\"\xa2\x01\n\nTaskStatus\x12,\n\x05state\x18\x01 \x01(\x0e2\x14.lf.a2a.v1.TaskStateB" +
-	"\x00R\x05state\x12,\n\amessage\x18\x02 \x01(\v2\x12.lf.a2a.v1.MessageR\amessage\x128\n\ttimestamp\x18\x03 \x01(" +
-	"\v2\x1a.google.protobuf.TimestampR\ttimestamp\"\xed\x01\n\x04Part\x12\x14\n\x04text\x18\x01 \x01(\tH\x00R\x04tex" +
-	"t\x12\x12\n\x03raw\x18\x02 \x01(\fH\x00R\x03raw\x12\x12\n\x03url\x18\x03 \x01(\tH\x00R\x03url\x12,\n\x04data\x18" +
+	"\n?\n\x1bgoogle/protobuf/empty.proto\x12\x0fgoogle.protobuf\"\a\n\x05Emptyb\x06proto3\n\xe1\x04\n\x1cgoogle/prot" +
+	"obuf/struct.proto\x12\x0fgoogle.protobuf\"\x98\x01\n\x06Struct\x12;\n\x06fields\x18\x01 \x03(\v2#.google.protobu" +
+	"f.Struct.FieldsEntryR\x06fields\x1aQ\n\vFieldsEntry\x12\x10\n\x03key\x18\x01 \x01(\tR\x03key\x12,\n\x05value\x18" +
+	"\x02 \x01(\v2\x16.google.protobuf.ValueR\x05value:\x028\x01\"\xb2\x02\n\x05Value\x12;\n\nnull_value\x18\x01 \x01" +
+	"(\x0e2\x1a.google.protobuf.NullValueH\x00R\tnullValue\x12#\n\fnumber_value\x18\x02 \x01(\x01H\x00R\vnumberValue" +
+	"\x12#\n\fstring_value\x18\x03 \x01(\tH\x00R\vstringValue\x12\x1f\n\nbool_value\x18\x04 \x01(\bH\x00R\tboolValue" +
+	"\x12<\n\fstruct_value\x18\x05 \x01(\v2\x17.google.protobuf.StructH\x00R\vstructValue\x12;\n\nlist_value\x18\x06 " +
+	"\x01(\v2\x1a.google.protobuf.ListValueH\x00R\tlistValueB\x06\n\x04kind\";\n\tListValue\x12.\n\x06values\x18\x01 " +
+	"\x03(\v2\x16.google.protobuf.ValueR\x06values*\x1b\n\tNullValue\x12\x0e\n\nNULL_VALUE\x10\x00b\x06proto3\nw\n" +
+	"\x1fgoogle/protobuf/timestamp.proto\x12\x0fgoogle.protobuf\";\n\tTimestamp\x12\x18\n\aseconds\x18\x01 \x01(\x03R" +
+	"\aseconds\x12\x14\n\x05nanos\x18\x02 \x01(\x05R\x05nanosb\x06proto3\n\xdaS\n\x13lf/a2a/v1/a2a.proto\x12\tlf.a2a." +
+	"v1\x1a\x1bgoogle/protobuf/empty.proto\x1a\x1cgoogle/protobuf/struct.proto\x1a\x1fgoogle/protobuf/timestamp.proto" +
+	"\"\xa6\x02\n\x18SendMessageConfiguration\x122\n\x15accepted_output_modes\x18\x01 \x03(\tR\x13acceptedOutputModes" +
+	"\x12h\n\x1dtask_push_notification_config\x18\x02 \x01(\v2%.lf.a2a.v1.TaskPushNotificationConfigR\x1ataskPushNoti" +
+	"ficationConfig\x12*\n\x0ehistory_length\x18\x03 \x01(\x05H\x00R\rhistoryLength\x88\x01\x01\x12-\n\x12return_imme" +
+	"diately\x18\x04 \x01(\bR\x11returnImmediatelyB\x11\n\x0f_history_length\"\xfe\x01\n\x04Task\x12\x10\n\x02id\x18" +
+	"\x01 \x01(\tB\x00R\x02id\x12\x1d\n\ncontext_id\x18\x02 \x01(\tR\tcontextId\x12/\n\x06status\x18\x03 \x01(\v2\x15" +
+	".lf.a2a.v1.TaskStatusB\x00R\x06status\x121\n\tartifacts\x18\x04 \x03(\v2\x13.lf.a2a.v1.ArtifactR\tartifacts\x12," +
+	"\n\ahistory\x18\x05 \x03(\v2\x12.lf.a2a.v1.MessageR\ahistory\x123\n\bmetadata\x18\x06 \x01(\v2\x17.google.protob" +
+	"uf.StructR\bmetadata\"\xa2\x01\n\nTaskStatus\x12,\n\x05state\x18\x01 \x01(\x0e2\x14.lf.a2a.v1.TaskStateB\x00R" +
+	"\x05state\x12,\n\amessage\x18\x02 \x01(\v2\x12.lf.a2a.v1.MessageR\amessage\x128\n\ttimestamp\x18\x03 \x01(\v2" +
+	"\x1a.google.protobuf.TimestampR\ttimestamp\"\xed\x01\n\x04Part\x12\x14\n\x04text\x18\x01 \x01(\tH\x00R\x04text" +
+	"\x12\x12\n\x03raw\x18\x02 \x01(\fH\x00R\x03raw\x12\x12\n\x03url\x18\x03 \x01(\tH\x00R\x03url\x12,\n\x04data\x18" +
 	"\x04 \x01(\v2\x16.google.protobuf.ValueH\x00R\x04data\x123\n\bmetadata\x18\x05 \x01(\v2\x17.google.protobuf.Stru" +
 	"ctR\bmetadata\x12\x1a\n\bfilename\x18\x06 \x01(\tR\bfilename\x12\x1d\n\nmedia_type\x18\a \x01(\tR\tmediaTypeB\t" +
 	"\n\acontent\"\xb5\x02\n\aMessage\x12\x1f\n\nmessage_id\x18\x01 \x01(\tB\x00R\tmessageId\x12\x1d\n\ncontext_id" +
@@ -143,37 +141,20 @@ const descriptorV10Proto = "" +
 	"\x00R\amessage\x12G\n\rstatus_update\x18\x03 \x01(\v2 .lf.a2a.v1.TaskStatusUpdateEventH\x00R\fstatusUpdate\x12M" +
 	"\n\x0fartifact_update\x18\x04 \x01(\v2\".lf.a2a.v1.TaskArtifactUpdateEventH\x00R\x0eartifactUpdateB\t\n\apayload" +
 	"\"\x92\x01\n'ListTaskPushNotificationConfigsResponse\x12?\n\aconfigs\x18\x01 \x03(\v2%.lf.a2a.v1.TaskPushNotific" +
-	"ationConfigR\aconfigs\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken\"\xf5\x06\n\x06Sample\x12\x16\n" +
-	"\x06tenant\x18\x01 \x01(\tR\x06tenant\x12\x0e\n\x02id\x18\x02 \x01(\tR\x02id\x12\x12\n\x04flag\x18\x03 \x01(\bR" +
-	"\x04flag\x12\x14\n\x05small\x18\x04 \x01(\x05R\x05small\x12\x14\n\x05large\x18\x05 \x01(\x03R\x05large\x12\x12\n" +
-	"\x04bare\x18\x06 \x01(\rR\x04bare\x12\x12\n\x04huge\x18\a \x01(\x04R\x04huge\x12\x16\n\x06zigzag\x18\b \x01(\x11" +
-	"R\x06zigzag\x12\x14\n\x05fixed\x18\t \x01(\x06R\x05fixed\x12\x16\n\x06single\x18\n \x01(\x02R\x06single\x12\x14" +
-	"\n\x05ratio\x18\v \x01(\x01R\x05ratio\x12\x10\n\x03raw\x18\f \x01(\fR\x03raw\x12-\n\x05taste\x18\r \x01(\x0e2" +
-	"\x17.lf.a2a.v1.Sample.TasteR\x05taste\x12*\n\x02at\x18\x0e \x01(\v2\x1a.google.protobuf.TimestampR\x02at\x121\n" +
-	"\x06within\x18\x0f \x01(\v2\x19.google.protobuf.DurationR\x06within\x120\n\x06nested\x18\x10 \x01(\v2\x18.lf.a2a" +
-	".v1.Sample.NestedR\x06nested\x12\"\n\nmaybe_zero\x18\x11 \x01(\x05H\x00R\tmaybeZero\x88\x01\x01\x12\x16\n\x06lab" +
-	"els\x18\x12 \x03(\tR\x06labels\x12\x16\n\x06counts\x18\x13 \x03(\x03R\x06counts\x12\x14\n\x05flags\x18\x14 \x03(" +
-	"\bR\x05flags\x12/\n\x06tastes\x18\x15 \x03(\x0e2\x17.lf.a2a.v1.Sample.TasteR\x06tastes\x12\x14\n\x05times\x18" +
-	"\x16 \x01(\x05R\x05times\x12\x18\n\afailure\x18\x17 \x01(\x05R\afailure\x1a\x91\x01\n\x06Nested\x12\x12\n\x04tex" +
-	"t\x18\x01 \x01(\tR\x04text\x12\x14\n\x05count\x18\x02 \x01(\x03R\x05count\x12\x17\n\ais_done\x18\x03 \x01(\bR" +
-	"\x06isDone\x12\x16\n\x06labels\x18\x04 \x03(\tR\x06labels\x12,\n\x04more\x18\x05 \x01(\v2\x18.lf.a2a.v1.Sample.N" +
-	"estedR\x04more\"?\n\x05Taste\x12\x15\n\x11TASTE_UNSPECIFIED\x10\x00\x12\x0f\n\vTASTE_SWEET\x10\x01\x12\x0e\n\nTA" +
-	"STE_SOUR\x10\x02B\r\n\v_maybe_zero*\xf9\x01\n\tTaskState\x12\x1a\n\x16TASK_STATE_UNSPECIFIED\x10\x00\x12\x18\n" +
-	"\x14TASK_STATE_SUBMITTED\x10\x01\x12\x16\n\x12TASK_STATE_WORKING\x10\x02\x12\x18\n\x14TASK_STATE_COMPLETED\x10" +
-	"\x03\x12\x15\n\x11TASK_STATE_FAILED\x10\x04\x12\x17\n\x13TASK_STATE_CANCELED\x10\x05\x12\x1d\n\x19TASK_STATE_INP" +
-	"UT_REQUIRED\x10\x06\x12\x17\n\x13TASK_STATE_REJECTED\x10\a\x12\x1c\n\x18TASK_STATE_AUTH_REQUIRED\x10\b*;\n\x04Ro" +
-	"le\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n\tROLE_USER\x10\x01\x12\x0e\n\nROLE_AGENT\x10\x022\xaa\t\n\nA2AS" +
-	"ervice\x12N\n\vSendMessage\x12\x1d.lf.a2a.v1.SendMessageRequest\x1a\x1e.lf.a2a.v1.SendMessageResponse\"\x00\x12T" +
-	"\n\x14SendStreamingMessage\x12\x1d.lf.a2a.v1.SendMessageRequest\x1a\x19.lf.a2a.v1.StreamResponse\"\x000\x01\x127" +
-	"\n\aGetTask\x12\x19.lf.a2a.v1.GetTaskRequest\x1a\x0f.lf.a2a.v1.Task\"\x00\x12H\n\tListTasks\x12\x1b.lf.a2a.v1.Li" +
-	"stTasksRequest\x1a\x1c.lf.a2a.v1.ListTasksResponse\"\x00\x12=\n\nCancelTask\x12\x1c.lf.a2a.v1.CancelTaskRequest" +
-	"\x1a\x0f.lf.a2a.v1.Task\"\x00\x12S\n\x0fSubscribeToTask\x12!.lf.a2a.v1.SubscribeToTaskRequest\x1a\x19.lf.a2a.v1." +
-	"StreamResponse\"\x000\x01\x12r\n CreateTaskPushNotificationConfig\x12%.lf.a2a.v1.TaskPushNotificationConfig\x1a%" +
-	".lf.a2a.v1.TaskPushNotificationConfig\"\x00\x12y\n\x1dGetTaskPushNotificationConfig\x12/.lf.a2a.v1.GetTaskPushNo" +
-	"tificationConfigRequest\x1a%.lf.a2a.v1.TaskPushNotificationConfig\"\x00\x12\x8a\x01\n\x1fListTaskPushNotificatio" +
-	"nConfigs\x121.lf.a2a.v1.ListTaskPushNotificationConfigsRequest\x1a2.lf.a2a.v1.ListTaskPushNotificationConfigsRes" +
-	"ponse\"\x00\x121\n\aInspect\x12\x11.lf.a2a.v1.Sample\x1a\x11.lf.a2a.v1.Sample\"\x00\x121\n\x05Watch\x12\x11.lf.a" +
-	"2a.v1.Sample\x1a\x11.lf.a2a.v1.Sample\"\x000\x01\x123\n\tAbandoned\x12\x11.lf.a2a.v1.Sample\x1a\x11.lf.a2a.v1.Sa" +
-	"mple\"\x00\x12V\n\x14GetExtendedAgentCard\x12&.lf.a2a.v1.GetExtendedAgentCardRequest\x1a\x14.lf.a2a.v1.AgentCard" +
-	"\"\x00\x12p\n DeleteTaskPushNotificationConfig\x122.lf.a2a.v1.DeleteTaskPushNotificationConfigRequest\x1a\x16.go" +
-	"ogle.protobuf.Empty\"\x00b\x06proto3"
+	"ationConfigR\aconfigs\x12&\n\x0fnext_page_token\x18\x02 \x01(\tR\rnextPageToken*\xf9\x01\n\tTaskState\x12\x1a\n" +
+	"\x16TASK_STATE_UNSPECIFIED\x10\x00\x12\x18\n\x14TASK_STATE_SUBMITTED\x10\x01\x12\x16\n\x12TASK_STATE_WORKING\x10" +
+	"\x02\x12\x18\n\x14TASK_STATE_COMPLETED\x10\x03\x12\x15\n\x11TASK_STATE_FAILED\x10\x04\x12\x17\n\x13TASK_STATE_CA" +
+	"NCELED\x10\x05\x12\x1d\n\x19TASK_STATE_INPUT_REQUIRED\x10\x06\x12\x17\n\x13TASK_STATE_REJECTED\x10\a\x12\x1c\n" +
+	"\x18TASK_STATE_AUTH_REQUIRED\x10\b*;\n\x04Role\x12\x14\n\x10ROLE_UNSPECIFIED\x10\x00\x12\r\n\tROLE_USER\x10\x01" +
+	"\x12\x0e\n\nROLE_AGENT\x10\x022\x8f\b\n\nA2AService\x12N\n\vSendMessage\x12\x1d.lf.a2a.v1.SendMessageRequest\x1a" +
+	"\x1e.lf.a2a.v1.SendMessageResponse\"\x00\x12T\n\x14SendStreamingMessage\x12\x1d.lf.a2a.v1.SendMessageRequest\x1a" +
+	"\x19.lf.a2a.v1.StreamResponse\"\x000\x01\x127\n\aGetTask\x12\x19.lf.a2a.v1.GetTaskRequest\x1a\x0f.lf.a2a.v1.Task" +
+	"\"\x00\x12H\n\tListTasks\x12\x1b.lf.a2a.v1.ListTasksRequest\x1a\x1c.lf.a2a.v1.ListTasksResponse\"\x00\x12=\n\nCa" +
+	"ncelTask\x12\x1c.lf.a2a.v1.CancelTaskRequest\x1a\x0f.lf.a2a.v1.Task\"\x00\x12S\n\x0fSubscribeToTask\x12!.lf.a2a." +
+	"v1.SubscribeToTaskRequest\x1a\x19.lf.a2a.v1.StreamResponse\"\x000\x01\x12r\n CreateTaskPushNotificationConfig" +
+	"\x12%.lf.a2a.v1.TaskPushNotificationConfig\x1a%.lf.a2a.v1.TaskPushNotificationConfig\"\x00\x12y\n\x1dGetTaskPush" +
+	"NotificationConfig\x12/.lf.a2a.v1.GetTaskPushNotificationConfigRequest\x1a%.lf.a2a.v1.TaskPushNotificationConfig" +
+	"\"\x00\x12\x8a\x01\n\x1fListTaskPushNotificationConfigs\x121.lf.a2a.v1.ListTaskPushNotificationConfigsRequest" +
+	"\x1a2.lf.a2a.v1.ListTaskPushNotificationConfigsResponse\"\x00\x12V\n\x14GetExtendedAgentCard\x12&.lf.a2a.v1.GetE" +
+	"xtendedAgentCardRequest\x1a\x14.lf.a2a.v1.AgentCard\"\x00\x12p\n DeleteTaskPushNotificationConfig\x122.lf.a2a.v1" +
+	".DeleteTaskPushNotificationConfigRequest\x1a\x16.google.protobuf.Empty\"\x00b\x06proto3"

@@ -15,16 +15,6 @@ const (
 	RoleAgent Role = "ROLE_AGENT"
 )
 
-// How a sample tastes.
-type SampleTaste string
-
-// The values of SampleTaste. A value that is not among them is kept as it came off the wire.
-const (
-	SampleTasteUnspecified SampleTaste = ""
-	SampleTasteSweet       SampleTaste = "TASTE_SWEET"
-	SampleTasteSour        SampleTaste = "TASTE_SOUR"
-)
-
 // TaskState is a step in the life cycle of a task (A2A 1.0 §4.1.3). Completed, failed, canceled and rejected are
 // final; input required and auth required wait for the client.
 type TaskState string

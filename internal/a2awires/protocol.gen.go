@@ -142,48 +142,6 @@ func newVersionV10() *runtime.Version {
 					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
 				},
 				{
-					Role: runtime.RoleOther,
-					RPC:  "Inspect",
-					GRPC: "/lf.a2a.v1.A2AService/Inspect",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}"},
-						{Verb: "POST", Path: "/inspections/{id=*}", Body: "*"},
-						{Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"}},
-					Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true},
-						{Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true},
-						{Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode:        runtime.ParamsOf(readSampleV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-					Read:          runtime.ReadOf(readSampleV10JSON),
-				},
-				{
-					Role: runtime.RoleOther,
-					RPC:  "Watch",
-					GRPC: "/lf.a2a.v1.A2AService/Watch",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}:watch"}},
-					Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true},
-						{Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true},
-						{Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Stream:        true,
-					Decode:        runtime.ParamsOf(readSampleV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-					Read:          runtime.ReadOf(readSampleV10JSON),
-				},
-				{
-					Role: runtime.RoleOther,
-					RPC:  "Abandoned",
-					GRPC: "/lf.a2a.v1.A2AService/Abandoned",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/inspections/{id=*}"}},
-					Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true},
-						{Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true},
-						{Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
-					Decode:        runtime.ParamsOf(readSampleV10JSON),
-					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
-					AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
-					Read:          runtime.ReadOf(readSampleV10JSON),
-				},
-				{
 					Role: runtime.RoleExtendedCard,
 					RPC:  "GetExtendedAgentCard",
 					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
@@ -422,34 +380,6 @@ func wireV10Proto() *runtime.Wire {
 					Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
 				},
 				{
-					Role:          runtime.RoleOther,
-					RPC:           "Inspect",
-					GRPC:          "/lf.a2a.v1.A2AService/Inspect",
-					Decode:        runtime.ProtoOf(decodeSampleV10Proto),
-					Append:        runtime.AppendOf(appendSampleV10Proto),
-					AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-					Read:          runtime.ProtoOf(decodeSampleV10Proto),
-				},
-				{
-					Role:          runtime.RoleOther,
-					RPC:           "Watch",
-					GRPC:          "/lf.a2a.v1.A2AService/Watch",
-					Stream:        true,
-					Decode:        runtime.ProtoOf(decodeSampleV10Proto),
-					Append:        runtime.AppendOf(appendSampleV10Proto),
-					AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-					Read:          runtime.ProtoOf(decodeSampleV10Proto),
-				},
-				{
-					Role:          runtime.RoleOther,
-					RPC:           "Abandoned",
-					GRPC:          "/lf.a2a.v1.A2AService/Abandoned",
-					Decode:        runtime.ProtoOf(decodeSampleV10Proto),
-					Append:        runtime.AppendOf(appendSampleV10Proto),
-					AppendRequest: runtime.AppendOf(appendSampleV10Proto),
-					Read:          runtime.ProtoOf(decodeSampleV10Proto),
-				},
-				{
 					Role:          runtime.RoleExtendedCard,
 					RPC:           "GetExtendedAgentCard",
 					GRPC:          "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
@@ -536,10 +466,6 @@ func wireV10Proto() *runtime.Wire {
 				return appendPartV10Proto(dst, v)
 			case *PasswordOAuthFlow:
 				return appendPasswordOAuthFlowV10Proto(dst, v)
-			case *Sample:
-				return appendSampleV10Proto(dst, v)
-			case *SampleNested:
-				return appendSampleNestedV10Proto(dst, v)
 			case *SecurityRequirement:
 				return appendSecurityRequirementV10Proto(dst, v)
 			case *SecurityScheme:
@@ -634,10 +560,6 @@ func wireV10Proto() *runtime.Wire {
 				return decodePartV10Proto(src, v)
 			case *PasswordOAuthFlow:
 				return decodePasswordOAuthFlowV10Proto(src, v)
-			case *Sample:
-				return decodeSampleV10Proto(src, v)
-			case *SampleNested:
-				return decodeSampleNestedV10Proto(src, v)
 			case *SecurityRequirement:
 				return decodeSecurityRequirementV10Proto(src, v)
 			case *SecurityScheme:

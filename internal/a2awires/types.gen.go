@@ -384,44 +384,6 @@ type PasswordOAuthFlow struct {
 	Scopes map[string]string
 }
 
-// Sample has a field of every kind that can stand in a query.
-type Sample struct {
-	Tenant    string
-	ID        string
-	Flag      bool
-	Small     int32
-	Large     int64
-	Bare      uint32
-	Huge      uint64
-	Zigzag    int32
-	Fixed     uint64
-	Single    float32
-	Ratio     float64
-	Raw       []byte
-	Taste     SampleTaste
-	At        time.Time
-	Within    *wire.Duration
-	Nested    *SampleNested
-	MaybeZero *int32
-	Labels    []string
-	Counts    []int64
-	Flags     []bool
-	Tastes    []SampleTaste
-	// How often Watch answers.
-	Times int32
-	// The code of the error with which Inspect and Watch fail.
-	Failure int32
-}
-
-// Nested is a message in another one.
-type SampleNested struct {
-	Text   string
-	Count  int64
-	IsDone bool
-	Labels []string
-	More   *SampleNested
-}
-
 // SecurityRequirement names what a caller must present: all of the schemes, each with its scopes (A2A 1.0 §4.5).
 type SecurityRequirement struct {
 	// Scopes by the name of the security scheme.

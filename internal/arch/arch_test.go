@@ -52,7 +52,6 @@ var rows = map[string]string{
 
 	// What is generated and kept in this module.
 	"a2a":               "runtime runtime/client runtime/wire",
-	"internal/a2aall":   "runtime runtime/client runtime/legacy runtime/wire",
 	"internal/a2afresh": "runtime runtime/client runtime/legacy runtime/wire",
 	"internal/a2awires": "runtime runtime/client runtime/legacy runtime/wire",
 
@@ -99,6 +98,7 @@ var rows = map[string]string{
 	"internal/demo":             "a2a runtime runtime/client runtime/push runtime/server",
 	"internal/regen":            ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":     "",
+	"internal/test/a2aown":      "internal/a2awires runtime runtime/client runtime/wire",
 	"internal/test/bundletest":  "spec",
 	"internal/test/equivalence": "",
 	"internal/test/faultstore":  "runtime runtime/store",
@@ -109,7 +109,7 @@ var rows = map[string]string{
 	"internal/test/official":    "",
 	"internal/test/projecttest": "",
 	"internal/test/prototest":   "",
-	"internal/test/talktest":    "internal/a2aall runtime runtime/check runtime/server",
+	"internal/test/talktest":    "internal/a2awires runtime runtime/check runtime/server",
 	"internal/test/testcert":    "",
 }
 
@@ -255,7 +255,7 @@ func TestGeneratingIsPure(t *testing.T) {
 // TestAgentsLinkLittle holds the runtime and what is emitted to the standard library and our own packages, except the
 // packages that agents link only by choice: each has its module, and nothing else of ours imports it.
 func TestAgentsLinkLittle(t *testing.T) {
-	for _, p := range list(t, "./runtime/...", "./a2a", "./internal/a2aall") {
+	for _, p := range list(t, "./runtime/...", "./a2a", "./internal/a2awires") {
 		from, _ := ours(p.ImportPath)
 		for _, dep := range p.Deps {
 			first, _, _ := strings.Cut(dep, "/")

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 
 	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator"
@@ -83,14 +82,12 @@ type protocolPackage struct {
 	own bool // it has operations that no version has
 }
 
-// packages are those that the tool carries, and one of 1.0, with what it has of its own, and all older versions in all
-// encodings.
+// packages are those that the tool carries, that of all versions in all encodings, and that of 1.0 with made-up operations.
 func packages() []protocolPackage {
-	versions := spec.Versions()[slices.Index(spec.Versions(), spec.Default):]
-	list := []protocolPackage{{
-		Carried: generator.Carried{Folder: "internal/a2awires", Versions: versions, Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}},
-		own:     true,
-	}}
+	list := []protocolPackage{
+		{Carried: generator.Carried{Folder: "internal/a2awires", Versions: spec.Versions(), Encodings: []ir.Encoding{ir.ProtoJSON, ir.Proto}}},
+		{Carried: generator.Carried{Folder: "internal/test/a2aown", Versions: []string{spec.Default}, Encodings: []ir.Encoding{ir.Proto}}, own: true},
+	}
 	for _, p := range generator.CarriedPackages() {
 		list = append(list, protocolPackage{Carried: p})
 	}
@@ -102,7 +99,7 @@ func (pkg protocolPackage) protocol() (*ir.Protocol, error) {
 	var docs []*spec.Document
 	for _, version := range pkg.Versions {
 		read := func() (*spec.Document, error) { return spec.Shipped(version) }
-		if pkg.own && version == spec.Default {
+		if pkg.own {
 			read = ownDefinition
 		}
 		doc, err := read()

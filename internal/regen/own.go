@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// What the package for tests of the bindings has beside 1.0, in the words of a proto: operations of an agent's own, and
-// a message with a field of every kind.
+// What internal/test/a2aown has beside 1.0, in the words of a proto: operations of an agent's own, and a message with a field
+// of every kind.
 var (
 	//go:embed own/operations.proto.txt
 	ownOperations string

@@ -142,7 +142,7 @@ func TestAVersionIsAFolderAnAlignmentAndAnEntry(t *testing.T) {
 	}
 	t.Run("tests", func(t *testing.T) {
 		r.goTool(t, "test", "-vet=off", "-short", "./spec", "./generator", "./generator/config", "./generator/lower",
-			"./internal/a2aall", "./internal/a2awires", "./internal/talk", "./runtime/server")
+			"./internal/test/a2aown", "./internal/a2awires", "./internal/talk", "./runtime/server")
 		r.goTool(t, "test", "-vet=off", "-short", "./internal/project", "./cmd/a2agen",
 			"-run", "Definition|Encoding|Protocol|Pin|TestScripts/(call|spec|usage)$")
 	})

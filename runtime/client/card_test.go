@@ -6,7 +6,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -168,7 +167,7 @@ func TestACardIsTakenWithItsFaults(t *testing.T) {
 			card := strings.Replace(tt.card, tt.old, tt.new, 1)
 			srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(card)) }))
 			defer srv.Close()
-			c, err := rpc.New(t.Context(), a2aall.Protocol(), srv.URL)
+			c, err := rpc.New(t.Context(), a2a.Protocol(), srv.URL)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -184,7 +183,7 @@ func TestACardIsTakenWithItsFaults(t *testing.T) {
 	}
 	for name, card := range map[string]string{"no interfaces": strings.Replace(newer, "supportedInterfaces", "interfaces", 1), "interfaces that are none": strings.Replace(newer, `[{"url"`, `7,"x":[{"url"`, 1), "a list": "[]", "no JSON": "{"} {
 		srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte(card)) }))
-		if c, err := rpc.New(t.Context(), a2aall.Protocol(), srv.URL); err == nil {
+		if c, err := rpc.New(t.Context(), a2a.Protocol(), srv.URL); err == nil {
 			t.Errorf("%s: taken, with %q", name, c.Warnings())
 		}
 		srv.Close()

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/test/observed"
 	"github.com/a2agen/a2agen/runtime"
@@ -166,7 +166,7 @@ func TestMarkingLeavesTheRequestAlone(t *testing.T) {
 	if got := observe.Unmark(marked).(*a2a.SendMessageRequest).Message.Metadata; string(got) != `{"a":1}` {
 		t.Errorf("unmarked: %s", got)
 	}
-	for _, other := range []any{nil, 5, (*a2a.SendMessageRequest)(nil), &a2a.SendMessageRequest{}, &a2aall.GetTaskRequest{ID: "x"}} {
+	for _, other := range []any{nil, 5, (*a2a.SendMessageRequest)(nil), &a2a.SendMessageRequest{}, &a2awires.GetTaskRequest{ID: "x"}} {
 		if got := observe.Mark(other, trace); got != other {
 			t.Errorf("%v became %v", other, got)
 		}

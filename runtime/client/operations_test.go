@@ -5,12 +5,14 @@ import (
 	"errors"
 	"iter"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/test/a2aown"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/push"
@@ -18,15 +20,15 @@ import (
 )
 
 // inspect answers with what it was asked, and watch as often as it was asked to. Then both fail if there was a code.
-func inspect(_ context.Context, in *a2a.Sample) (*a2a.Sample, error) {
+func inspect(_ context.Context, in *a2aown.Sample) (*a2aown.Sample, error) {
 	if in.Failure != 0 {
 		return nil, runtime.ErrTaskNotFound.With("no %s", in.ID).WithMetadata("sample", in.ID)
 	}
 	return in, nil
 }
 
-func watch(ctx context.Context, in *a2a.Sample) iter.Seq2[*a2a.Sample, error] {
-	return func(yield func(*a2a.Sample, error) bool) {
+func watch(ctx context.Context, in *a2aown.Sample) iter.Seq2[*a2aown.Sample, error] {
+	return func(yield func(*a2aown.Sample, error) bool) {
 		for n := range in.Times {
 			out := *in
 			out.Times = n
@@ -56,13 +58,13 @@ func eachVersion(t *testing.T, test func(t *testing.T, url, version, binding str
 }
 
 // someSample has a field of every kind.
-func someSample() *a2a.Sample {
+func someSample() *a2aown.Sample {
 	zero := int32(0)
-	return &a2a.Sample{
+	return &a2aown.Sample{
 		ID: "a/b:c, d", Flag: true, Small: -7, Large: 1 << 60, Bare: 7, Huge: 1 << 63, Zigzag: -9, Fixed: 1 << 62, Single: 1.5, Ratio: -2.25e10,
 		Raw: []byte{0xfb, 0xff, 0}, Taste: "TASTE_SOUR", At: time.Date(2026, 1, 2, 3, 4, 5, 6000, time.UTC), Within: &wire.Duration{Seconds: 90},
-		Nested:    &a2a.SampleNested{Text: "x=1&y=+ é", Count: 5, IsDone: true, Labels: []string{"p,q", "r"}, More: &a2a.SampleNested{Text: "deep"}},
-		MaybeZero: &zero, Labels: []string{"one", "two,three", "50%"}, Counts: []int64{1, -2}, Flags: []bool{true, false}, Tastes: []a2a.SampleTaste{"TASTE_SWEET", "TASTE_SOUR"},
+		Nested:    &a2aown.SampleNested{Text: "x=1&y=+ é", Count: 5, IsDone: true, Labels: []string{"p,q", "r"}, More: &a2aown.SampleNested{Text: "deep"}},
+		MaybeZero: &zero, Labels: []string{"one", "two,three", "50%"}, Counts: []int64{1, -2}, Flags: []bool{true, false}, Tastes: []a2aown.SampleTaste{"TASTE_SWEET", "TASTE_SOUR"},
 	}
 }
 
@@ -70,7 +72,16 @@ func someSample() *a2a.Sample {
 func TestOperationsOfOnesOwnWorkOverEveryBinding(t *testing.T) {
 	over(t, func(t *testing.T, binding string) {
 		url, _ := polyglot(t, binding)
-		c, ctx := speak(t, url, "1.0", binding), t.Context()
+		card, err := a2aown.Protocol().DecodeCard([]byte(strings.Replace(cardJSON(url, "", streams+declared), "JSONRPC", binding, 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		c, err := a2aown.NewClientFromCard(card.Generated().(*a2aown.AgentCard), withGRPC(nil)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		ctx := t.Context()
 		got, err := c.Inspect(ctx, someSample())
 		if diff := cmp.Diff(someSample(), got); diff != "" || err != nil {
 			t.Errorf("inspect: %v (-want +got):\n%s", err, diff)
@@ -96,7 +107,7 @@ func TestOperationsOfOnesOwnWorkOverEveryBinding(t *testing.T) {
 				t.Errorf("%d items, and then %v", n, err)
 			}
 		}
-		if _, err := c.Abandoned(ctx, &a2a.Sample{ID: "x"}); !errors.Is(err, runtime.ErrUnsupportedOperation) {
+		if _, err := c.Abandoned(ctx, &a2aown.Sample{ID: "x"}); !errors.Is(err, runtime.ErrUnsupportedOperation) {
 			t.Errorf("abandoned: %v", err)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/push"
@@ -62,16 +62,16 @@ func (m *memory) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // dialMemory makes a client that has to speak a version, of an agent that sends push notifications.
-func dialMemory(t *testing.T, version string, results map[string][]string, capabilities string) (*memory, *a2aall.Client) {
+func dialMemory(t *testing.T, version string, results map[string][]string, capabilities string) (*memory, *a2awires.Client) {
 	t.Helper()
 	m := &memory{results: results, params: map[string]string{}}
 	card := strings.NewReplacer(`"pushNotifications":false`, `"pushNotifications":true`, `"protocolVersion":"1.0"`, `"protocolVersion":"`+version+`"`).
 		Replace(cardJSON("http://agent.test/rpc", "", capabilities))
-	newest, err := a2aall.Protocol().DecodeCard([]byte(card))
+	newest, err := a2awires.Protocol().DecodeCard([]byte(card))
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := a2aall.NewClientFromCard(newest.Generated().(*a2aall.AgentCard), rpc.HTTPClient(&http.Client{Transport: m}))
+	c, err := a2awires.NewClientFromCard(newest.Generated().(*a2awires.AgentCard), rpc.HTTPClient(&http.Client{Transport: m}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -175,24 +175,24 @@ func TestThePushConfigurationsOfATask(t *testing.T) {
 			m, c := dialMemory(t, version, map[string][]string{
 				tt.create: {tt.config}, tt.get: {tt.config}, tt.list: {strings.Replace(tt.all, "$", tt.config, 1), "null"}, tt.remove: {"null"},
 			}, "")
-			ctx, config := t.Context(), &a2aall.TaskPushNotificationConfig{TaskID: "t1", ID: "p1", URL: "https://me.example/hook"}
+			ctx, config := t.Context(), &a2awires.TaskPushNotificationConfig{TaskID: "t1", ID: "p1", URL: "https://me.example/hook"}
 			made, err := c.CreateTaskPushNotificationConfig(ctx, config)
 			if err != nil || made.ID != "p1" || made.TaskID != "t1" {
 				t.Errorf("create: %+v %v", made, err)
 			}
 			same(t, m.params[tt.create], tt.config)
-			got, err := c.GetTaskPushNotificationConfig(ctx, &a2aall.GetTaskPushNotificationConfigRequest{TaskID: "t1", ID: "p1"})
+			got, err := c.GetTaskPushNotificationConfig(ctx, &a2awires.GetTaskPushNotificationConfigRequest{TaskID: "t1", ID: "p1"})
 			if err != nil || got.URL != config.URL {
 				t.Errorf("get: %+v %v", got, err)
 			}
-			list, err := c.ListTaskPushNotificationConfigs(ctx, &a2aall.ListTaskPushNotificationConfigsRequest{TaskID: "t1"})
+			list, err := c.ListTaskPushNotificationConfigs(ctx, &a2awires.ListTaskPushNotificationConfigsRequest{TaskID: "t1"})
 			if err != nil || len(list.Configs) != 1 || list.Configs[0].ID != "p1" {
 				t.Errorf("list: %+v %v", list, err)
 			}
-			if err := c.DeleteTaskPushNotificationConfig(ctx, &a2aall.DeleteTaskPushNotificationConfigRequest{TaskID: "t1", ID: "p1"}); err != nil {
+			if err := c.DeleteTaskPushNotificationConfig(ctx, &a2awires.DeleteTaskPushNotificationConfigRequest{TaskID: "t1", ID: "p1"}); err != nil {
 				t.Errorf("delete: %v", err)
 			}
-			none, err := c.ListTaskPushNotificationConfigs(ctx, &a2aall.ListTaskPushNotificationConfigsRequest{TaskID: "t1"})
+			none, err := c.ListTaskPushNotificationConfigs(ctx, &a2awires.ListTaskPushNotificationConfigsRequest{TaskID: "t1"})
 			if err != nil || len(none.Configs) != 0 {
 				t.Errorf("a list that is null: %+v %v", none, err)
 			}
@@ -215,7 +215,7 @@ func notify(t *testing.T, r http.Handler, body string) {
 func TestACallWaitsByPush(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, c := dialMemory(t, "1.0", map[string][]string{"SendMessage": {working10}, "GetTask": {working10T, finished10T}}, streams+declared)
-		hook, err := push.NewReceiver(a2aall.Protocol(), push.Token("tok"))
+		hook, err := push.NewReceiver(a2awires.Protocol(), push.Token("tok"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -245,7 +245,7 @@ func TestACallWaitsByPush(t *testing.T) {
 // TestAwaitByPushAsksAnyway: a notification got lost, and the agent was down for a while.
 func TestAwaitByPushAsksAnyway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		hook, err := push.NewReceiver(a2aall.Protocol(), push.Token("tok"))
+		hook, err := push.NewReceiver(a2awires.Protocol(), push.Token("tok"))
 		if err != nil {
 			t.Fatal(err)
 		}

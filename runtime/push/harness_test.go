@@ -13,7 +13,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	a2a "github.com/a2agen/a2agen/internal/a2aall"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/push"
 	"github.com/a2agen/a2agen/runtime/server"

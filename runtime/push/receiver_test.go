@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	a2a "github.com/a2agen/a2agen/internal/a2aall"
+	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/push"
 )

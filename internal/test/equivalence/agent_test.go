@@ -17,7 +17,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/test/a2aown"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/check"
@@ -72,7 +72,7 @@ func startAgent(t *testing.T, name string) *agent {
 	t.Helper()
 	say := agents[name]
 	a := &agent{hook: startHook(t)}
-	p := a2awires.Protocol()
+	p := a2aown.AllVersions()
 	text := cardText(p, say.capabilities, say.tenants)
 	if say.guarded {
 		text = strings.Replace(text, `"tags":["travel"]`, `"tags":["travel"],"securityRequirements":[{"schemes":{"bearer":{"list":["work"]}}}]`, 1)
@@ -307,7 +307,7 @@ var deeds = map[string]func(t *server.Task, rest string) error{
 }
 
 // inspect answers with what it was asked, or fails as it was asked to.
-func inspect(_ context.Context, in *a2awires.Sample) (*a2awires.Sample, error) {
+func inspect(_ context.Context, in *a2aown.Sample) (*a2aown.Sample, error) {
 	if err := failure(in); err != nil {
 		return nil, err
 	}
@@ -316,8 +316,8 @@ func inspect(_ context.Context, in *a2awires.Sample) (*a2awires.Sample, error) {
 }
 
 // watch is inspect, several times.
-func watch(_ context.Context, in *a2awires.Sample) iter.Seq2[*a2awires.Sample, error] {
-	return func(yield func(*a2awires.Sample, error) bool) {
+func watch(_ context.Context, in *a2aown.Sample) iter.Seq2[*a2aown.Sample, error] {
+	return func(yield func(*a2aown.Sample, error) bool) {
 		for n := range in.Times {
 			out := *in
 			out.Times = n
@@ -332,7 +332,7 @@ func watch(_ context.Context, in *a2awires.Sample) iter.Seq2[*a2awires.Sample, e
 }
 
 // failure is the error of the code that is asked for.
-func failure(in *a2awires.Sample) error {
+func failure(in *a2aown.Sample) error {
 	for _, e := range runtime.Errors() {
 		if int32(e.Code) == in.Failure {
 			return e.With("as you wish").WithMetadata("sample", in.ID)

@@ -10,7 +10,7 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -25,7 +25,7 @@ const input = `{"type":"object","properties":{"city":{"type":"string"},"days":{"
 
 // Agent starts an agent on this machine. stop ends it.
 func Agent() (url string, stop func(), err error) {
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	var interfaces []string
 	for _, v := range p.Versions {
 		interfaces = append(interfaces, `{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"`+v.Name+`"}`)

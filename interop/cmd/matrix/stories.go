@@ -8,7 +8,7 @@ import (
 	"net/http/httptest"
 	"strings"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
@@ -16,7 +16,7 @@ import (
 
 // startStories starts an agent of all versions in this process that tells webhooks on this machine about its tasks.
 func startStories() (url string, stop func(), err error) {
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	var interfaces []string
 	for _, v := range p.Versions {
 		interfaces = append(interfaces, `{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"`+v.Name+`"}`)

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime/push"
 )
 
@@ -22,21 +22,21 @@ type story struct {
 // startHook starts a webhook with our receiver, and returns what it hears.
 func startHook() (heard *story, url string, stop func(), err error) {
 	heard = &story{}
-	r, err := push.NewReceiver(a2aall.Protocol(), push.Token("s3cret"), push.WithLogger(slog.New(slog.DiscardHandler)),
-		push.On(func(_ context.Context, e *a2aall.TaskStatusUpdateEvent, _ *push.Notification) error {
+	r, err := push.NewReceiver(a2awires.Protocol(), push.Token("s3cret"), push.WithLogger(slog.New(slog.DiscardHandler)),
+		push.On(func(_ context.Context, e *a2awires.TaskStatusUpdateEvent, _ *push.Notification) error {
 			heard.mu.Lock()
 			defer heard.mu.Unlock()
 			heard.States = append(heard.States, strings.ToLower(strings.TrimPrefix(string(e.Status.State), "TASK_STATE_")))
 			return nil
 		}),
-		push.On(func(_ context.Context, e *a2aall.TaskArtifactUpdateEvent, _ *push.Notification) error {
+		push.On(func(_ context.Context, e *a2awires.TaskArtifactUpdateEvent, _ *push.Notification) error {
 			heard.mu.Lock()
 			defer heard.mu.Unlock()
 			if !e.Append {
 				heard.Text = ""
 			}
 			for _, p := range e.Artifact.Parts {
-				text, _ := p.Content.(a2aall.PartText)
+				text, _ := p.Content.(a2awires.PartText)
 				heard.Text += string(text)
 			}
 			return nil

@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
@@ -27,7 +27,7 @@ func bank(t *testing.T, path string, handles chan<- string, work func(ctx contex
 // bankAt is bank with the URL that it makes of a task and a handle.
 func bankAt(t *testing.T, path string, visit func(id, handle string) string, work func(ctx context.Context) error) (*Store, *server.Server) {
 	t.Helper()
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	s, err := Open(path, p, Options{})
 	if err != nil {
 		t.Fatal(err)

@@ -4,14 +4,14 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // speaking is the protocol of an agent that speaks some versions, the newest first.
 func speaking(names ...string) *runtime.Protocol {
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	all := p.Versions
 	p.Versions = nil
 	for _, name := range names {
@@ -39,7 +39,7 @@ func TestWhatWasWrittenInAnotherVersionIsReadInIt(t *testing.T) {
 		return s
 	}
 	s := reopen("0.3")
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	if _, err := s.Create(ctx, key("t"), store.New{Task: p.NewTask("t", "c", start)}, nil); err != nil {
 		t.Fatal(err)
 	}

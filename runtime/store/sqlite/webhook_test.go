@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/a2agen/a2agen/internal/a2aall"
+	"github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
@@ -25,7 +25,7 @@ const pushCard = `{"name":"Test","description":"for tests","version":"1","suppor
 // instance is an agent on a file, as it is from one start to the end.
 func instance(t *testing.T, path string) (*Store, *server.Server) {
 	t.Helper()
-	p := a2aall.Protocol()
+	p := a2awires.Protocol()
 	s, err := Open(path, p, Options{})
 	if err != nil {
 		t.Fatal(err)
