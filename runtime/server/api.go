@@ -5,6 +5,7 @@ import (
 	"iter"
 
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 )
 
 // What generated code and handlers know of the engine, under the names by which they know it.
@@ -76,7 +77,7 @@ var ErrHandle = engine.ErrHandle
 
 // InvalidInput wraps what decoding or validating an input found (*check.Error, *wire.Error) as InvalidParams with one
 // violation for each finding. Generated code calls it.
-func InvalidInput(err error) error { return engine.InvalidInput(err) }
+func InvalidInput(err error) error { return invalid.Input(err) }
 
 // NewOperation makes an operation of a typed function. A nil result is an error.
 func NewOperation[In, Out any](run func(context.Context, *In) (*Out, error)) Operation {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/sse"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -88,7 +89,7 @@ func (x *exchange) unlessParse(err *runtime.Error) *runtime.Error {
 		return err
 	}
 	if _, broken := wire.ParseValue(x.params); broken != nil {
-		return runtime.ErrParse.With("%s", engine.InvalidParams(broken).Note)
+		return runtime.ErrParse.With("%s", invalid.Params(broken).Note)
 	}
 	return runtime.ErrParse
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	routing "github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
@@ -137,7 +138,7 @@ func jsonContent(header []string) bool {
 	if len(header) == 0 || header[0] == "application/json" || header[0] == "" {
 		return true
 	}
-	m := engine.BareMedia(header[0])
+	m := routing.BareMedia(header[0])
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 

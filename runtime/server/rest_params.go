@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -278,5 +278,5 @@ func wrongField(name, what string) *runtime.Error {
 	if len(name) > 100 {
 		name = strings.ToValidUTF8(name[:100], "")
 	}
-	return engine.InvalidParams(&wire.Error{Pointer: "/" + strings.ReplaceAll(name, ".", "/"), Reason: what})
+	return invalid.Params(&wire.Error{Pointer: "/" + strings.ReplaceAll(name, ".", "/"), Reason: what})
 }

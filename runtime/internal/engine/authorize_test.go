@@ -198,7 +198,7 @@ func TestAHandleWaitsForItsTurn(t *testing.T) {
 // The handler is called with the input as messages have left it by then, and for the message that it had.
 func TestAHandleGoesOnWithTheInputSoFar(t *testing.T) {
 	var d counter
-	sk := d.calendar(func(_ context.Context, c *Call) (string, error) { return string(c.input.raw), nil })
+	sk := d.calendar(func(_ context.Context, c *Call) (string, error) { return string(c.input.Raw), nil })
 	sk.InputSchema = `{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"m":{"type":"integer"}}}`
 	sk.Decode = func(b []byte) (any, error) {
 		if strings.Contains(string(b), `"x"`) || !strings.Contains(string(b), `"n"`) {

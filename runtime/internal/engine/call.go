@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -43,7 +44,7 @@ type sender struct {
 	// repeat is by what the message is known when it comes again; nil: by nothing.
 	repeat *store.Repeat
 	permit Permit
-	sees   *catalog // the skills that there are for the sender
+	sees   *route.Catalog // the skills that there are for the sender
 	// decided: it is clear what the call comes to, a task, a message or an error. Armed unless the sender waits for the
 	// end.
 	decided signal
@@ -58,7 +59,7 @@ type handling struct {
 	run     runContext   // ctx as the handler sees it
 	weight  int64        // bytes of the message that are taken from the budget of all work
 	overdue atomic.Int64 // when the ticker is to cancel the call, Unix nanoseconds; 0: a timer does, or nobody
-	input   input
+	input   route.Input
 	resumed bool     // the message continues the task
 	watched *watched // the handler's run; nil: nobody observes, or it was not called
 }
@@ -218,7 +219,7 @@ func (c *Call) Message() runtime.Message { return c.req.Message }
 func (c *Call) Request() *runtime.SendRequest { return c.req }
 
 // Text returns the texts of the message's text parts, one a line.
-func (c *Call) Text() string { return textOf(c.parts) }
+func (c *Call) Text() string { return route.TextOf(c.parts) }
 
 // Parts returns the message's parts. Their bytes are shared: do not change them.
 func (c *Call) Parts() []runtime.Part { return c.parts }
@@ -482,7 +483,7 @@ func (o *verdict) Error() string {
 	if o.ticket != nil { // the text has its handle
 		return o.state.String()
 	}
-	return o.state.String() + ": " + textOf(o.said.Parts)
+	return o.state.String() + ": " + route.TextOf(o.said.Parts)
 }
 
 func (c *Call) park(state runtime.State, text string, data []any) error {
@@ -500,30 +501,6 @@ func appendParts(parts []runtime.Part, data []any) []runtime.Part {
 		parts = append(parts, p)
 	}
 	return parts
-}
-
-// textOf joins the text parts with line breaks.
-func textOf(parts []runtime.Part) string {
-	var first string
-	n := 0
-	for i := range parts {
-		if parts[i].Kind == runtime.PartText {
-			if n == 0 {
-				first = parts[i].Text
-			}
-			n++
-		}
-	}
-	if n <= 1 {
-		return first
-	}
-	texts := make([]string, 0, n)
-	for i := range parts {
-		if parts[i].Kind == runtime.PartText {
-			texts = append(texts, parts[i].Text)
-		}
-	}
-	return strings.Join(texts, "\n")
 }
 
 // runContext is a handler's context: canceled with a cause, never by the client's disconnect, and with the deadline of

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -27,14 +28,14 @@ func nestingOf(versions []*runtime.Version) int {
 func (e *Engine) checkContent(req *runtime.SendRequest, metadata wire.Object, parts []runtime.Part) error {
 	for i := range parts {
 		if err := e.checkPart(&parts[i]); err != nil {
-			return invalidParams("", "message.parts["+strconv.Itoa(i)+"]", err)
+			return invalid.Below("message.parts["+strconv.Itoa(i)+"]", err)
 		}
 	}
 	if err := wire.Portable(metadata, e.nesting); err != nil {
-		return invalidParams("", "message.metadata", err)
+		return invalid.Below("message.metadata", err)
 	}
 	if err := wire.Portable(req.Metadata, e.nesting); err != nil {
-		return invalidParams("", "metadata", err)
+		return invalid.Below("metadata", err)
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -83,13 +84,13 @@ func said(task runtime.Task) string {
 	if m == nil {
 		return ""
 	}
-	return textOf(m.Contents())
+	return route.TextOf(m.Contents())
 }
 
 func artifacts(task runtime.Task) string {
 	var all []string
 	for _, a := range task.ArtifactList() {
-		all = append(all, a.ID+"="+textOf(a.Parts))
+		all = append(all, a.ID+"="+route.TextOf(a.Parts))
 	}
 	return strings.Join(all, " ")
 }

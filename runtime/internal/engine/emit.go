@@ -51,7 +51,7 @@ func (c *Call) create(first runtime.State) error {
 		c.live.read.Store(true) // by the stream that is about to begin
 	}
 	c.live.key = store.Key{Owner: c.owner, Task: id}
-	c.private.Skill, c.private.Input = c.skill.ID, c.input.raw
+	c.private.Skill, c.private.Input = c.skill.ID, c.input.Raw
 	if !c.e.observers.None() && c.private.Trace == "" {
 		c.private.Trace = c.e.observers.Inject(c.base.ctx)
 	}
@@ -60,7 +60,7 @@ func (c *Call) create(first runtime.State) error {
 		c.private.Saved = *saved
 	}
 	if c.stamp == 0 { // else an earlier try may have made the task
-		c.stamp, c.work = newStamp(), store.Call{Input: c.input.raw, Request: c.req}
+		c.stamp, c.work = newStamp(), store.Call{Input: c.input.Raw, Request: c.req}
 	}
 	n := store.New{
 		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: c.stamp, Call: &c.work,

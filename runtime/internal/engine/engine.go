@@ -9,14 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"slices"
 	"sync/atomic"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Engine is an agent without a wire. It starts no goroutines until there is work, and none outlives [Engine.Shutdown].
@@ -28,12 +29,11 @@ type Engine struct {
 	hooks   Hooks
 	repeats Repeats
 
-	terms             // what the card and the protocol say
-	catalog           // the skills
-	public    catalog // those that are not hidden
-	admission         // the calls that are admitted
-	registry          // the tasks that somebody works on or reads
-	deadlines         // of the calls of the store
+	terms     // what the card and the protocol say
+	skillSet  // what the agent can do
+	admission // the calls that are admitted
+	registry  // the tasks that somebody works on or reads
+	deadlines // of the calls of the store
 
 	observers  observe.Group
 	protocol   *runtime.Protocol
@@ -94,8 +94,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 	e.beat.e, e.keeper.e, e.keeper.turn = e, e, make(chan struct{}, 1)
 	e.beat.now.Store(1)
 	var err error
-	if e.catalog, err = newCatalog(cfg.Skills, o.Router); err == nil {
-		e.public = e.catalog.public()
+	if e.skillSet, err = newSkillSet(cfg.Skills, o.Router); err == nil {
 		e.courier.wake() // for what an instance before left
 	}
 	return e, err
@@ -134,64 +133,60 @@ func (e *Engine) log(skill, task, caller string) *slog.Logger {
 	return e.logger.With(attributes("skill", skill, "task", task, "caller", caller)...)
 }
 
-// catalog are the skills.
-type catalog struct {
-	skills []*skill
-	byID   map[string]*skill
-	router Router
-}
-
 // skill is a configured skill with what is computed once.
 type skill struct {
 	Skill
+	routed   *route.Skill
 	slots    chan struct{} // nil: no bound
 	metadata []byte        // {"<extension>": {"skill": "<id>"}}
-	words    vocabulary
-	// shape and properties are what the input schema says, for questions and for the answers to them.
-	shape      shape
-	properties []property
 }
 
-func newCatalog(skills []Skill, router Router) (catalog, error) {
-	c := catalog{byID: map[string]*skill{}, router: router}
-	for _, def := range skills {
-		if def.ID == "" || def.Run == nil {
-			return c, fmt.Errorf("skill %q has no id or no handler", def.Name)
+// skillSet are the configured skills: all of them, and the catalogs in which messages find theirs.
+type skillSet struct {
+	skills []*skill
+	byID   map[string]*skill
+	all    *route.Catalog
+	public *route.Catalog // those that are not hidden
+	router Router
+}
+
+func newSkillSet(defs []Skill, router Router) (k skillSet, err error) {
+	k = skillSet{byID: map[string]*skill{}, router: router}
+	routed := make([]route.Skill, len(defs))
+	for i := range defs {
+		if routed[i] = defs[i].forRouting(); defs[i].Run == nil {
+			return k, fmt.Errorf("skill %q has no handler", defs[i].Name)
 		}
-		if c.byID[def.ID] != nil {
-			return c, fmt.Errorf("skill %q is there twice", def.ID)
-		}
-		if other := c.fallback(); other != nil && def.Default {
-			return c, fmt.Errorf("both skills %q and %q are the default", other.ID, def.ID)
-		}
-		sk := &skill{Skill: def, metadata: skillMetadata(def.ID), words: newVocabulary(def)}
-		sk.shape, sk.properties = readShape(def.InputSchema)
+	}
+	if k.all, err = route.New(routed); err != nil {
+		return k, err
+	}
+	k.public = k.all.Public()
+	for _, def := range defs {
+		sk := &skill{Skill: def, routed: k.all.Skill(def.ID), metadata: skillMetadata(def.ID)}
 		if def.MaxConcurrent > 0 {
 			sk.slots = make(chan struct{}, def.MaxConcurrent)
 		}
-		c.skills = append(c.skills, sk)
-		c.byID[def.ID] = sk
+		k.skills = append(k.skills, sk)
+		k.byID[def.ID] = sk
 	}
-	return c, nil
+	return k, nil
 }
 
-// fallback is the skill that takes plain text that fits none; nil without one.
-func (k *catalog) fallback() *skill {
-	i := slices.IndexFunc(k.skills, func(sk *skill) bool { return sk.Default })
-	if i < 0 {
+// forRouting is what routing has to know of the skill.
+func (s *Skill) forRouting() route.Skill {
+	return route.Skill{
+		ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples,
+		InputModes: s.InputModes, OutputModes: s.OutputModes, InputSchema: s.InputSchema, TextField: s.TextField,
+		Hidden: s.Hidden, Default: s.Default, Decode: s.Decode,
+	}
+}
+
+// skillMetadata is the metadata that names the skill of a message or artifact.
+func skillMetadata(id string) wire.Object {
+	o, err := wire.ObjectOf(map[string]map[string]string{runtime.SkillsExtension: {"skill": id}})
+	if err != nil {
 		return nil
 	}
-	return k.skills[i]
-}
-
-// public are the skills that are not hidden.
-func (k *catalog) public() catalog {
-	c := catalog{byID: map[string]*skill{}, router: k.router}
-	for _, sk := range k.skills {
-		if !sk.Hidden {
-			c.skills = append(c.skills, sk)
-			c.byID[sk.ID] = sk
-		}
-	}
-	return c
+	return o
 }

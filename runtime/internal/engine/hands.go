@@ -139,7 +139,7 @@ func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*Call, error) {
 	c.live = e.use(key)
 	c.set(key.Task, work.Request.Message.MessageInfo().ContextID) // bound to the task, it has that
 	c.have(snap.Private.Saved)
-	c.input.raw, c.resumed = work.Input, work.N > 1
+	c.input.Raw, c.resumed = work.Input, work.N > 1
 	e.adopt(c)
 	return c, nil
 }

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -95,7 +97,7 @@ func (c *Call) launch(wait bool) {
 
 // enqueue puts a call behind the one that is at work on its task. The caller holds c.live.mu.
 func (c *Call) enqueue(wait bool) {
-	c.state, c.input.value, c.permit = queued, nil, nil // it may wait for long
+	c.state, c.input.Value, c.permit = queued, nil, nil // it may wait for long
 	if wait {
 		c.done.arm()
 	}
@@ -104,14 +106,14 @@ func (c *Call) enqueue(wait bool) {
 
 // asked ends a call before its handler: the first message does not fit the skill, and the new task waits with the
 // question for what is missing. A question that the store does not take is left to the background: left says so.
-func (c *Call) asked(target target) (left bool, err error) {
+func (c *Call) asked(target *route.Target) (left bool, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	c.private.Asked, c.input = true, target.input
+	c.private.Asked, c.input = true, target.Input
 	if err := c.create(runtime.StateSubmitted); err != nil && !c.doubtful {
 		return false, err
 	}
-	c.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.missing})
+	c.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.Missing})
 	err = c.write()
 	c.first, c.state = c.last, ending
 	if hiccup(err) {
@@ -185,17 +187,17 @@ func (c *Call) call() (out []byte, err error) {
 	}
 	ctx := c.watch(&c.run)
 	if c.skill.Decode == nil {
-		return c.skill.Run(ctx, c, c.input.raw)
+		return c.skill.Run(ctx, c, c.input.Raw)
 	}
-	return c.skill.Run(ctx, c, c.input.value)
+	return c.skill.Run(ctx, c, c.input.Value)
 }
 
 // decode reads the input, unless that was done to find out whether it fits.
 func (c *Call) decode() (err error) {
-	if c.skill.Decode != nil && c.input.value == nil {
-		c.input.value, err = c.skill.Decode(c.input.raw)
+	if c.skill.Decode != nil && c.input.Value == nil {
+		c.input.Value, err = c.skill.Decode(c.input.Raw)
 	}
-	return InvalidInput(err)
+	return invalid.Input(err)
 }
 
 var (

@@ -236,7 +236,7 @@ func newStamp() uint64 { return rand.Uint64() | 1 }
 // over a long input. The caller holds l.mu.
 func (l *live) waiting() (bytes int64) {
 	for _, c := range l.queue {
-		bytes += int64(len(c.input.raw))
+		bytes += int64(len(c.input.Raw))
 	}
 	return bytes
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -121,7 +122,7 @@ func (c *Call) finish(out []byte) {
 func (c *Call) result(out []byte, one *onePart) runtime.ArtifactData {
 	one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
 	accepted := c.req.AcceptedOutputModes
-	if c.skill.OutputSchema != "" && (accepts(accepted, runtime.MediaJSON) || !accepts(accepted, runtime.MediaText)) {
+	if c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
 		one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
 	}
 	return runtime.ArtifactData{

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -34,7 +35,7 @@ func (r *Request) push(p *runtime.PushRequest) (a Answer, err error) {
 	switch {
 	case err != nil:
 	case p.TaskID == "":
-		err = violation("taskId", "is required") // T29
+		err = invalid.Field("taskId", "is required") // T29
 	default:
 		err = cmp.Or(checkName("taskId", p.TaskID), checkName("id", p.Config.ID))
 	}
@@ -89,7 +90,7 @@ func (r *Request) createPush(key store.Key, p *runtime.PushRequest) (any, error)
 // configured checks a configuration, and gives it an id unless that is to be its task's.
 func (r *Request) configured(field string, config runtime.PushConfig) (*store.Push, error) {
 	if v := r.e.courier.pusher.Check(&config); v != nil {
-		return nil, violation(field+v.Field, v.Description)
+		return nil, invalid.Field(field+v.Field, v.Description)
 	}
 	if config.ID == "" && !r.Version.Unnamed() {
 		config.ID = r.e.ids.next()
@@ -109,9 +110,9 @@ func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 	case !r.e.pushes():
 		return nil, runtime.ErrPushNotificationNotSupported
 	case config.TaskID != "" && (p.Message == nil || config.TaskID != p.Message.MessageInfo().TaskID):
-		return nil, violation(field+"taskId", "is not the task of the message")
+		return nil, invalid.Field(field+"taskId", "is not the task of the message")
 	case config.Tenant != "" && config.Tenant != r.tenant:
-		return nil, violation(field+"tenant", "is not the tenant of the message")
+		return nil, invalid.Field(field+"tenant", "is not the tenant of the message")
 	}
 	if err := checkName(field+"id", config.ID); err != nil {
 		return nil, err
@@ -149,7 +150,7 @@ func (e *Engine) roomForPush(ctx context.Context, key store.Key, config *store.P
 // named.
 func (r *Request) getPush(key store.Key, p *runtime.PushRequest) (any, error) {
 	if p.Config.ID == "" && !r.Version.Unnamed() {
-		return nil, violation("id", "is required")
+		return nil, invalid.Field("id", "is required")
 	}
 	all, err := r.e.store.Pushes(r.Context, key)
 	if err != nil {
@@ -166,7 +167,7 @@ func (r *Request) getPush(key store.Key, p *runtime.PushRequest) (any, error) {
 // listPushes returns the configurations of a task, by id (R20).
 func (r *Request) listPushes(key store.Key, p *runtime.PushRequest) (any, error) {
 	if p.PageSize != nil && (*p.PageSize < 0 || *p.PageSize > maxPage) {
-		return nil, violation("pageSize", fmt.Sprintf("must be between 1 and %d", maxPage))
+		return nil, invalid.Field("pageSize", fmt.Sprintf("must be between 1 and %d", maxPage))
 	}
 	after, err := base64.RawURLEncoding.DecodeString(p.PageToken)
 	if err != nil {
@@ -194,7 +195,7 @@ func (r *Request) listPushes(key store.Key, p *runtime.PushRequest) (any, error)
 // deletePush removes a configuration, which need not be there (R21).
 func (r *Request) deletePush(key store.Key, p *runtime.PushRequest) error {
 	if p.Config.ID == "" {
-		return violation("id", "is required")
+		return invalid.Field("id", "is required")
 	}
 	return r.e.store.DeletePush(r.Context, key, p.Config.ID)
 }

@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // A message that comes again, because its sender has not heard the answer, is taken on once. Its sender says so with a
@@ -39,10 +40,10 @@ func (r *Request) repeat(p *runtime.SendRequest) (*store.Repeat, error) {
 		return nil, nil
 	}
 	info := p.Message.MessageInfo()
-	key, err := keyIn(info.Metadata)
+	key, err := route.IdempotencyKey(info.Metadata)
 	if r.Repeat != "" && err == nil {
 		if key != "" && key != r.Repeat {
-			err = violation("message.metadata", "idempotencyKey is not what Idempotency-Key says")
+			err = invalid.Field("message.metadata", "idempotencyKey is not what Idempotency-Key says")
 		}
 		key = r.Repeat
 	}
@@ -71,26 +72,6 @@ func fieldOf(r *store.Repeat) string {
 	return keyField
 }
 
-// keyIn is the key in a message's metadata, under our extension, for clients that cannot set headers. One that is no text
-// is an error: its sender relies on it.
-func keyIn(metadata wire.Object) (key string, err error) {
-	if len(metadata) == 0 {
-		return "", nil
-	}
-	ours, ok := metadata.Get(runtime.SkillsExtension)
-	if !ok || ours.Kind() != wire.KindObject {
-		return "", nil
-	}
-	named, ok := wire.Object(ours).Get("idempotencyKey")
-	if !ok || named.Kind() == wire.KindNull {
-		return "", nil
-	}
-	if key, ok = stringOf(named); !ok || key == "" {
-		return "", violation("message.metadata", "idempotencyKey must be a text that is not empty")
-	}
-	return key, nil
-}
-
 // digest is the same for requests that say the same, over whatever wire they came.
 func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err error) {
 	for _, op := range e.protocol.Versions[0].Operations {
@@ -116,7 +97,7 @@ func (r *Request) again(owner store.Owner, p *runtime.SendRequest, how sending, 
 	}
 	switch {
 	case !before.Same:
-		return Answer{}, violation(fieldOf(how.repeat), "was used before for another request").
+		return Answer{}, invalid.Field(fieldOf(how.repeat), "was used before for another request").
 			WithMetadata("taskId", limit(key.Task, 100))
 	case r.Silent:
 		return Answer{}, nil

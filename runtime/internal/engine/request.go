@@ -6,6 +6,8 @@ import (
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -137,10 +139,10 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 	case tenant == "":
 		tenant = r.Tenant
 	case r.Tenant != "" && r.Tenant != tenant:
-		return store.Owner{}, violation("tenant", "is not what A2A-Tenant says")
+		return store.Owner{}, invalid.Field("tenant", "is not what A2A-Tenant says")
 	}
 	if r.e.tenants != nil && !r.e.tenants[tenant] {
-		return store.Owner{}, violation("tenant", "is not a tenant of this agent")
+		return store.Owner{}, invalid.Field("tenant", "is not a tenant of this agent")
 	}
 	if r.Caller != nil && !r.Caller.MayActFor(tenant) {
 		return store.Owner{}, runtime.ErrPermissionDenied.With("the caller may not act for this tenant")
@@ -153,17 +155,17 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 }
 
 // sees are the skills that there are for the caller.
-func (r *Request) sees() *catalog {
+func (r *Request) sees() *route.Catalog {
 	if r.Barred != nil {
-		return &r.e.public
+		return r.e.public
 	}
-	return &r.e.catalog
+	return r.e.all
 }
 
 // permit says why the caller may not use a skill; nil: he may use all. What is hidden from him is not there, nor are
 // its tasks, which he may have from when it was not.
 func (r *Request) permit() Permit {
-	if len(r.sees().skills) == len(r.e.skills) {
+	if r.sees().Len() == r.e.all.Len() {
 		return r.Permit
 	}
 	return func(skill string) error {
@@ -280,11 +282,11 @@ func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
 	switch {
 	case err != nil:
 	case p.ID == "":
-		err = violation("id", "is required")
+		err = invalid.Field("id", "is required")
 	case len(p.ID) > maxName:
 		err = checkName("id", p.ID)
 	case p.HistoryLength != nil && *p.HistoryLength < 0:
-		err = violation("historyLength", "must not be negative")
+		err = invalid.Field("historyLength", "must not be negative")
 	}
 	if err != nil {
 		return Answer{}, err
@@ -364,9 +366,9 @@ func (r *Request) list(p *runtime.ListRequest) (any, error) {
 	size := defaultPage
 	switch {
 	case p.PageSize != nil && (*p.PageSize < 0 || *p.PageSize > maxPage):
-		return nil, violation("pageSize", fmt.Sprintf("must be between 1 and %d", maxPage))
+		return nil, invalid.Field("pageSize", fmt.Sprintf("must be between 1 and %d", maxPage))
 	case p.HistoryLength != nil && *p.HistoryLength < 0:
-		return nil, violation("historyLength", "must not be negative")
+		return nil, invalid.Field("historyLength", "must not be negative")
 	case p.PageSize != nil && *p.PageSize > 0: // 0 is what ProtoJSON writers send for "not set"
 		size = *p.PageSize
 	}

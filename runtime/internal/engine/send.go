@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -29,7 +31,7 @@ type sending struct {
 	push   *store.Push   // a configuration for the task; nil: none
 	repeat *store.Repeat // by what the message is known when it comes again; nil: by nothing
 	permit Permit
-	sees   *catalog
+	sees   *route.Catalog
 	caller *runtime.Caller
 	parts  []runtime.Part // of the message
 	op     *runtime.Operation
@@ -128,7 +130,7 @@ const maxName = 512
 // checkName refuses an id that is too long.
 func checkName(field, id string) error {
 	if len(id) > maxName {
-		return violation(field, "must not be longer than "+strconv.Itoa(maxName)+" bytes")
+		return invalid.Field(field, "must not be longer than "+strconv.Itoa(maxName)+" bytes")
 	}
 	return nil
 }
@@ -136,17 +138,17 @@ func checkName(field, id string) error {
 // checkSend validates what the codec does not (R35, R36).
 func (e *Engine) checkSend(req *runtime.SendRequest, op *runtime.Operation) (info runtime.MessageInfo, err error) {
 	if req.Message == nil {
-		return info, violation("message", "is required")
+		return info, invalid.Field("message", "is required")
 	}
 	info = req.Message.MessageInfo()
 	switch {
 	case info.ID == "":
-		return info, violation("message.messageId", "is required")
+		return info, invalid.Field("message.messageId", "is required")
 	case !info.User:
-		return info, violation("message.role",
+		return info, invalid.Field("message.role",
 			"must be "+e.roleOfUser(op)+": agents do not send messages to agents as themselves")
 	case req.HistoryLength != nil && *req.HistoryLength < 0:
-		return info, violation("configuration.historyLength", "must not be negative")
+		return info, invalid.Field("configuration.historyLength", "must not be negative")
 	}
 	for i, id := range info.References {
 		if err := checkName("message.referenceTaskIds["+strconv.Itoa(i)+"]", id); err != nil {
@@ -207,24 +209,36 @@ func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer r
 // place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is
 // a message or, in the task, a question. A call with an error goes on without its sender.
 func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
-	target, err := e.route(c, info)
+	target, err := e.route(c, info.Metadata)
 	if err != nil {
 		return nil, false, err
 	}
-	if target.skill == nil {
-		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(c.sees.help())}}
+	if target.Skill == nil {
+		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(c.sees.Help())}}
 		return c.message(help, c.private.ClientID), false, nil
 	}
-	c.skill = target.skill
-	if err := c.checkModes(); err != nil {
+	c.skill = e.byID[target.Skill.ID]
+	if err := c.skill.routed.CheckModes(c.parts, c.req.AcceptedOutputModes); err != nil {
 		return nil, false, err
 	}
-	if target.missing != nil {
-		left, err := c.asked(target)
+	if target.Missing != nil {
+		left, err := c.asked(&target)
 		return nil, left, err
 	}
-	c.input = target.input
+	c.input = target.Input
 	return nil, true, nil
+}
+
+// route finds the skill for the first message of a task, and its input.
+func (e *Engine) route(c *Call, metadata wire.Object) (route.Target, error) {
+	m := route.Message{Metadata: metadata, Parts: c.parts, Permit: c.permit}
+	if e.router != nil {
+		m.Router = func() (string, error) {
+			id, err := e.router(c.ctx, c.req.Message)
+			return id, byOwnCode(c.ctx, "router", err)
+		}
+	}
+	return c.sees.Route(c.base.ctx, &m)
 }
 
 // found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.
@@ -311,7 +325,7 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 	now := snap.Task.TaskInfo()
 	switch {
 	case info.ContextID != "" && info.ContextID != now.ContextID:
-		return noTurn, violation("message.contextId", "is not the context of the task") // R62
+		return noTurn, invalid.Field("message.contextId", "is not the context of the task") // R62
 	case now.State.Terminal():
 		if err := c.cameAgain(snap.Version); err != nil {
 			return noTurn, err
@@ -324,21 +338,21 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 	if c.skill = e.byID[snap.Private.Skill]; c.skill == nil {
 		return noTurn, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
 	}
-	if err := c.checkModes(); err != nil {
+	if err := c.skill.routed.CheckModes(c.parts, c.req.AcceptedOutputModes); err != nil {
 		return noTurn, err
 	}
 	if err := e.roomForPush(e.soon(), c.live.key, c.configuration()); err != nil {
 		return noTurn, err
 	}
-	in, missing, err := c.skill.resume(c.base.ctx, snap.Private, c.parts)
+	in, missing, err := c.skill.routed.FollowUp(c.base.ctx, snap.Private.Input, snap.Private.Asked, c.parts)
 	if err != nil {
 		return noTurn, err
 	}
-	c.input, c.private.Input = in, in.raw
+	c.input, c.private.Input = in, in.Raw
 	if missing != nil {
 		return noTurn, c.askedAgain(snap.Version, missing)
 	}
-	if c.live.run != nil && c.live.waiting()+int64(len(in.raw)) > e.limits.Body {
+	if c.live.run != nil && c.live.waiting()+int64(len(in.Raw)) > e.limits.Body {
 		return noTurn, ErrBusy.With("too many messages wait for their turn in the task, try again later").
 			WithMetadata("taskId", now.ID)
 	}
@@ -348,7 +362,7 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 // takeTurn adds the message and its call to the task, if that is as it was at the version.
 func (c *Call) takeTurn(version int64) (turn, error) {
 	c.private.Asked = false
-	c.work = store.Call{Input: c.input.raw, Request: c.req}
+	c.work = store.Call{Input: c.input.Raw, Request: c.req}
 	snap, err := c.addMessage(version, runtime.StateWorking, nil, &c.work)
 	l := c.live
 	switch {

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -40,7 +41,7 @@ func (v *Version) Unnamed() bool { return v.Rules.PlainErrors }
 func (v *Version) Decode(op *runtime.Operation, params []byte) (any, *runtime.Error) {
 	request, err := op.Decode(params)
 	if err != nil {
-		return nil, InvalidParams(err)
+		return nil, invalid.Params(err)
 	}
 	p, ok := request.(*runtime.SendRequest)
 	if ok && p.ReturnImmediately && v.Unnamed() && slices.Contains(v.Operations, op) {

@@ -1,4 +1,4 @@
-package engine
+package route
 
 import (
 	"context"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/check"
-	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // Whatever schema, earlier input and text come together: the input that comes out is JSON, the question that asks for the rest can be sent,
@@ -32,13 +31,12 @@ func FuzzTextBecomesInput(f *testing.F) {
 		if !json.Valid([]byte(schema)) || have != "" && !json.Valid([]byte(have)) {
 			return
 		}
-		sk := &skill{Skill: Skill{ID: "x", Name: "x", InputSchema: schema, Decode: func(input []byte) (any, error) {
+		sk := only(t, Skill{ID: "x", Name: "x", InputSchema: schema, Decode: func(input []byte) (any, error) {
 			if len(input)%3 == 0 {
 				return input, nil
 			}
 			return nil, &check.Error{Violations: []check.Violation{{Pointer: "/to", Message: "is bad"}}}
-		}}}
-		sk.shape, sk.properties = readShape(schema)
+		}})
 		input := sk.fromText(t.Context(), []byte(have), text, asked)
 		if len(input) > 0 && !json.Valid(input) {
 			t.Errorf("input is %s", input)
@@ -52,17 +50,16 @@ func FuzzTextBecomesInput(f *testing.F) {
 
 // Nobody waits any more for the input that a text means when its client has left.
 func TestTextIsNotReadForAClientThatLeft(t *testing.T) {
-	sk := &skill{Skill: Skill{ID: "x", InputSchema: `{"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`}}
-	sk.shape, sk.properties = readShape(sk.InputSchema)
+	const schema = `{"type":"object","required":["a","b"],"properties":{"a":{"type":"string"},"b":{"type":"string"}}}`
 	checks := 0
-	sk.Decode = func(input []byte) (any, error) { checks++; return input, nil }
+	sk := only(t, Skill{ID: "x", InputSchema: schema, Decode: func(input []byte) (any, error) { checks++; return input, nil }})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, _, err := sk.accept(gone, nil, "a: 1, b: 2"); !errors.Is(err, context.Canceled) {
+	if _, _, err := sk.firstInput(gone, nil, "a: 1, b: 2"); !errors.Is(err, context.Canceled) {
 		t.Errorf("a first message: %v", err)
 	}
 	parts := []runtime.Part{runtime.Text("a: 1, b: 2")}
-	if _, _, err := sk.resume(gone, store.Private{Asked: true}, parts); !errors.Is(err, context.Canceled) {
+	if _, _, err := sk.FollowUp(gone, nil, true, parts); !errors.Is(err, context.Canceled) {
 		t.Errorf("a follow-up: %v", err)
 	}
 	if checks > 2 { // whether the text is all of it

@@ -1,4 +1,4 @@
-package engine
+package route
 
 import (
 	"strings"
@@ -15,7 +15,7 @@ const (
 	exampleWeight = 1
 )
 
-func newVocabulary(def Skill) vocabulary {
+func newVocabulary(def *Skill) vocabulary {
 	v := vocabulary{}
 	add := func(text string, weight float64) {
 		for _, w := range words(text) {
@@ -33,9 +33,9 @@ func newVocabulary(def Skill) vocabulary {
 	return v
 }
 
-// match finds the skill whose words the text shares most. A word that several skills have counts less for each. A draw
+// byWords finds the skill whose words the text shares most. A word that several skills have counts less for each. A draw
 // is no match.
-func (k *catalog) match(text string) *skill {
+func (k *Catalog) byWords(text string) *Skill {
 	if text == "" {
 		return nil
 	}
@@ -47,14 +47,14 @@ func (k *catalog) match(text string) *skill {
 		}
 		seen[w] = true
 		having := 0
-		for _, sk := range k.skills {
-			if sk.words[w] > 0 {
+		for _, s := range k.skills {
+			if s.words[w] > 0 {
 				having++
 			}
 		}
-		for i, sk := range k.skills {
+		for i, s := range k.skills {
 			if having > 0 {
-				scores[i] += sk.words[w] / float64(having)
+				scores[i] += s.words[w] / float64(having)
 			}
 		}
 	}
