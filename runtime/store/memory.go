@@ -156,8 +156,13 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 	r.size = size{said: n.Size}
 	r.stamps.set(1, n.Stamp)
 	bytes := r.size.held(&r.private, nil)
-	if bytes > m.limits.TaskBytes || n.Push != nil && n.Push.size() > maxPushBytes {
+	if bytes > m.limits.TaskBytes {
 		return Snapshot{}, ErrTooLarge
+	}
+	if n.Push != nil {
+		if err := n.Push.Check(); err != nil {
+			return Snapshot{}, err
+		}
 	}
 	snap, err := r.snapshot(view)
 	if err != nil {

@@ -27,14 +27,6 @@ type push struct {
 	base runtime.Task
 }
 
-// maxPushBytes is how large a configuration may be.
-const maxPushBytes = 16 << 10
-
-func (p *Push) size() int {
-	c := &p.Config
-	return len(p.ID) + len(p.Version) + len(c.ID) + len(c.URL) + len(c.Token) + len(c.Scheme) + len(c.Credentials)
-}
-
 // outbox are all configurations of a [Memory]: those that are due or claimed in a heap.
 type outbox struct {
 	n      int
@@ -85,8 +77,8 @@ func (r *row) fits(p *Push) error {
 	if p == nil {
 		return nil
 	}
-	if p.size() > maxPushBytes {
-		return ErrTooLarge
+	if err := p.Check(); err != nil {
+		return err
 	}
 	m := r.store()
 	m.mu.Lock()

@@ -12,26 +12,29 @@ package store
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"time"
+	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // Errors of a store.
 var (
 	ErrNotFound = errors.New("no such task")
 	ErrExists   = errors.New("the task exists already")
-	ErrConflict = errors.New("the task has changed meanwhile")
-	ErrEnded    = errors.New("the task has ended")
-	ErrFull     = errors.New("the store is full of unfinished tasks")
-	ErrTooLarge = errors.New("the task would be larger than the store keeps")
+	ErrConflict = taskstate.ErrConflict
+	ErrEnded    = taskstate.ErrEnded
+	ErrFull     = taskstate.ErrFull
+	ErrTooLarge = taskstate.ErrTooLarge
 	ErrCursor   = errors.New("the page token does not fit the request")
 	ErrTrimmed  = errors.New("the events are no longer kept")
-	ErrUnfit    = errors.New("the content cannot be stored")     // it has no form in the protocol, or does not fit the task
-	ErrLost     = errors.New("the task is run by somebody else") // another epoch: the handler is to stop
-	ErrNoSpace  = errors.New("the store cannot be written")      // full disk, read-only file: nothing happened
-	ErrTicket   = errors.New("the ticket is not good")           // used, too old, or never given
+	ErrUnfit    = taskstate.ErrUnfit                        // it has no form in the protocol, or does not fit the task
+	ErrLost     = taskstate.ErrLost                         // another epoch: the handler is to stop
+	ErrNoSpace  = errors.New("the store cannot be written") // full disk, read-only file: nothing happened
+	ErrTicket   = taskstate.ErrTicket                       // used, too old, or never given
 	// ErrUnavailable: nothing happened, the call can be tried again.
 	ErrUnavailable = errors.New("the store cannot be reached")
 	// ErrUnknown: it may have happened. The call is to be made again with the same stamp until there is an answer.
@@ -138,7 +141,7 @@ type New struct {
 }
 
 // LastWords is how many bytes of an update that ends a task have room in any case, in a full task and in a full store.
-const LastWords = 4 << 10
+const LastWords = taskstate.LastWords
 
 // Update is one transaction on a task. It makes the next version of it.
 //
@@ -273,6 +276,24 @@ type Push struct {
 	// Tasks: its notifications show the task as it was at their event. The store keeps what [View.At] needs for those
 	// that were not sent.
 	Tasks bool
+}
+
+// maxPush is how many bytes of text a configuration may have.
+const maxPush = 16 << 10
+
+// Check says why a configuration cannot be kept, wherever: with ErrTooLarge above 16 kB of text, or with ErrUnfit for text
+// that is not UTF-8, which its receiver would not get as it is.
+func (p *Push) Check() error {
+	c, n := &p.Config, 0
+	for _, text := range []string{p.ID, p.Version, c.ID, c.URL, c.Token, c.Scheme, c.Credentials} {
+		if n += len(text); !utf8.ValidString(text) {
+			return fmt.Errorf("%w: a push configuration that is not UTF-8", ErrUnfit)
+		}
+	}
+	if n > maxPush {
+		return ErrTooLarge
+	}
+	return nil
 }
 
 // Delivery is what is due to a configuration: the events from Next on.
