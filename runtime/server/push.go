@@ -8,7 +8,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/deliver"
 )
 
 // EnvPushTargets is the environment variable whose networks are added to those of [WithPushTargets], separated by
@@ -35,11 +35,7 @@ type PushSigner interface {
 func WithPushSigner(s PushSigner) Option { return func(o *options) { o.signer = s } }
 
 // PushSender sends push notifications; package webhooks has one.
-type PushSender interface {
-	engine.Pusher
-	// Close lets go of what is kept open for the next notification.
-	Close()
-}
+type PushSender = deliver.Sender
 
 // WithPushSender has push notifications sent: an agent whose card has the capability needs it. make gets the networks
 // and addresses of [WithPushTargets] and of the environment, and the signer; nil: there is none.

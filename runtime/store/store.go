@@ -80,6 +80,16 @@ type Repeat struct {
 // Owner is whose tasks are meant: a tenant (A2A 1.0 §3.2, R306) and the authenticated principal in it.
 type Owner struct{ Tenant, Principal string }
 
+// Caller returns the owner as a caller of whom only the name and the tenant are known; nil for nobody in particular.
+func (o Owner) Caller() *runtime.Caller {
+	if o.Principal == "" {
+		return nil
+	}
+	c := runtime.CallerOf(o.Principal)
+	c.Tenant = o.Tenant
+	return &c
+}
+
 // Key names a task of an owner.
 type Key struct {
 	Owner Owner

@@ -1,4 +1,4 @@
-package engine
+package deliver
 
 import (
 	"time"
@@ -6,74 +6,77 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// How many notifications are on their way at once. A receiver that does not answer takes its places for as long as the
-// transport waits, so those that have not shown that they answer in time share one half.
+// How much is claimed and in flight at once. A notification to a host that does not answer is in flight for as long as
+// the transport waits, so those to hosts that have not answered in time yet share one half.
 const (
-	ways        = 128
-	untried     = ways / 2
-	waysToOne   = 4   // to one host, and one to a host that does not answer
-	inHand      = 512 // deliveries that are claimed
-	inTime      = time.Second
-	silence     = 250 * time.Millisecond // of a host on whom others do not wait
-	manyHosts   = 4096
-	claimFor    = 2 * time.Minute
-	claimAtOnce = 32
-	// lookAnyway is how long nobody looks for what another instance gives back before its claim runs out.
-	lookAnyway = 15 * time.Second
-	// freshFor is how old a claim may be when its notification is sent: it has to hold until the answer.
-	freshFor = claimFor - time.Minute
+	maxInFlight = 128
+	maxUnproven = maxInFlight / 2
+	maxPerHost  = 4 // and one to a host that did not answer
+	maxClaimed  = 512
+	maxHosts    = 4096 // that are remembered while nothing is on its way to them
+
+	claimBatch = 32
+	claimFor   = 2 * time.Minute
+	claimRetry = 5 * time.Second // after the store could not say what is due
+	// maxClaimAge is how old a claim may be when its notification is sent: it must last until the answer.
+	maxClaimAge = claimFor - time.Minute
+	// maxSleep is how long nobody looks for what another instance gives back before its claim runs out.
+	maxSleep = 15 * time.Second
+
+	promptWithin = time.Second            // an answer in this time is prompt
+	slowAfter    = 250 * time.Millisecond // without an answer a host is slow, and nobody waits for it
 )
 
-// parcel is a delivery that is claimed.
-type parcel struct {
+// job is a delivery that is claimed.
+type job struct {
 	store.Delivery
-	at   time.Time // of the claim
-	host *host
-	away bool    // on its way
-	next *parcel // claimed when this one was settled but not yet back
+	claimed  time.Time
+	host     *host
+	inFlight bool
+	next     *job // the same delivery, claimed again while this one was in flight
 }
 
-// parcelKey tells parcels apart.
-type parcelKey struct {
+// jobKey tells jobs apart: a task and one of its configurations.
+type jobKey struct {
 	key store.Key
 	id  string
 }
 
-func (p *parcel) name() parcelKey { return parcelKey{p.Key, p.Push.ID} }
+func (j *job) key() jobKey { return jobKey{j.Key, j.Push.ID} }
 
-// host is where notifications go: what is known of it, and what waits for its turn. The lock of the courier guards it.
+// host is a machine to which notifications go, with the jobs that wait for it. Guarded by Worker.mu.
 type host struct {
-	name   string
-	queue  []*parcel
-	active int       // on their way
-	heard  time.Time // when it answered last, or when it was asked and nothing was on its way
-	good   bool      // it answered in time
-	bad    bool      // it did not answer at all
+	name     string
+	queue    []*job
+	inFlight int
+	heard    time.Time // when it answered last, or the first of those in flight was sent
+	prompt   bool      // the last answer came in time
+	silent   bool      // the last notification was not answered at all
 }
 
-// slow reports whether the host keeps what is on its way waiting.
-func (h *host) slow(now time.Time) bool { return h.active > 0 && now.Sub(h.heard) > silence }
+// slow reports whether the host keeps what is in flight waiting.
+func (h *host) slow(now time.Time) bool { return h.inFlight > 0 && now.Sub(h.heard) > slowAfter }
 
-// places is how many notifications may be on their way to the host.
-func (h *host) places() int {
-	if h.bad {
+// limit is how many notifications may be in flight to the host.
+func (h *host) limit() int {
+	if h.silent {
 		return 1
 	}
-	return waysToOne
+	return maxPerHost
 }
 
-// left notes that a notification is on its way.
-func (h *host) left(now time.Time) {
-	if h.active == 0 {
+// begin notes that a notification is sent.
+func (h *host) begin(now time.Time) {
+	if h.inFlight == 0 {
 		h.heard = now
 	}
-	h.active++
+	h.inFlight++
 }
 
-// back notes that the host answered, or did not, after a while.
-func (h *host) back(now time.Time, answered bool, after time.Duration) {
-	h.active--
-	h.good, h.bad = answered && after <= inTime, !answered
+// end notes that the host answered after a while, or did not.
+func (h *host) end(now time.Time, answered bool, after time.Duration) {
+	h.inFlight--
+	h.prompt, h.silent = answered && after <= promptWithin, !answered
 	if answered {
 		h.heard = now
 	}

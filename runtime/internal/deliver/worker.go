@@ -1,4 +1,6 @@
-package engine
+// Package deliver sends the events of tasks to the URLs that clients have registered: it claims what is due in the
+// store, sends it, and settles in the store what came of it.
+package deliver
 
 import (
 	"context"
@@ -6,175 +8,211 @@ import (
 	"sync"
 	"time"
 
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// courier carries the events of tasks to where their clients want to be told. What is due is in the store: the courier
-// claims a little of it at a time, so that its memory does not grow with what waits, and nothing that waits here is
-// lost when the process ends. Each configuration has one notification on its way at most, which keeps them in order.
+// Sender is the transport of push notifications.
+type Sender interface {
+	// Check says what is wrong with a configuration, as far as that can be told without looking a name up; nil: nothing.
+	Check(config *runtime.PushConfig) *runtime.Violation
+	// Host names the machine where a configuration leads.
+	Host(config *runtime.PushConfig) string
+	// Push sends a notification, once. Without an error the receiver has it. An error that is a *runtime.PushFailure says
+	// more than that it has not. It returns soon after ctx has ended.
+	Push(ctx context.Context, n *runtime.Notification) error
+	// Close releases what is kept open for the next notification.
+	Close()
+}
+
+// Config is what a [Worker] works with.
+type Config struct {
+	Store     store.Store
+	Sender    Sender
+	Observers *observe.Group
+	// Logger returns the logger for one delivery; all are "" for what concerns none.
+	Logger func(skill, task, caller string) *slog.Logger
+	// Encode writes the body of a notification in the words of a version. task is nil where the version does not want it.
+	Encode func(version string, task runtime.Task, event runtime.Event) (Encoded, error)
+	// Join makes an artifact event of what several chunks say; nil: each event travels by itself.
+	Join func(taskID, contextID string, data runtime.ArtifactData) runtime.Event
+	// StoreTime bounds a call of the store; Grace bounds what is still going on at the end.
+	StoreTime, Grace time.Duration
+}
+
+// Encoded is the body of a notification.
+type Encoded struct {
+	Version string // as the header names it
+	Body    []byte
+	LeftOut error // why content was left out that cannot be written; nil: all is there
+}
+
+// Worker sends push notifications. What is due is in the store: the worker claims a little of it at a time, so that its
+// memory does not grow with the backlog, and nothing that waits here is lost when the process ends. A configuration has
+// one notification in flight at most, which keeps them in order.
 //
-// A host that does not answer must delay nobody else. What waits for it here is put back, which means forgotten: the
-// claim runs out, and it falls due again.
-type courier struct {
-	e      *Engine
-	pusher Pusher
-	bodies budget.Budget // of notifications that are on their way
+// A host that does not answer must delay nobody else. Jobs that wait for it are forgotten: their claims run out, and
+// they fall due again.
+type Worker struct {
+	Config
+	bodies budget.Budget // of notifications in flight
 	ctx    context.Context
-	stop   context.CancelFunc
+	cancel context.CancelFunc
 	done   sync.WaitGroup
 
-	mu      sync.Mutex
-	claims  bool // a goroutine claims
-	again   bool // there may be more than it knows
-	full    bool // it ended because there was no room
-	stopped bool
-	timer   *time.Timer // until it is to look again
-	hosts   map[string]*host
-	waiting []*host // those with a queue, longest waiting first
-	parcels map[parcelKey]*parcel
-	active  int // on their way
-	trying  int // of them to hosts that have not answered in time yet
+	mu       sync.Mutex
+	claiming bool // a goroutine claims
+	again    bool // more may be due than it has seen
+	stopped  bool
+	timer    *time.Timer // until the worker looks again
+	hosts    map[string]*host
+	queued   []*host // those with jobs in their queue, longest waiting first
+	jobs     map[jobKey]*job
+	inFlight int
+	unproven int // of those in flight, to hosts that have not answered in time yet
 }
 
-// bodyBytes is how many bytes notifications on their way may have in all.
+// bodyBytes is how many bytes the notifications in flight may have in all.
 const bodyBytes = 64 << 20
 
-func newCourier(e *Engine, p Pusher) courier {
-	ctx, stop := context.WithCancel(context.Background())
-	return courier{
-		e: e, pusher: p, ctx: ctx, stop: stop, bodies: budget.Budget{Limit: bodyBytes},
-		hosts: map[string]*host{}, parcels: map[parcelKey]*parcel{},
+// New makes a worker. It does nothing until [Worker.Wake].
+func New(c Config) *Worker {
+	ctx, cancel := context.WithCancel(context.Background())
+	return &Worker{
+		Config: c, ctx: ctx, cancel: cancel, bodies: budget.Budget{Limit: bodyBytes},
+		hosts: map[string]*host{}, jobs: map[jobKey]*job{},
 	}
 }
 
-// wake has the courier look what is due.
-func (c *courier) wake() {
-	if !c.e.pushes() {
+// Wake has the worker look what is due. A nil worker has nothing to do.
+func (w *Worker) Wake() {
+	if w == nil {
 		return
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.look()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.startClaiming()
 }
 
-// look is wake. The caller holds c.mu.
-func (c *courier) look() {
-	c.again = true
-	if !c.claims && !c.stopped {
-		c.claims = true
-		c.done.Add(1)
-		go c.claim()
+// startClaiming has a goroutine claim what is due. Callers must hold w.mu.
+func (w *Worker) startClaiming() {
+	w.again = true
+	if !w.claiming && !w.stopped {
+		w.claiming = true
+		w.done.Add(1)
+		go w.claim()
 	}
 }
 
-// claim takes what is due until there is no more of it, or no more room.
-func (c *courier) claim() {
-	defer c.done.Done()
-	for c.room() {
-		ctx, cancel := c.soon()
-		due, next, err := c.e.store.Due(ctx, claimAtOnce, claimFor)
-		if cancel(); err != nil && c.ctx.Err() == nil {
-			c.e.logger.Warn("what push notifications are due could not be read, trying again", "error", err)
+// claim claims what is due until there is no more of it, or no more room.
+func (w *Worker) claim() {
+	defer w.done.Done()
+	for w.hasRoom() {
+		ctx, cancel := w.storeContext()
+		due, next, err := w.Store.Due(ctx, claimBatch, claimFor)
+		if cancel(); err != nil && w.ctx.Err() == nil {
+			w.Logger("", "", "").Warn("what push notifications are due could not be read, trying again", "error", err)
 		}
 		if err != nil {
-			due, next = nil, lastRetry
+			due, next = nil, claimRetry
 		}
 		now := time.Now()
-		c.mu.Lock()
+		w.mu.Lock()
 		for i := range due {
-			c.take(&parcel{Delivery: due[i], at: now}, now)
+			w.enqueue(&job{Delivery: due[i], claimed: now}, now)
 		}
-		rests := len(due) == 0 && c.rest(next)
-		c.mu.Unlock()
-		if rests {
+		idle := len(due) == 0 && w.sleep(next)
+		w.mu.Unlock()
+		if idle {
 			return
 		}
 	}
 }
 
-// soon is the context of a call of the store, which ends with the courier.
-func (c *courier) soon() (context.Context, context.CancelFunc) {
-	return context.WithTimeout(c.ctx, storeTime)
+// storeContext is the context of a call of the store. It ends with the worker.
+func (w *Worker) storeContext() (context.Context, context.CancelFunc) {
+	return context.WithTimeout(w.ctx, w.StoreTime)
 }
 
-// room reports whether more can be claimed; if not, the goroutine is to end.
-func (c *courier) room() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.parcels)+claimAtOnce > inHand {
-		c.putBack(time.Now())
+// hasRoom reports whether more can be claimed. If not, the goroutine that claims must end.
+func (w *Worker) hasRoom() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.jobs)+claimBatch > maxClaimed {
+		w.forgetSlow(time.Now())
 	}
-	c.full = len(c.parcels)+claimAtOnce > inHand
-	if c.full || c.stopped {
-		c.claims = false
-		if c.full {
-			c.lookIn(silence) // by then it is known who is slow
+	full := len(w.jobs)+claimBatch > maxClaimed
+	if full || w.stopped {
+		w.claiming = false
+		if full {
+			w.wakeAfter(slowAfter) // by then it is known who is slow
 		}
 		return false
 	}
-	c.again = false
+	w.again = false
 	return true
 }
 
-// rest ends the claiming until something falls due, and reports whether it may. The caller holds c.mu.
-func (c *courier) rest(next time.Duration) bool {
-	if c.again {
+// sleep ends the claiming until something falls due, and reports whether it may end. Callers must hold w.mu.
+func (w *Worker) sleep(next time.Duration) bool {
+	if w.again {
 		return false
 	}
-	c.claims = false
+	w.claiming = false
 	if next >= 0 {
-		c.lookIn(min(max(next, time.Millisecond), lookAnyway))
+		w.wakeAfter(min(max(next, time.Millisecond), maxSleep))
 	}
 	return true
 }
 
-// lookIn has the courier look what is due after a while. The caller holds c.mu.
-func (c *courier) lookIn(d time.Duration) {
-	if c.stopped {
+// wakeAfter has the worker look again after a while. Callers must hold w.mu.
+func (w *Worker) wakeAfter(d time.Duration) {
+	if w.stopped {
 		return
 	}
-	if c.timer == nil {
-		c.timer = time.AfterFunc(d, c.wake)
+	if w.timer == nil {
+		w.timer = time.AfterFunc(d, w.Wake)
 		return
 	}
-	c.timer.Reset(d)
+	w.timer.Reset(d)
 }
 
-// take puts a parcel into the queue of its host. The caller holds c.mu.
-func (c *courier) take(p *parcel, now time.Time) {
-	switch old := c.parcels[p.name()]; {
+// enqueue puts a job into the queue of its host. Callers must hold w.mu.
+func (w *Worker) enqueue(j *job, now time.Time) {
+	switch old := w.jobs[j.key()]; {
 	case old == nil:
-	case old.away:
-		old.next = p
+	case old.inFlight:
+		old.next = j
 		return
 	default: // its claim ran out
-		old.Delivery, old.at = p.Delivery, p.at
+		old.Delivery, old.claimed = j.Delivery, j.claimed
 		return
 	}
-	name := c.pusher.Host(&p.Push.Config)
-	h := c.hosts[name]
+	name := w.Sender.Host(&j.Push.Config)
+	h := w.hosts[name]
 	if h == nil {
 		h = &host{name: name}
-		c.hosts[name] = h
+		w.hosts[name] = h
 	}
 	if h.slow(now) && len(h.queue) > 0 {
 		return
 	}
-	p.host = h
-	c.parcels[p.name()] = p
-	if h.queue = append(h.queue, p); len(h.queue) == 1 {
-		c.waiting = append(c.waiting, h)
+	j.host = h
+	w.jobs[j.key()] = j
+	if h.queue = append(h.queue, j); len(h.queue) == 1 {
+		w.queued = append(w.queued, h)
 	}
-	c.send(now)
+	w.dispatch(now)
 }
 
-// putBack forgets what waits for hosts that are slow. The caller holds c.mu.
-func (c *courier) putBack(now time.Time) {
-	for _, h := range c.waiting {
+// forgetSlow forgets the jobs that wait for slow hosts, but for one each. Callers must hold w.mu.
+func (w *Worker) forgetSlow(now time.Time) {
+	for _, h := range w.queued {
 		if h.slow(now) {
-			for _, p := range h.queue[1:] {
-				delete(c.parcels, p.name())
+			for _, j := range h.queue[1:] {
+				delete(w.jobs, j.key())
 			}
 			clear(h.queue[1:])
 			h.queue = h.queue[:1]
@@ -182,87 +220,90 @@ func (c *courier) putBack(now time.Time) {
 	}
 }
 
-// send sends what may be sent, a host's turn after the other's. The caller holds c.mu.
-func (c *courier) send(now time.Time) {
-	for i := 0; i < len(c.waiting) && c.active < ways && !c.stopped; {
-		h := c.waiting[i]
-		if h.active >= h.places() || !h.good && c.trying >= untried {
+// dispatch starts as many jobs as may be in flight, one host after the other. Callers must hold w.mu.
+func (w *Worker) dispatch(now time.Time) {
+	for i := 0; i < len(w.queued) && w.inFlight < maxInFlight && !w.stopped; {
+		h := w.queued[i]
+		if h.inFlight >= h.limit() || !h.prompt && w.unproven >= maxUnproven {
 			i++
 			continue
 		}
-		p := h.queue[0]
+		j := h.queue[0]
 		h.queue[0], h.queue = nil, h.queue[1:]
-		c.waiting = append(c.waiting[:i], c.waiting[i+1:]...)
+		w.queued = append(w.queued[:i], w.queued[i+1:]...)
 		if len(h.queue) > 0 {
-			c.waiting = append(c.waiting, h)
+			w.queued = append(w.queued, h)
 		}
-		if now.Sub(p.at) > freshFor {
-			delete(c.parcels, p.name())
+		if now.Sub(j.claimed) > maxClaimAge {
+			delete(w.jobs, j.key())
 			continue
 		}
-		h.left(now)
-		p.away = true
-		c.active++
-		tried := !h.good
-		if tried {
-			c.trying++
+		h.begin(now)
+		j.inFlight = true
+		w.inFlight++
+		unproven := !h.prompt
+		if unproven {
+			w.unproven++
 		}
-		c.done.Add(1)
-		go c.carry(p, tried)
+		w.done.Add(1)
+		go w.run(j, unproven)
 	}
 }
 
-// carry brings one parcel on its way.
-func (c *courier) carry(p *parcel, tried bool) {
-	defer c.done.Done()
+// run delivers one job's notification.
+func (w *Worker) run(j *job, unproven bool) {
+	defer w.done.Done()
 	begin := time.Now()
-	answered := c.deliver(p)
+	answered := w.deliver(j)
 	now := time.Now()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	delete(c.parcels, p.name())
-	c.active--
-	if tried {
-		c.trying--
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.jobs, j.key())
+	w.inFlight--
+	if unproven {
+		w.unproven--
 	}
-	p.host.back(now, answered, now.Sub(begin))
-	if p.next != nil {
-		c.take(p.next, now)
+	j.host.end(now, answered, now.Sub(begin))
+	if j.next != nil {
+		w.enqueue(j.next, now)
 	}
-	c.send(now)
-	if h := p.host; h.active == 0 && len(h.queue) == 0 && len(c.hosts) > manyHosts {
-		delete(c.hosts, h.name)
+	w.dispatch(now)
+	if h := j.host; h.inFlight == 0 && len(h.queue) == 0 && len(w.hosts) > maxHosts {
+		delete(w.hosts, h.name)
 	}
-	c.look() // for what has happened to the task meanwhile
+	w.startClaiming() // for what has happened to the task meanwhile
 }
 
-// log is the logger for one delivery. The receiver's address may hold secrets: its host has to do.
-func (c *courier) log(p *parcel) *slog.Logger {
-	return c.e.log(c.about(p).Skill, p.Key.Task, p.Key.Owner.Principal).With("push", p.Push.ID, "host", p.host.name)
+// log returns the logger for a job. The receiver's URL may hold secrets, so that only its host is named.
+func (w *Worker) log(j *job) *slog.Logger {
+	return w.Logger(w.head(j).Skill, j.Key.Task, j.Key.Owner.Principal).With("push", j.Push.ID, "host", j.host.name)
 }
 
-// close lets what is on its way arrive until ctx is done, but not for long, and sends nothing more. What is claimed is
-// given back to the store, for the next instance.
-func (c *courier) close(ctx context.Context) {
-	c.mu.Lock()
-	c.stopped = true
-	if c.timer != nil {
-		c.timer.Stop()
+// Close lets what is in flight arrive until ctx is done, for [Config.Grace] at most, and sends nothing more. What is
+// claimed is given back to the store, for the next instance.
+func (w *Worker) Close(ctx context.Context) {
+	if w == nil {
+		return
 	}
-	c.mu.Unlock()
-	grace, cancel := context.WithTimeout(ctx, lastGrace)
+	w.mu.Lock()
+	w.stopped = true
+	if w.timer != nil {
+		w.timer.Stop()
+	}
+	w.mu.Unlock()
+	grace, cancel := context.WithTimeout(ctx, w.Grace)
 	defer cancel()
-	defer context.AfterFunc(grace, c.stop)()
-	c.done.Wait()
-	c.stop()
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	last, end := context.WithTimeout(context.Background(), lastGrace)
+	defer context.AfterFunc(grace, w.cancel)()
+	w.done.Wait()
+	w.cancel()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	last, end := context.WithTimeout(context.Background(), w.Grace)
 	defer end()
-	for _, p := range c.parcels {
-		if c.e.store.Settle(last, p.Delivery, store.Outcome{}) != nil && last.Err() != nil {
+	for _, j := range w.jobs {
+		if w.Store.Settle(last, j.Delivery, store.Outcome{}) != nil && last.Err() != nil {
 			break // the claims run out
 		}
 	}
-	clear(c.parcels)
+	clear(w.jobs)
 }

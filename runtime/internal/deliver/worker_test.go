@@ -1,9 +1,10 @@
-package engine
+package deliver
 
 import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"slices"
 	"strconv"
@@ -14,11 +15,16 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
+
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // post is a transport that keeps what was sent.
 type post struct {
@@ -39,6 +45,8 @@ type letter struct {
 func (p *post) Check(*runtime.PushConfig) *runtime.Violation { return nil }
 
 func (p *post) Host(c *runtime.PushConfig) string { return c.URL }
+
+func (p *post) Close() {}
 
 func (p *post) Push(ctx context.Context, n *runtime.Notification) (err error) {
 	p.mu.Lock()
@@ -81,12 +89,13 @@ func hang(ctx context.Context) error {
 	}
 }
 
-// desk is an engine with a store in which a test writes tasks itself.
+// desk is a worker with a store in which a test writes tasks itself.
 type desk struct {
-	*Engine
-	t  *testing.T
-	in store.Store
-	n  int // of events
+	*Worker
+	t        *testing.T
+	in       store.Store
+	protocol *runtime.Protocol
+	n        int // of events
 }
 
 // now is later each time: tasks are sorted by it.
@@ -95,20 +104,31 @@ func (d *desk) now() time.Time {
 	return time.Now().Add(time.Duration(d.n) * time.Millisecond)
 }
 
-func newDesk(t *testing.T, s store.Store, p Pusher) *desk {
+// grace is how long a worker may take to close.
+const grace = 2 * time.Second
+
+func newDesk(t *testing.T, s store.Store, p Sender) *desk {
 	t.Helper()
 	protocol := a2a.Protocol()
-	c, err := protocol.DecodeCard([]byte(strings.Replace(card, `"streaming":true`, `"pushNotifications":true`, 1)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := New(Config{Protocol: protocol, Card: c}, Options{Logger: quiet, Now: time.Now, Store: s, Pusher: p})
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = e.Close() })
+	w := New(Config{
+		Store: s, Sender: p, Observers: &observe.Group{}, StoreTime: 10 * time.Second, Grace: grace, Join: protocol.NewArtifact,
+		Logger: func(_, _, _ string) *slog.Logger { return slog.New(slog.DiscardHandler) },
+		Encode: func(version string, task runtime.Task, e runtime.Event) (Encoded, error) {
+			body, err := protocol.AppendPush(nil, protocol.Versions[0], task, e)
+			return Encoded{Version: version, Body: body}, err
+		},
+	})
+	t.Cleanup(func() { w.Close(t.Context()) })
+	w.Wake()
 	synctest.Wait() // it looks what is due
-	return &desk{Engine: e, t: t, in: s}
+	return &desk{Worker: w, t: t, in: s, protocol: protocol}
+}
+
+// stop closes the worker at once.
+func (d *desk) stop() {
+	ctx, cancel := context.WithCancel(d.t.Context())
+	cancel()
+	d.Close(ctx)
 }
 
 // task makes a task with configurations that lead to urls.
@@ -148,7 +168,7 @@ func (d *desk) says(key store.Key, words ...string) {
 			d.t.Fatal(err)
 		}
 	}
-	d.courier.wake()
+	d.Wake()
 }
 
 // story is what a receiver has read, and checks that it came in order and once.
@@ -234,9 +254,7 @@ func TestARepeatIsTheSameNotification(t *testing.T) {
 		synctest.Wait()
 		d.says(key, "d", "e.", "COMPLETED")
 		time.Sleep(10 * time.Second)
-		if err := d.Close(); err != nil {
-			t.Fatal(err)
-		}
+		d.stop()
 		first, tries := p.all()[1], len(p.all())
 		up.Store(true)
 		if first.err == nil || first.Sequence != "3-5" || tries < 3 {
@@ -283,7 +301,7 @@ func TestAHostThatHangsDelaysNobodyElse(t *testing.T) {
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
-		if p.most > ways {
+		if p.most > maxInFlight {
 			t.Errorf("%d at once", p.most)
 		}
 	})
@@ -305,11 +323,11 @@ func TestAFloodForOneHostIsPassedBy(t *testing.T) {
 		for i := range 50 {
 			d.says(d.task(fmt.Sprint("good", i), "good"), "WORKING")
 		}
-		d.courier.mu.Lock()
-		if n := len(d.courier.parcels); n > inHand {
-			t.Errorf("%d are in hand", n)
+		d.mu.Lock()
+		if n := len(d.jobs); n > maxClaimed {
+			t.Errorf("%d are claimed", n)
 		}
-		d.courier.mu.Unlock()
+		d.mu.Unlock()
 		time.Sleep(3 * time.Second)
 		if n := len(p.arrived()); n != 50 {
 			t.Errorf("after three seconds %d of 50 have arrived", n)
@@ -323,9 +341,9 @@ func TestManyConfigurationsNeedLittleMemory(t *testing.T) {
 		p := &post{}
 		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
 		p.answer = func(context.Context, *runtime.Notification) error {
-			d.courier.mu.Lock()
-			most = max(most, len(d.courier.parcels))
-			d.courier.mu.Unlock()
+			d.mu.Lock()
+			most = max(most, len(d.jobs))
+			d.mu.Unlock()
 			time.Sleep(time.Millisecond)
 			return nil
 		}
@@ -340,13 +358,13 @@ func TestManyConfigurationsNeedLittleMemory(t *testing.T) {
 		if n := len(p.arrived()); n != 20_000 {
 			t.Errorf("%d have arrived", n)
 		}
-		if most > inHand {
-			t.Errorf("%d were in hand at once", most)
+		if most > maxClaimed {
+			t.Errorf("%d were claimed at once", most)
 		}
-		if d.courier.mu.Lock(); len(d.courier.parcels)+len(d.courier.waiting) != 0 {
-			t.Errorf("%d parcels and %d queues are left", len(d.courier.parcels), len(d.courier.waiting))
+		if d.mu.Lock(); len(d.jobs)+len(d.queued) != 0 {
+			t.Errorf("%d jobs and %d queues are left", len(d.jobs), len(d.queued))
 		}
-		d.courier.mu.Unlock()
+		d.mu.Unlock()
 	})
 }
 
@@ -366,13 +384,13 @@ func TestANotificationIsRepeatedWithGrowingPausesAndGivenUp(t *testing.T) { // R
 		time.Sleep(48 * time.Hour)
 		sent := p.all()
 		for i, l := range sent[1:] {
-			pause, longest := l.at.Sub(sent[i].at), min(firstRepeat<<min(i, 20), lastRepeat)
+			pause, longest := l.at.Sub(sent[i].at), min(firstBackoff<<min(i, 20), lastBackoff)
 			if pause < longest/2 || pause > longest+time.Second {
 				t.Errorf("pause %d is %v", i+1, pause)
 			}
 		}
 		last := sent[len(sent)-1].at.Sub(sent[0].at)
-		if len(sent) > repeats || len(sent) < 40 || last > repeatFor+lastRepeat {
+		if len(sent) > maxTries || len(sent) < 40 || last > triesFor+lastBackoff {
 			t.Errorf("%d tries in %v", len(sent), last)
 		}
 		up.Store(true)
@@ -410,7 +428,7 @@ func TestAReceiverSaysWhenItWantsToHearAgain(t *testing.T) {
 		if len(sent) != 4 { // the last one wants nothing any more
 			t.Fatalf("%d tries", len(sent))
 		}
-		for i, want := range []time.Duration{10 * time.Minute, longestAfter} {
+		for i, want := range []time.Duration{10 * time.Minute, maxAfter} {
 			if pause := sent[i+1].at.Sub(sent[i].at); pause < want || pause > want+time.Second {
 				t.Errorf("pause %d is %v, want %v", i, pause, want)
 			}
@@ -491,7 +509,7 @@ func TestAReceiverThatWasAwayForTooLongGetsTheTask(t *testing.T) {
 	})
 }
 
-func TestNothingIsOnItsWayAfterTheShutdown(t *testing.T) {
+func TestNothingIsInFlightAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &post{answer: func(ctx context.Context, _ *runtime.Notification) error { return hang(ctx) }}
 		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
@@ -500,14 +518,12 @@ func TestNothingIsOnItsWayAfterTheShutdown(t *testing.T) {
 		}
 		time.Sleep(time.Second)
 		begin := time.Now()
-		if err := d.Shutdown(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if took := time.Since(begin); took > lastGrace {
+		d.Close(t.Context())
+		if took := time.Since(begin); took > grace {
 			t.Errorf("it takes %v", took)
 		}
 		if p.mu.Lock(); p.active != 0 {
-			t.Errorf("%d are on their way", p.active)
+			t.Errorf("%d are in flight", p.active)
 		}
 		p.mu.Unlock()
 		d.says(d.task("late", "host"), "WORKING")
@@ -580,7 +596,7 @@ func stormy(t *testing.T, r *rand.Rand) {
 			time.Sleep(time.Duration(draw(5000)) * time.Millisecond)
 		}
 		if chance(5) {
-			_ = d.Close()
+			d.stop()
 			d = newDesk(t, s, p)
 		}
 	}
@@ -629,9 +645,7 @@ func TestInstancesShareTheWork(t *testing.T) {
 			desks[(i+1)%2].says(key, "a", "b.", "COMPLETED")
 		}
 		time.Sleep(2500 * time.Millisecond)
-		if err := desks[0].Close(); err != nil {
-			t.Error(err)
-		}
+		desks[0].stop()
 		time.Sleep(time.Minute)
 		all := map[string][]letter{}
 		letters := append(sent[0].arrived(), sent[1].arrived()...)

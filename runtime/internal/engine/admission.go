@@ -61,7 +61,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	closeOnce(a.closing)
 	a.mu.Unlock()
 	e.beat.stop()
-	e.courier.close(ctx)
+	e.deliveries.Close(ctx)
 	e.keeper.stop()
 	return err
 }

@@ -41,16 +41,6 @@ func called(c *runtime.Caller, owner store.Owner) *runtime.Caller {
 	return &seen
 }
 
-// revived is what is still known of a caller whose call is taken up by another process.
-func revived(owner store.Owner) *runtime.Caller {
-	if owner.Principal == "" {
-		return nil
-	}
-	c := runtime.CallerOf(owner.Principal)
-	c.Tenant = owner.Tenant
-	return &c
-}
-
 // permitted refuses a message for a skill that its sender may not use.
 func (c *Call) permitted(skill string) error {
 	if c.permit == nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/internal/deliver"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -40,15 +41,15 @@ type Engine struct {
 	operations map[string]Operation // those that the runtime does not know
 	nesting    int                  // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
 
-	ids     ids
-	beat    ticker
-	held    holder
-	courier courier // of push notifications
-	keeper  keeper  // of what this instance runs
-	streams atomic.Int64
-	shared  atomic.Bool   // other instances may work on the store's tasks, too
-	durable atomic.Bool   // what is given back to the store is taken up again
-	answers budget.Budget // of what is being written
+	ids        ids
+	beat       ticker
+	held       holder
+	deliveries *deliver.Worker // of push notifications; nil: there are none
+	keeper     keeper          // of what this instance runs
+	streams    atomic.Int64
+	shared     atomic.Bool   // other instances may work on the store's tasks, too
+	durable    atomic.Bool   // what is given back to the store is taken up again
+	answers    budget.Budget // of what is being written
 }
 
 // Options are what a host may choose. Logger, Store, Limits and Now have no defaults here but zero limits.
@@ -62,7 +63,7 @@ type Options struct {
 	Hooks  Hooks
 	// Identifies: the host finds out who callers are. Without that there is no extended card for anybody.
 	Identifies bool
-	Pusher     Pusher // sends push notifications; nil: there are none, whatever the card says
+	Pusher     deliver.Sender // sends push notifications; nil: there are none, whatever the card says
 	Observers  []observe.Observer
 }
 
@@ -90,12 +91,12 @@ func New(cfg Config, o Options) (*Engine, error) {
 	if m, ok := e.store.(*store.Memory); ok && newest.Rules == (runtime.Rules{}) { // older ones do not write all of a task
 		m.Pack(store.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
 	}
-	e.courier = newCourier(e, o.Pusher)
+	e.deliveries = e.newDeliveries(o.Pusher)
 	e.beat.e, e.keeper.e, e.keeper.turn = e, e, make(chan struct{}, 1)
 	e.beat.now.Store(1)
 	var err error
 	if e.skillSet, err = newSkillSet(cfg.Skills, o.Router); err == nil {
-		e.courier.wake() // for what an instance before left
+		e.deliveries.Wake() // for what an instance before left
 	}
 	return e, err
 }

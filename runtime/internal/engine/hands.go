@@ -132,7 +132,7 @@ func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*Call, error) {
 	}
 	from := sender{
 		req: work.Request, parts: work.Request.Message.Contents(), owner: key.Owner,
-		base: values{context.Background(), work.Request.Source, revived(key.Owner)},
+		base: values{context.Background(), work.Request.Source, key.Owner.Caller()},
 	}
 	c := &Call{e: e, skill: skill, sender: from}
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)

@@ -56,13 +56,16 @@ func (r *Request) hooked(params any) error {
 }
 
 // answered is a task as the hooks want it answered.
-func (r *Request) answered(task runtime.Task) runtime.Task {
-	if len(r.e.hooks.Answers) == 0 || task == nil {
+func (r *Request) answered(task runtime.Task) runtime.Task { return r.e.showTask(r.Context, task) }
+
+// showTask returns a task as the hooks want it shown.
+func (e *Engine) showTask(ctx context.Context, task runtime.Task) runtime.Task {
+	if len(e.hooks.Answers) == 0 || task == nil {
 		return task
 	}
 	task = task.View(nil, true) // others may read it at the same time
-	for _, f := range r.e.hooks.Answers {
-		f(r.Context, task)
+	for _, f := range e.hooks.Answers {
+		f(ctx, task)
 	}
 	return task
 }

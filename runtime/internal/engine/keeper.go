@@ -92,7 +92,7 @@ func (k *keeper) renew() bool {
 		if !k.e.shared.Swap(true) {
 			k.e.watchAll()
 		}
-		k.e.courier.wake() // what was due elsewhere may have been given back
+		k.e.deliveries.Wake() // what was due elsewhere may have been given back
 	}
 	for _, key := range lease.Lost {
 		if l := k.e.find(key); l != nil {

@@ -224,7 +224,7 @@ func (l *live) commit(e *Engine, expect int64, u *store.Update, view *store.View
 	}
 	l.wake()
 	if snap.Pushed {
-		e.courier.wake()
+		e.deliveries.Wake()
 	}
 	return snap, nil
 }

@@ -7,10 +7,9 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
-	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// What observers are told of runs and deliveries. What they are told of requests is the host's to say.
+// What observers are told of runs. What they are told of requests is the host's to say, of deliveries the worker's.
 
 // watched is an activity with the context that its observers made.
 type watched struct {
@@ -87,57 +86,4 @@ func (c *Call) came(err error) (state runtime.State, reason string) {
 		return state, observe.ReasonOf(made)
 	}
 	return state, runtime.ErrInternal.Reason // whatever a call of the handler's own came to
-}
-
-// envelope is the carrier of a delivery: what is kept with the task, and what is to be sent.
-type envelope struct{ kept, sent observe.Trace }
-
-func (l *envelope) Get(key string) string { return l.kept.Get(key) }
-func (l *envelope) Set(key, value string) { l.sent.Set(key, value) }
-
-// push sends a notification, under the eyes of the observers.
-func (c *courier) push(p *parcel, n *runtime.Notification) error {
-	observers := &c.e.observers
-	if observers.None() {
-		return c.pusher.Push(c.ctx, n)
-	}
-	h := c.about(p)
-	l := &envelope{kept: *observe.ReadTrace(h.Trace)}
-	a := &observe.Activity{
-		Kind: observe.Deliver, Begun: time.Now(), Attempt: p.Attempt + 1, Peer: p.host.name, Carrier: l,
-		Skill: h.Skill, Task: p.Key.Task, Context: h.Context, Caller: revived(p.Key.Owner), Tenant: p.Key.Owner.Tenant,
-	}
-	ctx := observers.Begin(c.ctx, a)
-	n.TraceParent, n.TraceState = l.sent.Parent, l.sent.State
-	err := c.pusher.Push(ctx, n)
-	a.Reason = undelivered(err)
-	observers.End(ctx, a)
-	return err
-}
-
-// about is what is known of a parcel's task; nothing when the store cannot say.
-func (c *courier) about(p *parcel) store.Head {
-	ctx, cancel := c.soon()
-	defer cancel()
-	h, err := c.e.store.Head(ctx, p.Key)
-	if err != nil {
-		return store.Head{}
-	}
-	return h
-}
-
-// undelivered is why a notification did not arrive; "" if it did.
-func undelivered(err error) string {
-	var failure *runtime.PushFailure
-	switch {
-	case err == nil:
-		return ""
-	case !errors.As(err, &failure):
-		return observe.ReasonOf(err)
-	case failure.Gone:
-		return observe.ReasonRejected
-	case failure.Answered:
-		return observe.ReasonFailed
-	}
-	return observe.ReasonAway
 }

@@ -8,25 +8,48 @@ import (
 	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/deliver"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Pusher is the transport of push notifications, of which the engine knows nothing.
-type Pusher interface {
-	// Check says what is wrong with a configuration, as far as that can be told without looking a name up; nil: nothing.
-	Check(config *runtime.PushConfig) *runtime.Violation
-	// Host names the machine where a configuration leads, by which receivers are told apart.
-	Host(config *runtime.PushConfig) string
-	// Push sends a notification, once. Without an error the receiver has it. An error that is a *runtime.PushFailure says
-	// more than that it has not. It returns soon after ctx has ended.
-	Push(ctx context.Context, n *runtime.Notification) error
+// newDeliveries makes what sends push notifications; nil where nobody can be told: the card says that there are none, or
+// the host has no sender, or the protocol has no configurations.
+func (e *Engine) newDeliveries(sender deliver.Sender) *deliver.Worker {
+	if !e.info.Push || sender == nil || e.protocol.NewPushConfig == nil {
+		return nil
+	}
+	c := deliver.Config{
+		Store: e.store, Sender: sender, Observers: &e.observers, Logger: e.log, Encode: e.encodePush,
+		Join: e.protocol.NewArtifact, StoreTime: storeTime, Grace: lastGrace,
+	}
+	if e.hooks.any() { // they may have put something into an event that would be lost
+		c.Join = nil
+	}
+	return deliver.New(c)
+}
+
+// encodePush writes the body of a push notification in the words of a version. Content that cannot be written is left
+// out: sending it again and again would hold back all that follows.
+func (e *Engine) encodePush(version string, task runtime.Task, event runtime.Event) (out deliver.Encoded, err error) {
+	v := e.Spoken(version)
+	if v == nil {
+		return out, fmt.Errorf("version %s is not spoken any more", version)
+	}
+	task = e.showTask(context.Background(), task)
+	out.Version = v.Name
+	if out.Body, out.LeftOut = e.protocol.AppendPush(nil, v.Version, task, event); out.LeftOut == nil {
+		return out, nil
+	}
+	if task != nil {
+		task = e.bareTask(task)
+	}
+	out.Body, err = e.protocol.AppendPush(nil, v.Version, task, e.bareEvent(event))
+	return out, err
 }
 
 // pushes reports whether the agent sends push notifications.
-func (e *Engine) pushes() bool {
-	return e.info.Push && e.courier.pusher != nil && e.protocol.NewPushConfig != nil
-}
+func (e *Engine) pushes() bool { return e.deliveries != nil }
 
 // push carries out the operations on push configurations (A2A 1.0 §3.1.7 to §3.1.10). They are their task's owner's:
 // for others there is no such task (R187).
@@ -83,13 +106,13 @@ func (r *Request) createPush(key store.Key, p *runtime.PushRequest) (any, error)
 	if err := r.e.store.SetPush(r.Context, key, *config); err != nil {
 		return nil, err
 	}
-	r.e.courier.wake() // the one before may have waited for its next try
+	r.e.deliveries.Wake() // the one before may have waited for its next try
 	return r.e.protocol.NewPushConfig(p.Tenant, p.TaskID, config.Config), nil
 }
 
 // configured checks a configuration, and gives it an id unless that is to be its task's.
 func (r *Request) configured(field string, config runtime.PushConfig) (*store.Push, error) {
-	if v := r.e.courier.pusher.Check(&config); v != nil {
+	if v := r.e.deliveries.Sender.Check(&config); v != nil {
 		return nil, invalid.Field(field+v.Field, v.Description)
 	}
 	if config.ID == "" && !r.Version.Unnamed() {

@@ -72,7 +72,7 @@ func (t *ticker) tick() {
 	}
 	sweep := t.beat(now)
 	if sweep {
-		t.e.courier.wake() // something may have fallen due by another instance
+		t.e.deliveries.Wake() // something may have fallen due by another instance
 	}
 	if sweep && !t.sweeping.Swap(true) {
 		go t.sweep()

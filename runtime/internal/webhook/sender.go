@@ -28,23 +28,21 @@ const (
 	maxAnswer   = 4 << 10 // that is read for the sake of the connection
 )
 
-// Signer signs notifications.
-type Signer interface {
-	Sign(n *runtime.Notification) (jwt string, err error)
-}
+// Sign returns the JWT for a notification.
+type Sign func(n *runtime.Notification) (jwt string, err error)
 
 // Sender sends notifications.
 type Sender struct {
 	targets Targets
-	signer  Signer
+	sign    Sign
 	plain   *http.Transport
 	secure  *http.Transport
 	timeout time.Duration
 }
 
-// New makes a sender. signer may be nil.
-func New(targets Targets, signer Signer) *Sender {
-	s := &Sender{targets: targets, signer: signer, timeout: patience}
+// New makes a sender. sign is nil for an agent that signs nothing.
+func New(targets Targets, sign Sign) *Sender {
+	s := &Sender{targets: targets, sign: sign, timeout: patience}
 	s.plain, s.secure = s.transport(false), s.transport(true)
 	return s
 }
@@ -122,8 +120,8 @@ func (s *Sender) request(ctx context.Context, n *runtime.Notification) (*http.Re
 		return nil, err
 	}
 	signature := ""
-	if s.signer != nil {
-		if signature, err = s.signer.Sign(n); err != nil {
+	if s.sign != nil {
+		if signature, err = s.sign(n); err != nil {
 			return nil, fmt.Errorf("sign: %w", err)
 		}
 		r.Header.Set(runtime.PushSignatureHeader, signature)

@@ -15,6 +15,9 @@ func Send() server.Option {
 		if err != nil {
 			return nil, err
 		}
-		return webhook.New(open, signer), nil
+		if signer == nil {
+			return webhook.New(open, nil), nil
+		}
+		return webhook.New(open, signer.Sign), nil
 	})
 }
