@@ -157,8 +157,10 @@ func (w *ArtifactWriter) flush(last bool) error {
 		return nil
 	}
 	w.sending = true
-	err := w.c.retry(w.try)
+	out := w.c.writeOf(w.event, nil)
+	err := w.c.commit(&out)
 	w.sending = false
+	w.answered(&out)
 	return err
 }
 
@@ -173,13 +175,11 @@ func (w *ArtifactWriter) ripe(last bool) bool {
 	return true
 }
 
-// try sends the piece that is held back, once.
-func (w *ArtifactWriter) try() error {
-	err := w.c.try(w.event, nil)
-	if !hiccup(err) {
-		w.held, w.event, w.err = runtime.Part{}, sized{}, err
+// answered lets go of the piece that is held back, unless the store has not answered.
+func (w *ArtifactWriter) answered(out *write) {
+	if out.outcome != unconfirmed {
+		w.held, w.event, w.err = runtime.Part{}, sized{}, out.err
 	}
-	return err
 }
 
 // send sends a piece at once.
@@ -195,7 +195,7 @@ func (w *ArtifactWriter) send(p runtime.Part, last bool) error {
 			return err
 		}
 	}
-	if err := c.commit(w.update(p, last), nil); err != nil {
+	if err := c.say(w.update(p, last), nil); err != nil {
 		return err
 	}
 	w.started, w.data = true, runtime.ArtifactData{ID: w.data.ID, Append: true}

@@ -102,11 +102,11 @@ func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 	case len(b) > maxValue:
 		return fmt.Errorf("redeem: %w", ErrTooLarge)
 	}
-	errand := e.errand()
-	if err := e.admit(errand); err != nil {
+	c := e.newBackgroundCall()
+	if err := e.admit(c); err != nil {
 		return err
 	}
-	defer e.dismiss(errand)
+	defer e.dismiss(c)
 	hash := sha256.Sum256([]byte(handle))
 	key, ticket, err := e.store.Ticket(e.soon(), hash)
 	if err == nil {
@@ -115,7 +115,7 @@ func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		work := store.Call{Request: ticket.Request, Value: b}
-		err = decide(func() error { return errand.redeem(ctx, l, hash, work) })
+		err = decide(func() error { return c.redeem(ctx, l, hash, work) })
 	}
 	switch {
 	case errors.Is(err, store.ErrTicket), errors.Is(err, store.ErrEnded), errors.Is(err, store.ErrNotFound):
@@ -138,20 +138,19 @@ func (c *Call) redeem(ctx context.Context, l *live, hash [sha256.Size]byte, work
 	}
 	work.Input = snap.Private.Input
 	info := snap.Task.TaskInfo()
-	u := store.Update{
+	w := write{expect: snap.Version, view: &store.View{History: new(int)}, update: store.Update{
 		Event: e.newStatus(ctx, info.ID, info.ContextID, runtime.StateWorking, nil, e.now()),
 		Call:  &work, Redeem: &hash, Stamp: newStamp(),
+	}}
+	switch l.commit(e, context.Background(), &w) {
+	case unconfirmed:
+		if w.perhaps {
+			c.retryUnconfirmed(l.key, w.copy())
+		}
+	case committed:
+		if w.snap.Run != nil {
+			e.begin(l, &w.snap)
+		}
 	}
-	version := snap.Version
-	err = l.retry(e, context.Background(), func() (err error) {
-		snap, err = l.commit(e, version, &u, &store.View{History: new(int)})
-		return err
-	})
-	switch {
-	case isUnheard(err):
-		c.hearOfUpdate(l.key, version, u)
-	case err == nil && snap.Run != nil:
-		e.begin(l, &snap)
-	}
-	return err
+	return w.err
 }

@@ -30,7 +30,7 @@ type Call struct {
 	handling
 	subject
 	output
-	outcome
+	conclusion
 	received
 }
 
@@ -71,12 +71,10 @@ type subject struct {
 	names
 	notes
 
-	private store.Private // but for what was saved
-	auto    bool          // the task was created for the client's sake, not by the handler
-	bound   bool          // the message knows its task
-	// doubtful: it is not known whether the store has taken the last update.
-	doubtful bool
-	stamp    uint64 // of the creation
+	private     store.Private // but for what was saved
+	auto        bool          // the task was created for the client's sake, not by the handler
+	bound       bool          // the message knows its task
+	unconfirmed *write        // that the store has not answered: nothing else is written before it does; nil: none
 	// work is the call as the store has it, epoch that under which it is run. elsewhere: it is somebody else's, what it
 	// comes to is found in the store.
 	work      store.Call
@@ -162,8 +160,8 @@ type output struct {
 	lost    error             // why a piece that was held back will never be there, until the handler knows
 }
 
-// outcome is what the call comes to.
-type outcome struct {
+// conclusion is what the call comes to.
+type conclusion struct {
 	next    *store.Snapshot      // of the task, with the call that comes up when this one is over
 	closing *runtime.MessageData // what the task is to be completed with
 	ending  endEvents
@@ -362,7 +360,7 @@ func (c *Call) respond(m runtime.MessageData) error {
 	if err := c.check(m.Parts); err != nil {
 		return err
 	}
-	if c.live.version == 0 && (c.private.ClientID || c.doubtful) { // 0.1 has no answers but tasks; or there may be one
+	if c.live.version == 0 && c.private.ClientID || c.mayExist() { // 0.1 has no answers but tasks
 		if err := c.create(runtime.StateSubmitted); err != nil {
 			return err
 		}
@@ -374,7 +372,7 @@ func (c *Call) respond(m runtime.MessageData) error {
 		}
 		said := c.message(m, true)
 		e := c.e.newStatus(c.ctx, c.taskID(), c.context(), runtime.StateCompleted, said, c.e.now())
-		if err := c.commit(stamped(e, store.SizeOfMessage(said, m.Parts)), nil); err != nil {
+		if err := c.say(stamped(e, store.SizeOfMessage(said, m.Parts)), nil); err != nil {
 			return err
 		}
 		c.reply = said

@@ -87,18 +87,27 @@ func (x *Context) save(value []byte) error {
 	case cause != nil && !errors.Is(cause, ErrShutdown):
 		return cause
 	}
-	expect, perhaps := x.known(), false
-	return c.retry(func() error {
-		version, err := c.e.store.SetNote(c.e.soon(), c.owner, c.context(), value, expect)
-		if perhaps && errors.Is(err, store.ErrConflict) && x.has(value) { // it was this one's
-			return nil
-		}
-		perhaps = perhaps || mayHaveDone(err)
-		if err == nil {
-			x.know(version)
-		}
-		return err
-	})
+	w := write{note: &noteWrite{x, value, x.known()}, update: store.Update{Stamp: newStamp()}}
+	return c.commit(&w)
+}
+
+// noteWrite replaces what is kept with a context.
+type noteWrite struct {
+	x      *Context
+	value  []byte
+	expect int64 // version
+}
+
+// try makes the write, once, which an earlier try may have made.
+func (n *noteWrite) try(e *Engine, perhaps bool) error {
+	version, err := e.store.SetNote(e.soon(), n.x.c.owner, n.x.c.context(), n.value, n.expect)
+	if perhaps && errors.Is(err, store.ErrConflict) && n.x.has(n.value) {
+		return nil
+	}
+	if err == nil {
+		n.x.know(version)
+	}
+	return err
 }
 
 // has reports whether the store has this value, and takes note of its version then.

@@ -2,13 +2,12 @@ package engine
 
 import (
 	"context"
-	"errors"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// What a handler's call does to its task. Every function here wants the lock of c.live.
+// What a handler's call does to its task. Callers of these functions must hold c.live.mu.
 
 // ensure makes sure that the task exists and may still be changed by the handler. A task made now begins as create
 // says.
@@ -36,6 +35,9 @@ func (c *Call) open() error {
 // create makes the task with the message that brought it (A2A 1.0 §3.4.2). It begins as working when the handler is at
 // work, so that clients see that, unless first is StateSubmitted because another status follows at once.
 func (c *Call) create(first runtime.State) error {
+	if err := c.confirm(); err != nil || c.live.version != 0 { // an earlier try has made it
+		return err
+	}
 	now, id, contextID := c.e.now(), c.taskID(), c.context()
 	task := c.newTask(id, contextID, now)
 	c.bind()
@@ -59,44 +61,24 @@ func (c *Call) create(first runtime.State) error {
 	if c.private.Saved = nil; saved != nil {
 		c.private.Saved = *saved
 	}
-	if c.stamp == 0 { // else an earlier try may have made the task
-		c.stamp, c.work = newStamp(), store.Call{Input: c.input.Raw, Request: c.req}
-	}
-	n := store.New{
-		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: c.stamp, Call: &c.work,
+	c.work = store.Call{Input: c.input.Raw, Request: c.req}
+	w := write{creates: true, view: view, saved: saved, create: store.New{
+		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: newStamp(), Call: &c.work,
 		Push: c.configuration(), Repeat: c.repeat,
-	}
-	snap, err := c.make(n, view)
-	if err == nil {
-		if !c.doubtful { // else the task may have been made when there was less to save
-			c.kept(saved)
-		}
-		c.doubtful = false
-		err = c.created(snap)
-	}
+	}}
+	err := c.commit(&w)
 	if err != nil {
 		c.err = err
 		c.decided.fire()
 	}
+	if c.mayExist() && c.state == arriving && !c.private.Asked { // there is no handler that would ask again
+		c.retryUnconfirmed(c.live.key, c.unconfirmed)
+	}
 	return err
 }
 
-// make has the store take a new task. When that is not heard of, and there is nobody yet who could ask again, it is
-// asked in the background.
-func (c *Call) make(n store.New, view *store.View) (snap store.Snapshot, err error) {
-	err = c.retry(func() (err error) {
-		snap, err = c.e.store.Create(c.e.soon(), c.live.key, n, view)
-		c.doubtful = mayHaveDone(err) || c.doubtful && (err == nil || hiccup(err))
-		return err
-	})
-	if c.doubtful && err != nil && c.state == arriving && !c.private.Asked {
-		c.hearOfCreation(n)
-	}
-	return snap, err
-}
-
-// created takes note of the task that was made. It may be somebody else's by now, if that is known late.
-func (c *Call) created(snap store.Snapshot) error {
+// created notes the task that was made. It may be somebody else's by now, if the answer is late.
+func (c *Call) created(snap *store.Snapshot) error {
 	c.live.version = snap.Version
 	c.e.register(c.live)
 	c.e.beat.start()
@@ -105,7 +87,7 @@ func (c *Call) created(snap store.Snapshot) error {
 		return c.lose()
 	}
 	c.err, c.live.run = nil, c
-	c.holds(&snap)
+	c.holds(snap)
 	c.decided.fire()
 	return nil
 }
@@ -129,12 +111,12 @@ func (c *Call) status(state runtime.State, said runtime.MessageData, view *store
 	if err := c.check(said.Parts); err != nil {
 		return err
 	}
-	return c.commit(c.newStatus(state, said), view)
+	return c.say(c.newStatus(state, said), view)
 }
 
 // artifact commits an artifact update, whose parts have been checked.
 func (c *Call) artifact(data runtime.ArtifactData) error {
-	return c.commit(c.newArtifact(&data), nil)
+	return c.say(c.newArtifact(&data), nil)
 }
 
 // sized is an event with what it adds to its task. Its stamp stays the same however often the store is asked to take it.
@@ -174,39 +156,21 @@ func (c *Call) newArtifact(data *runtime.ArtifactData) sized {
 	return stamped(c.e.newArtifact(c.ctx, c.taskID(), c.context(), *data), store.SizeOfArtifact(data))
 }
 
-// commit applies an event to the task, with what the handler saved meanwhile.
-func (c *Call) commit(e sized, view *store.View) error {
-	return c.retry(func() error { return c.try(e, view) })
+// say stores an event of the handler's, with what it saved meanwhile.
+func (c *Call) say(e sized, view *store.View) error {
+	w := c.writeOf(e, view)
+	return c.commit(&w)
 }
 
-// try is commit, once.
-func (c *Call) try(e sized, view *store.View) error {
-	u := store.Update{
-		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: c.epoch, Done: e.done, Saved: c.pending(), Ticket: e.ticket,
-	}
-	snap, err := c.live.commit(c.e, 0, &u, view)
-	if errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrEnded) {
-		return c.lose()
-	}
-	c.doubtful = c.doubtful || store.Unsure(err)
-	if err != nil {
-		return err
-	}
-	if !c.doubtful { // else the update may have been made when there was less to save
-		c.kept(u.Saved)
-	}
-	c.doubtful = false
-	if view != nil {
-		c.last, c.bytes = snap.Task, snap.Bytes
-	}
-	if snap.Run != nil {
-		next := snap
-		c.next = &next
-	}
-	return nil
+// writeOf makes the write of an event of the handler's.
+func (c *Call) writeOf(e sized, view *store.View) write {
+	saved := c.pending()
+	return write{view: view, saved: saved, update: store.Update{
+		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: c.epoch, Done: e.done, Saved: saved, Ticket: e.ticket,
+	}}
 }
 
-// message makes a message of the agent'e. It names the task unless it is a plain answer (R304).
+// message makes a message of the agent's. It names the task unless it is a plain answer (R304).
 func (c *Call) message(said runtime.MessageData, ofTask bool) runtime.Message {
 	if said.ID == "" {
 		said.ID = c.e.ids.next()

@@ -24,7 +24,7 @@ func (c *Call) lose() error {
 	}
 	cause := causeOf(h)
 	if c.live.run == c {
-		c.live.unseat(cause)
+		c.live.revoke(cause)
 	}
 	c.cancel(cause)
 	c.elsewhere = true
@@ -39,9 +39,9 @@ func causeOf(h store.Head) error {
 	return ErrLost
 }
 
-// unseat takes the task from the call at work on it, and leaves those that wait for their turn to whoever has the task.
-// The caller holds l.mu.
-func (l *live) unseat(cause error) {
+// revoke takes the task from the call at work on it, and leaves those that wait for their turn to whoever has the task.
+// Callers must hold l.mu.
+func (l *live) revoke(cause error) {
 	if l.run != nil {
 		l.run.cancel(cause)
 		l.run.elsewhere = true
@@ -76,7 +76,7 @@ func (e *Engine) lookAfter(l *live) {
 		defer l.mu.Unlock()
 		if l.run != nil && h.Epoch > l.run.epoch {
 			l.ended = h.State.Terminal()
-			l.unseat(causeOf(h))
+			l.revoke(causeOf(h))
 		}
 	}()
 }

@@ -51,8 +51,15 @@ func (c *Call) look() (more bool) {
 		if w.fresh = false; fresh || !w.ripe(false) {
 			continue
 		}
-		if err := w.try(); err != nil && !hiccup(err) {
-			c.lost = err
+		out := c.writeOf(w.event, nil)
+		if p := c.unconfirmed; p == nil {
+			c.try(&out)
+		} else if p.stamp() == out.stamp() {
+			c.try(p)
+			out.outcome, out.err = p.outcome, p.err
+		}
+		if w.answered(&out); out.err != nil && out.outcome != unconfirmed {
+			c.lost = out.err
 		}
 	}
 	c.writers = slices.DeleteFunc(c.writers, func(w *ArtifactWriter) bool { return w.held.Kind == runtime.PartUnknown })

@@ -283,7 +283,7 @@ func (c *Call) takeUp(snap *store.Snapshot) (reason string) {
 	l, now := c.live, snap.Task.TaskInfo()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.unseat(ErrLost)
+	l.revoke(ErrLost)
 	l.note(snap.Version)
 	l.run, l.ended = c, false
 	c.set(now.ID, now.ContextID)
@@ -310,26 +310,15 @@ func (c *Call) abort(err error) {
 
 // giveUp ends a task of which no call can be made, in the background.
 func (e *Engine) giveUp(key store.Key, snap *store.Snapshot, reason string) {
-	c, stamp := e.errand(), newStamp()
+	c, info := e.newBackgroundCall(), snap.Task.TaskInfo()
 	e.adopt(c)
 	defer e.dismiss(c)
-	c.insist(key, func(l *live) error {
-		now, err := l.load(e, store.View{History: new(int)})
-		if err != nil {
-			return err
-		}
-		info := now.Task.TaskInfo()
-		said := e.protocol.NewMessage(runtime.MessageData{
-			MessageInfo: runtime.MessageInfo{ID: e.ids.next(), ContextID: info.ContextID, TaskID: info.ID},
-			Parts:       []runtime.Part{runtime.Text(reason)},
-		})
-		u := store.Update{
-			Event: e.protocol.NewStatus(info.ID, info.ContextID, runtime.StateFailed, said, e.now()),
-			Stamp: stamp, Epoch: snap.Epoch, Done: snap.Run.N,
-		}
-		if _, err = l.commit(e, 0, &u, nil); err != nil && !hiccup(err) {
-			e.log(snap.Private.Skill, key.Task, key.Owner.Principal).Error("task could not be ended", "error", err)
-		}
-		return err
+	said := e.protocol.NewMessage(runtime.MessageData{
+		MessageInfo: runtime.MessageInfo{ID: e.ids.next(), ContextID: info.ContextID, TaskID: info.ID},
+		Parts:       []runtime.Part{runtime.Text(reason)},
 	})
+	c.retryUnconfirmed(key, &write{update: store.Update{
+		Event: e.protocol.NewStatus(info.ID, info.ContextID, runtime.StateFailed, said, e.now()),
+		Stamp: newStamp(), Epoch: snap.Epoch, Done: snap.Run.N,
+	}})
 }

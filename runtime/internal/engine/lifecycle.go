@@ -17,7 +17,7 @@ import (
 // admits the call. If it leads to a handler, the call is launched, or queued behind the one that is at work on its
 // task; a call that ends launches the next. The call is in the store, too, from the first write of its task to the end:
 // what the store says comes up next is promoted, whoever has taken it on, and a call that another process or instance
-// has left is revived and taken up. So is one that the store took on without saying so in time (unheard.go).
+// has left is revived and taken up. So is one that the store took on without saying so in time (commit.go).
 //
 //	        launch            turn              returned, expire            leave
 //	arriving ─────► waiting ─────────► running ──────────────────► ending ─────────► over
@@ -110,13 +110,13 @@ func (c *Call) asked(target *route.Target) (left bool, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	c.private.Asked, c.input = true, target.Input
-	if err := c.create(runtime.StateSubmitted); err != nil && !c.doubtful {
+	if err := c.create(runtime.StateSubmitted); err != nil && !c.mayExist() {
 		return false, err
 	}
 	c.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.Missing})
 	err = c.write()
 	c.first, c.state = c.last, ending
-	if hiccup(err) {
+	if c.unconfirmed != nil {
 		c.persist(err)
 		c.e.dismiss(c)
 		return true, errUnwritten
@@ -264,7 +264,7 @@ func (c *Call) expired() (next *Call) {
 func (c *Call) settle(out []byte, err error) (next *Call) {
 	c.state = ending
 	c.conclude(out, err)
-	if err := c.write(); hiccup(err) {
+	if err := c.write(); c.unconfirmed != nil && err != nil {
 		c.persist(err)
 		return nil
 	}
@@ -279,20 +279,14 @@ func (c *Call) persist(err error) {
 	if !c.done.armed() {
 		c.done.arm() // the sender may be on the handler's goroutine
 	}
-	c.e.hold(c)
-	go func() {
-		defer c.e.dismiss(c)
-		begin := time.Now()
-		for wait := firstRetry; ; wait = min(2*wait, lastRetry) {
-			inTime := c.e.pause(wait, nil)
-			if next, done := c.rewrite(inTime, time.Since(begin) > answerIn); done {
-				if next != nil {
-					go next.execute()
-				}
-				return
-			}
+	begin := time.Now()
+	c.e.inBackground(c, nil, func(inTime bool) bool {
+		next, done := c.rewrite(inTime, time.Since(begin) > answerIn)
+		if next != nil {
+			go next.execute()
 		}
-	}()
+		return done
+	})
 }
 
 // rewrite tries once more to store the ending. The last try is when the engine has no more time; what it does not store
@@ -301,7 +295,7 @@ func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	err := c.write()
-	if hiccup(err) && inTime {
+	if c.unconfirmed != nil && inTime {
 		if late {
 			c.err = errUnwritten
 			c.decided.fire()
@@ -309,7 +303,7 @@ func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 		}
 		return nil, false
 	}
-	if hiccup(err) {
+	if c.unconfirmed != nil {
 		c.err = errUnwritten
 		c.log().Error("the end of a task was not stored",
 			"state", c.ending.status.EventInfo().State.String(), "error", err)
@@ -326,7 +320,7 @@ func (c *Call) leave() (next *Call) {
 	c.done.fire()
 	l := c.live
 	if l.version == 0 {
-		c.held.Store(c.doubtful && c.began) // it is not to be tried again as if nothing had happened
+		c.held.Store(c.mayExist() && c.began) // it is not to be tried again as if nothing had happened
 		return nil
 	}
 	defer c.e.drop(l)
@@ -410,19 +404,14 @@ func (e *Engine) cancelOnce(ctx context.Context, l *live) (runtime.Task, error) 
 		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).
 			WithMetadata("taskId", info.ID)
 	}
-	u := store.Update{
+	w := write{expect: snap.Version, view: &store.Full, update: store.Update{
 		Event: e.newStatus(ctx, info.ID, info.ContextID, runtime.StateCanceled, nil, e.now()), Stamp: newStamp(),
+	}}
+	if l.commit(e, context.Background(), &w) != committed {
+		return nil, w.err // unconfirmed, too: the client asks again
 	}
-	version := snap.Version
-	err = l.retry(e, context.Background(), func() (err error) {
-		snap, err = l.commit(e, version, &u, &store.Full)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	l.unseat(ErrCanceled)
-	return snap.Task, nil
+	l.revoke(ErrCanceled)
+	return w.snap.Task, nil
 }
 
 // decisions is how often a client's update is decided anew when others were faster.

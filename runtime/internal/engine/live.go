@@ -209,26 +209,6 @@ func (l *live) ref(e *Engine) store.Ref {
 	return l.task
 }
 
-// commit applies an update to the task and wakes its readers. The caller holds l.mu. A client that went away does not
-// undo anything, which is why no request's context is involved. An update that failed without an answer can be
-// committed again: its stamp keeps it from being made twice.
-func (l *live) commit(e *Engine, expect int64, u *store.Update, view *store.View) (store.Snapshot, error) {
-	u.Unread = !l.read.Load()
-	snap, err := l.ref(e).Apply(e.soon(), expect, *u, view)
-	if err != nil {
-		return snap, err
-	}
-	l.note(snap.Version)
-	if u.Event.EventInfo().State.Terminal() {
-		l.ended = true
-	}
-	l.wake()
-	if snap.Pushed {
-		e.deliveries.Wake()
-	}
-	return snap, nil
-}
-
 // newStamp makes the stamp of an update.
 func newStamp() uint64 { return rand.Uint64() | 1 }
 

@@ -44,7 +44,7 @@ func (c *Call) giveUp(err error) {
 		if !c.ending.failed {
 			c.ending.status.ticket = o.ticket
 		}
-	case c.live.version == 0 && !c.doubtful && runtime.Made(err) != nil:
+	case c.live.version == 0 && !c.mayExist() && runtime.Made(err) != nil:
 		c.err = runtime.Made(err)
 	case c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
 		c.err = err

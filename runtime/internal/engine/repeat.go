@@ -150,7 +150,7 @@ func (e *Engine) awaitCall(client context.Context, key store.Key, n int64) error
 		switch {
 		case err == nil && (h.Done >= n || h.State.Terminal()):
 			return nil
-		case err != nil && !hiccup(err):
+		case err != nil && !unanswered(err):
 			return err
 		}
 		if err := e.rest(client, r); err != nil {

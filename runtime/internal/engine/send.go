@@ -369,7 +369,7 @@ func (c *Call) takeTurn(version int64) (turn, error) {
 	case err != nil:
 		return noTurn, err
 	case snap.Run != nil:
-		l.unseat(ErrLost) // it went on here without the store's consent
+		l.revoke(ErrLost) // it went on here without the store's consent
 		l.run = c
 		c.begins(&snap)
 		return atOnce, nil
@@ -393,7 +393,7 @@ func (c *Call) addMessage(
 	if c.decided.armed() {
 		c.live.read.Store(true) // by the stream that is about to begin
 	}
-	u := store.Update{
+	w := write{expect: version, view: c.view(), update: store.Update{
 		Event:    c.e.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.e.now()),
 		Messages: []runtime.Message{c.req.Message},
 		Input:    &c.private.Input,
@@ -402,17 +402,17 @@ func (c *Call) addMessage(
 		Repeat:   c.repeat,
 		Stamp:    newStamp(),
 		Call:     work,
-	}
-	err = c.retry(func() (err error) {
-		snap, err = c.live.commit(c.e, version, &u, c.view())
-		return err
-	})
-	if err != nil {
-		if work != nil && isUnheard(err) {
-			c.hearOfUpdate(c.live.key, version, u)
+	}}
+	switch c.live.commit(c.e, c.ctx, &w) {
+	case unconfirmed:
+		if work != nil && w.perhaps {
+			c.retryUnconfirmed(c.live.key, w.copy())
 		}
-		return snap, err
+		return snap, w.err
+	case refused, lost:
+		return snap, w.err
 	}
+	snap = w.snap
 	c.first, c.firstVersion, c.last, c.bytes = snap.Task, snap.Version, nil, snap.Bytes
 	c.decided.fire()
 	return snap, nil

@@ -180,7 +180,7 @@ func (st *Stream) Next() Step {
 		}
 		st.last = st.r.e.isClosing()
 		switch recs, err := st.read(); {
-		case hiccup(err) && st.failed < maxFailed && !st.last:
+		case unanswered(err) && st.failed < maxFailed && !st.last:
 			st.failed++
 			time.AfterFunc(jitter(lookEvery), st.reader.signal)
 		case err != nil:

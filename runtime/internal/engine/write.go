@@ -1,9 +1,7 @@
 package engine
 
 import (
-	"context"
 	"errors"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -26,7 +24,7 @@ func (c *Call) write() error {
 		return nil
 	}
 	err := c.writeAll()
-	if err == nil || hiccup(err) {
+	if err == nil || c.unconfirmed != nil {
 		return err
 	}
 	switch {
@@ -59,74 +57,14 @@ func (c *Call) writeAll() error {
 		return err
 	}
 	if c.ending.artifact.Event != nil {
-		if err := c.commit(c.ending.artifact, nil); err != nil {
+		if err := c.say(c.ending.artifact, nil); err != nil {
 			return err
 		}
 		c.ending.artifact = sized{}
 	}
 	c.ending.status.done = c.work.N // which it may have only by now
-	return c.commit(c.ending.status, c.view())
+	return c.say(c.ending.status, c.view())
 }
-
-// How a failed update is tried again: after a while that doubles each time.
-const (
-	firstRetry = 5 * time.Millisecond
-	lastRetry  = 5 * time.Second
-	// retryFor is how long a handler waits in all for the store to take what it says.
-	retryFor = time.Second
-	// answerIn is how long a client that waits for the end waits for the store to take it.
-	answerIn = 10 * time.Second
-)
 
 // errUnwritten is the answer to a client whose task ended while the store does not take it.
 var errUnwritten = ErrBusy.With("the task has ended, but that could not be stored yet: get the task later")
-
-// retry does what a call asks of the store until the store answers, within limits: a hiccup is no reason for work to
-// fail. What the end of a call asks for is tried once; persist does the rest.
-func (c *Call) retry(do func() error) error {
-	if c.state >= ending {
-		return do()
-	}
-	return c.live.retry(c.e, c.ctx, do)
-}
-
-// hiccup reports whether a call of the store failed for a reason that may pass: it can be made again, with the same
-// stamp.
-func hiccup(err error) bool {
-	return (store.Unsure(err) || errors.Is(err, store.ErrNoSpace)) && !errors.Is(err, ErrCanceled)
-}
-
-// retry is Call.retry, for as long as ctx is there. It fails as unheard if it may have been done. The caller holds l.mu,
-// which is free while it waits.
-func (l *live) retry(e *Engine, ctx context.Context, do func() error) error {
-	err := do()
-	perhaps := mayHaveDone(err)
-	for wait := firstRetry; hiccup(err) && wait < retryFor; wait *= 2 {
-		l.mu.Unlock()
-		e.pause(wait, ctx.Done())
-		l.mu.Lock()
-		if ctx.Err() != nil {
-			break
-		}
-		err = do()
-		perhaps = perhaps || mayHaveDone(err)
-	}
-	if perhaps && hiccup(err) {
-		return unheard{err}
-	}
-	return err
-}
-
-// pause waits, but not when the engine has no more time or done is closed. It reports whether there is time left.
-func (e *Engine) pause(d time.Duration, done <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-done:
-		return true
-	case <-e.hurry:
-		return false
-	}
-}

@@ -1,0 +1,317 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Every write to a task in the store is made here. The store's answer is one of four outcomes, and each has one place
+// where it is handled: for what a handler says that is [Call.answered], for what a client sends its caller.
+//
+// A store that does not answer in time may have made the write all the same. Then the work may be this instance's, which
+// goes on renewing its lease, and nobody else takes it over. So whoever asked is told that it failed, and the write is
+// repeated, with the same stamp, until the store answers.
+
+// outcome is what became of a write.
+type outcome uint8
+
+const (
+	unconfirmed outcome = iota // no answer: nothing may have happened, or the write may be made, now or later
+	committed                  // the store has it
+	refused                    // the store decided against it, and has changed nothing
+	lost                       // refused to a handler whose task has ended, or is run elsewhere
+)
+
+// write is one transaction on a task. Repeated it is the same write: by its stamp the store makes it once.
+type write struct {
+	creates bool // it makes the task, as create says; else it is update, unless there is a note
+	create  store.New
+	update  store.Update
+	expect  int64       // the version that a client's update expects; 0: any, a handler's
+	note    *noteWrite  // replaces what is kept with the context
+	view    *store.View // of the task afterwards; nil: none
+	saved   *[]byte     // what the handler saved, if that goes along
+
+	outcome outcome
+	perhaps bool           // a try got no answer: the write may have been made
+	snap    store.Snapshot // of the task, once committed
+	err     error          // why it is not committed
+}
+
+// stamp names the write.
+func (w *write) stamp() uint64 {
+	if w.creates {
+		return w.create.Stamp
+	}
+	return w.update.Stamp
+}
+
+// copy returns a copy that outlives its function.
+func (w *write) copy() *write {
+	c := *w
+	return &c
+}
+
+// unanswered reports whether a call of the store failed for a reason that may pass: it can be made again.
+func unanswered(err error) bool { return store.Unsure(err) || errors.Is(err, store.ErrNoSpace) }
+
+// answer notes what the store answered to a try.
+func (w *write) answer(err error) {
+	w.err = err
+	switch {
+	case err == nil:
+		w.outcome = committed
+	case unanswered(err):
+		w.outcome = unconfirmed
+		w.perhaps = w.perhaps || store.Unsure(err) && !errors.Is(err, store.ErrUnavailable)
+	case w.update.Epoch != 0 && (errors.Is(err, store.ErrLost) || errors.Is(err, store.ErrEnded)):
+		w.outcome = lost
+	default:
+		w.outcome = refused
+	}
+}
+
+// try has the store make a write, once. Callers must hold l.mu.
+func (l *live) try(e *Engine, w *write) outcome {
+	var err error
+	switch {
+	case w.note != nil:
+		err = w.note.try(e, w.perhaps)
+	case w.creates:
+		w.snap, err = e.store.Create(e.soon(), l.key, w.create, w.view)
+	default:
+		err = l.apply(e, w)
+	}
+	w.answer(err)
+	return w.outcome
+}
+
+// apply makes an update and wakes the task's readers. A client that went away does not undo anything, which is why no
+// request's context is involved.
+func (l *live) apply(e *Engine, w *write) (err error) {
+	w.update.Unread = !l.read.Load()
+	if w.snap, err = l.ref(e).Apply(e.soon(), w.expect, w.update, w.view); err != nil {
+		return err
+	}
+	l.note(w.snap.Version)
+	if w.update.Event.EventInfo().State.Terminal() {
+		l.ended = true
+	}
+	l.wake()
+	if w.snap.Pushed {
+		e.deliveries.Wake()
+	}
+	return nil
+}
+
+// How an unconfirmed write is tried again: after a pause that doubles each time.
+const (
+	firstRetry = 5 * time.Millisecond
+	lastRetry  = 5 * time.Second
+	// retryFor is how long a handler or a client waits in all for the store to answer.
+	retryFor = time.Second
+	// answerIn is how long a client that waits for the end waits for the store to take it.
+	answerIn = 10 * time.Second
+)
+
+// commit has the store make a write, and repeats it while there is no answer, as retry does. Callers must hold l.mu.
+func (l *live) commit(e *Engine, ctx context.Context, w *write) outcome {
+	if l.try(e, w) == unconfirmed {
+		l.retry(e, ctx, w)
+	}
+	return w.outcome
+}
+
+// retry repeats an unconfirmed write for a while, or until ctx ends. Callers must hold l.mu, which is free during the
+// pauses: the write may be answered to somebody else meanwhile.
+func (l *live) retry(e *Engine, ctx context.Context, w *write) {
+	for pause := firstRetry; pause < retryFor; pause *= 2 {
+		l.mu.Unlock()
+		e.pause(pause, ctx.Done())
+		l.mu.Lock()
+		if w.outcome != unconfirmed || ctx.Err() != nil || l.try(e, w) != unconfirmed {
+			return
+		}
+	}
+}
+
+// pause waits, but not when the engine has no more time or done is closed. It reports whether there is time left.
+func (e *Engine) pause(d time.Duration, done <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-done:
+		return true
+	case <-e.hurry:
+		return false
+	}
+}
+
+// commit stores what the handler says. A call has at most one unconfirmed write, and writes nothing else before that is
+// answered. Callers must hold c.live.mu.
+func (c *Call) commit(w *write) error {
+	for p := c.unconfirmed; p != nil; p = c.unconfirmed {
+		if err := c.confirm(); err != nil {
+			return err
+		}
+		if p.stamp() == w.stamp() {
+			w.outcome, w.err = p.outcome, p.err
+			return w.err
+		}
+	}
+	if !c.try(w) {
+		p := c.unconfirmed
+		c.wait(p)
+		w.outcome, w.err = p.outcome, p.err
+	}
+	return w.err
+}
+
+// confirm has the call's unconfirmed write answered, if there is one. It fails if the store does not answer, and if the
+// task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold c.live.mu.
+func (c *Call) confirm() error {
+	w := c.unconfirmed
+	if w == nil {
+		return nil
+	}
+	if !c.try(w) {
+		c.wait(w)
+	}
+	if w.outcome == refused {
+		return nil
+	}
+	return w.err
+}
+
+// try is commit, once, when there is no other unconfirmed write. It reports whether the store has answered.
+func (c *Call) try(w *write) (answered bool) {
+	if c.live.try(c.e, w) != unconfirmed {
+		c.answered(w)
+		return true
+	}
+	if c.unconfirmed != w {
+		c.unconfirmed = w.copy()
+	}
+	return false
+}
+
+// wait repeats the call's unconfirmed write for as long as a handler waits for the store, so that a short outage does not fail
+// its work. What the end of a call writes is tried once, persist does the rest. A write that cannot have been made is
+// given up.
+func (c *Call) wait(w *write) {
+	if c.state >= ending {
+		return
+	}
+	c.live.retry(c.e, c.ctx, w)
+	switch {
+	case c.unconfirmed != w: // answered to another goroutine of the handler, or given up there
+	case w.outcome != unconfirmed:
+		c.answered(w)
+	case !w.perhaps && c.state < ending:
+		c.unconfirmed = nil
+	}
+}
+
+// answered notes the store's answer to what the handler said.
+func (c *Call) answered(w *write) {
+	if c.unconfirmed == w {
+		c.unconfirmed = nil
+	}
+	switch {
+	case w.outcome == lost:
+		w.err = c.lose()
+	case w.outcome == refused || w.note != nil:
+	case w.creates:
+		c.kept(w.saved)
+		w.err = c.created(&w.snap)
+	default:
+		c.kept(w.saved)
+		c.updated(w)
+	}
+}
+
+// mayExist reports whether the task may have been made although the store has not said so. Callers must hold c.live.mu.
+func (c *Call) mayExist() bool {
+	return c.live.version == 0 && c.unconfirmed != nil && c.unconfirmed.creates
+}
+
+// updated notes the task as it is after an update of the handler's.
+func (c *Call) updated(w *write) {
+	if w.view != nil {
+		c.last, c.bytes = w.snap.Task, w.snap.Bytes
+	}
+	if w.snap.Run != nil {
+		next := w.snap
+		c.next = &next
+	}
+}
+
+// newBackgroundCall returns a call without a handler, for what is done in the background. It has yet to be admitted.
+func (e *Engine) newBackgroundCall() *Call {
+	c := &Call{e: e, state: over}
+	c.live = &c.own
+	c.ctx, c.cancel = context.WithCancelCause(context.Background())
+	return c
+}
+
+// retryUnconfirmed repeats a write in the background until the store answers, and runs the call that it brings up, whose
+// sender has left. When the shutdown begins, or the lease cannot be renewed, it is left to others with the rest.
+func (c *Call) retryUnconfirmed(key store.Key, w *write) {
+	e, l := c.e, c.e.use(key)
+	w.view = &store.View{History: new(int)}
+	e.inBackground(c, e.closing, func(inTime bool) (over bool) {
+		if !inTime || e.isClosing() || e.keeper.lapsing() {
+			e.drop(l)
+			return true
+		}
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		switch l.try(e, w) {
+		case unconfirmed:
+			return false
+		case committed:
+			if w.snap.Run != nil && !e.keeper.lapsing() {
+				l.note(w.snap.Version)
+				e.begin(l, &w.snap)
+			}
+		case refused, lost:
+			e.log("", key.Task, key.Owner.Principal).Info("the store has refused what it did not answer to", "error", w.err)
+		}
+		e.drop(l)
+		return true
+	})
+}
+
+// inBackground calls try after pauses that grow until it reports that it is over; what ends with stop is the pause. The
+// call is admitted, and counted for as long, which is why there are not many and the shutdown waits for them.
+func (e *Engine) inBackground(c *Call, stop <-chan struct{}, try func(inTime bool) (over bool)) {
+	e.hold(c)
+	go func() {
+		defer e.dismiss(c)
+		for pause := firstRetry; !try(e.pause(pause, stop)); pause = min(2*pause, lastRetry) {
+		}
+	}()
+}
+
+// begin runs a call that was taken on without a sender, or whose sender has left. Callers must hold l.mu.
+func (e *Engine) begin(l *live, snap *store.Snapshot) {
+	if e.Draining() {
+		return // it is given back
+	}
+	l.revoke(ErrLost) // it went on here without the store's consent
+	c, err := e.revive(l.key, snap)
+	if err != nil {
+		e.giveUp(l.key, snap, cannotGoOn)
+		return
+	}
+	now := snap.Task.TaskInfo().State
+	l.run, l.ended, c.seen = c, false, now == runtime.StateWorking
+	c.promote(snap, now)
+	c.launch(false)
+}
