@@ -303,3 +303,36 @@ func TestWhatIsUnheardIsLeftToOthers(t *testing.T) {
 		})
 	}
 }
+
+// What a handler says while the store does not answer may be stored, or may not. The handler is told that it failed; it
+// is stored once, before anything that the handler says later.
+func TestAnUnconfirmedWriteGoesBeforeTheNext(t *testing.T) {
+	for made, first := range map[string]faultstore.Fault{"done": {After: true}, "not done": {Before: true}} {
+		t.Run(made, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := newOutage(store.NewMemory(store.MemoryLimits{}), "apply", first)
+				o.is(2)
+				a := newAgent(t, Options{Store: o}, skillOf("talks", func(_ context.Context, c *Call) (string, error) {
+					if err := c.Progress("one"); err != nil {
+						t.Error(err)
+					}
+					o.is(0)
+					if err := c.Progress("two"); err == nil {
+						t.Error("a store that does not answer is said to have stored something")
+					}
+					o.is(2)
+					return "", c.Progress("three")
+				}))
+				var texts []string
+				for _, turn := range runtime.Turns(a.send(message(""))) {
+					if !turn.User {
+						texts = append(texts, turn.Text())
+					}
+				}
+				if got := strings.Join(texts, " "); got != "one two three" {
+					t.Errorf("stored: %s", got)
+				}
+			})
+		})
+	}
+}
