@@ -3,10 +3,8 @@
 package a2agen
 
 import (
-	"bytes"
 	"embed"
 	"io/fs"
-	"path"
 	"slices"
 	"strings"
 )
@@ -44,7 +42,7 @@ var Behind = map[string][]string{
 //go:embed runtime
 var runtimeFiles embed.FS
 
-//go:embed a2a/*.gen.go internal/a2afresh/*.gen.go
+//go:embed a2a/*.gen.go a2a/a2aclient/*.gen.go internal/fresh/a2a/*.gen.go internal/fresh/a2a/a2aclient/*.gen.go
 var protocolFiles embed.FS
 
 //go:embed go.mod
@@ -85,21 +83,16 @@ func RuntimeSource(kits ...string) (map[string][]byte, error) {
 	return files, err
 }
 
-// ProtocolPackage returns the emitted files of the protocol package in a folder of this module ("a2a", or
-// "internal/a2afresh") by name, "types.gen.go", as files of a package a2a.
+// ProtocolPackage returns the emitted files of the protocol package in a folder of this module, "a2a" or "internal/fresh/a2a", by
+// their paths in it: "types.gen.go".
 func ProtocolPackage(folder string) (map[string][]byte, error) {
-	entries, err := protocolFiles.ReadDir(folder)
-	if err != nil {
-		return nil, err
-	}
-	name := []byte(path.Base(folder)) // the clause and the package comment have it, and nothing else
-	files := make(map[string][]byte, len(entries))
-	for _, e := range entries {
-		data, err := protocolFiles.ReadFile(path.Join(folder, e.Name()))
-		if err != nil {
-			return nil, err
+	files := map[string][]byte{}
+	err := fs.WalkDir(protocolFiles, folder, func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
 		}
-		files[e.Name()] = bytes.ReplaceAll(data, name, []byte("a2a"))
-	}
-	return files, nil
+		files[strings.TrimPrefix(name, folder+"/")], err = protocolFiles.ReadFile(name)
+		return err
+	})
+	return files, err
 }

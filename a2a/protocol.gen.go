@@ -23,6 +23,7 @@ func Protocol() *runtime.Protocol {
 		NewArtifact:    newArtifact,
 		NewTaskPage:    newTaskPage,
 		DecodeCard:     runtime.ReadCard(readAgentCardJSON, asCard),
+		Card:           runtime.CardOf(asCard),
 		NewSend:        newSend,
 		NewTaskRequest: newTaskRequest,
 		NewPushConfig:  newPushConfig,

@@ -361,7 +361,7 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 	case out.Config.ProtocolImport != "":
 	case carried != "":
 		es = append(es,
-			into(pkgs.Protocol, func() ([]output.File, error) { return carriedPackage(carried) }))
+			into(pkgs.Protocol, func() ([]output.File, error) { return carriedPackage(carried, paths.Protocol) }))
 	default:
 		es = append(es,
 			into(pkgs.Protocol, func() ([]output.File, error) { return emit.ProtocolPackage(model.Protocol, paths) }))
@@ -382,12 +382,13 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 	return es
 }
 
-// into puts an emitter's files in a folder of the project: emitters name them by package only.
+// into puts an emitter's files in a folder of the project: emitters know the package's name instead of its folder.
 func into(folder string, e emitter) emitter {
 	return func() ([]output.File, error) {
 		files, err := e()
 		for i := range files {
-			files[i].Path = path.Join(folder, path.Base(files[i].Path))
+			_, name, _ := strings.Cut(files[i].Path, "/")
+			files[i].Path = path.Join(folder, name)
 		}
 		return files, err
 	}

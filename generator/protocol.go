@@ -1,8 +1,10 @@
 package generator
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"go/format"
 	"io/fs"
 	"maps"
 	"path"
@@ -179,7 +181,7 @@ type Carried struct {
 func CarriedPackages() []Carried {
 	return []Carried{
 		{"a2a", []string{spec.Default}, nil},
-		{"internal/a2afresh", spec.Fresh(), []ir.Encoding{ir.ProtoJSON}},
+		{"internal/fresh/a2a", spec.Fresh(), []ir.Encoding{ir.ProtoJSON}},
 	}
 }
 
@@ -232,21 +234,27 @@ func carriedMethods(folder string) (list []string) {
 	if err != nil {
 		return nil // emitting says so
 	}
-	for _, m := range clientMethod.FindAllSubmatch(files[emit.ClientFile], -1) {
+	for _, m := range clientMethod.FindAllSubmatch(files[emit.ProtocolClientFile], -1) {
 		list = append(list, string(m[1]))
 	}
 	return list
 }
 
-// carriedPackage returns the files of a carried package.
-func carriedPackage(folder string) ([]output.File, error) {
+// carriedPackage returns the files of a carried package for a project that imports it by importPath, with the paths that
+// emit gives them.
+func carriedPackage(folder, importPath string) ([]output.File, error) {
 	texts, err := a2agen.ProtocolPackage(folder)
 	if err != nil {
 		return nil, err
 	}
+	client := texts[emit.ProtocolClientFile]
+	client = bytes.Replace(client, []byte(`"`+path.Join(a2agen.Module, folder)+`"`), []byte(`"`+importPath+`"`), 1)
+	if texts[emit.ProtocolClientFile], err = format.Source(client); err != nil { // it sorts the imports
+		return nil, err
+	}
 	files := make([]output.File, 0, len(texts))
 	for name, data := range texts {
-		files = append(files, output.File{Path: name, Kind: output.Owned, Data: data})
+		files = append(files, output.File{Path: path.Join(carriedName, name), Kind: output.Owned, Data: data})
 	}
 	return files, nil
 }

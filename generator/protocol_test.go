@@ -38,7 +38,7 @@ func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
 		if got := slices.Sorted(slices.Values(carriedMethods(carried.Folder))); !slices.Equal(got, methods) {
 			t.Errorf("%s: the client has the methods %v, not %v", carried.Folder, got, methods)
 		}
-		files, err := carriedPackage(carried.Folder)
+		files, err := carriedPackage(carried.Folder, "example.com/weather/a2a")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -50,7 +50,7 @@ func TestTheCarriedProtocolPackagesAreWhatWouldBeEmitted(t *testing.T) {
 			t.Errorf("%s: %d files are carried, %d emitted", carried.Folder, len(got), len(want))
 		}
 		for _, f := range want {
-			if !bytes.Equal(got[path.Base(f.Path)], f.Data) {
+			if !bytes.Equal(got[f.Path], f.Data) {
 				t.Errorf("%s: the carried %s is stale: run go generate ./a2a", carried.Folder, f.Path)
 			}
 		}
@@ -91,8 +91,9 @@ func TestAProtocolPackageOfAnotherNameIsEmitted(t *testing.T) {
 	for _, f := range out.Files {
 		if strings.HasPrefix(f.Path, "wire/protocol/") {
 			n++
-			if !bytes.Contains(f.Data, []byte("\npackage protocol\n")) {
-				t.Errorf("%s is not of package protocol", f.Path)
+			want := path.Base(path.Dir(f.Path)) // "protocol", or "a2aclient" in it
+			if !bytes.Contains(f.Data, []byte("\npackage "+want+"\n")) {
+				t.Errorf("%s is not of package %s", f.Path, want)
 			}
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/a2aproject/a2a-go/a2asrv/eventqueue"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -24,7 +25,7 @@ type oldDesk struct{ release chan struct{} }
 
 // callOldDesk makes our clients, of operations and of skills, from the card of the agent of 0.3. More options are those of
 // push notifications.
-func callOldDesk(t *testing.T, more ...oldsrv.RequestHandlerOption) (*oldDesk, *a2awires.Client, *rpc.Client) {
+func callOldDesk(t *testing.T, more ...oldsrv.RequestHandlerOption) (*oldDesk, *a2aclient.Client, *rpc.Client) {
 	t.Helper()
 	d := &oldDesk{release: make(chan struct{})}
 	mux := http.NewServeMux()
@@ -39,7 +40,7 @@ func callOldDesk(t *testing.T, more ...oldsrv.RequestHandlerOption) (*oldDesk, *
 		DefaultInputModes: []string{"text/plain"}, DefaultOutputModes: []string{"text/plain"},
 		Skills: []old.AgentSkill{{ID: "desk", Name: "Desk", Description: "Answers.", Tags: []string{"travel"}}},
 	}))
-	c := ok[*a2awires.Client](t)(a2awires.NewClient(t.Context(), srv.URL))
+	c := ok[*a2aclient.Client](t)(a2aclient.New(t.Context(), srv.URL))
 	t.Cleanup(c.Close)
 	skills := ok[*rpc.Client](t)(rpc.New(t.Context(), a2awires.Protocol(), srv.URL))
 	t.Cleanup(skills.Close)

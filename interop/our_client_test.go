@@ -8,13 +8,14 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/a2a/a2aclient"
 )
 
 // callPeerDesk makes our client from the card of the peer's agent.
-func callPeerDesk(t *testing.T) (*peerDesk, *a2a.Client) {
+func callPeerDesk(t *testing.T) (*peerDesk, *a2aclient.Client) {
 	t.Helper()
 	d, url := startPeerDesk(t)
-	c := ok[*a2a.Client](t)(a2a.NewClient(t.Context(), url))
+	c := ok[*a2aclient.Client](t)(a2aclient.New(t.Context(), url))
 	t.Cleanup(c.Close)
 	return d, c
 }
@@ -26,7 +27,7 @@ func ask(text string) *a2a.SendMessageRequest {
 }
 
 // task sends a message that is answered by a task.
-func task(t *testing.T, c *a2a.Client, req *a2a.SendMessageRequest) *a2a.Task {
+func task(t *testing.T, c *a2aclient.Client, req *a2a.SendMessageRequest) *a2a.Task {
 	t.Helper()
 	res := ok[a2a.SendMessageResponsePayload](t)(c.SendMessage(t.Context(), req))
 	v, isTask := res.(*a2a.Task)
@@ -37,7 +38,7 @@ func task(t *testing.T, c *a2a.Client, req *a2a.SendMessageRequest) *a2a.Task {
 }
 
 // begin sends a text without waiting for the end.
-func begin(t *testing.T, c *a2a.Client, text string) *a2a.Task {
+func begin(t *testing.T, c *a2aclient.Client, text string) *a2a.Task {
 	t.Helper()
 	req := ask(text)
 	req.Configuration = &a2a.SendMessageConfiguration{ReturnImmediately: true}

@@ -69,6 +69,8 @@ type Protocol struct {
 	// DecodeCard reads an agent card: as the newest wire has it or, when older versions are spoken too, as the one by
 	// whose shape it is written.
 	DecodeCard func(src []byte) (Card, error)
+	// Card returns what the runtime sees of a generated card, an *a2a.AgentCard; nil for anything else.
+	Card func(generated any) Card
 	// NewSend makes the generated request of the send and stream operations (client side). data.Source is not looked at;
 	// what is zero stays unset.
 	NewSend func(data SendRequest) any

@@ -160,6 +160,16 @@ func AppendCard[T any](appendTo func([]byte, *T) ([]byte, error)) func([]byte, C
 	return func(dst []byte, c Card) ([]byte, error) { return each(dst, c) }
 }
 
+// CardOf makes [Protocol.Card] of the function that shows a *T to the runtime.
+func CardOf[T any](show func(*T) Card) func(generated any) Card {
+	return func(generated any) Card {
+		if x, ok := generated.(*T); ok && x != nil {
+			return show(x)
+		}
+		return nil
+	}
+}
+
 // ReadCard makes a function that reads a whole *T that is a card. show makes of it what the runtime sees.
 func ReadCard[T any](read func(*wire.Reader, *T), show func(*T) Card) func([]byte) (Card, error) {
 	return func(src []byte) (Card, error) {

@@ -19,6 +19,7 @@ func Client(m *ir.Model, paths Paths) ([]output.File, error) {
 	}
 	f := newFile(paths.Client, pkgName(paths.Client))
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
+	f.ImportName(protocolClientPath(paths), clientFolder)
 	f.ImportName(paths.Types, pkgName(paths.Types))
 	f.PackageComment(clientDoc(pkgName(paths.Client), "is the typed client of the agent: one method a skill, in one go and as a stream.", m.Agent))
 	c := skillClient{agent: m.Agent, protocol: m.Protocol, paths: paths, types: paths.Client}
@@ -42,6 +43,7 @@ func RemoteClient(p *ir.Protocol, a *ir.Agent, paths Paths, dir string) ([]outpu
 	name := pkgName(paths.Client)
 	f := newFile(paths.Client, name)
 	f.ImportName(paths.Protocol, pkgName(paths.Protocol))
+	f.ImportName(protocolClientPath(paths), clientFolder)
 	f.PackageComment(clientDoc(name, "is a typed client of a remote agent, made from its card."+reached(a), a))
 	c := skillClient{agent: a, protocol: p, paths: paths, types: paths.Client, card: "AgentCard", pinned: true}
 	f.Anon("embed")
@@ -88,17 +90,17 @@ type skillClient struct {
 // declaration is the struct and its constructors.
 func (c *skillClient) declaration() jen.Code {
 	s := jen.Add(doc(fmt.Sprintf("Client calls the skills of the agent %q; the embedded client calls the protocol's operations. It is safe for concurrent use.", c.agent.Name)))
-	s.Type().Id("Client").Struct(jen.Op("*").Qual(c.paths.Protocol, "Client")).Line().Line()
+	s.Type().Id("Client").Struct(jen.Op("*").Qual(protocolClientPath(c.paths), "Client")).Line().Line()
 	if c.pinned {
 		s.Add(c.pinnedCard())
 		s.Add(doc("New fetches the card of the agent at the URL and returns a client of it. An empty URL takes [Card], without any request."))
 	} else {
 		s.Add(doc("New fetches the card of the agent at the URL and returns a client of it."))
 	}
-	s.Add(c.constructor("New", "NewClient", []jen.Code{ctxParam(), jen.Id("url").String()}, []jen.Code{jen.Id("ctx"), jen.Id("url")}))
+	s.Add(c.constructor("New", []jen.Code{ctxParam(), jen.Id("url").String()}, []jen.Code{jen.Id("ctx"), jen.Id("url")}))
 	if c.card != "" {
 		s.Add(doc("FromCard returns a client of the agent that the card describes. It makes no request."))
-		s.Add(c.constructor("FromCard", "NewClientFromCard", []jen.Code{jen.Id("card").Op("*").Qual(c.paths.Protocol, c.card)}, []jen.Code{jen.Id("card")}))
+		s.Add(c.constructor("FromCard", []jen.Code{jen.Id("card").Op("*").Qual(c.paths.Protocol, c.card)}, []jen.Code{jen.Id("card")}))
 	}
 	if len(c.options()) > 0 {
 		s.Add(doc("withOptions puts the options of this package before those of the caller."))
@@ -123,8 +125,8 @@ func (c *skillClient) options() (list []jen.Code) {
 	return list
 }
 
-// constructor is the function name that wraps the protocol client's constructor.
-func (c *skillClient) constructor(name, wrapped string, params, args []jen.Code) jen.Code {
+// constructor is the function that wraps the protocol client's constructor of the same name.
+func (c *skillClient) constructor(name string, params, args []jen.Code) jen.Code {
 	opts := jen.Id("opts")
 	if len(c.options()) > 0 {
 		opts = jen.Id("withOptions").Call(jen.Id("opts").Op("..."))
@@ -138,7 +140,7 @@ func (c *skillClient) constructor(name, wrapped string, params, args []jen.Code)
 		))
 	}
 	return jen.Func().Id(name).Params(append(params, optionsParam())...).Params(jen.Op("*").Id("Client"), jen.Error()).Block(append(body,
-		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(c.paths.Protocol, wrapped).Call(append(args, opts.Op("..."))...),
+		jen.List(jen.Id("c"), jen.Err()).Op(":=").Qual(protocolClientPath(c.paths), name).Call(append(args, opts.Op("..."))...),
 		jen.If(jen.Err().Op("!=").Nil()).Block(jen.Return(jen.Nil(), jen.Err())),
 		jen.Return(jen.Op("&").Id("Client").Values(jen.Id("Client").Op(":").Id("c")), jen.Nil()),
 	)...).Line().Line()

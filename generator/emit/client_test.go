@@ -99,7 +99,7 @@ var emitted = sync.OnceValues(func() (map[string]*types.Package, error) {
 		}
 		files = append(files, more...)
 	}
-	return compile(files, "client", "client/weather", "client/typed", "proto")
+	return compile(files, "client", "client/weather", "client/typed", "proto/a2aclient")
 })
 
 func remote(a *ir.Agent, dir string) ([]output.File, error) {
@@ -307,7 +307,7 @@ func unseenProtocol() *ir.Protocol {
 }
 
 func TestProtocolClientHasAMethodForEveryOperation(t *testing.T) {
-	got := methodsOf(emittedPackage(t, "proto"))
+	got := methodsOf(emittedPackage(t, "proto/a2aclient"))
 	want := map[string]string{
 		"Ping":   "(ctx context.Context, req *proto.Ping, opts ...rpc.CallOption) (*proto.Pong, error)",
 		"Watch":  "(ctx context.Context, req *proto.Pong, opts ...rpc.CallOption) iter.Seq2[proto.ItemPayload, error]",

@@ -50,7 +50,7 @@ func TestWhatIsDeclaredWhateverIsReadIsReserved(t *testing.T) {
 		emit func() ([]output.File, error)
 		want []string
 	}{
-		{"protocol", func() ([]output.File, error) { return ProtocolPackage(p, clientPaths) }, slices.Concat(names.ProtocolDeclares, names.Sentinels)},
+		{"protocol", func() ([]output.File, error) { return ProtocolPackage(p, clientPaths) }, slices.Concat(names.ProtocolDeclares, names.Sentinels, names.ClientDeclares)},
 		{"agent", func() ([]output.File, error) { return Agent(m, clientPaths) }, names.AgentDeclares},
 		{"client", func() ([]output.File, error) { return Client(m, clientPaths) }, names.ClientDeclares},
 	} {

@@ -96,6 +96,7 @@ func (b *bound) protocolTable(p *ir.Protocol, spoken []*ir.Version) []jen.Code {
 		table.set("NewTaskPage", jen.Id("newTaskPage"))
 	}
 	table.set("DecodeCard", readCard)
+	table.set("Card", rt("CardOf").Call(jen.Id(asCard)))
 	for _, name := range append([]string{"NewSend", "NewTaskRequest"}, b.pushConstructors(p)...) {
 		table.set(name, jen.Id(unexported(name)))
 	}

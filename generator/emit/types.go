@@ -1,7 +1,6 @@
 package emit
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/dave/jennifer/jen"
@@ -31,30 +30,14 @@ func messageTypes(p *ir.Protocol, paths Paths) *jen.File {
 	return f
 }
 
-// packageComment says what the protocol package is for, with an example where there is an operation that sends a message.
+// packageComment says what the protocol package is for.
 func packageComment(p *ir.Protocol, pkg string) string {
 	var versions []string
 	for _, v := range p.Versions {
 		versions = append(versions, v.Name)
 	}
-	text := "Package " + pkg + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) + ", with their codecs,\nand a client of its operations."
-	b := p.Bindings
-	if len(versions) == 0 || b.Values["MessageRole.user"] == nil || b.Fields["send.message"] == nil {
-		return "// " + strings.ReplaceAll(text, "\n", "\n// ")
-	}
-	if op := operation(p, ir.RoleSend); op != nil {
-		text += fmt.Sprintf(`
-
-	c, err := %[1]s.NewClient(ctx, "https://agent.example.com")
-	if err != nil {
-		return err
-	}
-	defer c.Close()
-	hello := %[1]s.NewMessage(%[1]s.%[2]s, %[1]s.Text("Hello"))
-	answer, err := c.%[3]s(ctx, &%[1]s.%[4]s{%[5]s: hello})
-`, pkg, b.Values["MessageRole.user"].Go, op.Go, op.Request.Type.Go, b.Fields["send.message"].Go)
-	}
-	return "// " + strings.ReplaceAll(strings.TrimSpace(text), "\n", "\n// ")
+	return packageDoc("Package " + pkg + " has the types of the Agent2Agent protocol, version " + cleanText(strings.Join(versions, ", ")) +
+		", with their codecs.\nPackage " + clientFolder + " in its folder has a client of its operations.")
 }
 
 // structType is one message. Its fields are grouped with their comments by blank lines only where jennifer puts them.

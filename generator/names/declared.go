@@ -6,12 +6,12 @@ import "slices"
 // and a test of package emit holds the lists to what is printed.
 var (
 	// ProtocolDeclares are of the protocol package, beside [Sentinels].
-	ProtocolDeclares = []string{"Protocol", "ClientProtocol", "NewMessage", "Text", "Data", "Client", "NewClient", "NewClientFromCard"}
+	ProtocolDeclares = []string{"Protocol", "ClientProtocol", "NewMessage", "Text", "Data"}
 	// ClientOwn are the methods of the protocol's client that are no operations.
 	ClientOwn = []string{"Card", "Close", "RPC"}
 	// AgentDeclares are of the agent package.
 	AgentDeclares = []string{"Skills", "Task", "NewServer", "CardJSON", "Card", "Caller"}
-	// ClientDeclares are of an agent's client package, which has the types of the agent package too.
+	// ClientDeclares are of the package of a client, of skills or of the protocol.
 	ClientDeclares = []string{"Client", "New", "FromCard"}
 )
 

@@ -55,9 +55,13 @@ var rows = map[string]string{
 	"runtime/push/verify":            "runtime runtime/internal/keyset runtime/push runtime/wire",
 
 	// What is generated and kept in this module.
-	"a2a":               "runtime runtime/client runtime/wire",
-	"internal/a2afresh": "runtime runtime/client runtime/legacy runtime/wire",
-	"internal/a2awires": "runtime runtime/client runtime/legacy runtime/wire",
+	"a2a":                            "runtime runtime/wire",
+	"a2a/a2aclient":                  "a2a runtime runtime/client",
+	"internal/fresh/a2a/a2aclient":   "internal/fresh/a2a runtime runtime/client",
+	"internal/a2awires/a2aclient":    "internal/a2awires runtime runtime/client",
+	"internal/test/a2aown/a2aclient": "internal/test/a2aown runtime runtime/client",
+	"internal/fresh/a2a":             "runtime runtime/legacy runtime/wire",
+	"internal/a2awires":              "runtime runtime/legacy runtime/wire",
 
 	// Values that every stage of generating speaks in.
 	"generator/diag":    "",
@@ -99,10 +103,10 @@ var rows = map[string]string{
 	// Tools and helpers of this repository alone.
 	"golden":                    "",
 	"internal/arch":             "",
-	"internal/demo":             "a2a runtime runtime/client runtime/push runtime/server",
+	"internal/demo":             "a2a a2a/a2aclient runtime runtime/client runtime/push runtime/server",
 	"internal/regen":            ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":     "",
-	"internal/test/a2aown":      "internal/a2awires runtime runtime/client runtime/wire",
+	"internal/test/a2aown":      "internal/a2awires runtime runtime/wire",
 	"internal/test/bundletest":  "spec",
 	"internal/test/equivalence": "",
 	"internal/test/faultstore":  "runtime runtime/store",

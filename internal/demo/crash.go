@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/a2a/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -73,7 +74,7 @@ func (d *demo) recover(ctx context.Context) error {
 		return err
 	}
 	shorten(heard)
-	c, err := a2a.NewClient(ctx, d.process.url)
+	c, err := a2aclient.New(ctx, d.process.url)
 	if err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/a2a/a2aclient"
 	gonames "github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/internal/project"
 	"github.com/a2agen/a2agen/internal/test/gotool"
@@ -32,7 +32,7 @@ func hostileWords() []string {
 		"a", "A", "a_b", "aB", "A-B", "a.b", "aInput", "a_input", "a-output", "a-stream", "a_answer", "aStream", "aAnswer", "Äpfel", "äpfel", "天气", "日本", "١٢", "x1", "1", "01", "😀", "_", "-",
 		"string", "int64", "error", "any", "nil", "true", "len", "append", "comparable",
 	}
-	for m := range reflect.TypeFor[*a2a.Client]().Methods() {
+	for m := range reflect.TypeFor[*a2aclient.Client]().Methods() {
 		if !slices.Contains(names, m.Name) {
 			names = append(names, m.Name)
 		}
@@ -114,7 +114,7 @@ func TestHostileNamesCompileAndShadowNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for m := range reflect.TypeFor[*a2a.Client]().Methods() {
+	for m := range reflect.TypeFor[*a2aclient.Client]().Methods() {
 		if strings.Contains(string(client), fmt.Sprintf("func (c *Client) %s(", m.Name)) {
 			t.Errorf("a skill has taken the client's %s", m.Name)
 		}

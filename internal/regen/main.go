@@ -46,11 +46,13 @@ func run(root string) error {
 	}
 	var old []string
 	for _, p := range packages() {
-		there, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.Folder), "*.gen.go"))
-		if err != nil {
-			return err
+		for _, pattern := range []string{"*.gen.go", "*/*.gen.go"} {
+			there, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(p.Folder), pattern))
+			if err != nil {
+				return err
+			}
+			old = append(old, there...)
 		}
-		old = append(old, there...)
 	}
 	for _, name := range old {
 		if !made[name] {
@@ -127,7 +129,7 @@ func protocolPackages() (all []output.File, err error) {
 			return nil, err
 		}
 		for _, f := range files {
-			f.Path = path.Join(pkg.Folder, path.Base(f.Path))
+			f.Path = path.Join(path.Dir(pkg.Folder), f.Path)
 			all = append(all, f)
 		}
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -57,7 +58,7 @@ func TestEveryRequestCarriesTheServiceParameters(t *testing.T) {
 func TestEveryRequestNamesTheTenantOfTheInterface(t *testing.T) {
 	over(t, func(t *testing.T, binding string) {
 		f := newFake(t, binding, map[string][]reply{"GetTask": {result(taskT1)}, "ListTasks": {result(`{"tasks":[],"nextPageToken":"","pageSize":50,"totalSize":0}`)}})
-		c, err := a2a.NewClientFromCard(decodeCard(t, f.card(cardJSON(f.url, `,"tenant":"acme"`, ""))).Generated().(*a2a.AgentCard), withGRPC(nil)...)
+		c, err := a2aclient.FromCard(decodeCard(t, f.card(cardJSON(f.url, `,"tenant":"acme"`, ""))).Generated().(*a2a.AgentCard), withGRPC(nil)...)
 		if err != nil {
 			t.Fatal(err)
 		}

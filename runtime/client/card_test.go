@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
@@ -84,7 +85,7 @@ func TestNewFetchesTheCard(t *testing.T) {
 				header = r.Header
 				_, _ = w.Write([]byte(cardJSON(srv.URL+"/rpc", "", streams)))
 			})
-			c, err := a2a.NewClient(t.Context(), srv.URL+tt.asked, rpc.DefaultHeader("X-Key", "k"))
+			c, err := a2aclient.New(t.Context(), srv.URL+tt.asked, rpc.DefaultHeader("X-Key", "k"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -119,14 +120,14 @@ func TestNewSaysWhyThereIsNoCard(t *testing.T) {
 				_, _ = w.Write([]byte(tt.body))
 			}))
 			defer srv.Close()
-			_, err := a2a.NewClient(t.Context(), srv.URL)
+			_, err := a2aclient.New(t.Context(), srv.URL)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
 	}
 	for _, u := range []string{"agent.example", "ftp://agent.example", "http://", "::"} {
-		if _, err := a2a.NewClient(t.Context(), u); err == nil {
+		if _, err := a2aclient.New(t.Context(), u); err == nil {
 			t.Errorf("%q is taken for a URL", u)
 		}
 	}

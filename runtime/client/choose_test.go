@@ -13,6 +13,7 @@ import (
 	"time"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
@@ -92,10 +93,10 @@ func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Result(), nil
 }
 
-func (n *network) dial(t *testing.T, interfaces ...string) *a2a.Client {
+func (n *network) dial(t *testing.T, interfaces ...string) *a2aclient.Client {
 	t.Helper()
 	card := decodeCard(t, withInterfaces(strings.Join(interfaces, ","))).Generated().(*a2a.AgentCard)
-	c, err := a2a.NewClientFromCard(card, rpc.HTTPClient(&http.Client{Transport: n}))
+	c, err := a2aclient.FromCard(card, rpc.HTTPClient(&http.Client{Transport: n}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,7 +171,7 @@ func TestAStreamGoesOnOverAnotherInterface(t *testing.T) {
 		drop(nil, nil)
 	}, withID("1", taskWorking))}}
 	card := decodeCard(t, withInterfaces(iface(srv.URL, "JSONRPC", "1.0", "")+","+iface(second.url, "HTTP+JSON", "1.0", ""))).Generated().(*a2a.AgentCard)
-	c, err := a2a.NewClientFromCard(card)
+	c, err := a2aclient.FromCard(card)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -154,9 +155,9 @@ func (a *realAgent) chat(_ context.Context, t *server.Task, _ any) ([]byte, erro
 	}
 }
 
-func (a *realAgent) dial(t *testing.T, opts ...rpc.Option) *a2a.Client {
+func (a *realAgent) dial(t *testing.T, opts ...rpc.Option) *a2aclient.Client {
 	t.Helper()
-	c, err := a2a.NewClient(t.Context(), a.web.URL, append(withGRPC(opts), rpc.Endpoint(a.web.URL+"/rpc"))...)
+	c, err := a2aclient.New(t.Context(), a.web.URL, append(withGRPC(opts), rpc.Endpoint(a.web.URL+"/rpc"))...)
 	if err != nil {
 		t.Fatal(err)
 	}

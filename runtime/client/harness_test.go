@@ -14,6 +14,7 @@ import (
 	"go.uber.org/goleak"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/client/grpcclient"
@@ -218,10 +219,10 @@ func (f *fake) dialCard(card string, opts ...rpc.Option) *rpc.Client {
 }
 
 // typed returns the emitted client.
-func (f *fake) typed(opts ...rpc.Option) *a2a.Client {
+func (f *fake) typed(opts ...rpc.Option) *a2aclient.Client {
 	f.t.Helper()
 	card := decodeCard(f.t, f.card(cardJSON(f.url, "", streams+declared))).Generated().(*a2a.AgentCard)
-	c, err := a2a.NewClientFromCard(card, withGRPC(opts)...)
+	c, err := a2aclient.FromCard(card, withGRPC(opts)...)
 	if err != nil {
 		f.t.Fatal(err)
 	}

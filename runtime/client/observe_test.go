@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/internal/a2awires"
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/internal/test/observed"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -142,7 +143,7 @@ func TestAMessageThatComesAgainMayHaveAnotherTrace(t *testing.T) {
 	var here observed.Recorder
 	seen, unseen := speak(t, url, "1.0", "JSONRPC", rpc.WithObserver(&here)), speak(t, url, "1.0", "JSONRPC")
 	task := ""
-	for i, c := range []*a2a.Client{seen, seen, unseen} {
+	for i, c := range []*a2aclient.Client{seen, seen, unseen} {
 		r, err := chat.Call(t.Context(), c.RPC(), rpc.Say("forecast"), rpc.IdempotencyKey("k"), rpc.MessageID("m"))
 		if err != nil || task != "" && r.TaskID != task {
 			t.Fatalf("call %d: %v, %v", i, r, err)

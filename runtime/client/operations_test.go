@@ -13,6 +13,7 @@ import (
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/internal/test/a2aown"
+	ownclient "github.com/a2agen/a2agen/internal/test/a2aown/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/push"
@@ -76,7 +77,7 @@ func TestOperationsOfOnesOwnWorkOverEveryBinding(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c, err := a2aown.NewClientFromCard(card.Generated().(*a2aown.AgentCard), withGRPC(nil)...)
+		c, err := ownclient.FromCard(card.Generated().(*a2aown.AgentCard), withGRPC(nil)...)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/server"
@@ -325,7 +326,7 @@ func (a *asker) send(text string) (status int, answer string) {
 func (a *asker) grpc(text string) (answer string) {
 	a.t.Helper()
 	card := strings.ReplaceAll(cardJSON(a.url, "", ""), "JSONRPC", "GRPC")
-	c, err := a2a.NewClientFromCard(decodeCard(a.t, card).Generated().(*a2a.AgentCard), withGRPC(nil)...)
+	c, err := a2aclient.FromCard(decodeCard(a.t, card).Generated().(*a2a.AgentCard), withGRPC(nil)...)
 	if err != nil {
 		a.t.Fatal(err)
 	}

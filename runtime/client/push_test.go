@@ -16,6 +16,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/push"
@@ -62,7 +63,7 @@ func (m *memory) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 // dialMemory makes a client that has to speak a version, of an agent that sends push notifications.
-func dialMemory(t *testing.T, version string, results map[string][]string, capabilities string) (*memory, *a2awires.Client) {
+func dialMemory(t *testing.T, version string, results map[string][]string, capabilities string) (*memory, *a2aclient.Client) {
 	t.Helper()
 	m := &memory{results: results, params: map[string]string{}}
 	card := strings.NewReplacer(`"pushNotifications":false`, `"pushNotifications":true`, `"protocolVersion":"1.0"`, `"protocolVersion":"`+version+`"`).
@@ -71,7 +72,7 @@ func dialMemory(t *testing.T, version string, results map[string][]string, capab
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := a2awires.NewClientFromCard(newest.Generated().(*a2awires.AgentCard), rpc.HTTPClient(&http.Client{Transport: m}))
+	c, err := a2aclient.FromCard(newest.Generated().(*a2awires.AgentCard), rpc.HTTPClient(&http.Client{Transport: m}))
 	if err != nil {
 		t.Fatal(err)
 	}

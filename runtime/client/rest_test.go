@@ -9,16 +9,17 @@ import (
 	"testing"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
 )
 
 // dialREST calls an agent of HTTP+JSON that is written by hand.
-func dialREST(t *testing.T, agent http.HandlerFunc, opts ...rpc.Option) *a2a.Client {
+func dialREST(t *testing.T, agent http.HandlerFunc, opts ...rpc.Option) *a2aclient.Client {
 	t.Helper()
 	web := httptest.NewServer(agent)
 	t.Cleanup(web.Close)
-	c, err := a2a.NewClientFromCard(decodeCard(t, withInterfaces(iface(web.URL, "HTTP+JSON", "1.0", ""))).Generated().(*a2a.AgentCard), opts...)
+	c, err := a2aclient.FromCard(decodeCard(t, withInterfaces(iface(web.URL, "HTTP+JSON", "1.0", ""))).Generated().(*a2a.AgentCard), opts...)
 	if err != nil {
 		t.Fatal(err)
 	}

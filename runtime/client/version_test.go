@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/internal/test/a2aown"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -69,7 +70,7 @@ func polyglot(t *testing.T, binding string, opts ...server.Option) (url string, 
 }
 
 // speak makes a client that has to speak a version, from a card as that version has it.
-func speak(t *testing.T, url, version, binding string, opts ...rpc.Option) *a2a.Client {
+func speak(t *testing.T, url, version, binding string, opts ...rpc.Option) *a2aclient.Client {
 	t.Helper()
 	p := a2a.Protocol()
 	i := slices.IndexFunc(p.Versions, func(v *runtime.Version) bool { return v.Name == version })
@@ -86,7 +87,7 @@ func speak(t *testing.T, url, version, binding string, opts ...rpc.Option) *a2a.
 	if err != nil {
 		t.Fatal(err)
 	}
-	typed, err := a2a.NewClientFromCard(card.Generated().(*a2a.AgentCard), withGRPC(opts)...)
+	typed, err := a2aclient.FromCard(card.Generated().(*a2a.AgentCard), withGRPC(opts)...)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,6 +15,7 @@ import (
 	"iter"
 
 	"example.com/routes/a2a"
+	"example.com/routes/a2a/a2aclient"
 	"example.com/routes/agent/types"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -23,12 +24,12 @@ import (
 // Client calls the skills of the agent "GeoSpatial Route Planner Agent"; the embedded client calls the protocol's
 // operations. It is safe for concurrent use.
 type Client struct {
-	*a2a.Client
+	*a2aclient.Client
 }
 
 // New fetches the card of the agent at the URL and returns a client of it.
 func New(ctx context.Context, url string, opts ...rpc.Option) (*Client, error) {
-	c, err := a2a.NewClient(ctx, url, opts...)
+	c, err := a2aclient.New(ctx, url, opts...)
 	if err != nil {
 		return nil, err
 	}
@@ -37,7 +38,7 @@ func New(ctx context.Context, url string, opts ...rpc.Option) (*Client, error) {
 
 // FromCard returns a client of the agent that the card describes. It makes no request.
 func FromCard(card *a2a.AgentCard, opts ...rpc.Option) (*Client, error) {
-	c, err := a2a.NewClientFromCard(card, opts...)
+	c, err := a2aclient.FromCard(card, opts...)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,8 @@ func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{Versions: versions, NewTask: newTask, NewMessage: newMessage, NewStatus: newStatus,
 		NewArtifact: newArtifact, NewTaskPage: newTaskPage, DecodeCard: func(src []byte) (runtime.Card, error) {
 			return legacy.DecodeCard(src, versions)
-		}, NewSend: newSend, NewTaskRequest: newTaskRequest, NewPushConfig: newPushConfig, NewPushPage: newPushPage}
+		}, Card: runtime.CardOf(
+			asCard), NewSend: newSend, NewTaskRequest: newTaskRequest, NewPushConfig: newPushConfig, NewPushPage: newPushPage}
 }
 
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.

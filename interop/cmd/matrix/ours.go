@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/interop/internal/desk"
 	"github.com/a2agen/a2agen/runtime"
 	rpc "github.com/a2agen/a2agen/runtime/client"
@@ -133,13 +134,13 @@ func runDesk(ctx context.Context, t *server.Task, _ any) ([]byte, error) {
 
 // ourClient is the generated client.
 type ourClient struct {
-	*a2awires.Client
+	*a2aclient.Client
 	binding string
 }
 
 // newOurClient calls an agent over one of the bindings of its card: our own way to speak it, unless options bring another one.
 func newOurClient(ctx context.Context, at string, s spoken, opts ...rpc.Option) (desk.Client, func(), error) {
-	found, err := a2awires.NewClient(ctx, at)
+	found, err := a2aclient.New(ctx, at)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -151,7 +152,7 @@ func newOurClient(ctx context.Context, at string, s spoken, opts ...rpc.Option) 
 			card.SupportedInterfaces = append(card.SupportedInterfaces, i)
 		}
 	}
-	c, err := a2awires.NewClientFromCard(&card, append([]rpc.Option{rpc.Use(grpcclient.Binding())}, opts...)...)
+	c, err := a2aclient.FromCard(&card, append([]rpc.Option{rpc.Use(grpcclient.Binding())}, opts...)...)
 	if err != nil {
 		return nil, nil, err
 	}

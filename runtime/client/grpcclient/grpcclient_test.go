@@ -26,6 +26,7 @@ import (
 	"google.golang.org/protobuf/types/known/durationpb"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/client"
 	"github.com/a2agen/a2agen/runtime/client/grpcclient"
@@ -51,14 +52,14 @@ func card(t *testing.T, interfaces ...string) *a2a.AgentCard {
 	return c.Generated().(*a2a.AgentCard)
 }
 
-func dial(t *testing.T, address string, binding []grpcclient.Option, opts ...client.Option) *a2a.Client {
+func dial(t *testing.T, address string, binding []grpcclient.Option, opts ...client.Option) *a2aclient.Client {
 	t.Helper()
 	return dialCard(t, card(t, address+" GRPC 1.0"), binding, opts...)
 }
 
-func dialCard(t *testing.T, card *a2a.AgentCard, binding []grpcclient.Option, opts ...client.Option) *a2a.Client {
+func dialCard(t *testing.T, card *a2a.AgentCard, binding []grpcclient.Option, opts ...client.Option) *a2aclient.Client {
 	t.Helper()
-	c, err := a2a.NewClientFromCard(card, append(opts, client.Use(grpcclient.Binding(binding...)))...)
+	c, err := a2aclient.FromCard(card, append(opts, client.Use(grpcclient.Binding(binding...)))...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +105,7 @@ func agent(t *testing.T, config *tls.Config) string {
 // asCard is a generated card as the runtime sees it.
 func asCard(t *testing.T, c *a2a.AgentCard) runtime.Card {
 	t.Helper()
-	client, err := a2a.NewClientFromCard(c)
+	client, err := a2aclient.FromCard(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -201,7 +202,7 @@ func TestAnOpenAddressIsEncryptedLikeItsHost(t *testing.T) {
 		"a URL that says it is not":    {[]string{"http://a.example:8443 GRPC 1.0", rest}, []grpcclient.Option{grpcclient.TLS(&tls.Config{})}, false},
 	} {
 		b := &spy{Binding: grpcclient.Binding(tt.opts...)}
-		c, err := a2a.NewClientFromCard(card(t, tt.card...), client.Use(b))
+		c, err := a2aclient.FromCard(card(t, tt.card...), client.Use(b))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
+	"github.com/a2agen/a2agen/internal/a2awires/a2aclient"
 	a2art "github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/client"
 )
@@ -71,17 +72,17 @@ var attacks = map[string]http.HandlerFunc{
 
 // TestAHostileAgentIsSurvived: whatever comes, a call ends soon, with an error, and memory follows the limits.
 func TestAHostileAgentIsSurvived(t *testing.T) {
-	calls := map[string]func(ctx context.Context, c *a2a.Client) error{
-		"call": func(ctx context.Context, c *a2a.Client) error {
+	calls := map[string]func(ctx context.Context, c *a2aclient.Client) error{
+		"call": func(ctx context.Context, c *a2aclient.Client) error {
 			_, err := c.GetTask(ctx, &a2a.GetTaskRequest{ID: "t1"})
 			return err
 		},
-		"stream": func(ctx context.Context, c *a2a.Client) (err error) {
+		"stream": func(ctx context.Context, c *a2aclient.Client) (err error) {
 			for _, err = range c.SubscribeToTask(ctx, &a2a.SubscribeToTaskRequest{ID: "t1"}) {
 			}
 			return err
 		},
-		"await": func(ctx context.Context, c *a2a.Client) error {
+		"await": func(ctx context.Context, c *a2aclient.Client) error {
 			_, err := c.RPC().Await(ctx, "t1")
 			return err
 		},

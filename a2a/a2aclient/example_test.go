@@ -1,4 +1,4 @@
-package a2a_test
+package a2aclient_test
 
 import (
 	"context"
@@ -10,11 +10,12 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/a2a"
+	"github.com/a2agen/a2agen/a2a/a2aclient"
 )
 
 // hello is the example of the package's comment.
 func hello(ctx context.Context) error {
-	c, err := a2a.NewClient(ctx, "https://agent.example.com")
+	c, err := a2aclient.New(ctx, "https://agent.example.com")
 	if err != nil {
 		return err
 	}
@@ -28,7 +29,7 @@ func hello(ctx context.Context) error {
 // TestTheExampleOfThePackageCommentIsTheOneAbove holds the comment to what compiles.
 func TestTheExampleOfThePackageCommentIsTheOneAbove(t *testing.T) {
 	_ = hello // there is no agent to call
-	f, err := parser.ParseFile(token.NewFileSet(), "types.gen.go", nil, parser.ParseComments|parser.PackageClauseOnly)
+	f, err := parser.ParseFile(token.NewFileSet(), "client.gen.go", nil, parser.ParseComments|parser.PackageClauseOnly)
 	if err != nil {
 		t.Fatal(err)
 	}
