@@ -1,59 +1,74 @@
-package engine
+package budget
 
 import (
 	"context"
 	"slices"
 	"sync"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
 )
 
-// What is being written has a budget of bytes: who writes much waits for room, without holding on to what he is going
-// to write.
+// ErrBusy tells the client to come back later (R40): the code is the internal error's, the reason says that it passes.
+var ErrBusy = &runtime.Error{
+	Code: runtime.ErrInternal.Code, Reason: "RESOURCE_EXHAUSTED",
+	Message: runtime.ErrInternal.Message, Note: "the agent is busy, try again later",
+}
 
-// uncounted is up to which size an answer is not counted, in bytes, and up to which a buffer is kept.
-const uncounted = 64 << 10
+// Uncounted is up to which size a response is not counted, in bytes, and up to which a buffer is kept.
+const Uncounted = 64 << 10
 
-// buffers hold answers. Larger ones are not kept.
+// Response is what the response to one request takes of a budget that all responses share. A writer of many bytes waits
+// for room without holding on to what it is going to write.
+type Response struct {
+	Budget *Budget
+	Stall  time.Duration // how long a response waits for room: as long as a client may take nothing
+	taken  int64
+}
+
+// buffers hold responses. Larger ones are not kept.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
 
 func putBuffer(b *[]byte) {
-	if cap(*b) <= uncounted {
+	if cap(*b) <= Uncounted {
 		*b = (*b)[:0]
 		buffers.Put(b)
 	}
 }
 
-// reserve takes n bytes for an answer, before the answer is made. They are given back when the request is done.
-func (r *Request) reserve(n int64) error {
-	if n <= uncounted {
+// Reserve takes n bytes for a response that is yet to be made. Done gives them back.
+func (r *Response) Reserve(ctx context.Context, n int64) error {
+	if n <= Uncounted {
 		return nil
 	}
-	if err := r.e.wait(r.Context, n); err != nil {
+	if err := r.Wait(ctx, n); err != nil {
 		return err
 	}
-	r.room += n
+	r.taken += n
 	return nil
 }
 
-// Done gives back what the answer holds.
-func (r *Request) Done() {
-	if r.room > 0 {
-		r.e.answers.Release(r.room)
-		r.room = 0
+// Done gives back what the response holds.
+func (r *Response) Done() {
+	if r.taken > 0 {
+		r.Budget.Release(r.taken)
+		r.taken = 0
 	}
 }
 
 // Pass makes bytes by encode and passes them to write, which must not keep them. Many bytes are taken from the budget
-// of all answers as long as write takes. When there are too few left, what was made is dropped while waiting, for as
-// long as a client may take nothing, and made again. An error is that of encode or of the budget; nothing is written
-// then.
-func (r *Request) Pass(encode func(dst []byte) ([]byte, error), write func(b []byte)) error {
+// for as long as write takes. When too few are left, what was made is dropped while waiting, and made again. An error is
+// that of encode or of the budget; nothing is written then.
+func (r *Response) Pass(
+	ctx context.Context, encode func(dst []byte) ([]byte, error), write func(b []byte),
+) error {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
-	if r.room > 0 { // as was reserved: waiting for more while holding that could be for ever
-		b, err := encode(slices.Grow((*buf)[:0], int(r.room)))
-		if more := int64(len(b)) - r.room; more > 0 {
-			r.e.answers.Add(more)
-			r.room += more
+	if r.taken > 0 { // as was reserved: waiting for more while holding that could be for ever
+		b, err := encode(slices.Grow((*buf)[:0], int(r.taken)))
+		if more := int64(len(b)) - r.taken; more > 0 {
+			r.Budget.Add(more)
+			r.taken += more
 		}
 		if err == nil {
 			write(b)
@@ -61,36 +76,36 @@ func (r *Request) Pass(encode func(dst []byte) ([]byte, error), write func(b []b
 		return err
 	}
 	b, err := encode((*buf)[:0])
-	room := int64(len(b))
-	if err != nil || room <= uncounted {
+	size := int64(len(b))
+	if err != nil || size <= Uncounted {
 		*buf = b
 		if err == nil {
 			write(b)
 		}
 		return err
 	}
-	if !r.e.answers.Try(room) {
+	if !r.Budget.Try(size) {
 		b = nil
-		if err := r.e.wait(r.Context, room); err != nil {
+		if err := r.Wait(ctx, size); err != nil {
 			return err
 		}
 		if b, err = encode(nil); err != nil {
-			r.e.answers.Release(room)
+			r.Budget.Release(size)
 			return err
 		}
-		r.e.answers.Add(int64(len(b)) - room)
-		room = int64(len(b))
+		r.Budget.Add(int64(len(b)) - size)
+		size = int64(len(b))
 	}
-	defer r.e.answers.Release(room)
+	defer r.Budget.Release(size)
 	write(b)
 	return nil
 }
 
-// wait takes n bytes from the budget of answers, and waits for them no longer than a client may take nothing.
-func (e *Engine) wait(ctx context.Context, n int64) error {
-	ctx, cancel := context.WithTimeout(ctx, e.limits.Stall)
+// Wait takes n bytes from the budget, and waits for them until ctx ends, for Stall at most. The error is [ErrBusy].
+func (r *Response) Wait(ctx context.Context, n int64) error {
+	ctx, cancel := context.WithTimeout(ctx, r.Stall)
 	defer cancel()
-	if e.answers.Acquire(ctx, n) != nil {
+	if r.Budget.Acquire(ctx, n) != nil {
 		return ErrBusy.With("too many large answers are being read, try again later")
 	}
 	return nil

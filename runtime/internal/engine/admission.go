@@ -60,7 +60,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	a.mu.Lock()
 	closeOnce(a.closing)
 	a.mu.Unlock()
-	e.beat.stop()
+	e.feed.Ticker.Stop()
 	e.deliveries.Close(ctx)
 	e.keeper.stop()
 	return err
@@ -158,7 +158,7 @@ const partWeight = 256
 // weigh returns what the call's message takes in memory, 0 if that is too little to be counted.
 func (c *Call) weigh() int64 {
 	size := store.SizeOfParts(c.parts)
-	if n := size.Bytes + partWeight*size.Parts; n > uncounted {
+	if n := size.Bytes + partWeight*size.Parts; n > budget.Uncounted {
 		return int64(n)
 	}
 	return 0

@@ -93,7 +93,7 @@ func (l *live) try(e *Engine, w *write) outcome {
 // apply makes an update and wakes the task's readers. A client that went away does not undo anything, which is why no
 // request's context is involved.
 func (l *live) apply(e *Engine, w *write) (err error) {
-	w.update.Unread = !l.read.Load()
+	w.update.Unread = !l.WasRead()
 	if w.snap, err = l.ref(e).Apply(e.soon(), w.expect, w.update, w.view); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (l *live) apply(e *Engine, w *write) (err error) {
 	if w.update.Event.EventInfo().State.Terminal() {
 		l.ended = true
 	}
-	l.wake()
+	l.Wake()
 	if w.snap.Pushed {
 		e.deliveries.Wake()
 	}

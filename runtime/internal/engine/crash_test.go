@@ -272,8 +272,8 @@ func TestATaskIsReachedThroughEveryInstance(t *testing.T) {
 		last := int64(0)
 		for step := stream.Stream.Next(); step != Over; step = stream.Stream.Next() {
 			switch step {
-			case Opening:
-				_ = stream.Stream.Opening(func(seq int64, _ []byte) error { last = seq; return nil })
+			case Snapshot:
+				_ = stream.Stream.WriteSnapshot(func(seq int64, _ []byte) error { last = seq; return nil })
 			case Events:
 				for i := range stream.Stream.Len() {
 					if seq := stream.Stream.Seq(i); seq != last+1 {

@@ -50,7 +50,7 @@ func (c *Call) create(first runtime.State) error {
 	var view *store.View
 	if c.decided.armed() {
 		view = c.view()
-		c.live.read.Store(true) // by the stream that is about to begin
+		c.live.ExpectReader() // by the stream that is about to begin
 	}
 	c.live.key = store.Key{Owner: c.owner, Task: id}
 	c.private.Skill, c.private.Input = c.skill.ID, c.input.Raw
@@ -81,7 +81,7 @@ func (c *Call) create(first runtime.State) error {
 func (c *Call) created(snap *store.Snapshot) error {
 	c.live.version = snap.Version
 	c.e.register(c.live)
-	c.e.beat.start()
+	c.e.feed.Ticker.Start()
 	c.first, c.firstVersion, c.bytes = snap.Task, snap.Version, snap.Bytes
 	if snap.Run == nil {
 		return c.lose()

@@ -153,8 +153,8 @@ func TestTheEngineServesWithoutAWire(t *testing.T) {
 	openings, last, text := 0, int64(0), ""
 	for step := got.Stream.Next(); step != Over; step = got.Stream.Next() {
 		switch step {
-		case Opening:
-			err := got.Stream.Opening(func(seq int64, event []byte) error {
+		case Snapshot:
+			err := got.Stream.WriteSnapshot(func(seq int64, event []byte) error {
 				openings, last = openings+1, seq
 				return nil
 			})

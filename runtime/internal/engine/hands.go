@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -87,11 +88,11 @@ func (c *Call) awaitElsewhere(client context.Context) error {
 }
 
 // rest waits until the task may have changed, or says why there is no use in waiting.
-func (e *Engine) rest(client context.Context, r *reader) error {
-	timer := time.NewTimer(jitter(lookEvery))
+func (e *Engine) rest(client context.Context, r *feed.Reader) error {
+	timer := time.NewTimer(feed.Jitter(feed.PollEvery))
 	defer timer.Stop()
 	select {
-	case <-r.wake:
+	case <-r.Wake():
 	case <-timer.C:
 	case <-client.Done():
 		return context.Cause(client)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -69,7 +70,7 @@ func (k *keeper) round() {
 		next = roundSoon
 	}
 	if next > 0 && !k.stopped {
-		k.timer.Reset(jitter(next))
+		k.timer.Reset(feed.Jitter(next))
 	}
 }
 

@@ -180,7 +180,7 @@ func (c *Call) call() (out []byte, err error) {
 		defer timer.Stop()
 	} else {
 		c.overdue.Store(c.run.deadline.UnixNano())
-		c.e.beat.start()
+		c.e.feed.Ticker.Start()
 	}
 	if err := c.decode(); err != nil {
 		return nil, err

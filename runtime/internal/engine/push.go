@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/deliver"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -42,9 +43,9 @@ func (e *Engine) encodePush(version string, task runtime.Task, event runtime.Eve
 		return out, nil
 	}
 	if task != nil {
-		task = e.bareTask(task)
+		task = feed.BareTask(e.protocol, task)
 	}
-	out.Body, err = e.protocol.AppendPush(nil, v.Version, task, e.bareEvent(event))
+	out.Body, err = e.protocol.AppendPush(nil, v.Version, task, feed.BareEvent(e.protocol, event))
 	return out, err
 }
 

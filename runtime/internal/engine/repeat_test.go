@@ -186,8 +186,8 @@ func TestAStreamThatComesAgain(t *testing.T) {
 		var text strings.Builder
 		for step := st.Next(); step != Over; step = st.Next() {
 			switch step {
-			case Opening:
-				err = st.Opening(func(_ int64, event []byte) error { text.Write(event); return nil })
+			case Snapshot:
+				err = st.WriteSnapshot(func(_ int64, event []byte) error { text.Write(event); return nil })
 			case Events:
 				for i := range st.Len() {
 					b, failed := st.Append(nil, i)

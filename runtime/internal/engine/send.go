@@ -391,7 +391,7 @@ func (c *Call) addMessage(
 		m = c.message(runtime.MessageData{Parts: parts}, true)
 	}
 	if c.decided.armed() {
-		c.live.read.Store(true) // by the stream that is about to begin
+		c.live.ExpectReader() // by the stream that is about to begin
 	}
 	w := write{expect: version, view: c.view(), update: store.Update{
 		Event:    c.e.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.e.now()),

@@ -1,51 +1,39 @@
-package engine
+package feed
 
-import (
-	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/store"
-)
+import "github.com/a2agen/a2agen/runtime"
 
-// Artifacts of 0.1 have a place in their task instead of an id (decision 012).
+// Artifacts of 0.1 have a position in their task instead of an id (decision 012).
 
-// shown is a task as the hooks want it answered and the request's version shows it.
-func (r *Request) shown(task runtime.Task) (runtime.Task, error) {
-	task = r.answered(task)
-	if r.Version.Rules.Places {
-		return r.e.protocol.Placed(task)
-	}
-	return task, nil
-}
+// positions are those of a task's artifacts, by id.
+type positions map[string]int
 
-// places are those of a task's artifacts, by id.
-type places map[string]int
-
-func placesOf(task runtime.Task) places {
-	p := places{}
+func positionsOf(task runtime.Task) positions {
+	p := positions{}
 	for i, a := range task.ArtifactList() {
 		p[a.ID] = i
 	}
 	return p
 }
 
-// shown is an event of the log as the stream's version shows it. A stream that did not begin with the task asks for it
+// shown returns an event of the log as the stream's version shows it. A stream that did not begin with the task reads it
 // once.
 func (st *Stream) shown(e runtime.Event) (runtime.Event, error) {
 	u, ok := e.(runtime.ArtifactUpdate)
-	if !ok || !st.r.Version.Rules.Places {
+	if !ok || !st.Version.Rules.Places {
 		return e, nil
 	}
-	if st.places == nil {
-		snap, err := st.r.e.store.Get(st.r.e.soon(), st.live.key, store.View{History: new(int), Artifacts: true})
+	if st.positions == nil {
+		snap, err := st.f.Store.Get(st.f.Context(), st.Key, artifactsOnly)
 		if err != nil {
 			return nil, err
 		}
-		st.places = placesOf(snap.Task)
+		st.positions = positionsOf(snap.Task)
 	}
 	data, info := u.ArtifactUpdate(), u.EventInfo()
-	place, known := st.places[data.ID]
+	position, known := st.positions[data.ID]
 	if !known {
-		place = len(st.places)
-		st.places[data.ID] = place
+		position = len(st.positions)
+		st.positions[data.ID] = position
 	}
-	return st.r.e.protocol.At(place, info.TaskID, info.ContextID, data), nil
+	return st.f.Protocol.At(position, info.TaskID, info.ContextID, data), nil
 }

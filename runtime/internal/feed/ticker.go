@@ -1,4 +1,4 @@
-package engine
+package feed
 
 import (
 	"sync"
@@ -6,128 +6,92 @@ import (
 	"time"
 )
 
-// ticker is the one timer for all streams, for long timeouts and for the store's retention: it finds the streams that
-// were silent for too long and has them write a heartbeat. It runs from the first stream or task until the engine shuts
-// down.
-type ticker struct {
-	e       *Engine
-	now     atomic.Int64 // number of the present tick, from 1
+// Ticker is the one timer for all streams: it finds those that were silent for too long and has them write a heartbeat.
+// It runs from the first [Ticker.Start] to [Ticker.Stop].
+type Ticker struct {
+	// Every is the time between two ticks, Silence after how many ticks a stream is silent for too long.
+	Every   time.Duration
+	Silence int64
+	Started func()              // is called once, by the first Start
+	Tick    func(now time.Time) // is called at each tick, before the streams are looked at
+
+	count   atomic.Int64
 	running atomic.Bool
-	// sweeping: the store is being swept, on a goroutine of its own, since that may take long.
-	sweeping atomic.Bool
 
 	mu      sync.Mutex
 	streams map[*Stream]struct{}
 	timer   *time.Timer
-	swept   time.Time
 	stopped bool
 }
 
-// sweepEvery is how often the store is told to drop what is due.
-const sweepEvery = 30 * time.Second
+// perHeartbeat is how many ticks make a heartbeat.
+const perHeartbeat = 4
 
-// beatTicks is how many ticks make a heartbeat.
-const beatTicks = 4
-
-func (t *ticker) interval() time.Duration {
-	return max(min(t.e.limits.Heartbeat, t.e.limits.Stall)/beatTicks, time.Millisecond)
+// SetPace sets the time between two ticks from the heartbeat of streams and the time that a client may take nothing.
+func (t *Ticker) SetPace(heartbeat, stall time.Duration) {
+	t.Every = max(min(heartbeat, stall)/perHeartbeat, time.Millisecond)
+	t.Silence = int64(heartbeat / t.Every)
 }
 
-// start arms the timer if it is not.
-func (t *ticker) start() {
+// Number returns the number of the present tick, from 1.
+func (t *Ticker) Number() int64 { return t.count.Load() + 1 }
+
+// Start starts the timer if it does not run.
+func (t *Ticker) Start() {
 	if t.running.Load() {
 		return
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.timer == nil && !t.stopped {
-		t.timer = time.AfterFunc(t.interval(), t.tick)
-		t.swept = time.Now()
+		t.Started()
+		t.timer = time.AfterFunc(t.Every, t.tick)
 		t.running.Store(true)
-		t.e.Start()
 	}
 }
 
-func (t *ticker) add(st *Stream) {
+// Stop ends the ticking and wakes all streams, which see that they are to end.
+func (t *Ticker) Stop() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.stopped = true
+	for st := range t.streams {
+		st.reader.Signal()
+	}
+	if t.timer != nil {
+		t.timer.Stop()
+	}
+}
+
+func (t *Ticker) add(st *Stream) {
 	t.mu.Lock()
 	if t.streams == nil {
 		t.streams = map[*Stream]struct{}{}
 	}
 	t.streams[st] = struct{}{}
-	st.heard.Store(t.now.Load())
+	st.seen.Store(t.Number())
 	t.mu.Unlock()
-	t.start()
+	t.Start()
 }
 
-func (t *ticker) remove(st *Stream) {
+func (t *Ticker) remove(st *Stream) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	delete(t.streams, st)
 }
 
-func (t *ticker) tick() {
-	now := time.Now()
-	for _, c := range t.e.due(now) {
-		go c.expire()
-	}
-	sweep := t.beat(now)
-	if sweep {
-		t.e.deliveries.Wake() // something may have fallen due by another instance
-	}
-	if sweep && !t.sweeping.Swap(true) {
-		go t.sweep()
-	}
+func (t *Ticker) tick() {
+	t.Tick(time.Now())
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if !t.stopped {
-		t.timer.Reset(t.interval())
-	}
-}
-
-// sweep has the store drop what is due, a little at a time.
-func (t *ticker) sweep() {
-	defer t.sweeping.Store(false)
-	dropped := 0
-	for more := true; more && !t.e.isClosing(); {
-		var n int
-		var err error
-		if n, more, err = t.e.store.Sweep(t.e.soon()); err != nil {
-			t.e.logger.Error("store could not be swept", "error", err)
-			return
-		}
-		dropped += n
-	}
-	if dropped > 0 {
-		t.e.logger.Debug("tasks dropped", "tasks", dropped)
-	}
-}
-
-// beat wakes the silent streams and reports whether it is time to sweep.
-func (t *ticker) beat(now time.Time) (sweep bool) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	silent := t.now.Add(1) - int64(t.e.limits.Heartbeat/t.interval())
+	t.count.Add(1)
 	for st := range t.streams {
-		if st.heard.Load() <= silent {
+		if st.seen.Load() <= t.Number()-t.Silence {
 			st.silent.Store(true)
-			st.reader.signal()
+			st.reader.Signal()
 		}
 	}
-	if now.Sub(t.swept) < sweepEvery {
-		return false
-	}
-	t.swept = now
-	return true
-}
-
-func (t *ticker) stop() {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.stopped = true
-	for st := range t.streams {
-		st.reader.signal() // the engine is closing
-	}
-	if t.timer != nil {
-		t.timer.Stop()
+	if !t.stopped {
+		t.timer.Reset(t.Every)
 	}
 }
