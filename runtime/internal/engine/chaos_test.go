@@ -174,8 +174,8 @@ func (c *chaos) makeSkills() []Skill {
 	return []Skill{retry, fail}
 }
 
-func (c *chaos) work(ctx context.Context, call *Call) (string, error) {
-	id := fmt.Sprintf("%s %s %s", call.ID(), call.skill.ID, call.IdempotencyKey())
+func (c *chaos) work(ctx context.Context, call *Task) (string, error) {
+	id := fmt.Sprintf("%s %s %s", call.ID(), call.c.skill.ID, call.IdempotencyKey())
 	c.mu.Lock()
 	c.serial++
 	c.begun[id]++

@@ -22,8 +22,8 @@ type live struct {
 	task    store.Ref // nil until it is needed
 	version int64     // the last that is known of the task; 0: it does not exist yet
 	ended   bool      // as far as is known
-	run     *Call     // the handler's call that is going on here, nil while the task waits or runs elsewhere
-	queue   []*Call   // calls for messages that came meanwhile
+	run     *call     // the handler's call that is going on here, nil while the task waits or runs elsewhere
+	queue   []*call   // calls for messages that came meanwhile
 
 	looking    atomic.Bool // somebody finds out whether the task is still run here
 	feed.Topic             // its readers

@@ -145,7 +145,7 @@ func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 }
 
 // configuration is the one that came along with the message, for the task that is known by now; nil for none.
-func (c *Call) configuration() *store.Push {
+func (c *call) configuration() *store.Push {
 	if c.push != nil && c.push.ID == "" {
 		c.push.ID = c.taskID()
 		c.push.Config.ID = c.push.ID

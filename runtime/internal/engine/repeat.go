@@ -130,7 +130,7 @@ func (r *Request) rejoin(key store.Key) (Answer, error) {
 }
 
 // cameAgain reports whether a message whose task has ended came before: what ended it may be that message.
-func (c *Call) cameAgain(version int64) error {
+func (c *call) cameAgain(version int64) error {
 	if c.repeat == nil {
 		return nil
 	}

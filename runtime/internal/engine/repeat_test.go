@@ -15,7 +15,7 @@ import (
 // repeating is an agent whose skill counts how often it was called, and waits for proceed.
 func repeating(t *testing.T, r Repeats) (a *agent, runs *atomic.Int32, proceed chan struct{}) {
 	runs, proceed = new(atomic.Int32), make(chan struct{})
-	work := skillOf("work", func(ctx context.Context, c *Call) (string, error) {
+	work := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
 		runs.Add(1)
 		select {
 		case <-proceed:

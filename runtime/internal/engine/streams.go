@@ -46,7 +46,7 @@ func (e *Engine) Tick() int64 { return e.feed.Ticker.Number() }
 
 // stream answers a message with the Task and then its events (R9, R10). The first event is the Task also for a message
 // that continues one. The stream ends when the task does, or asks for input.
-func (r *Request) stream(c *Call) (Answer, error) {
+func (r *Request) stream(c *call) (Answer, error) {
 	st, err := r.open(c.live.key)
 	if err != nil {
 		return Answer{}, err
