@@ -160,19 +160,25 @@ func verifierKinds(s card.Scheme) []ir.VerifierKind {
 	return []ir.VerifierKind{ir.JWT, ir.Introspection}
 }
 
-// unreachable reports demands that no caller can meet over gRPC: it has no place for an API key in a query or a cookie.
+// unreachable reports demands that no caller can meet over a binding, because it has no place for an API key in a query or
+// a cookie.
 func unreachable(agent *card.Card, bindings []string) (list diag.List) {
-	if !slices.Contains(bindings, runtime.BindingGRPC) {
-		return nil
-	}
 	schemes := agent.Schemes()
-	homeless := func(name string) bool {
-		return slices.ContainsFunc(schemes, func(s card.Scheme) bool { return s.Name == name && s.Kind == card.APIKey && s.In != "header" })
-	}
-	for _, d := range agent.Demands() {
-		if !slices.ContainsFunc(d.Alternatives, func(names []string) bool { return !slices.ContainsFunc(names, homeless) }) {
-			list.Errorf(d.Pos, "not-over-grpc", "add an alternative with a key in a header or a token, or take GRPC out of bindings in a2agen.yaml",
-				"nobody can meet this over gRPC, which has no place for an API key in a query or a cookie")
+	for _, b := range runtime.Bindings {
+		if !slices.Contains(bindings, b.Name) {
+			continue
+		}
+		impossible := func(name string) bool {
+			return slices.ContainsFunc(schemes, func(s card.Scheme) bool {
+				return s.Name == name && s.Kind == card.APIKey && !slices.Contains(b.Keys, s.In)
+			})
+		}
+		for _, d := range agent.Demands() {
+			if !slices.ContainsFunc(d.Alternatives, func(names []string) bool { return !slices.ContainsFunc(names, impossible) }) {
+				list.Errorf(d.Pos, "not-over-"+strings.ToLower(b.Name),
+					"add an alternative with a key in a header or a token, or take "+b.Name+" out of bindings in a2agen.yaml",
+					"nobody can meet this over %s, which has no place for an API key in a query or a cookie", b.Title)
+			}
 		}
 	}
 	return list

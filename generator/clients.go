@@ -14,7 +14,6 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/generator/lower"
 	"github.com/a2agen/a2agen/generator/output"
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // remoteClient is a client of another agent, ready to be emitted.
@@ -37,7 +36,7 @@ func (g *generation) readClients(cfg *config.Config) (clients []remoteClient, li
 		}
 		if r.agent != nil {
 			r.agent.Calls = ir.Calls{
-				GRPC:   cfg.Calls(c, runtime.BindingGRPC) || r.reach.Binding == runtime.BindingGRPC,
+				Links:  lower.ClientPackages(append(cfg.BindingsOf(c), r.reach.Binding)),
 				Prefer: c.Bindings, Telemetry: cfg.Telemetry == config.TelemetryOTel,
 			}
 			if r.reach.Version != "" {

@@ -24,7 +24,6 @@ import (
 	"github.com/a2agen/a2agen/generator/names"
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // Inputs are everything that generated files depend on, beside the tool itself.
@@ -258,13 +257,14 @@ func lowerAgent(out *Output, spoken []lower.Spoken) (*ir.Agent, diag.List) {
 	if r := out.Config.Repeats; r != (config.Repeats{}) {
 		agent.Repeats = &ir.Repeats{ByMessage: r.ByMessage, Window: r.Window}
 	}
-	if out.Config.Store == config.StoreSQLite {
-		agent.Store = scaffold.Command(agent.Name) + ".db"
+	store := config.StoreOf(out.Config.Store)
+	if agent.OpenStore = store.Package; store.File != "" {
+		agent.Store = scaffold.Command(agent.Name) + store.File
 	}
 	agent.RequirementLists = out.Config.RequirementLists
 	agent.Telemetry = out.Config.Telemetry == config.TelemetryOTel
 	agent.Calls.Telemetry = agent.Telemetry
-	agent.Calls.GRPC = slices.Contains(agent.Bindings, runtime.BindingGRPC)
+	agent.Calls.Links = lower.ClientPackages(agent.Bindings)
 	list.Add(unserved(out.Config, spoken, agent)...)
 	schemes := out.Card.Schemes()
 	agent.Secured = len(schemes) > 0

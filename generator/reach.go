@@ -35,7 +35,7 @@ func (r Reach) String() string {
 }
 
 // reach finds the interface of a card that its client calls: one that the project speaks anyway, else of those that it can
-// speak one that needs no gRPC, in the newest version.
+// speak one that links no module, in the newest version.
 func reach(cfg *config.Config, c config.Client, remote *card.Card) (r Reach, list diag.List) {
 	r.Client = c.Name
 	offered := remote.Interfaces
@@ -79,9 +79,12 @@ func Reaches(cfg *config.Config, open func(string) ([]byte, error)) (list []Reac
 	return list
 }
 
-// OverGRPC reports whether one of the clients calls its agent over gRPC.
-func OverGRPC(list []Reach) bool {
-	return slices.ContainsFunc(list, func(r Reach) bool { return r.Binding == runtime.BindingGRPC })
+// CalledOver returns the bindings over which clients call their agents.
+func CalledOver(list []Reach) (bindings []string) {
+	for _, r := range list {
+		bindings = append(bindings, r.Binding)
+	}
+	return bindings
 }
 
 // hub is the version whose types the protocol package has when a2agen.yaml names no other that could give them.
@@ -92,13 +95,15 @@ func spoken(cfg *config.Config, c config.Client, i runtime.Interface) bool {
 	if !slices.Contains(cfg.Versions(), i.Version) || !speakable(cfg, c, i) {
 		return false
 	}
-	switch i.Binding {
-	case runtime.BindingHTTP:
-		return !slices.Contains(lower.WithWire(ir.ProtoJSON), i.Version) || slices.Contains(encodings(cfg), ir.ProtoJSON)
-	case runtime.BindingGRPC:
-		return cfg.Calls(c, runtime.BindingGRPC)
+	b := runtime.BindingNamed(i.Binding)
+	if b == nil || b.Encoding == "" {
+		return true
 	}
-	return true
+	if b.Client != "" {
+		return slices.Contains(cfg.BindingsOf(c), b.Name)
+	}
+	e := ir.Encoding(b.Encoding)
+	return !slices.Contains(lower.WithWire(e), i.Version) || slices.Contains(encodings(cfg), e)
 }
 
 // speakable reports whether a client can be generated that speaks an interface, over one of the bindings that a2agen.yaml names for it.
@@ -114,7 +119,7 @@ func speakable(cfg *config.Config, c config.Client, i runtime.Interface) bool {
 
 // weight puts the bindings that every client has before the one that links a module.
 func weight(binding string) int {
-	if binding == runtime.BindingGRPC {
+	if b := runtime.BindingNamed(binding); b != nil && b.Client != "" {
 		return 1
 	}
 	return 0

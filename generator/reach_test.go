@@ -3,6 +3,7 @@ package generator
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/a2agen/a2agen/generator/config"
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/internal/test/projecttest"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // cardOf is a card with interfaces "0.3/GRPC", in the shape of 1.0.
@@ -117,10 +119,11 @@ func TestAClientThatCannotCallItsAgentIsReported(t *testing.T) {
 	}
 }
 
-func TestOverGRPCIsKnownBeforeGenerating(t *testing.T) {
+func TestTheBindingsOfClientsAreKnownBeforeGenerating(t *testing.T) {
 	cfg, _ := config.Read("a2agen.yaml", []byte("clients: [{name: other, file: other.json}, {name: gone, file: gone.json}]\n"))
 	for card, want := range map[string]bool{cardOf("1.0/GRPC"): true, cardOf("1.0/GRPC", "1.0/JSONRPC"): false} {
-		if got := OverGRPC(Reaches(cfg, inputs(map[string]string{"other.json": card}).Open)); got != want {
+		got := slices.Contains(CalledOver(Reaches(cfg, inputs(map[string]string{"other.json": card}).Open)), runtime.BindingGRPC)
+		if got != want {
 			t.Errorf("%v, want %v for %s", got, want, card)
 		}
 	}

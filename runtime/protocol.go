@@ -142,49 +142,6 @@ const (
 	EncodingProtoJSON = "protojson"
 )
 
-// The bindings of A2A, as cards name them (A2A 1.0 §5.8).
-const (
-	BindingJSONRPC = "JSONRPC"
-	BindingHTTP    = "HTTP+JSON"
-	BindingGRPC    = "GRPC"
-)
-
-// Over returns the table with which a binding speaks the version; nil if it cannot, as the package was generated.
-func (v *Version) Over(binding string) *Table {
-	switch binding {
-	case BindingJSONRPC:
-		return &v.Table
-	case BindingGRPC:
-		return v.over(EncodingProto)
-	case BindingHTTP:
-		if t := v.over(EncodingProtoJSON); t != nil {
-			return t
-		}
-		if v.Table.routed() {
-			return &v.Table
-		}
-	}
-	return nil
-}
-
-func (v *Version) over(encoding string) *Table {
-	for _, w := range v.Wires {
-		if w.Encoding == encoding && len(w.Operations) > 0 {
-			return &w.Table
-		}
-	}
-	return nil
-}
-
-func (t *Table) routed() bool {
-	for _, op := range t.Operations {
-		if len(op.HTTP) > 0 {
-			return true
-		}
-	}
-	return false
-}
-
 // Rules are differences of behaviour from 1.0, which has the zero value.
 type Rules struct {
 	// Final: a stream ends with the first status update that AppendEvent marks final, which is one to a state that is

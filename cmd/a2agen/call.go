@@ -70,7 +70,7 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
 	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host alone; better by "+envToken+", which other users of the machine do not see")
 	f.StringVar(&o.Protocol, "protocol", "", "speak this `version`; default: what the agent's card prefers")
-	f.StringVar(&o.Binding, "binding", "", "call over this `binding`: JSONRPC, HTTP+JSON or GRPC; default: what the agent's card prefers")
+	f.StringVar(&o.Binding, "binding", "", "call over this `binding`: "+strings.Join(talk.Bindings(), ", ")+"; default: what the agent's card prefers")
 	f.BoolVar(&o.JSON, "json", false, "print the task or message as one line of JSON; with --stream every event")
 	f.BoolVarP(&o.Verbose, "verbose", "v", false, "say on stderr what happens")
 	oneOf(cmd, "protocol", talk.Versions()...)

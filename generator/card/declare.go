@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // Caps on text that ends up in published cards, comments and names, in characters.
@@ -102,7 +103,7 @@ var agentInterface = &shape.Object{
 	Name: "interface", Doc: "One address of the agent and the protocol spoken there.",
 	Fields: []*shape.Field{
 		{Key: "url", Type: needed, Required: true, Doc: "An absolute URL, or a path on this server such as /a2a."},
-		{Key: "protocolBinding", Type: needed, Required: true, Doc: "JSONRPC, GRPC, HTTP+JSON, or the URI of another binding."},
+		{Key: "protocolBinding", Type: needed, Required: true, Doc: strings.Join(bindingNames(), ", ") + ", or the URI of another binding."},
 		{Key: "protocolVersion", Type: &shape.Type{Kind: shape.Text, Max: 20, Pattern: `^[0-9]+\.[0-9]+(-[a-z0-9]+)*$`, PatternSays: `MAJOR.MINOR such as "1.0", without a patch number`}, Required: true, Doc: "Major and minor version, in quotes."},
 		{Key: "tenant", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: maxName, Check: oneLine}, Doc: "The tenant that callers must name."},
 	},
@@ -195,8 +196,8 @@ func onlyHTTPS(c *shape.Checker, n *yaml.Node) {
 // checkInterface checks an interface's URL by its binding (R124; T70: gRPC addresses come in several forms).
 func checkInterface(c *shape.Checker, n *yaml.Node) {
 	binding, address := yamlx.Get(n, "protocolBinding"), yamlx.Get(n, "url")
-	switch binding.Value {
-	case "JSONRPC", "HTTP+JSON":
+	switch known := runtime.BindingNamed(binding.Value); {
+	case known != nil && !known.HostPort:
 		if strings.HasPrefix(address.Value, "/") && !strings.HasPrefix(address.Value, "//") {
 			if u, err := url.Parse(address.Value); err != nil || u.RawQuery != "" || u.Fragment != "" {
 				c.Errorf(address, "bad-url", "", `"url" is not a plain path`)
@@ -206,7 +207,7 @@ func checkInterface(c *shape.Checker, n *yaml.Node) {
 		if why := shape.BadURL(address.Value); why != "" {
 			c.Errorf(address, "bad-url", "write an absolute URL, or a path that begins with /", `"url" must be an http or https URL: %s`, why)
 		}
-	case "GRPC":
+	case known != nil:
 		oneLine(c, address)
 	default:
 		if u, err := url.Parse(binding.Value); err != nil || u.Scheme == "" {

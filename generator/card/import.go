@@ -206,7 +206,7 @@ func (m *importer) interfaces() {
 func newInterface(u *yaml.Node, transport, version string) *yaml.Node {
 	n := yamlx.NewMap(u)
 	yamlx.Set(n, "url", yamlx.NewText(u, u.Value))
-	yamlx.Set(n, "protocolBinding", yamlx.NewText(u, orElse(transport, "JSONRPC")))
+	yamlx.Set(n, "protocolBinding", yamlx.NewText(u, orElse(transport, runtime.BindingJSONRPC)))
 	yamlx.Set(n, "protocolVersion", yamlx.NewText(u, version))
 	return n
 }
@@ -216,10 +216,8 @@ func (m *importer) modernInterface(n *yaml.Node) {
 		yamlx.Set(n, "protocolBinding", v)
 	}
 	if binding := yamlx.Get(n, "protocolBinding"); yamlx.IsText(binding) {
-		if hint, ok := strings.CutPrefix(bindingHint(binding.Value), "write "); ok {
-			binding.Value = hint
-		} else if upper := strings.ToUpper(binding.Value); upper == "JSONRPC" || upper == "GRPC" {
-			binding.Value = upper
+		if b := bindingMeant(binding.Value); b != nil {
+			binding.Value = b.Name
 		}
 	}
 	version := yamlx.Get(n, "protocolVersion")

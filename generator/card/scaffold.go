@@ -142,7 +142,7 @@ func (s *scaffolder) interfaces(list *yaml.Node) string {
 	for _, offer := range s.offers {
 		for _, binding := range offer.Bindings {
 			at := yamlx.Scalar(kept)
-			if binding == runtime.BindingGRPC {
+			if b := runtime.BindingNamed(binding); b != nil && b.HostPort {
 				at = "/" // it has no path
 			}
 			lines += "  - url: " + at + "\n    protocolBinding: " + binding + "\n    protocolVersion: " + strconv.Quote(offer.Version) + "\n"

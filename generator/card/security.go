@@ -1,10 +1,7 @@
 package card
 
 import (
-	"strings"
-
 	"github.com/a2agen/a2agen/generator/shape"
-	"github.com/a2agen/a2agen/generator/suggest"
 )
 
 // securityScheme declares one way to authenticate (A2A 1.0 §4.5; a oneof on the wire).
@@ -115,13 +112,4 @@ var scopeList = &shape.Object{
 	Fields: []*shape.Field{
 		{Key: "list", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: needed}, Doc: "Scopes that a token must have.", Default: "none"},
 	},
-}
-
-func bindingHint(value string) string {
-	fold := strings.NewReplacer("-", "", "_", "", " ", "", "/", "").Replace(strings.ToUpper(value))
-	switch fold {
-	case "REST", "HTTP", "HTTPJSON", "JSON":
-		return "write HTTP+JSON"
-	}
-	return suggest.Key(value, []string{"JSONRPC", "GRPC", "HTTP+JSON"})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/shape"
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -29,7 +30,7 @@ const Misspelt = "a2agen.yml"
 const SchemaPath = ".a2agen/a2agen.schema.json"
 
 // JSONSchema returns the JSON Schema of a2agen.yaml (draft-07).
-func JSONSchema() []byte { return shape.JSONSchema(project, "a2agen.yaml") }
+func JSONSchema() []byte { return shape.JSONSchema(project(), "a2agen.yaml") }
 
 // Config is what a2agen.yaml says, with defaults filled in. Paths are slash-separated and relative to the project.
 type Config struct {
@@ -47,7 +48,7 @@ type Config struct {
 	Encodings []Encoding
 	// Repeats say how the agent knows messages that come again.
 	Repeats Repeats
-	// Store is where the agent keeps its tasks: [StoreMemory] or [StoreSQLite].
+	// Store is where the agent keeps its tasks, by the word of one of [Stores].
 	Store string
 	// RequirementLists: cards are served with security requirements as a2a-go reads them.
 	RequirementLists bool
@@ -59,12 +60,6 @@ type Config struct {
 	Auth    []Verifier
 	Clients []Client
 }
-
-// What a Store may be.
-const (
-	StoreMemory = "memory"
-	StoreSQLite = "sqlite"
-)
 
 // requirementLists is what "requirements" of "cards" says for [Config.RequirementLists].
 const requirementLists = "list"
@@ -155,17 +150,31 @@ func (c Client) Card() (file string, kept bool) {
 	return c.Path, false
 }
 
-// Bindings are the names of all bindings that there are.
-func Bindings() []string { return slices.Clone(bindings) }
+// Bindings returns the names of all bindings.
+func Bindings() []string { return namesOf(func(*runtime.Binding) bool { return true }) }
+
+// defaultBindings returns those of a new agent: the ones that link no module.
+func defaultBindings() []string {
+	return namesOf(func(b *runtime.Binding) bool { return b.Server == "" })
+}
+
+func namesOf(wanted func(*runtime.Binding) bool) (names []string) {
+	for _, b := range runtime.Bindings {
+		if wanted(b) {
+			names = append(names, b.Name)
+		}
+	}
+	return names
+}
 
 // Supported are the protocol versions this tool generates, newest first.
 func Supported() []string { return spec.Versions() }
 
 // Default is the configuration of a project without a2agen.yaml.
 func Default() *Config {
-	c := &Config{File: File, Card: "agent.yaml", Store: StoreMemory, Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
+	c := &Config{File: File, Card: "agent.yaml", Store: Stores[0].Word, Packages: Packages{Protocol: "a2a", Agent: "agent", Client: "client", Skills: "skills"}}
 	c.Protocol = []Protocol{{Version: spec.Default}}
-	for _, name := range defaultBindings {
+	for _, name := range defaultBindings() {
 		c.Bindings = append(c.Bindings, Binding{Name: name})
 	}
 	return c
@@ -185,15 +194,12 @@ func (c *Config) ListsBindings() bool {
 	return slices.ContainsFunc(c.Bindings, func(b Binding) bool { return b.Pos.Line > 0 })
 }
 
-// Serves reports whether the agent is reached by a binding.
-func (c *Config) Serves(binding string) bool { return slices.Contains(c.BindingNames(), binding) }
-
-// Calls reports whether a client of another agent uses a binding.
-func (c *Config) Calls(cl Client, binding string) bool {
+// BindingsOf returns the bindings that a client of another agent uses: its own, or those of the project.
+func (c *Config) BindingsOf(cl Client) []string {
 	if len(cl.Bindings) == 0 {
-		return c.Serves(binding)
+		return c.BindingNames()
 	}
-	return slices.Contains(cl.Bindings, binding)
+	return slices.Clone(cl.Bindings)
 }
 
 // Versions returns the names of the protocol versions, newest first.
@@ -247,7 +253,7 @@ func Read(file string, src []byte) (*Config, diag.List) {
 		return cfg, list
 	}
 	c := &shape.Checker{File: file, List: list}
-	c.Check(root, project)
+	c.Check(root, project())
 	cfg.fill(c, root)
 	checkFolders(c, root, cfg)
 	c.List.Sort()
@@ -314,7 +320,7 @@ func (cfg *Config) fill(c *shape.Checker, root *yaml.Node) {
 // bindings and those shipped versions; the zero values are what a new agent has.
 func Scaffold(store string, bindings, versions []string) []byte {
 	if len(bindings) == 0 {
-		bindings = defaultBindings
+		bindings = defaultBindings()
 	}
 	if len(versions) == 0 {
 		versions = spec.Fresh()
@@ -324,12 +330,12 @@ func Scaffold(store string, bindings, versions []string) []byte {
 
 # Versions of the A2A protocol that the agent speaks, newest first. Most callers are still of 0.3; left out, it is 1.0 alone.
 protocol: [` + quoted(versions) + `]
-# How clients reach it, the preferred way first: JSONRPC, HTTP+JSON, GRPC.
+# How clients reach it, the preferred way first: ` + strings.Join(Bindings(), ", ") + `.
 bindings: [` + strings.Join(bindings, ", ") + `]
 # The agent's card.
 card: agent.yaml
-# Where the agent keeps its tasks: "memory", which ends with the process, or "sqlite", a file.
-store: ` + cmp.Or(store, StoreMemory) + `
+# Where the agent keeps its tasks: ` + StoresInWords(`"`) + `.
+store: ` + cmp.Or(store, Stores[0].Word) + `
 # Folders of the generated packages, and of your handlers.
 packages: {protocol: a2a, agent: agent, client: client, skills: skills}
 `)

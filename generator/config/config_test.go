@@ -26,40 +26,40 @@ func TestRead(t *testing.T) {
 	}{
 		{
 			"bindings, the preferred one first", "bindings: [GRPC, JSONRPC]\n",
-			Config{Bindings: []Binding{{Name: "GRPC"}, {Name: "JSONRPC"}}, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: []Binding{{Name: "GRPC"}, {Name: "JSONRPC"}}, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: "memory", Packages: usual},
 		},
-		{"a missing file gives the defaults", "", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
-		{"a file of comments gives the defaults", "# nothing yet\n\n  # here\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
-		{"the scaffold gives the defaults and 0.3", string(Scaffold("", nil, nil)), Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
-		{"the scaffold of an agent of 0.3 alone", string(Scaffold("", nil, []string{"0.3"})), Config{Bindings: byDefault, Protocol: []Protocol{{Version: "0.3"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
+		{"a missing file gives the defaults", "", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: "memory", Packages: usual}},
+		{"a file of comments gives the defaults", "# nothing yet\n\n  # here\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "agent.yaml", Store: "memory", Packages: usual}},
+		{"the scaffold gives the defaults and 0.3", string(Scaffold("", nil, nil)), Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Store: "memory", Packages: usual}},
+		{"the scaffold of an agent of 0.3 alone", string(Scaffold("", nil, []string{"0.3"})), Config{Bindings: byDefault, Protocol: []Protocol{{Version: "0.3"}}, Card: "agent.yaml", Store: "memory", Packages: usual}},
 		{
 			"definitions of one's own stand first, the shipped ones newest first", "protocol: [\"0.3\", {version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\", {version: \"9.2\", file: b.json}]\n",
-			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "protocol/a2a.proto"}, {Version: "9.2", File: "b.json"}, {Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "protocol/a2a.proto"}, {Version: "9.2", File: "b.json"}, {Version: "1.0"}, {Version: "0.3"}}, Card: "agent.yaml", Store: "memory", Packages: usual},
 		},
 		{
 			"a definition may come from a URL, in tests from this machine", "protocol: [{version: \"9.1\", url: \"https://a.example/a2a.proto\"}, {version: \"9.2\", url: \"http://127.0.0.1:80/a.json\"}, {version: \"1.3\", url: \"http://localhost/a.json\"}]\n",
-			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "9.1", URL: "https://a.example/a2a.proto"}, {Version: "9.2", URL: "http://127.0.0.1:80/a.json"}, {Version: "1.3", URL: "http://localhost/a.json"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "9.1", URL: "https://a.example/a2a.proto"}, {Version: "9.2", URL: "http://127.0.0.1:80/a.json"}, {Version: "1.3", URL: "http://localhost/a.json"}}, Card: "agent.yaml", Store: "memory", Packages: usual},
 		},
 		{
 			"encodings beside JSON", "protocol: [\"1.0\", \"0.3\"]\nencodings: [protojson, proto]\n",
-			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Encodings: []Encoding{{Name: "protojson"}, {Name: "proto"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}, {Version: "0.3"}}, Encodings: []Encoding{{Name: "protojson"}, {Name: "proto"}}, Card: "agent.yaml", Store: "memory", Packages: usual},
 		},
 		{
 			"messages that come again are known by their ids", "idempotency: messageId\n",
-			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true}, Card: "agent.yaml", Store: "memory", Packages: usual},
 		},
 		{
 			"how long they are known", "idempotency: {by: messageId, window: 1h}\n",
-			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true, Window: time.Hour}, Card: "agent.yaml", Store: StoreMemory, Packages: usual},
+			Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Repeats: Repeats{ByMessage: true, Window: time.Hour}, Card: "agent.yaml", Store: "memory", Packages: usual},
 		},
-		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Store: StoreMemory, Packages: usual}},
+		{"a definition of one's own needs no other version", "protocol: [{version: \"1.1-preview\", file: a.proto}]\n", Config{Bindings: byDefault, Protocol: []Protocol{{Version: "1.1-preview", File: "a.proto"}}, Card: "agent.yaml", Store: "memory", Packages: usual}},
 		{
 			"everything that can be said",
 			"protocol: [\"1.0\"]\nprotocol_import: example.com/shared/a2a\ncard: cards/weather.json\npackages: {agent: internal/agent, skills: handlers}\nstore: sqlite\ntelemetry: otel\n" +
 				"clients:\n  - {name: routes, url: \"https://routes.example.com\"}\n  - {name: old, file: old/card.json, out: clients/old}\n",
 			Config{
 				Bindings: byDefault, Protocol: []Protocol{{Version: "1.0"}}, Card: "cards/weather.json", ProtocolImport: "example.com/shared/a2a",
-				Store: StoreSQLite, Telemetry: TelemetryOTel, Packages: Packages{Protocol: "a2a", Agent: "internal/agent", Client: "client", Skills: "handlers"},
+				Store: "sqlite", Telemetry: TelemetryOTel, Packages: Packages{Protocol: "a2a", Agent: "internal/agent", Client: "client", Skills: "handlers"},
 				Clients: []Client{
 					{Name: "routes", URL: "https://routes.example.com", Out: "client/routes"},
 					{Name: "old", Path: "old/card.json", Out: "clients/old"},

@@ -31,37 +31,37 @@ const (
 	definitionPattern = `^[A-Za-z0-9_.@+-]+(/[A-Za-z0-9_.@+-]+)*\.(proto|json)$`
 )
 
-// project declares a2agen.yaml.
-var project = &shape.Object{
-	Name: "configuration", Doc: "What a2agen generates.",
-	Fields: []*shape.Field{
-		{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: &shape.Type{Kind: shape.Struct, Object: definition}}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. The generated types are those of " + anyOf(spec.Hubs()) + " or of a definition of your own, whether the agent speaks it or not. Versions that only clients of other agents need are not listed: their cards say it.", Default: defaultAlone + "; a2agen init writes [" + quoted(spec.Fresh()) + "]"},
-		{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
-		{Key: "bindings", Type: bindingList, Doc: "How clients reach the agent, the preferred way first. Each version of the protocol is served in those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings, ", ") + "]"},
-		{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside those that the bindings need: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
-		{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: &shape.Type{Kind: shape.Struct, Object: idempotency}}, Doc: "How the agent knows a message that comes again, so that it is not worked on twice; messageId: by its id. A request with an Idempotency-Key is known in any case, for a day.", Default: "not at all"},
-		{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
-		{Key: "cards", Type: &shape.Type{Kind: shape.Struct, Object: cards}, Doc: "How callers get the card."},
-		{Key: "store", Type: &shape.Type{Kind: shape.Text, Choices: []string{StoreMemory, StoreSQLite}}, Doc: "Where the agent keeps its tasks. memory ends with the process; sqlite is a file, which outlives it.", Default: StoreMemory},
-		{Key: "telemetry", Type: &shape.Type{Kind: shape.Text, Choices: []string{TelemetryOTel}}, Doc: "otel: agent and clients tell OpenTelemetry of every call, run and delivery, in traces and metrics, and hand on the trace. What becomes of it is for the SDK that the program sets up.", Default: "nothing but logs"},
-		{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}, Or: &shape.Type{Kind: shape.Map, Min: 1, Max: 50, Elem: &shape.Type{Kind: shape.Text, Choices: []string{ownVerifier}, NotScalar: "write " + ownVerifier + ", or which credentials are good", Or: &shape.Type{Kind: shape.Struct, Object: verifier}}}}, Doc: "Which credentials are good: an entry for each security scheme of the card, by its name; own: a verifier in main.go says it. Or none: anybody who reaches the agent may use it. An agent that demands nothing otherwise answers only on its own machine.", Default: "what the environment says"},
-		{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
-		{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
-	},
-	Foreign: map[string]string{
-		"binding":   "write bindings: [" + strings.Join(defaultBindings, ", ") + "]",
-		"protocols": "write protocol: " + defaultAlone,
-		"versions":  "write protocol: " + defaultAlone,
-		"module":    "the module path is read from go.mod",
-	},
+// project declares a2agen.yaml. Its choices are the rows of tables.
+func project() *shape.Object {
+	return &shape.Object{
+		Name: "configuration", Doc: "What a2agen generates.",
+		Fields: []*shape.Field{
+			{Key: "protocol", Type: &shape.Type{Kind: shape.List, Min: 1, Max: 20, Elem: &shape.Type{Kind: shape.Text, Choices: Supported(), NotScalar: "write " + quoted(Supported()) + ", the versions this tool has, or {version: \"1.1-preview\", file: protocol/a2a.proto}", Or: &shape.Type{Kind: shape.Struct, Object: definition}}}, Doc: "Versions of the A2A protocol that the agent speaks, in quotes, or definitions of your own. The generated types are those of " + anyOf(spec.Hubs()) + " or of a definition of your own, whether the agent speaks it or not. Versions that only clients of other agents need are not listed: their cards say it.", Default: defaultAlone + "; a2agen init writes [" + quoted(spec.Fresh()) + "]"},
+			{Key: "protocol_import", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 500, Check: checkImport}, Doc: "The import path of a protocol package already generated, to share it between agents and clients of one code base.", Default: "one is generated"},
+			{Key: "bindings", Type: bindingList(), Doc: "How clients reach the agent, the preferred way first. Each version of the protocol is served in those that it has: GRPC needs a proto, HTTP+JSON a definition with routes.", Default: "[" + strings.Join(defaultBindings(), ", ") + "]"},
+			{Key: "encodings", Type: &shape.Type{Kind: shape.List, Max: 2, Elem: &shape.Type{Kind: shape.Text, Choices: []string{"proto", "protojson"}}}, Doc: "Codecs of the protocol package beside those that the bindings need: proto is protobuf, of the versions that have it; protojson is the JSON of 0.3's proto, which its HTTP+JSON peers speak.", Default: "none"},
+			{Key: "idempotency", Type: &shape.Type{Kind: shape.Text, Choices: []string{"messageId"}, Or: &shape.Type{Kind: shape.Struct, Object: idempotency}}, Doc: "How the agent knows a message that comes again, so that it is not worked on twice; messageId: by its id. A request with an Idempotency-Key is known in any case, for a day.", Default: "not at all"},
+			{Key: "card", Type: file("the path of a file inside the project"), Doc: "The agent's card.", Default: "agent.yaml"},
+			{Key: "cards", Type: &shape.Type{Kind: shape.Struct, Object: cards}, Doc: "How callers get the card."},
+			{Key: "store", Type: &shape.Type{Kind: shape.Text, Choices: StoreWords()}, Doc: "Where the agent keeps its tasks: " + StoresInWords("") + ".", Default: Stores[0].Word},
+			{Key: "telemetry", Type: &shape.Type{Kind: shape.Text, Choices: []string{TelemetryOTel}}, Doc: "otel: agent and clients tell OpenTelemetry of every call, run and delivery, in traces and metrics, and hand on the trace. What becomes of it is for the SDK that the program sets up.", Default: "nothing but logs"},
+			{Key: "auth", Type: &shape.Type{Kind: shape.Text, Choices: []string{"none"}, Or: &shape.Type{Kind: shape.Map, Min: 1, Max: 50, Elem: &shape.Type{Kind: shape.Text, Choices: []string{ownVerifier}, NotScalar: "write " + ownVerifier + ", or which credentials are good", Or: &shape.Type{Kind: shape.Struct, Object: verifier}}}}, Doc: "Which credentials are good: an entry for each security scheme of the card, by its name; own: a verifier in main.go says it. Or none: anybody who reaches the agent may use it. An agent that demands nothing otherwise answers only on its own machine.", Default: "what the environment says"},
+			{Key: "packages", Type: &shape.Type{Kind: shape.Struct, Object: packages}, Doc: "Folders of the packages. The last element is the package name."},
+			{Key: "clients", Type: &shape.Type{Kind: shape.List, Max: 200, Elem: &shape.Type{Kind: shape.Struct, Object: client()}}, Doc: "Typed clients for other agents; a2agen client adds them.", Default: "none"},
+		},
+		Foreign: map[string]string{
+			"binding":   "write bindings: [" + strings.Join(defaultBindings(), ", ") + "]",
+			"protocols": "write protocol: " + defaultAlone,
+			"versions":  "write protocol: " + defaultAlone,
+			"module":    "the module path is read from go.mod",
+		},
+	}
 }
 
-// bindings are all there are, and those that an agent has that names none.
-var (
-	bindings        = []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
-	defaultBindings = bindings[:2]
-	bindingList     = &shape.Type{Kind: shape.List, Min: 1, Max: len(bindings), Elem: &shape.Type{Kind: shape.Text, Choices: bindings}}
-)
+// bindingList declares a list of bindings.
+func bindingList() *shape.Type {
+	return &shape.Type{Kind: shape.List, Min: 1, Max: len(runtime.Bindings), Elem: &shape.Type{Kind: shape.Text, Choices: Bindings()}}
+}
 
 var cards = &shape.Object{
 	Name: "cards", Doc: "How callers get the card.",
@@ -106,24 +106,26 @@ var packages = &shape.Object{
 	},
 }
 
-var client = &shape.Object{
-	Name: "client", Doc: "A typed client for another agent. It has either a url or a file.",
-	Fields: []*shape.Field{
-		{Key: "name", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 64, Pattern: namePattern, PatternSays: "a Go package name", Check: checkKeyword}, Required: true, Doc: "The name of the client's package."},
-		{Key: "url", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the card was fetched."},
-		{Key: "file", Type: file("the path of a file inside the project"), Doc: "The file that holds the card."},
-		{Key: "out", Type: folder, Doc: "The folder of the client's package.", Default: "client/NAME"},
-		{Key: "bindings", Type: bindingList, Doc: "The bindings that the client uses, the preferred one first.", Default: "those of the project, as the card orders them"},
-	},
-	Check: func(c *shape.Checker, n *yaml.Node) {
-		url, file := yamlx.Get(n, "url"), yamlx.Get(n, "file")
-		switch {
-		case url == nil && file == nil:
-			c.Errorf(n, "missing-key", "", `client needs the key "url" or "file"`)
-		case url != nil && file != nil:
-			c.Errorf(file, "one-of", "", `"url" and "file" exclude each other`)
-		}
-	},
+func client() *shape.Object {
+	return &shape.Object{
+		Name: "client", Doc: "A typed client for another agent. It has either a url or a file.",
+		Fields: []*shape.Field{
+			{Key: "name", Type: &shape.Type{Kind: shape.Text, Min: 1, Max: 64, Pattern: namePattern, PatternSays: "a Go package name", Check: checkKeyword}, Required: true, Doc: "The name of the client's package."},
+			{Key: "url", Type: &shape.Type{Kind: shape.URL}, Doc: "Where the card was fetched."},
+			{Key: "file", Type: file("the path of a file inside the project"), Doc: "The file that holds the card."},
+			{Key: "out", Type: folder, Doc: "The folder of the client's package.", Default: "client/NAME"},
+			{Key: "bindings", Type: bindingList(), Doc: "The bindings that the client uses, the preferred one first.", Default: "those of the project, as the card orders them"},
+		},
+		Check: func(c *shape.Checker, n *yaml.Node) {
+			url, file := yamlx.Get(n, "url"), yamlx.Get(n, "file")
+			switch {
+			case url == nil && file == nil:
+				c.Errorf(n, "missing-key", "", `client needs the key "url" or "file"`)
+			case url != nil && file != nil:
+				c.Errorf(file, "one-of", "", `"url" and "file" exclude each other`)
+			}
+		},
+	}
 }
 
 var folder = &shape.Type{Kind: shape.Text, Min: 1, Max: 200, Pattern: folderPattern, PatternSays: "a folder inside the project that ends in a Go package name", Check: checkKeyword}

@@ -18,7 +18,7 @@ func TestTheDocumentationHasTheDeclarationsTables(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, err := shape.ReplaceSection(doc, "a2agen.yaml", shape.Markdown(project))
+	want, err := shape.ReplaceSection(doc, "a2agen.yaml", shape.Markdown(project()))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -263,7 +263,9 @@ func (a *agentPackage) server() (output.File, error) {
 	}
 	if a.agent.Store != "" {
 		config.set("StorePath", jen.Lit(a.agent.Store))
-		config.set("OpenStore", jen.Qual(sqlitePath, "OpenStore"))
+	}
+	if pkg := a.agent.OpenStore; pkg != "" {
+		config.set("OpenStore", jen.Qual(modulePath+pkg, "OpenStore"))
 	}
 	body := []jen.Code{jen.Id("protocol").Op(":=").Qual(a.paths.Protocol, "Protocol").Call()}
 	body = append(body, decodeCard("card", "CardJSON")...)
@@ -288,8 +290,10 @@ func (a *agentPackage) server() (output.File, error) {
 
 // serverOptions are those that the server has before its host's.
 func (a *agentPackage) serverOptions() (list []jen.Code) {
-	if slices.Contains(a.agent.Bindings, runtime.BindingGRPC) {
-		list = append(list, jen.Qual(grpcServerPath, "Serve").Call())
+	for _, b := range runtime.Bindings {
+		if b.Server != "" && slices.Contains(a.agent.Bindings, b.Name) {
+			list = append(list, jen.Qual(modulePath+b.Server, "Serve").Call())
+		}
 	}
 	if a.agent.Telemetry {
 		list = append(list, jen.Qual(serverPath, "WithObserver").Call(observer(a.agent)))

@@ -16,7 +16,6 @@ const CredentialsFile = "credentials.gen_test.go"
 func (a *agentPackage) credentials() (output.File, error) {
 	f := a.newFile()
 	f.ImportName(authtestPath, "authtest")
-	f.ImportName(grpcClientPath, "grpcclient")
 	cards := []jen.Code{jen.Id("CardJSON")}
 	if a.agent.Extended != nil {
 		cards = append(cards, jen.Id("ExtendedCardJSON"))
@@ -30,9 +29,9 @@ func (a *agentPackage) credentials() (output.File, error) {
 	fields.set("NewServer", jen.Func().Params(jen.Id("opts").Op("...").Qual(serverPath, "Option")).Params(
 		jen.Op("*").Qual(serverPath, "Server"), jen.Error(),
 	).Block(jen.Return(jen.Id("NewServer").Call(jen.Nil(), jen.Id("opts").Op("...")))))
-	if slices.Contains(a.agent.Bindings, runtime.BindingGRPC) {
-		fields.set("GRPC", jen.Func().Params(jen.Id("c").Op("*").Qual("crypto/tls", "Config")).Qual(clientPath, "Binding").Block(
-			jen.Return(jen.Qual(grpcClientPath, "Binding").Call(jen.Qual(grpcClientPath, "TLS").Call(jen.Id("c")))),
+	if list := a.testedBindings(); len(list) > 0 {
+		fields.set("Bindings", jen.Func().Params(jen.Id("c").Op("*").Qual("crypto/tls", "Config")).Index().Qual(clientPath, "Binding").Block(
+			jen.Return(jen.Index().Qual(clientPath, "Binding").Values(list...)),
 		))
 	}
 	f.Add(doc("TestCredentials tries every operation without credentials, with wrong ones, with somebody else's and with " +
@@ -41,4 +40,15 @@ func (a *agentPackage) credentials() (output.File, error) {
 		jen.Qual(authtestPath, "Run").Call(jen.Id("t"), jen.Qual(authtestPath, "Agent").Values(fields.lines()...)),
 	)
 	return render(f, pkgFile(a.paths.Agent, CredentialsFile))
+}
+
+// testedBindings are the bindings that a client must be given, with the TLS settings c.
+func (a *agentPackage) testedBindings() (list []jen.Code) {
+	for _, b := range runtime.Bindings {
+		if b.Client != "" && slices.Contains(a.agent.Bindings, b.Name) {
+			pkg := modulePath + b.Client
+			list = append(list, jen.Qual(pkg, "Binding").Call(jen.Qual(pkg, "TLS").Call(jen.Id("c"))))
+		}
+	}
+	return list
 }

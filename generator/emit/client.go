@@ -113,8 +113,8 @@ func (c *skillClient) declaration() jen.Code {
 
 // options are those that a2agen.yaml asks for: what is linked by choice, and the preferred bindings.
 func (c *skillClient) options() (list []jen.Code) {
-	if c.agent.Calls.GRPC {
-		list = append(list, jen.Qual(clientPath, "Use").Call(jen.Qual(grpcClientPath, "Binding").Call()))
+	for _, pkg := range c.agent.Calls.Links {
+		list = append(list, jen.Qual(clientPath, "Use").Call(jen.Qual(modulePath+pkg, "Binding").Call()))
 	}
 	if c.agent.Calls.Telemetry {
 		list = append(list, jen.Qual(clientPath, "WithObserver").Call(observer(c.agent)))

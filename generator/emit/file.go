@@ -23,19 +23,17 @@ import (
 
 // Import paths of the runtime that emitted code links.
 const (
-	runtimePath    = "github.com/a2agen/a2agen/runtime"
-	wirePath       = runtimePath + "/wire"
-	serverPath     = runtimePath + "/server"
-	sqlitePath     = runtimePath + "/store/sqlite"
-	grpcClientPath = clientPath + "/grpcclient"
-	grpcServerPath = serverPath + "/grpcserver"
-	webhooksPath   = serverPath + "/webhooks"
-	clientPath     = runtimePath + "/client"
-	authPath       = runtimePath + "/auth"
-	tokenPath      = authPath + "/token"
-	otelPath       = runtimePath + "/otel"
-	authtestPath   = authPath + "/authtest"
-	checkPath      = runtimePath + "/check"
+	modulePath   = "github.com/a2agen/a2agen/" // before the packages that tables name
+	runtimePath  = modulePath + "runtime"
+	wirePath     = runtimePath + "/wire"
+	serverPath   = runtimePath + "/server"
+	webhooksPath = serverPath + "/webhooks"
+	clientPath   = runtimePath + "/client"
+	authPath     = runtimePath + "/auth"
+	tokenPath    = authPath + "/token"
+	otelPath     = runtimePath + "/otel"
+	authtestPath = authPath + "/authtest"
+	checkPath    = runtimePath + "/check"
 )
 
 // Paths are the import paths of the packages being emitted. The last element of each is also its folder and, where it is an

@@ -25,8 +25,10 @@ type Agent struct {
 	Operations []*OwnOperation `json:"operations,omitempty"`
 	// Repeats say how messages are known that come again; nil: as the runtime has it.
 	Repeats *Repeats `json:"repeats,omitempty"`
-	// Store is the file in which tasks are kept unless somebody says another; "" keeps them in memory.
+	// Store is the file in which tasks are kept unless somebody says another; "" is none.
 	Store string `json:"store,omitempty"`
+	// OpenStore is the package that opens the store, in the runtime's module; "" keeps tasks in memory.
+	OpenStore string `json:"openStore,omitempty"`
 	// Pushes: the card says that the agent sends push notifications.
 	Pushes bool `json:"pushes,omitempty"`
 	// RequirementLists: cards are served with security requirements as a2a-go reads them.
@@ -92,7 +94,7 @@ func (k VerifierKind) Tokens() bool { return k == JWT || k == Introspection }
 
 // Calls are how a client calls an agent.
 type Calls struct {
-	GRPC   bool     `json:"grpc,omitempty"`   // it links gRPC
+	Links  []string `json:"links,omitempty"`  // packages of bindings, in the runtime's module: "runtime/client/grpcclient"
 	Prefer []string `json:"prefer,omitempty"` // bindings, the preferred one first; none: as the card orders them
 	Reach  string   `json:"reach,omitempty"`  // how the agent of a card is called, in words: "over JSONRPC, in version 0.3 …"
 	// Telemetry: the client tells OpenTelemetry of its calls.

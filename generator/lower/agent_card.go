@@ -87,7 +87,7 @@ func (p *publisher) served(i *yaml.Node) {
 		refuse(version, "list it under protocol in a2agen.yaml, or take this interface out",
 			"the generated server does not speak version %q", version.Value)
 	case slices.Contains(p.spoken[at].Bindings, binding.Value):
-	case !slices.Contains(bindings, binding.Value):
+	case runtime.BindingNamed(binding.Value) == nil:
 		refuse(binding, "take this interface out", "the generated server does not serve the binding %q", binding.Value)
 	case slices.Contains(p.spoken[at].Has, binding.Value):
 		refuse(binding, "list it under bindings in a2agen.yaml, or take this interface out",

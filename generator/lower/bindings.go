@@ -10,9 +10,6 @@ import (
 	"github.com/a2agen/a2agen/spec"
 )
 
-// bindings are all that there are.
-var bindings = []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
-
 // Spoken is a version of the protocol as the generated server speaks it.
 type Spoken struct {
 	Version string
@@ -31,56 +28,62 @@ func Speak(version string, has, wanted []string) Spoken {
 	return s
 }
 
-// EncodingsOf are the encodings in which bindings write some version, beside the JSON of JSON-RPC.
+// EncodingsOf returns the encodings in which bindings write some version, beside the JSON of JSON-RPC.
 func EncodingsOf(bindings []string) (list []ir.Encoding) {
-	if slices.Contains(bindings, runtime.BindingHTTP) {
-		list = append(list, ir.ProtoJSON)
-	}
-	if slices.Contains(bindings, runtime.BindingGRPC) {
-		list = append(list, ir.Proto)
+	for _, b := range runtime.Bindings {
+		if e := ir.Encoding(b.Encoding); e != "" && slices.Contains(bindings, b.Name) && !slices.Contains(list, e) {
+			list = append(list, e)
+		}
 	}
 	return list
 }
 
-// ShippedBindings are the bindings that a shipped version has.
-func ShippedBindings(version string) []string {
-	has := []string{runtime.BindingJSONRPC}
-	if slices.Contains(spec.Hubs(), version) || slices.Contains(WithWire(ir.ProtoJSON), version) {
-		has = append(has, runtime.BindingHTTP)
+// ClientPackages returns the packages that clients link for bindings, beside package client.
+func ClientPackages(bindings []string) (packages []string) {
+	for _, b := range runtime.Bindings {
+		if b.Client != "" && slices.Contains(bindings, b.Name) {
+			packages = append(packages, b.Client)
+		}
 	}
-	if slices.Contains(WithWire(ir.Proto), version) {
-		has = append(has, runtime.BindingGRPC)
+	return packages
+}
+
+// ShippedBindings returns the bindings that a shipped version has.
+func ShippedBindings(version string) []string {
+	wire := func(e ir.Encoding) bool { return slices.Contains(WithWire(e), version) }
+	return bindingsWith(wire, slices.Contains(spec.Hubs(), version))
+}
+
+// BindingsOf returns the bindings that a version has with its wires. The runtime finds the same (runtime.Version.Over).
+func BindingsOf(v *ir.Version) []string {
+	wire := func(e ir.Encoding) bool {
+		return slices.ContainsFunc(v.Wires, func(w *ir.Wire) bool { return w.Encoding == e && len(w.Operations) > 0 })
+	}
+	routed := slices.ContainsFunc(v.Operations, func(op *ir.Operation) bool { return len(op.HTTP) > 0 })
+	return bindingsWith(wire, routed)
+}
+
+// bindingsWith returns the bindings of a version with wires, whose operations have HTTP routes or not.
+func bindingsWith(wire func(ir.Encoding) bool, routed bool) (has []string) {
+	for _, b := range runtime.Bindings {
+		if b.Encoding != "" && wire(ir.Encoding(b.Encoding)) || b.JSON && (routed || !b.Routed) {
+			has = append(has, b.Name)
+		}
 	}
 	return has
 }
 
 // Whose says which versions have a binding.
 func Whose(binding string) string {
-	own := map[string]string{
-		runtime.BindingHTTP: ", and for definitions of your own with google.api.http options",
-		runtime.BindingGRPC: ", and for definitions of your own in .proto files",
-	}
 	var shipped []string
 	for _, v := range spec.Versions() {
 		if slices.Contains(ShippedBindings(v), binding) {
 			shipped = append(shipped, strconv.Quote(v))
 		}
 	}
-	return strings.Join(shipped, ", ") + own[binding]
-}
-
-// BindingsOf are the bindings that a version has with its wires. The runtime finds the same (runtime.Version.Over).
-func BindingsOf(v *ir.Version) []string {
-	has := []string{runtime.BindingJSONRPC}
-	wire := func(e ir.Encoding) bool {
-		return slices.ContainsFunc(v.Wires, func(w *ir.Wire) bool { return w.Encoding == e && len(w.Operations) > 0 })
+	says := strings.Join(shipped, ", ")
+	if b := runtime.BindingNamed(binding); b != nil && b.Definitions != "" {
+		says += ", and for definitions of your own " + b.Definitions
 	}
-	routed := func(op *ir.Operation) bool { return len(op.HTTP) > 0 }
-	if wire(ir.ProtoJSON) || slices.ContainsFunc(v.Operations, routed) {
-		has = append(has, runtime.BindingHTTP)
-	}
-	if wire(ir.Proto) {
-		has = append(has, runtime.BindingGRPC)
-	}
-	return has
+	return says
 }

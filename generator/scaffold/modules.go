@@ -16,37 +16,39 @@ import (
 // Modules are what a project needs beside the runtime, at the versions that the runtime is tested with.
 type Modules []module.Version
 
-// Packages of the runtime that a project links whose tasks are kept in a file, that speaks gRPC, to its clients or to other agents,
-// that takes tokens, or that reports to OpenTelemetry.
+// Packages of the runtime that a project links that accepts tokens, or that reports to OpenTelemetry. Those of stores and
+// bindings stand in their tables.
 const (
-	sqliteStore  = "runtime/store/sqlite"
-	grpcServer   = "runtime/server/grpcserver"
-	grpcClient   = "runtime/client/grpcclient"
 	tokenPackage = "runtime/auth/token"
 	otelPackage  = "runtime/otel"
 )
 
 // Links are what decides beside a2agen.yaml which modules a project needs.
 type Links struct {
-	Tokens bool // its agent takes tokens of an issuer
-	Calls  bool // a client of another agent calls it over gRPC
+	Tokens bool     // its agent accepts tokens of an issuer
+	Calls  []string // bindings over which clients call other agents, beside those that a2agen.yaml says
 }
 
 // ModulesOf are the modules of a project with that configuration.
 func ModulesOf(c *config.Config, links Links) (ms Modules) {
 	var paths []string
 	link := func(pkg string) {
-		chosen := a2agen.Chosen[pkg]
-		paths = append(append(paths, chosen), a2agen.Behind[chosen]...)
+		if chosen := a2agen.Chosen[pkg]; chosen != "" {
+			paths = append(append(paths, chosen), a2agen.Behind[chosen]...)
+		}
 	}
-	if c.Store == config.StoreSQLite {
-		link(sqliteStore)
+	link(config.StoreOf(c.Store).Package)
+	called := links.Calls
+	for _, cl := range c.Clients {
+		called = append(called, c.BindingsOf(cl)...)
 	}
-	if c.Serves(runtime.BindingGRPC) {
-		link(grpcServer)
-	}
-	if links.Calls || slices.ContainsFunc(c.Clients, func(cl config.Client) bool { return c.Calls(cl, runtime.BindingGRPC) }) {
-		link(grpcClient)
+	for _, b := range runtime.Bindings {
+		if slices.Contains(c.BindingNames(), b.Name) {
+			link(b.Server)
+		}
+		if slices.Contains(called, b.Name) {
+			link(b.Client)
+		}
 	}
 	if links.Tokens {
 		link(tokenPackage)

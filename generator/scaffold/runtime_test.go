@@ -195,12 +195,14 @@ func TestCheckModule(t *testing.T) {
 // the hashes of our go.sum, so that there is nothing to tidy.
 func TestModulesAreAllThatAProjectNeeds(t *testing.T) {
 	for pkg, c := range map[string]*config.Config{
-		sqliteStore: {Store: config.StoreSQLite},
-		otelPackage: {Telemetry: config.TelemetryOTel},
-		grpcClient:  {Clients: []config.Client{{Bindings: []string{runtime.BindingGRPC}}}},
-		grpcServer:  {Bindings: []config.Binding{{Name: runtime.BindingGRPC}}},
+		otelPackage:                 {Telemetry: config.TelemetryOTel},
+		"runtime/client/grpcclient": {Clients: []config.Client{{Bindings: []string{runtime.BindingGRPC}}}},
+		"runtime/server/grpcserver": {Bindings: []config.Binding{{Name: runtime.BindingGRPC}}},
 	} {
 		modulesAreAll(t, pkg, ModulesOf(c, Links{}))
+	}
+	for _, s := range config.Stores[1:] {
+		modulesAreAll(t, s.Package, ModulesOf(&config.Config{Store: s.Word}, Links{}))
 	}
 	modulesAreAll(t, tokenPackage, ModulesOf(config.Default(), Links{Tokens: true}))
 	if len(ModulesOf(config.Default(), Links{})) > 0 {

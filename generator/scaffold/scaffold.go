@@ -64,7 +64,7 @@ func Files(p Project) ([]output.File, error) {
 // SharedTests renders the tests that are there once, whatever the skills: how a test reaches the agent, and, where it speaks JSON-RPC, one
 // that does so without a client.
 func SharedTests(p Project) ([]output.File, error) {
-	v := &view{packages: newPackages(p), GRPC: serves(p.Agent, runtime.BindingGRPC)}
+	v := &view{packages: newPackages(p), HTTP2: served(p.Agent, func(b *runtime.Binding) bool { return b.HTTP2 })}
 	var r renderer
 	r.add(p.Packages.Skills+"/agent_test.go", "agent_test.go.tmpl", v)
 	if rpcPath(p.Agent) != "" {
@@ -73,7 +73,15 @@ func SharedTests(p Project) ([]output.File, error) {
 	return r.files, r.err
 }
 
-func serves(a *ir.Agent, binding string) bool { return slices.Contains(a.Bindings, binding) }
+// served returns a binding of the agent; nil if it has none of the kind that is asked for.
+func served(a *ir.Agent, is func(*runtime.Binding) bool) *runtime.Binding {
+	for _, b := range runtime.Bindings {
+		if slices.Contains(a.Bindings, b.Name) && is(b) {
+			return b
+		}
+	}
+	return nil
+}
 
 // StubFiles are the paths of the handlers and tests that [Stubs] renders of a skill, in a folder of handlers.
 func StubFiles(folder string, s *ir.Skill) []string {
@@ -112,9 +120,10 @@ type view struct {
 	Replaced              bool   // the runtime is a folder of this machine
 	Unpacked              string // the runtime is in this folder of the project
 	Store                 string // file in which tasks are kept; "": in memory
-	GRPC                  bool   // the agent links grpc-go
-	Secured               bool   // callers have to bring credentials
-	Over                  string // how it is reached, in words
+	// HTTP2 is a binding that needs HTTP/2, and Tagged one for which programs are built with a tag; nil: there is none.
+	HTTP2, Tagged *runtime.Binding
+	Secured       bool   // callers have to bring credentials
+	Over          string // how it is reached, in words
 }
 
 func newView(p Project) *view {
@@ -131,7 +140,7 @@ func newView(p Project) *view {
 		Store:     p.Agent.Store,
 		Secured:   p.Agent.Secured,
 		Over:      over(p.Agent.Bindings),
-		GRPC:      serves(p.Agent, runtime.BindingGRPC),
+		Tagged:    served(p.Agent, func(b *runtime.Binding) bool { return b.BuildTag != "" }),
 	}
 	if p.Runtime.Unpacks() {
 		v.Unpacked = Unpacked
@@ -156,10 +165,12 @@ func newView(p Project) *view {
 
 // over lists bindings in words: "JSON-RPC and HTTP+JSON".
 func over(bindings []string) string {
-	words := map[string]string{runtime.BindingJSONRPC: "JSON-RPC", runtime.BindingGRPC: "gRPC"}
 	var list []string
-	for _, b := range bindings {
-		list = append(list, cmp.Or(words[b], b))
+	for _, name := range bindings {
+		if b := runtime.BindingNamed(name); b != nil {
+			name = b.Title
+		}
+		list = append(list, name)
 	}
 	if last := len(list) - 1; last > 0 {
 		return strings.Join(list[:last], ", ") + " and " + list[last]

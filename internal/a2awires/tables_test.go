@@ -112,7 +112,8 @@ func said(t *testing.T, request any) any {
 // What one side writes the other reads, in every encoding: requests to the same neutral form, results to what they were.
 func TestRowsWriteWhatTheyRead(t *testing.T) {
 	for _, v := range []*runtime.Version{versionOf("1.0"), versionOf("0.3")} {
-		for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
+		for _, row := range runtime.Bindings {
+			binding := row.Name
 			for _, op := range v.Over(binding).Operations {
 				src, err := op.AppendRequest(nil, requests(op.Role))
 				if err != nil {

@@ -208,7 +208,7 @@ func (p *project) lacking() scaffold.Modules {
 		}
 		return p.ReadFile(name)
 	})
-	links := scaffold.Links{Tokens: generator.TakesTokens(c, agent), Calls: generator.OverGRPC(reaches)}
+	links := scaffold.Links{Tokens: generator.TakesTokens(c, agent), Calls: generator.CalledOver(reaches)}
 	return scaffold.ModulesOf(c, links).Lacking(p.goMod.data)
 }
 

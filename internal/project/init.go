@@ -34,7 +34,7 @@ type InitOptions struct {
 	AllowPrivate bool
 	Runtime      string   // checkout of a2agen to build against
 	Vendor       bool     // put the runtime's source into the project
-	Store        string   // where tasks are kept: [config.StoreMemory] or [config.StoreSQLite]; in memory
+	Store        string   // where tasks are kept: the word of one of [config.Stores]; the first of them
 	Auth         string   // what it demands of callers: one of [card.FreshSchemes], or "none" for everybody
 	Bindings     []string // in which the agent is served, the preferred one first; see [config.Bindings]
 	Protocol     []string // versions that it speaks, of [config.Supported]; [spec.Fresh]
@@ -77,8 +77,8 @@ func (o *InitOptions) check() error {
 	if o.Runtime != "" && o.Vendor {
 		return badArgument("--runtime builds against a checkout and --vendor brings the runtime along: give one of them")
 	}
-	if o.Store != "" && o.Store != config.StoreMemory && o.Store != config.StoreSQLite {
-		return badArgument("--store %.40q: it is %s or %s", o.Store, config.StoreMemory, config.StoreSQLite)
+	if o.Store != "" && !slices.Contains(config.StoreWords(), o.Store) {
+		return badArgument("--store %.40q: it is %s", o.Store, strings.Join(config.StoreWords(), " or "))
 	}
 	if err := checkBindings(o.Bindings); err != nil {
 		return err

@@ -249,7 +249,7 @@ func (r *Report) describe(pl *disk.Plan) {
 // scaffold describes the project to the scaffold's templates.
 func (p *project) scaffold(out generator.Output) scaffold.Project {
 	return scaffold.Project{Protocol: out.Model.Protocol, Agent: out.Model.Agent, Description: out.Card.Description,
-		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Tokens: out.Model.Agent.Tokens(), Calls: generator.OverGRPC(out.Reaches)})}
+		Module: p.module, Packages: out.Config.Packages, ProtocolImport: out.Config.ProtocolImport, Modules: scaffold.ModulesOf(out.Config, scaffold.Links{Tokens: out.Model.Agent.Tokens(), Calls: generator.CalledOver(out.Reaches)})}
 }
 
 // Inspect generates in memory and returns everything, also when diagnostics would stop a run: then without files.

@@ -256,4 +256,4 @@ func (u unseen) check(t *testing.T, out string) {
 }
 
 // modulesOfAFile are what an agent links whose tasks are kept in a file.
-var modulesOfAFile = scaffold.ModulesOf(&config.Config{Store: config.StoreSQLite}, scaffold.Links{})
+var modulesOfAFile = scaffold.ModulesOf(&config.Config{Store: "sqlite"}, scaffold.Links{})

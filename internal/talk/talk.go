@@ -218,8 +218,11 @@ func Versions() []string {
 }
 
 // Bindings lists the bindings that can be spoken.
-func Bindings() []string {
-	return []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
+func Bindings() (names []string) {
+	for _, b := range runtime.Bindings {
+		names = append(names, b.Name)
+	}
+	return names
 }
 
 // card is what the agent says of itself: with credentials, to those who have them (R23).

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -22,10 +23,17 @@ import (
 // the client is made over each.
 
 // bindings are those that every test is made over.
-var bindings = []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC}
+var bindings = namesOf(runtime.Bindings)
 
-// overHTTP are those that are HTTP requests.
-var overHTTP = bindings[:2]
+// overHTTP are those that the client has itself, over net/http.
+var overHTTP = namesOf(slices.DeleteFunc(slices.Clone(runtime.Bindings), func(b *runtime.Binding) bool { return b.Client != "" }))
+
+func namesOf(list []*runtime.Binding) (names []string) {
+	for _, b := range list {
+		names = append(names, b.Name)
+	}
+	return names
+}
 
 // over makes a test over each binding, or over those that are named.
 func over(t *testing.T, test func(t *testing.T, binding string), some ...string) {

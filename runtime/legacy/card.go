@@ -16,7 +16,7 @@ var fullVersions = map[string]string{"0.3": "0.3.0", "0.2": "0.2.6"}
 const plainVersion = "0.1"
 
 // defaultTransport is the transport of a card that names none.
-const defaultTransport = "JSONRPC"
+const defaultTransport = runtime.BindingJSONRPC
 
 // Interfaces is what a card of 0.1 to 0.3 says of where the agent is: url, preferredTransport, additionalInterfaces and
 // protocolVersion, as they come.

@@ -35,8 +35,13 @@ const (
 	version   = attribute.Key("a2a.protocol.version")
 )
 
-// systems are the names that the conventions have for bindings; HTTP+JSON is no RPC to them.
-var systems = map[string]string{runtime.BindingJSONRPC: "jsonrpc", runtime.BindingGRPC: "grpc"}
+// systemOf returns the name that the conventions have for a binding; "" for one that is no RPC to them, as HTTP+JSON.
+func systemOf(binding string) string {
+	if b := runtime.BindingNamed(binding); b != nil {
+		return b.System
+	}
+	return ""
+}
 
 // list is a list of attributes, in which what is empty has no place.
 type list []attribute.KeyValue
@@ -74,7 +79,7 @@ func (o *observer) attributes(a *observe.Activity) []attribute.KeyValue {
 	if a.Stream {
 		l = append(l, stream.Bool(true))
 	}
-	if system := systems[a.Binding]; system != "" {
+	if system := systemOf(a.Binding); system != "" {
 		l.text(rpcSystem, system)
 		l.text(rpcMethod, a.Operation)
 	}

@@ -29,7 +29,8 @@ type way struct{ binding, version string }
 
 // ways are all that there are.
 func ways() (all []way) {
-	for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
+	for _, row := range runtime.Bindings {
+		binding := row.Name
 		for _, v := range a2a.Protocol().Versions {
 			if v.Over(binding) != nil {
 				all = append(all, way{binding, v.Name})

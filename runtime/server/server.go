@@ -12,6 +12,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -171,14 +172,12 @@ func (s *Server) readCard(card runtime.Card) error {
 // readInterface takes from an interface of the card where it is served, and under which host. One that is not served is an
 // error, unless it may be somebody else's, since its URL has a host.
 func (s *Server) readInterface(i runtime.Interface) (host string, err error) {
-	switch i.Binding {
-	case runtime.BindingJSONRPC, runtime.BindingHTTP:
-	case runtime.BindingGRPC:
-		if !strings.HasPrefix(i.URL, "/") {
-			return i.URL, nil // host:port, which is no URL
-		}
-	default:
+	var b *runtime.Binding
+	switch b = runtime.BindingNamed(i.Binding); {
+	case b == nil:
 		return "", nil
+	case b.HostPort && !strings.HasPrefix(i.URL, "/"):
+		return i.URL, nil // host:port, which is no URL
 	}
 	u, err := url.Parse(i.URL)
 	if err != nil {
@@ -192,8 +191,8 @@ func (s *Server) readInterface(i runtime.Interface) (host string, err error) {
 	case u.Host == "" && v != nil && v.Over(i.Binding) == nil:
 		return "", fmt.Errorf("server: the card offers version %s over %s at %q, for which the protocol package "+
 			"has no codec: list it under \"bindings\" where that package is generated", i.Version, i.Binding, i.URL)
-	case u.Host == "" && i.Binding == runtime.BindingGRPC && s.transport == nil:
-		return "", fmt.Errorf("server: the card offers %s at %q: give the server grpcserver.Serve()", i.Binding, i.URL)
+	case u.Host == "" && b.Server != "" && s.transport == nil:
+		return "", fmt.Errorf("server: the card offers %s at %q: give the server %s.Serve()", i.Binding, i.URL, path.Base(b.Server))
 	}
 	switch i.Binding {
 	case runtime.BindingHTTP:

@@ -187,7 +187,8 @@ func (s *speaker) at() string {
 
 // speakers are all that there are, the one first with which the others are compared.
 func speakers(p *runtime.Protocol) (list []*speaker) {
-	for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
+	for _, row := range runtime.Bindings {
+		binding := row.Name
 		for _, v := range p.Versions {
 			table := v.Over(binding)
 			if table == nil {

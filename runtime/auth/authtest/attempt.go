@@ -91,7 +91,7 @@ func (x *trial) pick(task string, roles ...runtime.Role) (all []attempt) {
 }
 
 // operations are those that the version has over the binding.
-func (x *trial) operations() []*runtime.Operation { return x.version.Over(x.binding).Operations }
+func (x *trial) operations() []*runtime.Operation { return x.version.Over(x.binding.Name).Operations }
 
 // request makes the request of an operation for a task; nil for one that takes more than is known here.
 func (x *trial) request(op *runtime.Operation, task string) any {

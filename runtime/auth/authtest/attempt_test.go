@@ -12,8 +12,8 @@ import (
 func TestEveryOperationIsTried(t *testing.T) {
 	p := a2awires.Protocol()
 	for _, v := range p.Versions {
-		for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
-			if v.Over(binding) == nil {
+		for _, binding := range runtime.Bindings {
+			if v.Over(binding.Name) == nil {
 				continue
 			}
 			x := &trial{host: &host{Agent: &Agent{Protocol: p}}, face: face{version: v, binding: binding}, t: t}
@@ -21,12 +21,12 @@ func TestEveryOperationIsTried(t *testing.T) {
 			for _, op := range x.operations() {
 				is := func(a attempt) bool { return a.op == op }
 				if op.Role != runtime.RoleOther && !slices.ContainsFunc(tried, is) {
-					t.Errorf("%s %s: %s is not tried", binding, v.Name, op.RPC)
+					t.Errorf("%s %s: %s is not tried", binding.Name, v.Name, op.RPC)
 				}
 			}
 			for _, a := range tried {
 				if _, err := a.op.AppendRequest(nil, a.request); err != nil {
-					t.Errorf("%s %s: %s: %v", binding, v.Name, a.name, err)
+					t.Errorf("%s %s: %s: %v", binding.Name, v.Name, a.name, err)
 				}
 			}
 		}

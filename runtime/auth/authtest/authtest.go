@@ -31,8 +31,8 @@ type Agent struct {
 	Verifiers auth.Verifiers
 	// NewServer makes the agent's server, with options beside its own.
 	NewServer func(opts ...server.Option) (*server.Server, error)
-	// GRPC makes the binding for calls over gRPC; nil for an agent that is not reached so.
-	GRPC func(*tls.Config) client.Binding
+	// Bindings makes the bindings that a client must be given to reach the agent, with TLS settings; nil: none.
+	Bindings func(*tls.Config) []client.Binding
 }
 
 // Run tries the agent. It sets environment variables, so that the test cannot be a parallel one.
@@ -40,7 +40,7 @@ func Run(t *testing.T, a Agent) {
 	t.Helper()
 	h := newHost(t, &a)
 	for _, f := range h.faces() {
-		t.Run(f.binding+" "+f.version.Name, func(t *testing.T) {
+		t.Run(f.binding.Name+" "+f.version.Name, func(t *testing.T) {
 			ways := slices.DeleteFunc(slices.Clone(h.ways), func(w way) bool { return !h.people.canShow(w.schemes, f.binding) })
 			for _, w := range ways {
 				t.Run(w.String(), func(t *testing.T) { (&trial{host: h, face: f, way: w, t: t}).run() })

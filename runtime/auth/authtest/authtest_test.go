@@ -69,7 +69,9 @@ func agent(versions int, schemes []string, security, skill string, vs auth.Verif
 				{ID: "desk", Name: "Desk", InputSchema: `{"type":"object"}`, InputModes: []string{"application/json"}, Run: never},
 			}}, append(own, more...)...)
 		},
-		GRPC: func(c *tls.Config) client.Binding { return grpcclient.Binding(grpcclient.TLS(c)) },
+		Bindings: func(c *tls.Config) []client.Binding {
+			return []client.Binding{grpcclient.Binding(grpcclient.TLS(c))}
+		},
 	}
 }
 
@@ -78,7 +80,8 @@ func never(context.Context, *server.Task, any) ([]byte, error) { panic("a skill 
 func card(p *runtime.Protocol, schemes []string, security, skill string) string {
 	var faces []map[string]string
 	for _, v := range p.Versions {
-		for _, b := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
+		for _, row := range runtime.Bindings {
+			b := row.Name
 			if v.Over(b) != nil {
 				faces = append(faces, map[string]string{"url": "/", "protocolBinding": b, "protocolVersion": v.Name})
 			}

@@ -17,16 +17,16 @@ import (
 // face is an interface of the agent.
 type face struct {
 	version *runtime.Version
-	binding string
+	binding *runtime.Binding
 	tenant  string
 }
 
 // faces are those that the agent serves, one of each version and binding.
 func (h *host) faces() (all []face) {
 	for _, v := range h.Protocol.Versions {
-		for _, binding := range []string{runtime.BindingJSONRPC, runtime.BindingHTTP, runtime.BindingGRPC} {
-			if c, _, err := h.dial(face{version: v, binding: binding}, proof{}); err == nil {
-				all = append(all, face{v, binding, c.Interface().Tenant})
+		for _, b := range runtime.Bindings {
+			if c, _, err := h.dial(face{version: v, binding: b}, proof{}); err == nil {
+				all = append(all, face{v, b, c.Interface().Tenant})
 				c.Close()
 			}
 		}
@@ -41,10 +41,12 @@ func (h *host) dial(f face, shown proof, more ...client.Option) (*client.Client,
 	config := h.people.configTLS(shown.certificate)
 	w := &wire{Transport: http.Transport{TLSClientConfig: config}, query: shown.query}
 	opts := append([]client.Option{
-		client.Prefer(f.binding), client.Reattach(0), client.HTTPClient(&http.Client{Transport: w}),
+		client.Prefer(f.binding.Name), client.Reattach(0), client.HTTPClient(&http.Client{Transport: w}),
 	}, more...)
-	if h.GRPC != nil {
-		opts = append(opts, client.Use(h.GRPC(config)))
+	if h.Bindings != nil {
+		for _, b := range h.Bindings(config) {
+			opts = append(opts, client.Use(b))
+		}
 	}
 	for name, values := range shown.header {
 		opts = append(opts, client.DefaultHeader(name, values[0]))
@@ -60,7 +62,7 @@ func (h *host) dial(f face, shown proof, more ...client.Option) (*client.Client,
 
 // place is where the agent serves an interface of its card in the test.
 func (h *host) place(i runtime.Interface) string {
-	if i.Binding == runtime.BindingGRPC {
+	if b := runtime.BindingNamed(i.Binding); b != nil && b.HostPort {
 		return h.addr
 	}
 	path := "/"
@@ -141,7 +143,7 @@ func (x *trial) showing(who string, shown proof, tenant string) caller {
 		c.Close()
 		w.CloseIdleConnections()
 	})
-	return caller{Client: c, wire: w, overHTTP: x.binding != runtime.BindingGRPC, who: who, ctx: x.t.Context()}
+	return caller{Client: c, wire: w, overHTTP: x.binding.Client == "", who: who, ctx: x.t.Context()}
 }
 
 // patience is how long an answer may take.

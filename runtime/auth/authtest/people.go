@@ -232,10 +232,10 @@ func (s *scheme) same(o *scheme) bool {
 	return s.Kind == auth.MutualTLS && o.Kind == auth.MutualTLS
 }
 
-// canShow reports whether schemes can be shown together over a binding. gRPC has no query and no cookies.
-func (p *people) canShow(schemes []string, binding string) bool {
+// canShow reports whether schemes can be shown together over a binding, which may have no query and no cookies.
+func (p *people) canShow(schemes []string, binding *runtime.Binding) bool {
 	for _, name := range schemes {
-		if s := p.schemes[name]; binding == runtime.BindingGRPC && s.Kind == auth.APIKey && s.In != "header" {
+		if s := p.schemes[name]; s.Kind == auth.APIKey && !slices.Contains(binding.Keys, s.In) {
 			return false
 		}
 	}

@@ -16,9 +16,10 @@ import (
 // nestingOf is how deep data may be in an agent of these versions: where protobuf is spoken, as deep as its readers go.
 // 0 is no limit beside that of the JSON reader.
 func nestingOf(versions []*runtime.Version) int {
-	overGRPC := func(v *runtime.Version) bool { return v.Over(runtime.BindingGRPC) != nil }
-	if slices.ContainsFunc(versions, overGRPC) {
-		return wire.MaxNesting
+	for _, v := range versions {
+		if slices.ContainsFunc(v.Wires, func(w *runtime.Wire) bool { return w.Encoding == runtime.EncodingProto }) {
+			return wire.MaxNesting
+		}
 	}
 	return 0
 }

@@ -1,0 +1,53 @@
+package config
+
+import (
+	"slices"
+	"strings"
+)
+
+// Store is where an agent keeps its tasks. It is a row of [Stores], which the generator, init and its command line range
+// over.
+type Store struct {
+	Word string // in a2agen.yaml and after "init --store": "sqlite"
+	Says string // what it is, to follow the word and a comma: "a file that outlives it"
+	// Package is the package of this module that opens it, by OpenStore: "runtime/store/sqlite". The modules that it needs
+	// stand in package a2agen ("Chosen"). "" is the memory of the process, which package server has itself.
+	Package string
+	// File is what the name of the file ends with in which it keeps the tasks: ".db". "" is no file.
+	File string
+}
+
+// Stores are all stores, the default one first. Only tests change it.
+var Stores = []Store{
+	{Word: "memory", Says: "which ends with the process"},
+	{Word: "sqlite", Says: "a file that outlives it", Package: "runtime/store/sqlite", File: ".db"},
+}
+
+// StoreWords returns the words of all stores, that of the default one first.
+func StoreWords() []string {
+	words := make([]string, len(Stores))
+	for i, s := range Stores {
+		words[i] = s.Word
+	}
+	return words
+}
+
+// StoreOf returns the store of a word; that of a word which is none is the zero value.
+func StoreOf(word string) (s Store) {
+	if i := slices.IndexFunc(Stores, func(s Store) bool { return s.Word == word }); i >= 0 {
+		s = Stores[i]
+	}
+	return s
+}
+
+// InMemory reports whether the tasks end with the process.
+func (s Store) InMemory() bool { return s.Package == "" }
+
+// StoresInWords lists the stores: `"memory", which ends with the process, or "sqlite", a file`. quote is put around the words.
+func StoresInWords(quote string) string {
+	list := make([]string, len(Stores))
+	for i, s := range Stores {
+		list[i] = quote + s.Word + quote + ", " + s.Says
+	}
+	return strings.Join(list[:len(list)-1], ", ") + ", or " + list[len(list)-1]
+}
