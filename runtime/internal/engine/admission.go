@@ -18,7 +18,7 @@ type admission struct {
 	work    budget.Budget // of the messages of admitted calls
 
 	mu       sync.Mutex
-	running  map[*call]int // admitted calls, with the number of goroutines at work on each
+	running  map[*Call]int // admitted calls, with the number of goroutines at work on each
 	draining bool
 	lost     []store.Key   // tasks of calls that are over here, but maybe not in the store
 	idle     chan struct{} // closed when draining and nothing runs
@@ -27,7 +27,7 @@ type admission struct {
 func newAdmission() admission {
 	return admission{
 		closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
-		running: map[*call]int{},
+		running: map[*Call]int{},
 	}
 }
 
@@ -60,7 +60,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	a.mu.Lock()
 	closeOnce(a.closing)
 	a.mu.Unlock()
-	e.feed.Ticker.Stop()
+	e.beat.stop()
 	e.deliveries.Close(ctx)
 	e.keeper.stop()
 	return err
@@ -124,7 +124,7 @@ func (e *Engine) cutOff() {
 }
 
 // admit counts a call in, or refuses it.
-func (e *Engine) admit(c *call) error {
+func (e *Engine) admit(c *Call) error {
 	a := &e.admission
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +142,7 @@ func (e *Engine) admit(c *call) error {
 }
 
 // adopt counts in a call that was admitted before, by another process or instance.
-func (e *Engine) adopt(c *call) {
+func (e *Engine) adopt(c *Call) {
 	a := &e.admission
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -156,30 +156,30 @@ func (e *Engine) adopt(c *call) {
 const partWeight = 256
 
 // weigh returns what the call's message takes in memory, 0 if that is too little to be counted.
-func (c *call) weigh() int64 {
+func (c *Call) weigh() int64 {
 	size := store.SizeOfParts(c.parts)
-	if n := size.Bytes + partWeight*size.Parts; n > budget.Uncounted {
+	if n := size.Bytes + partWeight*size.Parts; n > uncounted {
 		return int64(n)
 	}
 	return 0
 }
 
 // hold keeps an admitted call counted in until it is dismissed once more.
-func (a *admission) hold(c *call) {
+func (a *admission) hold(c *Call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.running[c]++
 }
 
 // dismiss counts a call out.
-func (a *admission) dismiss(c *call) {
+func (a *admission) dismiss(c *Call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.running[c]--; a.running[c] > 0 {
 		return
 	}
 	delete(a.running, c)
-	if c.task.held.Load() {
+	if c.held.Load() {
 		a.lost = append(a.lost, c.live.key)
 	}
 	if c.weight > 0 {
@@ -191,7 +191,7 @@ func (a *admission) dismiss(c *call) {
 }
 
 // due returns the calls whose time is up, save those that have a timer.
-func (a *admission) due(now time.Time) (calls []*call) {
+func (a *admission) due(now time.Time) (calls []*Call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for c := range a.running {

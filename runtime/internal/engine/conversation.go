@@ -26,8 +26,7 @@ type Exchange struct {
 //
 // All of it together has as many bytes as a page of tasks may have ([Limits].Page): further tasks are left out, but
 // there is at least one. A message that was answered without a task is in no store.
-func (t *Task) Conversation(ctx context.Context, n int) ([]Exchange, error) {
-	c := t.c
+func (c *Call) Conversation(ctx context.Context, n int) ([]Exchange, error) {
 	q := store.Query{Context: c.context(), View: store.Full, Bytes: c.e.limits.Page, Without: c.unseen()}
 	id := c.taskID()
 	var list []Exchange
@@ -53,7 +52,7 @@ func (t *Task) Conversation(ctx context.Context, n int) ([]Exchange, error) {
 }
 
 // unseen are the skills whose tasks the handler does not see.
-func (c *call) unseen() (ids []string) {
+func (c *Call) unseen() (ids []string) {
 	if c.skill.Hidden {
 		return nil
 	}
@@ -66,9 +65,8 @@ func (c *call) unseen() (ids []string) {
 }
 
 // Turns returns what was said in the task so far, the message being handled included: see [runtime.Turns].
-func (t *Task) Turns() []runtime.Turn {
-	c := t.c
-	if task := t.Snapshot(); task != nil {
+func (c *Call) Turns() []runtime.Turn {
+	if task := c.Snapshot(); task != nil {
 		return runtime.Turns(task)
 	}
 	return []runtime.Turn{{User: true, Parts: c.parts}}

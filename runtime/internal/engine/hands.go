@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -15,20 +14,20 @@ import (
 // message was taken on here for a handler elsewhere.
 
 // lose takes note that the store no longer takes what the handler says, and returns why. The caller holds c.live.mu.
-func (t *taskWriter) lose() error {
-	h, failed := t.c.e.store.Head(t.c.e.soon(), t.c.live.key)
+func (c *Call) lose() error {
+	h, failed := c.e.store.Head(c.e.soon(), c.live.key)
 	if failed != nil {
 		h = store.Head{}
 	}
 	if h.State.Terminal() {
-		t.c.live.ended = true
+		c.live.ended = true
 	}
 	cause := causeOf(h)
-	if t.c.live.run == t.c {
-		t.c.live.revoke(cause)
+	if c.live.run == c {
+		c.live.revoke(cause)
 	}
-	t.c.cancel(cause)
-	t.elsewhere = true
+	c.cancel(cause)
+	c.elsewhere = true
 	return cause
 }
 
@@ -45,21 +44,21 @@ func causeOf(h store.Head) error {
 func (l *live) revoke(cause error) {
 	if l.run != nil {
 		l.run.cancel(cause)
-		l.run.task.elsewhere = true
+		l.run.elsewhere = true
 		l.run.done.fire()
 		l.run = nil
 	}
 	for _, q := range l.queue {
-		q.task.elsewhere = true
+		q.elsewhere = true
 		q.abandon()
 	}
 	l.queue = nil
 }
 
-func (c *call) isElsewhere() bool {
+func (c *Call) isElsewhere() bool {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	return c.task.elsewhere
+	return c.elsewhere
 }
 
 // lookAfter finds out whether a task that is run here still is. It does not wait for the store.
@@ -75,7 +74,7 @@ func (e *Engine) lookAfter(l *live) {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.run != nil && h.Epoch > l.run.task.epoch {
+		if l.run != nil && h.Epoch > l.run.epoch {
 			l.ended = h.State.Terminal()
 			l.revoke(causeOf(h))
 		}
@@ -83,16 +82,16 @@ func (e *Engine) lookAfter(l *live) {
 }
 
 // awaitElsewhere waits until the store says that the call is over, whoever has run it.
-func (c *call) awaitElsewhere(client context.Context) error {
-	return c.e.awaitCall(client, c.live.key, c.task.work.N)
+func (c *Call) awaitElsewhere(client context.Context) error {
+	return c.e.awaitCall(client, c.live.key, c.work.N)
 }
 
 // rest waits until the task may have changed, or says why there is no use in waiting.
-func (e *Engine) rest(client context.Context, r *feed.Reader) error {
-	timer := time.NewTimer(feed.Jitter(feed.PollEvery))
+func (e *Engine) rest(client context.Context, r *reader) error {
+	timer := time.NewTimer(jitter(lookEvery))
 	defer timer.Stop()
 	select {
-	case <-r.Wake():
+	case <-r.wake:
 	case <-timer.C:
 	case <-client.Done():
 		return context.Cause(client)
@@ -104,11 +103,11 @@ func (e *Engine) rest(client context.Context, r *feed.Reader) error {
 
 // succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. The caller
 // holds l.mu.
-func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *call {
+func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *Call {
 	for i, c := range l.queue {
-		if c.task.work.N == snap.Run.N {
+		if c.work.N == snap.Run.N {
 			l.queue = slices.Delete(l.queue, i, i+1)
-			c.task.have(snap.Private.Saved)
+			c.have(snap.Private.Saved)
 			c.promote(snap, state)
 			return c
 		}
@@ -126,7 +125,7 @@ func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *ca
 }
 
 // revive makes a call of what the store knows of one that was taken on elsewhere, or by a process that is no more.
-func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*call, error) {
+func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*Call, error) {
 	work, skill := snap.Run, e.byID[snap.Private.Skill]
 	if skill == nil || work.Request == nil || work.Request.Message == nil {
 		return nil, errors.New("its skill or its request is not there")
@@ -135,12 +134,11 @@ func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*call, error) {
 		req: work.Request, parts: work.Request.Message.Contents(), owner: key.Owner,
 		base: values{context.Background(), work.Request.Source, key.Owner.Caller()},
 	}
-	c := e.newCall(from)
-	c.skill = skill
+	c := &Call{e: e, skill: skill, sender: from}
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)
 	c.live = e.use(key)
 	c.set(key.Task, work.Request.Message.MessageInfo().ContextID) // bound to the task, it has that
-	c.task.have(snap.Private.Saved)
+	c.have(snap.Private.Saved)
 	c.input.Raw, c.resumed = work.Input, work.N > 1
 	e.adopt(c)
 	return c, nil

@@ -5,7 +5,6 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -70,7 +69,7 @@ func (k *keeper) round() {
 		next = roundSoon
 	}
 	if next > 0 && !k.stopped {
-		k.timer.Reset(feed.Jitter(next))
+		k.timer.Reset(jitter(next))
 	}
 }
 
@@ -154,7 +153,7 @@ func (k *keeper) lose() {
 	k.e.admission.mu.Lock()
 	defer k.e.admission.mu.Unlock()
 	for c := range k.e.running {
-		if c.task.held.Load() {
+		if c.held.Load() {
 			c.cancel(ErrLost)
 		}
 	}
@@ -198,7 +197,7 @@ func (e *Engine) unsaid() (left []store.Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for c := range a.running {
-		if c.task.held.Load() {
+		if c.held.Load() {
 			left = append(left, c.live.key)
 		}
 	}
@@ -269,9 +268,9 @@ func (e *Engine) resume(run *store.Run) {
 	}
 	go func() {
 		reason := c.takeUp(snap)
-		c.view.Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
+		c.Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
 		if reason != "" {
-			c.abort(c.view.Fail(reason))
+			c.abort(c.Fail(reason))
 			return
 		}
 		c.execute()
@@ -280,7 +279,7 @@ func (e *Engine) resume(run *store.Run) {
 
 // takeUp makes the call the one at work on its task, which was interrupted, and says why it is not tried again; "" that
 // it is.
-func (c *call) takeUp(snap *store.Snapshot) (reason string) {
+func (c *Call) takeUp(snap *store.Snapshot) (reason string) {
 	l, now := c.live, snap.Task.TaskInfo()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -301,7 +300,7 @@ func (c *call) takeUp(snap *store.Snapshot) (reason string) {
 }
 
 // abort ends a call without its handler.
-func (c *call) abort(err error) {
+func (c *Call) abort(err error) {
 	defer c.e.dismiss(c)
 	defer c.cancel(nil)
 	if next := c.returned(nil, err); next != nil {
@@ -318,7 +317,7 @@ func (e *Engine) giveUp(key store.Key, snap *store.Snapshot, reason string) {
 		MessageInfo: runtime.MessageInfo{ID: e.ids.next(), ContextID: info.ContextID, TaskID: info.ID},
 		Parts:       []runtime.Part{runtime.Text(reason)},
 	})
-	c.task.retryUnconfirmed(key, &write{update: store.Update{
+	c.retryUnconfirmed(key, &write{update: store.Update{
 		Event: e.protocol.NewStatus(info.ID, info.ContextID, runtime.StateFailed, said, e.now()),
 		Stamp: newStamp(), Epoch: snap.Epoch, Done: snap.Run.N,
 	}})

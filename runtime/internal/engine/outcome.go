@@ -10,128 +10,123 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// conclusion is what a handler's return comes to. Callers of its functions must hold the lock of the task.
-type conclusion struct {
-	c       *call
-	closing *runtime.MessageData // what the task is to be completed with
-	ending  endEvents
-}
+// What a handler's return comes to. Every function here wants the lock of c.live.
 
-// conclude decides what the handler's return comes to: the events that [Task.write] stores, or an answer without a
+// conclude decides what the handler's return comes to: the events that [Call.write] stores, or an answer without a
 // task. The caller holds c.live.mu.
-func (e *conclusion) conclude(out []byte, err error) {
+func (c *Call) conclude(out []byte, err error) {
 	switch {
 	case err != nil:
-		e.giveUp(err)
-	case e.c.reply == nil && !errors.Is(context.Cause(e.c.ctx), ErrCanceled):
-		e.finish(out)
+		c.giveUp(err)
+	case c.reply == nil && !errors.Is(context.Cause(c.ctx), ErrCanceled):
+		c.finish(out)
 	}
 }
 
 // giveUp decides what a handler's error comes to. An A2A error is the answer as long as there is no task, if the agent
 // made it: what it received from another agent fails the task as any other error does.
-func (e *conclusion) giveUp(err error) {
+func (c *Call) giveUp(err error) {
 	var o *verdict
-	cause := context.Cause(e.c.ctx)
+	cause := context.Cause(c.ctx)
 	switch {
-	case e.c.reply != nil:
-		e.c.log().Warn("skill failed after its answer", "error", err)
+	case c.reply != nil:
+		c.log().Warn("skill failed after its answer", "error", err)
 	case errors.Is(cause, ErrCanceled):
-		e.c.log().Info("task canceled") // it ended then
+		c.log().Info("task canceled") // it ended then
 	case errors.Is(cause, ErrLost):
-		e.c.log().Info("task goes on elsewhere", "error", err)
-		e.c.err, e.c.task.elsewhere = err, true
-	case errors.Is(cause, ErrShutdown) && e.givesBack():
-		e.c.log().Info("task goes on after the shutdown")
-		e.c.err, e.c.task.elsewhere = ErrBusy.With("the agent is shutting down"), true
+		c.log().Info("task goes on elsewhere", "error", err)
+		c.err, c.elsewhere = err, true
+	case errors.Is(cause, ErrShutdown) && c.givesBack():
+		c.log().Info("task goes on after the shutdown")
+		c.err, c.elsewhere = ErrBusy.With("the agent is shutting down"), true
 	case errors.As(err, &o):
-		e.end(o.state, o.said)
-		if !e.ending.failed {
-			e.ending.status.ticket = o.ticket
+		c.end(o.state, o.said)
+		if !c.ending.failed {
+			c.ending.status.ticket = o.ticket
 		}
-	case e.c.live.version == 0 && !e.c.task.mayExist() && runtime.Made(err) != nil:
-		e.c.err = runtime.Made(err)
-	case e.c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
-		e.c.err = err
+	case c.live.version == 0 && !c.mayExist() && runtime.Made(err) != nil:
+		c.err = runtime.Made(err)
+	case c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
+		c.err = err
 	default:
-		e.fail(e.explain(err))
+		c.fail(c.explain(err))
 	}
 }
 
 // givesBack reports whether the task of a call that the shutdown interrupts is left to whoever comes next: the skill's
 // calls may be tried again, or this one was not.
-func (e *conclusion) givesBack() bool {
-	return e.c.live.version != 0 && e.c.e.durable.Load() && (e.c.skill.OnCrash == CrashRetry || !e.c.began)
+func (c *Call) givesBack() bool {
+	return c.live.version != 0 && c.e.durable.Load() && (c.skill.OnCrash == CrashRetry || !c.began)
 }
 
 // explain finds the text for the client: nothing of an error that is not meant for it.
-func (e *conclusion) explain(err error) string {
-	cause := context.Cause(e.c.ctx)
+func (c *Call) explain(err error) string {
+	cause := context.Cause(c.ctx)
 	switch public := runtime.Made(err); {
 	case public != nil:
 		return cmp.Or(public.Note, public.Message)
 	case errors.Is(cause, ErrTimeout):
-		e.c.view.Logger().Warn("skill took longer than allowed", "error", err)
+		c.Logger().Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
 	case errors.Is(cause, ErrShutdown):
-		e.c.view.Logger().Info("skill stopped by the shutdown")
+		c.Logger().Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
-		e.c.view.Logger().Warn("answer not kept", "error", err)
+		c.Logger().Warn("answer not kept", "error", err)
 		return unkept
 	}
 	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
-		e.c.view.Logger().Error("skill failed", "error", err)
+		c.Logger().Error("skill failed", "error", err)
 	}
 	return "The skill failed unexpectedly."
 }
 
 // end decides on the status with which the call ends, with a message unless there is nothing in it.
-func (e *conclusion) end(state runtime.State, said runtime.MessageData) {
-	if err := e.c.task.check(said.Parts); err != nil {
-		e.c.log().Error("answer refused", "error", err)
-		e.fail("The skill's answer could not be sent.")
+func (c *Call) end(state runtime.State, said runtime.MessageData) {
+	if err := c.check(said.Parts); err != nil {
+		c.log().Error("answer refused", "error", err)
+		c.fail("The skill's answer could not be sent.")
 		return
 	}
-	e.ending.status = e.c.task.newStatus(state, said)
+	c.ending.status = c.newStatus(state, said)
 }
 
 // fail decides that the call ends as a failure, and takes nothing else along.
-func (e *conclusion) fail(reason string) {
-	e.ending = endEvents{failed: true}
-	e.c.task.unsaved.Store(false)
-	e.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
+func (c *Call) fail(reason string) {
+	c.ending = endEvents{failed: true}
+	c.unsaved.Store(false)
+	c.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
 }
 
 // finish decides on the result and the completion of the task.
-func (e *conclusion) finish(out []byte) {
+func (c *Call) finish(out []byte) {
 	if len(out) > 0 {
 		one := lendPart()
 		defer one.giveBack()
-		data := e.result(out, one)
-		if err := e.c.task.check(data.Parts); err != nil {
-			e.fail(e.explain(err))
+		data := c.result(out, one)
+		if err := c.check(data.Parts); err != nil {
+			c.fail(c.explain(err))
 			return
 		}
-		e.ending.artifact = e.c.task.newArtifact(&data)
+		c.ending.artifact = c.newArtifact(&data)
 	}
 	var said runtime.MessageData
-	if e.closing != nil {
-		said = *e.closing
+	if c.closing != nil {
+		said = *c.closing
 	}
-	e.end(runtime.StateCompleted, said)
+	c.end(runtime.StateCompleted, said)
 }
 
 // result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text
 // but no JSON gets the JSON as text (R301). Its only part is one.
-func (e *conclusion) result(out []byte, one *onePart) runtime.ArtifactData {
+func (c *Call) result(out []byte, one *onePart) runtime.ArtifactData {
 	one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
-	accepted := e.c.req.AcceptedOutputModes
-	if e.c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
+	accepted := c.req.AcceptedOutputModes
+	if c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
 		one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
 	}
 	return runtime.ArtifactData{
-		ID: runtime.ResultArtifact, Parts: one[:], Metadata: e.c.skill.metadata,
+		ID: runtime.ResultArtifact, Parts: one[:], Metadata: c.skill.metadata,
 		Extensions: skillsExtension, LastChunk: true,
 	}
 }

@@ -2,9 +2,12 @@ package sqlite
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -14,63 +17,106 @@ const slack = 64 << 10
 // Apply implements [store.Store].
 func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.Update,
 	view *store.View) (store.Snapshot, error) {
-	c := &change{key: key, expect: expect, u: &u, view: view}
-	if err := c.prepare(s); err != nil {
-		return store.Snapshot{}, err
-	}
-	return given(&c.snap, s.write(ctx, c.do))
-}
-
-// change is an update on its way into the file.
-type change struct {
-	key    store.Key
-	expect int64
-	u      *store.Update
-	view   *store.View
-
-	read                        *row // by the caller, when nobody had it at hand
-	info                        runtime.EventInfo
-	doc, messages, head, config []byte
-	request, ticket             []byte // requests
-	snap                        store.Snapshot
-
-	r    *row
-	next meta
-	run  *store.Call
-}
-
-// prepare does on the caller's goroutine what can be done without the writer: it finds out whether the event fits the
-// task, and makes bytes of all.
-func (c *change) prepare(s *Store) (err error) {
-	r := s.cache.get(c.key)
+	c := &change{key: key, u: &u, view: view}
+	r := s.cache.get(key)
 	if r == nil {
-		if r, err = s.load(c.key); err != nil {
-			return err
+		var err error
+		if r, err = s.load(key); err != nil {
+			return store.Snapshot{}, err
 		}
 		c.read = r
 	}
-	u, k := c.u, s.codec
 	if u.Size == (store.Size{}) {
 		u.Size = store.SizeOf(u.Event, u.Messages)
 	}
-	c.info = u.Event.EventInfo()
+	c.events = []runtime.Event{u.Event}
+	c.rules = taskstate.Update{
+		Expect: expect, Epoch: u.Epoch, Stamp: u.Stamp, Done: u.Done, Call: u.Call != nil, Redeem: u.Redeem != nil,
+		Ticket: u.Ticket != nil,
+	}
 	r.mu.Lock()
 	after := r.task.View(new(int), false)
 	r.mu.Unlock()
-	if err := after.Apply(u.Event); err != nil {
-		return fmt.Errorf("%w: %w", store.ErrUnfit, err)
+	c.prepare(s, after)
+	return given(&c.snap, s.write(ctx, c.apply))
+}
+
+// change is a new task, or an update of one, on its way into the file.
+type change struct {
+	key    store.Key
+	view   *store.View
+	u      *store.Update   // of a new task: what comes with it
+	events []runtime.Event // of a new task: after the task
+	task   runtime.Task    // a new one; nil: the change is an update
+	start  meta            // of a new one
+	read   *row            // by the caller, when nobody had it at hand
+	snap   store.Snapshot  // the answer
+
+	rules taskstate.Update // what the rules are asked
+	brought
+	at int64 // time of the status, if there is a new one
+
+	r       *row
+	was     *meta
+	next    meta
+	effects taskstate.Effects
+	run     *store.Call
+}
+
+// brought is what a change brings, as bytes.
+type brought struct {
+	docs     [][]byte // the events
+	messages []byte
+	head     []byte // the task without history and artifacts, if there is a new status
+	config   []byte // push configuration
+	request  []byte // of the call
+	ticket   []byte // request of the ticket
+}
+
+// prepare does on the caller's goroutine what can be done without the writer: it finds out whether the events fit the
+// task, of which after has no history and no artifacts, and makes bytes of all.
+func (c *change) prepare(s *Store, after runtime.Task) {
+	c.rules.By = int32(s.me) //nolint:gosec // instances are few
+	c.rules.Unfit = c.encode(s.codec, after)
+	if c.u.Push != nil {
+		c.rules.Push = &taskstate.Push{Bad: c.u.Push.Check()}
 	}
-	if c.doc, err = k.append(nil, u.Event); err != nil {
-		return err
+}
+
+func (c *change) encode(k *codec, after runtime.Task) (err error) {
+	u := c.u
+	if c.task != nil {
+		doc, err := k.append(nil, c.task)
+		if err != nil {
+			return err
+		}
+		c.docs = append(c.docs, doc)
+	}
+	for i, e := range c.events {
+		info := e.EventInfo()
+		size := store.Size{}
+		if i == len(c.events)-1 {
+			size = u.Size
+		}
+		c.rules.Events = append(c.rules.Events,
+			taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(size)})
+		if err := after.Apply(e); err != nil {
+			return fmt.Errorf("%w: %w", store.ErrUnfit, err)
+		}
+		doc, err := k.append(nil, e)
+		if err != nil {
+			return err
+		}
+		c.docs = append(c.docs, doc)
 	}
 	if c.messages, err = k.messages(u.Messages); err != nil {
 		return err
 	}
-	if c.info.Kind == runtime.EventStatus {
+	if c.newStatus() {
 		if c.head, err = k.head(after); err != nil {
 			return err
 		}
-		c.next.at = after.TaskInfo().At.UnixNano()
+		c.at = after.TaskInfo().At.UnixNano()
 	}
 	if u.Call != nil {
 		if c.request, err = k.request(u.Call.Request); err != nil {
@@ -88,64 +134,52 @@ func (c *change) prepare(s *Store) (err error) {
 	return err
 }
 
-func (c *change) do(w *writer) (err error) {
-	c.run = nil
+// newStatus reports whether the change brings a status: the first one, or an update of it.
+func (c *change) newStatus() bool {
+	return slices.ContainsFunc(c.rules.Events, func(e taskstate.Event) bool { return e.Kind != runtime.EventArtifact })
+}
+
+// apply makes an update.
+func (c *change) apply(w *writer) (err error) {
 	if c.r, err = w.row(c.key, 0, c.read); err != nil {
 		return err
-	}
-	if c.r.stamps.made(c.u.Stamp) {
-		return w.repeat(c.r, c.u.Stamp, c.view, &c.snap)
 	}
 	owner, err := w.ledger.owner(w, c.key.Owner)
 	if err != nil {
 		return err
 	}
-	if err := c.allowed(w, owner); err != nil {
+	c.was, c.run = &c.r.meta, nil
+	c.ask(w, owner)
+	if err := c.decide(w); err != nil {
 		return err
 	}
-	c.advance()
-	c.hand(w.s.me)
-	c.next.settle(w.now)
+	if c.effects.Again {
+		return w.repeat(c.r, c.effects, c.view, &c.snap)
+	}
 	w.touched[c.r.n] = struct{}{} // before room is made: the task itself must not go for it
-	if err := c.fit(w); err != nil {
+	if err := c.charge(w); err != nil {
 		delete(w.touched, c.r.n)
 		return err
 	}
 	if err := c.write(w, owner); err != nil {
 		return err
 	}
-	w.ledger.move(owner, &c.r.meta, &c.next)
+	if err := c.compact(w); err != nil {
+		return err
+	}
+	if err := c.writeTask(w); err != nil {
+		return err
+	}
+	w.ledger.move(owner, c.was, &c.next)
 	w.then(func() { c.publish(w.s) })
 	return nil
 }
 
-// allowed says why the update cannot be made, as far as that does not depend on its size.
-func (c *change) allowed(w *writer, o *owner) error {
-	m, u := &c.r.meta, c.u
-	if err := w.repeated(o, u.Repeat); err != nil {
-		return err
-	}
-	switch {
-	case m.state.Terminal():
-		return store.ErrEnded
-	case u.Epoch != 0 && (m.epoch != u.Epoch || m.runner != w.s.me):
-		return store.ErrLost
-	case (u.Epoch == 0 || c.expect != 0) && m.version != c.expect:
-		return store.ErrConflict
-	case u.Redeem != nil:
-		return w.admits(c.r.n, *u.Redeem)
-	case u.Push != nil:
-		return w.roomForAnother(o.account, c.r.n, u.Push.ID)
-	}
-	return nil
-}
-
-// advance makes the next version, without what calls and room have to do with it.
-func (c *change) advance() {
-	at := c.next.at
-	c.next = c.r.meta
-	m, u := &c.next, c.u
-	m.version++
+// ask finds out what the rules have to know, and prepares the next version of what they do not. A statement that fails
+// has the whole transaction fail, whatever the rules make of it.
+func (c *change) ask(w *writer, o *owner) {
+	u, r, m := c.u, &c.rules, &c.next
+	*m = *c.was
 	if u.Input != nil {
 		m.input = *u.Input
 	}
@@ -155,160 +189,156 @@ func (c *change) advance() {
 	if u.Asked != nil {
 		m.asked = *u.Asked
 	}
-	bytes := int64(eventBytes + len(c.doc) + len(c.messages))
-	m.size.log += bytes
-	m.since += bytes
-	if c.info.Kind != runtime.EventStatus {
-		m.size.made += int64(u.Size.Bytes)
-		return
-	}
-	m.size.said, m.size.status = m.size.said+int64(u.Size.Bytes), int64(u.Size.Bytes)
-	m.size.head = int64(len(c.head))
-	m.state, m.at = c.info.State, at
-	if m.state.Terminal() {
+	if r.Ends() {
 		m.input, m.saved = nil, nil
 	}
-}
-
-// hand passes the work on.
-func (c *change) hand(me int64) {
-	m, u := &c.next, c.u
-	switch {
-	case m.state.Terminal():
-		m.done = m.calls
-		m.epoch++
-		m.runner = 0
-	case c.ends():
-		if m.done++; m.done == m.calls {
-			m.epoch++
-			m.runner = 0
-		}
-	case u.Call != nil:
-		m.calls++
-		if m.calls == m.done+1 { // nobody runs the task, or is to
-			m.epoch++
-			m.runner = me
-		}
+	if c.head != nil {
+		m.at, m.head = c.at, int64(len(c.head))
+	}
+	bytes, content := len(c.messages), c.was.Messages.Held()+c.was.Artifacts.Held()
+	for _, doc := range c.docs {
+		bytes += eventBytes + len(doc)
+	}
+	for i := range r.Events {
+		content += r.Events[i].Size.Held()
+	}
+	m.log += int64(bytes)
+	m.since += int64(bytes)
+	r.Private, r.Log = m.privateBytes(), m.beside(content)
+	if u.Call != nil || u.Done != 0 {
+		r.Artifacts = c.artifacts()
+	}
+	r.Repeated = w.repeated(o, u.Repeat)
+	if u.Redeem != nil {
+		r.NoTicket = w.admits(c.r.n, *u.Redeem)
+	}
+	if u.Push != nil {
+		_ = w.push(o, c.r.n, u.Push, r.Push)
 	}
 }
 
-// ends reports whether the update ends the call at work.
-func (c *change) ends() bool {
-	return c.u.Done != 0 && c.u.Done == c.r.meta.done+1 && c.r.meta.runner != 0
+// decide asks the rules, of a task that is too large once more without what was replaced in it.
+func (c *change) decide(w *writer) (err error) {
+	now, limits := w.now.UnixNano(), w.s.options.limits()
+	if c.effects, err = c.was.Apply(&c.next.State, &c.rules, now, &limits); errors.Is(err, store.ErrTooLarge) {
+		counted := c.was.State
+		counted.Artifacts = recountArtifacts(c.r.task)
+		c.rules.Log += c.was.Artifacts.Held() - counted.Artifacts.Held()
+		c.effects, err = counted.Apply(&c.next.State, &c.rules, now, &limits)
+	}
+	return err
 }
 
-// fit finds room for what the task is going to be, or says why there is none. What ends the task with few words always
-// has room.
-func (c *change) fit(w *writer) error {
-	from, m := &c.r.meta, &c.next
-	last := m.state.Terminal() && c.u.Size.Bytes <= store.LastWords
-	if limit := w.s.options.TaskBytes; m.content() > limit && !last {
-		if c.recount(); m.content() > limit {
-			return store.ErrTooLarge
-		}
+// charge finds room for what the task is going to be, and has the account charged for it.
+func (c *change) charge(w *writer) error {
+	limits := w.s.options.limits()
+	if !c.effects.Charge(int(c.was.charged), &limits) {
+		return nil
 	}
-	held := m.held()
-	if more := held - m.charged; c.info.Kind == runtime.EventStatus || more >= slack || -more >= slack {
-		if more > 0 && !last {
-			if ok, err := w.makeRoom(c.key.Owner.Principal, from, holding{bytes: more}); !ok {
-				return orFull(err)
-			}
-		}
-		m.charged = held
+	held := int64(c.effects.Held)
+	more := taskstate.Holding{Bytes: held - c.was.charged}
+	if c.was.Version == 0 {
+		more.Tasks = 1
 	}
+	ok, err := w.makeRoom(c.key.Owner.Principal, c.was, more)
+	if err != nil || !ok && !c.effects.Must {
+		return orFull(err)
+	}
+	c.next.charged = held
 	return nil
 }
 
-// recount counts the artifacts anew, some of which may have been replaced.
-func (c *change) recount() {
-	made := int64(0)
-	for _, a := range c.r.task.ArtifactList() {
-		made += int64(store.SizeOfArtifact(&a).Bytes)
-	}
-	c.next.size.made = made
-	if c.info.Kind != runtime.EventStatus {
-		c.next.size.made += int64(c.u.Size.Bytes)
-	}
-}
-
-// write puts the change into the file.
+// write puts what the change brings into the file, but for the row of its task.
 func (c *change) write(w *writer, o *owner) error {
-	from, m, u, n := &c.r.meta, &c.next, c.u, c.r.n
-	if err := w.insertEvent(n, m.version, c.info.Kind, m.state, u.Stamp, c.doc, c.messages); err != nil {
+	u, n := c.u, c.r.n
+	if err := c.writeEvents(w); err != nil {
 		return err
 	}
 	if err := c.writeCalls(w); err != nil {
 		return err
 	}
-	if from.pushed {
-		if _, err := w.exec("UPDATE push SET due=? WHERE task=? AND due IS NULL AND dead IS NULL", w.now.UnixNano(),
-			n); err != nil {
+	if c.was.Pushes > 0 {
+		if _, err := w.exec(wakeSQL, w.now.UnixNano(), n); err != nil {
 			return err
 		}
 	}
 	if u.Push != nil {
-		if err := w.putPush(o.account, n, u.Push, c.config, m); err != nil {
+		if err := w.putPush(o.account, n, u.Push, c.config, c.next.Version); err != nil {
 			return err
 		}
-		m.pushed = true
 	}
 	if err := w.addRepeat(o, c.key.Task, u.Repeat, u.Call); err != nil {
 		return err
 	}
-	if err := c.punch(w); err != nil {
-		return err
+	return c.writeTickets(w)
+}
+
+// writeEvents appends to the log. The stamp and the messages are kept with the last event.
+func (c *change) writeEvents(w *writer) error {
+	state := c.was.Status
+	for i, doc := range c.docs {
+		e, stamp, messages := c.rules.Events[i], uint64(0), []byte(nil)
+		if e.Kind != runtime.EventArtifact {
+			state = e.State
+		}
+		if i == len(c.docs)-1 {
+			stamp, messages = c.u.Stamp, c.messages
+		}
+		_, err := w.exec("INSERT INTO event(task, seq, kind, state, stamp, wire, doc, messages) VALUES(?,?,?,?,?,?,?,?)",
+			c.r.n, c.was.Version+int64(i)+1, int64(e.Kind), int64(state), stamp, w.s.codec.wire, doc, messages)
+		if err != nil {
+			return err
+		}
 	}
-	if err := c.compact(w); err != nil {
-		return err
-	}
-	return c.writeTask(w)
+	return nil
 }
 
 // writeTask brings the task's row up to date. The next of many chunks needs nothing but its event.
 func (c *change) writeTask(w *writer) error {
-	from, m, u := &c.r.meta, &c.next, c.u
-	chunk := c.info.Kind != runtime.EventStatus && m.charged == from.charged && m.calls == from.calls &&
-		m.done == from.done &&
-		m.oldest == from.oldest && m.snapshot == from.snapshot && u.Input == nil && u.Saved == nil && u.Asked == nil
+	was, m, u := c.was, &c.next, c.u
+	chunk := c.head == nil && m.charged == was.charged && m.Calls == was.Calls && m.Done == was.Done &&
+		m.oldest == was.oldest && m.snapshot == was.snapshot && u.Input == nil && u.Saved == nil && u.Asked == nil
 	if chunk {
 		return nil
 	}
 	args := []any{
-		m.version, m.oldest, m.epoch, orNull(m.runner), m.calls, m.done, m.size.said, m.size.status, m.size.made, m.size.log,
-		m.charged, m.asked, m.input, m.saved,
+		m.Version, m.oldest, m.Epoch, orNull(int64(m.Runner)), m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes,
+		m.Artifacts.Bytes, m.log, m.charged, m.asked, m.input, m.saved,
 	}
 	const counters = `UPDATE task SET version=?, oldest=?, epoch=?, runner=?, calls=?, done=?, said=?, status=?, made=?, log=?,
 		charged=?, asked=?, input=?, saved=?`
-	if c.info.Kind != runtime.EventStatus && m.rest == from.rest && m.rested == from.rested {
+	if !c.effects.Moved {
 		_, err := w.exec(counters+" WHERE n=?", append(args, c.r.n)...)
 		return err
 	}
-	args = append(args, int64(m.rest), m.rested)
-	if c.info.Kind != runtime.EventStatus {
+	args = append(args, int64(m.Rest()), m.Rested)
+	if c.head == nil {
 		_, err := w.exec(counters+", rest=?, rested=? WHERE n=?", append(args, c.r.n)...)
 		return err
 	}
 	_, err := w.exec(counters+", rest=?, rested=?, state=?, at=?, wire=?, head=? WHERE n=?",
-		append(args, int64(m.state), m.at, w.s.codec.wire, c.head, c.r.n)...)
+		append(args, int64(m.Status), m.at, w.s.codec.wire, c.head, c.r.n)...)
 	return err
 }
 
 // publish makes the change one that readers see.
 func (c *change) publish(s *Store) {
-	r, u := c.r, c.u
-	event := u.Event
-	rec := s.codec.record(c.next.version, c.next.state, event, c.doc)
+	r := c.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if err := r.task.Apply(event); err != nil { // it fitted when it was prepared
-		s.options.Logger.Error("an event does not fit its task", "task", c.key.Task, "error", err)
-		s.cache.drop(r.key)
+	for i, e := range c.events {
+		if err := r.task.Apply(e); err != nil { // it fitted when it was prepared
+			s.options.Logger.Error("an event does not fit its task", "task", c.key.Task, "error", err)
+			s.cache.drop(r.key)
+		}
+		behind := len(c.events) - i // it and those after it
+		r.append(s.codec.record(c.next.Version-int64(behind-1), e, c.docs[len(c.docs)-behind]))
 	}
-	for _, m := range u.Messages {
+	for _, m := range c.u.Messages {
 		r.task.AddMessage(m)
 	}
-	r.publish(c.next, rec, u.Stamp)
+	r.meta = c.next
 	c.snap = r.snapshot(c.view)
 	c.snap.Run = c.run
-	s.cache.put(r, c.next.cost())
+	s.cache.put(r, r.meta.cost())
 }

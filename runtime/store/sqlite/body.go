@@ -8,18 +8,18 @@ const leastLog = 64 << 10
 // the events do, and nobody reads more than twice the task, however long it gets. Then old events can go.
 func (c *change) compact(w *writer) error {
 	m := &c.next
-	if m.since >= max(leastLog, m.size.body) {
+	if m.since >= max(leastLog, m.body) {
 		if err := c.writeBody(w); err != nil {
 			return err
 		}
 	}
 	o := &w.s.options
-	kept := m.version - m.oldest
+	kept := m.Version - m.oldest
 	if keep := int64(o.Events); kept > keep+keep/4 {
-		return c.trim(w, m.version-keep, keep/8)
+		return c.trim(w, m.Version-keep, keep/8)
 	}
-	if m.size.log > 2*o.TaskBytes && m.snapshot == m.version {
-		return c.trim(w, m.version, 0)
+	if m.log > 2*o.TaskBytes && m.snapshot == m.Version {
+		return c.trim(w, m.Version, 0)
 	}
 	return nil
 }
@@ -27,8 +27,10 @@ func (c *change) compact(w *writer) error {
 func (c *change) writeBody(w *writer) error {
 	m, n := &c.next, c.r.n
 	task := c.r.task.View(nil, true)
-	if err := task.Apply(c.u.Event); err != nil {
-		return err
+	for _, e := range c.events {
+		if err := task.Apply(e); err != nil {
+			return err
+		}
 	}
 	for _, msg := range c.u.Messages {
 		task.AddMessage(msg)
@@ -37,8 +39,8 @@ func (c *change) writeBody(w *writer) error {
 	if err != nil {
 		return nil // the log has it all: there is only more to read
 	}
-	m.snapshot, m.since, m.size.body = m.version, 0, int64(len(doc))
-	if _, err := w.exec("INSERT INTO body(task, version, wire, doc) VALUES(?,?,?,?)", n, m.version, w.s.codec.wire,
+	m.snapshot, m.since, m.body = m.Version, 0, int64(len(doc))
+	if _, err := w.exec("INSERT INTO body(task, version, wire, doc) VALUES(?,?,?,?)", n, m.Version, w.s.codec.wire,
 		doc); err != nil {
 		return err
 	}
@@ -52,11 +54,11 @@ func (c *change) writeBody(w *writer) error {
 // needed is the version of the body that everything can be shown from that is still to be sent: the last one when there
 // is nothing, 0 when it takes the whole log.
 func (c *change) needed(w *writer) (int64, error) {
-	if !c.next.pushed {
+	if c.next.Pushes == 0 {
 		return c.next.snapshot, nil
 	}
 	v, _, err := w.one(`SELECT max(version) FROM body WHERE task=?1 AND
-		version<coalesce((SELECT min(next) FROM push WHERE task=?1 AND dead IS NULL), ?2)`, c.r.n, c.next.version+1)
+		version<coalesce((SELECT min(next) FROM push WHERE task=?1 AND dead IS NULL), ?2)`, c.r.n, c.next.Version+1)
 	return v, err
 }
 
@@ -81,6 +83,6 @@ func (c *change) trim(w *writer, upTo, least int64) error {
 	if _, err := w.exec("DELETE FROM event WHERE task=? AND seq<=?", n, upTo); err != nil {
 		return err
 	}
-	m.oldest, m.size.log = upTo, m.size.log-gone
+	m.oldest, m.log = upTo, m.log-gone
 	return nil
 }

@@ -3,8 +3,11 @@ package sqlite
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"slices"
 
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -13,57 +16,51 @@ import (
 // dead.
 
 // artifacts is how many the task has after the change.
-func (c *change) artifacts() (int, error) {
-	after := c.r.task.View(new(int), true)
-	if err := after.Apply(c.u.Event); err != nil {
-		return 0, err
+func (c *change) artifacts() int {
+	ids := map[string]bool{}
+	for _, e := range c.events {
+		if a, ok := e.(runtime.ArtifactUpdate); ok {
+			ids[a.ArtifactUpdate().ID] = true
+		}
 	}
-	return after.TaskInfo().Artifacts, nil
+	n := c.r.task.TaskInfo().Artifacts + len(ids)
+	if len(ids) > 0 {
+		for _, a := range c.r.task.ArtifactList() {
+			if ids[a.ID] {
+				n--
+			}
+		}
+	}
+	return n
 }
 
-// writeCalls puts what hand decided into the file.
+// writeCalls writes what becomes of the calls. One that is over as soon as it comes is in no row.
 func (c *change) writeCalls(w *writer) (err error) {
-	from, m, n := &c.r.meta, &c.next, c.r.n
-	switch {
-	case m.state.Terminal():
-		if from.calls > from.done {
-			_, err = w.exec("DELETE FROM call WHERE task=?", n)
-		}
-	case m.done > from.done:
-		if _, err = w.exec("DELETE FROM call WHERE task=? AND n=?", n, m.done); err != nil || m.done == m.calls {
+	m, e, n := &c.next, &c.effects, c.r.n
+	if m.Done > c.was.Done && c.was.Open() {
+		if _, err := w.exec("DELETE FROM call WHERE task=? AND n<=?", n, m.Done); err != nil {
 			return err
 		}
-		made, err := c.artifacts()
-		if err != nil {
+	}
+	switch call := c.u.Call; {
+	case e.Call > m.Done:
+		call.N, call.Attempt, call.Made = e.Call, 0, 0
+		stamp := uint64(0)
+		if e.Begin == e.Call {
+			call.Attempt, call.Made, stamp, c.run = int(m.Attempt), int(m.Made), m.Began, call
+		}
+		_, err = w.exec(`INSERT INTO call(task, n, stamp, attempt, made, wire, request, input, value)
+			VALUES(?,?,?,?,?,?,?,?,?)`, n, call.N, stamp, call.Attempt, call.Made, w.s.codec.wire, c.request, call.Input, call.Value)
+	case e.Call != 0:
+		call.N = e.Call
+	case e.Begin != 0:
+		if _, err := w.exec("UPDATE call SET attempt=?, made=?, stamp=? WHERE task=? AND n=?", m.Attempt, m.Made, m.Began,
+			n, e.Begin); err != nil {
 			return err
 		}
-		if _, err := w.exec("UPDATE call SET attempt=1, made=?, stamp=? WHERE task=? AND n=?", made, c.u.Stamp, n,
-			m.done+1); err != nil {
-			return err
-		}
-		c.run, err = w.call(n, m.done+1)
-		return err
-	case m.calls > from.calls:
-		return c.takeOn(w)
+		c.run, err = w.call(n, e.Begin)
 	}
 	return err
-}
-
-// unbegun is what a call's row has for Made before its first handler begins.
-const unbegun = -1
-
-// takeOn writes a new call, which is to begin now if nobody was at work.
-func (c *change) takeOn(w *writer) (err error) {
-	call := c.u.Call
-	call.N, call.Attempt, call.Made = c.next.calls, 0, 0
-	if c.r.meta.calls > c.r.meta.done {
-		return w.insertCall(c.r.n, call, unbegun, 0, c.request)
-	}
-	if call.Made, err = c.artifacts(); err != nil {
-		return err
-	}
-	call.Attempt, c.run = 1, call
-	return w.insertCall(c.r.n, call, call.Made, c.u.Stamp, c.request)
 }
 
 // call reads one.
@@ -74,18 +71,6 @@ func (w *writer) call(task, n int64) (call *store.Call, err error) {
 		return err
 	}, task, n)
 	return call, err
-}
-
-// begun returns the call at work if the change of that stamp brought it up.
-func (w *writer) begun(r *row, stamp uint64) (*store.Call, error) {
-	if r.meta.runner != w.s.me {
-		return nil, nil
-	}
-	n, found, err := w.one("SELECT n FROM call WHERE task=? AND n=? AND stamp=?", r.n, r.meta.done+1, stamp)
-	if err != nil || !found {
-		return nil, err
-	}
-	return w.call(r.n, n)
 }
 
 // orphansSQL finds the first open calls of the tasks that no living instance runs.
@@ -157,14 +142,10 @@ func (w *writer) takeOver(o orphan, run *store.Run) error {
 		return err
 	}
 	next := r.meta
-	next.epoch++
-	next.runner = w.s.me
-	if _, err := w.exec("UPDATE task SET epoch=?, runner=? WHERE n=?", next.epoch, next.runner, r.n); err != nil {
-		return err
+	if !r.meta.Claim(&next.State, int32(w.s.me), true) { //nolint:gosec // instances are few
+		return fmt.Errorf("task %d has an open call, and cannot be claimed", o.task)
 	}
-	made := r.task.TaskInfo().Artifacts
-	if _, err := w.exec("UPDATE call SET attempt=attempt+1, stamp=0, made=CASE WHEN made<0 THEN ? ELSE made END WHERE task=? AND n=?",
-		made, r.n, o.call); err != nil {
+	if err := w.writeRunner(r.n, &next.State); err != nil {
 		return err
 	}
 	call, err := w.call(r.n, o.call)
@@ -180,6 +161,15 @@ func (w *writer) takeOver(o orphan, run *store.Run) error {
 		run.Run = call
 	})
 	return nil
+}
+
+// writeRunner notes who runs a task, and which attempt of the call at work that is.
+func (w *writer) writeRunner(n int64, s *taskstate.State) error {
+	if _, err := w.exec("UPDATE task SET epoch=?, runner=? WHERE n=?", s.Epoch, orNull(int64(s.Runner)), n); err != nil {
+		return err
+	}
+	_, err := w.exec("UPDATE call SET attempt=?, stamp=? WHERE task=? AND n=?", s.Attempt, s.Began, n, s.Done+1)
+	return err
 }
 
 // Renew implements [store.Store]: the lock of the file is the lease.
@@ -203,18 +193,18 @@ func (w *writer) giveBack(left []store.Key) error {
 	if err != nil {
 		return err
 	}
-	for part := range slices.Chunk(running, 1000) {
-		list, err := json.Marshal(part)
+	for _, n := range running {
+		m, _, err := w.meta(n, w.s.me)
+		if err == nil {
+			err = w.work(n, &m)
+		}
 		if err != nil {
 			return err
 		}
-		const tasks = "(SELECT value FROM json_each(?))"
-		if _, err := w.exec("UPDATE call SET attempt=max(attempt-1,0) WHERE attempt>0 AND task IN "+tasks,
-			string(list)); err != nil {
-			return err
-		}
-		if _, err := w.exec("UPDATE task SET runner=NULL WHERE n IN "+tasks, string(list)); err != nil {
-			return err
+		if next := m.State; m.GiveBack(&next, m.Runner) {
+			if err := w.writeRunner(n, &next); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

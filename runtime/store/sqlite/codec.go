@@ -53,16 +53,20 @@ func (k *codec) append(dst []byte, e runtime.Event) ([]byte, error) {
 
 // record makes the record of an event that is at hand, with what was written of it. Those bytes are what readers of the
 // newest version get, unless the agent keeps more than that version says.
-func (k *codec) record(seq int64, state runtime.State, e runtime.Event, doc []byte) *store.Record {
+func (k *codec) record(seq int64, e runtime.Event, doc []byte) *store.Record {
 	if k.newest != k.protocol.Versions[0] {
 		doc = nil
 	}
-	return store.NewRecord(seq, e.EventInfo().Kind, state, doc, func([]byte) (runtime.Event, error) { return e, nil })
+	info := e.EventInfo()
+	return store.NewRecord(seq, info.Kind, info.State, doc, func([]byte) (runtime.Event, error) { return e, nil })
 }
 
-// readRecord makes the record of a doc.
+// readRecord makes the record of a doc. The state is that of the task.
 func (k *codec) readRecord(seq int64, kind runtime.EventKind, state runtime.State, wire int64,
 	doc []byte) (*store.Record, error) {
+	if kind != runtime.EventStatus {
+		state = runtime.StateUnspecified
+	}
 	if wire == k.wire && k.newest == k.protocol.Versions[0] {
 		return store.NewRecord(seq, kind, state, doc, k.newest.ReadEvent), nil
 	}
@@ -70,7 +74,7 @@ func (k *codec) readRecord(seq int64, kind runtime.EventKind, state runtime.Stat
 	if err != nil {
 		return nil, err
 	}
-	return k.record(seq, state, e, nil), nil
+	return k.record(seq, e, nil), nil
 }
 
 // messages writes messages as a list of events; nil for none.

@@ -104,6 +104,8 @@ func bound(v any) driver.Value {
 	switch v := v.(type) {
 	case int:
 		return int64(v)
+	case int32:
+		return int64(v)
 	case uint64:
 		return int64(v) //nolint:gosec // a stamp: only equality counts
 	case []byte:

@@ -4,65 +4,26 @@ import (
 	"context"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	c := &creation{key: key, new: &n, view: view}
-	if err := c.prepare(s.codec); err != nil {
-		return store.Snapshot{}, err
-	}
-	return given(&c.snap, s.write(ctx, c.do))
-}
-
-// creation is a new task on its way into the file.
-type creation struct {
-	key  store.Key
-	new  *store.New
-	view *store.View
-
-	meta              meta
-	doc, head, config []byte
-	request           []byte
-	snap              store.Snapshot
-}
-
-// prepare does on the caller's goroutine what can be done without the file.
-func (c *creation) prepare(k *codec) (err error) {
-	n := c.new
 	info, p := n.Task.TaskInfo(), n.Private
-	c.meta = meta{
-		context: info.ContextID, skill: p.Skill, clientID: p.ClientID, trace: p.Trace, state: info.State, at: info.At.UnixNano(), version: 1,
-		asked: p.Asked, input: p.Input, saved: p.Saved,
+	c := &change{key: key, view: view, task: n.Task}
+	c.u = &store.Update{Stamp: n.Stamp, Call: n.Call, Push: n.Push, Repeat: n.Repeat}
+	c.rules = taskstate.Update{Stamp: n.Stamp, Call: n.Call != nil}
+	c.rules.Events = []taskstate.Event{{Kind: runtime.EventTask, State: info.State, Size: taskstate.Size(n.Size)}}
+	c.start = meta{
+		context: info.ContextID, skill: p.Skill, clientID: p.ClientID, trace: p.Trace, asked: p.Asked, input: p.Input, saved: p.Saved,
 	}
-	if c.doc, err = k.append(nil, n.Task); err != nil {
-		return err
-	}
-	if c.head, err = k.head(n.Task); err != nil {
-		return err
-	}
-	if n.Call != nil {
-		if c.request, err = k.request(n.Call.Request); err != nil {
-			return err
-		}
-	}
-	if n.Push != nil {
-		if c.config, err = encodePush(n.Push); err != nil {
-			return err
-		}
-		c.meta.pushed = true
-	}
-	c.meta.size = size{said: int64(n.Size.Bytes), log: int64(eventBytes + len(c.doc)), head: int64(len(c.head))}
-	c.meta.since = c.meta.size.log
-	return nil
+	c.prepare(s, n.Task.View(new(int), false))
+	return given(&c.snap, s.write(ctx, c.create))
 }
 
-func (c *creation) do(w *writer) error {
-	o := &w.s.options
-	if c.meta.content() > o.TaskBytes {
-		return store.ErrTooLarge
-	}
+// create makes a new task.
+func (c *change) create(w *writer) error {
 	owner, err := w.ledger.owner(w, c.key.Owner)
 	if err != nil {
 		return err
@@ -70,28 +31,35 @@ func (c *creation) do(w *writer) error {
 	if n, found, err := w.one("SELECT n FROM task WHERE owner=? AND id=?", owner.n, c.key.Task); found || err != nil {
 		return c.again(w, n, err)
 	}
-	if err := w.repeated(owner, c.new.Repeat); err != nil {
+	c.r = &row{n: w.nextN, key: c.key, task: c.task}
+	c.was, c.run = &c.start, nil
+	c.ask(w, owner)
+	limits := w.s.options.limits()
+	c.effects, err = taskstate.Create(&c.next.State, &c.rules, w.now.UnixNano(), &limits)
+	if err != nil {
 		return err
 	}
-	if c.new.Push != nil {
-		if err := w.roomForPush(owner.account); err != nil {
-			return err
-		}
+	if err := c.charge(w); err != nil {
+		return err
 	}
-	m := c.meta
-	if c.new.Call != nil {
-		m.epoch, m.runner, m.calls = 1, w.s.me, 1
+	if err := w.ledger.open(w, owner); err != nil {
+		return err
 	}
-	m.settle(w.now)
-	m.charged = m.held()
-	if ok, err := w.makeRoom(c.key.Owner.Principal, &none, m.holding()); !ok {
-		return orFull(err)
+	w.nextN++
+	w.touched[c.r.n] = struct{}{}
+	if err := w.insertTask(c.r.n, owner, c.key.Task, &c.next, c.head); err != nil {
+		return err
 	}
-	return c.insert(w, owner, m)
+	if err := c.write(w, owner); err != nil {
+		return err
+	}
+	w.ledger.move(owner, &none, &c.next)
+	w.then(func() { c.publish(w.s) })
+	return nil
 }
 
-// again is what is returned for a task that is there already.
-func (c *creation) again(w *writer, n int64, err error) error {
+// again answers the creation of a task that is there already.
+func (c *change) again(w *writer, n int64, err error) error {
 	if err != nil {
 		return err
 	}
@@ -99,54 +67,20 @@ func (c *creation) again(w *writer, n int64, err error) error {
 	if err != nil {
 		return err
 	}
-	if !r.stamps.made(c.new.Stamp) {
+	effects, again := r.meta.Again(c.rules.By, c.rules.Stamp)
+	if !again {
 		return store.ErrExists
 	}
-	return w.repeat(r, c.new.Stamp, c.view, &c.snap)
-}
-
-func (c *creation) insert(w *writer, o *owner, m meta) error {
-	n := w.nextN
-	w.nextN++
-	if err := w.insertTask(n, o, c.key.Task, &m, c.head); err != nil {
-		return err
-	}
-	if err := w.insertEvent(n, 1, runtime.EventTask, m.state, c.new.Stamp, c.doc, nil); err != nil {
-		return err
-	}
-	if call := c.new.Call; call != nil {
-		call.N, call.Attempt, call.Made = 1, 1, c.new.Task.TaskInfo().Artifacts
-		if err := w.insertCall(n, call, call.Made, c.new.Stamp, c.request); err != nil {
-			return err
-		}
-	}
-	if p := c.new.Push; p != nil {
-		if err := w.putPush(o.account, n, p, c.config, &m); err != nil {
-			return err
-		}
-	}
-	if err := w.addRepeat(o, c.key.Task, c.new.Repeat, c.new.Call); err != nil {
-		return err
-	}
-	w.ledger.move(o, &none, &m)
-	w.touched[n] = struct{}{}
-	w.then(func() {
-		r := &row{n: n, key: c.key, task: c.new.Task}
-		r.publish(m, nil, c.new.Stamp)
-		c.snap = r.snapshot(c.view)
-		c.snap.Run = c.new.Call
-		w.s.cache.put(r, m.cost())
-	})
-	return nil
+	return w.repeat(r, effects, c.view, &c.snap)
 }
 
 func (w *writer) insertTask(n int64, o *owner, id string, m *meta, head []byte) error {
 	_, err := w.exec(`INSERT INTO task(n, owner, account, id, context, skill, clientid, state, at, version, oldest, epoch, runner,
 		calls, done, said, status, made, log, charged, rest, rested, asked, input, saved, trace, wire, head)
 		VALUES(?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?,?)`,
-		n, o.n, o.account.n, id, m.context, m.skill, m.clientID, int64(m.state), m.at, m.version, m.oldest, m.epoch, orNull(m.runner),
-		m.calls, m.done, m.size.said, m.size.status, m.size.made, m.size.log, m.charged, int64(m.rest), m.rested, m.asked,
-		m.input, m.saved, m.trace, w.s.codec.wire, head)
+		n, o.n, o.account.n, id, m.context, m.skill, m.clientID, int64(m.Status), m.at, m.Version, m.oldest, m.Epoch,
+		orNull(int64(m.Runner)), m.Calls, m.Done, m.Messages.Bytes, m.LastStatus.Bytes, m.Artifacts.Bytes, m.log, m.charged,
+		int64(m.Rest()), m.Rested, m.asked, m.input, m.saved, m.trace, w.s.codec.wire, head)
 	return err
 }
 
@@ -161,20 +95,6 @@ func orFull(err error) error {
 	if err == nil {
 		return store.ErrFull
 	}
-	return err
-}
-
-func (w *writer) insertEvent(
-	n, seq int64, kind runtime.EventKind, state runtime.State, stamp uint64, doc, messages []byte,
-) error {
-	_, err := w.exec("INSERT INTO event(task, seq, kind, state, stamp, wire, doc, messages) VALUES(?,?,?,?,?,?,?,?)",
-		n, seq, int64(kind), int64(state), stamp, w.s.codec.wire, doc, messages)
-	return err
-}
-
-func (w *writer) insertCall(n int64, c *store.Call, made int, stamp uint64, request []byte) error {
-	_, err := w.exec("INSERT INTO call(task, n, stamp, attempt, made, wire, request, input, value) VALUES(?,?,?,?,?,?,?,?,?)",
-		n, c.N, stamp, c.Attempt, made, w.s.codec.wire, request, c.Input, c.Value)
 	return err
 }
 
@@ -213,22 +133,24 @@ func (w *writer) fetch(key store.Key, n int64, read *row) (*row, error) {
 	if err != nil || !found {
 		return nil, orNotFound(err)
 	}
-	if read == nil || read.n != n || read.meta.version != m.version {
+	if read == nil || read.n != n || read.meta.Version != m.Version {
 		return w.s.codec.load(w.conn, key, n, w.s.me)
 	}
-	m.since, m.size = read.meta.since, read.meta.size
+	m.since, m.log, m.Content = read.meta.since, read.meta.log, read.meta.Content
 	read.meta = m
-	return read, nil
+	return read, w.work(n, &read.meta)
 }
 
 // cost is about how much memory the decoded task takes.
-func (m *meta) cost() int64 { return 2 * m.content() }
+func (m *meta) cost() int64 { return int64(2 * (m.Held() + m.privateBytes())) }
 
 // repeat answers a change that was made before: the task as it is by now, and the call that the change brought up.
-func (w *writer) repeat(r *row, stamp uint64, view *store.View, snap *store.Snapshot) error {
-	run, err := w.begun(r, stamp)
-	if err != nil {
-		return err
+func (w *writer) repeat(r *row, e taskstate.Effects, view *store.View, snap *store.Snapshot) (err error) {
+	var run *store.Call
+	if e.Begin != 0 {
+		if run, err = w.call(r.n, e.Begin); err != nil {
+			return err
+		}
 	}
 	w.then(func() {
 		*snap = r.snapshot(view)

@@ -3,15 +3,9 @@ package sqlite
 import (
 	"fmt"
 
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
-
-// holding is a number of tasks, and of their bytes.
-type holding struct{ tasks, bytes int64 }
-
-func (h holding) plus(o holding) holding  { return holding{h.tasks + o.tasks, h.bytes + o.bytes} }
-func (h holding) minus(o holding) holding { return holding{h.tasks - o.tasks, h.bytes - o.bytes} }
-func (h holding) within(o holding) bool   { return h.tasks <= o.tasks && h.bytes <= o.bytes }
 
 // ledger is what the writer knows of who holds what. It is written once a batch; when the batch fails, it is forgotten
 // and read anew.
@@ -25,18 +19,20 @@ type ledger struct {
 
 // account is what one principal holds, in all tenants.
 type account struct {
-	n            int64
-	held, rested holding
-	pushes       int64 // push configurations
-	notes        int64 // bytes of notes, which are among those held
-	named        bool  // it is a principal's, not that of callers without one
-	repeats      int64 // messages that may be sent again, at most; 0: not counted yet
+	taskstate.Account
+	n         int64 // 0: it is not in the file yet
+	principal string
+	pushes    int64 // push configurations
+	notes     int64 // bytes of notes, which are among those held
+	named     bool  // it is a principal's, not that of callers without one
+	repeats   int64 // messages that may be sent again, at most; 0: not counted yet
 }
 
 // owner counts the tasks of a principal in a tenant by state.
 type owner struct {
-	n       int64
+	n       int64 // 0: it is not in the file yet
 	account *account
+	tenant  string
 	counts  [16]int64
 	changed [16]bool
 }
@@ -53,16 +49,12 @@ func (l *ledger) shrink() {
 	clear(l.owners)
 }
 
-// emptyTask is how much a task weighs beside its bytes, so that many small ones count, too.
-const emptyTask = 6 << 10
-
-func (a *account) weight() int64 { return a.held.bytes + a.held.tasks*emptyTask }
-
-const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes, pushes, principal<>'', notes FROM account "
+const accountColumns = "SELECT n, tasks, bytes, restedtasks, restedbytes, pushes, notes FROM account "
 
 func (a *account) scan(v []value) error {
-	*a = account{n: num(v[0]), held: holding{num(v[1]), num(v[2])}, rested: holding{num(v[3]), num(v[4])},
-		pushes: num(v[5]), named: num(v[6]) != 0, notes: num(v[7])}
+	a.n, a.pushes, a.notes = num(v[0]), num(v[5]), num(v[6])
+	a.Held = taskstate.Holding{Tasks: num(v[1]), Bytes: num(v[2])}
+	a.Rested = taskstate.Holding{Tasks: num(v[3]), Bytes: num(v[4])}
 	return nil
 }
 
@@ -76,8 +68,9 @@ func (l *ledger) ready(w *writer) error {
 		changed: map[*account]struct{}{}, moved: map[*owner]struct{}{},
 	}
 	all := new(account)
+	all.Limit = w.s.options.all()
 	const sums = `SELECT 0, coalesce(sum(tasks),0), coalesce(sum(bytes),0), coalesce(sum(restedtasks),0),
-		coalesce(sum(restedbytes),0), coalesce(sum(pushes),0), 0, coalesce(sum(notes),0) FROM account`
+		coalesce(sum(restedbytes),0), coalesce(sum(pushes),0), coalesce(sum(notes),0) FROM account`
 	if err := w.query(sums, all.scan); err != nil {
 		return err
 	}
@@ -85,7 +78,7 @@ func (l *ledger) ready(w *writer) error {
 	return nil
 }
 
-// account returns that of a principal, and begins it if need be.
+// account returns that of a principal.
 func (l *ledger) account(w *writer, principal string) (*account, error) {
 	if err := l.ready(w); err != nil {
 		return nil, err
@@ -93,21 +86,16 @@ func (l *ledger) account(w *writer, principal string) (*account, error) {
 	if a := l.accounts[principal]; a != nil {
 		return a, nil
 	}
-	a := new(account)
+	a := &account{principal: principal, named: principal != ""}
+	a.Limit = w.s.options.share(principal)
 	if err := w.query(accountColumns+"WHERE principal=?", a.scan, principal); err != nil {
 		return nil, err
-	}
-	if a.n == 0 {
-		if err := w.query("INSERT INTO account(principal) VALUES(?) RETURNING n, 0, 0, 0, 0, 0, principal<>'', 0", a.scan,
-			principal); err != nil {
-			return nil, err
-		}
 	}
 	l.accounts[principal] = a
 	return a, nil
 }
 
-// owner returns the account of an owner, and begins it if need be.
+// owner returns that of a tenant and a principal.
 func (l *ledger) owner(w *writer, of store.Owner) (*owner, error) {
 	a, err := l.account(w, of.Principal)
 	if err != nil {
@@ -116,15 +104,10 @@ func (l *ledger) owner(w *writer, of store.Owner) (*owner, error) {
 	if o := l.owners[of]; o != nil {
 		return o, nil
 	}
-	o := &owner{account: a}
-	scan := func(v []value) error { o.n = num(v[0]); return nil }
-	if err := w.query("SELECT n FROM owner WHERE account=? AND tenant=?", scan, a.n, of.Tenant); err != nil {
+	o := &owner{account: a, tenant: of.Tenant}
+	o.n, _, err = w.one("SELECT n FROM owner WHERE account=? AND tenant=?", a.n, of.Tenant)
+	if err != nil {
 		return nil, err
-	}
-	if o.n == 0 {
-		if err := w.query("INSERT INTO owner(account, tenant) VALUES(?,?) RETURNING n", scan, a.n, of.Tenant); err != nil {
-			return nil, err
-		}
 	}
 	err = w.query("SELECT state, tasks FROM usage WHERE owner=?", func(v []value) error {
 		o.counts[num(v[0])&15] = num(v[1])
@@ -137,23 +120,36 @@ func (l *ledger) owner(w *writer, of store.Owner) (*owner, error) {
 	return o, nil
 }
 
+// open puts an owner and its account into the file who is not there yet: something of his is about to be.
+func (l *ledger) open(w *writer, o *owner) (err error) {
+	if a := o.account; a.n == 0 {
+		if a.n, _, err = w.one("INSERT INTO account(principal) VALUES(?) RETURNING n", a.principal); err != nil {
+			return err
+		}
+	}
+	if o.n == 0 {
+		o.n, _, err = w.one("INSERT INTO owner(account, tenant) VALUES(?,?) RETURNING n", o.account.n, o.tenant)
+	}
+	return err
+}
+
 // none is a task that is not there.
 var none meta
 
 // move notes that a task of an owner has become another; none is before its creation and after its end.
 func (l *ledger) move(o *owner, from, to *meta) {
-	if from.holding() != to.holding() || from.rest != to.rest {
+	if from.holding() != to.holding() || from.Rest() != to.Rest() {
 		o.account.carry(from, to)
 		l.all.carry(from, to)
 		l.changed[o.account] = struct{}{}
 	}
-	if from.state == to.state && from.version != 0 && to.version != 0 {
+	if from.Status == to.Status && from.Version != 0 && to.Version != 0 {
 		return
 	}
 	count := func(m *meta, by int64) {
-		if m.version != 0 {
-			o.counts[m.state&15] += by
-			o.changed[m.state&15] = true
+		if m.Version != 0 {
+			o.counts[m.Status&15] += by
+			o.changed[m.Status&15] = true
 		}
 	}
 	count(from, -1)
@@ -164,12 +160,12 @@ func (l *ledger) move(o *owner, from, to *meta) {
 // carry notes that a task has become another.
 func (a *account) carry(from, to *meta) {
 	before, after := from.holding(), to.holding()
-	a.held = a.held.plus(after).minus(before)
-	if from.rest != active {
-		a.rested = a.rested.minus(before)
+	a.Held = a.Held.Plus(after).Minus(before)
+	if from.Rest() != taskstate.Active {
+		a.Rested = a.Rested.Minus(before)
 	}
-	if to.rest != active {
-		a.rested = a.rested.plus(after)
+	if to.Rest() != taskstate.Active {
+		a.Rested = a.Rested.Plus(after)
 	}
 }
 
@@ -184,24 +180,24 @@ func (l *ledger) addPushes(a *account, n int64) {
 func (l *ledger) addNotes(a *account, bytes int64) {
 	for _, sum := range []*account{a, l.all} {
 		sum.notes += bytes
-		sum.held.bytes += bytes
+		sum.Held.Bytes += bytes
 	}
 	l.changed[a] = struct{}{}
 }
 
 // holding is what the account holds for the task.
-func (m *meta) holding() holding {
-	if m.version == 0 {
-		return holding{}
+func (m *meta) holding() taskstate.Holding {
+	if m.Version == 0 {
+		return taskstate.Holding{}
 	}
-	return holding{1, m.charged}
+	return taskstate.Holding{Tasks: 1, Bytes: m.charged}
 }
 
 // flush writes what has changed.
 func (l *ledger) flush(w *writer) error {
 	for a := range l.changed {
 		if _, err := w.exec("UPDATE account SET tasks=?, bytes=?, restedtasks=?, restedbytes=?, pushes=?, notes=?, weight=? WHERE n=?",
-			a.held.tasks, a.held.bytes, a.rested.tasks, a.rested.bytes, a.pushes, a.notes, a.weight(), a.n); err != nil {
+			a.Held.Tasks, a.Held.Bytes, a.Rested.Tasks, a.Rested.Bytes, a.pushes, a.notes, taskstate.Weigh(a.Held), a.n); err != nil {
 			return err
 		}
 	}
@@ -222,34 +218,30 @@ func (l *ledger) flush(w *writer) error {
 	return nil
 }
 
-// makeRoom drops tasks until an account may hold more. It drops nothing when that cannot be enough. The task that wants
-// more, the zero meta if it is new, cannot go.
-func (w *writer) makeRoom(principal string, from *meta, more holding) (bool, error) {
+// makeRoom drops tasks until an account may hold more, or nothing when that cannot be enough. The task that grows, the
+// zero meta if it is new, cannot go for its own sake.
+func (w *writer) makeRoom(principal string, from *meta, more taskstate.Holding) (bool, error) {
 	a, err := w.ledger.account(w, principal)
 	if err != nil {
 		return false, err
 	}
-	share, all, total := w.s.options.share(principal), w.ledger.all, w.s.options.all()
-	if a.held.plus(more).within(share) && all.held.plus(more).within(total) {
-		return true, nil
+	all, stays := w.ledger.all, taskstate.Holding{}
+	if from.Rest() != taskstate.Active {
+		stays = from.holding()
 	}
-	least := more
-	if from.rest != active {
-		least = least.plus(from.holding())
-	}
-	if !a.held.minus(a.rested).plus(least).within(share) || !all.held.minus(all.rested).plus(least).within(total) {
-		return false, nil
+	if verdict := taskstate.Room(&a.Account, &all.Account, stays, more); verdict != taskstate.Evict {
+		return verdict == taskstate.Fits, nil
 	}
 	others := len(w.touched)
-	if from != &none {
+	if from.Version != 0 {
 		others-- // it has touched itself
 	}
-	for !a.held.plus(more).within(share) {
+	for !a.Fits(more) {
 		if ok, err := w.evict(a); !ok {
 			return false, laterIf(others > 0, err)
 		}
 	}
-	for !all.held.plus(more).within(total) {
+	for !all.Fits(more) {
 		if ok, err := w.evictOfHeaviest(); !ok {
 			return false, laterIf(others > 0, err)
 		}
@@ -269,8 +261,8 @@ func laterIf(busy bool, err error) error {
 // passes over tasks that the batch has to do with, but not over those of which something is still to be sent: receivers
 // that are away would keep the store full.
 func (w *writer) evict(a *account) (bool, error) {
-	for _, class := range []rest{ended, parked} {
-		n, err := w.first("SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0 ORDER BY rested",
+	for _, class := range []taskstate.Rest{taskstate.Ended, taskstate.Parked} {
+		n, err := w.first("SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0 ORDER BY rested, n",
 			a.n, int64(class))
 		if err != nil {
 			return false, err

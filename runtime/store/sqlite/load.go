@@ -4,31 +4,32 @@ import (
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // taskColumns are the columns of a task in the order of scanTask. The last ones are of other tables: the number of the
 // last event, whether there are push configurations and tickets, and what the body has.
 const taskColumns = `n, context, skill, clientid, state, at, version, oldest, epoch, runner, calls, done, said, status, made, log,
-	charged, rest, rested, asked, input, saved, trace, length(head),
-	(SELECT max(seq) FROM event WHERE task=n), EXISTS(SELECT 1 FROM push WHERE task=n), EXISTS(SELECT 1 FROM ticket WHERE task=n),
+	charged, rested, asked, input, saved, trace, length(head),
+	(SELECT max(seq) FROM event WHERE task=n), (SELECT count(*) FROM push WHERE task=n), EXISTS(SELECT 1 FROM ticket WHERE task=n),
 	(SELECT max(version) FROM body WHERE task=n), (SELECT length(doc) FROM body WHERE task=n ORDER BY version DESC LIMIT 1)`
 
 // scanTask reads the columns, for the given instance.
 func scanTask(v []value, me int64) (n int64, m meta) {
 	m = meta{
-		context: text(v[1]), skill: text(v[2]), clientID: num(v[3]) != 0, state: runtime.State(num(v[4])), at: num(v[5]),
-		version: num(v[6]), oldest: num(v[7]), epoch: num(v[8]), runner: num(v[9]), calls: num(v[10]), done: num(v[11]),
-		size: size{said: num(v[12]), status: num(v[13]), made: num(v[14]), log: num(v[15]), head: num(v[23]),
-			body: num(v[28])},
-		charged: num(v[16]), rest: rest(num(v[17])), rested: num(v[18]), asked: num(v[19]) != 0, input: blob(v[20]), saved: blob(v[21]),
-		trace: text(v[22]), pushed: num(v[25]) != 0, tickets: num(v[26]) != 0, snapshot: num(v[27]),
+		context: text(v[1]), skill: text(v[2]), clientID: num(v[3]) != 0, at: num(v[5]), oldest: num(v[7]), log: num(v[15]),
+		charged: num(v[16]), asked: num(v[18]) != 0, input: blob(v[19]), saved: blob(v[20]), trace: text(v[21]), head: num(v[22]),
+		snapshot: num(v[26]), body: num(v[27]),
 	}
-	if last := num(v[24]); last > m.version {
-		m.version = last // chunks of artifacts are not noted in the task
+	m.State = taskstate.State{
+		Status: runtime.State(num(v[4])), Epoch: num(v[8]), Calls: num(v[10]), Done: num(v[11]), Rested: num(v[17]),
+		Version: max(num(v[6]), num(v[23])), // chunks of artifacts are not noted in the task
+		Pushes:  int32(num(v[24])), Ticketed: num(v[25]) != 0,
 	}
-	if m.runner != me {
-		m.runner = 0 // the instance is dead
+	m.Messages.Bytes, m.LastStatus.Bytes, m.Artifacts.Bytes = int(num(v[12])), int(num(v[13])), int(num(v[14]))
+	if num(v[9]) == me { // another instance is dead
+		m.Runner = int32(me)
 	}
 	return num(v[0]), m
 }
@@ -49,8 +50,8 @@ func (c *conn) meta(n, me int64) (m meta, found bool, err error) {
 	return m, found, err
 }
 
-// content makes a task from its last body at or before a version, and the events after it. It counts into m what
-// taskColumns do not know.
+// content makes a task from its last body at or before a version, and the events after it. It counts the
+// content into m, and the events that taskColumns do not know.
 func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err error) {
 	from := int64(0)
 	err = c.query("SELECT version, wire, doc FROM body WHERE task=? AND version<=? ORDER BY version DESC LIMIT 1",
@@ -65,7 +66,6 @@ func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err e
 	if task == nil && m.oldest > 0 {
 		return nil, store.ErrTrimmed
 	}
-	var late struct{ log, made int64 }
 	noted, _, err := c.one("SELECT version FROM task WHERE n=?", n)
 	if err != nil {
 		return nil, err
@@ -92,16 +92,18 @@ func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err e
 				return fmt.Errorf("event %d of task %d: %w", num(v[0]), n, err)
 			}
 			if num(v[0]) > noted {
-				late.log += bytes
-				late.made += int64(store.SizeOf(e, nil).Bytes)
+				m.log += bytes
 			}
 			return k.readMessages(num(v[1]), messages, task.AddMessage)
 		}, n, from, at)
-	if err == nil && task == nil {
-		err = fmt.Errorf("task %d has neither a body nor a log", n)
+	if err != nil {
+		return nil, err
 	}
-	m.size.log, m.size.made = m.size.log+late.log, m.size.made+late.made
-	return task, err
+	if task == nil {
+		return nil, fmt.Errorf("task %d has neither a body nor a log", n)
+	}
+	m.Content = recount(task)
+	return task, nil
 }
 
 // load reads a whole task.
@@ -111,16 +113,26 @@ func (k *codec) load(c *conn, key store.Key, n, me int64) (*row, error) {
 		return nil, orNotFound(err)
 	}
 	r := &row{n: n, key: key, meta: m}
-	if r.task, err = k.content(c, n, m.version, &r.meta); err != nil {
+	if r.task, err = k.content(c, n, m.Version, &r.meta); err != nil {
 		return nil, err
 	}
-	err = c.query("SELECT seq, stamp FROM event WHERE task=? ORDER BY seq DESC LIMIT ?", func(v []value) error {
-		if s := num(v[1]); s != 0 {
-			r.stamps.list = append([]stamp{{num(v[0]), uint64(s)}}, r.stamps.list...) //nolint:gosec // bits
-		}
+	return r, c.work(n, &r.meta)
+}
+
+// work reads of a task what the rules know of its call at work and its last updates.
+func (c *conn) work(n int64, m *meta) error {
+	err := c.query("SELECT attempt, made, stamp FROM call WHERE task=? AND n=?", func(v []value) error {
+		m.Attempt, m.Made, m.Began = int32(num(v[0])), int32(num(v[1])), uint64(num(v[2])) //nolint:gosec // bits
 		return nil
-	}, n, mostStamps/2)
-	return r, err
+	}, n, m.Done+1)
+	if err != nil {
+		return err
+	}
+	last := m.Stamps[:0]
+	return c.query("SELECT stamp FROM event WHERE task=? AND stamp<>0 ORDER BY seq DESC LIMIT ?", func(v []value) error {
+		last = append(last, uint64(num(v[0]))) //nolint:gosec // bits
+		return nil
+	}, n, len(m.Stamps))
 }
 
 func orNotFound(err error) error {

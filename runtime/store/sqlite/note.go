@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -67,6 +68,9 @@ func (w *writer) setNote(owner store.Owner, context string, value []byte, expect
 	if err := w.roomForNote(owner.Principal, o.account, old, bytes); err != nil {
 		return 0, err
 	}
+	if err := w.ledger.open(w, o); err != nil {
+		return 0, err
+	}
 	version = store.NextVersion(old.version, w.now)
 	_, err = w.exec("INSERT INTO note(owner, account, context, version, at, bytes, value) VALUES(?,?,?,?,?,?,?)",
 		o.n, o.account.n, context, version, w.now.UnixNano(), bytes, value)
@@ -77,7 +81,7 @@ func (w *writer) setNote(owner store.Owner, context string, value []byte, expect
 // roomForNote makes room for a note of so many bytes and drops the one in whose place it comes, or says why there is no
 // room.
 func (w *writer) roomForNote(principal string, a *account, old note, bytes int64) error {
-	share, all := store.NotesOfOwner(w.s.options.share(principal).bytes), store.NotesOfAll(w.s.options.Bytes)
+	share, all := store.NotesOfOwner(w.s.options.share(principal).Bytes), store.NotesOfAll(w.s.options.Bytes)
 	if bytes > min(share, all) {
 		return store.ErrTooLarge
 	}
@@ -90,7 +94,7 @@ func (w *writer) roomForNote(principal string, a *account, old note, bytes int64
 		more -= n.bytes
 	}
 	if more > 0 {
-		if ok, err := w.makeRoom(principal, &none, holding{bytes: more}); err != nil || !ok {
+		if ok, err := w.makeRoom(principal, &none, taskstate.Holding{Bytes: more}); err != nil || !ok {
 			return cmp.Or(err, store.ErrFull)
 		}
 	}

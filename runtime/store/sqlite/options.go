@@ -3,7 +3,10 @@ package sqlite
 import (
 	"cmp"
 	"log/slog"
+	"math"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // Options say what a [Store] keeps and how. A zero field means the default in brackets. Bytes are those of the file.
@@ -52,12 +55,15 @@ func (o Options) withDefaults() Options {
 }
 
 // share is what the owner with the given principal may hold.
-func (o *Options) share(principal string) holding {
-	share := o.all()
-	if principal != "" {
-		share = holding{max(share.tasks/2, 1), share.bytes / 2}
-	}
-	return holding{cmp.Or(int64(o.OwnerTasks), share.tasks), cmp.Or(o.OwnerBytes, share.bytes)}
+func (o *Options) share(principal string) taskstate.Holding {
+	return taskstate.Share(o.all(), taskstate.Holding{Tasks: int64(o.OwnerTasks), Bytes: o.OwnerBytes}, principal != "")
 }
 
-func (o *Options) all() holding { return holding{int64(o.Tasks), o.Bytes} }
+func (o *Options) all() taskstate.Holding {
+	return taskstate.Holding{Tasks: int64(o.Tasks), Bytes: o.Bytes}
+}
+
+// limits are those of one task.
+func (o *Options) limits() taskstate.Limits {
+	return taskstate.Limits{Task: int(min(o.TaskBytes, math.MaxInt)), Slack: slack}
+}

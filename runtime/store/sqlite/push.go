@@ -1,70 +1,85 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 	"time"
 
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// maxPushBytes is how large a push notification configuration may be.
-const maxPushBytes = 16 << 10
-
+// encodePush writes what a configuration says; see decodePush.
 func encodePush(p *store.Push) ([]byte, error) {
 	b, err := json.Marshal(p.Config)
-	switch {
-	case err != nil:
+	if err != nil {
 		return nil, fmt.Errorf("%w: %w", store.ErrUnfit, err)
-	case len(b)+len(p.ID)+len(p.Version) > maxPushBytes:
-		return nil, store.ErrTooLarge
 	}
 	return b, nil
 }
 
-// roomForPush refuses another configuration when there are too many, in all or of an owner.
-func (w *writer) roomForPush(a *account) error {
-	most := int64(w.s.options.Pushes)
-	share := most
-	if a.named {
-		share = max(most/2, 1)
-	}
-	if w.ledger.all.pushes >= most || a.pushes >= share {
-		return store.ErrFull
-	}
-	return nil
+// push finds out what the rules have to know of a configuration that comes to a task, which may be new.
+func (w *writer) push(o *owner, n int64, p *store.Push, facts *taskstate.Push) error {
+	_, old, err := w.one("SELECT 1 FROM push WHERE task=? AND id=?", n, p.ID)
+	a, all := o.account, w.ledger.all
+	facts.New = !old
+	facts.Full = !taskstate.PushRoom(int(a.pushes), int(all.pushes), w.s.options.Pushes, a.named)
+	return err
 }
 
-// roomForAnother is roomForPush unless the configuration takes the place of one.
-func (w *writer) roomForAnother(a *account, n int64, id string) error {
-	_, old, err := w.one("SELECT 1 FROM push WHERE task=? AND id=?", n, id)
-	if old || err != nil {
-		return err
+// wakeSQL makes the configurations of a task due that sleep, as [taskstate.Cursor.Wake] does.
+const wakeSQL = "UPDATE push SET due=? WHERE task=? AND due IS NULL AND dead IS NULL"
+
+// cursorColumns are the columns of a cursor in the order of scanCursor.
+const cursorColumns = "next, until, attempt, since, holder, due, dead"
+
+func scanCursor(v []value) taskstate.Cursor {
+	return taskstate.Cursor{
+		Next: num(v[0]), Until: num(v[1]), Attempt: int(num(v[2])), Since: num(v[3]), Holder: num(v[4]), Due: num(v[5]),
+		Dead: text(v[6]),
 	}
-	return w.roomForPush(a)
 }
 
-// putPush writes a configuration: a new one begins after the version that the task has now, one in the place of another
-// goes on where that was.
-func (w *writer) putPush(a *account, n int64, p *store.Push, config []byte, m *meta) error {
-	next, found, err := w.one("SELECT next FROM push WHERE task=? AND id=?", n, p.ID)
+// cursor reads that of a configuration.
+func (w *writer) cursor(n int64, id string) (c taskstate.Cursor, found bool, err error) {
+	err = w.query("SELECT "+cursorColumns+" FROM push WHERE task=? AND id=?", func(v []value) error {
+		c, found = scanCursor(v), true
+		return nil
+	}, n, id)
+	return c, found, err
+}
+
+func (w *writer) writeCursor(n int64, id string, c *taskstate.Cursor) error {
+	var dead any
+	if c.Dead != "" {
+		dead = c.Dead
+	}
+	_, err := w.exec("UPDATE push SET next=?, until=?, attempt=?, since=?, holder=?, due=?, dead=? WHERE task=? AND id=?",
+		c.Next, c.Until, c.Attempt, c.Since, c.Holder, orNull(c.Due), dead, n, id)
+	return err
+}
+
+// putPush writes a configuration of a task that has a version by now.
+func (w *writer) putPush(a *account, n int64, p *store.Push, config []byte, version int64) error {
+	c, found, err := w.cursor(n, p.ID)
 	if err != nil {
 		return err
 	}
-	if !found {
-		next = m.version + 1
+	if found {
+		c.Replace(version, w.now.UnixNano())
+	} else {
+		c = taskstate.NewCursor(version)
 		w.ledger.addPushes(a, 1)
 	}
-	var due any
-	if next <= m.version {
-		due = w.now.UnixNano()
+	_, err = w.exec(`INSERT INTO push(task, id, version, config, tasks, next, until, attempt, since, holder)
+		VALUES(?1,?2,?3,?4,?5,0,0,0,0,0) ON CONFLICT DO UPDATE SET version=?3, config=?4, tasks=?5`,
+		n, p.ID, p.Version, config, p.Tasks)
+	if err != nil {
+		return err
 	}
-	_, err = w.exec(`INSERT INTO push(task, id, version, config, tasks, next, until, attempt, since, holder, due, dead)
-		VALUES(?1,?2,?3,?4,?5,?6,0,0,0,0,?7,NULL) ON CONFLICT DO UPDATE SET
-		version=?3, config=?4, tasks=?5, attempt=0, since=0, holder=0, due=?7, dead=NULL`,
-		n, p.ID, p.Version, config, p.Tasks, next, due)
-	return err
+	return w.writeCursor(n, p.ID, &c)
 }
 
 // SetPush implements [store.Store].
@@ -82,12 +97,15 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 		if err != nil {
 			return err
 		}
-		if err := w.roomForAnother(o.account, r.n, p.ID); err != nil {
+		facts := taskstate.Push{Bad: p.Check()}
+		if err := w.push(o, r.n, &p, &facts); err != nil {
 			return err
 		}
 		next := r.meta
-		next.pushed = true
-		if err := w.putPush(o.account, r.n, &p, config, &next); err != nil {
+		if err := next.AddPush(&facts); err != nil {
+			return err
+		}
+		if err := w.putPush(o.account, r.n, &p, config, next.Version); err != nil {
 			return err
 		}
 		w.become(r, next)
@@ -143,11 +161,10 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 			return err
 		}
 		w.ledger.addPushes(o.account, -1)
-		_, left, err := w.one("SELECT 1 FROM push WHERE task=?", r.n)
 		next := r.meta
-		next.pushed = left
+		next.Pushes--
 		w.become(r, next)
-		return err
+		return nil
 	})
 }
 
@@ -155,7 +172,7 @@ func (s *Store) DeletePush(ctx context.Context, key store.Key, id string) error 
 const nextDueSQL = "SELECT due FROM push INDEXED BY push_due WHERE due IS NOT NULL ORDER BY due LIMIT 1"
 
 // dueSQL finds deliveries that are.
-const dueSQL = `SELECT task, id, version, config, tasks, next, until, attempt, since FROM push INDEXED BY push_due
+const dueSQL = "SELECT task, id, version, config, tasks, " + cursorColumns + ` FROM push INDEXED BY push_due
 	WHERE due IS NOT NULL AND due<=? ORDER BY due LIMIT ?`
 
 // lookAgain is how long it is at most until the next look for what is due, when there are configurations: another
@@ -200,13 +217,15 @@ func (s *Store) nextDue(ctx context.Context) (next time.Duration, err error) {
 
 func (w *writer) claimDue(max int, hold time.Duration) (due []store.Delivery, err error) {
 	var tasks []int64
+	var cursors []taskstate.Cursor
 	err = w.query(dueSQL, func(v []value) error {
 		p, err := decodePush(v[1:])
-		d := store.Delivery{Push: p, Next: num(v[5]), Until: num(v[6]), Attempt: int(num(v[7]))}
-		if since := num(v[8]); since != 0 {
-			d.Since = time.Unix(0, since)
+		c := scanCursor(v[5:])
+		d := store.Delivery{Push: p, Next: c.Next, Until: c.Until, Attempt: c.Attempt}
+		if c.Since != 0 {
+			d.Since = time.Unix(0, c.Since)
 		}
-		tasks, due = append(tasks, num(v[0])), append(due, d)
+		tasks, due, cursors = append(tasks, num(v[0])), append(due, d), append(cursors, c)
 		return err
 	}, w.now.UnixNano(), max)
 	if err != nil {
@@ -219,8 +238,8 @@ func (w *writer) claimDue(max int, hold time.Duration) (due []store.Delivery, er
 		}
 		w.s.claims++ // by the writer alone
 		d.Holder = w.s.me<<32 | w.s.claims
-		if _, err := w.exec("UPDATE push SET holder=?, due=? WHERE task=? AND id=?", d.Holder, w.now.Add(hold).UnixNano(), n,
-			d.Push.ID); err != nil {
+		cursors[i].Claim(d.Holder, w.now.UnixNano(), hold)
+		if err := w.writeCursor(n, d.Push.ID, &cursors[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -231,44 +250,21 @@ func (w *writer) claimDue(max int, hold time.Duration) (due []store.Delivery, er
 func (s *Store) Settle(ctx context.Context, d store.Delivery, o store.Outcome) error {
 	return s.write(ctx, func(w *writer) error {
 		n, found, err := w.number(d.Key)
+		if err != nil || !found {
+			return cmp.Or(err, store.ErrLost)
+		}
+		c, _, err := w.cursor(n, d.Push.ID)
 		if err != nil {
 			return err
 		}
-		var next, until, attempt, since, version int64
-		held := false
-		if found {
-			err = w.query(`SELECT next, until, attempt, since, 
-				max((SELECT version FROM task WHERE n=?1), coalesce((SELECT max(seq) FROM event WHERE task=?1), 0)) FROM push
-				WHERE task=?1 AND id=?2 AND holder=?3 AND holder>0`, func(v []value) error {
-				held = true
-				next, until, attempt, since, version = num(v[0]), num(v[1]), num(v[2]), num(v[3]), num(v[4])
-				return nil
-			}, n, d.Push.ID, d.Holder)
-		}
+		version, _, err := w.one(`SELECT max(version, coalesce((SELECT max(seq) FROM event WHERE task=n), 0)) FROM task
+			WHERE n=?`, n)
 		if err != nil {
 			return err
 		}
-		if !held {
-			return store.ErrLost
+		if err := c.Settle(d.Holder, taskstate.Outcome(o), version, w.now.UnixNano()); err != nil {
+			return err
 		}
-		if o.Sent >= next {
-			next, until, attempt, since = o.Sent+1, o.Until, 0, 0
-		}
-		var due, dead any
-		now := w.now.UnixNano()
-		switch {
-		case o.Dead != "":
-			dead = o.Dead
-		case o.Again > 0:
-			if attempt++; since == 0 {
-				since = now
-			}
-			due = now + int64(o.Again)
-		case version >= next:
-			due = now
-		}
-		_, err = w.exec("UPDATE push SET next=?, until=?, attempt=?, since=?, holder=0, due=?, dead=? WHERE task=? AND id=?",
-			next, until, attempt, since, due, dead, n, d.Push.ID)
-		return err
+		return w.writeCursor(n, d.Push.ID, &c)
 	})
 }

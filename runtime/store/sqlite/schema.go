@@ -9,7 +9,7 @@ const application = 0x61326167
 
 // steps make the tables, each from the format before it: the format of a file is how many steps it has seen. A step is
 // never changed once it was released.
-var steps = []string{schema1, schema2, schema3}
+var steps = []string{schema1, schema2, schema3, schema4}
 
 // Times are nanoseconds since 1970, by the store's clock, but for task.at, which is the status's own. A doc is JSON in
 // the protocol version that its wire names: an event with its envelope, as a stream has it.
@@ -88,6 +88,11 @@ ALTER TABLE account ADD COLUMN notes INTEGER NOT NULL DEFAULT 0;
 CREATE INDEX account_notes ON account(notes) WHERE notes>0;
 DROP INDEX account_empty;
 CREATE INDEX account_empty ON account(n) WHERE tasks=0 AND notes=0;
+`
+
+// schema4 keeps the order in which tickets were made: the version of the task at which one was.
+const schema4 = `
+ALTER TABLE ticket ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
 `
 
 // formatOf returns the format of the file, 0 for a new one.

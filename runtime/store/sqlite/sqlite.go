@@ -252,7 +252,7 @@ func (r *row) get(view *store.View) (snap store.Snapshot, ok bool, err error) {
 	if r.gone {
 		return snap, false, store.ErrNotFound
 	}
-	if view.At != 0 && view.At != r.meta.version {
+	if view.At != 0 && view.At != r.meta.Version {
 		return snap, false, nil
 	}
 	return r.snapshot(view), true, nil
@@ -265,12 +265,12 @@ func (k *codec) get(c *conn, key store.Key, n, me int64, view *store.View) (snap
 	if r.meta, found, err = c.meta(n, me); err != nil || !found {
 		return snap, orNotFound(err)
 	}
-	at := r.meta.version
+	at := r.meta.Version
 	if view.At != 0 {
 		at = view.At
 	}
 	switch {
-	case at > r.meta.version:
+	case at > r.meta.Version:
 		return snap, store.ErrTrimmed
 	case view.At == 0 && !view.Artifacts && view.History != nil && *view.History <= 0:
 		r.task, err = k.readHead(c, n)
@@ -280,7 +280,7 @@ func (k *codec) get(c *conn, key store.Key, n, me int64, view *store.View) (snap
 	if err != nil {
 		return snap, err
 	}
-	r.meta.version = at
+	r.meta.Version = at
 	return r.snapshot(view), nil
 }
 
@@ -319,7 +319,7 @@ func (r *row) events(after int64, max int) (records []*store.Record, ok bool, er
 	switch {
 	case r.gone:
 		return nil, false, store.ErrNotFound
-	case after >= r.meta.version:
+	case after >= r.meta.Version:
 		return nil, true, nil
 	case after < r.meta.oldest || after < 1:
 		return nil, false, store.ErrTrimmed
@@ -339,13 +339,13 @@ func (k *codec) events(c *conn, n, after int64, max int) (records []*store.Recor
 	switch {
 	case err != nil || !found:
 		return nil, orNotFound(err)
-	case after >= m.version:
+	case after >= m.Version:
 		return nil, nil
 	case after < m.oldest || after < 1:
 		return nil, store.ErrTrimmed
 	}
 	if max <= 0 {
-		max = int(m.version - after)
+		max = int(m.Version - after)
 	}
 	err = c.query("SELECT seq, kind, state, wire, doc FROM event WHERE task=? AND seq>? ORDER BY seq LIMIT ?",
 		func(v []value) error {

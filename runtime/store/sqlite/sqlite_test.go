@@ -20,6 +20,7 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -283,9 +284,11 @@ var formerly = map[int]string{
 	1: "DROP TABLE ticket; ALTER TABLE call DROP COLUMN value; ALTER TABLE task DROP COLUMN trace",
 	2: `DROP TABLE note; DROP INDEX account_notes; DROP INDEX account_empty; ALTER TABLE account DROP COLUMN notes;
 		CREATE INDEX account_empty ON account(n) WHERE tasks=0`,
+	3: "ALTER TABLE ticket DROP COLUMN made",
 }
 
-// TestAFileOfAnOlderFormatKeepsItsTasks: the first had neither tickets nor trace contexts, the second no notes.
+// TestAFileOfAnOlderFormatKeepsItsTasks: the first had neither tickets nor trace contexts, the second no notes, the third no
+// order of tickets.
 func TestAFileOfAnOlderFormatKeepsItsTasks(t *testing.T) {
 	for format := range len(steps) - 1 {
 		t.Run(fmt.Sprint("format ", format+1), func(t *testing.T) { keepsItsTasks(t, format+1) })
@@ -410,7 +413,10 @@ func heldByAll(t testing.TB, s *Store) {
 		const all = `SELECT count(*), coalesce(sum(charged),0), (SELECT count(*) FROM push),
 			coalesce(sum(rest>0),0), coalesce(sum(CASE WHEN rest>0 THEN charged END),0) FROM task`
 		return w.query(all, func(v []value) error {
-			is := account{held: holding{num(v[0]), num(v[1])}, pushes: num(v[2]), rested: holding{num(v[3]), num(v[4])}}
+			is := account{pushes: num(v[2])}
+			is.Held = taskstate.Holding{Tasks: num(v[0]), Bytes: num(v[1])}
+			is.Rested = taskstate.Holding{Tasks: num(v[3]), Bytes: num(v[4])}
+			is.Limit = s.options.all()
 			if *w.ledger.all != is {
 				t.Errorf("the total is %+v, want %+v", *w.ledger.all, is)
 			}

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // sweepAtOnce is how many tasks a sweep drops in one transaction: other changes wait for it.
@@ -24,8 +26,8 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 			text string
 			args []any
 		}{
-			{dueForSweep, []any{int64(ended), now.Add(-o.Ended).UnixNano(), 1}},
-			{dueForSweep, []any{int64(parked), now.Add(-o.Parked).UnixNano(), 1}},
+			{dueForSweep, []any{int64(taskstate.Ended), now.Add(-o.Ended).UnixNano(), 1}},
+			{dueForSweep, []any{int64(taskstate.Parked), now.Add(-o.Parked).UnixNano(), 1}},
 			{"SELECT 1 FROM repeat INDEXED BY repeat_until WHERE until<=? LIMIT 1", []any{now.UnixNano()}},
 			{"SELECT 1 FROM account INDEXED BY account_empty WHERE tasks=0 AND notes=0 LIMIT 1", nil},
 			{"SELECT 1 FROM note INDEXED BY note_at WHERE at<? LIMIT 1", []any{now.Add(-o.Parked).UnixNano()}},
@@ -51,9 +53,9 @@ func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
 func (w *writer) sweep() (dropped, forgotten int, err error) {
 	o := &w.s.options
 	for _, due := range []struct {
-		class  rest
+		class  taskstate.Rest
 		before int64
-	}{{ended, w.now.Add(-o.Ended).UnixNano()}, {parked, w.now.Add(-o.Parked).UnixNano()}} {
+	}{{taskstate.Ended, w.now.Add(-o.Ended).UnixNano()}, {taskstate.Parked, w.now.Add(-o.Parked).UnixNano()}} {
 		n, err := w.dropAll(dueForSweep, int64(due.class), due.before, sweepAtOnce-dropped)
 		if dropped += n; err != nil {
 			return dropped, 0, err

@@ -34,27 +34,24 @@ func (w *writer) admits(task int64, hash [32]byte) error {
 	return err
 }
 
-// punch does with the tickets what the update says.
-func (c *change) punch(w *writer) error {
-	m, u, n := &c.next, c.u, c.r.n
-	ended := m.state.Terminal()
-	if m.tickets && (ended || u.Redeem != nil) {
+// writeTickets drops the tickets that are used up or too many, and keeps the new one.
+func (c *change) writeTickets(w *writer) error {
+	n := c.r.n
+	if c.effects.Tear {
 		if _, err := w.exec("DELETE FROM ticket WHERE task=?", n); err != nil {
 			return err
 		}
-		m.tickets = false
 	}
-	if u.Ticket == nil || ended {
+	if c.u.Ticket == nil || !c.next.Ticketed {
 		return nil
 	}
-	m.tickets = true
-	until := w.now.Add(u.Ticket.For).UnixNano()
-	_, err := w.exec("INSERT OR REPLACE INTO ticket(hash, task, until, wire, request) VALUES(?,?,?,?,?)", u.Ticket.Hash[:], n, until,
-		w.s.codec.wire, c.ticket)
+	until := w.now.Add(c.u.Ticket.For).UnixNano()
+	_, err := w.exec("INSERT OR REPLACE INTO ticket(hash, task, until, made, wire, request) VALUES(?,?,?,?,?,?)",
+		c.u.Ticket.Hash[:], n, until, c.next.Version, w.s.codec.wire, c.ticket)
 	if err != nil {
 		return err
 	}
 	_, err = w.exec(`DELETE FROM ticket WHERE task=? AND hash NOT IN
-		(SELECT hash FROM ticket WHERE task=? ORDER BY until DESC LIMIT ?)`, n, n, store.MaxTickets)
+		(SELECT hash FROM ticket WHERE task=? ORDER BY until DESC, made DESC LIMIT ?)`, n, n, store.MaxTickets)
 	return err
 }

@@ -156,11 +156,9 @@ func (m *mode) step(r *rand.Rand, op operation) step {
 		if s.Handler = r.IntN(100) < m.calls; s.Handler {
 			s.Done = r.IntN(2) == 0
 		} else {
-			s.Call = r.IntN(100) < m.calls // a call beside Done is dropped by both stores
+			s.Call = r.IntN(100) < m.calls && !(op == opStatus && s.State.Terminal()) // else it is unfit
 		}
-		if s.Push == 0 { // SQLite does not look for room for a configuration beside a ticket that is redeemed
-			s.Redeem = number()
-		}
+		s.Redeem = number()
 	case opSetPush, opDelPush:
 		s.Push = 1 + r.IntN(3)
 	case opSettle:
