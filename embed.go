@@ -4,8 +4,10 @@ package a2agen
 
 import (
 	"embed"
+	"errors"
+	"go/parser"
+	"go/token"
 	"io/fs"
-	"slices"
 	"strings"
 )
 
@@ -57,30 +59,48 @@ func GoSum() []byte { return goSum }
 // GoMod returns this module's go.mod.
 func GoMod() []byte { return goMod }
 
-// CredentialsKit is the package that generated tests of what a card demands import.
-const CredentialsKit = "runtime/auth/authtest"
-
-// testKits are packages that no agent links: tests of this module import them alone, but for [CredentialsKit].
-var testKits = []string{CredentialsKit, "runtime/store/storetest", "runtime/internal/seeds"}
-
-// RuntimeSource returns the Go files of package runtime and below by their slash-separated path, "runtime/errors.go",
-// without tests and what is for tests alone, but for the kits that are asked for. They need nothing but the standard library, except
-// those that are [Chosen].
-func RuntimeSource(kits ...string) (map[string][]byte, error) {
-	files := map[string][]byte{}
-	err := fs.WalkDir(runtimeFiles, "runtime", func(path string, d fs.DirEntry, err error) error {
-		switch {
-		case err != nil:
-			return err
-		case d.IsDir() && (d.Name() == "testdata" || slices.Contains(testKits, path) && !slices.Contains(kits, path)):
-			return fs.SkipDir
-		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
-			return nil
+// RuntimeSource returns the Go files of the packages of the runtime in the given folders and of those that these import, without
+// tests, by their slash-separated path: "runtime/errors.go". A folder that is not there has none.
+func RuntimeSource(folders ...string) (map[string][]byte, error) {
+	files, seen := map[string][]byte{}, map[string]bool{}
+	for len(folders) > 0 {
+		folder := folders[len(folders)-1]
+		folders = folders[:len(folders)-1]
+		if seen[folder] {
+			continue
 		}
-		files[path], err = runtimeFiles.ReadFile(path)
-		return err
-	})
-	return files, err
+		seen[folder] = true
+		entries, err := runtimeFiles.ReadDir(folder)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		for _, e := range entries {
+			name := folder + "/" + e.Name()
+			if e.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+				continue
+			}
+			if files[name], err = runtimeFiles.ReadFile(name); err != nil {
+				return nil, err
+			}
+			folders = append(folders, Imports(files[name])...)
+		}
+	}
+	return files, nil
+}
+
+// Imports are the packages of this module that a Go file imports, by their folders: "runtime/server". Of a file that does not
+// parse it is what stands before the mistake.
+func Imports(src []byte) (folders []string) {
+	f, _ := parser.ParseFile(token.NewFileSet(), "", src, parser.ImportsOnly)
+	if f == nil {
+		return nil
+	}
+	for _, spec := range f.Imports {
+		if folder, ok := strings.CutPrefix(strings.Trim(spec.Path.Value, "\"`"), Module+"/"); ok {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
 }
 
 // ProtocolPackage returns the emitted files of the protocol package in a folder of this module, "a2a" or "internal/fresh/a2a", by

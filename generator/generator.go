@@ -41,8 +41,6 @@ type Inputs struct {
 	Bindings []string
 	// Whole asks for the whole model, for inspection: also the parts of the protocol that emission does not need.
 	Whole bool
-	// Unpacked: the project holds the runtime's source, which the tool keeps up to date.
-	Unpacked bool
 }
 
 // Output is what was generated.
@@ -375,9 +373,6 @@ func (g *generation) emitters(out *Output, clients []remoteClient, carried strin
 	}
 	for _, c := range clients {
 		es = append(es, func() ([]output.File, error) { return g.emitRemote(model.Protocol, c, paths) })
-	}
-	if g.Unpacked {
-		es = append(es, func() ([]output.File, error) { return scaffold.Source(model.Agent != nil && model.Agent.Secured) })
 	}
 	return es
 }

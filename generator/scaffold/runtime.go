@@ -113,14 +113,10 @@ func (rt Runtime) goSum() []byte {
 	return fmt.Appendf(nil, "%[1]s %[2]s %[3]s\n%[1]s %[2]s/go.mod %[4]s\n", a2agen.Module, rt.Version, rt.Sum, sum)
 }
 
-// Source are the files of the unpacked runtime: what an agent can link, and, where generated tests try what its card demands, what those
-// import. They are the tool's: a newer tool brings a newer runtime.
-func Source(tried bool) ([]output.File, error) {
-	var kits []string
-	if tried {
-		kits = []string{a2agen.CredentialsKit}
-	}
-	src, err := a2agen.RuntimeSource(kits...)
+// Source are the files of the unpacked runtime: the packages of the given folders, "runtime/server", and what they import. They
+// are the tool's: a newer tool brings a newer runtime.
+func Source(packages map[string]bool) ([]output.File, error) {
+	src, err := a2agen.RuntimeSource(slices.Sorted(maps.Keys(packages))...)
 	if err != nil {
 		return nil, fmt.Errorf("unpack the runtime: %w", err)
 	}

@@ -3,8 +3,8 @@ package scaffold
 import (
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
-	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -120,24 +120,13 @@ func TestRuntimeNeedsOnlyTheStandardLibrary(t *testing.T) {
 	}
 }
 
+// TestUnpackedRuntimeBuildsWithoutDownloads unpacks what an agent and its generated tests import.
 func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a program")
 	}
 	dir := t.TempDir()
-	for _, tried := range []bool{false, true} {
-		src, err := Source(tried)
-		if err != nil {
-			t.Fatal(err)
-		}
-		kit := regexp.MustCompile(`(?m)^\s*"testing"$`)
-		for _, f := range src {
-			if kit.Match(f.Data) && (!tried || !strings.Contains(f.Path, a2agen.CredentialsKit)) {
-				t.Errorf("%s is for tests alone, and no agent links it", f.Path)
-			}
-		}
-	}
-	src, err := Source(true)
+	src, err := Source(map[string]bool{"runtime/server": true, "runtime/client": true, "runtime/auth/authtest": true})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,6 +148,33 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOMODCACHE="+t.TempDir(), "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// TestUnpackedRuntimeIsWhatIsImported: a client brings no server, and nobody the kits of tests that he does not import.
+func TestUnpackedRuntimeIsWhatIsImported(t *testing.T) {
+	for folder, wants := range map[string]struct{ has, lacks []string }{
+		"runtime/client": {[]string{"runtime", "runtime/wire", "runtime/sse"}, []string{"runtime/server", "runtime/store", "runtime/auth/authtest"}},
+		"runtime/server": {[]string{"runtime/store"}, []string{"runtime/client", "runtime/store/sqlite", "runtime/store/storetest", "runtime/push", "runtime/otel"}},
+	} {
+		src, err := Source(map[string]bool{folder: true, "runtime/of/nobody": true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		there := map[string]bool{}
+		for _, f := range src {
+			there[strings.TrimPrefix(path.Dir(f.Path), Unpacked+"/")] = true
+		}
+		for _, name := range append(wants.has, folder) {
+			if !there[name] {
+				t.Errorf("%s comes without %s", folder, name)
+			}
+		}
+		for _, name := range wants.lacks {
+			if there[name] {
+				t.Errorf("%s brings %s along", folder, name)
+			}
+		}
 	}
 }
 

@@ -70,7 +70,7 @@ func Check(ctx context.Context, o Options) (CheckReport, error) {
 	if err != nil {
 		return r, err
 	}
-	pl, err := p.Plan(slices.Concat(out.Files, stubs), p.lock(out), false)
+	pl, err := p.plan(slices.Concat(out.Files, stubs), p.lock(out), false)
 	if err != nil {
 		return r, err
 	}

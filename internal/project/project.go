@@ -64,7 +64,7 @@ func (p *project) headerless(name string) bool {
 		code, err := p.ReadFile(path.Join(path.Dir(name), emit.ClientFile))
 		return err == nil && output.Headed(code)
 	}
-	return strings.HasPrefix(name, scaffold.Unpacked+"/")
+	return inSource(name)
 }
 
 func (p *project) readModule(dir string) (err error) {
@@ -93,7 +93,7 @@ func (p *project) generate(ctx context.Context, over map[string][]byte, pins map
 		}
 		return p.ReadFile(name)
 	}
-	in := generator.Inputs{Open: open, Module: p.module, Pins: pins, Whole: p.whole, Unpacked: p.unpacked}
+	in := generator.Inputs{Open: open, Module: p.module, Pins: pins, Whole: p.whole}
 	if !p.unpinned {
 		in.ProtocolPins = p.Lock().Protocols
 	}
@@ -163,17 +163,10 @@ func Run(ctx context.Context, o Options) (Report, error) {
 
 // fresh reports whether the tool, the inputs and the files are those of the last run.
 func (p *project) fresh() bool {
-	if !p.Fresh(p.tool.Version, p.module) || p.unpacked != p.hasUnpacked() {
+	if !p.Fresh(p.tool.Version, p.module) || !p.hasSource() {
 		return false
 	}
 	return p.tool.released() || p.tool.stampOf(p.Dir(), p.Lock().Bytes()).matches()
-}
-
-// hasUnpacked reports whether the last run put the runtime's source into the project. What go.mod says of it is no
-// input that the lock pins, because everything else in go.mod is the user's.
-func (p *project) hasUnpacked() bool {
-	_, ok := p.Lock().Files[scaffold.Unpacked+"/go.mod"]
-	return ok
 }
 
 // finish plans and applies what was generated, with the stubs of new skills.
@@ -218,7 +211,7 @@ func (p *project) mayNotFit(r Report, h scaffold.Handlers, folder string) bool {
 
 // apply compares files with the folder, writes them, and completes the report.
 func (p *project) apply(o Options, out generator.Output, files []output.File, r Report) (Report, error) {
-	pl, err := p.Plan(files, p.lock(out), o.Force)
+	pl, err := p.plan(files, p.lock(out), o.Force)
 	if err != nil {
 		return r, err
 	}

@@ -15,7 +15,7 @@ type (
 	// Skill is one skill of the agent with its handler.
 	Skill = engine.Skill
 	// Task is one call of a handler: the message being handled and the task it belongs to.
-	Task = engine.Call
+	Task = engine.Task
 	// Context is what handlers keep with a context, for the tasks that come later in it.
 	Context = engine.Context
 	// Exchange is a task of a conversation, and what was said in it.

@@ -39,8 +39,8 @@ func (w *eventWriter) follow(st *engine.Stream) error {
 	for {
 		ok := false
 		switch st.Next() {
-		case engine.Opening:
-			if err := w.opening(st); err != nil {
+		case engine.Snapshot:
+			if err := w.snapshot(st); err != nil {
 				return err
 			}
 			ok = w.flush()
@@ -55,12 +55,12 @@ func (w *eventWriter) follow(st *engine.Stream) error {
 	}
 }
 
-// opening writes the task that a stream begins with, without a copy of its bytes: it may be large, and others write it,
+// snapshot writes the task that a stream begins with, without a copy of its bytes: it may be large, and others write it,
 // too.
-func (w *eventWriter) opening(st *engine.Stream) error {
+func (w *eventWriter) snapshot(st *engine.Stream) error {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
-	return st.Opening(func(seq int64, event []byte) error {
+	return st.WriteSnapshot(func(seq int64, event []byte) error {
 		*buf = w.framing.beginFrame(sse.BeginSeq((*buf)[:0], uint64(seq)))
 		if err := w.send(*buf); err != nil {
 			return err

@@ -49,7 +49,7 @@ func (r *Request) said(m runtime.Message) {
 }
 
 // leads takes note of the call that a message has led to.
-func (r *Request) leads(c *Call) {
+func (r *Request) leads(c *call) {
 	if c != nil && c.skill != nil {
 		r.About.Skill = c.skill.ID
 	}

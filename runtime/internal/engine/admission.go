@@ -18,7 +18,7 @@ type admission struct {
 	work    budget.Budget // of the messages of admitted calls
 
 	mu       sync.Mutex
-	running  map[*Call]int // admitted calls, with the number of goroutines at work on each
+	running  map[*call]int // admitted calls, with the number of goroutines at work on each
 	draining bool
 	lost     []store.Key   // tasks of calls that are over here, but maybe not in the store
 	idle     chan struct{} // closed when draining and nothing runs
@@ -27,7 +27,7 @@ type admission struct {
 func newAdmission() admission {
 	return admission{
 		closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
-		running: map[*Call]int{},
+		running: map[*call]int{},
 	}
 }
 
@@ -60,7 +60,7 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 	a.mu.Lock()
 	closeOnce(a.closing)
 	a.mu.Unlock()
-	e.beat.stop()
+	e.feed.Ticker.Stop()
 	e.deliveries.Close(ctx)
 	e.keeper.stop()
 	return err
@@ -124,7 +124,7 @@ func (e *Engine) cutOff() {
 }
 
 // admit counts a call in, or refuses it.
-func (e *Engine) admit(c *Call) error {
+func (e *Engine) admit(c *call) error {
 	a := &e.admission
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -142,7 +142,7 @@ func (e *Engine) admit(c *Call) error {
 }
 
 // adopt counts in a call that was admitted before, by another process or instance.
-func (e *Engine) adopt(c *Call) {
+func (e *Engine) adopt(c *call) {
 	a := &e.admission
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -156,30 +156,30 @@ func (e *Engine) adopt(c *Call) {
 const partWeight = 256
 
 // weigh returns what the call's message takes in memory, 0 if that is too little to be counted.
-func (c *Call) weigh() int64 {
+func (c *call) weigh() int64 {
 	size := store.SizeOfParts(c.parts)
-	if n := size.Bytes + partWeight*size.Parts; n > uncounted {
+	if n := size.Bytes + partWeight*size.Parts; n > budget.Uncounted {
 		return int64(n)
 	}
 	return 0
 }
 
 // hold keeps an admitted call counted in until it is dismissed once more.
-func (a *admission) hold(c *Call) {
+func (a *admission) hold(c *call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.running[c]++
 }
 
 // dismiss counts a call out.
-func (a *admission) dismiss(c *Call) {
+func (a *admission) dismiss(c *call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.running[c]--; a.running[c] > 0 {
 		return
 	}
 	delete(a.running, c)
-	if c.held.Load() {
+	if c.task.held.Load() {
 		a.lost = append(a.lost, c.live.key)
 	}
 	if c.weight > 0 {
@@ -191,7 +191,7 @@ func (a *admission) dismiss(c *Call) {
 }
 
 // due returns the calls whose time is up, save those that have a timer.
-func (a *admission) due(now time.Time) (calls []*Call) {
+func (a *admission) due(now time.Time) (calls []*call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for c := range a.running {

@@ -11,7 +11,7 @@ import (
 // further one is held back until the next or Close comes, or for a moment, so that the last piece can say that it is
 // the last (decision 011). It is not safe for concurrent use.
 type ArtifactWriter struct {
-	c    *Call
+	c    *call
 	rest []byte // first bytes of a character whose end has not come yet
 
 	// Guarded by the lock of c.live.
@@ -27,13 +27,14 @@ type ArtifactWriter struct {
 }
 
 // Stream starts an artifact that is written piece by piece. Close it.
-func (c *Call) Stream(name string) *ArtifactWriter {
-	return c.StreamArtifact(runtime.ArtifactData{Name: name})
+func (t *Task) Stream(name string) *ArtifactWriter {
+	return t.StreamArtifact(runtime.ArtifactData{Name: name})
 }
 
-// StreamArtifact is Stream with all that an artifact can have, as [Call.Emit] takes it, but without parts: they are
+// StreamArtifact is Stream with all that an artifact can have, as [Task.Emit] takes it, but without parts: they are
 // what is written.
-func (c *Call) StreamArtifact(a runtime.ArtifactData) *ArtifactWriter {
+func (t *Task) StreamArtifact(a runtime.ArtifactData) *ArtifactWriter {
+	c := t.c
 	w := &ArtifactWriter{c: c, data: a, err: c.e.checkMetadata(a.Metadata)}
 	if len(a.Parts) > 0 {
 		w.err = fmt.Errorf("artifact %q is to be written, but has parts already", a.Name)
@@ -93,7 +94,7 @@ func (w *ArtifactWriter) Part(p runtime.Part) error {
 		return err
 	}
 	w.held, w.fresh = p, true
-	c.hold(w)
+	c.task.hold(w)
 	return nil
 }
 
@@ -131,7 +132,7 @@ func (w *ArtifactWriter) Close() error {
 
 // told is why nothing can be written, for the handler, which may go on without.
 func (w *ArtifactWriter) told() error {
-	w.c.lost = nil
+	w.c.task.lost = nil
 	return w.err
 }
 
@@ -143,11 +144,11 @@ func (w *ArtifactWriter) ready(p runtime.Part) error {
 	case w.err != nil:
 		return w.told()
 	}
-	if err := w.c.open(); err != nil {
+	if err := w.c.task.open(); err != nil {
 		return err
 	}
 	w.part[0] = p
-	return w.c.check(w.part[:])
+	return w.c.task.check(w.part[:])
 }
 
 // flush sends the piece that is held back. One that the store fails to take stays, for the next try; when it refuses
@@ -157,8 +158,8 @@ func (w *ArtifactWriter) flush(last bool) error {
 		return nil
 	}
 	w.sending = true
-	out := w.c.writeOf(w.event, nil)
-	err := w.c.commit(&out)
+	out := w.c.task.writeOf(w.event, nil)
+	err := w.c.task.commit(&out)
 	w.sending = false
 	w.answered(&out)
 	return err
@@ -186,16 +187,16 @@ func (w *ArtifactWriter) answered(out *write) {
 func (w *ArtifactWriter) send(p runtime.Part, last bool) error {
 	c := w.c
 	if c.live.version == 0 {
-		if err := c.create(runtime.StateWorking); err != nil {
+		if err := c.task.create(runtime.StateWorking); err != nil {
 			return err
 		}
 	}
 	if !w.started {
-		if err := c.place(&w.data); err != nil {
+		if err := c.task.place(&w.data); err != nil {
 			return err
 		}
 	}
-	if err := c.say(w.update(p, last), nil); err != nil {
+	if err := c.task.say(w.update(p, last), nil); err != nil {
 		return err
 	}
 	w.started, w.data = true, runtime.ArtifactData{ID: w.data.ID, Append: true}
@@ -206,7 +207,7 @@ func (w *ArtifactWriter) update(p runtime.Part, last bool) sized {
 	w.part[0] = p
 	data := w.data
 	data.Parts, data.LastChunk = w.part[:], last
-	return w.c.newArtifact(&data)
+	return w.c.task.newArtifact(&data)
 }
 
 // incomplete returns how many bytes at the end of text are the beginning of a character.

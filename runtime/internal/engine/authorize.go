@@ -30,7 +30,7 @@ type AuthRequest struct {
 	// to the handle's being redeemed. Nil: there is none, and only a message goes on with the task.
 	Visit func(handle string) (url string)
 	For   time.Duration // how long the handle is good [1 h]
-	Data  []any         // parts to send along, as those of [Call.Ask]
+	Data  []any         // parts to send along, as those of [Task.Ask]
 }
 
 // handleFor is [AuthRequest.For] when it is zero.
@@ -44,8 +44,9 @@ var ErrHandle = errors.New("the handle is not good")
 
 // RequireAuth makes the error with which a handler stops to have its client arrange for an authorization (R110–R112). The
 // task waits; the handler is called again, with the input so far, for the next message, or with what the handle was
-// redeemed with ([Call.Authorized]), for the message that it has now.
-func (c *Call) RequireAuth(a AuthRequest) error {
+// redeemed with ([Task.Authorized]), for the message that it has now.
+func (t *Task) RequireAuth(a AuthRequest) error {
+	c := t.c
 	said := runtime.MessageData{Parts: []runtime.Part{runtime.Text(a.Prompt)}}
 	told := runtime.Authorization{Scheme: a.Scheme, Scopes: a.Scopes}
 	var ticket *store.Ticket
@@ -66,7 +67,7 @@ func (c *Call) RequireAuth(a AuthRequest) error {
 		}
 		said.Metadata, said.Extensions = metadata, skillsExtension
 	}
-	err := c.End(runtime.StateAuthRequired, said)
+	err := t.End(runtime.StateAuthRequired, said)
 	if v, ok := err.(*verdict); ok {
 		v.ticket = ticket
 	}
@@ -81,7 +82,8 @@ func newHandle() string {
 }
 
 // Authorized reads what a handle was redeemed with into v. It reports whether this call came of that: else of a message.
-func (c *Call) Authorized(v any) (bool, error) {
+func (t *Task) Authorized(v any) (bool, error) {
+	c := t.c
 	if c.value == nil {
 		return false, nil
 	}
@@ -127,7 +129,7 @@ func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 }
 
 // redeem takes the call of a ticket on, if the task is as it stands now. The caller holds l.mu.
-func (c *Call) redeem(ctx context.Context, l *live, hash [sha256.Size]byte, work store.Call) error {
+func (c *call) redeem(ctx context.Context, l *live, hash [sha256.Size]byte, work store.Call) error {
 	e := c.e
 	snap, err := l.load(e, store.View{History: new(int)})
 	if err != nil {
@@ -145,7 +147,7 @@ func (c *Call) redeem(ctx context.Context, l *live, hash [sha256.Size]byte, work
 	switch l.commit(e, context.Background(), &w) {
 	case unconfirmed:
 		if w.perhaps {
-			c.retryUnconfirmed(l.key, w.copy())
+			c.task.retryUnconfirmed(l.key, w.copy())
 		}
 	case committed:
 		if w.snap.Run != nil {

@@ -43,8 +43,8 @@ func (d *counter) called() string {
 }
 
 // calendar is a skill that needs an authorization, and works with what it got.
-func (d *counter) calendar(work func(ctx context.Context, c *Call) (string, error)) Skill {
-	sk := skillOf("calendar", func(ctx context.Context, c *Call) (string, error) {
+func (d *counter) calendar(work func(ctx context.Context, c *Task) (string, error)) Skill {
+	sk := skillOf("calendar", func(ctx context.Context, c *Task) (string, error) {
 		var code string
 		ok, err := c.Authorized(&code)
 		d.mu.Lock()
@@ -66,7 +66,7 @@ func (d *counter) calendar(work func(ctx context.Context, c *Call) (string, erro
 	return sk
 }
 
-func found(context.Context, *Call) (string, error) { return "found", nil }
+func found(context.Context, *Task) (string, error) { return "found", nil }
 
 // settled waits until the task is no longer worked on.
 func (a *agent) settled(id string) runtime.Task {
@@ -127,7 +127,7 @@ func TestAHandleGoesOnWithItsTaskOnce(t *testing.T) {
 // A message goes on with the task, too: handles stay good meanwhile, until one is used or the task ends.
 func TestAMessageAndAHandleGoOnWithATask(t *testing.T) {
 	var d counter
-	a := newAgent(t, Options{}, d.calendar(func(_ context.Context, c *Call) (string, error) { return "", c.Ask("more?") }))
+	a := newAgent(t, Options{}, d.calendar(func(_ context.Context, c *Task) (string, error) { return "", c.Ask("more?") }))
 	id := a.send(message("")).TaskInfo().ID
 	first := d.last()
 	a.send(strings.Replace(followUp(id, ""), "hello", "wait", 1))
@@ -160,7 +160,7 @@ func TestAHandleWaitsForItsTurn(t *testing.T) {
 	gate := make(chan struct{})
 	sk := d.calendar(found)
 	inner := sk.Run
-	sk.Run = func(ctx context.Context, c *Call, in any) ([]byte, error) {
+	sk.Run = func(ctx context.Context, c *Task, in any) ([]byte, error) {
 		if c.Text() == "slow" {
 			<-gate
 			return nil, c.Ask("and?")
@@ -198,7 +198,7 @@ func TestAHandleWaitsForItsTurn(t *testing.T) {
 // The handler is called with the input as messages have left it by then, and for the message that it had.
 func TestAHandleGoesOnWithTheInputSoFar(t *testing.T) {
 	var d counter
-	sk := d.calendar(func(_ context.Context, c *Call) (string, error) { return string(c.input.Raw), nil })
+	sk := d.calendar(func(_ context.Context, c *Task) (string, error) { return string(c.c.input.Raw), nil })
 	sk.InputSchema = `{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"m":{"type":"integer"}}}`
 	sk.Decode = func(b []byte) (any, error) {
 		if strings.Contains(string(b), `"x"`) || !strings.Contains(string(b), `"n"`) {
@@ -224,7 +224,7 @@ func TestAHandleGoesOnWithTheInputSoFar(t *testing.T) {
 }
 
 // fleetOf is a fleet with a calendar.
-func fleetOf(t *testing.T, d *counter, work func(ctx context.Context, c *Call) (string, error)) *fleet {
+func fleetOf(t *testing.T, d *counter, work func(ctx context.Context, c *Task) (string, error)) *fleet {
 	return newFleet(t, 2, func() []Skill { return []Skill{d.calendar(work)} })
 }
 
@@ -256,7 +256,7 @@ func TestAHandleOutlivesItsInstance(t *testing.T) {
 func TestTheValueOutlivesItsInstance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d counter
-		f := fleetOf(t, &d, func(ctx context.Context, c *Call) (string, error) {
+		f := fleetOf(t, &d, func(ctx context.Context, c *Task) (string, error) {
 			if c.Attempt() == 1 {
 				return until(ctx)
 			}

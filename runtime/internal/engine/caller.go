@@ -42,7 +42,7 @@ func called(c *runtime.Caller, owner store.Owner) *runtime.Caller {
 }
 
 // permitted refuses a message for a skill that its sender may not use.
-func (c *Call) permitted(skill string) error {
+func (c *call) permitted(skill string) error {
 	if c.permit == nil {
 		return nil
 	}

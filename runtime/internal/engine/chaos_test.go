@@ -174,8 +174,8 @@ func (c *chaos) makeSkills() []Skill {
 	return []Skill{retry, fail}
 }
 
-func (c *chaos) work(ctx context.Context, call *Call) (string, error) {
-	id := fmt.Sprintf("%s %s %s", call.ID(), call.skill.ID, call.IdempotencyKey())
+func (c *chaos) work(ctx context.Context, call *Task) (string, error) {
+	id := fmt.Sprintf("%s %s %s", call.ID(), call.c.skill.ID, call.IdempotencyKey())
 	c.mu.Lock()
 	c.serial++
 	c.begun[id]++
@@ -415,8 +415,8 @@ func (c *chaos) follow(id string, st *Stream, last int64) int64 {
 	defer st.Close()
 	for step := st.Next(); step != Over; step = st.Next() {
 		switch step {
-		case Opening:
-			if err := st.Opening(func(seq int64, _ []byte) error { last = seq; return nil }); err != nil {
+		case Snapshot:
+			if err := st.WriteSnapshot(func(seq int64, _ []byte) error { last = seq; return nil }); err != nil {
 				return last
 			}
 		case Events:

@@ -10,7 +10,7 @@ import (
 )
 
 // Every write to a task in the store is made here. The store's answer is one of four outcomes, and each has one place
-// where it is handled: for what a handler says that is [Call.answered], for what a client sends its caller.
+// where it is handled: for what a handler says that is [Task.answered], for what a client sends its caller.
 //
 // A store that does not answer in time may have made the write all the same. Then the work may be this instance's, which
 // goes on renewing its lease, and nobody else takes it over. So whoever asked is told that it failed, and the write is
@@ -93,7 +93,7 @@ func (l *live) try(e *Engine, w *write) outcome {
 // apply makes an update and wakes the task's readers. A client that went away does not undo anything, which is why no
 // request's context is involved.
 func (l *live) apply(e *Engine, w *write) (err error) {
-	w.update.Unread = !l.read.Load()
+	w.update.Unread = !l.WasRead()
 	if w.snap, err = l.ref(e).Apply(e.soon(), w.expect, w.update, w.view); err != nil {
 		return err
 	}
@@ -101,7 +101,7 @@ func (l *live) apply(e *Engine, w *write) (err error) {
 	if w.update.Event.EventInfo().State.Terminal() {
 		l.ended = true
 	}
-	l.wake()
+	l.Wake()
 	if w.snap.Pushed {
 		e.deliveries.Wake()
 	}
@@ -155,9 +155,9 @@ func (e *Engine) pause(d time.Duration, done <-chan struct{}) bool {
 
 // commit stores what the handler says. A call has at most one unconfirmed write, and writes nothing else before that is
 // answered. Callers must hold c.live.mu.
-func (c *Call) commit(w *write) error {
-	for p := c.unconfirmed; p != nil; p = c.unconfirmed {
-		if err := c.confirm(); err != nil {
+func (t *taskWriter) commit(w *write) error {
+	for p := t.unconfirmed; p != nil; p = t.unconfirmed {
+		if err := t.confirm(); err != nil {
 			return err
 		}
 		if p.stamp() == w.stamp() {
@@ -165,9 +165,9 @@ func (c *Call) commit(w *write) error {
 			return w.err
 		}
 	}
-	if !c.try(w) {
-		p := c.unconfirmed
-		c.wait(p)
+	if !t.try(w) {
+		p := t.unconfirmed
+		t.wait(p)
 		w.outcome, w.err = p.outcome, p.err
 	}
 	return w.err
@@ -175,13 +175,13 @@ func (c *Call) commit(w *write) error {
 
 // confirm has the call's unconfirmed write answered, if there is one. It fails if the store does not answer, and if the
 // task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold c.live.mu.
-func (c *Call) confirm() error {
-	w := c.unconfirmed
+func (t *taskWriter) confirm() error {
+	w := t.unconfirmed
 	if w == nil {
 		return nil
 	}
-	if !c.try(w) {
-		c.wait(w)
+	if !t.try(w) {
+		t.wait(w)
 	}
 	if w.outcome == refused {
 		return nil
@@ -190,13 +190,13 @@ func (c *Call) confirm() error {
 }
 
 // try is commit, once, when there is no other unconfirmed write. It reports whether the store has answered.
-func (c *Call) try(w *write) (answered bool) {
-	if c.live.try(c.e, w) != unconfirmed {
-		c.answered(w)
+func (t *taskWriter) try(w *write) (answered bool) {
+	if t.c.live.try(t.c.e, w) != unconfirmed {
+		t.answered(w)
 		return true
 	}
-	if c.unconfirmed != w {
-		c.unconfirmed = w.copy()
+	if t.unconfirmed != w {
+		t.unconfirmed = w.copy()
 	}
 	return false
 }
@@ -204,68 +204,68 @@ func (c *Call) try(w *write) (answered bool) {
 // wait repeats the call's unconfirmed write for as long as a handler waits for the store, so that a short outage does not fail
 // its work. What the end of a call writes is tried once, persist does the rest. A write that cannot have been made is
 // given up.
-func (c *Call) wait(w *write) {
-	if c.state >= ending {
+func (t *taskWriter) wait(w *write) {
+	if t.c.state >= ending {
 		return
 	}
-	c.live.retry(c.e, c.ctx, w)
+	t.c.live.retry(t.c.e, t.c.ctx, w)
 	switch {
-	case c.unconfirmed != w: // answered to another goroutine of the handler, or given up there
+	case t.unconfirmed != w: // answered to another goroutine of the handler, or given up there
 	case w.outcome != unconfirmed:
-		c.answered(w)
-	case !w.perhaps && c.state < ending:
-		c.unconfirmed = nil
+		t.answered(w)
+	case !w.perhaps && t.c.state < ending:
+		t.unconfirmed = nil
 	}
 }
 
 // answered notes the store's answer to what the handler said.
-func (c *Call) answered(w *write) {
-	if c.unconfirmed == w {
-		c.unconfirmed = nil
+func (t *taskWriter) answered(w *write) {
+	if t.unconfirmed == w {
+		t.unconfirmed = nil
 	}
 	switch {
 	case w.outcome == lost:
-		w.err = c.lose()
+		w.err = t.lose()
 	case w.outcome == refused || w.note != nil:
 	case w.creates:
-		c.kept(w.saved)
-		w.err = c.created(&w.snap)
+		t.kept(w.saved)
+		w.err = t.created(&w.snap)
 	default:
-		c.kept(w.saved)
-		c.updated(w)
+		t.kept(w.saved)
+		t.updated(w)
 	}
 }
 
 // mayExist reports whether the task may have been made although the store has not said so. Callers must hold c.live.mu.
-func (c *Call) mayExist() bool {
-	return c.live.version == 0 && c.unconfirmed != nil && c.unconfirmed.creates
+func (t *taskWriter) mayExist() bool {
+	return t.c.live.version == 0 && t.unconfirmed != nil && t.unconfirmed.creates
 }
 
 // updated notes the task as it is after an update of the handler's.
-func (c *Call) updated(w *write) {
+func (t *taskWriter) updated(w *write) {
 	if w.view != nil {
-		c.last, c.bytes = w.snap.Task, w.snap.Bytes
+		t.last, t.bytes = w.snap.Task, w.snap.Bytes
 	}
 	if w.snap.Run != nil {
 		next := w.snap
-		c.next = &next
+		t.next = &next
 	}
 }
 
 // newBackgroundCall returns a call without a handler, for what is done in the background. It has yet to be admitted.
-func (e *Engine) newBackgroundCall() *Call {
-	c := &Call{e: e, state: over}
-	c.live = &c.own
+func (e *Engine) newBackgroundCall() *call {
+	c := e.newCall(sender{})
+	c.state, c.live = over, &c.own
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c
 }
 
 // retryUnconfirmed repeats a write in the background until the store answers, and runs the call that it brings up, whose
 // sender has left. When the shutdown begins, or the lease cannot be renewed, it is left to others with the rest.
-func (c *Call) retryUnconfirmed(key store.Key, w *write) {
-	e, l := c.e, c.e.use(key)
+func (t *taskWriter) retryUnconfirmed(key store.Key, w *write) {
+	e, l := t.c.e, t.c.e.use(key)
 	w.view = &store.View{History: new(int)}
-	e.inBackground(c, e.closing, func(inTime bool) (over bool) {
+	e.inBackground(t.c, e.closing, func(inTime bool) (over bool) {
 		if !inTime || e.isClosing() || e.keeper.lapsing() {
 			e.drop(l)
 			return true
@@ -290,7 +290,7 @@ func (c *Call) retryUnconfirmed(key store.Key, w *write) {
 
 // inBackground calls try after pauses that grow until it reports that it is over; what ends with stop is the pause. The
 // call is admitted, and counted for as long, which is why there are not many and the shutdown waits for them.
-func (e *Engine) inBackground(c *Call, stop <-chan struct{}, try func(inTime bool) (over bool)) {
+func (e *Engine) inBackground(c *call, stop <-chan struct{}, try func(inTime bool) (over bool)) {
 	e.hold(c)
 	go func() {
 		defer e.dismiss(c)

@@ -61,7 +61,7 @@ type silenced struct {
 func newSilenced(t *testing.T, kept store.Store, from string, first faultstore.Fault) *silenced {
 	u := &silenced{kept: kept, outage: newOutage(kept, from, first)}
 	u.is(2)
-	asks := skillOf("asks", func(context.Context, *Call) (string, error) {
+	asks := skillOf("asks", func(context.Context, *Task) (string, error) {
 		return "", errors.New("it was not asked for what is missing")
 	})
 	asks.InputSchema = `{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`
@@ -71,7 +71,7 @@ func newSilenced(t *testing.T, kept store.Store, from string, first faultstore.F
 		}
 		return b, nil
 	}
-	replies := skillOf("replies", func(_ context.Context, c *Call) (string, error) {
+	replies := skillOf("replies", func(_ context.Context, c *Task) (string, error) {
 		if err := c.Progress("working"); err == nil {
 			return "", nil
 		}
@@ -312,7 +312,7 @@ func TestAnUnconfirmedWriteGoesBeforeTheNext(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := newOutage(store.NewMemory(store.MemoryLimits{}), "apply", first)
 				o.is(2)
-				a := newAgent(t, Options{Store: o}, skillOf("talks", func(_ context.Context, c *Call) (string, error) {
+				a := newAgent(t, Options{Store: o}, skillOf("talks", func(_ context.Context, c *Task) (string, error) {
 					if err := c.Progress("one"); err != nil {
 						t.Error(err)
 					}

@@ -51,10 +51,10 @@ type Skill struct {
 	OnCrash OnCrash
 	// Decode reads and validates an input. An error is a *check.Error or *wire.Error. Nil without an input schema.
 	Decode func(input []byte) (any, error)
-	// Run calls [Call.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an
+	// Run calls [Task.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an
 	// output schema, else text, empty when the handler answered through its call. in is what Decode made of the input;
 	// without Decode it is the input's JSON as []byte, nil for a skill without an input schema.
-	Run func(ctx context.Context, c *Call, in any) (output []byte, err error)
+	Run func(ctx context.Context, t *Task, in any) (output []byte, err error)
 }
 
 // OnCrash says what becomes of a call that was interrupted.
@@ -62,7 +62,7 @@ type OnCrash uint8
 
 const (
 	CrashFail  OnCrash = iota // its task fails
-	CrashRetry                // the handler is called again, a few times at most: see [Call.Attempt]
+	CrashRetry                // the handler is called again, a few times at most: see [Task.Attempt]
 )
 
 // Router picks the skill for a message that nothing else could place. It returns a skill id, or "" when it does not

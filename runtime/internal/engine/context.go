@@ -19,20 +19,21 @@ var ErrContextChanged = errors.New("another task has changed the context since i
 // caller's own, as his tasks are: another caller who names the same context has another. It is in the store, beside
 // the tasks; [store.Note] says for how long. Methods are safe for concurrent use while the handler runs.
 type Context struct {
-	c *Call
+	c *call
 
 	mu     sync.Mutex
 	loaded int64 // version that the handler knows; store.AnyVersion before it does
 }
 
 // Context returns what is kept with the context. In one call it is always the same.
-func (c *Call) Context() *Context {
-	c.notes.mu.Lock()
-	defer c.notes.mu.Unlock()
-	if c.common == nil {
-		c.common = &Context{c: c, loaded: store.AnyVersion}
+func (t *Task) Context() *Context {
+	c := t.c
+	c.task.notes.mu.Lock()
+	defer c.task.notes.mu.Unlock()
+	if c.task.common == nil {
+		c.task.common = &Context{c: c, loaded: store.AnyVersion}
 	}
-	return c.common
+	return c.task.common
 }
 
 // ID is the context's id.
@@ -88,7 +89,7 @@ func (x *Context) save(value []byte) error {
 		return cause
 	}
 	w := write{note: &noteWrite{x, value, x.known()}, update: store.Update{Stamp: newStamp()}}
-	return c.commit(&w)
+	return c.task.commit(&w)
 }
 
 // noteWrite replaces what is kept with a context.

@@ -26,7 +26,8 @@ type Exchange struct {
 //
 // All of it together has as many bytes as a page of tasks may have ([Limits].Page): further tasks are left out, but
 // there is at least one. A message that was answered without a task is in no store.
-func (c *Call) Conversation(ctx context.Context, n int) ([]Exchange, error) {
+func (t *Task) Conversation(ctx context.Context, n int) ([]Exchange, error) {
+	c := t.c
 	q := store.Query{Context: c.context(), View: store.Full, Bytes: c.e.limits.Page, Without: c.unseen()}
 	id := c.taskID()
 	var list []Exchange
@@ -52,7 +53,7 @@ func (c *Call) Conversation(ctx context.Context, n int) ([]Exchange, error) {
 }
 
 // unseen are the skills whose tasks the handler does not see.
-func (c *Call) unseen() (ids []string) {
+func (c *call) unseen() (ids []string) {
 	if c.skill.Hidden {
 		return nil
 	}
@@ -65,8 +66,9 @@ func (c *Call) unseen() (ids []string) {
 }
 
 // Turns returns what was said in the task so far, the message being handled included: see [runtime.Turns].
-func (c *Call) Turns() []runtime.Turn {
-	if task := c.Snapshot(); task != nil {
+func (t *Task) Turns() []runtime.Turn {
+	c := t.c
+	if task := t.Snapshot(); task != nil {
 		return runtime.Turns(task)
 	}
 	return []runtime.Turn{{User: true, Parts: c.parts}}

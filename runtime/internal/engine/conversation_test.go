@@ -63,7 +63,7 @@ func TestAHandlerSeesWhatWasSaidBefore(t *testing.T) {
 	var seen []Exchange
 	var turns []runtime.Turn
 	n := 10
-	a := ticking(newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *Call) (text string, err error) {
+	a := ticking(newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *Task) (text string, err error) {
 		if seen, err = c.Conversation(ctx, n); err != nil {
 			return "", err
 		}
@@ -121,7 +121,7 @@ func TestAHandlerSeesWhatWasSaidBefore(t *testing.T) {
 // TestAConversationHasABoundOfBytes: but at least one task.
 func TestAConversationHasABoundOfBytes(t *testing.T) {
 	var seen []Exchange
-	a := ticking(newAgent(t, Options{Limits: Limits{Page: 20_000}}, skillOf("chat", func(ctx context.Context, c *Call) (text string, err error) {
+	a := ticking(newAgent(t, Options{Limits: Limits{Page: 20_000}}, skillOf("chat", func(ctx context.Context, c *Task) (text string, err error) {
 		seen, err = c.Conversation(ctx, 1000)
 		return "x", err
 	})))
@@ -141,7 +141,7 @@ func TestAConversationHasABoundOfBytes(t *testing.T) {
 func TestAConversationReadsManyPages(t *testing.T) {
 	var seen []Exchange
 	n := 0
-	a := newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *Call) (text string, err error) {
+	a := newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *Task) (text string, err error) {
 		if c.Text() == "look" {
 			if err = c.Progress("looking"); err != nil { // so that its task is in the list
 				return "", err
@@ -164,7 +164,7 @@ func TestAConversationReadsManyPages(t *testing.T) {
 // TestTasksOfHiddenSkillsAreForHandlersOfSuch: what only the extended card has is not told by a handler of another.
 func TestTasksOfHiddenSkillsAreForHandlersOfSuch(t *testing.T) {
 	var seen []Exchange
-	look := func(ctx context.Context, c *Call) (text string, err error) {
+	look := func(ctx context.Context, c *Task) (text string, err error) {
 		seen, err = c.Conversation(ctx, 9)
 		return "x", err
 	}
@@ -192,7 +192,7 @@ func TestTasksOfHiddenSkillsAreForHandlersOfSuch(t *testing.T) {
 // TestAContextKeepsWhatHandlersSave: by owner, for whatever task comes next.
 func TestAContextKeepsWhatHandlersSave(t *testing.T) {
 	type memory struct{ Names []string }
-	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Call) (string, error) {
+	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Task) (string, error) {
 		var m memory
 		found, err := c.Context().Load(&m)
 		if err != nil || c.Text() == "forget" {
@@ -223,7 +223,7 @@ func TestAContextKeepsWhatHandlersSave(t *testing.T) {
 func TestOfTwoTasksThatChangeAContextOneIsToldSo(t *testing.T) {
 	loaded, saved := make(chan struct{}), make(chan struct{})
 	var first, again, blind, large error
-	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Call) (string, error) {
+	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Task) (string, error) {
 		var n int
 		x := c.Context()
 		if c.Text() == "second" {
@@ -264,9 +264,9 @@ func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
 	kept := faultstore.New(store.NewMemory(store.MemoryLimits{}), faultstore.Times(1, faultstore.Fault{After: true}, func(c faultstore.Call) bool {
 		return c.Op == "setnote"
 	}))
-	begun, after := make(chan *Call, 1), make(chan error, 1)
-	var last *Call
-	a := newAgent(t, Options{Store: kept}, skillOf("chat", func(ctx context.Context, c *Call) (string, error) {
+	begun, after := make(chan *Task, 1), make(chan error, 1)
+	var last *Task
+	a := newAgent(t, Options{Store: kept}, skillOf("chat", func(ctx context.Context, c *Task) (string, error) {
 		if last = c; c.Text() == "wait" {
 			if err := c.Progress("waiting"); err != nil { // there is a task from now on
 				return "", err

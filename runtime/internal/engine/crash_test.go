@@ -117,7 +117,7 @@ func TestWhatACrashInterruptsFailsOrIsTriedAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				keys := map[string]bool{}
 				f := newFleet(t, c.kills+1, func() []Skill {
-					sk := skillOf("work", func(ctx context.Context, call *Call) (string, error) {
+					sk := skillOf("work", func(ctx context.Context, call *Task) (string, error) {
 						keys[call.IdempotencyKey()] = true
 						if err := call.Artifact("log", runtime.Text(fmt.Sprint("try ", call.Attempt()))); err != nil {
 							return "", err
@@ -163,7 +163,7 @@ func TestWhatACrashInterruptsFailsOrIsTriedAgain(t *testing.T) {
 func TestARepeatedCallReplacesWhatItMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 2, func() []Skill {
-			sk := skillOf("work", func(ctx context.Context, c *Call) (string, error) {
+			sk := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
 				w := c.Stream("text")
 				for _, s := range []string{"a", "b"} {
 					if _, err := fmt.Fprint(w, s, c.Attempt()); err != nil {
@@ -200,7 +200,7 @@ func TestAShutdownGivesBackWhatIsTriedAgain(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			called := 0
 			f := newFleet(t, 2, func() []Skill {
-				sk := skillOf("work", func(ctx context.Context, c *Call) (string, error) {
+				sk := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
 					if called++; called == 1 {
 						return until(ctx)
 					}
@@ -227,7 +227,7 @@ func TestATaskIsReachedThroughEveryInstance(t *testing.T) {
 		release := make(chan struct{})
 		causes := make(chan error, 2)
 		f := newFleet(t, 2, func() []Skill {
-			return []Skill{skillOf("work", func(ctx context.Context, c *Call) (string, error) {
+			return []Skill{skillOf("work", func(ctx context.Context, c *Task) (string, error) {
 				if err := c.Progress("working on %s", c.Text()); err != nil {
 					return "", err
 				}
@@ -272,8 +272,8 @@ func TestATaskIsReachedThroughEveryInstance(t *testing.T) {
 		last := int64(0)
 		for step := stream.Stream.Next(); step != Over; step = stream.Stream.Next() {
 			switch step {
-			case Opening:
-				_ = stream.Stream.Opening(func(seq int64, _ []byte) error { last = seq; return nil })
+			case Snapshot:
+				_ = stream.Stream.WriteSnapshot(func(seq int64, _ []byte) error { last = seq; return nil })
 			case Events:
 				for i := range stream.Stream.Len() {
 					if seq := stream.Stream.Seq(i); seq != last+1 {
@@ -300,7 +300,7 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 		ends := make(chan end, 9)
 		begun := make(chan time.Time, 9)
 		f := newFleet(t, 2, func() []Skill {
-			sk := skillOf("work", func(ctx context.Context, c *Call) (string, error) {
+			sk := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
 				begun <- time.Now()
 				if c.Attempt() > 1 {
 					return "done", nil
@@ -337,7 +337,7 @@ func TestAStreamThatIsResumedAtTheEndHasTheEnd(t *testing.T) {
 	release := make(chan struct{})
 	shared := store.NewMemory(store.MemoryLimits{})
 	s := faultstore.New(shared, nil)
-	a := newAgent(t, Options{Store: s}, skillOf("work", func(_ context.Context, c *Call) (string, error) {
+	a := newAgent(t, Options{Store: s}, skillOf("work", func(_ context.Context, c *Task) (string, error) {
 		if err := c.Progress("working"); err != nil {
 			return "", err
 		}

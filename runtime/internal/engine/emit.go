@@ -2,121 +2,150 @@ package engine
 
 import (
 	"context"
+	"sync/atomic"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// What a handler's call does to its task. Callers of these functions must hold c.live.mu.
+// taskWriter writes what a call does to its task. Callers of its functions must hold the lock of the task.
+type taskWriter struct {
+	c *call
+	notes
+
+	private     store.Private // but for what was saved
+	auto        bool          // the task was created for the client's sake, not by the handler
+	bound       bool          // the message knows its task
+	unconfirmed *write        // that the store has not answered: nothing else is written before it does; nil: none
+	// work is the call as the store has it, epoch that under which it is run. elsewhere: it is somebody else's, what it
+	// comes to is found in the store.
+	work      store.Call
+	epoch     int64
+	elsewhere bool
+	held      atomic.Bool     // by this instance: it must not go on when that is not heard of for too long
+	next      *store.Snapshot // of the task, with the call that comes up when this one is over
+
+	shelf   shelf
+	writers []*ArtifactWriter // those that may hold a piece back
+	isHeld  bool              // the engine's timer looks after them
+	lost    error             // why a piece that was held back will never be there, until the handler knows
+
+	// The task as the sender gets it.
+	wanted       store.View
+	first        runtime.Task // at creation, or when the message was added
+	firstVersion int64        // of first
+	last         runtime.Task // when the call was over
+	bytes        int          // about how long the later of first and last is as JSON
+}
 
 // ensure makes sure that the task exists and may still be changed by the handler. A task made now begins as create
 // says.
-func (c *Call) ensure(first runtime.State) error {
-	if err := c.open(); err != nil {
+func (t *taskWriter) ensure(first runtime.State) error {
+	if err := t.open(); err != nil {
 		return err
 	}
-	if c.live.version != 0 {
-		return c.flush()
+	if t.c.live.version != 0 {
+		return t.flush()
 	}
-	return c.create(first)
+	return t.create(first)
 }
 
 // open reports why the handler may no longer say anything.
-func (c *Call) open() error {
+func (t *taskWriter) open() error {
 	switch {
-	case c.state >= ending || c.reply != nil:
+	case t.c.state >= ending || t.c.reply != nil:
 		return ErrAnswered
-	case c.ctx.Err() != nil:
-		return context.Cause(c.ctx)
+	case t.c.ctx.Err() != nil:
+		return context.Cause(t.c.ctx)
 	}
 	return nil
 }
 
 // create makes the task with the message that brought it (A2A 1.0 §3.4.2). It begins as working when the handler is at
 // work, so that clients see that, unless first is StateSubmitted because another status follows at once.
-func (c *Call) create(first runtime.State) error {
-	if err := c.confirm(); err != nil || c.live.version != 0 { // an earlier try has made it
+func (t *taskWriter) create(first runtime.State) error {
+	if err := t.confirm(); err != nil || t.c.live.version != 0 { // an earlier try has made it
 		return err
 	}
-	now, id, contextID := c.e.now(), c.taskID(), c.context()
-	task := c.newTask(id, contextID, now)
-	c.bind()
-	task.AddMessage(c.req.Message)
-	if c.state == running && first == runtime.StateWorking {
-		if err := task.Apply(c.e.newStatus(c.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
+	now, id, contextID := t.c.e.now(), t.c.taskID(), t.c.context()
+	task := t.newTask(id, contextID, now)
+	t.bind()
+	task.AddMessage(t.c.req.Message)
+	if t.c.state == running && first == runtime.StateWorking {
+		if err := task.Apply(t.c.e.newStatus(t.c.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
 			return err
 		}
 	}
 	var view *store.View
-	if c.decided.armed() {
-		view = c.view()
-		c.live.read.Store(true) // by the stream that is about to begin
+	if t.c.decided.armed() {
+		view = t.view()
+		t.c.live.ExpectReader() // by the stream that is about to begin
 	}
-	c.live.key = store.Key{Owner: c.owner, Task: id}
-	c.private.Skill, c.private.Input = c.skill.ID, c.input.Raw
-	if !c.e.observers.None() && c.private.Trace == "" {
-		c.private.Trace = c.e.observers.Inject(c.base.ctx)
+	t.c.live.key = store.Key{Owner: t.c.owner, Task: id}
+	t.private.Skill, t.private.Input = t.c.skill.ID, t.c.input.Raw
+	if !t.c.e.observers.None() && t.private.Trace == "" {
+		t.private.Trace = t.c.e.observers.Inject(t.c.base.ctx)
 	}
-	saved := c.pending()
-	if c.private.Saved = nil; saved != nil {
-		c.private.Saved = *saved
+	saved := t.pending()
+	if t.private.Saved = nil; saved != nil {
+		t.private.Saved = *saved
 	}
-	c.work = store.Call{Input: c.input.Raw, Request: c.req}
+	t.work = store.Call{Input: t.c.input.Raw, Request: t.c.req}
 	w := write{creates: true, view: view, saved: saved, create: store.New{
-		Task: task, Private: c.private, Size: store.SizeOfMessage(c.req.Message, c.parts), Stamp: newStamp(), Call: &c.work,
-		Push: c.configuration(), Repeat: c.repeat,
+		Task: task, Private: t.private, Size: store.SizeOfMessage(t.c.req.Message, t.c.parts), Stamp: newStamp(), Call: &t.work,
+		Push: t.c.configuration(), Repeat: t.c.repeat,
 	}}
-	err := c.commit(&w)
+	err := t.commit(&w)
 	if err != nil {
-		c.err = err
-		c.decided.fire()
+		t.c.err = err
+		t.c.decided.fire()
 	}
-	if c.mayExist() && c.state == arriving && !c.private.Asked { // there is no handler that would ask again
-		c.retryUnconfirmed(c.live.key, c.unconfirmed)
+	if t.mayExist() && t.c.state == arriving && !t.private.Asked { // there is no handler that would ask again
+		t.retryUnconfirmed(t.c.live.key, t.unconfirmed)
 	}
 	return err
 }
 
 // created notes the task that was made. It may be somebody else's by now, if the answer is late.
-func (c *Call) created(snap *store.Snapshot) error {
-	c.live.version = snap.Version
-	c.e.register(c.live)
-	c.e.beat.start()
-	c.first, c.firstVersion, c.bytes = snap.Task, snap.Version, snap.Bytes
+func (t *taskWriter) created(snap *store.Snapshot) error {
+	t.c.live.version = snap.Version
+	t.c.e.register(t.c.live)
+	t.c.e.feed.Ticker.Start()
+	t.first, t.firstVersion, t.bytes = snap.Task, snap.Version, snap.Bytes
 	if snap.Run == nil {
-		return c.lose()
+		return t.lose()
 	}
-	c.err, c.live.run = nil, c
-	c.holds(snap)
-	c.decided.fire()
+	t.c.err, t.c.live.run = nil, t.c
+	t.c.holds(snap)
+	t.c.decided.fire()
 	return nil
 }
 
 // bind tells the message that brought the task, once, which task that is.
-func (c *Call) bind() {
-	if !c.bound {
-		c.bound = true
-		c.req.Message.Bind(c.context(), c.taskID())
+func (t *taskWriter) bind() {
+	if !t.bound {
+		t.bound = true
+		t.c.req.Message.Bind(t.c.context(), t.c.taskID())
 	}
 }
 
 // view is how the sender of the message wants to see the task.
-func (c *Call) view() *store.View {
-	c.wanted = store.View{History: c.req.HistoryLength, Artifacts: true}
-	return &c.wanted
+func (t *taskWriter) view() *store.View {
+	t.wanted = store.View{History: t.c.req.HistoryLength, Artifacts: true}
+	return &t.wanted
 }
 
 // status commits a status update, with a message unless there is nothing in it.
-func (c *Call) status(state runtime.State, said runtime.MessageData, view *store.View) error {
-	if err := c.check(said.Parts); err != nil {
+func (t *taskWriter) status(state runtime.State, said runtime.MessageData, view *store.View) error {
+	if err := t.check(said.Parts); err != nil {
 		return err
 	}
-	return c.say(c.newStatus(state, said), view)
+	return t.say(t.newStatus(state, said), view)
 }
 
 // artifact commits an artifact update, whose parts have been checked.
-func (c *Call) artifact(data runtime.ArtifactData) error {
-	return c.say(c.newArtifact(&data), nil)
+func (t *taskWriter) artifact(data runtime.ArtifactData) error {
+	return t.say(t.newArtifact(&data), nil)
 }
 
 // sized is an event with what it adds to its task. Its stamp stays the same however often the store is asked to take it.
@@ -142,63 +171,63 @@ func stamped(e runtime.Event, size store.Size) sized {
 }
 
 // newStatus makes a status update, with a message unless there is nothing in it.
-func (c *Call) newStatus(state runtime.State, said runtime.MessageData) sized {
+func (t *taskWriter) newStatus(state runtime.State, said runtime.MessageData) sized {
 	var size store.Size
-	m := c.messageOrNone(said)
+	m := t.messageOrNone(said)
 	if m != nil {
 		size = store.SizeOfMessage(m, said.Parts)
 	}
-	return stamped(c.e.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.e.now()), size)
+	return stamped(t.c.e.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), state, m, t.c.e.now()), size)
 }
 
 // newArtifact makes an artifact update.
-func (c *Call) newArtifact(data *runtime.ArtifactData) sized {
-	return stamped(c.e.newArtifact(c.ctx, c.taskID(), c.context(), *data), store.SizeOfArtifact(data))
+func (t *taskWriter) newArtifact(data *runtime.ArtifactData) sized {
+	return stamped(t.c.e.newArtifact(t.c.ctx, t.c.taskID(), t.c.context(), *data), store.SizeOfArtifact(data))
 }
 
 // say stores an event of the handler's, with what it saved meanwhile.
-func (c *Call) say(e sized, view *store.View) error {
-	w := c.writeOf(e, view)
-	return c.commit(&w)
+func (t *taskWriter) say(e sized, view *store.View) error {
+	w := t.writeOf(e, view)
+	return t.commit(&w)
 }
 
 // writeOf makes the write of an event of the handler's.
-func (c *Call) writeOf(e sized, view *store.View) write {
-	saved := c.pending()
+func (t *taskWriter) writeOf(e sized, view *store.View) write {
+	saved := t.pending()
 	return write{view: view, saved: saved, update: store.Update{
-		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: c.epoch, Done: e.done, Saved: saved, Ticket: e.ticket,
+		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: t.epoch, Done: e.done, Saved: saved, Ticket: e.ticket,
 	}}
 }
 
 // message makes a message of the agent's. It names the task unless it is a plain answer (R304).
-func (c *Call) message(said runtime.MessageData, ofTask bool) runtime.Message {
+func (t *taskWriter) message(said runtime.MessageData, ofTask bool) runtime.Message {
 	if said.ID == "" {
-		said.ID = c.e.ids.next()
+		said.ID = t.c.e.ids.next()
 	}
-	said.ContextID, said.TaskID, said.User = c.context(), "", false
+	said.ContextID, said.TaskID, said.User = t.c.context(), "", false
 	if ofTask {
-		said.TaskID = c.taskID()
+		said.TaskID = t.c.taskID()
 	}
-	return c.newMessage(said)
+	return t.newMessage(said)
 }
 
 // messageOrNone makes the message of a status, an untyped nil when nothing is said.
-func (c *Call) messageOrNone(said runtime.MessageData) runtime.Message {
+func (t *taskWriter) messageOrNone(said runtime.MessageData) runtime.Message {
 	if len(said.Parts) == 0 {
 		return nil
 	}
-	return c.message(said, true)
+	return t.message(said, true)
 }
 
 // check refuses parts that cannot be sent.
-func (c *Call) check(parts []runtime.Part) error {
+func (t *taskWriter) check(parts []runtime.Part) error {
 	size := 0
 	for i := range parts {
 		p := &parts[i]
 		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
 	}
-	if size > c.e.limits.Event {
+	if size > t.c.e.limits.Event {
 		return ErrTooLarge
 	}
-	return c.e.checkParts(parts)
+	return t.c.e.checkParts(parts)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/deliver"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -42,14 +43,14 @@ type Engine struct {
 	nesting    int                  // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
 
 	ids        ids
-	beat       ticker
+	feed       feed.Feed // the readers of tasks
+	upkeep     upkeep
 	held       holder
 	deliveries *deliver.Worker // of push notifications; nil: there are none
 	keeper     keeper          // of what this instance runs
-	streams    atomic.Int64
-	shared     atomic.Bool   // other instances may work on the store's tasks, too
-	durable    atomic.Bool   // what is given back to the store is taken up again
-	answers    budget.Budget // of what is being written
+	shared     atomic.Bool     // other instances may work on the store's tasks, too
+	durable    atomic.Bool     // what is given back to the store is taken up again
+	responses  budget.Budget   // of what is being written
 }
 
 // Options are what a host may choose. Logger, Store, Limits and Now have no defaults here but zero limits.
@@ -83,7 +84,7 @@ func New(cfg Config, o Options) (*Engine, error) {
 	}
 	e.observers = observe.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
 	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)
-	e.answers.Limit, e.admission.work.Limit = e.limits.Answers, e.limits.Work
+	e.responses.Limit, e.admission.work.Limit = e.limits.Answers, e.limits.Work
 	if e.store == nil {
 		e.store = store.NewMemory(store.MemoryLimits{})
 	}
@@ -92,8 +93,8 @@ func New(cfg Config, o Options) (*Engine, error) {
 		m.Pack(store.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
 	}
 	e.deliveries = e.newDeliveries(o.Pusher)
-	e.beat.e, e.keeper.e, e.keeper.turn = e, e, make(chan struct{}, 1)
-	e.beat.now.Store(1)
+	e.keeper.e, e.keeper.turn = e, make(chan struct{}, 1)
+	e.newFeed()
 	var err error
 	if e.skillSet, err = newSkillSet(cfg.Skills, o.Router); err == nil {
 		e.deliveries.Wake() // for what an instance before left
@@ -115,7 +116,7 @@ type Load struct {
 
 // Load returns what the engine is busy with.
 func (e *Engine) Load() Load {
-	l := Load{Streams: int(e.streams.Load()), Work: e.admission.work.Taken(), Answers: e.answers.Taken()}
+	l := Load{Streams: e.feed.Streams(), Work: e.admission.work.Taken(), Answers: e.responses.Taken()}
 	e.registry.mu.Lock()
 	l.Tasks = len(e.live)
 	e.registry.mu.Unlock()
@@ -124,10 +125,6 @@ func (e *Engine) Load() Load {
 	e.admission.mu.Unlock()
 	return l
 }
-
-// Tick is the number of the present tick of the engine's timer, from 1. It runs while there are streams, several times
-// within [Limits.Stall].
-func (e *Engine) Tick() int64 { return e.beat.now.Load() }
 
 // log returns the logger with what a run or a delivery is known by. It is for rare events: attributes cost time.
 func (e *Engine) log(skill, task, caller string) *slog.Logger {

@@ -53,8 +53,8 @@ func newAgent(t *testing.T, o Options, skills ...Skill) *agent {
 	return &agent{e, t}
 }
 
-func skillOf(id string, f func(ctx context.Context, c *Call) (string, error)) Skill {
-	return Skill{ID: id, Name: id, Run: func(ctx context.Context, c *Call, _ any) ([]byte, error) {
+func skillOf(id string, f func(ctx context.Context, c *Task) (string, error)) Skill {
+	return Skill{ID: id, Name: id, Run: func(ctx context.Context, c *Task, _ any) ([]byte, error) {
 		out, err := f(ctx, c)
 		return []byte(out), err
 	}}
@@ -125,7 +125,7 @@ func (a *agent) waitFor(what string, ok func() bool) {
 
 // The engine answers without any wire: a value for who waits, a cursor for who follows.
 func TestTheEngineServesWithoutAWire(t *testing.T) {
-	a := newAgent(t, Options{}, skillOf("count", func(_ context.Context, c *Call) (string, error) {
+	a := newAgent(t, Options{}, skillOf("count", func(_ context.Context, c *Task) (string, error) {
 		w := c.Stream("numbers")
 		for _, s := range []string{"one", "two", "three"} {
 			if _, err := w.WriteString(s); err != nil {
@@ -153,8 +153,8 @@ func TestTheEngineServesWithoutAWire(t *testing.T) {
 	openings, last, text := 0, int64(0), ""
 	for step := got.Stream.Next(); step != Over; step = got.Stream.Next() {
 		switch step {
-		case Opening:
-			err := got.Stream.Opening(func(seq int64, event []byte) error {
+		case Snapshot:
+			err := got.Stream.WriteSnapshot(func(seq int64, event []byte) error {
 				openings, last = openings+1, seq
 				return nil
 			})
@@ -193,7 +193,7 @@ func TestTheLifeOfACall(t *testing.T) {
 			return faultstore.Fault{Before: c.Ends()}
 		}
 	})
-	work := skillOf("work", func(_ context.Context, c *Call) (string, error) {
+	work := skillOf("work", func(_ context.Context, c *Task) (string, error) {
 		if err := c.Progress("begun"); err != nil {
 			return "", err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -42,11 +43,8 @@ var (
 // it as it refuses wrong credentials.
 var ErrUnidentified = errors.New("the caller has not said who it is")
 
-// ErrBusy tells the client to come back later (R40): the code is the internal error's, the reason says that it passes.
-var ErrBusy = &runtime.Error{
-	Code: runtime.ErrInternal.Code, Reason: "RESOURCE_EXHAUSTED",
-	Message: runtime.ErrInternal.Message, Note: "the agent is busy, try again later",
-}
+// ErrBusy is [budget.ErrBusy], for bindings.
+var ErrBusy = budget.ErrBusy
 
 // Passing reports whether a request failed for a reason that lies with the agent, not with the request, so that the same
 // request may succeed later.

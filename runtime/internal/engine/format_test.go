@@ -37,7 +37,7 @@ func TestAPromptIsFilledAndTheRestSentAlong(t *testing.T) {
 // TestHandlersFormatWhatTheyEndWith: as progress.
 func TestHandlersFormatWhatTheyEndWith(t *testing.T) {
 	reason := "at 100%d" // go vet lets a text be no constant, as it was before there were arguments
-	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Call) (string, error) {
+	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Task) (string, error) {
 		switch c.Text() {
 		case "ask":
 			return "", c.Ask("How many of %d?", 3, map[string]int{"most": 3})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -14,20 +15,20 @@ import (
 // message was taken on here for a handler elsewhere.
 
 // lose takes note that the store no longer takes what the handler says, and returns why. The caller holds c.live.mu.
-func (c *Call) lose() error {
-	h, failed := c.e.store.Head(c.e.soon(), c.live.key)
+func (t *taskWriter) lose() error {
+	h, failed := t.c.e.store.Head(t.c.e.soon(), t.c.live.key)
 	if failed != nil {
 		h = store.Head{}
 	}
 	if h.State.Terminal() {
-		c.live.ended = true
+		t.c.live.ended = true
 	}
 	cause := causeOf(h)
-	if c.live.run == c {
-		c.live.revoke(cause)
+	if t.c.live.run == t.c {
+		t.c.live.revoke(cause)
 	}
-	c.cancel(cause)
-	c.elsewhere = true
+	t.c.cancel(cause)
+	t.elsewhere = true
 	return cause
 }
 
@@ -44,21 +45,21 @@ func causeOf(h store.Head) error {
 func (l *live) revoke(cause error) {
 	if l.run != nil {
 		l.run.cancel(cause)
-		l.run.elsewhere = true
+		l.run.task.elsewhere = true
 		l.run.done.fire()
 		l.run = nil
 	}
 	for _, q := range l.queue {
-		q.elsewhere = true
+		q.task.elsewhere = true
 		q.abandon()
 	}
 	l.queue = nil
 }
 
-func (c *Call) isElsewhere() bool {
+func (c *call) isElsewhere() bool {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	return c.elsewhere
+	return c.task.elsewhere
 }
 
 // lookAfter finds out whether a task that is run here still is. It does not wait for the store.
@@ -74,7 +75,7 @@ func (e *Engine) lookAfter(l *live) {
 		}
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		if l.run != nil && h.Epoch > l.run.epoch {
+		if l.run != nil && h.Epoch > l.run.task.epoch {
 			l.ended = h.State.Terminal()
 			l.revoke(causeOf(h))
 		}
@@ -82,16 +83,16 @@ func (e *Engine) lookAfter(l *live) {
 }
 
 // awaitElsewhere waits until the store says that the call is over, whoever has run it.
-func (c *Call) awaitElsewhere(client context.Context) error {
-	return c.e.awaitCall(client, c.live.key, c.work.N)
+func (c *call) awaitElsewhere(client context.Context) error {
+	return c.e.awaitCall(client, c.live.key, c.task.work.N)
 }
 
 // rest waits until the task may have changed, or says why there is no use in waiting.
-func (e *Engine) rest(client context.Context, r *reader) error {
-	timer := time.NewTimer(jitter(lookEvery))
+func (e *Engine) rest(client context.Context, r *feed.Reader) error {
+	timer := time.NewTimer(feed.Jitter(feed.PollEvery))
 	defer timer.Stop()
 	select {
-	case <-r.wake:
+	case <-r.Wake():
 	case <-timer.C:
 	case <-client.Done():
 		return context.Cause(client)
@@ -103,11 +104,11 @@ func (e *Engine) rest(client context.Context, r *reader) error {
 
 // succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. The caller
 // holds l.mu.
-func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *Call {
+func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *call {
 	for i, c := range l.queue {
-		if c.work.N == snap.Run.N {
+		if c.task.work.N == snap.Run.N {
 			l.queue = slices.Delete(l.queue, i, i+1)
-			c.have(snap.Private.Saved)
+			c.task.have(snap.Private.Saved)
 			c.promote(snap, state)
 			return c
 		}
@@ -125,7 +126,7 @@ func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *Ca
 }
 
 // revive makes a call of what the store knows of one that was taken on elsewhere, or by a process that is no more.
-func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*Call, error) {
+func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*call, error) {
 	work, skill := snap.Run, e.byID[snap.Private.Skill]
 	if skill == nil || work.Request == nil || work.Request.Message == nil {
 		return nil, errors.New("its skill or its request is not there")
@@ -134,11 +135,12 @@ func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*Call, error) {
 		req: work.Request, parts: work.Request.Message.Contents(), owner: key.Owner,
 		base: values{context.Background(), work.Request.Source, key.Owner.Caller()},
 	}
-	c := &Call{e: e, skill: skill, sender: from}
+	c := e.newCall(from)
+	c.skill = skill
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)
 	c.live = e.use(key)
 	c.set(key.Task, work.Request.Message.MessageInfo().ContextID) // bound to the task, it has that
-	c.have(snap.Private.Saved)
+	c.task.have(snap.Private.Saved)
 	c.input.Raw, c.resumed = work.Input, work.N > 1
 	e.adopt(c)
 	return c, nil

@@ -14,24 +14,24 @@ const heldFor = 20 * time.Millisecond
 // holder is the one timer for all pieces of artifacts that are held back. It runs while there are some.
 type holder struct {
 	mu    sync.Mutex
-	tasks map[*Call]struct{}
+	tasks map[*call]struct{}
 }
 
 // hold notes that w holds a piece back. The caller holds c.live.mu.
-func (c *Call) hold(w *ArtifactWriter) {
-	if !slices.Contains(c.writers, w) {
-		c.writers = append(c.writers, w)
+func (t *taskWriter) hold(w *ArtifactWriter) {
+	if !slices.Contains(t.writers, w) {
+		t.writers = append(t.writers, w)
 	}
-	if !c.isHeld {
-		c.isHeld = true
-		c.e.held.add(c)
+	if !t.isHeld {
+		t.isHeld = true
+		t.c.e.held.add(t.c)
 	}
 }
 
 // flush sends all pieces that are held back: something else is to follow. The caller holds c.live.mu.
-func (c *Call) flush() error {
-	for i := 0; i < len(c.writers); i++ { // there may be others after a wait for the store
-		if err := c.writers[i].flush(false); err != nil {
+func (t *taskWriter) flush() error {
+	for i := 0; i < len(t.writers); i++ { // there may be others after a wait for the store
+		if err := t.writers[i].flush(false); err != nil {
 			return err
 		}
 	}
@@ -40,38 +40,38 @@ func (c *Call) flush() error {
 
 // look sends the pieces that were there at the last look, and reports whether there are others. It does not wait for a
 // store that fails: the next look, write, Close or the end tries again.
-func (c *Call) look() (more bool) {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	if c.isHeld = false; c.open() != nil {
+func (t *taskWriter) look() (more bool) {
+	t.c.live.mu.Lock()
+	defer t.c.live.mu.Unlock()
+	if t.isHeld = false; t.open() != nil {
 		return false
 	}
-	for _, w := range c.writers {
+	for _, w := range t.writers {
 		fresh := w.fresh
 		if w.fresh = false; fresh || !w.ripe(false) {
 			continue
 		}
-		out := c.writeOf(w.event, nil)
-		if p := c.unconfirmed; p == nil {
-			c.try(&out)
+		out := t.writeOf(w.event, nil)
+		if p := t.unconfirmed; p == nil {
+			t.try(&out)
 		} else if p.stamp() == out.stamp() {
-			c.try(p)
+			t.try(p)
 			out.outcome, out.err = p.outcome, p.err
 		}
 		if w.answered(&out); out.err != nil && out.outcome != unconfirmed {
-			c.lost = out.err
+			t.lost = out.err
 		}
 	}
-	c.writers = slices.DeleteFunc(c.writers, func(w *ArtifactWriter) bool { return w.held.Kind == runtime.PartUnknown })
-	c.isHeld = len(c.writers) > 0
-	return c.isHeld
+	t.writers = slices.DeleteFunc(t.writers, func(w *ArtifactWriter) bool { return w.held.Kind == runtime.PartUnknown })
+	t.isHeld = len(t.writers) > 0
+	return t.isHeld
 }
 
-func (h *holder) add(c *Call) {
+func (h *holder) add(c *call) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.tasks == nil {
-		h.tasks = map[*Call]struct{}{}
+		h.tasks = map[*call]struct{}{}
 	}
 	if h.tasks[c] = struct{}{}; len(h.tasks) == 1 {
 		time.AfterFunc(heldFor, h.tick)
@@ -88,8 +88,8 @@ func (h *holder) tick() {
 	}
 }
 
-func (h *holder) look(c *Call) {
-	if c.look() {
+func (h *holder) look(c *call) {
+	if c.task.look() {
 		h.add(c)
 	}
 }

@@ -77,15 +77,15 @@ func (e *Engine) made(ctx context.Context, v any) {
 	}
 }
 
-func (c *Call) newTask(id, contextID string, at time.Time) runtime.Task {
-	task := c.e.protocol.NewTask(id, contextID, at)
-	c.e.made(c.ctx, task)
+func (t *taskWriter) newTask(id, contextID string, at time.Time) runtime.Task {
+	task := t.c.e.protocol.NewTask(id, contextID, at)
+	t.c.e.made(t.c.ctx, task)
 	return task
 }
 
-func (c *Call) newMessage(data runtime.MessageData) runtime.Message {
-	m := c.e.protocol.NewMessage(data)
-	c.e.made(c.ctx, m)
+func (t *taskWriter) newMessage(data runtime.MessageData) runtime.Message {
+	m := t.c.e.protocol.NewMessage(data)
+	t.c.e.made(t.c.ctx, m)
 	return m
 }
 

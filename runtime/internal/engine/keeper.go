@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -69,7 +70,7 @@ func (k *keeper) round() {
 		next = roundSoon
 	}
 	if next > 0 && !k.stopped {
-		k.timer.Reset(jitter(next))
+		k.timer.Reset(feed.Jitter(next))
 	}
 }
 
@@ -153,7 +154,7 @@ func (k *keeper) lose() {
 	k.e.admission.mu.Lock()
 	defer k.e.admission.mu.Unlock()
 	for c := range k.e.running {
-		if c.held.Load() {
+		if c.task.held.Load() {
 			c.cancel(ErrLost)
 		}
 	}
@@ -197,7 +198,7 @@ func (e *Engine) unsaid() (left []store.Key) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for c := range a.running {
-		if c.held.Load() {
+		if c.task.held.Load() {
 			left = append(left, c.live.key)
 		}
 	}
@@ -268,9 +269,9 @@ func (e *Engine) resume(run *store.Run) {
 	}
 	go func() {
 		reason := c.takeUp(snap)
-		c.Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
+		c.view.Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
 		if reason != "" {
-			c.abort(c.Fail(reason))
+			c.abort(c.view.Fail(reason))
 			return
 		}
 		c.execute()
@@ -279,7 +280,7 @@ func (e *Engine) resume(run *store.Run) {
 
 // takeUp makes the call the one at work on its task, which was interrupted, and says why it is not tried again; "" that
 // it is.
-func (c *Call) takeUp(snap *store.Snapshot) (reason string) {
+func (c *call) takeUp(snap *store.Snapshot) (reason string) {
 	l, now := c.live, snap.Task.TaskInfo()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -300,7 +301,7 @@ func (c *Call) takeUp(snap *store.Snapshot) (reason string) {
 }
 
 // abort ends a call without its handler.
-func (c *Call) abort(err error) {
+func (c *call) abort(err error) {
 	defer c.e.dismiss(c)
 	defer c.cancel(nil)
 	if next := c.returned(nil, err); next != nil {
@@ -317,7 +318,7 @@ func (e *Engine) giveUp(key store.Key, snap *store.Snapshot, reason string) {
 		MessageInfo: runtime.MessageInfo{ID: e.ids.next(), ContextID: info.ContextID, TaskID: info.ID},
 		Parts:       []runtime.Part{runtime.Text(reason)},
 	})
-	c.retryUnconfirmed(key, &write{update: store.Update{
+	c.task.retryUnconfirmed(key, &write{update: store.Update{
 		Event: e.protocol.NewStatus(info.ID, info.ContextID, runtime.StateFailed, said, e.now()),
 		Stamp: newStamp(), Epoch: snap.Epoch, Done: snap.Run.N,
 	}})

@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// This file is the life of a [Call]: all that changes its state. A message is read by its sender's goroutine, which
+// This file is the life of a call: all that changes its state. A message is read by its sender's goroutine, which
 // admits the call. If it leads to a handler, the call is launched, or queued behind the one that is at work on its
 // task; a call that ends launches the next. The call is in the store, too, from the first write of its task to the end:
 // what the store says comes up next is promoted, whoever has taken it on, and a call that another process or instance
@@ -70,14 +70,14 @@ func (s *signal) fire() {
 }
 
 // refuse counts out a call whose message leads to no handler.
-func (c *Call) refuse() {
+func (c *call) refuse() {
 	c.state = over
 	c.e.dismiss(c)
 }
 
 // launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its
 // own: then the sender can be answered when the time is up or the task is canceled, although the handler goes on.
-func (c *Call) launch(wait bool) {
+func (c *call) launch(wait bool) {
 	c.state, c.permit = waiting, nil // it was given; what it holds of the request is not needed any more
 	switch {
 	case !wait:
@@ -96,7 +96,7 @@ func (c *Call) launch(wait bool) {
 }
 
 // enqueue puts a call behind the one that is at work on its task. The caller holds c.live.mu.
-func (c *Call) enqueue(wait bool) {
+func (c *call) enqueue(wait bool) {
 	c.state, c.input.Value, c.permit = queued, nil, nil // it may wait for long
 	if wait {
 		c.done.arm()
@@ -106,17 +106,17 @@ func (c *Call) enqueue(wait bool) {
 
 // asked ends a call before its handler: the first message does not fit the skill, and the new task waits with the
 // question for what is missing. A question that the store does not take is left to the background: left says so.
-func (c *Call) asked(target *route.Target) (left bool, err error) {
+func (c *call) asked(target *route.Target) (left bool, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	c.private.Asked, c.input = true, target.Input
-	if err := c.create(runtime.StateSubmitted); err != nil && !c.mayExist() {
+	c.task.private.Asked, c.input = true, target.Input
+	if err := c.task.create(runtime.StateSubmitted); err != nil && !c.task.mayExist() {
 		return false, err
 	}
-	c.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.Missing})
-	err = c.write()
-	c.first, c.state = c.last, ending
-	if c.unconfirmed != nil {
+	c.conclusion.end(runtime.StateInputRequired, runtime.MessageData{Parts: target.Missing})
+	err = c.conclusion.write()
+	c.task.first, c.state = c.task.last, ending
+	if c.task.unconfirmed != nil {
 		c.persist(err)
 		c.e.dismiss(c)
 		return true, errUnwritten
@@ -128,24 +128,24 @@ func (c *Call) asked(target *route.Target) (left bool, err error) {
 }
 
 // askedAgain is asked for a message that still leaves something missing.
-func (c *Call) askedAgain(version int64, missing []runtime.Part) error {
+func (c *call) askedAgain(version int64, missing []runtime.Part) error {
 	if _, err := c.addMessage(version, runtime.StateInputRequired, missing, nil); err != nil {
 		return err
 	}
-	c.last, c.state = c.first, over
+	c.task.last, c.state = c.task.first, over
 	return nil
 }
 
 // execute calls the handler, and ends the call with its return. It runs on the goroutine of the sender if that waits
 // for the end, else on one of its own. A handler that ends its goroutine has failed.
-func (c *Call) execute() {
+func (c *call) execute() {
 	defer c.e.dismiss(c)
 	defer c.cancel(nil)
 	var out []byte
 	err := errExit
 	defer func() {
 		if err == errExit {
-			c.Logger().Error("skill ended its goroutine")
+			c.view.Logger().Error("skill ended its goroutine")
 		}
 		next := c.returned(out, err)
 		c.unwatch(err)
@@ -157,10 +157,10 @@ func (c *Call) execute() {
 }
 
 // call waits for the skill's turn and runs it. A panic becomes an error.
-func (c *Call) call() (out []byte, err error) {
+func (c *call) call() (out []byte, err error) {
 	defer func() {
 		if p := recover(); p != nil {
-			c.Logger().Error("skill panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			c.view.Logger().Error("skill panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
 			err = errPanic
 		}
 	}()
@@ -180,20 +180,20 @@ func (c *Call) call() (out []byte, err error) {
 		defer timer.Stop()
 	} else {
 		c.overdue.Store(c.run.deadline.UnixNano())
-		c.e.beat.start()
+		c.e.feed.Ticker.Start()
 	}
 	if err := c.decode(); err != nil {
 		return nil, err
 	}
 	ctx := c.watch(&c.run)
 	if c.skill.Decode == nil {
-		return c.skill.Run(ctx, c, c.input.Raw)
+		return c.skill.Run(ctx, &c.view, c.input.Raw)
 	}
-	return c.skill.Run(ctx, c, c.input.Value)
+	return c.skill.Run(ctx, &c.view, c.input.Value)
 }
 
 // decode reads the input, unless that was done to find out whether it fits.
-func (c *Call) decode() (err error) {
+func (c *call) decode() (err error) {
 	if c.skill.Decode != nil && c.input.Value == nil {
 		c.input.Value, err = c.skill.Decode(c.input.Raw)
 	}
@@ -206,7 +206,7 @@ var (
 )
 
 // turn waits until the skill may run once more, and marks the task as being worked on.
-func (c *Call) turn() error {
+func (c *call) turn() error {
 	if c.skill.slots != nil {
 		select {
 		case c.skill.slots <- struct{}{}:
@@ -225,14 +225,14 @@ func (c *Call) turn() error {
 	}
 	c.state, c.began = running, true
 	if c.live.version != 0 && !c.resumed && !c.seen { // it was created while it waited
-		return c.status(runtime.StateWorking, runtime.MessageData{}, nil)
+		return c.task.status(runtime.StateWorking, runtime.MessageData{}, nil)
 	}
 	return nil
 }
 
 // returned ends the call with what the handler returned. It returns the next call when another message came meanwhile
 // and the task goes on.
-func (c *Call) returned(out []byte, err error) (next *Call) {
+func (c *call) returned(out []byte, err error) (next *call) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	if c.state >= ending { // its time was up
@@ -243,14 +243,14 @@ func (c *Call) returned(out []byte, err error) (next *Call) {
 
 // expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context.
 // What it still says is refused. The handler is told before somebody waits for the store.
-func (c *Call) expire() {
+func (c *call) expire() {
 	c.cancel(ErrTimeout)
 	if next := c.expired(); next != nil {
 		go next.execute()
 	}
 }
 
-func (c *Call) expired() (next *Call) {
+func (c *call) expired() (next *call) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	if c.state >= ending {
@@ -261,10 +261,10 @@ func (c *Call) expired() (next *Call) {
 
 // settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it.
 // An end that the store does not take is tried again in the background. The caller holds c.live.mu.
-func (c *Call) settle(out []byte, err error) (next *Call) {
+func (c *call) settle(out []byte, err error) (next *call) {
 	c.state = ending
-	c.conclude(out, err)
-	if err := c.write(); c.unconfirmed != nil && err != nil {
+	c.conclusion.conclude(out, err)
+	if err := c.conclusion.write(); c.task.unconfirmed != nil && err != nil {
 		c.persist(err)
 		return nil
 	}
@@ -273,9 +273,9 @@ func (c *Call) settle(out []byte, err error) (next *Call) {
 
 // persist goes on trying to store the ending in the background, until the store takes it or the engine shuts down. A
 // client that waits for the end is answered with an error after a while. The caller holds c.live.mu.
-func (c *Call) persist(err error) {
+func (c *call) persist(err error) {
 	c.log().Warn("the end of a task could not be stored, trying again",
-		"state", c.ending.status.EventInfo().State.String(), "error", err)
+		"state", c.conclusion.ending.status.EventInfo().State.String(), "error", err)
 	if !c.done.armed() {
 		c.done.arm() // the sender may be on the handler's goroutine
 	}
@@ -291,11 +291,11 @@ func (c *Call) persist(err error) {
 
 // rewrite tries once more to store the ending. The last try is when the engine has no more time; what it does not store
 // is in the log.
-func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
+func (c *call) rewrite(inTime, late bool) (next *call, done bool) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	err := c.write()
-	if c.unconfirmed != nil && inTime {
+	err := c.conclusion.write()
+	if c.task.unconfirmed != nil && inTime {
 		if late {
 			c.err = errUnwritten
 			c.decided.fire()
@@ -303,10 +303,10 @@ func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 		}
 		return nil, false
 	}
-	if c.unconfirmed != nil {
+	if c.task.unconfirmed != nil {
 		c.err = errUnwritten
 		c.log().Error("the end of a task was not stored",
-			"state", c.ending.status.EventInfo().State.String(), "error", err)
+			"state", c.conclusion.ending.status.EventInfo().State.String(), "error", err)
 	} else if c.err == errUnwritten {
 		c.err = nil
 	}
@@ -314,26 +314,26 @@ func (c *Call) rewrite(inTime, late bool) (next *Call, done bool) {
 }
 
 // leave lets go of the task when the call is over, and returns the next call. The caller holds c.live.mu.
-func (c *Call) leave() (next *Call) {
+func (c *call) leave() (next *call) {
 	c.state = over
 	c.decided.fire()
 	c.done.fire()
 	l := c.live
 	if l.version == 0 {
-		c.held.Store(c.mayExist() && c.began) // it is not to be tried again as if nothing had happened
+		c.task.held.Store(c.task.mayExist() && c.began) // it is not to be tried again as if nothing had happened
 		return nil
 	}
 	defer c.e.drop(l)
-	c.held.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), ErrLost)) // in the store, maybe
-	if l.run != c {                                                                 // somebody else has the task
+	c.task.held.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), ErrLost)) // in the store, maybe
+	if l.run != c {                                                                      // somebody else has the task
 		return nil
 	}
-	if l.run = nil; c.next != nil {
-		l.run = l.succeed(c.e, c.next, c.ending.status.state())
+	if l.run = nil; c.task.next != nil {
+		l.run = l.succeed(c.e, c.task.next, c.conclusion.ending.status.state())
 		return l.run
 	}
 	for _, q := range l.queue { // the task has ended; or nobody knows, and the store says what becomes of them
-		q.elsewhere = !l.ended
+		q.task.elsewhere = !l.ended
 		q.abandon()
 	}
 	l.queue = nil
@@ -342,7 +342,7 @@ func (c *Call) leave() (next *Call) {
 
 // abandon gives up a queued call: its task ended before its turn, or somebody else is going to work on it. Its message
 // stays in the history.
-func (c *Call) abandon() {
+func (c *call) abandon() {
 	c.state = over
 	c.cancel(nil)
 	c.done.fire()
@@ -352,30 +352,30 @@ func (c *Call) abandon() {
 
 // promote makes a call the one at work on its task, in the given state: what the call before it saved is there now, and
 // if that one asked for input the task is being worked on again.
-func (c *Call) promote(snap *store.Snapshot, now runtime.State) {
+func (c *call) promote(snap *store.Snapshot, now runtime.State) {
 	c.state = waiting
 	c.begins(snap)
 	if now.Interrupted() {
-		if err := c.status(runtime.StateWorking, runtime.MessageData{}, nil); err != nil {
+		if err := c.task.status(runtime.StateWorking, runtime.MessageData{}, nil); err != nil {
 			c.log().Error("task does not go on", "error", err)
 		}
 	}
 }
 
 // begins takes note of what the store says to who is to begin the call, before its handler does.
-func (c *Call) begins(snap *store.Snapshot) {
+func (c *call) begins(snap *store.Snapshot) {
 	c.holds(snap)
-	c.private, c.nth, c.attempt, c.value = snap.Private, c.work.N, c.work.Attempt, c.work.Value
-	c.have(snap.Private.Saved)
+	c.task.private, c.nth, c.attempt, c.value = snap.Private, c.task.work.N, c.task.work.Attempt, c.task.work.Value
+	c.task.have(snap.Private.Saved)
 }
 
 // holds takes note that the call is this instance's. Its handler may be at work already.
-func (c *Call) holds(snap *store.Snapshot) {
-	if snap.Run != &c.work {
-		c.work = *snap.Run
+func (c *call) holds(snap *store.Snapshot) {
+	if snap.Run != &c.task.work {
+		c.task.work = *snap.Run
 	}
-	c.epoch = snap.Epoch
-	c.held.Store(true)
+	c.task.epoch = snap.Epoch
+	c.task.held.Store(true)
 }
 
 // cancelTask ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"sync"
 	"sync/atomic"
-	"time"
 
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -22,95 +22,12 @@ type live struct {
 	task    store.Ref // nil until it is needed
 	version int64     // the last that is known of the task; 0: it does not exist yet
 	ended   bool      // as far as is known
-	run     *Call     // the handler's call that is going on here, nil while the task waits or runs elsewhere
-	queue   []*Call   // calls for messages that came meanwhile
+	run     *call     // the handler's call that is going on here, nil while the task waits or runs elsewhere
+	queue   []*call   // calls for messages that came meanwhile
 
-	openings openings
-	looking  atomic.Bool // somebody finds out whether the task is still run here
-	audience
-	unwatch func() // ends the watch of the store, where several instances share it; guarded by registry.mu
-}
-
-// audience are the readers of a task: streams and waiting sends.
-type audience struct {
-	seats    sync.Mutex
-	readers  []*reader
-	attached atomic.Int64 // number of readers
-	// read: there was a reader; its client may come back for the events after the last it saw.
-	read atomic.Bool
-}
-
-// reader is woken when its task has changed. The signal is one for any number of changes.
-type reader struct {
-	wake chan struct{}
-	look *time.Timer // wakes it now and then, since the task may have changed elsewhere; nil: it cannot have
-	gone atomic.Bool // nobody is to be woken any more
-}
-
-func (r *reader) signal() {
-	select {
-	case r.wake <- struct{}{}:
-	default:
-	}
-}
-
-// lookEvery is about how often a reader looks at a store that others share: a change that was made elsewhere is told,
-// but that may be lost.
-const lookEvery = time.Second
-
-func (e *Engine) newReader() *reader {
-	r := &reader{wake: make(chan struct{}, 1)}
-	if e.shared.Load() {
-		r.look = time.AfterFunc(time.Hour, func() {
-			if !r.gone.Load() {
-				r.signal()
-				r.look.Reset(jitter(lookEvery))
-			}
-		})
-		r.look.Reset(jitter(lookEvery)) // not before it is there
-	}
-	return r
-}
-
-// jitter is d, more or less, so that not all wake at once.
-func jitter(d time.Duration) time.Duration { return d*3/4 + rand.N(d/2) }
-
-// attach adds a reader.
-func (a *audience) attach(r *reader) {
-	a.seats.Lock()
-	defer a.seats.Unlock()
-	a.readers = append(a.readers, r)
-	a.attached.Add(1)
-	a.read.Store(true)
-}
-
-// detach removes a reader.
-func (a *audience) detach(r *reader) {
-	if r.look != nil {
-		r.gone.Store(true)
-		r.look.Stop()
-	}
-	a.seats.Lock()
-	defer a.seats.Unlock()
-	for i, x := range a.readers {
-		if x == r {
-			a.readers = append(a.readers[:i], a.readers[i+1:]...)
-			a.attached.Add(-1)
-			return
-		}
-	}
-}
-
-// wake tells the readers that the task has changed.
-func (a *audience) wake() {
-	if a.attached.Load() == 0 {
-		return
-	}
-	a.seats.Lock()
-	defer a.seats.Unlock()
-	for _, r := range a.readers {
-		r.signal()
-	}
+	looking    atomic.Bool // somebody finds out whether the task is still run here
+	feed.Topic             // its readers
+	unwatch    func()      // ends the watch of the store, where several instances share it; guarded by registry.mu
 }
 
 // registry knows the live entries by their tasks.
@@ -145,7 +62,7 @@ func (e *Engine) enter(l *live) {
 	e.live[l.key] = l
 	if e.shared.Load() && l.unwatch == nil {
 		l.unwatch = e.store.Watch(l.key, func() {
-			l.wake()
+			l.Wake()
 			e.lookAfter(l)
 		})
 	}

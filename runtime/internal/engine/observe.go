@@ -18,15 +18,15 @@ type watched struct {
 }
 
 // watch tells the observers that the handler is called, and returns its context.
-func (c *Call) watch(ctx context.Context) context.Context {
+func (c *call) watch(ctx context.Context) context.Context {
 	if c.e.observers.None() {
 		return ctx
 	}
 	w := &watched{}
-	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.Attempt()
+	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.view.Attempt()
 	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.base.caller, c.owner.Tenant
 	c.live.mu.Lock()
-	w.Task, w.Carrier = c.made(), observe.ReadTrace(c.private.Trace).Fixed()
+	w.Task, w.Carrier = c.task.made(), observe.ReadTrace(c.task.private.Trace).Fixed()
 	c.live.mu.Unlock()
 	w.ctx = c.e.observers.Begin(ctx, &w.Activity)
 	c.watched = w
@@ -34,29 +34,29 @@ func (c *Call) watch(ctx context.Context) context.Context {
 }
 
 // made is the id of the task if there is one. The caller holds c.live.mu.
-func (c *Call) made() string {
-	if c.live.version == 0 {
+func (t *taskWriter) made() string {
+	if t.c.live.version == 0 {
 		return ""
 	}
-	return c.taskID()
+	return t.c.taskID()
 }
 
 // unwatch tells the observers that the handler has returned, with this error, and what that came to.
-func (c *Call) unwatch(err error) {
+func (c *call) unwatch(err error) {
 	w := c.watched
 	if w == nil {
 		return
 	}
 	c.live.mu.Lock()
-	w.Task = c.made()
+	w.Task = c.task.made()
 	w.State, w.Reason = c.came(err)
 	c.live.mu.Unlock()
 	c.e.observers.End(w.ctx, &w.Activity)
 }
 
 // came is what the handler's return came to. The caller holds c.live.mu.
-func (c *Call) came(err error) (state runtime.State, reason string) {
-	state = c.ending.status.state()
+func (c *call) came(err error) (state runtime.State, reason string) {
+	state = c.conclusion.ending.status.state()
 	if c.reply != nil && c.live.version != 0 {
 		state = runtime.StateCompleted
 	}

@@ -21,7 +21,7 @@ func TestARunAfterACrashBelongsToTheTraceOfItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen tracing
 		f := newFleet(t, 0, func() []Skill {
-			sk := skillOf("work", func(ctx context.Context, call *Call) (string, error) {
+			sk := skillOf("work", func(ctx context.Context, call *Task) (string, error) {
 				if call.Attempt() == 1 {
 					return until(ctx)
 				}
@@ -60,7 +60,7 @@ func TestHowARunEndsIsObserved(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var seen observed.Recorder
-			sk := skillOf("work", func(ctx context.Context, _ *Call) (string, error) { return until(ctx) })
+			sk := skillOf("work", func(ctx context.Context, _ *Task) (string, error) { return until(ctx) })
 			sk.Timeout = 30 * time.Second
 			a := newAgent(t, Options{Observers: []observe.Observer{&seen}}, sk)
 			id := a.send(message(early)).TaskInfo().ID

@@ -10,123 +10,128 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// What a handler's return comes to. Every function here wants the lock of c.live.
+// conclusion is what a handler's return comes to. Callers of its functions must hold the lock of the task.
+type conclusion struct {
+	c       *call
+	closing *runtime.MessageData // what the task is to be completed with
+	ending  endEvents
+}
 
-// conclude decides what the handler's return comes to: the events that [Call.write] stores, or an answer without a
+// conclude decides what the handler's return comes to: the events that [Task.write] stores, or an answer without a
 // task. The caller holds c.live.mu.
-func (c *Call) conclude(out []byte, err error) {
+func (e *conclusion) conclude(out []byte, err error) {
 	switch {
 	case err != nil:
-		c.giveUp(err)
-	case c.reply == nil && !errors.Is(context.Cause(c.ctx), ErrCanceled):
-		c.finish(out)
+		e.giveUp(err)
+	case e.c.reply == nil && !errors.Is(context.Cause(e.c.ctx), ErrCanceled):
+		e.finish(out)
 	}
 }
 
 // giveUp decides what a handler's error comes to. An A2A error is the answer as long as there is no task, if the agent
 // made it: what it received from another agent fails the task as any other error does.
-func (c *Call) giveUp(err error) {
+func (e *conclusion) giveUp(err error) {
 	var o *verdict
-	cause := context.Cause(c.ctx)
+	cause := context.Cause(e.c.ctx)
 	switch {
-	case c.reply != nil:
-		c.log().Warn("skill failed after its answer", "error", err)
+	case e.c.reply != nil:
+		e.c.log().Warn("skill failed after its answer", "error", err)
 	case errors.Is(cause, ErrCanceled):
-		c.log().Info("task canceled") // it ended then
+		e.c.log().Info("task canceled") // it ended then
 	case errors.Is(cause, ErrLost):
-		c.log().Info("task goes on elsewhere", "error", err)
-		c.err, c.elsewhere = err, true
-	case errors.Is(cause, ErrShutdown) && c.givesBack():
-		c.log().Info("task goes on after the shutdown")
-		c.err, c.elsewhere = ErrBusy.With("the agent is shutting down"), true
+		e.c.log().Info("task goes on elsewhere", "error", err)
+		e.c.err, e.c.task.elsewhere = err, true
+	case errors.Is(cause, ErrShutdown) && e.givesBack():
+		e.c.log().Info("task goes on after the shutdown")
+		e.c.err, e.c.task.elsewhere = ErrBusy.With("the agent is shutting down"), true
 	case errors.As(err, &o):
-		c.end(o.state, o.said)
-		if !c.ending.failed {
-			c.ending.status.ticket = o.ticket
+		e.end(o.state, o.said)
+		if !e.ending.failed {
+			e.ending.status.ticket = o.ticket
 		}
-	case c.live.version == 0 && !c.mayExist() && runtime.Made(err) != nil:
-		c.err = runtime.Made(err)
-	case c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
-		c.err = err
+	case e.c.live.version == 0 && !e.c.task.mayExist() && runtime.Made(err) != nil:
+		e.c.err = runtime.Made(err)
+	case e.c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
+		e.c.err = err
 	default:
-		c.fail(c.explain(err))
+		e.fail(e.explain(err))
 	}
 }
 
 // givesBack reports whether the task of a call that the shutdown interrupts is left to whoever comes next: the skill's
 // calls may be tried again, or this one was not.
-func (c *Call) givesBack() bool {
-	return c.live.version != 0 && c.e.durable.Load() && (c.skill.OnCrash == CrashRetry || !c.began)
+func (e *conclusion) givesBack() bool {
+	return e.c.live.version != 0 && e.c.e.durable.Load() && (e.c.skill.OnCrash == CrashRetry || !e.c.began)
 }
 
 // explain finds the text for the client: nothing of an error that is not meant for it.
-func (c *Call) explain(err error) string {
-	cause := context.Cause(c.ctx)
+func (e *conclusion) explain(err error) string {
+	cause := context.Cause(e.c.ctx)
 	switch public := runtime.Made(err); {
 	case public != nil:
 		return cmp.Or(public.Note, public.Message)
 	case errors.Is(cause, ErrTimeout):
-		c.Logger().Warn("skill took longer than allowed", "error", err)
+		e.c.view.Logger().Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
 	case errors.Is(cause, ErrShutdown):
-		c.Logger().Info("skill stopped by the shutdown")
+		e.c.view.Logger().Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):
-		c.Logger().Warn("answer not kept", "error", err)
+		e.c.view.Logger().Warn("answer not kept", "error", err)
 		return unkept
 	}
 	if !errors.Is(err, errPanic) && !errors.Is(err, errExit) {
-		c.Logger().Error("skill failed", "error", err)
+		e.c.view.Logger().Error("skill failed", "error", err)
 	}
 	return "The skill failed unexpectedly."
 }
 
 // end decides on the status with which the call ends, with a message unless there is nothing in it.
-func (c *Call) end(state runtime.State, said runtime.MessageData) {
-	if err := c.check(said.Parts); err != nil {
-		c.log().Error("answer refused", "error", err)
-		c.fail("The skill's answer could not be sent.")
+func (e *conclusion) end(state runtime.State, said runtime.MessageData) {
+	if err := e.c.task.check(said.Parts); err != nil {
+		e.c.log().Error("answer refused", "error", err)
+		e.fail("The skill's answer could not be sent.")
 		return
 	}
-	c.ending.status = c.newStatus(state, said)
+	e.ending.status = e.c.task.newStatus(state, said)
 }
 
 // fail decides that the call ends as a failure, and takes nothing else along.
-func (c *Call) fail(reason string) {
-	c.ending = endEvents{failed: true}
-	c.unsaved.Store(false)
-	c.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
+func (e *conclusion) fail(reason string) {
+	e.ending = endEvents{failed: true}
+	e.c.task.unsaved.Store(false)
+	e.end(runtime.StateFailed, runtime.MessageData{Parts: []runtime.Part{runtime.Text(reason)}})
 }
 
 // finish decides on the result and the completion of the task.
-func (c *Call) finish(out []byte) {
+func (e *conclusion) finish(out []byte) {
 	if len(out) > 0 {
 		one := lendPart()
 		defer one.giveBack()
-		data := c.result(out, one)
-		if err := c.check(data.Parts); err != nil {
-			c.fail(c.explain(err))
+		data := e.result(out, one)
+		if err := e.c.task.check(data.Parts); err != nil {
+			e.fail(e.explain(err))
 			return
 		}
-		c.ending.artifact = c.newArtifact(&data)
+		e.ending.artifact = e.c.task.newArtifact(&data)
 	}
 	var said runtime.MessageData
-	if c.closing != nil {
-		said = *c.closing
+	if e.closing != nil {
+		said = *e.closing
 	}
-	c.end(runtime.StateCompleted, said)
+	e.end(runtime.StateCompleted, said)
 }
 
 // result makes the artifact of a skill's output: a data part with an output schema, else text. A client that takes text
 // but no JSON gets the JSON as text (R301). Its only part is one.
-func (c *Call) result(out []byte, one *onePart) runtime.ArtifactData {
+func (e *conclusion) result(out []byte, one *onePart) runtime.ArtifactData {
 	one[0] = runtime.Part{Kind: runtime.PartText, Text: string(out)}
-	accepted := c.req.AcceptedOutputModes
-	if c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
+	accepted := e.c.req.AcceptedOutputModes
+	if e.c.skill.OutputSchema != "" && (route.Accepts(accepted, runtime.MediaJSON) || !route.Accepts(accepted, runtime.MediaText)) {
 		one[0] = runtime.Part{Kind: runtime.PartData, Data: out, MediaType: runtime.MediaJSON}
 	}
 	return runtime.ArtifactData{
-		ID: runtime.ResultArtifact, Parts: one[:], Metadata: c.skill.metadata,
+		ID: runtime.ResultArtifact, Parts: one[:], Metadata: e.c.skill.metadata,
 		Extensions: skillsExtension, LastChunk: true,
 	}
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/deliver"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -42,9 +43,9 @@ func (e *Engine) encodePush(version string, task runtime.Task, event runtime.Eve
 		return out, nil
 	}
 	if task != nil {
-		task = e.bareTask(task)
+		task = feed.BareTask(e.protocol, task)
 	}
-	out.Body, err = e.protocol.AppendPush(nil, v.Version, task, e.bareEvent(event))
+	out.Body, err = e.protocol.AppendPush(nil, v.Version, task, feed.BareEvent(e.protocol, event))
 	return out, err
 }
 
@@ -144,7 +145,7 @@ func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 }
 
 // configuration is the one that came along with the message, for the task that is known by now; nil for none.
-func (c *Call) configuration() *store.Push {
+func (c *call) configuration() *store.Push {
 	if c.push != nil && c.push.ID == "" {
 		c.push.ID = c.taskID()
 		c.push.Config.ID = c.push.ID

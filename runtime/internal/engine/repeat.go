@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/observe"
@@ -119,15 +120,17 @@ func (r *Request) rejoin(key store.Key) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	if st.first, err = r.e.store.Get(r.e.soon(), key, store.Full); err != nil {
+	snap, err := r.e.store.Get(r.e.soon(), key, store.Full)
+	if err != nil {
 		st.Close()
 		return Answer{}, notFound(err, key.Task)
 	}
+	st.Begin(snap.Task, snap.Version)
 	return Answer{Stream: st}, nil
 }
 
 // cameAgain reports whether a message whose task has ended came before: what ended it may be that message.
-func (c *Call) cameAgain(version int64) error {
+func (c *call) cameAgain(version int64) error {
 	if c.repeat == nil {
 		return nil
 	}
@@ -142,9 +145,9 @@ func (c *Call) cameAgain(version int64) error {
 func (e *Engine) awaitCall(client context.Context, key store.Key, n int64) error {
 	l := e.use(key)
 	defer e.drop(l)
-	r := e.newReader()
-	l.attach(r)
-	defer l.detach(r)
+	r := feed.NewReader(e.shared.Load())
+	l.Attach(r)
+	defer l.Detach(r)
 	for {
 		h, err := e.store.Head(e.soon(), key)
 		switch {

@@ -15,7 +15,7 @@ import (
 // repeating is an agent whose skill counts how often it was called, and waits for proceed.
 func repeating(t *testing.T, r Repeats) (a *agent, runs *atomic.Int32, proceed chan struct{}) {
 	runs, proceed = new(atomic.Int32), make(chan struct{})
-	work := skillOf("work", func(ctx context.Context, c *Call) (string, error) {
+	work := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
 		runs.Add(1)
 		select {
 		case <-proceed:
@@ -186,8 +186,8 @@ func TestAStreamThatComesAgain(t *testing.T) {
 		var text strings.Builder
 		for step := st.Next(); step != Over; step = st.Next() {
 			switch step {
-			case Opening:
-				err = st.Opening(func(_ int64, event []byte) error { text.Write(event); return nil })
+			case Snapshot:
+				err = st.WriteSnapshot(func(_ int64, event []byte) error { text.Write(event); return nil })
 			case Events:
 				for i := range st.Len() {
 					b, failed := st.Append(nil, i)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
@@ -28,10 +29,10 @@ type Request struct {
 	Coding  Coding // of events, for operations that are streams
 	About   About  // is filled in as it is served
 
-	e      *Engine
-	room   int64  // bytes of the answer that are taken from the budget
-	tenant string // for which the caller acts, when that is known
-	listed *listed
+	e        *Engine
+	response budget.Response // what the answer takes of the budget
+	tenant   string          // for which the caller acts, when that is known
+	listed   *listed
 }
 
 // ActsFor is the tenant for which the caller acts, in a Permit.
@@ -42,7 +43,10 @@ type Permit func(skill string) error
 
 // NewRequest makes a request to be filled in. It is nobody's until its caller is known.
 func (e *Engine) NewRequest(ctx context.Context) Request {
-	return Request{Context: ctx, Barred: ErrUnidentified, e: e}
+	return Request{
+		Context: ctx, Barred: ErrUnidentified, e: e,
+		response: budget.Response{Budget: &e.responses, Stall: e.limits.Stall},
+	}
 }
 
 // Answer is what a request comes to: a value, or a stream where the operation is one. A stream may also be answered
@@ -54,6 +58,14 @@ type Answer struct {
 	Stream   *Stream
 	Sequence *Sequence
 }
+
+// Pass makes bytes of the answer by encode and passes them to write: see [budget.Response.Pass].
+func (r *Request) Pass(encode func(dst []byte) ([]byte, error), write func(b []byte)) error {
+	return r.response.Pass(r.Context, encode, write)
+}
+
+// Done gives back what the answer holds.
+func (r *Request) Done() { r.response.Done() }
 
 // Serve carries the operation out, unless [Request.Allowed] has refused it. params are what its Decode returned. For an
 // error ask [ToError].
@@ -152,6 +164,15 @@ func (r *Request) owner(tenant string) (store.Owner, error) {
 	}
 	r.tenant, r.About.Tenant = tenant, tenant
 	return store.Owner{Tenant: tenant, Principal: r.Caller.Principal()}, nil
+}
+
+// shown is a task as the hooks want it answered and the request's version shows it.
+func (r *Request) shown(task runtime.Task) (runtime.Task, error) {
+	task = r.answered(task)
+	if r.Version.Rules.Places {
+		return r.e.protocol.Placed(task)
+	}
+	return task, nil
 }
 
 // sees are the skills that there are for the caller.
@@ -255,7 +276,7 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	if task, ok := result.(runtime.Task); ok {
 		r.About.State = task.TaskInfo().State
 	}
-	if err := r.reserve(int64(bytes)); err != nil {
+	if err := r.response.Reserve(r.Context, int64(bytes)); err != nil {
 		return Answer{}, err
 	}
 	return r.value(result, nil)
@@ -318,11 +339,11 @@ func (r *Request) task(p *runtime.TaskRequest) (Answer, error) {
 func (r *Request) get(key store.Key, view store.View) (any, error) {
 	snap, err := r.e.store.Get(r.e.soon(), key, view)
 	r.About.Skill = snap.Private.Skill
-	if err != nil || snap.Bytes <= uncounted {
+	if err != nil || snap.Bytes <= budget.Uncounted {
 		return snap.Task, err
 	}
 	snap.Task = nil
-	if err := r.reserve(int64(snap.Bytes)); err != nil {
+	if err := r.response.Reserve(r.Context, int64(snap.Bytes)); err != nil {
 		return nil, err
 	}
 	snap, err = r.e.store.Get(r.e.soon(), key, view)
@@ -407,11 +428,11 @@ func (r *Request) refused() (ids []string) {
 // page reads a page of tasks, as get reads one task.
 func (r *Request) page(owner store.Owner, query store.Query) (store.Page, error) {
 	page, err := r.e.store.List(r.e.soon(), owner, query)
-	if err != nil || page.Bytes <= uncounted {
+	if err != nil || page.Bytes <= budget.Uncounted {
 		return page, err
 	}
 	page.Tasks = nil
-	if err := r.reserve(int64(page.Bytes)); err != nil {
+	if err := r.response.Reserve(r.Context, int64(page.Bytes)); err != nil {
 		return page, err
 	}
 	return r.e.store.List(r.e.soon(), owner, query)

@@ -41,7 +41,7 @@ type sending struct {
 // with how.wait, await the Task before its answer.
 func (e *Engine) send(
 	ctx context.Context, owner store.Owner, req *runtime.SendRequest, how sending,
-) (c *Call, answer runtime.Message, err error) {
+) (c *call, answer runtime.Message, err error) {
 	info, err := e.checkSend(req, how.op)
 	if err != nil {
 		return nil, nil, err
@@ -59,12 +59,12 @@ func (e *Engine) send(
 
 func (e *Engine) take(
 	ctx context.Context, owner store.Owner, req *runtime.SendRequest, info runtime.MessageInfo, how sending,
-) (c *Call, answer runtime.Message, err error) {
+) (c *call, answer runtime.Message, err error) {
 	from := sender{
 		req: req, parts: how.parts, owner: owner, base: values{ctx, req.Source, how.caller},
 		push: how.push, repeat: how.repeat, permit: how.permit, sees: how.sees,
 	}
-	c = &Call{e: e, sender: from}
+	c = e.newCall(from)
 	if !how.wait {
 		c.decided.arm()
 	}
@@ -89,7 +89,7 @@ func (e *Engine) take(
 
 // nameTask takes the task id of a 0.1 message as that of a new task, unless there is such a task. It returns the
 // message's info as that of 1.0 would be.
-func (e *Engine) nameTask(c *Call, info runtime.MessageInfo) (runtime.MessageInfo, error) {
+func (e *Engine) nameTask(c *call, info runtime.MessageInfo) (runtime.MessageInfo, error) {
 	if info.TaskID != "" {
 		_, err := e.store.Head(e.soon(), store.Key{Owner: c.owner, Task: info.TaskID})
 		if !errors.Is(err, store.ErrNotFound) {
@@ -97,7 +97,7 @@ func (e *Engine) nameTask(c *Call, info runtime.MessageInfo) (runtime.MessageInf
 		}
 	}
 	c.set(info.TaskID, "")
-	c.private.ClientID = true
+	c.task.private.ClientID = true
 	info.TaskID = ""
 	return info, nil
 }
@@ -177,7 +177,7 @@ func (e *Engine) roleOfUser(op *runtime.Operation) string {
 }
 
 // first admits the first message of a task, routes it and runs its skill. Reading the message is work already.
-func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer runtime.Message, err error) {
+func (e *Engine) first(c *call, info runtime.MessageInfo, how sending) (answer runtime.Message, err error) {
 	c.live = &c.own
 	c.set(c.named(), info.ContextID)
 	if err := e.admit(c); err != nil {
@@ -200,7 +200,7 @@ func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer r
 		}
 	}
 	if !how.wait || c.skill.Timeout > 0 { // the engine may make the task while the handler reads the message
-		c.bind()
+		c.task.bind()
 	}
 	c.launch(how.wait)
 	return nil, nil
@@ -208,14 +208,14 @@ func (e *Engine) first(c *Call, info runtime.MessageInfo, how sending) (answer r
 
 // place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is
 // a message or, in the task, a question. A call with an error goes on without its sender.
-func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
+func (e *Engine) place(c *call, info runtime.MessageInfo) (answer runtime.Message, called bool, err error) {
 	target, err := e.route(c, info.Metadata)
 	if err != nil {
 		return nil, false, err
 	}
 	if target.Skill == nil {
 		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(c.sees.Help())}}
-		return c.message(help, c.private.ClientID), false, nil
+		return c.task.message(help, c.task.private.ClientID), false, nil
 	}
 	c.skill = e.byID[target.Skill.ID]
 	if err := c.skill.routed.CheckModes(c.parts, c.req.AcceptedOutputModes); err != nil {
@@ -230,7 +230,7 @@ func (e *Engine) place(c *Call, info runtime.MessageInfo) (answer runtime.Messag
 }
 
 // route finds the skill for the first message of a task, and its input.
-func (e *Engine) route(c *Call, metadata wire.Object) (route.Target, error) {
+func (e *Engine) route(c *call, metadata wire.Object) (route.Target, error) {
 	m := route.Message{Metadata: metadata, Parts: c.parts, Permit: c.permit}
 	if e.router != nil {
 		m.Router = func() (string, error) {
@@ -242,19 +242,19 @@ func (e *Engine) route(c *Call, metadata wire.Object) (route.Target, error) {
 }
 
 // found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.
-func (c *Call) found() error {
+func (c *call) found() error {
 	if err := c.decode(); err != nil {
 		return err
 	}
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	c.auto = true
-	return c.create(runtime.StateSubmitted)
+	c.task.auto = true
+	return c.task.create(runtime.StateSubmitted)
 }
 
 // await waits until the call is over, or canceled, or its outcome cannot be told for now. A client that goes away, or
 // the shutdown, ends the waiting; the call goes on.
-func (c *Call) await(client context.Context) error {
+func (c *call) await(client context.Context) error {
 	if c.done.armed() {
 		select {
 		case <-c.done.c:
@@ -281,7 +281,7 @@ const (
 )
 
 // follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
-func (e *Engine) follow(c *Call, info runtime.MessageInfo, wait bool) error {
+func (e *Engine) follow(c *call, info runtime.MessageInfo, wait bool) error {
 	if err := e.admit(c); err != nil {
 		return err
 	}
@@ -300,7 +300,7 @@ func (e *Engine) follow(c *Call, info runtime.MessageInfo, wait bool) error {
 }
 
 // join adds the message to its task and makes its call the task's next.
-func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (when turn, err error) {
+func (e *Engine) join(c *call, info runtime.MessageInfo, wait bool) (when turn, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	err = decide(func() error {
@@ -314,7 +314,7 @@ func (e *Engine) join(c *Call, info runtime.MessageInfo, wait bool) (when turn, 
 }
 
 // joinOnce decides on the task as it stands. The caller holds the lock of c.live.
-func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
+func (e *Engine) joinOnce(c *call, info runtime.MessageInfo) (turn, error) {
 	snap, err := c.live.load(e, store.View{History: new(int)})
 	if err != nil {
 		return noTurn, err // R60: also for a foreign task (R34, R39)
@@ -334,7 +334,7 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 			With("the task has ended, send a message without a task id").WithMetadata("taskId", now.ID)
 	}
 	c.set(now.ID, now.ContextID) // R61
-	c.private = snap.Private
+	c.task.private = snap.Private
 	if c.skill = e.byID[snap.Private.Skill]; c.skill == nil {
 		return noTurn, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
 	}
@@ -348,7 +348,7 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 	if err != nil {
 		return noTurn, err
 	}
-	c.input, c.private.Input = in, in.Raw
+	c.input, c.task.private.Input = in, in.Raw
 	if missing != nil {
 		return noTurn, c.askedAgain(snap.Version, missing)
 	}
@@ -360,10 +360,10 @@ func (e *Engine) joinOnce(c *Call, info runtime.MessageInfo) (turn, error) {
 }
 
 // takeTurn adds the message and its call to the task, if that is as it was at the version.
-func (c *Call) takeTurn(version int64) (turn, error) {
-	c.private.Asked = false
-	c.work = store.Call{Input: c.input.Raw, Request: c.req}
-	snap, err := c.addMessage(version, runtime.StateWorking, nil, &c.work)
+func (c *call) takeTurn(version int64) (turn, error) {
+	c.task.private.Asked = false
+	c.task.work = store.Call{Input: c.input.Raw, Request: c.req}
+	snap, err := c.addMessage(version, runtime.StateWorking, nil, &c.task.work)
 	l := c.live
 	switch {
 	case err != nil:
@@ -373,31 +373,31 @@ func (c *Call) takeTurn(version int64) (turn, error) {
 		l.run = c
 		c.begins(&snap)
 		return atOnce, nil
-	case l.run != nil && l.run.epoch == snap.Epoch && l.run.work.N < c.work.N:
+	case l.run != nil && l.run.task.epoch == snap.Epoch && l.run.task.work.N < c.task.work.N:
 		return inLine, nil
 	}
-	c.elsewhere = true
+	c.task.elsewhere = true
 	return withOthers, nil
 }
 
 // addMessage commits the client's message together with a status. The status goes first: the question that it replaces
 // belongs before the answer in the history.
-func (c *Call) addMessage(
+func (c *call) addMessage(
 	version int64, state runtime.State, parts []runtime.Part, work *store.Call,
 ) (snap store.Snapshot, err error) {
 	c.req.Message.Bind(c.context(), c.taskID())
 	var m runtime.Message
 	if len(parts) > 0 {
-		m = c.message(runtime.MessageData{Parts: parts}, true)
+		m = c.task.message(runtime.MessageData{Parts: parts}, true)
 	}
 	if c.decided.armed() {
-		c.live.read.Store(true) // by the stream that is about to begin
+		c.live.ExpectReader() // by the stream that is about to begin
 	}
-	w := write{expect: version, view: c.view(), update: store.Update{
+	w := write{expect: version, view: c.task.view(), update: store.Update{
 		Event:    c.e.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.e.now()),
 		Messages: []runtime.Message{c.req.Message},
-		Input:    &c.private.Input,
-		Asked:    &c.private.Asked,
+		Input:    &c.task.private.Input,
+		Asked:    &c.task.private.Asked,
 		Push:     c.configuration(),
 		Repeat:   c.repeat,
 		Stamp:    newStamp(),
@@ -406,21 +406,21 @@ func (c *Call) addMessage(
 	switch c.live.commit(c.e, c.ctx, &w) {
 	case unconfirmed:
 		if work != nil && w.perhaps {
-			c.retryUnconfirmed(c.live.key, w.copy())
+			c.task.retryUnconfirmed(c.live.key, w.copy())
 		}
 		return snap, w.err
 	case refused, lost:
 		return snap, w.err
 	}
 	snap = w.snap
-	c.first, c.firstVersion, c.last, c.bytes = snap.Task, snap.Version, nil, snap.Bytes
+	c.task.first, c.task.firstVersion, c.task.last, c.task.bytes = snap.Task, snap.Version, nil, snap.Bytes
 	c.decided.fire()
 	return snap, nil
 }
 
 // awaitDecision waits, for a sender that does not wait for the end, until there is something to show. If the handler
 // takes its time, the task is created for it.
-func (c *Call) awaitDecision() {
+func (c *call) awaitDecision() {
 	select {
 	case <-c.decided.c:
 		return
@@ -438,25 +438,25 @@ func (c *Call) awaitDecision() {
 	if c.decided.fired || c.live.version != 0 {
 		return
 	}
-	c.auto = true
-	if err := c.create(runtime.StateWorking); err != nil {
+	c.task.auto = true
+	if err := c.task.create(runtime.StateWorking); err != nil {
 		c.cancel(err)
 	}
 }
 
 // takeFirst returns the task that a stream begins with and its version, and forgets it: the stream may be open for
 // long.
-func (c *Call) takeFirst() (runtime.Task, int64) {
+func (c *call) takeFirst() (runtime.Task, int64) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
-	first := c.first
-	c.first = nil
-	return first, c.firstVersion
+	first := c.task.first
+	c.task.first = nil
+	return first, c.task.firstVersion
 }
 
 // answer returns what the sender of the message gets: a Message or a Task, and about how long a Task is. The call is
 // over, or its sender does not wait.
-func (c *Call) answer(ended bool) (result any, bytes int, err error) {
+func (c *call) answer(ended bool) (result any, bytes int, err error) {
 	c.live.mu.Lock()
 	defer c.live.mu.Unlock()
 	switch {
@@ -464,12 +464,12 @@ func (c *Call) answer(ended bool) (result any, bytes int, err error) {
 		return nil, 0, c.err
 	case c.reply != nil && c.live.version == 0:
 		return c.reply, 0, nil
-	case !ended && c.first != nil:
-		return c.first, c.bytes, nil
-	case ended && c.last != nil:
-		return c.last, c.bytes, nil
+	case !ended && c.task.first != nil:
+		return c.task.first, c.task.bytes, nil
+	case ended && c.task.last != nil:
+		return c.task.last, c.task.bytes, nil
 	}
-	snap, err := c.e.store.Get(c.e.soon(), c.live.key, *c.view())
+	snap, err := c.e.store.Get(c.e.soon(), c.live.key, *c.task.view())
 	if err != nil {
 		return nil, 0, err
 	}

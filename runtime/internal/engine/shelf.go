@@ -18,21 +18,21 @@ type shelf struct {
 }
 
 // fill looks up what is there already. The caller holds c.live.mu.
-func (c *Call) fill() error {
-	if c.shelf.filled {
+func (t *taskWriter) fill() error {
+	if t.shelf.filled {
 		return nil
 	}
-	if c.work.Made > 0 {
-		snap, err := c.e.store.Get(c.e.soon(), c.live.key, store.View{History: new(int), Artifacts: true})
+	if t.work.Made > 0 {
+		snap, err := t.c.e.store.Get(t.c.e.soon(), t.c.live.key, store.View{History: new(int), Artifacts: true})
 		if err != nil {
 			return err
 		}
 		list := snap.Task.ArtifactList()
-		for _, a := range list[:min(c.work.Made, len(list))] {
-			c.shelf.add(a.ID)
+		for _, a := range list[:min(t.work.Made, len(list))] {
+			t.shelf.add(a.ID)
 		}
 	}
-	c.shelf.filled = true
+	t.shelf.filled = true
 	return nil
 }
 
@@ -67,39 +67,39 @@ func numbered(n int) string { return madeID + strconv.Itoa(n) }
 
 // place gives an artifact its id. One that goes on with an artifact that is not there begins it. The caller holds
 // c.live.mu.
-func (c *Call) place(a *runtime.ArtifactData) error {
-	if err := c.fill(); err != nil {
+func (t *taskWriter) place(a *runtime.ArtifactData) error {
+	if err := t.fill(); err != nil {
 		return err
 	}
 	switch {
-	case a.ID != "" && c.shelf.has(a.ID):
+	case a.ID != "" && t.shelf.has(a.ID):
 		return nil
-	case c.shelf.made+len(c.shelf.others) >= runtime.MaxArtifacts-1: // the last is for the result
+	case t.shelf.made+len(t.shelf.others) >= runtime.MaxArtifacts-1: // the last is for the result
 		return ErrTooManyArtifacts
 	case a.ID == "":
-		a.ID, a.Append = c.shelf.next(), false
+		a.ID, a.Append = t.shelf.next(), false
 	default:
 		a.Append = false
-		c.shelf.add(a.ID)
+		t.shelf.add(a.ID)
 	}
 	return nil
 }
 
 // emit commits an artifact, or a piece of one, of the handler's.
-func (c *Call) emit(a runtime.ArtifactData) error {
+func (t *taskWriter) emit(a runtime.ArtifactData) error {
 	if len(a.Parts) == 0 {
 		return errEmpty
 	}
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	if err := c.ensure(runtime.StateWorking); err != nil {
+	t.c.live.mu.Lock()
+	defer t.c.live.mu.Unlock()
+	if err := t.ensure(runtime.StateWorking); err != nil {
 		return err
 	}
-	if err := c.check(a.Parts); err != nil {
+	if err := t.check(a.Parts); err != nil {
 		return err
 	}
-	if err := c.place(&a); err != nil {
+	if err := t.place(&a); err != nil {
 		return err
 	}
-	return c.artifact(a)
+	return t.artifact(a)
 }

@@ -9,7 +9,7 @@ import (
 // A shutdown that waits no longer gives back what has not begun. What gets its turn at that very moment must not begin, or
 // whoever takes it over would run it a second time.
 func TestWhatWasGivenBackDoesNotBegin(t *testing.T) {
-	c := &Call{skill: &skill{}, state: ending}
+	c := &call{skill: &skill{}, state: ending}
 	c.live = &live{}
 	c.ctx, c.cancel = context.WithCancelCause(t.Context())
 	c.cancel(ErrShutdown)

@@ -19,51 +19,51 @@ const unkept = "The skill's answer could not be kept."
 
 // write stores the ending, and makes the task if there is none. After a failure it goes on where it was. The caller
 // holds c.live.mu.
-func (c *Call) write() error {
-	if c.ending.status.Event == nil {
+func (e *conclusion) write() error {
+	if e.ending.status.Event == nil {
 		return nil
 	}
-	err := c.writeAll()
-	if err == nil || c.unconfirmed != nil {
+	err := e.writeAll()
+	if err == nil || e.c.task.unconfirmed != nil {
 		return err
 	}
 	switch {
 	case errors.Is(err, ErrCanceled): // the task ended then
 	case errors.Is(err, ErrLost):
-		c.log().Info("task goes on elsewhere", "error", err)
-		c.err = err
-	case c.live.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), c.ending.failed:
-		c.log().Error("task could not be ended", "error", err)
-		c.err = err
+		e.c.log().Info("task goes on elsewhere", "error", err)
+		e.c.err = err
+	case e.c.live.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), e.ending.failed:
+		e.c.log().Error("task could not be ended", "error", err)
+		e.c.err = err
 	default:
-		c.log().Error("the end of a task was refused", "error", err)
-		c.fail(unkept)
-		return c.write()
+		e.c.log().Error("the end of a task was refused", "error", err)
+		e.fail(unkept)
+		return e.write()
 	}
 	return err
 }
 
-func (c *Call) writeAll() error {
-	if c.live.version == 0 {
-		if err := c.create(runtime.StateSubmitted); err != nil {
+func (e *conclusion) writeAll() error {
+	if e.c.live.version == 0 {
+		if err := e.c.task.create(runtime.StateSubmitted); err != nil {
 			return err
 		}
 	}
-	err := c.flush()
+	err := e.c.task.flush()
 	if err == nil {
-		err, c.lost = c.lost, nil
+		err, e.c.task.lost = e.c.task.lost, nil
 	}
 	if err != nil {
 		return err
 	}
-	if c.ending.artifact.Event != nil {
-		if err := c.say(c.ending.artifact, nil); err != nil {
+	if e.ending.artifact.Event != nil {
+		if err := e.c.task.say(e.ending.artifact, nil); err != nil {
 			return err
 		}
-		c.ending.artifact = sized{}
+		e.ending.artifact = sized{}
 	}
-	c.ending.status.done = c.work.N // which it may have only by now
-	return c.say(c.ending.status, c.view())
+	e.ending.status.done = e.c.task.work.N // which it may have only by now
+	return e.c.task.say(e.ending.status, e.c.task.view())
 }
 
 // errUnwritten is the answer to a client whose task ended while the store does not take it.

@@ -187,8 +187,8 @@ func (c *call) follow(st *engine.Stream) error {
 	defer st.Close()
 	for {
 		switch st.Next() {
-		case engine.Opening:
-			if err := st.Opening(func(_ int64, event []byte) error { return c.write(event) }); err != nil {
+		case engine.Snapshot:
+			if err := st.WriteSnapshot(func(_ int64, event []byte) error { return c.write(event) }); err != nil {
 				return err
 			}
 		case engine.Events:

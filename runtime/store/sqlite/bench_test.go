@@ -178,7 +178,7 @@ func talking(b *testing.B, s *Store) *engine.Engine {
 	if err != nil {
 		b.Fatal(err)
 	}
-	skill := engine.Skill{ID: "s", Name: "s", Run: func(_ context.Context, c *engine.Call, _ any) ([]byte, error) {
+	skill := engine.Skill{ID: "s", Name: "s", Run: func(_ context.Context, c *engine.Task, _ any) ([]byte, error) {
 		return []byte(strings.Repeat("sunny ", 10)), c.Progress("Looking at the sky")
 	}}
 	o := engine.Options{Store: s, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}

@@ -1,0 +1,45 @@
+package engine
+
+import (
+	"sync"
+	"sync/atomic"
+)
+
+// notes are what the handler saved.
+type notes struct {
+	mu      sync.Mutex
+	saved   []byte
+	unsaved atomic.Bool // the store does not have it
+	common  *Context    // what is kept with the context; nil: nobody has asked
+}
+
+// pending returns what is to be stored; nil for nothing.
+func (n *notes) pending() *[]byte {
+	if !n.unsaved.Load() {
+		return nil
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	saved := n.saved
+	return &saved
+}
+
+// kept takes note of what the store has by now.
+func (n *notes) kept(saved *[]byte) {
+	if saved == nil {
+		return
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if &(*saved)[0] == &n.saved[0] {
+		n.unsaved.Store(false)
+	}
+}
+
+// have takes over what the store has.
+func (n *notes) have(saved []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.saved = saved
+	n.unsaved.Store(false)
+}
