@@ -5,7 +5,7 @@ EXAMPLES := $(wildcard examples/*)
 
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
-.PHONY: demo test build generate lint race cross interop bench seeds kill fuzz
+.PHONY: demo test build generate lint race cross interop bench figures seeds kill fuzz
 
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
@@ -45,6 +45,9 @@ interop: ## a2agen and other implementations call each other, over every binding
 
 bench: ## the comparison table: bare net/http, the peers, a2agen
 	bench/run.sh
+
+figures: ## what a message enters, the types with the most methods, and the names that users see
+	@$(GO) run ./internal/measure
 
 seeds: ## a minute of random runs of instances that share a store, and one of the two stores beside each other
 	A2A_SEEDS=60s $(GO) test -count=1 -run '^TestNothingIsLostOrDoubled$$' -v ./runtime/internal/engine

@@ -105,6 +105,7 @@ var rows = map[string]string{
 	"golden":                    "",
 	"internal/arch":             "",
 	"internal/demo":             "a2a a2a/a2aclient runtime runtime/client runtime/push runtime/server",
+	"internal/measure":          "a2a runtime/check runtime/server runtime/wire",
 	"internal/regen":            ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":     "",
 	"internal/test/a2aown":      "internal/a2awires runtime runtime/wire",

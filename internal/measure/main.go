@@ -1,0 +1,33 @@
+// Command measure prints how much of the runtime somebody has to know: what one message enters, the types with the most
+// methods, and the names that users can see. Run it in the repository's root: make figures.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	dir := flag.String("message", "", "handle one message and write its coverage here (the command calls itself so)")
+	root := flag.String("C", ".", "the `folder` of the repository")
+	list := flag.Bool("v", false, "list the packages, files and names, too")
+	flag.Parse()
+	if err := run(*root, *dir, *list); err != nil {
+		fmt.Fprintln(os.Stderr, "measure:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root, dir string, list bool) error {
+	if dir != "" {
+		return handleMessage(dir)
+	}
+	if err := os.Chdir(root); err != nil {
+		return err
+	}
+	if err := printEntered(list); err != nil {
+		return err
+	}
+	return printDeclared(list)
+}
