@@ -305,7 +305,7 @@ func (a *agentPackage) serverOptions() (list []jen.Code) {
 		list = append(list, jen.Qual(serverPath, "WithAuth").Call(jen.Id("verifiers").Call()))
 	}
 	if a.agent.RequirementLists {
-		list = append(list, jen.Qual(serverPath, "WithRequirementLists").Call())
+		list = append(list, jen.Qual(serverPath, "WithCompat").Call(jen.Qual(serverPath, "Compat").Values(jen.Dict{jen.Id("RequirementLists"): jen.True()})))
 	}
 	if a.agent.Open {
 		list = append(list, jen.Qual(serverPath, "WithoutAuth").Call())

@@ -21,39 +21,56 @@ const module = "github.com/a2agen/a2agen"
 // row that grows longer deserves a second thought: who learns about whom by it?
 var rows = map[string]string{
 	// What agents link. It knows nothing of what is generated.
-	"runtime/wire":                   "",
-	"runtime/sse":                    "",
-	"runtime":                        "runtime/wire",
-	"runtime/observe":                "runtime runtime/wire",
-	"runtime/internal/budget":        "runtime",
-	"runtime/internal/keyset":        "",
-	"runtime/internal/news":          "runtime",
-	"runtime/internal/seeds":         "",
-	"runtime/internal/taskstate":     "runtime",
-	"runtime/internal/webhook":       "runtime",
-	"runtime/check":                  "runtime/wire",
-	"runtime/legacy":                 "runtime runtime/wire",
-	"runtime/store":                  "runtime runtime/internal/taskstate",
-	"runtime/store/sqlite":           "runtime runtime/internal/taskstate runtime/store",
-	"runtime/store/storetest":        "runtime runtime/internal/seeds runtime/store",
-	"runtime/internal/invalid":       "runtime runtime/check runtime/wire",
-	"runtime/internal/route":         "runtime runtime/check runtime/internal/invalid runtime/wire",
-	"runtime/internal/deliver":       "runtime runtime/internal/budget runtime/observe runtime/store",
-	"runtime/internal/feed":          "runtime runtime/internal/budget runtime/store runtime/wire",
-	"runtime/internal/engine":        "runtime runtime/internal/budget runtime/observe runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver runtime/internal/feed",
-	"runtime/audit":                  "runtime runtime/observe runtime/wire",
-	"runtime/auth":                   "runtime",
-	"runtime/auth/authtest":          "runtime runtime/auth runtime/client runtime/server",
-	"runtime/auth/token":             "runtime/auth runtime/internal/keyset runtime/wire",
-	"runtime/server":                 "runtime runtime/audit runtime/auth runtime/internal/engine runtime/internal/budget runtime/observe runtime/server/internal/listen runtime/sse runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver",
+	"runtime/wire":               "",
+	"runtime/sse":                "",
+	"runtime":                    "runtime/wire",
+	"runtime/observe":            "runtime runtime/wire",
+	"runtime/internal/budget":    "runtime",
+	"runtime/internal/keyset":    "",
+	"runtime/internal/news":      "runtime",
+	"runtime/internal/seeds":     "",
+	"runtime/internal/taskstate": "runtime",
+	"runtime/internal/webhook":   "runtime",
+	"runtime/check":              "runtime/wire",
+	"runtime/legacy":             "runtime runtime/wire",
+	"runtime/store":              "runtime runtime/internal/taskstate",
+	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store",
+	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/store",
+	"runtime/internal/invalid":   "runtime runtime/check runtime/wire",
+	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
+	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/observe runtime/store",
+	"runtime/internal/feed":      "runtime runtime/internal/budget runtime/store runtime/wire",
+	"runtime/internal/engine":    "runtime runtime/internal/budget runtime/observe runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver runtime/internal/feed",
+	"runtime/audit":              "runtime runtime/observe runtime/wire",
+	"runtime/auth":               "runtime",
+	"runtime/auth/authtest":      "runtime runtime/auth runtime/client runtime/server",
+	"runtime/auth/token":         "runtime/auth runtime/internal/keyset runtime/wire",
+	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine " +
+		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/server/internal/card " +
+		"runtime/server/internal/httpbinding runtime/server/internal/jsonrpc runtime/server/internal/listen " +
+		"runtime/server/internal/origin runtime/server/internal/page runtime/server/internal/rest " +
+		"runtime/store runtime/wire",
 	"runtime/server/internal/listen": "",
-	"runtime/server/grpcserver":      "runtime runtime/internal/engine runtime/server runtime/server/internal/listen runtime/wire",
-	"runtime/server/webhooks":        "runtime/internal/webhook runtime/server",
-	"runtime/client":                 "runtime runtime/check runtime/internal/news runtime/observe runtime/sse runtime/wire",
-	"runtime/client/grpcclient":      "runtime runtime/client runtime/wire",
-	"runtime/otel":                   "runtime runtime/observe",
-	"runtime/push":                   "runtime runtime/internal/budget runtime/internal/news",
-	"runtime/push/verify":            "runtime runtime/internal/keyset runtime/push runtime/wire",
+	"runtime/server/internal/origin": "",
+	"runtime/server/internal/page":   "runtime runtime/auth runtime/internal/engine runtime/server/internal/card",
+	"runtime/server/internal/rest": "runtime runtime/internal/engine runtime/internal/invalid runtime/server/internal/binding " +
+		"runtime/server/internal/httpbinding runtime/wire",
+	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/server runtime/server/internal/binding " +
+		"runtime/server/internal/listen runtime/server/internal/origin runtime/wire",
+	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/observe " +
+		"runtime/server/internal/card",
+	"runtime/server/internal/card": "runtime runtime/auth runtime/internal/engine runtime/server/internal/origin runtime/wire",
+	"runtime/server/internal/httpbinding": "runtime runtime/internal/engine runtime/internal/invalid runtime/internal/route " +
+		"runtime/server/internal/binding runtime/server/internal/card runtime/server/internal/listen " +
+		"runtime/sse runtime/wire",
+	"runtime/server/internal/jsonrpc": "runtime runtime/internal/engine runtime/server/internal/binding runtime/server/internal/httpbinding " +
+		"runtime/sse runtime/wire",
+	"runtime/server/webhooks":   "runtime/internal/webhook runtime/server",
+	"runtime/client":            "runtime runtime/check runtime/internal/news runtime/observe runtime/sse runtime/wire",
+	"runtime/client/grpcclient": "runtime runtime/client runtime/wire",
+	"runtime/otel":              "runtime runtime/observe",
+	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
+	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",
@@ -227,7 +244,7 @@ var (
 	named   = regexp.MustCompile("`((?:\\.?\\w+/)*[\\w.-]+\\.(?:go|md|yaml|yml|txt|tmpl)|(?:\\w+/)+\\w+)`( \\(new\\))?")
 	drawn   = regexp.MustCompile(`(?m)^ {4,}.*?\b(\w+\.go)\b`)
 	folders = []string{
-		"", "docs/", "examples/weather/", "runtime/server/", "runtime/internal/engine/", "generator/schema/", "generator/lower/",
+		"", "docs/", "examples/weather/", "runtime/server/", "runtime/server/internal/", "runtime/internal/engine/", "generator/schema/", "generator/lower/",
 	}
 )
 

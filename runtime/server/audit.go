@@ -5,7 +5,6 @@ import (
 	"os"
 
 	"github.com/a2agen/a2agen/runtime/audit"
-	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
 // EnvAudit is the environment variable with the file of the audit log, where no option names one: see [WithAudit].
@@ -16,9 +15,6 @@ const EnvAudit = "A2A_AUDIT"
 func WithAudit(path string, opts ...audit.Option) Option {
 	return func(o *options) { o.auditPath, o.auditing = path, opts }
 }
-
-// errUnaudited tells the client to come back later.
-var errUnaudited = engine.ErrBusy.With("the agent cannot write down what it does, try again later")
 
 // openAudit opens the audit log, if there is to be one, which is an observer as others are.
 func (s *Server) openAudit() (err error) {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 )
 
 const listTasks = `{"jsonrpc":"2.0","id":1,"method":"ListTasks","params":{}}`
@@ -110,7 +112,7 @@ func TestSlowLargeBodiesLeaveRoomForOthers(t *testing.T) {
 	for range 6 {
 		slow = append(slow, dial(t, addr, 16<<20, part))
 	}
-	waitFor(t, "large bodies are received", func() bool { return s.bodies.Taken() >= 3*240<<10 })
+	waitFor(t, "large bodies are received", func() bool { return s.agent.Bodies.Taken() >= 3*240<<10 })
 	for range 20 {
 		if status, _, body := post(t, addr, listTasks); status != http.StatusOK {
 			t.Fatalf("a small request: status %d: %s", status, body)
@@ -121,13 +123,13 @@ func TestSlowLargeBodiesLeaveRoomForOthers(t *testing.T) {
 	if status != http.StatusServiceUnavailable || header.Get("Retry-After") != "1" || !strings.Contains(body, "RESOURCE_EXHAUSTED") {
 		t.Errorf("a large one: status %d, header %v: %s", status, header, body)
 	}
-	if used := s.bodies.Taken(); used > 1<<20 {
+	if used := s.agent.Bodies.Taken(); used > 1<<20 {
 		t.Errorf("%d bytes are taken", used)
 	}
 	for _, c := range slow {
 		_ = c.Close()
 	}
-	waitFor(t, "what clients that left had is given back", func() bool { return s.bodies.Taken() == 0 })
+	waitFor(t, "what clients that left had is given back", func() bool { return s.agent.Bodies.Taken() == 0 })
 	if status, _, body := post(t, addr, long); status != http.StatusOK {
 		t.Errorf("afterwards: status %d: %s", status, body)
 	}
@@ -149,7 +151,7 @@ func TestABodyIsLetGoBeforeTheHandlerRuns(t *testing.T) {
 	body = strings.Replace(body, `"x"`, `"`+strings.Repeat("x", 1<<20)+`"`, 1)
 	c := dial(t, ln.Addr().String(), len(body), body)
 	waitFor(t, "the handler runs", func() bool { return s.engine.Load().Calls == 1 })
-	if used := s.bodies.Taken(); used != 0 {
+	if used := s.agent.Bodies.Taken(); used != 0 {
 		t.Errorf("%d bytes are taken", used)
 	}
 	close(release)
@@ -175,8 +177,8 @@ func TestASlowBodyPassesAndADripDoesNot(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			const pieces = 6
-			piece := strings.Repeat(" ", bodyPaces)
-			c := dial(t, addr, pieces*bodyPaces+len(listTasks), "")
+			piece := strings.Repeat(" ", httpbinding.ExtendAfter)
+			c := dial(t, addr, pieces*httpbinding.ExtendAfter+len(listTasks), "")
 			for range pieces {
 				time.Sleep(500 * time.Millisecond)
 				if _, err := io.WriteString(c, piece); err != nil {
@@ -266,12 +268,12 @@ func TestARequestWeighsWhatReadingItNeeds(t *testing.T) {
 	if status, _, body := post(t, addr, parts(50_000)); status != http.StatusRequestEntityTooLarge || !strings.Contains(body, "objects") {
 		t.Errorf("50,000 parts: %d %.200s", status, body)
 	}
-	s.bodies.Add(4 << 20)
+	s.agent.Bodies.Add(4 << 20)
 	if status, header, body := post(t, addr, parts(9_000)); status != http.StatusServiceUnavailable || header.Get("Retry-After") == "" {
 		t.Errorf("9,000 parts beside others: %d %.200s", status, body)
 	}
-	s.bodies.Release(4 << 20)
-	waitFor(t, "all is given back", func() bool { return s.bodies.Taken() == 0 })
+	s.agent.Bodies.Release(4 << 20)
+	waitFor(t, "all is given back", func() bool { return s.agent.Bodies.Taken() == 0 })
 }
 
 // A handler keeps its message as long as it is at work, and a task holds it only later, if at all.

@@ -34,7 +34,7 @@ func TestCardsHaveRequirementsAsListsWhereThatIsAsked(t *testing.T) {
 	const lists = `{[{map[key:[] token:[read a<b]]} {map[]}] [{[{map[token:[gold]]}]}`
 	known := auth.Keys(auth.Key{Caller: "ann", SHA256: auth.HashKey("secret"), Scopes: []string{"read", "a<b", "gold"}})
 	verifiers := server.WithAuth(auth.Verifiers{"key": known, "token": known})
-	for _, opts := range [][]server.Option{{server.WithRequirementLists()}, nil} {
+	for _, opts := range [][]server.Option{{server.WithCompat(server.Compat{RequirementLists: true})}, nil} {
 		a := extendedAgentOf(t, nil, declared, append(opts, verifiers)...)
 		cards := map[string]string{}
 		for name, ask := range a.asks() {

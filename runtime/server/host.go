@@ -11,6 +11,8 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
 
 // DefaultAddr is where [Main] listens unless told otherwise: on the loopback interface.
@@ -68,8 +70,8 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		log.Error("agent cannot start", "error", errors.Join(err, s.Close()))
 		return exitFailed
 	}
-	if to, err := net.ResolveTCPAddr("tcp", *listen.addr); err == nil && s.withheld(to) {
-		log.Error("agent cannot start", "error", errors.Join(errOpen(to), s.Close()))
+	if to, err := net.ResolveTCPAddr("tcp", *listen.addr); err == nil && s.policy.Withholds(to) {
+		log.Error("agent cannot start", "error", errors.Join(origin.ErrOpen(to), s.Close()))
 		return exitFailed
 	}
 	ln, err := net.Listen("tcp", *listen.addr)
@@ -78,10 +80,10 @@ func host(ctx context.Context, s *Server, err error, args []string, stderr io.Wr
 		return exitFailed
 	}
 	s.tasks.announce(log)
-	if s.engine.Info().Extended && !s.access.identifies() {
+	if s.engine.Info().Extended && !s.access.Identifies() {
 		log.Warn("nobody gets the extended card: server.WithAuth or server.WithProxyIdentity says who callers are")
 	}
-	for scheme, issuer := range s.access.examples() {
+	for scheme, issuer := range exampleIssuers(s.access.Verifiers) {
 		log.Warn("tokens of an example's issuer are good: nobody has one; put your own into a2agen.yaml and agent.yaml", "scheme", scheme, "issuer", issuer)
 	}
 	log.Info("agent is listening", "url", s.urlAt(ln.Addr()), "agent", s.engine.Info().Name)
@@ -117,8 +119,8 @@ func listenAddr() string {
 
 // urlAt returns the URL under which the agent answers: the public one if it is set.
 func (s *Server) urlAt(a net.Addr) string {
-	if s.card.fixed != "" {
-		return s.card.fixed
+	if s.cards.URL != "" {
+		return s.cards.URL
 	}
 	scheme := "http"
 	if s.certificate != nil {

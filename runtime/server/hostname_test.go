@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/a2a"
+
+	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
 
 // DNS rebinding: a page under a name of its own that was pointed to this machine is refused, its Origin notwithstanding.
@@ -88,15 +90,15 @@ func FuzzHostAndForwarded(f *testing.F) {
 		r := &http.Request{Method: http.MethodGet, URL: &url.URL{Path: CardPath}, Host: host, Header: http.Header{
 			"X-Forwarded-Host": {forwardedHost}, "X-Forwarded-Proto": {proto}, "X-Forwarded-Prefix": {prefix}, "Forwarded": {forwarded},
 		}}
-		base := s.baseOf(r)
+		base := s.cards.BaseOf(r)
 		u, err := url.Parse(base)
 		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Hostname() == "" || u.User != nil || u.RawQuery != "" || u.ForceQuery || u.Fragment != "" || u.Opaque != "" || u.String() != base {
 			t.Fatalf("the base URL is %q: %v", base, err)
 		}
-		if at := s.cardAt(s.card.card, base).CardInfo().Interfaces[0].URL; !strings.HasPrefix(at, base) {
+		if at := s.cards.For(r, s.engine.Card()).CardInfo().Interfaces[0].URL; !strings.HasPrefix(at, base) {
 			t.Fatalf("the card's URL is %q, of %q", at, base)
 		}
-		name, ok := hostName(host)
+		name, ok := origin.HostName(host)
 		if !ok {
 			return
 		}

@@ -5,9 +5,6 @@ import (
 	"log/slog"
 	"os"
 	"strings"
-	"time"
-
-	"github.com/a2agen/a2agen/runtime"
 )
 
 // EnvLog is the environment variable that says what a [Logger] writes, and how: words with commas between them. A level
@@ -47,38 +44,3 @@ func newLogger(to io.Writer, words string) *slog.Logger {
 
 // WithoutCallLog leaves out the line that is logged of every call at level info.
 func WithoutCallLog() Option { return func(o *options) { o.noCallLog = true } }
-
-// logs reports whether calls are logged.
-func (c *Call) logs() bool { return !c.s.noCallLog && c.s.logger.Enabled(c.Context, slog.LevelInfo) }
-
-// log writes the line of a call that is over, unless there is one that says why it was refused.
-func (c *Call) log(a *served) {
-	if a.refused {
-		return
-	}
-	attrs := make([]slog.Attr, 0, 10)
-	add := func(name, value string) {
-		if value != "" {
-			attrs = append(attrs, slog.String(name, value))
-		}
-	}
-	add("operation", a.Operation)
-	add("skill", a.Skill)
-	add("task", a.Task)
-	add("caller", a.Caller.Principal())
-	if c.About.State != runtime.StateUnspecified {
-		add("state", c.About.State.String())
-	}
-	if a.Reason == "" {
-		add("outcome", "ok")
-	} else {
-		add("outcome", a.Reason)
-	}
-	attrs = append(attrs, slog.Duration("took", time.Since(a.Begun)))
-	if c.s.logger.Enabled(c.Context, slog.LevelDebug) {
-		add("binding", a.Binding)
-		add("version", a.Version)
-		add("context", a.Context)
-	}
-	c.s.logger.LogAttrs(c.Context, slog.LevelInfo, "request", attrs...)
-}

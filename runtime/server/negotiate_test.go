@@ -32,7 +32,7 @@ func TestTheVersionOfARequest(t *testing.T) {
 		"0.3": `message/send {"message":{"messageId":"m","role":"user","parts":[{"kind":"text","text":"book"}]}}`,
 		"0.1": `tasks/send {"id":"t1","message":{"role":"user","parts":[{"type":"text","text":"book"}]}}`,
 	}
-	strict := []server.Option{server.WithStrictVersion()}
+	strict := []server.Option{server.WithCompat(server.Compat{StrictVersion: true})}
 	tests := []struct {
 		name     string
 		versions []string

@@ -8,7 +8,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/audit"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -20,29 +22,28 @@ type options struct {
 	url        string
 	forwarded  bool
 	hosts      []string
-	access     access
+	access     binding.Access
+	open       bool // anybody may use an agent that demands nothing
 	origins    []string
 	cardMaxAge time.Duration
-	grpcURL    bool
+	compat     Compat
 	pushTo     []string
 	signer     PushSigner
 	newSender  func(targets []string, s PushSigner) (PushSender, error)
 	handler    func(context.Context, *Task) error // in the place of the skills'; nil: theirs
 
-	formerStatuses   bool // errors have the statuses of 1.0.0
-	requirementLists bool // cards have requirements as a2a-go reads them
-	transport        func(*Host) (listen.Transport, error)
-	cert, key        string // files
-	auditPath        string
-	auditing         []audit.Option
-	noCallLog        bool
+	transport func(*binding.Agent, *origin.Policy) (listen.Transport, error)
+	cert, key string // files
+	auditPath string
+	auditing  []audit.Option
+	noCallLog bool
 }
 
 // defaultOptions are the options before the caller's.
 func defaultOptions() options {
 	return options{
 		core:   engine.Options{Logger: slog.Default(), Now: time.Now},
-		access: access{grace: time.Minute}, cardMaxAge: 5 * time.Minute,
+		access: binding.Access{Grace: time.Minute}, cardMaxAge: 5 * time.Minute,
 	}
 }
 
@@ -78,10 +79,6 @@ func WithLimits(l Limits) Option { return func(o *options) { o.core.Limits = l }
 // request's Host.
 func WithURL(base string) Option { return func(o *options) { o.url = base } }
 
-// WithGRPCURL writes the address of gRPC in the card as a URL, "http://host:port", for clients that want a scheme.
-// Without it the address is host:port, as the official clients want it.
-func WithGRPCURL() Option { return func(o *options) { o.grpcURL = true } }
-
 // WithForwarded trusts X-Forwarded-Proto, -Host and -Prefix (and Forwarded) of requests. Only for servers that nobody
 // reaches but through a proxy that sets them. What the Host header says is the proxy's to check then.
 func WithForwarded() Option { return func(o *options) { o.forwarded = true } }
@@ -92,16 +89,6 @@ func WithForwarded() Option { return func(o *options) { o.forwarded = true } }
 func WithHosts(names ...string) Option {
 	return func(o *options) { o.hosts = append(o.hosts, names...) }
 }
-
-// WithStrictVersion keeps requests without an A2A-Version header away from 1.0, as A2A 1.0 §3.6.2 (R73) asks: they are
-// of 0.3 or older, and refused when no such version is spoken. Without it such a request is served when its method name
-// is one of a spoken version (T27).
-func WithStrictVersion() Option { return func(o *options) { o.core.Strict = true } }
-
-// WithFormerStatuses gives errors the statuses that they had in A2A 1.0.0 over HTTP+JSON and gRPC (409 for a task that
-// cannot be canceled, 415 for a content type, UNIMPLEMENTED for what an agent does not do), for clients and test suites
-// that go by them (T9, T67). Both are version "1.0", and clients had better go by an error's reason.
-func WithFormerStatuses() Option { return func(o *options) { o.formerStatuses = true } }
 
 // WithRouter sets a router that is asked when nothing else says which skill a message is for.
 func WithRouter(r Router) Option { return func(o *options) { o.core.Router = r } }

@@ -62,8 +62,8 @@ func (s *Server) closePush() {
 	}
 }
 
-// serveKeys answers with the keys of the signer.
-func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) {
+// serveKeys answers with the keys of a signer.
+func serveKeys(w http.ResponseWriter, r *http.Request, signer PushSigner) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header()["Allow"] = []string{"GET, HEAD"}
 		http.Error(w, "Only GET and HEAD are served here.", http.StatusMethodNotAllowed)
@@ -71,5 +71,5 @@ func (s *Server) serveKeys(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header()["Content-Type"] = []string{"application/jwk-set+json"}
 	w.Header()["Cache-Control"] = []string{"public, max-age=300"}
-	_, _ = w.Write(s.signer.Keys())
+	_, _ = w.Write(signer.Keys())
 }

@@ -181,7 +181,7 @@ func TestTheVersionOfAPath(t *testing.T) {
 			t.Errorf("%s with %q: %s %v", tt.path, tt.header, resp.Status, got)
 		}
 	}
-	strict := former(t, server.WithStrictVersion())
+	strict := former(t, server.WithCompat(server.Compat{StrictVersion: true}))
 	if resp, got := strict.answer("POST", "/message:send", message("forecast"), unversioned); resp.StatusCode != http.StatusNotFound {
 		t.Errorf("a strict agent takes no version for another one than 0.3: %s %v", resp.Status, got)
 	}

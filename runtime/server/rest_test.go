@@ -341,7 +341,7 @@ func TestAnAgentOfHTTPJSONAlone(t *testing.T) {
 
 // T9, T67: the statuses of 1.0.0 by option.
 func TestTheStatusesOfTheFormerPatchLevel(t *testing.T) {
-	a := start(t, restCard, []server.Skill{scripted(nil)}, server.WithFormerStatuses())
+	a := start(t, restCard, []server.Skill{scripted(nil)}, server.WithCompat(server.Compat{FormerStatuses: true}))
 	done := str(a.ok("SendMessage", message("hi")), "task", "id")
 	for _, tt := range []struct {
 		method, path, body string

@@ -229,7 +229,7 @@ func TestTrustedOriginsMayCallFromABrowser(t *testing.T) {
 // R70, R72, R73, T27, T62: version negotiation comes before anything else.
 func TestVersionNegotiation(t *testing.T) {
 	lenient := start(t, testCard, []server.Skill{echo()})
-	strict := start(t, testCard, []server.Skill{echo()}, server.WithStrictVersion())
+	strict := start(t, testCard, []server.Skill{echo()}, server.WithCompat(server.Compat{StrictVersion: true}))
 	for _, c := range []struct {
 		name, header, query, method string
 		agent                       *agent

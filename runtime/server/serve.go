@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
 
 // Environment variables with the files of the agent's certificate and its key, PEM. With both of them the agent speaks
@@ -37,11 +38,11 @@ func (s *Server) initTLS(cert, key string) error {
 	case s.cert == "" && s.key == "":
 		return nil
 	case s.cert == "" || s.key == "":
-		return fmt.Errorf("server: TLS needs a certificate and its key: set both %s and %s", EnvTLSCert, EnvTLSKey)
+		return fmt.Errorf("TLS needs a certificate and its key: set both %s and %s", EnvTLSCert, EnvTLSKey)
 	}
 	var err error
 	if s.certificate, err = listen.ReadCertificate(s.cert, s.key, s.logger); err != nil {
-		return fmt.Errorf("server: TLS: %w", err)
+		return fmt.Errorf("TLS: %w", err)
 	}
 	return nil
 }
@@ -49,8 +50,8 @@ func (s *Server) initTLS(cert, key string) error {
 // Serve serves on ln, over TLS if the server has a certificate, until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels
 // those that do not, and ends the open streams. It returns nil after such a shutdown and closes ln in any case.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
-	if s.withheld(ln.Addr()) {
-		return errors.Join(errOpen(ln.Addr()), ln.Close(), s.Close())
+	if s.policy.Withholds(ln.Addr()) {
+		return errors.Join(origin.ErrOpen(ln.Addr()), ln.Close(), s.Close())
 	}
 	s.engine.Start()
 	p := listen.Open(ln, s.listening())
@@ -82,7 +83,7 @@ func (s *Server) listening() listen.Config {
 		Header:   s.limits.Header, Read: s.limits.Read, Idle: s.limits.Idle, Stall: s.limits.Stall,
 	}
 	if s.certificate != nil {
-		c.TLS = listen.TLSConfig(s.certificate, s.access.asksCertificates, s.access.authorities)
+		c.TLS = listen.TLSConfig(s.certificate, s.access.AsksCertificates, s.access.Authorities)
 	}
 	return c
 }

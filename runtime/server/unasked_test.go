@@ -48,7 +48,7 @@ func TestARequestThatNamesNoVersionIsOfTheOldestThatHasItsMethod(t *testing.T) {
 			do := server.NewOperation(func(context.Context, *ping) (*pong, error) { return &pong{}, nil })
 			opts := []server.Option{server.WithLogger(slog.New(slog.DiscardHandler))}
 			if tt.strict {
-				opts = append(opts, server.WithStrictVersion())
+				opts = append(opts, server.WithCompat(server.Compat{StrictVersion: true}))
 			}
 			s, err := server.New(server.Config{Protocol: p, Card: readCard(t, testCard), Operations: map[string]server.Operation{"Ping": do, "Pause": do, "ping": do}}, opts...)
 			if err != nil {

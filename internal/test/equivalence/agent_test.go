@@ -57,10 +57,10 @@ var agents = map[string]struct {
 	"extending": {capabilities: `{"streaming":true,"pushNotifications":true,
 		"extensions":[{"uri":"https://example.com/must","required":true},{"uri":"https://example.com/x"}]}`},
 	"tenants": {capabilities: `{"streaming":true}`, tenants: []string{"acme", "b c/d"}},
-	"strict":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithStrictVersion()}},
+	"strict":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithCompat(server.Compat{StrictVersion: true})}},
 	"whole":   {capabilities: `{"streaming":true,"extendedAgentCard":true}`, extended: true},
 	"typed":   {capabilities: `{"streaming":true}`, typed: true},
-	"former":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithFormerStatuses()}},
+	"former":  {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithCompat(server.Compat{FormerStatuses: true})}},
 	"busy":    {capabilities: `{"streaming":true}`, opts: []server.Option{server.WithLimits(server.Limits{Running: 1, Streams: 1})}},
 	"guarded": {capabilities: `{"streaming":true,"pushNotifications":true}`, guarded: true},
 	"small": {capabilities: `{"streaming":true,"pushNotifications":true}`, opts: []server.Option{

@@ -90,7 +90,7 @@ func (t *transport) aside(s grpc.StreamDesc, open bool) grpc.StreamHandler {
 
 func (t *transport) newAside(stream grpc.ServerStream) *call {
 	ctx := stream.Context()
-	c := &call{Call: t.host.Aside(ctx, runtime.BindingGRPC), t: t, stream: stream, metadata: metadataOf(ctx)}
+	c := &call{Request: t.agent.Unobserved(ctx, runtime.BindingGRPC), t: t, stream: stream, metadata: metadataOf(ctx)}
 	c.Op = asideOperation
 	c.full, _ = grpc.MethodFromServerStream(stream)
 	c.peer, _ = peer.FromContext(ctx)
@@ -181,7 +181,7 @@ func (a *asides) begin(c *call) (release func(), err error) {
 	case a.all >= a.most:
 		return nil, errAsides
 	}
-	counted, err := c.t.host.AdmitStream()
+	counted, err := c.t.agent.AdmitStream()
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,8 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
-	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
+	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
 
 // Metadata that are service parameters (A2A 1.0 §10.2, R155).
@@ -36,7 +37,7 @@ const keyChallenge = "www-authenticate"
 
 // call is one call being answered.
 type call struct {
-	server.Call
+	binding.Request
 	t      *transport
 	m      *method // nil: of a service that gRPC itself has
 	full   string  // its name, "/lf.a2a.v1.A2AService/GetTask"
@@ -74,7 +75,7 @@ func (m *method) serve(_ any, stream grpc.ServerStream) (err error) {
 	growStack(0)
 	ctx := stream.Context()
 	md := metadataOf(ctx)
-	c := &call{Call: m.t.host.Call(ctx, runtime.BindingGRPC, md), t: m.t, m: m, stream: stream, metadata: md}
+	c := &call{Request: m.t.agent.Request(ctx, runtime.BindingGRPC, md), t: m.t, m: m, stream: stream, metadata: md}
 	c.Op = m.rows[0].op // until the version is known
 	c.full = c.Op.GRPC
 	c.peer, _ = peer.FromContext(ctx)
@@ -107,7 +108,7 @@ func (c *call) answer() error {
 	if err := c.attach(); err != nil {
 		return err
 	}
-	if err := c.receive(int(c.t.host.Limits().Body)); err != nil {
+	if err := c.receive(int(c.t.agent.Limits.Body)); err != nil {
 		return err
 	}
 	defer c.LimitStream()()
@@ -127,7 +128,7 @@ func (c *call) answer() error {
 
 // resolve finds version and operation, and reads what else the metadata say.
 func (c *call) resolve(asked string, has func(*engine.Version) bool) error {
-	v, err := c.m.t.host.Choose(asked, has)
+	v, err := c.m.t.agent.Choose(asked, has)
 	if err != nil {
 		return err
 	}
@@ -144,7 +145,7 @@ func (c *call) resolve(asked string, has func(*engine.Version) bool) error {
 	}
 	c.Tenant = strings.Join(c.values(keyTenant), ", ")
 	if c.Op.Stream {
-		c.Coding, c.After = row.coding, server.EventNumber(c.value(keyAfter))
+		c.Coding, c.After = row.coding, binding.EventNumber(c.value(keyAfter))
 	}
 	return nil
 }
@@ -238,13 +239,19 @@ func (c *call) allowed() error {
 	if c.peer != nil {
 		local = c.peer.LocalAddr
 	}
-	if err := c.t.host.AllowHost(c.value(":authority"), local); err != nil {
-		return err
+	switch err := c.t.policy.CheckHost(c.value(":authority"), local); {
+	case errors.Is(err, origin.ErrNoHost):
+		return runtime.ErrInvalidRequest.With("%v", err)
+	case err != nil:
+		return runtime.ErrPermissionDenied.With("%v", err)
 	}
 	if len(c.values("origin"))+len(c.values("sec-fetch-site")) == 0 {
 		return nil // not from a browser
 	}
-	return c.t.host.AllowOrigin(c.request())
+	if err := c.t.policy.Check(c.request()); err != nil {
+		return runtime.ErrPermissionDenied.With("%v", err)
+	}
+	return nil
 }
 
 // attach finds what the call came over, and has its client watched. Answers are not compressed: nobody could tell when
@@ -291,7 +298,7 @@ func (c *call) write(b []byte) error {
 	if c.link == nil {
 		return c.writeOver(b)
 	}
-	stall := c.t.host.Limits().Stall
+	stall := c.t.agent.Limits.Stall
 	if err := c.out.room(c.Context, stall); err != nil {
 		return c.drop(err)
 	}

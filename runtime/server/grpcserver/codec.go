@@ -5,7 +5,7 @@ import (
 
 	"google.golang.org/grpc/mem"
 
-	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // codec passes messages on as bytes: who decodes and encodes them is the protocol package, or protobuf's own library for
@@ -17,7 +17,7 @@ func (codec) Name() string { return "proto" }
 
 // message is a message that was received. Free it.
 type message struct {
-	host    *server.Host
+	agent   *binding.Agent
 	buffer  mem.Buffer
 	counted int64 // bytes of it that are taken from the server's budget, beside those of buffers of the pool
 }
@@ -36,7 +36,7 @@ func (m *message) free() {
 		m.buffer = nil
 	}
 	if m.counted > 0 {
-		m.host.Released(m.counted)
+		m.agent.Bodies.Release(m.counted)
 		m.counted = 0
 	}
 }
@@ -48,7 +48,7 @@ func (c codec) Unmarshal(data mem.BufferSlice, v any) error {
 		return fmt.Errorf("grpcserver: a %T is no message", v)
 	}
 	m.free()
-	m.host, m.buffer = c.pool.host, data.MaterializeToBuffer(c.pool)
+	m.agent, m.buffer = c.pool.agent, data.MaterializeToBuffer(c.pool)
 	if b := m.bytes(); len(b) > 0 && b[0] == packed {
 		m.counted = int64(len(b))
 		c.pool.count(m.counted)

@@ -24,7 +24,9 @@ import (
 	"google.golang.org/grpc/keepalive"
 
 	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 )
 
 // shortestPing is how often a client may ask whether the agent is there.
@@ -61,8 +63,8 @@ func Serve(opts ...Option) server.Option {
 	for _, opt := range opts {
 		opt(&o)
 	}
-	return server.WithTransport(func(h *server.Host) (listen.Transport, error) {
-		t, err := newTransport(h, o)
+	return server.WithTransport(func(a *binding.Agent, p *origin.Policy) (listen.Transport, error) {
+		t, err := newTransport(a, p, o)
 		if err != nil {
 			return nil, err // not a transport that is nil
 		}
@@ -72,7 +74,8 @@ func Serve(opts ...Option) server.Option {
 
 // transport is grpc-go's server as a [listen.Transport].
 type transport struct {
-	host    *server.Host
+	agent   *binding.Agent
+	policy  *origin.Policy
 	grpc    *grpc.Server
 	health  *health.Server
 	watch   *watch
@@ -81,12 +84,12 @@ type transport struct {
 	close   func()
 }
 
-func newTransport(h *server.Host, o options) (*transport, error) {
-	t := &transport{host: h}
+func newTransport(a *binding.Agent, p *origin.Policy, o options) (*transport, error) {
+	t := &transport{agent: a, policy: p}
 	t.closing, t.close = context.WithCancel(context.Background())
-	t.asides.most = max(1, h.Limits().Streams/asideShare)
+	t.asides.most = max(1, a.Limits.Streams/asideShare)
 	t.watch = newWatch(t)
-	limits, buffers := h.Limits(), &pool{h, t.watch.crowded}
+	limits, buffers := a.Limits, &pool{a, t.watch.crowded}
 	t.grpc = grpc.NewServer(
 		grpc.ForceServerCodecV2(codec{buffers}),
 		experimental.BufferPool(buffers),

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/grpc/mem"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // Compressed messages (decision 036). grpc-go inflates a message as soon as it has come, whatever that takes in memory.
@@ -57,7 +57,7 @@ var (
 )
 
 // errCrowded refuses a message that there is no room for.
-func errCrowded(h *server.Host) error { return &coded{h.ErrCrowded(), codes.ResourceExhausted} }
+var errCrowded error = &coded{binding.ErrTooMany, codes.ResourceExhausted}
 
 // Sizes of messages that are inflated, in bytes.
 const (
@@ -93,7 +93,7 @@ func (m *message) inflate(most int) error {
 	}
 	m.buffer = mem.SliceBuffer(b)
 	m.counted -= int64(1 + len(from)) // which was counted when it came
-	m.host.Released(int64(1 + len(from)))
+	m.agent.Bodies.Release(int64(1 + len(from)))
 	return nil
 }
 
@@ -111,7 +111,7 @@ func (m *message) read(r io.Reader, size, most int) (b []byte, err error) {
 	for room := size + 1; ; room = 2 * cap(b) { // one more, to see that there is nothing else
 		room = min(max(room, leastRoom), most+1)
 		if !m.reserve(int64(room - cap(b))) {
-			return nil, errCrowded(m.host)
+			return nil, errCrowded
 		}
 		b = append(make([]byte, 0, room), b...)
 		for len(b) < cap(b) {
@@ -134,12 +134,12 @@ func (m *message) read(r io.Reader, size, most int) (b []byte, err error) {
 // else has any. A small one always is.
 func (m *message) reserve(more int64) bool {
 	all := m.counted + more
-	m.host.Released(m.counted)
+	m.agent.Bodies.Release(m.counted)
 	m.counted = 0
 	switch {
 	case all <= freeSize:
-		m.host.Received(all)
-	case !m.host.Reserve(all):
+		m.agent.Bodies.Add(all)
+	case !m.agent.Bodies.Try(all):
 		return false
 	}
 	m.counted = all

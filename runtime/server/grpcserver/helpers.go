@@ -3,7 +3,7 @@ package grpcserver
 import (
 	"sync"
 
-	_ "google.golang.org/genproto/googleapis/rpc/errdetails" // errors have them as details: reflection shows what they are
+	_ "google.golang.org/genproto/googleapis/rpc/errdetails"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/health"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
@@ -50,7 +50,7 @@ func (d *definitions) files() *protoregistry.Files {
 	d.once.Do(func() {
 		var err error
 		if d.ours, err = d.t.read(); err != nil {
-			d.t.host.Logger().Error("the definition cannot be shown", "error", err)
+			d.t.agent.Logger.Error("the definition cannot be shown", "error", err)
 			d.ours = new(protoregistry.Files)
 		}
 	})
@@ -77,7 +77,7 @@ func (d *definitions) FindDescriptorByName(name protoreflect.FullName) (protoref
 func (t *transport) read() (*protoregistry.Files, error) {
 	var all descriptorpb.FileDescriptorSet
 	seen := map[string]bool{}
-	for _, v := range t.host.Versions() {
+	for _, v := range t.agent.Versions() {
 		for _, w := range v.Wires {
 			if w.Encoding != runtime.EncodingProto {
 				continue

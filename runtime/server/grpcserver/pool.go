@@ -5,14 +5,14 @@ import (
 
 	"google.golang.org/grpc/mem"
 
-	"github.com/a2agen/a2agen/runtime/server"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
 // pool hands out the buffers of messages that are being received, and counts them in the server's budget. grpc-go does
 // not give all of them back: those of calls that are cut short are left to the garbage collector, which counts them out
 // then.
 type pool struct {
-	host    *server.Host
+	agent   *binding.Agent
 	crowded func() // called when the budget is used up
 }
 
@@ -20,13 +20,13 @@ type pool struct {
 func (p *pool) Get(length int) *[]byte {
 	b := mem.DefaultBufferPool().Get(length)
 	p.count(int64(cap(*b)))
-	runtime.SetFinalizer(b, func(b *[]byte) { p.host.Released(int64(cap(*b))) })
+	runtime.SetFinalizer(b, func(b *[]byte) { p.agent.Bodies.Release(int64(cap(*b))) })
 	return b
 }
 
 // count counts bytes that are there already. When they do not fit, some of what is being received has to go.
 func (p *pool) count(n int64) {
-	if !p.host.Received(n) {
+	if !p.agent.Bodies.Add(n) {
 		p.crowded()
 	}
 }
@@ -34,6 +34,6 @@ func (p *pool) count(n int64) {
 // Put takes a buffer back.
 func (p *pool) Put(b *[]byte) {
 	runtime.SetFinalizer(b, nil)
-	p.host.Released(int64(cap(*b)))
+	p.agent.Bodies.Release(int64(cap(*b)))
 	mem.DefaultBufferPool().Put(b)
 }

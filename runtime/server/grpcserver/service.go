@@ -36,7 +36,7 @@ func (m *method) in(v *engine.Version) *row {
 func (t *transport) services() []*grpc.ServiceDesc {
 	var all []*grpc.ServiceDesc
 	methods := map[string]*method{}
-	for _, v := range t.host.Versions() {
+	for _, v := range t.agent.Versions() {
 		table := v.Over(runtime.BindingGRPC)
 		if table == nil {
 			continue

@@ -77,13 +77,13 @@ func (u *upload) Read(b []byte) (n int, err error) {
 			return 0, err
 		}
 	}
-	for n < len(b) && err == nil && !u.complete() && u.left <= u.t.host.Limits().Body {
+	for n < len(b) && err == nil && !u.complete() && u.left <= u.t.agent.Limits.Body {
 		var m int
 		m, err = u.ReadCloser.Read(b[n : n+int(min(int64(len(b)-n), u.wanted()))])
 		u.take(b[n : n+m])
 		n += m
-		if u.came > freeSize && !u.t.host.Room() { // what grpc-go keeps of it is counted by the pool
-			u.call.cut(errCrowded(u.t.host))
+		if u.came > freeSize && !u.t.agent.Bodies.Try(0) { // what grpc-go keeps of it is counted by the pool
+			u.call.cut(errCrowded)
 			err = io.ErrUnexpectedEOF
 		}
 	}
@@ -104,7 +104,7 @@ func (u *upload) begin() error {
 	}
 	u.have, u.left, u.came, u.next = 0, 0, 0, uploadPaces
 	u.began = time.Now()
-	if patience := u.t.host.Patience(0); u.timer == nil {
+	if patience := u.t.agent.Patience(0); u.timer == nil {
 		u.timer = time.AfterFunc(patience, func() { u.call.cut(errSlow) })
 	} else {
 		u.timer.Reset(patience)
@@ -127,7 +127,7 @@ func (u *upload) wanted() int64 {
 func (u *upload) take(b []byte) {
 	if u.came += int64(len(b)); u.came >= u.next {
 		u.next = u.came + uploadPaces
-		u.timer.Reset(time.Until(u.began.Add(u.t.host.Patience(u.came))))
+		u.timer.Reset(time.Until(u.began.Add(u.t.agent.Patience(u.came))))
 	}
 	if u.have == messageHeader {
 		u.left -= int64(len(b))

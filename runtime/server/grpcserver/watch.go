@@ -28,7 +28,7 @@ type watch struct {
 const slowestTick = time.Second
 
 func newWatch(t *transport) *watch {
-	limits := t.host.Limits()
+	limits := t.agent.Limits
 	tick := min(slowestTick, limits.Read/8, limits.Stall/8)
 	w := &watch{t: t, tick: max(tick, time.Millisecond), began: time.Now(), alarm: make(chan struct{}, 1)}
 	w.now.Store(1)
@@ -95,9 +95,9 @@ func (w *watch) end(refused func(*call) error) {
 func (w *watch) late(c *call) error {
 	waited := time.Duration(w.now.Load()-c.since.Load()) * w.tick
 	switch {
-	case !c.sending.Load() && waited > w.t.host.Patience(c.received()):
+	case !c.sending.Load() && waited > w.t.agent.Patience(c.received()):
 		return errSlow
-	case c.sending.Load() && waited > w.t.host.Limits().Stall:
+	case c.sending.Load() && waited > w.t.agent.Limits.Stall:
 		return errStalled
 	}
 	return nil
@@ -120,7 +120,7 @@ func (w *watch) receiving(c *call) error {
 	if c.sending.Load() {
 		return nil
 	}
-	return errCrowded(w.t.host)
+	return errCrowded
 }
 
 // add begins to watch a call.

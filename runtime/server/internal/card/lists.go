@@ -1,34 +1,15 @@
-package server
+package card
 
 import (
-	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Security requirements in the form that a2a-go 2.4.0 writes and reads: {"schemes":{"oauth":["read"]}}. A2A 1.0 §4.5
 // has {"schemes":{"oauth":{"list":["read"]}}}, and a card with that is one that it cannot read at all.
 
-// WithRequirementLists serves cards whose security requirements have scopes as plain lists, as callers with a2a-go 2.4.0
-// read them: the public card and the extended one, over every binding but gRPC, to everybody. Generated code has it for
-// "cards: {requirements: list}" in a2agen.yaml.
-func WithRequirementLists() Option { return func(o *options) { o.requirementLists = true } }
-
-// appendResult appends the result of the operation as JSON.
-func (x *exchange) appendResult(dst []byte, result any) ([]byte, error) {
-	card, ok := result.(runtime.Card)
-	if !ok {
-		return x.AppendResult(dst, result)
-	}
-	body, err := x.AppendResult(nil, result)
-	if err == nil && x.Binding == runtime.BindingHTTP && x.Version.Unnamed() {
-		body, err = withProtoSchemes(x.Version.Version, card, body)
-	}
-	return append(dst, x.s.shown(body)...), err
-}
-
-// shown is a card as this server shows it.
-func (s *Server) shown(card []byte) []byte {
-	if !s.requirementLists {
+// Shown is a card, as a version writes it, as this agent shows it.
+func (c *Cards) Shown(card []byte) []byte {
+	if !c.Lists {
 		return card
 	}
 	return RequirementLists(card)

@@ -1,24 +1,22 @@
-package server
+package card
 
 import (
 	"encoding/json"
 	"net/http"
 	"net/url"
+
+	"github.com/a2agen/a2agen/runtime/auth"
 )
 
 // ResourcePath is where the agent says to clients of OAuth what its tokens have to be (RFC 9728): at the root and,
 // where the agent's public URL has a path, in front of that.
 const ResourcePath = "/.well-known/oauth-protected-resource"
 
-// aboutResource is what is served there.
-type aboutResource struct {
-	document []byte // nil: nothing
+// Resource serves that document (RFC 9728).
+type Resource struct {
+	document []byte
 	base     string // path of the public URL
-}
-
-// at reports whether the document is at a path.
-func (a *aboutResource) at(path string) bool {
-	return a.document != nil && (path == ResourcePath || path == ResourcePath+a.base)
+	control  []string
 }
 
 // resource is the document.
@@ -30,31 +28,35 @@ type resource struct {
 	Name     string   `json:"resource_name,omitempty"`
 }
 
-// metadataURL is where the document is; "" without a public URL that is fixed: what a request says of the address is
-// the client's word.
-func (s *Server) metadataURL() string {
-	u, err := url.Parse(s.card.fixed)
-	if err != nil || s.card.fixed == "" {
+// ResourceURL is where the document is; "" without a public URL that is fixed: what a request says of the address is the
+// client's word.
+func (c *Cards) ResourceURL() string {
+	u, err := url.Parse(c.URL)
+	if err != nil || c.URL == "" {
 		return ""
 	}
-	return u.Scheme + "://" + u.Host + ResourcePath + s.card.base
+	return u.Scheme + "://" + u.Host + ResourcePath + c.base
 }
 
-// describeResource makes the document of an agent that takes tokens.
-func (s *Server) describeResource() (err error) {
-	if s.card.fixed == "" || !s.guard.Tokens() {
-		return nil
+// NewResource makes the document of an agent that takes tokens: nil for another one, and without a public URL.
+func NewResource(c *Cards, guard *auth.Guard) (*Resource, error) {
+	if c.URL == "" || !guard.Tokens() {
+		return nil, nil
 	}
-	s.aboutResource.base = s.card.base
-	s.document, err = json.Marshal(resource{
-		Resource: s.card.fixed, Servers: s.guard.Issuers(), Scopes: s.guard.Scopes(),
-		Methods: []string{"header"}, Name: s.engine.Info().Name,
+	document, err := json.Marshal(resource{
+		Resource: c.URL, Servers: guard.Issuers(), Scopes: guard.Scopes(),
+		Methods: []string{"header"}, Name: c.engine.Info().Name,
 	})
-	return err
+	return &Resource{document, c.base, c.control}, err
 }
 
-// serveResource answers with the document, which any web page may read.
-func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
+// At reports whether the document is at a path.
+func (a *Resource) At(path string) bool {
+	return a != nil && (path == ResourcePath || path == ResourcePath+a.base)
+}
+
+// ServeHTTP answers with the document, which any web page may read.
+func (a *Resource) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h["Access-Control-Allow-Origin"] = []string{"*"}
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
@@ -62,9 +64,9 @@ func (s *Server) serveResource(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "Only GET and HEAD are served here.", http.StatusMethodNotAllowed)
 		return
 	}
-	h["Content-Type"] = jsonType
-	h["Cache-Control"] = s.card.control
+	h["Content-Type"] = []string{"application/json"}
+	h["Cache-Control"] = a.control
 	if r.Method == http.MethodGet {
-		_, _ = w.Write(s.document)
+		_, _ = w.Write(a.document)
 	}
 }

@@ -1,7 +1,8 @@
-package server
+package card
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 
@@ -9,46 +10,41 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// cardShape is how a card is written: as the versions have it, newest first. What several have is one card for readers
-// of each.
-type cardShape []*runtime.Version
+// Shape is how a card is written: as the versions have it, newest first. What several have is one card for readers of
+// each.
+type Shape []*runtime.Version
 
-// cardShapes finds the shapes of the card by where it is for clients that do not say what they speak. They are those of
+// shapesByPath finds the shapes of the card by where it is for clients that do not say what they speak. They are those of
 // the versions that look there; clients of other versions get the card at either path, because some know only the other
 // one.
-func (s *Server) cardShapes() map[string]*cardShape {
-	shapes := map[string]*cardShape{}
-	for _, v := range s.engine.Versions() {
-		at := v.Rules.CardPath
-		if at == "" {
-			at = CardPath
-		}
+func (c *Cards) shapesByPath() map[string]*Shape {
+	shapes := map[string]*Shape{}
+	all := c.engine.Versions()
+	for _, v := range all {
+		at := cmp.Or(v.Rules.CardPath, Path)
 		if shapes[at] == nil {
-			shapes[at] = new(cardShape)
+			shapes[at] = new(Shape)
 		}
 		*shapes[at] = append(*shapes[at], v.Version)
 	}
-	if shapes[CardPath] == nil {
-		shapes[CardPath] = shapes[OldCardPath]
+	if shapes[Path] == nil {
+		shapes[Path] = shapes[OldPath]
 	}
-	if all := s.engine.Versions(); shapes[OldCardPath] == nil && all[len(all)-1].Unnamed() {
-		shapes[OldCardPath] = shapes[CardPath]
+	if shapes[OldPath] == nil && all[len(all)-1].Unnamed() {
+		shapes[OldPath] = shapes[Path]
 	}
 	return shapes
 }
 
-// OldCardPath is where agents before 0.3 have their card (T52).
-const OldCardPath = "/.well-known/agent.json"
-
 // try writes the card in all its shapes, so that a card that cannot be written is known at the start.
-func (c *cards) try(s *Server, base string) error {
+func (c *Cards) try(base string) error {
 	for _, shape := range c.shapes {
-		if _, err := c.under(s, shape, base); err != nil {
+		if _, err := c.written(shape, base); err != nil {
 			return err
 		}
 	}
 	for _, shape := range c.paths {
-		if _, err := c.under(s, shape, base); err != nil {
+		if _, err := c.written(shape, base); err != nil {
 			return err
 		}
 	}
@@ -57,7 +53,7 @@ func (c *cards) try(s *Server, base string) error {
 
 // write writes a card. Of several versions the result has the members of all; what differs under one name is as the
 // newest has it.
-func (shape *cardShape) write(card runtime.Card) ([]byte, error) {
+func (shape *Shape) write(card runtime.Card) ([]byte, error) {
 	var whole []byte
 	for _, v := range *shape {
 		one, err := v.AppendCard(nil, card)
@@ -126,10 +122,10 @@ func members(newer, older wire.Object) (wire.Value, error) {
 	return wire.EndObject(out, 0), nil
 }
 
-// withProtoSchemes adds to a card, written as the schema of a version before 1.0 has it, what its security schemes are in
+// WithProtoSchemes adds to a card, written as the schema of a version before 1.0 has it, what its security schemes are in
 // the JSON of the version's proto: clients of JavaScript read that over HTTP+JSON and refuse a scheme without it. The
 // requirements have no form that both read.
-func withProtoSchemes(v *runtime.Version, card runtime.Card, body wire.Object) (wire.Object, error) {
+func WithProtoSchemes(v *runtime.Version, card runtime.Card, body wire.Object) (wire.Object, error) {
 	schemes, ok := body.Get(schemesMember)
 	if !ok {
 		return body, nil

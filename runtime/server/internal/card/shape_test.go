@@ -1,4 +1,4 @@
-package server
+package card
 
 import (
 	"encoding/json"
@@ -29,7 +29,7 @@ func TestProtoSchemesLeaveRequirementsAsTheyAre(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		body, err := withProtoSchemes(v, card, plain)
+		body, err := WithProtoSchemes(v, card, plain)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -1,161 +1,163 @@
-package server
+package httpbinding
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
 	"strconv"
+	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
+	"github.com/a2agen/a2agen/runtime/server/internal/card"
 	"github.com/a2agen/a2agen/runtime/sse"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// What follows is the same for every binding over HTTP, once it has found the operation and its parameters.
-
-// binding is what is a binding's own while a request is answered: its frames, and its ways of saying no.
-type binding interface {
+// Binding is what is a binding's own while a request is answered: its frames, and how it refuses.
+type Binding interface {
 	framing
-	// status is what an error is answered with.
-	status(e *runtime.Error) int
-	// fail answers with an error in place of a result.
-	fail(err error)
-	// reject answers what is wrong before the operation begins.
-	reject(e *runtime.Error)
-	// refuse answers with a status what is no request of the binding.
-	refuse(status int, e *runtime.Error)
-	// release lets go of the body, for an answer that may take long.
-	release()
+	// HTTPStatus is what an error is answered with.
+	HTTPStatus(e *runtime.Error) int
+	// Fail answers with an error in place of a result.
+	Fail(err error)
+	// Reject answers what is wrong before the operation begins.
+	Reject(e *runtime.Error)
+	// Refuse answers with a status what is no request of the binding.
+	Refuse(status int, e *runtime.Error)
+	// Release gives the body back, before an answer that may take long.
+	Release()
 }
 
-// handle carries the operation out.
-func (x *exchange) handle(b binding) {
-	defer x.LimitStream()()
-	if err := x.Contain(func() { x.dispatch(b) }, func() { x.exited(b) }); err != nil {
-		b.fail(err)
+// Handle carries the operation out.
+func (q *Request) Handle(b Binding) {
+	defer q.LimitStream()()
+	if err := q.Contain(func() { q.dispatch(b) }, func() { q.exited(b) }); err != nil {
+		b.Fail(err)
 	}
 }
 
 // dispatch has the operation carried out and answers.
-func (x *exchange) dispatch(b binding) {
-	a, err := x.Run(x.params, objectsIn, func() {
-		if x.counted > 0 {
-			b.release() // the handler may take long
+func (q *Request) dispatch(b Binding) {
+	a, err := q.Run(q.Params, objectsIn, func() {
+		if q.Counted() {
+			b.Release() // the handler may take long
 		}
 	})
 	switch {
 	case err != nil:
-		x.failed(b, err)
+		q.failed(b, err)
 	case a.Stream != nil:
-		x.follow(b, a.Stream)
+		q.follow(b, a.Stream)
 	case a.Sequence != nil:
-		x.sequence(b, a.Sequence)
-	case x.Silent:
-		x.w.WriteHeader(http.StatusNoContent)
-	case x.Op.Stream:
-		x.single(b, a.Result)
+		q.sequence(b, a.Sequence)
+	case q.Silent:
+		q.W.WriteHeader(http.StatusNoContent)
+	case q.Op.Stream:
+		q.single(b, a.Result)
 	default:
-		x.reply(b, a.Result)
+		q.reply(b, a.Result)
 	}
 }
 
 // failed answers with an error.
-func (x *exchange) failed(b binding, err error) {
-	switch early, ok := errors.AsType[*rejection](err); {
-	case ok && early.status == http.StatusServiceUnavailable:
-		x.w.Header()["Retry-After"] = retryAfter
+func (q *Request) failed(b Binding, err error) {
+	switch early, ok := errors.AsType[*binding.Rejection](err); {
+	case ok && early.Status == http.StatusServiceUnavailable:
+		q.W.Header()["Retry-After"] = retryAfter
 		fallthrough
-	case ok && early.status != 0:
-		b.refuse(early.status, early.cause)
+	case ok && early.Status != 0:
+		b.Refuse(early.Status, early.Cause)
 	case ok:
-		b.reject(x.unlessParse(early.cause))
-	case x.Silent && x.sends() && engine.Passing(err):
-		_, _ = x.Told(err)
-		x.w.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
+		b.Reject(q.UnlessParse(early.Cause))
+	case q.Silent && q.sends() && engine.Passing(err):
+		_, _ = q.Told(err)
+		q.W.WriteHeader(http.StatusServiceUnavailable) // 204 would say that the message was taken on
 	default:
-		b.fail(err)
+		b.Fail(err)
 	}
 }
 
-func (x *exchange) sends() bool {
-	return x.Op.Role == runtime.RoleSend || x.Op.Role == runtime.RoleStream
+func (q *Request) sends() bool {
+	return q.Op.Role == runtime.RoleSend || q.Op.Role == runtime.RoleStream
 }
 
-// unlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all.
-func (x *exchange) unlessParse(err *runtime.Error) *runtime.Error {
-	if len(x.params) == 0 || isJSON(x.params) {
+// UnlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all.
+func (q *Request) UnlessParse(err *runtime.Error) *runtime.Error {
+	if len(q.Params) == 0 || IsJSON(q.Params) {
 		return err
 	}
-	if _, broken := wire.ParseValue(x.params); broken != nil {
+	if _, broken := wire.ParseValue(q.Params); broken != nil {
 		return runtime.ErrParse.With("%s", invalid.Params(broken).Note)
 	}
 	return runtime.ErrParse
 }
 
 // reply answers with a result.
-func (x *exchange) reply(f binding, result any) {
-	result = x.Located(result, func() *http.Request { return x.r })
-	if _, card := result.(runtime.Card); card && x.Op.Role == runtime.RoleExtendedCard {
-		x.w.Header()["Cache-Control"] = privateCard
+func (q *Request) reply(f Binding, result any) {
+	result = q.Located(result, func() *http.Request { return q.R })
+	if _, card := result.(runtime.Card); card && q.Op.Role == runtime.RoleExtendedCard {
+		q.W.Header()["Cache-Control"] = privateCard
 	}
-	err := x.Pass(func(b []byte) ([]byte, error) {
-		b, err := x.appendResult(f.beginFrame(b), result)
-		return f.endFrame(b), err
-	}, func(b []byte) { x.write(http.StatusOK, b) })
+	err := q.Pass(func(b []byte) ([]byte, error) {
+		b, err := q.appendResult(f.BeginFrame(b), result)
+		return f.EndFrame(b), err
+	}, func(b []byte) { q.Write(http.StatusOK, b) })
 	if err != nil {
-		f.fail(fmt.Errorf("result: %w", err))
+		f.Fail(fmt.Errorf("result: %w", err))
 	}
 }
 
 // follow answers with a stream of a task's events.
-func (x *exchange) follow(b binding, st *engine.Stream) {
-	b.release()
-	w := x.events(b)
+func (q *Request) follow(b Binding, st *engine.Stream) {
+	b.Release()
+	w := q.events(b)
 	if err := w.follow(st); err == nil {
 		return
 	} else if e := (*runtime.Error)(nil); errors.As(err, &e) && !w.begun {
-		b.fail(e)
-	} else if x.r.Context().Err() == nil {
-		x.Logger().Info("stream given up", "error", err)
+		b.Fail(e)
+	} else if q.R.Context().Err() == nil {
+		q.Logger().Info("stream given up", "error", err)
 	}
 }
 
 // sequence answers with the items of an operation of the agent's own.
-func (x *exchange) sequence(b binding, items *engine.Sequence) {
-	b.release()
-	w := x.events(b)
+func (q *Request) sequence(b Binding, items *engine.Sequence) {
+	b.Release()
+	w := q.events(b)
 	if err := w.sequence(items); err != nil {
-		b.fail(err)
+		b.Fail(err)
 	}
 }
 
 // single answers with a stream of one event.
-func (x *exchange) single(f binding, event any) {
-	err := x.Pass(func(b []byte) ([]byte, error) {
+func (q *Request) single(f Binding, event any) {
+	err := q.Pass(func(b []byte) ([]byte, error) {
 		e, ok := event.(runtime.Event)
 		if !ok {
 			return b, runtime.Unexpected(event, "an event")
 		}
-		b, err := x.Coding.Append(f.beginFrame(sse.Begin(b)), e)
-		return sse.End(f.endFrame(b)), err
+		b, err := q.Coding.Append(f.BeginFrame(sse.Begin(b)), e)
+		return sse.End(f.EndFrame(b)), err
 	}, func(b []byte) {
-		x.streamHeader()
-		_ = x.putWhole(b)
+		q.StreamHeader()
+		_ = q.putWhole(b)
 	})
 	if err != nil {
-		f.fail(fmt.Errorf("result: %w", err))
+		f.Fail(fmt.Errorf("result: %w", err))
 	}
 }
 
-// told is what the peer is told of an error, and the status with which a caller is refused who may not come in; 0 for
+// ToldHTTP is Told with the headers of a denial set: it is what the peer is told of an error, and the status with which a caller is refused who may not come in; 0 for
 // any other error.
-func (x *exchange) told(err error) (e *runtime.Error, refused int) {
-	e, denial := x.Told(err)
+func (q *Request) ToldHTTP(err error) (e *runtime.Error, refused int) {
+	e, denial := q.Told(err)
 	switch {
 	case denial != nil:
-		denial.SetHeader(x.w.Header())
+		denial.SetHeader(q.W.Header())
 		return e, denial.Status
 	case e.Is(runtime.ErrPermissionDenied), e.Is(runtime.ErrUnauthenticated):
 		return e, e.Status(runtime.Statuses101).HTTP
@@ -165,12 +167,28 @@ func (x *exchange) told(err error) (e *runtime.Error, refused int) {
 
 // exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then,
 // and sends nothing by itself.
-func (x *exchange) exited(b binding) {
-	e := x.Exited()
-	body := b.appendError(nil, e)
-	h := x.w.Header()
+func (q *Request) exited(b Binding) {
+	e := q.Exited()
+	body := b.AppendError(nil, e)
+	h := q.W.Header()
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	x.hangUp()
-	x.write(b.status(e), body)
-	_ = http.NewResponseController(x.w).Flush() // without one the client sees the connection end
+	q.HangUp()
+	q.Write(b.HTTPStatus(e), body)
+	_ = http.NewResponseController(q.W).Flush() // without one the client sees the connection end
 }
+
+// appendResult appends the result of the operation as JSON.
+func (q *Request) appendResult(dst []byte, result any) ([]byte, error) {
+	c, ok := result.(runtime.Card)
+	if !ok {
+		return q.AppendResult(dst, result)
+	}
+	body, err := q.AppendResult(nil, result)
+	if err == nil && q.Binding == runtime.BindingHTTP && q.Version.Unnamed() {
+		body, err = card.WithProtoSchemes(q.Version.Version, c, body)
+	}
+	return append(dst, q.Agent.Cards.Shown(body)...), err
+}
+
+// IsJSON reports whether b is one JSON value in UTF-8.
+func IsJSON(b []byte) bool { return utf8.Valid(b) && json.Valid(b) }

@@ -1,4 +1,4 @@
-package server
+package httpbinding
 
 import (
 	"bytes"
@@ -12,24 +12,24 @@ import (
 
 // framing is what a binding puts around an event's bytes.
 type framing interface {
-	beginFrame(dst []byte) []byte
-	endFrame(dst []byte) []byte
-	// appendError appends an error in place of an event, and errorEvent begins that event.
-	appendError(dst []byte, e *runtime.Error) []byte
-	errorEvent() string
+	BeginFrame(dst []byte) []byte
+	EndFrame(dst []byte) []byte
+	// AppendError appends an error in place of an event, and ErrorEvent begins that event.
+	AppendError(dst []byte, e *runtime.Error) []byte
+	ErrorEvent() string
 }
 
 // eventWriter writes server-sent events, on the request's own goroutine.
 type eventWriter struct {
-	x        *exchange
+	q        *Request
 	framing  framing
 	rc       *http.ResponseController
 	begun    bool
 	deadline int64 // tick at which the write deadline was set; 0: never
 }
 
-func (x *exchange) events(f framing) eventWriter {
-	return eventWriter{x: x, framing: f, rc: http.NewResponseController(x.w)}
+func (q *Request) events(f framing) eventWriter {
+	return eventWriter{q: q, framing: f, rc: http.NewResponseController(q.W)}
 }
 
 // follow writes a stream to its end. An error is that of its beginning: if nothing has begun, it can still be answered.
@@ -61,14 +61,14 @@ func (w *eventWriter) snapshot(st *engine.Stream) error {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
 	return st.WriteSnapshot(func(seq int64, event []byte) error {
-		*buf = w.framing.beginFrame(sse.BeginSeq((*buf)[:0], uint64(seq)))
+		*buf = w.framing.BeginFrame(sse.BeginSeq((*buf)[:0], uint64(seq)))
 		if err := w.send(*buf); err != nil {
 			return err
 		}
 		if err := w.send(event); err != nil {
 			return err
 		}
-		return w.send(sse.End(w.framing.endFrame((*buf)[:0])))
+		return w.send(sse.End(w.framing.EndFrame((*buf)[:0])))
 	})
 }
 
@@ -80,19 +80,19 @@ const maxFlush = 32 << 10
 func (w *eventWriter) records(st *engine.Stream) (ok bool) {
 	for st.Len() > 0 {
 		n := 0
-		err := w.x.Pass(func(b []byte) (_ []byte, err error) {
+		err := w.q.Pass(func(b []byte) (_ []byte, err error) {
 			for n = 0; n < st.Len() && len(b) < maxFlush; n++ {
-				b = w.framing.beginFrame(sse.BeginSeq(b, uint64(st.Seq(n))))
+				b = w.framing.BeginFrame(sse.BeginSeq(b, uint64(st.Seq(n))))
 				if b, err = st.Append(b, n); err != nil {
 					return b, err
 				}
-				b = sse.End(w.framing.endFrame(b))
+				b = sse.End(w.framing.EndFrame(b))
 			}
 			return b, nil
 		}, func(b []byte) { ok = w.write(b) })
 		if err != nil {
-			w.x.Fault(err)
-			w.x.Logger().Error("events could not be written", "error", err)
+			w.q.Fault(err)
+			w.q.Logger().Error("events could not be written", "error", err)
 			return false
 		}
 		if !ok {
@@ -136,30 +136,30 @@ func (w *eventWriter) item(q *engine.Sequence) (sent bool, err error) {
 	if err != nil {
 		return false, err
 	}
-	err = w.x.Pass(func(b []byte) ([]byte, error) {
-		b = w.framing.beginFrame(sse.Begin(b))
+	err = w.q.Pass(func(b []byte) ([]byte, error) {
+		b = w.framing.BeginFrame(sse.Begin(b))
 		start := len(b)
-		b, err := w.x.Op.Append(b, item)
+		b, err := w.q.Op.Append(b, item)
 		if err != nil {
 			return b, err
 		}
 		oneLine(b[start:])
-		return sse.End(w.framing.endFrame(b)), nil
+		return sse.End(w.framing.EndFrame(b)), nil
 	}, func(b []byte) { sent = w.write(b) })
 	return sent, err
 }
 
 // failure writes an error that ends a stream.
 func (w *eventWriter) failure(err error) {
-	e, _ := w.x.Told(err)
-	w.write(append([]byte(w.framing.errorEvent()), sse.AppendEvent(nil, "", w.framing.appendError(nil, e))...))
+	e, _ := w.q.Told(err)
+	w.write(append([]byte(w.framing.ErrorEvent()), sse.AppendEvent(nil, "", w.framing.AppendError(nil, e))...))
 }
 
 // begin says once that events are coming.
 func (w *eventWriter) begin() {
 	if !w.begun {
 		w.begun = true
-		w.x.streamHeader()
+		w.q.StreamHeader()
 	}
 }
 
@@ -168,11 +168,11 @@ func (w *eventWriter) begin() {
 // event.
 func (w *eventWriter) send(b []byte) error {
 	w.begin()
-	if tick := w.x.s.engine.Tick(); w.deadline != tick {
+	if tick := w.q.Agent.Tick(); w.deadline != tick {
 		w.deadline = tick
-		_ = w.rc.SetWriteDeadline(time.Now().Add(w.x.s.limits.Stall))
+		_ = w.rc.SetWriteDeadline(time.Now().Add(w.q.Agent.Limits.Stall))
 	}
-	return w.x.put(w.rc, b)
+	return w.q.put(w.rc, b)
 }
 
 // flush hands over what was sent so far. It reports success.
@@ -187,8 +187,8 @@ func (w *eventWriter) close() {
 	}
 }
 
-// lineCoding is how the bindings over HTTP write events: as JSON in one line.
-func lineCoding(v *engine.Version, t *runtime.Table) engine.Coding {
+// LineCoding is how the bindings over HTTP write events: as JSON in one line.
+func LineCoding(v *engine.Version, t *runtime.Table) engine.Coding {
 	coding := v.Coding(t)
 	coding.Append = func(dst []byte, e runtime.Event) ([]byte, error) {
 		start := len(dst)

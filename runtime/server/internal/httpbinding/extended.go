@@ -1,26 +1,13 @@
-package server
+package httpbinding
 
 import (
 	"net/http"
-	"path"
 	"strconv"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
-
-// The extended card where a version has no operation for it, but a path beside the agent's own (0.2.6 §7.10). Elsewhere
-// it is an operation as others are.
-
-// addExtended serves the extended card beside an interface.
-func (s *Server) addExtended(interfacePath string) {
-	for _, v := range s.engine.Versions() {
-		if at := v.Rules.ExtendedPath; at != "" {
-			s.extended[at] = v
-			s.extended[path.Join("/", interfacePath, "..", at)] = v
-		}
-	}
-}
 
 // privateCard is how long an extended card may be kept: by its caller alone, who asks again before using it, because it
 // depends on who asks and what they may do by then (R206).
@@ -29,28 +16,26 @@ var privateCard = []string{"private, no-cache"}
 // getExtended is the operation that such a request asks for.
 var getExtended = &runtime.Operation{Role: runtime.RoleExtendedCard, RPC: "extended card"}
 
-// serveExtended answers GET and HEAD of the extended card in the words of a version. What is wrong is said by status
-// alone.
-func (s *Server) serveExtended(w http.ResponseWriter, r *http.Request, v *engine.Version) {
-	if !s.allowOrigin(w, r, "GET, HEAD") {
-		return
-	}
+// ServeExtended answers GET and HEAD of the extended card as a version writes it, where the version has no operation for
+// it, but a path beside the agent's own (0.2.6 §7.10). What is wrong is said by status alone.
+func ServeExtended(a *binding.Agent, w http.ResponseWriter, r *http.Request, v *engine.Version) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD, OPTIONS")
 		http.Error(w, "the card is read with GET", http.StatusMethodNotAllowed)
 		return
 	}
-	x := s.exchange(w, r, runtime.BindingHTTP)
-	defer x.done()
-	x.Version, x.Op = v, getExtended
-	if x.Allowed() != nil {
+	q := new(Request)
+	q.Begin(a, w, r, runtime.BindingHTTP)
+	defer q.Finish()
+	q.Version, q.Op = v, getExtended
+	if q.Allowed() != nil {
 		http.Error(w, "this agent has no extended card", http.StatusNotFound)
 		return
 	}
-	body, err := x.extendedCard()
+	body, err := q.extendedCard()
 	if err != nil {
 		status := http.StatusInternalServerError
-		if _, refused := x.told(err); refused != 0 {
+		if _, refused := q.ToldHTTP(err); refused != 0 {
 			status = refused
 		}
 		http.Error(w, "the extended card is not available: "+http.StatusText(status), status)
@@ -66,11 +51,11 @@ func (s *Server) serveExtended(w http.ResponseWriter, r *http.Request, v *engine
 }
 
 // extendedCard is the card that the caller may see, as bytes.
-func (x *exchange) extendedCard() ([]byte, error) {
-	if err := x.identify(func(v *engine.Version) bool { return v == x.Version }); err != nil {
+func (q *Request) extendedCard() ([]byte, error) {
+	if err := q.Identify(func(v *engine.Version) bool { return v == q.Version }); err != nil {
 		return nil, err
 	}
-	a, err := x.Serve(nil)
+	a, err := q.Serve(nil)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +63,9 @@ func (x *exchange) extendedCard() ([]byte, error) {
 	if !ok {
 		return nil, runtime.Unexpected(a.Result, "a card")
 	}
-	body, err := x.Version.AppendCard(nil, x.s.cardAt(card, x.s.baseOf(x.r)))
+	body, err := q.Version.AppendCard(nil, q.Agent.Cards.For(q.R, card))
 	if err != nil {
 		return nil, err
 	}
-	return x.s.shown(body), nil
+	return q.Agent.Cards.Shown(body), nil
 }

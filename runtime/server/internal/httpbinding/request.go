@@ -1,4 +1,6 @@
-package server
+// Package httpbinding is what the bindings over HTTP share: headers, bodies within limits, dispatch of an operation, answers
+// as JSON and as server-sent events.
+package httpbinding
 
 import (
 	"net/http"
@@ -11,11 +13,12 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	routing "github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
-// Header values are shared: a header map's slices are only read once they are set.
+// Values of headers. They are shared: nobody changes a slice of a header map.
 var (
 	jsonType   = []string{"application/json"}
 	textType   = []string{"text/plain; charset=utf-8"}
@@ -34,25 +37,27 @@ const (
 	headerExtensions   = "A2a-Extensions"
 	headerExtensionsV0 = "X-A2a-Extensions"
 	headerTenant       = "A2a-Tenant" // ours: for clients that cannot say it in a request
-	queryVersion       = "A2A-Version"
 )
 
-// exchange is one HTTP request to a binding being answered: what the bindings over HTTP have in common.
-type exchange struct {
-	Call
-	w      http.ResponseWriter
-	r      *http.Request
-	body   *[]byte // nil: let go
-	params []byte  // of the operation, as JSON; they may be a slice of the body
+// Request is an HTTP request to a binding being answered.
+type Request struct {
+	binding.Request
+	W      http.ResponseWriter
+	R      *http.Request
+	Body   *[]byte // nil: given back
+	Params []byte  // of the operation, as JSON; they may be a slice of Body
 }
 
-func (s *Server) exchange(w http.ResponseWriter, r *http.Request, binding string) exchange {
-	x := exchange{Call: s.newCall(r.Context(), binding, r.Header), w: w, r: r}
+// Begin begins a request over a binding. The caller must call Finish when it is answered.
+func (q *Request) Begin(a *binding.Agent, w http.ResponseWriter, r *http.Request, name string) {
+	q.Request, q.W, q.R = a.Request(r.Context(), name, r.Header), w, r
 	if h := r.Header[headerTenant]; len(h) > 0 {
-		x.Tenant = strings.Join(h, ", ")
+		q.Tenant = strings.Join(h, ", ")
 	}
-	return x
 }
+
+// QueryVersion is the query parameter that names a version.
+const QueryVersion = "A2A-Version"
 
 // buffers hold request bodies and the frames of events. Larger ones are not kept.
 var buffers = sync.Pool{New: func() any { b := make([]byte, 0, 4<<10); return &b }}
@@ -66,75 +71,75 @@ func putBuffer(b *[]byte) {
 	}
 }
 
-// drop gives the body's memory back.
-func (x *exchange) drop() {
-	if x.body == nil {
+// DropBody gives the body's memory back.
+func (q *Request) DropBody() {
+	if q.Body == nil {
 		return
 	}
-	putBuffer(x.body)
-	x.body, x.params = nil, nil
-	x.giveBack()
+	putBuffer(q.Body)
+	q.Body, q.Params = nil, nil
+	q.GiveBack()
 }
 
-// done lets go of what the request holds when the answer is written.
-func (x *exchange) done() {
-	x.drop()
-	x.End()
+// Finish releases what the request holds when the answer is written.
+func (q *Request) Finish() {
+	q.DropBody()
+	q.End()
 }
 
-// identify finds the caller. has reports whether a version has what the request names.
-func (x *exchange) identify(has func(*engine.Version) bool) error {
-	err := x.Identify(askedVersion(x.r), has, func() *http.Request { return x.r })
+// Identify finds the caller. has reports whether a version has what the request names.
+func (q *Request) Identify(has func(*engine.Version) bool) error {
+	err := q.Request.Identify(AskedVersion(q.R), has, func() *http.Request { return q.R })
 	switch {
 	case err != nil:
-		x.hangUp()
-	case x.grant != nil:
-		x.r = x.grant.Request
+		q.HangUp()
+	case q.Grant != nil:
+		q.R = q.Grant.Request
 	}
 	return err
 }
 
-// hangUp does not wait for what is left of the body. Over HTTP/2, where others may use the connection, that takes
-// nothing.
-func (x *exchange) hangUp() {
-	if x.r.ProtoMajor < 2 {
-		x.w.Header()["Connection"] = closing
+// HangUp ends the connection after the answer, so that the rest of the body is not waited for. Over HTTP/2, where others
+// may use the connection, the rest of one body costs nothing.
+func (q *Request) HangUp() {
+	if q.R.ProtoMajor < 2 {
+		q.W.Header()["Connection"] = closing
 	}
 }
 
-// askedVersion returns the version that a request names, as it stands there; "" if none.
-func askedVersion(r *http.Request) string {
+// AskedVersion returns the version that a request names, as it stands there; "" if none.
+func AskedVersion(r *http.Request) string {
 	var asked string
 	if h := r.Header[headerVersion]; len(h) > 0 {
 		asked = strings.TrimSpace(h[0])
 	}
 	if asked == "" && r.URL.RawQuery != "" {
 		if query, err := url.ParseQuery(r.URL.RawQuery); err == nil {
-			asked = strings.TrimSpace(query.Get(queryVersion))
+			asked = strings.TrimSpace(query.Get(QueryVersion))
 		}
 	}
 	return asked
 }
 
-// activate echoes the requested extensions that the agent has.
-func (x *exchange) activate() *runtime.Error {
-	lines := x.r.Header[headerExtensions]
-	if old := x.r.Header[headerExtensionsV0]; len(old) > 0 {
+// Activate echoes the requested extensions that the agent has.
+func (q *Request) Activate() *runtime.Error {
+	lines := q.R.Header[headerExtensions]
+	if old := q.R.Header[headerExtensionsV0]; len(old) > 0 {
 		lines = append(lines[:len(lines):len(lines)], old...)
 	}
-	active, err := x.Activate(lines)
+	active, err := q.Request.Activate(lines)
 	if active != "" {
 		echo := []string{active}
-		x.w.Header()[headerExtensions] = echo
-		if x.Version.Unnamed() {
-			x.w.Header()[headerExtensionsV0] = echo
+		q.W.Header()[headerExtensions] = echo
+		if q.Version.Unnamed() {
+			q.W.Header()[headerExtensionsV0] = echo
 		}
 	}
 	return err
 }
 
-// jsonContent accepts JSON types with any parameters, and a missing type.
-func jsonContent(header []string) bool {
+// JSONContent accepts JSON types with any parameters, and a missing type.
+func JSONContent(header []string) bool {
 	if len(header) == 0 || header[0] == "application/json" || header[0] == "" {
 		return true
 	}
@@ -142,46 +147,47 @@ func jsonContent(header []string) bool {
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 
-// takeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
-func (x *exchange) takeHeaders(events *engine.Coding) *runtime.Error {
-	if err := x.TakeRepeatKey(x.r.Header["Idempotency-Key"]); err != nil {
+// TakeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
+func (q *Request) TakeHeaders(events *engine.Coding) *runtime.Error {
+	if err := q.TakeRepeatKey(q.R.Header["Idempotency-Key"]); err != nil {
 		return err
 	}
-	if h := x.r.Header[headerTenant]; len(h) > 0 {
-		x.Tenant = strings.Join(h, ", ")
+	if h := q.R.Header[headerTenant]; len(h) > 0 {
+		q.Tenant = strings.Join(h, ", ")
 	}
-	if x.Op.Stream {
-		x.Coding, x.After = *events, lastEventID(x.r)
+	if q.Op.Stream {
+		q.Coding, q.After = *events, lastEventID(q.R)
 	}
 	return nil
 }
 
 // lastEventID reads the header of a client that reconnects; 0 without one.
-func lastEventID(r *http.Request) int64 { return EventNumber(r.Header.Get("Last-Event-ID")) }
+func lastEventID(r *http.Request) int64 { return binding.EventNumber(r.Header.Get("Last-Event-ID")) }
 
 // inlineLength is up to which size net/http finds the length of a body by itself.
 const inlineLength = 2 << 10
 
-// write answers with JSON.
-func (x *exchange) write(status int, body []byte) {
-	h := x.w.Header()
+// Write answers with JSON.
+func (q *Request) Write(status int, body []byte) {
+	h := q.W.Header()
 	h["Content-Type"] = jsonType
 	if len(body) > inlineLength {
 		h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	}
 	if status != http.StatusOK {
-		x.w.WriteHeader(status)
+		q.W.WriteHeader(status)
 	}
-	// A client that went away has nobody to tell.
+	// An error means that the client went away: there is nobody to tell.
 	if len(body) <= listen.MaxWrite {
-		_, _ = x.w.Write(body)
+		_, _ = q.W.Write(body)
 	} else {
-		_ = x.putWhole(body)
+		_ = q.putWhole(body)
 	}
 }
 
-func (x *exchange) streamHeader() {
-	h := x.w.Header()
+// StreamHeader sets the headers of an answer that is a stream of events.
+func (q *Request) StreamHeader() {
+	h := q.W.Header()
 	h["Content-Type"] = streamType
 	h["Cache-Control"] = noCache
 	h["X-Accel-Buffering"] = unbuffered
@@ -189,24 +195,24 @@ func (x *exchange) streamHeader() {
 
 // put writes b in pieces. The caller has set the deadline of the first one. Writers without deadlines are those of
 // tests.
-func (x *exchange) put(rc *http.ResponseController, b []byte) error {
+func (q *Request) put(rc *http.ResponseController, b []byte) error {
 	for {
 		piece := b[:min(len(b), listen.MaxWrite)]
-		if _, err := x.w.Write(piece); err != nil {
+		if _, err := q.W.Write(piece); err != nil {
 			return err
 		}
 		if b = b[len(piece):]; len(b) == 0 {
 			return nil
 		}
-		_ = rc.SetWriteDeadline(time.Now().Add(x.s.limits.Stall))
+		_ = rc.SetWriteDeadline(time.Now().Add(q.Agent.Limits.Stall))
 	}
 }
 
 // putWhole is put for an answer that is complete by it.
-func (x *exchange) putWhole(b []byte) error {
-	rc := http.NewResponseController(x.w)
-	_ = rc.SetWriteDeadline(time.Now().Add(x.s.limits.Stall))
-	if err := x.put(rc, b); err != nil {
+func (q *Request) putWhole(b []byte) error {
+	rc := http.NewResponseController(q.W)
+	_ = rc.SetWriteDeadline(time.Now().Add(q.Agent.Limits.Stall))
+	if err := q.put(rc, b); err != nil {
 		return err
 	}
 	if err := rc.Flush(); err != nil {

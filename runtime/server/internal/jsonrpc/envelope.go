@@ -1,12 +1,12 @@
-package server
+package jsonrpc
 
 import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -76,7 +76,7 @@ func (e envelope) checked(version, method []byte) (envelope, *runtime.Error) {
 	case string(e.params) == "null":
 		e.params = nil // some clients write null for "no parameters" (T66)
 	case len(e.params) > 0 && e.params[0] != '{':
-		if !isJSON(e.params) {
+		if !httpbinding.IsJSON(e.params) {
 			return e, runtime.ErrParse
 		}
 		return e, runtime.ErrInvalidParams.With("params must be an object")
@@ -103,7 +103,7 @@ const maxID = 1024
 
 // unreadable tells JSON that does not parse from JSON that is no request.
 func unreadable(body []byte, err error) *runtime.Error {
-	if !isJSON(body) {
+	if !httpbinding.IsJSON(body) {
 		return runtime.ErrParse
 	}
 	if bytes.HasPrefix(bytes.TrimSpace(body), []byte("[")) {
@@ -114,6 +114,3 @@ func unreadable(body []byte, err error) *runtime.Error {
 	}
 	return runtime.ErrInvalidRequest
 }
-
-// isJSON reports whether b is one JSON value in UTF-8.
-func isJSON(b []byte) bool { return utf8.Valid(b) && json.Valid(b) }

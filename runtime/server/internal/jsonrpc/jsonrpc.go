@@ -1,4 +1,5 @@
-package server
+// Package jsonrpc is the JSON-RPC binding (A2A 1.0 §9): envelopes, methods and their errors.
+package jsonrpc
 
 import (
 	"bytes"
@@ -6,65 +7,74 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
+	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 )
 
-// request is one JSON-RPC call being answered (A2A 1.0 §9). A notification, which has no id, is silent.
+// Binding answers JSON-RPC for an agent.
+type Binding struct {
+	agent   *binding.Agent
+	methods []map[string]*runtime.Operation // by version and name
+	codings []engine.Coding                 // of events, by version
+}
+
+// New makes the binding of an agent.
+func New(a *binding.Agent) *Binding {
+	b := &Binding{agent: a}
+	for _, v := range a.Versions() {
+		b.methods = append(b.methods, methodsOf(v))
+		b.codings = append(b.codings, httpbinding.LineCoding(v, v.Over(runtime.BindingJSONRPC)))
+	}
+	return b
+}
+
+// request is one JSON-RPC call being answered. A notification, which has no id, is silent.
 type request struct {
-	exchange
+	httpbinding.Request
+	b  *Binding
 	id []byte // raw; "null" when it could not be read
 }
 
 // noID stands for the id of a request that has none, or that could not be read.
 var noID = []byte("null")
 
-// release lets go of the body, for an answer that may take long. The id is a slice of it.
-func (q *request) release() {
-	if q.body != nil {
+// Release gives the body back, of which the id is a slice.
+func (q *request) Release() {
+	if q.Body != nil {
 		q.id = bytes.Clone(q.id)
-		q.drop()
+		q.DropBody()
 	}
 }
 
-// serveRPC answers one JSON-RPC request. Errors of the protocol have HTTP status 200; other statuses are for what is
-// not JSON-RPC at all. The order of checks is version, caller, method, parameters (T62).
-func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
-	if !s.allowOrigin(w, r, http.MethodPost) {
-		return
-	}
-	if wantsPage(r) {
-		s.servePage(w, r)
-		return
-	}
-	if r.Method != http.MethodPost {
-		w.Header().Set("Allow", "POST, OPTIONS")
-		http.Error(w, "A POST is wanted here. "+s.directions(r), http.StatusMethodNotAllowed)
-		return
-	}
-	q := request{exchange: s.exchange(w, r, runtime.BindingJSONRPC), id: noID}
-	defer q.done()
-	if !jsonContent(r.Header["Content-Type"]) {
+// ServeHTTP answers one JSON-RPC request, a POST. Errors of the protocol have HTTP status 200; other statuses are for what
+// is not JSON-RPC at all. The order of checks is version, caller, method, parameters (T62).
+func (b *Binding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	q := &request{b: b, id: noID}
+	q.Begin(b.agent, w, r, runtime.BindingJSONRPC)
+	defer q.Finish()
+	if !httpbinding.JSONContent(r.Header["Content-Type"]) {
 		wrong := runtime.ErrContentTypeNotSupported.With("the content type must be application/json")
-		q.refuse(http.StatusUnsupportedMediaType, wrong)
+		q.Refuse(http.StatusUnsupportedMediaType, wrong)
 		return
 	}
-	if err := q.identify(unread); err != nil {
-		q.fail(err)
+	if err := q.Identify(unread); err != nil {
+		q.Fail(err)
 		return
 	}
-	if status, refusal := q.receive(); refusal != nil {
-		q.refuse(status, refusal)
+	if status, refusal := q.Receive(); refusal != nil {
+		q.Refuse(status, refusal)
 		return
 	}
-	env, fault := readEnvelope(*q.body)
+	env, fault := readEnvelope(*q.Body)
 	if env.id != nil && (fault == nil || fault.Code != runtime.ErrParse.Code) {
 		q.id = env.id
 	}
 	q.Silent = env.id == nil
 	if fault := q.resolve(env, fault); fault != nil {
-		q.reject(fault)
+		q.Reject(fault)
 		return
 	}
-	q.handle(&q)
+	q.Handle(q)
 }
 
 // unread: which version has the method is not known before the body is read.
@@ -72,9 +82,9 @@ func unread(*engine.Version) bool { return false }
 
 // resolve finds version and operation, and checks the required extensions.
 func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
-	asked := askedVersion(q.r)
-	has := func(v *engine.Version) bool { return q.s.methods[v.Index][string(env.method)] != nil }
-	v, err := q.s.engine.Choose(asked, has)
+	asked := httpbinding.AskedVersion(q.R)
+	has := func(v *engine.Version) bool { return q.b.methods[v.Index][string(env.method)] != nil }
+	v, err := q.Agent.Choose(asked, has)
 	if err != nil {
 		return err
 	}
@@ -82,21 +92,21 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	if fault = q.tolerate(env, fault); fault != nil {
 		return fault
 	}
-	q.params = env.params
-	if q.Op = q.s.methods[v.Index][string(env.method)]; q.Op == nil {
-		return q.unlessParse(q.unknownMethod(env.method, asked))
+	q.Params = env.params
+	if q.Op = q.b.methods[v.Index][string(env.method)]; q.Op == nil {
+		return q.UnlessParse(q.unknownMethod(env.method, asked))
 	}
-	if err := q.activate(); err != nil {
-		return q.unlessParse(err)
+	if err := q.Activate(); err != nil {
+		return q.UnlessParse(err)
 	}
-	if q.params == nil {
-		q.params = []byte("{}")
+	if q.Params == nil {
+		q.Params = []byte("{}")
 	}
 	if asked == "" {
 		q.recognise()
 	}
-	if err := q.takeHeaders(&q.s.codings[q.Version.Index]); err != nil {
-		return q.unlessParse(err)
+	if err := q.TakeHeaders(&q.b.codings[q.Version.Index]); err != nil {
+		return q.UnlessParse(err)
 	}
 	return nil
 }
@@ -117,7 +127,7 @@ func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
 // recognise corrects the version of a request that names none, where the method's name says too little: tasks/get is
 // one of 0.1 and of 0.3.
 func (q *request) recognise() {
-	named := q.s.engine.ByClient()
+	named := q.Agent.ByClient()
 	if named == nil || q.Version == named {
 		return
 	}
@@ -126,11 +136,11 @@ func (q *request) recognise() {
 	default:
 		return
 	}
-	op := q.s.methods[named.Index][q.Op.RPC]
+	op := q.b.methods[named.Index][q.Op.RPC]
 	if op == nil {
 		return
 	}
-	params, err := op.Decode(q.params)
+	params, err := op.Decode(q.Params)
 	if p, ok := params.(*runtime.TaskRequest); ok && err == nil && q.Foreign(p) {
 		q.Version, q.Op = named, op
 	}

@@ -1,4 +1,4 @@
-package server
+package jsonrpc
 
 import (
 	"github.com/a2agen/a2agen/runtime"
@@ -10,12 +10,12 @@ import (
 // here (R72, R73).
 func (q *request) unknownMethod(method []byte, asked string) *runtime.Error {
 	if age := methodAges[string(method)]; age != "" && asked == "" && !q.Version.Unnamed() {
-		return q.s.engine.NotSpoken(engine.ImpliedVersion).With("%s is a method of A2A %s, and the request names no version; this agent speaks %s",
-			method, age, q.s.engine.SpokenNames())
+		return q.Agent.NotSpoken(engine.ImpliedVersion).With("%s is a method of A2A %s, and the request names no version; this agent speaks %s",
+			method, age, q.Agent.SpokenNames())
 	}
 	if age := methodAges[string(method)]; age != "" {
 		return runtime.ErrMethodNotFound.With("%s is a method of A2A %s, the request is one of %s; this agent speaks %s",
-			method, age, q.Version.Name, q.s.engine.SpokenNames())
+			method, age, q.Version.Name, q.Agent.SpokenNames())
 	}
 	return runtime.ErrMethodNotFound.With("there is no %.100q in A2A %s", method, q.Version.Name)
 }

@@ -1,70 +1,78 @@
-package server
+package origin
 
 import (
 	"errors"
 	"net"
 	"net/http"
 	"net/netip"
-	"os"
 	"strings"
 )
 
-// EnvHosts is the environment variable with further host names, separated by commas, under which clients on the agent's
-// own machine reach it.
-const EnvHosts = "A2A_HOSTS"
+// Environment variables: further host names, separated by commas, under which clients on the agent's own machine reach
+// it, and the agent's public base URL.
+const (
+	EnvHosts = "A2A_HOSTS"
+	EnvURL   = "A2A_PUBLIC_URL"
+)
 
 // anyHost in place of a name lets all names in.
 const anyHost = "*"
 
-// addHosts takes note of the names under which requests on a loopback address are answered, beside those of the machine
-// itself: the option's, the environment's, the public URL's and those that the card names.
-func (s *Server) addHosts(cardHosts []string) {
-	s.names = map[string]bool{}
-	for _, h := range append(append(strings.Split(os.Getenv(EnvHosts), ","), s.hosts...), cardHosts...) {
+// names are the names in hosts, of which some may be empty or no names.
+func names(hosts []string) map[string]bool {
+	names := map[string]bool{}
+	for _, h := range hosts {
 		if h = strings.TrimSpace(h); h == anyHost {
-			s.names[anyHost] = true
-		} else if name, ok := hostName(h); ok {
-			s.names[name] = true
+			names[anyHost] = true
+		} else if name, ok := HostName(h); ok {
+			names[name] = true
 		}
 	}
+	return names
 }
 
-// allowHost refuses requests under a name that is no host, or one that the agent does not know.
-func (s *Server) allowHost(w http.ResponseWriter, r *http.Request) bool {
+// AllowHost refuses requests under a name that [Policy.CheckHost] refuses, and reports whether the request may go on.
+func (p *Policy) AllowHost(w http.ResponseWriter, r *http.Request) bool {
 	addr, _ := r.Context().Value(http.LocalAddrContextKey).(net.Addr)
-	known, err := s.knowsHost(r.Host, addr)
+	err := p.CheckHost(r.Host, addr)
 	switch {
-	case err != nil:
+	case err == nil:
+		return true
+	case errors.Is(err, ErrNoHost):
 		http.Error(w, err.Error(), http.StatusBadRequest)
-	case !known:
-		http.Error(w, unknownHost(r.Host), http.StatusForbidden)
+	default:
+		http.Error(w, err.Error(), http.StatusForbidden)
 	}
-	return known
+	return false
 }
 
-// errNoHost refuses what cannot be a host.
-var errNoHost = errors.New("the Host header names no host")
+// ErrNoHost refuses what cannot be a host.
+var ErrNoHost = errors.New("the Host header names no host")
 
-// knowsHost reports whether the agent may be called under the name of a host. A web page whose own name was pointed to a
-// loopback address (DNS rebinding) could use the agent of its reader: there the name has to be one of the machine's or of
-// the agent's. Behind trusted forwarded headers the proxy has checked. No name at all is HTTP/1.0, which browsers do not
-// speak.
-func (s *Server) knowsHost(host string, local net.Addr) (bool, error) {
+// CheckHost returns why a request that came to an address under the name of a host is refused: [ErrNoHost], or an error
+// that helps to add the name. A web page whose own name was pointed to a loopback address (DNS rebinding) could use the
+// agent of its reader: there the name must be one of the machine's or of the agent's. Behind trusted forwarded headers
+// the proxy has checked. No name at all is HTTP/1.0, which browsers do not speak. local is nil if it is not known.
+func (p *Policy) CheckHost(host string, local net.Addr) error {
 	if host == "" {
-		return true, nil
+		return nil
 	}
-	name, ok := hostName(host)
+	name, ok := HostName(host)
 	if !ok {
-		return false, errNoHost
+		return ErrNoHost
 	}
 	addr, _ := local.(*net.TCPAddr)
-	return addr == nil || !addr.IP.IsLoopback() || s.forwarded || isLoopback(name) || s.names[name] || s.names[anyHost], nil
+	if addr == nil || !addr.IP.IsLoopback() || p.forwarded || isLoopback(name) || p.names[name] || p.names[anyHost] {
+		return nil
+	}
+	return unknownHost(name)
 }
 
-// unknownHost is what is said of a host that the agent does not know.
-func unknownHost(host string) string {
-	name, _ := hostName(host)
-	return "This agent was reached on its own machine under the name " + name + ", which it does not know: a web page may be behind it.\n" +
+// unknownHost is a host name that the agent does not know. Its error is shown to people.
+type unknownHost string
+
+func (name unknownHost) Error() string {
+	return "This agent was reached on its own machine under the name " + string(name) + ", which it does not know: a web page may be behind it.\n" +
 		"If the name is right, set " + EnvURL + " (WithURL) to the agent's public URL, or add the name to " + EnvHosts + " (WithHosts)."
 }
 
@@ -77,9 +85,9 @@ func isLoopback(name string) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// hostName returns the name in a Host value, in lower case and without port, brackets and final dot. It is false for
+// HostName returns the name in a Host value, in lower case and without port, brackets and final dot. It is false for
 // what cannot stand in a URL.
-func hostName(host string) (name string, ok bool) {
+func HostName(host string) (name string, ok bool) {
 	name, port, cut := host, "", false
 	if inside, bracket := strings.CutPrefix(host, "["); bracket {
 		if name, port, cut = strings.Cut(inside, "]"); !cut {

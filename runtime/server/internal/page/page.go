@@ -1,4 +1,5 @@
-package server
+// Package page shows people what an agent is and how to talk to it: a page for browsers, and commands of curl.
+package page
 
 import (
 	"cmp"
@@ -6,11 +7,14 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"html"
+	"log/slog"
 	"net/http"
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/card"
 )
 
 // pageStyle is all the page has beside text.
@@ -22,8 +26,22 @@ var pagePolicy = func() string {
 	return "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 }()
 
-// wantsPage reports whether a browser asks.
-func wantsPage(r *http.Request) bool {
+// Page shows an agent.
+type Page struct {
+	engine  *engine.Engine
+	cards   *card.Cards
+	demands *auth.Demands
+	rpc     bool // JSON-RPC is served
+	logger  *slog.Logger
+}
+
+// New makes the page of an agent whose card makes demands of its callers. rpc says that it answers JSON-RPC.
+func New(e *engine.Engine, cards *card.Cards, demands *auth.Demands, rpc bool, logger *slog.Logger) *Page {
+	return &Page{e, cards, demands, rpc, logger}
+}
+
+// Wanted reports whether a browser asks.
+func Wanted(r *http.Request) bool {
 	return (r.Method == http.MethodGet || r.Method == http.MethodHead) && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
@@ -36,15 +54,15 @@ type described struct {
 	}
 }
 
-// servePage shows in words what the agent is and how to talk to it.
-func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
-	b, err := s.card.under(s, s.card.shapes[0], s.baseOf(r))
+// ServeHTTP shows in words what the agent is and how to talk to it.
+func (p *Page) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	body, err := p.cards.Newest(r)
 	var card described
 	if err == nil {
-		err = json.Unmarshal(b.body, &card)
+		err = json.Unmarshal(body, &card)
 	}
 	if err != nil {
-		s.logger.Error("card could not be read", "error", err)
+		p.logger.Error("card could not be read", "error", err)
 		http.Error(w, "the card is not available", http.StatusInternalServerError)
 		return
 	}
@@ -56,12 +74,12 @@ func (s *Server) servePage(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-cache")
 	h.Add("Vary", "Accept")
 	if r.Method == http.MethodGet {
-		_, _ = w.Write([]byte(s.page(&card, r)))
+		_, _ = w.Write([]byte(p.write(&card, r)))
 	}
 }
 
-// page writes the page. Whatever it shows is escaped.
-func (s *Server) page(card *described, r *http.Request) string {
+// write writes the page. Whatever it shows is escaped.
+func (p *Page) write(page *described, r *http.Request) string {
 	var b strings.Builder
 	write := func(markup ...string) {
 		for i, part := range markup { // markup and text take turns
@@ -72,12 +90,12 @@ func (s *Server) page(card *described, r *http.Request) string {
 		}
 	}
 	example, skill := "hello", ""
-	write(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>`, card.Name, `</title><style>`+pageStyle+`</style></head><body>`)
-	write(`<h1>`, card.Name, `</h1><p>`, card.Description, `</p><p>An agent of the A2A protocol, versions `, s.engine.SpokenNames(), `.`)
-	write(` Its <a href="`, s.baseOf(r)+CardPath, `">card</a> says all about it.</p>`)
-	if len(card.Skills) > 0 {
+	write(`<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>`, page.Name, `</title><style>`+pageStyle+`</style></head><body>`)
+	write(`<h1>`, page.Name, `</h1><p>`, page.Description, `</p><p>An agent of the A2A protocol, versions `, p.engine.SpokenNames(), `.`)
+	write(` Its <a href="`, p.cards.BaseOf(r)+card.Path, `">card</a> says all about it.</p>`)
+	if len(page.Skills) > 0 {
 		write(`<h2>Skills</h2><ul>`)
-		for _, sk := range card.Skills {
+		for _, sk := range page.Skills {
 			write(`<li><b>`, sk.Name, `</b> `, sk.Description, `</li>`)
 			if len(sk.Examples) > 0 && skill == "" {
 				example, skill = sk.Examples[0], sk.ID
@@ -86,28 +104,28 @@ func (s *Server) page(card *described, r *http.Request) string {
 		write(`</ul>`)
 	}
 	write(`<h2>Talk to it</h2>`)
-	if len(s.access.demands.Needed(skill)) > 0 {
+	if len(p.demands.Needed(skill)) > 0 {
 		write(`<p>To call it, `, placeholders, `.</p>`)
 	}
-	write(`<pre>`, s.curl(r, example, skill), `</pre></body></html>`, "")
+	write(`<pre>`, p.curl(r, example, skill), `</pre></body></html>`, "")
 	return b.String()
 }
 
-// directions says in a sentence or two where what is, for somebody who asked for something else.
-func (s *Server) directions(r *http.Request) string {
+// Directions says in a sentence or two how to talk to the agent, for somebody who asked for something else.
+func (p *Page) Directions(r *http.Request) string {
 	hint := ""
-	if len(s.access.demands.Needed("")) > 0 {
+	if len(p.demands.Needed("")) > 0 {
 		hint = " (" + placeholders + ")"
 	}
-	return "This is an agent of the A2A protocol: its card is at " + s.baseOf(r) + CardPath + ", and it is talked to like this" + hint + ":\n\n" + s.curl(r, "hello", "")
+	return "This is an agent of the A2A protocol: its card is at " + p.cards.BaseOf(r) + card.Path + ", and it is talked to like this" + hint + ":\n\n" + p.curl(r, "hello", "")
 }
 
 // curl is a command that sends a text in the newest version, to a skill if it is not "".
-func (s *Server) curl(r *http.Request, text, skill string) string {
-	shown := showing(s.access.demands.Needed(skill))
-	v, at := s.engine.Versions()[0], s.baseOf(r)
+func (p *Page) curl(r *http.Request, text, skill string) string {
+	shown := showing(p.demands.Needed(skill))
+	v, at := p.engine.Versions()[0], p.cards.BaseOf(r)
 	quoted, _ := json.Marshal(text)
-	interfaces := s.cardAt(s.card.card, at).CardInfo().Interfaces
+	interfaces := p.cards.For(r, p.engine.Card()).CardInfo().Interfaces
 	urlOf := func(binding string) string {
 		for _, i := range interfaces {
 			if i.Binding == binding {
@@ -116,7 +134,7 @@ func (s *Server) curl(r *http.Request, text, skill string) string {
 		}
 		return ""
 	}
-	if below := urlOf(runtime.BindingHTTP); below != "" && len(s.paths) == 0 {
+	if below := urlOf(runtime.BindingHTTP); below != "" && !p.rpc {
 		return shown.curl(strings.TrimSuffix(below, "/")+sendPath(v), v, sampleOf(v, string(quoted)))
 	}
 	at = cmp.Or(urlOf(runtime.BindingJSONRPC), at)

@@ -1,4 +1,4 @@
-package server
+package rest
 
 import (
 	"bytes"
@@ -9,24 +9,25 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // assemble makes of path, query and body the JSON that the operation's Decode reads. What is said twice must be the
 // same.
-func (q *restRequest) assemble() *runtime.Error {
+func (q *request) assemble() *runtime.Error {
 	var outside urlFields
 	for _, v := range q.route.vars {
 		if err := outside.addPath(v.name, q.path.value(q.route, v)); err != nil {
 			return err
 		}
 	}
-	if err := outside.addQuery(q.Op, q.r.URL.RawQuery); err != nil {
+	if err := outside.addQuery(q.Op, q.R.URL.RawQuery); err != nil {
 		return err
 	}
 	var body []byte
-	if q.body != nil {
-		body = bytes.TrimSpace(*q.body)
+	if q.Body != nil {
+		body = bytes.TrimSpace(*q.Body)
 	}
 	if string(body) == "null" {
 		body = nil // some clients write null for "no parameters" (T66)
@@ -34,20 +35,20 @@ func (q *restRequest) assemble() *runtime.Error {
 	field := q.route.bodyField(body)
 	switch {
 	case len(body) == 0:
-		q.params = outside.appendJSON(nil)
+		q.Params = outside.appendJSON(nil)
 	case field != "*":
-		if !isJSON(body) {
+		if !httpbinding.IsJSON(body) {
 			return runtime.ErrParse
 		}
 		outside = append(outside, &urlField{name: field, values: [][]byte{body}})
-		q.params = outside.appendJSON(nil)
+		q.Params = outside.appendJSON(nil)
 	case len(outside) == 0 || body[0] != '{':
-		q.params = body // Decode says what is wrong with what is no object
+		q.Params = body // Decode says what is wrong with what is no object
 	default:
 		if err := outside.compare(body); err != nil {
 			return err
 		}
-		q.params = outside.before(body)
+		q.Params = outside.before(body)
 	}
 	return nil
 }
@@ -107,7 +108,7 @@ func (m *urlFields) addQuery(op *runtime.Operation, query string) *runtime.Error
 			name = "statusTimestampAfter"
 		}
 		how := queryField(op, name)
-		if text == "" && !how.List || strings.EqualFold(name, queryVersion) {
+		if text == "" && !how.List || strings.EqualFold(name, httpbinding.QueryVersion) {
 			continue
 		}
 		texts := []string{text}
@@ -133,7 +134,7 @@ const goAfter = "lastUpdatedAfter"
 // add adds one value of a query.
 func (m *urlFields) add(name, text string, how runtime.QueryField) *runtime.Error {
 	value := []byte(text)
-	if !how.JSON || !isJSON(value) { // Decode says what is wrong then
+	if !how.JSON || !httpbinding.IsJSON(value) { // Decode says what is wrong then
 		value = wire.AppendString(nil, text)
 	}
 	for _, before := range *m {

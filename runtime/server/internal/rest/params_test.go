@@ -1,4 +1,4 @@
-package server
+package rest
 
 import (
 	"encoding/json"
@@ -20,18 +20,18 @@ var queried = &runtime.Operation{Query: []runtime.QueryField{
 
 // assembled is what Decode gets of path, query and body, or what is wrong.
 func assembled(path, template, query, body, field string) (string, *runtime.Error) {
-	q := restRequest{}
-	q.r = httptest.NewRequest("POST", "/", nil)
-	q.r.URL.RawQuery = query
+	q := request{}
+	q.R = httptest.NewRequest("POST", "/", nil)
+	q.R.URL.RawQuery = query
 	q.Op = queried
 	q.route = newRoute(queried, runtime.Route{Verb: "POST", Path: template, Body: field})
 	q.path, _ = readPath(path)
 	if body != "" {
 		b := []byte(body)
-		q.body = &b
+		q.Body = &b
 	}
 	err := q.assemble()
-	return string(q.params), err
+	return string(q.Params), err
 }
 
 func TestParametersOfAURL(t *testing.T) {

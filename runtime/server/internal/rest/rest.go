@@ -1,4 +1,5 @@
-package server
+// Package rest is the HTTP+JSON binding (A2A 1.0 §11): routes, parameters in path, query and body, and its errors.
+package rest
 
 import (
 	"cmp"
@@ -8,153 +9,163 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/binding"
+	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 )
 
-// restRequest is one request over HTTP+JSON being answered (A2A 1.0 §11): method and path say which operation is meant,
-// its parameters come from path, query and body.
-type restRequest struct {
-	exchange
-	path  restPath
+// Binding answers HTTP+JSON for an agent.
+type Binding struct {
+	agent  *binding.Agent
+	tables []table // by version
+}
+
+// New makes the binding of an agent.
+func New(a *binding.Agent) *Binding {
+	b := &Binding{agent: a}
+	for _, v := range a.Versions() {
+		b.tables = append(b.tables, newTable(v))
+	}
+	return b
+}
+
+// request is one request over HTTP+JSON being answered: method and path say which operation is meant, its parameters come
+// from path, query and body.
+type request struct {
+	httpbinding.Request
+	b     *Binding
+	path  path
 	route *route
 }
 
-// serveREST answers one request over HTTP+JSON. path is what follows that of the interface, encoded. The order of checks
-// is caller, version, operation, parameters, as it is over JSON-RPC (T62).
-func (s *Server) serveREST(w http.ResponseWriter, r *http.Request, path string) {
-	if r.Method == http.MethodOptions {
-		s.restOptions(w, r, path)
-		return
-	}
-	if !s.allowOrigin(w, r, "") {
-		return
-	}
-	q := restRequest{exchange: s.exchange(w, r, runtime.BindingHTTP)}
-	defer q.done()
+// Serve answers one request. rest is what follows the path of the interface, encoded. The order of checks is caller,
+// version, operation, parameters, as it is over JSON-RPC (T62).
+func (b *Binding) Serve(w http.ResponseWriter, r *http.Request, rest string) {
+	q := &request{b: b}
+	q.Begin(b.agent, w, r, runtime.BindingHTTP)
+	defer q.Finish()
 	var whole bool
-	q.path, whole = readPath(path)
-	if err := q.identify(q.has); err != nil {
-		q.fail(err)
+	q.path, whole = readPath(rest)
+	if err := q.Identify(q.has); err != nil {
+		q.Fail(err)
 		return
 	}
 	if r.Method == http.MethodGet { // answers to other methods are not kept
-		w.Header()["Cache-Control"] = noStore
+		w.Header()["Cache-Control"] = []string{"no-store"}
 	}
 	if !whole {
-		q.fail(runtime.ErrInvalidRequest.With("the path is not encoded as a URL is"))
+		q.Fail(runtime.ErrInvalidRequest.With("the path is not encoded as a URL is"))
 		return
 	}
 	if fault := q.resolve(); fault != nil {
-		q.fail(fault)
+		q.Fail(fault)
 		return
 	}
 	if q.route == nil {
 		return // answered
 	}
 	if status, refusal := q.takeBody(); refusal != nil {
-		q.refuse(status, refusal)
+		q.Refuse(status, refusal)
 		return
 	}
 	if fault := q.assemble(); fault != nil {
-		q.reject(fault)
+		q.Reject(fault)
 		return
 	}
-	q.handle(&q)
+	q.Handle(q)
 }
 
-// restOptions says which methods a path has, in all versions that are spoken.
-func (s *Server) restOptions(w http.ResponseWriter, r *http.Request, path string) {
-	var methods []string
-	if p, ok := readPath(path); ok {
-		for i := range s.rest {
-			for _, m := range s.rest[i].allowed(p) {
-				if !slices.Contains(methods, m) {
-					methods = append(methods, m)
-				}
+// Methods are those that a path below that of the interface has, encoded, in all versions that are spoken.
+func (b *Binding) Methods(rest string) (methods []string) {
+	p, ok := readPath(rest)
+	if !ok {
+		return nil
+	}
+	for i := range b.tables {
+		for _, m := range b.tables[i].allowed(p) {
+			if !slices.Contains(methods, m) {
+				methods = append(methods, m)
 			}
 		}
 	}
-	if methods == nil {
-		http.Error(w, "There is nothing here. "+s.directions(r), http.StatusNotFound)
-		return
-	}
-	s.allowOrigin(w, r, strings.Join(methods, ", "))
+	return methods
 }
 
 // has reports whether a version has the path.
-func (q *restRequest) has(v *engine.Version) bool { return q.s.rest[v.Index].has(q.path) }
+func (q *request) has(v *engine.Version) bool { return q.b.tables[v.Index].has(q.path) }
 
 // resolve finds version and operation, and checks the required extensions. A path that is there under another method is
 // answered with 405.
-func (q *restRequest) resolve() *runtime.Error {
-	asked := askedVersion(q.r)
-	v, err := q.s.engine.Choose(asked, q.has)
+func (q *request) resolve() *runtime.Error {
+	asked := httpbinding.AskedVersion(q.R)
+	v, err := q.Agent.Choose(asked, q.has)
 	if err != nil {
 		return err
 	}
 	q.Version = v
-	rs := &q.s.rest[v.Index]
-	if len(rs.routes) == 0 && (asked != "" || slices.ContainsFunc(q.s.engine.Versions(), q.has)) {
+	rs := &q.b.tables[v.Index]
+	if len(rs.routes) == 0 && (asked != "" || slices.ContainsFunc(q.Agent.Versions(), q.has)) {
 		return runtime.ErrVersionNotSupported.With("A2A %s is not spoken over HTTP+JSON here", v.Name)
 	}
 	if asked == "" && !v.Unnamed() && q.isFormer() {
-		return q.s.engine.NotSpoken(engine.ImpliedVersion)
+		return q.Agent.NotSpoken(engine.ImpliedVersion)
 	}
 	routes := rs.routes
 	if asked != "" {
 		routes = rs.named
 	}
-	found, allowed := routes.find(q.r.Method, q.path)
+	found, allowed := routes.find(q.R.Method, q.path)
 	switch {
 	case found != nil:
 		q.route, q.Op = found, found.op
 	case allowed != nil:
 		methods := strings.Join(allowed, ", ")
-		q.w.Header().Set("Allow", methods+", "+http.MethodOptions)
-		q.refuse(http.StatusMethodNotAllowed,
-			runtime.ErrMethodNotFound.With("%.20s is not for this path, but %s", q.r.Method, methods))
+		q.W.Header().Set("Allow", methods+", "+http.MethodOptions)
+		q.Refuse(http.StatusMethodNotAllowed,
+			runtime.ErrMethodNotFound.With("%.20s is not for this path, but %s", q.R.Method, methods))
 		return nil
 	default:
-		return runtime.ErrMethodNotFound.With("there is no %.20s %.100s in A2A %s", q.r.Method,
+		return runtime.ErrMethodNotFound.With("there is no %.20s %.100s in A2A %s", q.R.Method,
 			"/"+strings.Join(q.path.segments, "/"), v.Name)
 	}
-	if err := q.activate(); err != nil {
+	if err := q.Activate(); err != nil {
 		return err
 	}
-	return q.takeHeaders(&rs.coding)
+	return q.TakeHeaders(&rs.coding)
 }
 
 // isFormer reports whether the path is one of the time when requests named no version, which would be that of a tenant
 // now.
-func (q *restRequest) isFormer() bool {
-	return len(q.path.segments) > 1 && q.path.segments[0] == formerPrefix && !q.s.engine.DeclaresTenant(formerPrefix)
+func (q *request) isFormer() bool {
+	return len(q.path.segments) > 1 && q.path.segments[0] == formerPrefix && !q.Agent.DeclaresTenant(formerPrefix)
 }
 
 // takeBody reads the body of a route that has one. It returns with which status and error the request is refused, if it
 // is. No body is an empty one.
-func (q *restRequest) takeBody() (status int, refusal *runtime.Error) {
-	if q.route.body == "" || q.r.ContentLength == 0 {
+func (q *request) takeBody() (status int, refusal *runtime.Error) {
+	if q.route.body == "" || q.R.ContentLength == 0 {
 		return http.StatusOK, nil
 	}
-	if !jsonContent(q.r.Header["Content-Type"]) {
+	if !httpbinding.JSONContent(q.R.Header["Content-Type"]) {
 		return http.StatusUnsupportedMediaType,
 			runtime.ErrContentTypeNotSupported.With("the content type must be application/json or application/a2a+json")
 	}
-	return q.receive()
+	return q.Receive()
 }
 
 // Frames of HTTP+JSON have nothing around a value.
-func (q *restRequest) beginFrame(b []byte) []byte { return b }
+func (q *request) BeginFrame(b []byte) []byte { return b }
 
-func (q *restRequest) endFrame(b []byte) []byte { return b }
+func (q *request) EndFrame(b []byte) []byte { return b }
 
-func (q *restRequest) appendError(dst []byte, e *runtime.Error) []byte {
-	return q.appendStatus(dst, e, q.Status(e))
+func (q *request) AppendError(dst []byte, e *runtime.Error) []byte {
+	return q.appendStatus(dst, e, q.Request.Status(e))
 }
 
-func (q *restRequest) status(e *runtime.Error) int { return q.Status(e).HTTP }
+// HTTPStatus is what an error is answered with.
+func (q *request) HTTPStatus(e *runtime.Error) int { return q.Request.Status(e).HTTP }
 
 // appendStatus appends an error as the body of an answer with a status.
-func (q *restRequest) appendStatus(dst []byte, e *runtime.Error, status runtime.Status) []byte {
+func (q *request) appendStatus(dst []byte, e *runtime.Error, status runtime.Status) []byte {
 	if q.former() {
 		return e.AppendStatus03(dst, status)
 	}
@@ -162,30 +173,30 @@ func (q *restRequest) appendStatus(dst []byte, e *runtime.Error, status runtime.
 }
 
 // former reports whether the request is one of 0.3.
-func (q *restRequest) former() bool { return q.Version != nil && q.Version.Unnamed() }
+func (q *request) former() bool { return q.Version != nil && q.Version.Unnamed() }
 
-// errorEvent names the event of an error for clients of 0.3, which tell it by that.
-func (q *restRequest) errorEvent() string {
+// ErrorEvent names the event of an error for clients of 0.3, which tell it by that.
+func (q *request) ErrorEvent() string {
 	if q.former() {
 		return "event: error\n"
 	}
 	return ""
 }
 
-// fail answers with an error, which has a status before the first event of a stream, too.
-func (q *restRequest) fail(err error) {
-	e, refused := q.told(err)
-	q.refuse(cmp.Or(refused, q.status(e)), e)
+// Fail answers with an error, which has a status before the first event of a stream, too.
+func (q *request) Fail(err error) {
+	e, refused := q.ToldHTTP(err)
+	q.Refuse(cmp.Or(refused, q.HTTPStatus(e)), e)
 }
 
-func (q *restRequest) reject(e *runtime.Error) { q.fail(e) }
+func (q *request) Reject(e *runtime.Error) { q.Fail(e) }
 
-func (q *restRequest) refuse(status int, e *runtime.Error) {
+func (q *request) Refuse(status int, e *runtime.Error) {
 	q.Fault(e)
-	if h := q.w.Header(); status == http.StatusServiceUnavailable && len(h["Retry-After"]) == 0 {
-		h["Retry-After"] = retryAfter
+	if h := q.W.Header(); status == http.StatusServiceUnavailable && len(h["Retry-After"]) == 0 {
+		h["Retry-After"] = []string{"1"}
 	}
-	q.write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: q.Status(e).Code}))
+	q.Write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: q.Request.Status(e).Code}))
 }
 
-func (q *restRequest) release() { q.drop() }
+func (q *request) Release() { q.DropBody() }

@@ -1,4 +1,4 @@
-package server
+package rest
 
 import (
 	"cmp"
@@ -9,18 +9,19 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 )
 
-// restTable is what HTTP+JSON has of a version: nothing, if the version has no routes.
-type restTable struct {
+// table is what HTTP+JSON has of a version: nothing, if the version has no routes.
+type table struct {
 	routes
 	named  routes        // of requests that name the version
 	coding engine.Coding // of events
 }
 
-func newRESTTable(v *engine.Version) (t restTable) {
+func newTable(v *engine.Version) (t table) {
 	if table := v.Over(runtime.BindingHTTP); table != nil {
-		t.routes, t.coding = routesOf(table), lineCoding(v, table)
+		t.routes, t.coding = routesOf(table), httpbinding.LineCoding(v, table)
 		t.named = t.routes
 		if v.Unnamed() {
 			t.named = t.routes.orWithout(formerPrefix)
@@ -140,7 +141,7 @@ func (rt *route) compare(other *route) int {
 }
 
 // has reports whether a path has a route, under any method.
-func (rs routes) has(p restPath) bool {
+func (rs routes) has(p path) bool {
 	return slices.ContainsFunc(rs, func(rt *route) bool { return rt.match(p) })
 }
 
@@ -195,7 +196,7 @@ func (rt *route) otherwise() *route {
 }
 
 // match reports whether the route's template is that of a path.
-func (rt *route) match(p restPath) bool {
+func (rt *route) match(p path) bool {
 	if p.dots || rt.action != "" && rt.action != p.action {
 		return false
 	}
@@ -213,7 +214,7 @@ func (rt *route) match(p restPath) bool {
 
 // find returns the route of a request: a HEAD is a GET whose body net/http leaves out, unless that is a stream. Without
 // one, allowed are the methods that its path has.
-func (rs routes) find(method string, p restPath) (found *route, allowed []string) {
+func (rs routes) find(method string, p path) (found *route, allowed []string) {
 	head := method == http.MethodHead
 	if head {
 		method = http.MethodGet
@@ -237,7 +238,7 @@ func (rs routes) find(method string, p restPath) (found *route, allowed []string
 }
 
 // allowed are the methods that a path has.
-func (rs routes) allowed(p restPath) []string {
+func (rs routes) allowed(p path) []string {
 	_, all := rs.find("", p)
 	return all
 }
@@ -250,8 +251,8 @@ func (rt *route) methods() []string {
 	return []string{rt.method}
 }
 
-// restPath is the path of a request below its interface's.
-type restPath struct {
+// path is the path of a request below its interface's.
+type path struct {
 	segments []string // decoded
 	last     string   // the last one without its action
 	action   string   // what stands behind its last colon that is not encoded
@@ -260,7 +261,7 @@ type restPath struct {
 
 // readPath takes an encoded path to pieces, so that a slash or colon in a name is none of the path's (T57). It is false
 // for one that cannot be decoded.
-func readPath(encoded string) (p restPath, ok bool) {
+func readPath(encoded string) (p path, ok bool) {
 	var err error
 	encoded = strings.TrimPrefix(encoded, "/")
 	p.segments = make([]string, 0, 1+strings.Count(encoded, "/"))
@@ -283,7 +284,7 @@ func readPath(encoded string) (p restPath, ok bool) {
 }
 
 // of are the segments as a route counts them: its action is none of the last one's.
-func (p restPath) of(rt *route) []string {
+func (p path) of(rt *route) []string {
 	if rt.action == "" {
 		return p.segments
 	}
@@ -291,7 +292,7 @@ func (p restPath) of(rt *route) []string {
 }
 
 // value is the part of a path that a variable stands for.
-func (p restPath) value(rt *route, v variable) string {
+func (p path) value(rt *route, v variable) string {
 	segments := p.of(rt)
 	if v.to > 0 {
 		segments = segments[:v.to]

@@ -1,4 +1,4 @@
-package server
+package rest
 
 import (
 	"slices"
@@ -126,7 +126,7 @@ func FuzzRoutes(f *testing.F) {
 	})
 }
 
-func checkFound(t *testing.T, method string, p restPath, found *route, allowed []string) {
+func checkFound(t *testing.T, method string, p path, found *route, allowed []string) {
 	t.Helper()
 	if found == nil {
 		if slices.Contains(allowed, method) {

@@ -1,7 +1,6 @@
-package server
+package card
 
 import (
-	"log/slog"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -19,19 +18,16 @@ func TestTheCardWritesAddressesAsTheirBindingsDo(t *testing.T) {
 	}
 	for _, test := range []struct {
 		base string
-		opts []Option
+		o    Options
 		want []string
 	}{
-		{"http://127.0.0.1:8080", nil, []string{"http://127.0.0.1:8080/", "http://127.0.0.1:8080", "127.0.0.1:8080", "grpc.example.com:443"}},
-		{"https://example.com/x", nil, []string{"https://example.com/x/", "https://example.com/x", "example.com:443", "grpc.example.com:443"}},
-		{"https://example.com/x", []Option{WithGRPCURL()}, []string{"https://example.com/x/", "https://example.com/x", "https://example.com:443", "grpc.example.com:443"}},
+		{"http://127.0.0.1:8080", Options{}, []string{"http://127.0.0.1:8080/", "http://127.0.0.1:8080", "127.0.0.1:8080", "grpc.example.com:443"}},
+		{"https://example.com/x", Options{}, []string{"https://example.com/x/", "https://example.com/x", "example.com:443", "grpc.example.com:443"}},
+		{"https://example.com/x", Options{GRPCURL: true}, []string{"https://example.com/x/", "https://example.com/x", "https://example.com:443", "grpc.example.com:443"}},
 	} {
-		s := &Server{options: defaultOptions()}
-		for _, o := range append(test.opts, WithLogger(slog.New(slog.DiscardHandler))) {
-			o(&s.options)
-		}
+		c := &Cards{Options: test.o}
 		var got []string
-		for _, i := range s.cardAt(card, test.base).CardInfo().Interfaces {
+		for _, i := range c.under(test.base, card).CardInfo().Interfaces {
 			got = append(got, i.URL)
 		}
 		if diff := cmp.Diff(test.want, got); diff != "" {

@@ -1,0 +1,126 @@
+package server
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/server/internal/card"
+	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
+	"github.com/a2agen/a2agen/runtime/server/internal/page"
+)
+
+// Paths of the endpoints beside the bindings (A2A 1.0 §8.2, R246): the card, the card as agents before 0.3 have it (T52),
+// whether the agent is well, and what OAuth clients must know of it (RFC 9728).
+const (
+	CardPath     = card.Path
+	OldCardPath  = card.OldPath
+	HealthPath   = "/healthz"
+	ResourcePath = card.ResourcePath
+)
+
+// ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and where older spoken
+// versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
+func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.ProtoMajor > 1 {
+		limited := listen.NewResponseWriter(w, s.limits.Stall)
+		defer limited.Finish()
+		w = limited
+	}
+	if r.URL.Path == HealthPath {
+		s.serveHealth(w)
+		return
+	}
+	if !s.policy.AllowAddr(w, r) || !s.policy.AllowHost(w, r) {
+		return
+	}
+	if s.beside != nil && s.beside.Calls(r) {
+		s.beside.ServeHTTP(w, r)
+		return
+	}
+	switch path := r.URL.Path; {
+	case s.paths.rpc[path]:
+		s.serveRPC(w, r)
+	case s.cards.At(path) != nil:
+		s.cards.Serve(w, r, s.cards.At(path), httpbinding.AskedVersion(r))
+	case s.paths.extended[path] != nil:
+		if s.policy.Allow(w, r, "GET, HEAD", page.Wanted(r)) {
+			httpbinding.ServeExtended(s.agent, w, r, s.paths.extended[path])
+		}
+	case s.resource.At(path):
+		s.resource.ServeHTTP(w, r)
+	case path == runtime.PushKeysPath && s.signer != nil:
+		serveKeys(w, r, s.signer)
+	case path == "/" && page.Wanted(r):
+		s.page.ServeHTTP(w, r)
+	case s.servesOwn(w, r):
+	default:
+		s.serveREST(w, r)
+	}
+}
+
+// serveRPC answers a request where JSON-RPC is: a POST is one of JSON-RPC.
+func (s *Server) serveRPC(w http.ResponseWriter, r *http.Request) {
+	switch wanted := page.Wanted(r); {
+	case !s.policy.Allow(w, r, http.MethodPost, wanted):
+	case wanted:
+		s.page.ServeHTTP(w, r)
+	case r.Method != http.MethodPost:
+		w.Header().Set("Allow", "POST, OPTIONS")
+		http.Error(w, "A POST is wanted here. "+s.page.Directions(r), http.StatusMethodNotAllowed)
+	default:
+		s.rpc.ServeHTTP(w, r)
+	}
+}
+
+// serveREST answers a request below an interface of HTTP+JSON, and one of a path where nothing is.
+func (s *Server) serveREST(w http.ResponseWriter, r *http.Request) {
+	rest, ok := s.paths.below(r)
+	if ok && r.Method != http.MethodOptions {
+		if s.policy.Allow(w, r, "", page.Wanted(r)) {
+			s.rest.Serve(w, r, rest)
+		}
+		return
+	}
+	if ok {
+		if methods := s.rest.Methods(rest); methods != nil {
+			s.policy.Allow(w, r, strings.Join(methods, ", "), page.Wanted(r))
+			return
+		}
+	}
+	http.Error(w, "There is nothing here. "+s.page.Directions(r), http.StatusNotFound)
+}
+
+func (s *Server) serveHealth(w http.ResponseWriter) {
+	w.Header()["Content-Type"] = []string{"text/plain; charset=utf-8"}
+	w.Header()["Cache-Control"] = []string{"no-store"}
+	if s.engine.Draining() {
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_, _ = w.Write([]byte("shutting down\n"))
+		return
+	}
+	_, _ = w.Write([]byte("ok\n"))
+}
+
+// Handle serves a page of your own beside the agent, such as the callback of OAuth. The pattern is one of
+// [http.ServeMux]; it goes before HTTP+JSON, which may be below any path, and after all else. Anybody who reaches the
+// agent may ask for it: what the card demands is not checked. Call it before the server serves.
+func (s *Server) Handle(pattern string, h http.Handler) {
+	if s.pages == nil {
+		s.pages = http.NewServeMux()
+	}
+	s.pages.Handle(pattern, h)
+}
+
+// servesOwn answers with a page of the user's own, if there is one.
+func (s *Server) servesOwn(w http.ResponseWriter, r *http.Request) bool {
+	if s.pages == nil {
+		return false
+	}
+	if _, pattern := s.pages.Handler(r); pattern == "" {
+		return false
+	}
+	s.pages.ServeHTTP(w, r)
+	return true
+}

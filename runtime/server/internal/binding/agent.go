@@ -1,0 +1,93 @@
+// Package binding is what every binding does with a request, whatever brought it: it finds the caller, keeps messages
+// within a budget, has the engine carry the operation out, says what of an error is for the peer, and has the call
+// observed and logged.
+package binding
+
+import (
+	"context"
+	"crypto/x509"
+	"log/slog"
+	"net/http"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/card"
+)
+
+// Agent is what bindings need of the agent that they serve.
+type Agent struct {
+	*engine.Engine
+	Limits engine.Limits // none of which is zero
+	Logger *slog.Logger
+	Now    func() time.Time
+	Cards  *card.Cards
+	Access *Access
+	Bodies budget.Budget // of messages that are being received and decoded, in bytes
+
+	Audited        func() bool // reports whether calls can be written down; nil: they need not be
+	NoCallLog      bool        // calls are not logged one by one
+	FormerStatuses bool        // errors have the statuses of A2A 1.0.0
+
+	denials denialLog
+}
+
+// Access says who may call.
+type Access struct {
+	Verifiers auth.Verifiers                      // nil: what the card demands is not checked
+	Proxied   func(*http.Request) (string, error) // who calls, by what a proxy says; nil: no proxy does
+	Guard     *auth.Guard                         // checks what the card demands; nil: nothing is checked
+	Demands   *auth.Demands                       // of the cards
+	Extended  []string                            // scopes of who may see the extended card
+	Grace     time.Duration                       // how long streams outlive their callers' credentials
+
+	AsksCertificates bool           // clients are asked for one
+	Authorities      *x509.CertPool // whose certificates pass; nil: whatever TLS is shown
+}
+
+// Identifies reports whether the agent finds out who callers are.
+func (a *Access) Identifies() bool { return a.Proxied != nil || len(a.Verifiers) > 0 }
+
+// Request begins a request over a binding, which ends with ctx. header are its headers or metadata, which stay as they
+// are.
+func (a *Agent) Request(ctx context.Context, binding string, header map[string][]string) Request {
+	q := a.Unobserved(ctx, binding)
+	if !a.Observers().None() || q.logs() {
+		q.served = newServed(ctx, header)
+	}
+	return q
+}
+
+// Unobserved begins a request that is no operation of the protocol's: neither observers nor the log learn of it.
+func (a *Agent) Unobserved(ctx context.Context, binding string) Request {
+	q := Request{Request: a.NewRequest(ctx), Agent: a}
+	q.Binding = binding
+	return q
+}
+
+// FreeBody is up to which size a message is not counted, in bytes: a connection costs as much anyway.
+const FreeBody = 16 << 10
+
+// bodyRate is how fast a message must come once [engine.Limits].Read is over, in bytes a second.
+const bodyRate = 16 << 10
+
+// Patience is how long a message may take of which so many bytes have come.
+func (a *Agent) Patience(received int64) time.Duration {
+	return a.Limits.Read + time.Duration(received)*time.Second/bodyRate
+}
+
+// ErrTooMany refuses a message for which the budget has no room.
+var ErrTooMany = engine.ErrBusy.With("too many large requests are being received, try again later")
+
+// Status is how an error of a version is classed, over bindings that class them; v is nil while it is not known.
+func (a *Agent) Status(v *engine.Version, e *runtime.Error) runtime.Status {
+	switch {
+	case v != nil && v.Rules.PlainErrors:
+		return e.Status(runtime.Statuses03)
+	case a.FormerStatuses:
+		return e.Status(runtime.Statuses100)
+	}
+	return e.Status(runtime.Statuses101)
+}

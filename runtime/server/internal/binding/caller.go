@@ -1,0 +1,129 @@
+package binding
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/auth"
+)
+
+// proxyScheme is the scheme of callers that a proxy names.
+const proxyScheme = "proxy"
+
+// authenticate finds the caller, and what the caller may do.
+func (q *Request) authenticate(r *http.Request) *auth.Denial {
+	if proxied := q.Agent.Access.Proxied; proxied != nil {
+		id, err := proxied(r)
+		if err != nil {
+			return auth.Deny(err)
+		}
+		if id != "" {
+			q.Caller, q.Barred = &runtime.Caller{ID: id, Scheme: proxyScheme}, nil
+		}
+		return nil
+	}
+	grant, denial := q.Agent.Access.Guard.Check(r)
+	if denial != nil {
+		return denial
+	}
+	q.Grant, q.Caller = grant, grant.Caller
+	switch {
+	case q.Caller == nil:
+	case q.Caller.Has(q.Agent.Access.Extended...):
+		q.Barred = nil
+	default:
+		q.Barred = errUnscoped
+	}
+	if q.Agent.Access.Guard.GuardsSkills() {
+		q.Permit = q.permit
+	}
+	return nil
+}
+
+// permit says why the caller may not use a skill.
+func (q *Request) permit(skill string) error {
+	if denial := q.Grant.Skill(skill, q.ActsFor()); denial != nil {
+		return &barred{denial, skill}
+	}
+	q.limit.by(q.Grant.Until)
+	return nil
+}
+
+// barred is a denial with the skill that it is about.
+type barred struct {
+	*auth.Denial
+	skill string
+}
+
+// Unwrap returns the denial.
+func (b *barred) Unwrap() error { return b.Denial }
+
+// errUnscoped: the caller does not have the scopes of the extended card.
+var errUnscoped = errors.New("the caller does not have the scopes of the extended card")
+
+// unidentified refuses an unknown caller of what is only for known ones.
+func (q *Request) unidentified(reason error) *auth.Denial {
+	if q.Agent.Access.Guard == nil {
+		return auth.Deny(reason)
+	}
+	return q.Agent.Access.Guard.Unidentified(reason)
+}
+
+// LimitStream has a stream end when a credential has expired that its caller needs for it: the request's Context ends
+// then. It returns what releases the limit when the request has been answered.
+func (q *Request) LimitStream() (release func()) {
+	if !q.Op.Stream || q.Grant == nil || q.Grant.Until.IsZero() && q.Permit == nil {
+		return func() {}
+	}
+	ctx, cancel := context.WithCancelCause(q.Context)
+	q.Context, q.limit = ctx, &streamLimit{grace: q.Agent.Access.Grace, now: q.Agent.Now, cancel: cancel}
+	q.limit.by(q.Grant.Until)
+	return q.limit.release
+}
+
+// errExpired ends a stream.
+var errExpired = runtime.ErrUnauthenticated.With("the credential has expired")
+
+// streamLimit ends a stream when a credential has expired.
+type streamLimit struct {
+	grace  time.Duration
+	now    func() time.Time
+	cancel context.CancelCauseFunc
+
+	mu    sync.Mutex
+	at    time.Time   // of the first credential that expires
+	timer *time.Timer // nil: none does
+}
+
+// by has the stream end when the grace after a time is over, unless it ends earlier. A zero time sets no limit; l may be
+// nil.
+func (l *streamLimit) by(at time.Time) {
+	if l == nil || at.IsZero() {
+		return
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.timer != nil && !at.Before(l.at) {
+		return
+	}
+	l.stop()
+	l.at, l.timer = at, time.AfterFunc(at.Sub(l.now())+l.grace, func() { l.cancel(errExpired) })
+}
+
+// stop stops the timer. Callers must hold mu.
+func (l *streamLimit) stop() {
+	if l.timer != nil {
+		l.timer.Stop()
+	}
+}
+
+func (l *streamLimit) release() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.stop()
+	l.cancel(nil)
+}
