@@ -266,7 +266,9 @@ type EventInfo struct {
 type Task interface {
 	Event
 	TaskInfo() TaskInfo
-	// Apply changes the task in place by a status or artifact update. A replaced status's message moves to the
+	// Fits says why an event cannot be applied; nil: it can, also after others that fit.
+	Fits(e Event) error
+	// Apply changes the task in place by a status or artifact update that fits. A replaced status's message moves to the
 	// history; appended parts go to the artifact of the same id, an unknown id starts a new artifact
 	// (A2A 1.0 §4.2.2). The event is not retained for writing: it may be encoded later, concurrently.
 	Apply(e Event) error

@@ -85,45 +85,55 @@ func (b *bound) taskInfo() jen.Code {
 	return s
 }
 
-// taskApply prints Task.Apply.
+// taskApply prints Task.Fits and Task.Apply.
 func (b *bound) taskApply() jen.Code {
-	s := jen.Add(doc("Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to."))
-	return s.Add(method("x", b.Task, "Apply")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
+	fits := func(id, content string) jen.Code {
+		own := jen.Add(b.get("u", id)).Op("==").Add(b.get("x", "Task.id"))
+		return jen.If(own.Op("&&").Add(b.sel("u", content)).Op("!=").Nil()).Block(jen.Return(jen.Nil()))
+	}
+	s := jen.Add(doc("Fits implements [runtime.Task]."))
+	s.Add(method("x", b.Task, "Fits")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
 		jen.Switch(jen.Id("u").Op(":=").Id("e").Assert(jen.Type())).Block(
-			jen.Case(seenPtr(b.StatusUpdate)).Block(jen.If(jen.Id("x").Dot("applyStatus").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
-			jen.Case(seenPtr(b.ArtifactUpdate)).Block(jen.If(jen.Id("x").Dot("applyArtifact").Call(jen.Id("u"))).Block(jen.Return(jen.Nil()))),
+			jen.Case(seenPtr(b.StatusUpdate)).Block(fits("StatusUpdate.task_id", "StatusUpdate.status")),
+			jen.Case(seenPtr(b.ArtifactUpdate)).Block(fits("ArtifactUpdate.task_id", "ArtifactUpdate.artifact")),
 		),
 		jen.Return(rt("Mismatch").Call(jen.Id("x"), jen.Id("e"))),
+	).Line().Line()
+	s.Add(doc("Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to."))
+	return s.Add(method("x", b.Task, "Apply")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
+		jen.If(jen.Id("err").Op(":=").Id("x").Dot("Fits").Call(jen.Id("e")), jen.Id("err").Op("!=").Nil()).Block(jen.Return(jen.Id("err"))),
+		jen.Switch(jen.Id("u").Op(":=").Id("e").Assert(jen.Type())).Block(
+			jen.Case(seenPtr(b.StatusUpdate)).Block(jen.Id("x").Dot("applyStatus").Call(jen.Id("u"))),
+			jen.Case(seenPtr(b.ArtifactUpdate)).Block(jen.Id("x").Dot("applyArtifact").Call(jen.Id("u"))),
+		),
+		jen.Return(jen.Nil()),
 	).Line()
 }
 
 // taskApplyStatus prints the part of Apply for status updates.
 func (b *bound) taskApplyStatus() jen.Code {
 	status, message := b.sel("x", "Task.status"), b.Fields["TaskStatus.message"].Go
-	s := jen.Add(doc("applyStatus replaces the status. The message of the old one moves to the history. It reports whether u fits."))
-	return s.Add(method("x", b.Task, "applyStatus")).Params(jen.Id("u").Add(seenPtr(b.StatusUpdate))).Bool().Block(
-		jen.If(jen.Add(b.get("u", "StatusUpdate.task_id")).Op("!=").Add(b.get("x", "Task.id")).Op("||").Add(isNil(b.sel("u", "StatusUpdate.status")))).Block(jen.Return(jen.False())),
+	s := jen.Add(doc("applyStatus replaces the status. The message of the old one moves to the history."))
+	return s.Add(method("x", b.Task, "applyStatus")).Params(jen.Id("u").Add(seenPtr(b.StatusUpdate))).Block(
 		jen.If(jen.Id("old").Op(":=").Add(status), jen.Id("old").Op("!=").Nil().Op("&&").Id("old").Dot(message).Op("!=").Nil()).Block(
 			b.sel("x", "Task.history").Op("=").Append(b.sel("x", "Task.history"), jen.Id("old").Dot(message)),
 		),
 		jen.Add(status.Clone()).Op("=").Add(b.sel("u", "StatusUpdate.status")),
-		jen.Return(jen.True()),
 	).Line()
 }
 
 // taskApplyArtifact prints the part of Apply for artifact updates.
 func (b *bound) taskApplyArtifact() jen.Code {
 	list, parts := b.sel("x", "Task.artifacts"), b.Fields["Artifact.parts"].Go
-	s := jen.Add(doc("applyArtifact appends to the artifact of the same id, replaces it, or adds a new one. It reports whether u fits.\n\nWhat goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is."))
-	return s.Add(method("x", b.Task, "applyArtifact")).Params(jen.Id("u").Add(seenPtr(b.ArtifactUpdate))).Bool().Block(
+	s := jen.Add(doc("applyArtifact appends to the artifact of the same id, replaces it, or adds a new one.\n\nWhat goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is."))
+	return s.Add(method("x", b.Task, "applyArtifact")).Params(jen.Id("u").Add(seenPtr(b.ArtifactUpdate))).Block(
 		jen.Id("from").Op(":=").Add(b.sel("u", "ArtifactUpdate.artifact")),
-		jen.If(jen.Add(b.get("u", "ArtifactUpdate.task_id")).Op("!=").Add(b.get("x", "Task.id")).Op("||").Add(isNil(jen.Id("from")))).Block(jen.Return(jen.False())),
 		jen.Id("at").Op(":=").Len(list).Op("-").Lit(1),
 		jen.For(jen.Id("at").Op(">=").Lit(0).Op("&&").Add(list.Clone()).Index(jen.Id("at")).Dot(b.Fields["Artifact.artifact_id"].Go).Op("!=").Add(b.sel("from", "Artifact.artifact_id"))).Block(jen.Id("at").Op("--")),
 		jen.If(jen.Id("at").Op(">=").Lit(0).Op("&&").Add(b.get("u", "ArtifactUpdate.append"))).Block(
 			jen.Id("to").Op(":=").Add(list.Clone()).Index(jen.Id("at")),
 			jen.Id("to").Dot(parts).Op("=").Append(jen.Id("to").Dot(parts), jen.Id("from").Dot(parts).Op("...")),
-			jen.Return(jen.True()),
+			jen.Return(),
 		),
 		jen.Id("own").Op(":=").Op("*").Id("from"),
 		jen.Id("own").Dot(parts).Op("=").Qual("slices", "Clip").Call(jen.Id("own").Dot(parts)),
@@ -132,7 +142,6 @@ func (b *bound) taskApplyArtifact() jen.Code {
 		).Else().Block(
 			jen.Add(list.Clone()).Op("=").Append(list.Clone(), jen.Op("&").Id("own")),
 		),
-		jen.Return(jen.True()),
 	).Line()
 }
 

@@ -1,25 +1,20 @@
 package store
 
-import "container/heap"
+import (
+	"container/heap"
 
-// holding is a number of tasks, and of their bytes.
-type holding struct{ tasks, bytes int }
-
-func (h holding) plus(o holding) holding  { return holding{h.tasks + o.tasks, h.bytes + o.bytes} }
-func (h holding) minus(o holding) holding { return holding{h.tasks - o.tasks, h.bytes - o.bytes} }
-func (h holding) within(o holding) bool   { return h.tasks <= o.tasks && h.bytes <= o.bytes }
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+)
 
 // account is what one principal holds, in all tenants. The lock of the index guards it.
 type account struct {
 	principal string
-	share     holding // what it may hold
-	held      holding
-	rested    holding // of held, what may be evicted
-	ended     queue   // ended tasks, the longest ended first
-	parked    queue   // interrupted tasks without work, the longest waiting first
-	place     int     // among the heaviest; -1: nothing may be evicted
-	pushes    int     // push notification configurations
-	noted     noted   // notes, whose bytes are in held
+	taskstate.Account
+	ended  queue // ended tasks, the longest ended first
+	parked queue // interrupted tasks without work, the longest waiting first
+	place  int   // among the heaviest; -1: nothing may be evicted
+	pushes int   // push notification configurations
+	noted  noted // notes, whose bytes are in Held
 }
 
 // account returns what the principal holds. One that holds nothing yet is not kept before its first task is there.
@@ -27,38 +22,43 @@ func (m *Memory) account(principal string) *account {
 	if a := m.accounts[principal]; a != nil {
 		return a
 	}
-	return &account{principal: principal, share: m.limits.share(principal), ended: queue{slot: restSlot}, parked: queue{slot: restSlot}, place: -1}
+	return &account{
+		principal: principal, Account: taskstate.Account{Limit: m.limits.share(principal)},
+		ended: queue{slot: restSlot}, parked: queue{slot: restSlot}, place: -1,
+	}
+}
+
+// hold adds to what an account holds, and to what of it may be evicted.
+func (m *Memory) hold(a *account, held, rested taskstate.Holding) {
+	for _, sum := range []*taskstate.Account{&a.Account, &m.all} {
+		sum.Held, sum.Rested = sum.Held.Plus(held), sum.Rested.Plus(rested)
+	}
+	m.weigh(a)
 }
 
 // charge adds to what r holds. The caller holds both locks, or r is new.
-func (m *Memory) charge(r *row, more holding) {
-	a := r.account
-	r.charged += more.bytes
-	a.held, m.held = a.held.plus(more), m.held.plus(more)
+func (m *Memory) charge(r *row, more taskstate.Holding) {
+	r.charged += int(more.Bytes)
+	var rested taskstate.Holding
 	if r.resting != nil {
-		a.rested, m.rested = a.rested.plus(more), m.rested.plus(more)
+		rested = more
 	}
-	m.weigh(a)
+	m.hold(r.account, more, rested)
 }
-
-// rests reports whether a task has ended, or waits for its client with no work left.
-func (r *row) rests() bool { return r.state.Terminal() || r.state.Interrupted() && r.work.at == nil }
 
 // rest queues a task that rests for eviction. The caller holds both locks, or the row is new.
 func (m *Memory) rest(r *row) {
-	a := r.account
-	switch {
-	case !r.rests():
+	switch a := r.account; r.st.Rest() {
+	case taskstate.Active:
 		return
-	case r.state.Terminal():
+	case taskstate.Ended:
 		r.resting = &a.ended
-	default:
+	case taskstate.Parked:
 		r.resting = &a.parked
 	}
-	r.resting.insertBefore(r, nil)
-	h := holding{1, r.charged}
-	a.rested, m.rested = a.rested.plus(h), m.rested.plus(h)
-	m.weigh(a)
+	r.rested = r.st.Rested
+	r.resting.insertByRest(r)
+	m.hold(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)})
 }
 
 // rouse takes a task out of its queue for eviction.
@@ -68,29 +68,38 @@ func (m *Memory) rouse(r *row) {
 	}
 	r.resting.remove(r)
 	r.resting = nil
-	h := holding{1, r.charged}
-	r.account.rested, m.rested = r.account.rested.minus(h), m.rested.minus(h)
-	m.weigh(r.account)
+	m.hold(r.account, taskstate.Holding{}, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
+}
+
+// grow charges r for the bytes that it is going to take, if there is room, or it can be made, or it must be.
+func (m *Memory) grow(r *row, bytes int, must bool) bool {
+	more := taskstate.Holding{Bytes: int64(bytes - r.charged)}
+	if !m.makeRoom(r.account, r, more) && !must {
+		return false
+	}
+	m.charge(r, more)
+	return true
 }
 
 // makeRoom evicts tasks until a may hold more. It evicts nothing when that cannot be enough. The row that wants more,
 // nil if it is new, cannot go.
-func (m *Memory) makeRoom(a *account, r *row, more holding) bool {
-	total := holding{m.limits.Tasks, m.limits.Bytes}
-	var stays holding
+func (m *Memory) makeRoom(a *account, r *row, more taskstate.Holding) bool {
+	var stays taskstate.Holding
 	if r != nil && r.resting != nil {
-		stays = holding{1, r.charged}
+		stays = taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)}
 	}
-	least := stays.plus(more)
-	if !a.held.minus(a.rested).plus(least).within(a.share) || !m.held.minus(m.rested).plus(least).within(total) {
+	switch taskstate.Room(&a.Account, &m.all, stays, more) {
+	case taskstate.Fits:
+		return true
+	case taskstate.Full:
 		return false
 	}
-	for !a.held.plus(more).within(a.share) {
+	for !a.Fits(more) {
 		if !m.evict(a) {
 			return false
 		}
 	}
-	for !m.held.plus(more).within(total) {
+	for !m.all.Fits(more) {
 		if !m.evictOfHeaviest() {
 			return false
 		}
@@ -130,7 +139,7 @@ func (m *Memory) evictOfHeaviest() bool {
 
 // weigh puts an account in its place among the heaviest, and forgets one that is empty.
 func (m *Memory) weigh(a *account) {
-	switch yields := a.rested.tasks > 0; {
+	switch yields := a.Rested.Tasks > 0; {
 	case yields && a.place < 0:
 		heap.Push(&m.heaviest, a)
 	case yields:
@@ -138,19 +147,15 @@ func (m *Memory) weigh(a *account) {
 	case a.place >= 0:
 		heap.Remove(&m.heaviest, a.place)
 	}
-	if a.held.tasks == 0 && a.noted.place == 0 {
+	if a.Held.Tasks == 0 && a.noted.place == 0 {
 		delete(m.accounts, a.principal)
 	}
 }
 
-// heaviest is a heap of accounts of which something may be evicted, with the one that holds most at its top. A task
-// weighs its bytes and its share of a full store, so that many small ones count, too.
+// heaviest is a heap of accounts of which something may be evicted, with the heaviest at its top.
 type heaviest []*account
 
-// emptyTask is the share of one task: that of the default limits.
-const emptyTask = (256 << 20) / 20_000
-
-func (a *account) weight() int { return a.held.bytes + a.held.tasks*emptyTask }
+func (a *account) weight() int64 { return taskstate.Weigh(a.Held) }
 
 // The methods of [heap.Interface].
 

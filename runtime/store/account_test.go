@@ -16,6 +16,7 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 var (
@@ -23,19 +24,19 @@ var (
 	noon     = time.Date(2030, 1, 1, 12, 0, 0, 0, time.UTC)
 )
 
-// now is a clock that stands still but for what makes times differ: lists expect new times to be the latest.
-func (m *Memory) now() time.Time { return noon.Add(time.Duration(ticks.Add(1))) }
+// ticking is a clock that stands still but for what makes times differ: lists expect new times to be the latest.
+func ticking() time.Time { return noon.Add(time.Duration(ticks.Add(1))) }
 
 var ticks atomic.Int64
 
 func (m *Memory) make(principal, id string, size int) (Key, error) {
 	key := Key{Owner{Principal: principal}, id}
-	_, err := m.Create(context.Background(), key, New{Task: protocol.NewTask(id, "c", m.now()), Size: Size{Bytes: size}}, nil)
+	_, err := m.Create(context.Background(), key, New{Task: protocol.NewTask(id, "c", ticking()), Size: Size{Bytes: size}}, nil)
 	return key, err
 }
 
 func (m *Memory) status(key Key, version int64, state runtime.State) error {
-	u := Update{Event: protocol.NewStatus(key.Task, "c", state, nil, m.now())}
+	u := Update{Event: protocol.NewStatus(key.Task, "c", state, nil, ticking())}
 	_, err := m.Apply(context.Background(), key, version, u, nil)
 	return err
 }
@@ -56,22 +57,22 @@ func (m *Memory) has(key Key) bool {
 func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	var held, rested holding
+	var held, rested taskstate.Holding
 	for key, r := range m.rows {
 		r.mu.Lock()
-		if d := r.size.held(&r.private, r.log) - r.charged; d <= -2*slack || d >= slack {
-			t.Errorf("task %s takes %d bytes, counted are %d", key.task, r.size.held(&r.private, r.log), r.charged)
+		if d := r.held() - r.charged; d <= -2*slack || d >= slack {
+			t.Errorf("task %s takes %d bytes, counted are %d", key.task, r.held(), r.charged)
 		}
-		if (r.resting != nil) != (r.state.Terminal() || r.state.Interrupted()) {
+		if (r.resting != nil) != (r.st.Rest() != taskstate.Active) {
 			t.Errorf("task %s is %s, in a queue for eviction: %t", key.task, r.state, r.resting != nil)
 		}
 		if m.owners[r.owner.owner] != r.owner || m.rows[rowKey{r.owner, r.id}] != r || r.context != "" && m.contexts[groupKey{r.owner, r.context}] != r.group {
 			t.Errorf("task %s is not among those of its owner and context", key.task)
 		}
-		h := holding{1, r.charged}
-		held = held.plus(h)
+		h := taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)}
+		held = held.Plus(h)
 		if r.resting != nil {
-			rested = rested.plus(h)
+			rested = rested.Plus(h)
 		}
 		r.mu.Unlock()
 	}
@@ -82,15 +83,15 @@ func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
 	if tasks != len(m.rows) || len(m.owners) > len(m.rows) || len(m.contexts) > len(m.rows) {
 		t.Errorf("%d tasks are in %d rows of %d owners in %d contexts", tasks, len(m.rows), len(m.owners), len(m.contexts))
 	}
-	var sum, yields holding
+	var sum, yields taskstate.Holding
 	for name, a := range m.accounts {
-		sum, yields = sum.plus(a.held), yields.plus(a.rested)
-		if a.held.tasks == 0 || (a.place >= 0) != (a.rested.tasks > 0) || a.place >= 0 && m.heaviest[a.place] != a {
-			t.Errorf("account %s holds %v, of it %v rested, at %d", name, a.held, a.rested, a.place)
+		sum, yields = sum.Plus(a.Held), yields.Plus(a.Rested)
+		if a.Held.Tasks == 0 || (a.place >= 0) != (a.Rested.Tasks > 0) || a.place >= 0 && m.heaviest[a.place] != a {
+			t.Errorf("account %s holds %v, of it %v rested, at %d", name, a.Held, a.Rested, a.place)
 		}
 	}
-	if held != m.held || held != sum || rested != m.rested || rested != yields {
-		t.Errorf("counted %v and %v, the accounts say %v and %v, the store %v and %v", held, rested, sum, yields, m.held, m.rested)
+	if held != m.all.Held || held != sum || rested != m.all.Rested || rested != yields {
+		t.Errorf("counted %v and %v, the accounts say %v and %v, the store %v and %v", held, rested, sum, yields, m.all.Held, m.all.Rested)
 	}
 	for i, a := range m.heaviest {
 		if i > 0 && m.heaviest[(i-1)/2].weight() < a.weight() {
@@ -101,7 +102,7 @@ func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
 
 func TestAccountsAddUpWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := NewMemory(MemoryLimits{Tasks: 12, Bytes: 400_000, TaskBytes: 100_000, Logs: 2, Events: 4})
+		m := NewMemoryAt(MemoryLimits{Tasks: 12, Bytes: 400_000, TaskBytes: 100_000, Logs: 2, Events: 4}, ticking)
 		version := map[Key]int64{}
 		var keys []Key
 		for i := range rapid.IntRange(1, 80).Draw(rt, "steps") {
@@ -167,8 +168,8 @@ func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
 	}
 	all.Wait()
 	m.audit(t)
-	if m.held.tasks > 100 || m.held.bytes > 2<<20 {
-		t.Errorf("the store holds %v", m.held)
+	if m.all.Held.Tasks > 100 || m.all.Held.Bytes > 2<<20 {
+		t.Errorf("the store holds %v", m.all.Held)
 	}
 }
 
@@ -176,7 +177,7 @@ func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
 func TestRoomIsMadePastATaskThatIsLocked(t *testing.T) {
 	for _, state := range []runtime.State{runtime.StateCompleted, runtime.StateInputRequired} {
 		t.Run(state.String(), func(t *testing.T) {
-			m := NewMemory(MemoryLimits{Tasks: 10, Ended: time.Hour, Parked: time.Hour})
+			m := NewMemoryAt(MemoryLimits{Tasks: 10, Ended: time.Hour, Parked: time.Hour}, ticking)
 			var keys []Key
 			for i := range 10 {
 				key, err := m.make("", fmt.Sprint("t", i), 10)

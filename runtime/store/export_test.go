@@ -7,8 +7,9 @@ import (
 
 // SweepAt is Sweep, to its end, at a time.
 func (m *Memory) SweepAt(now time.Time) (dropped int, err error) {
+	clock := m.clock
 	m.clock = func() time.Time { return now }
-	defer func() { m.clock = time.Now }()
+	defer func() { m.clock = clock }()
 	for more := true; more && err == nil; {
 		var n int
 		n, more, err = m.Sweep(context.Background())

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // The index keeps rows in intrusive lists: every move is O(1), and a page costs what it shows, not what the store
@@ -40,6 +41,15 @@ func (q *queue) insertBefore(r, at *row) {
 	} else {
 		l.prev.links[q.slot].next = r
 	}
+}
+
+// insertByRest puts r where it is to go by its time of rest. That is nearly always the latest.
+func (q *queue) insertByRest(r *row) {
+	var at *row
+	for p := q.back; p != nil && r.rests().Compare(p.rests()) < 0; p = p.links[q.slot].prev {
+		at = p
+	}
+	q.insertBefore(r, at)
 }
 
 func (q *queue) remove(r *row) {
@@ -166,21 +176,30 @@ func (m *Memory) insert(owner Owner, r *row, bytes int) {
 	o := m.ownedBy(owner)
 	r.owner = o
 	m.rows[rowKey{o, r.id}] = r
-	if r.account.held.tasks == 0 { // nobody knew it, or its last task has just made room
+	m.made++
+	r.number = m.made
+	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
+	if r.account.Held.Tasks == 0 { // nobody knew it, or its last task has just made room
 		m.accounts[r.account.principal] = r.account
 	}
-	m.charge(r, holding{1, bytes})
+	m.charge(r, taskstate.Holding{Tasks: 1, Bytes: int64(bytes)})
 	if r.context != "" {
 		r.group = m.context(groupKey{o, r.context})
 	}
 	m.attach(r)
+	if r.log != nil && r.st.Status.Terminal() {
+		m.keepLog(r)
+	}
 }
 
-// move gives r another state and time.
-func (m *Memory) move(r *row, state runtime.State, at int64) {
+// move puts a task of another status, or that rests or does no longer, into its place. The caller holds both locks.
+func (m *Memory) move(r *row) {
 	m.detach(r)
-	r.state, r.at = state, at
+	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
 	m.attach(r)
+	if r.log != nil && r.state.Terminal() {
+		m.keepLog(r)
+	}
 }
 
 func (m *Memory) attach(r *row) {
@@ -204,7 +223,7 @@ func (m *Memory) detach(r *row) {
 // somebody is at work on, and those whose events are still to be sent.
 func (m *Memory) sweep(q *queue, deadline time.Time, max int) int {
 	n := 0
-	for r := q.front; r != nil && r.at < deadline.UnixNano() && n < max; {
+	for r := q.front; r != nil && r.rested < deadline.UnixNano() && n < max; {
 		next := q.next(r)
 		if !m.outbox.waits(r.pushes()) && m.discard(r) {
 			n++
@@ -221,16 +240,12 @@ func (m *Memory) discard(r *row) bool {
 		return false
 	}
 	defer r.mu.Unlock()
-	if r.work.holder != nil {
-		return false
-	}
 	m.outbox.remove(r.pushes())
-	r.tear()
-	r.beside = nil
-	r.gone = true
-	r.task, r.packed, r.log, r.private = nil, nil, nil, Private{}
+	m.tear(r)
 	m.detach(r)
-	m.charge(r, holding{-1, -r.charged})
+	m.charge(r, taskstate.Holding{Tasks: -1, Bytes: -int64(r.charged)})
+	r.gone, r.beside, r.call = true, nil, nil
+	r.task, r.packed, r.log, r.input, r.saved, r.trace = nil, nil, nil, nil, nil, ""
 	delete(m.rows, rowKey{r.owner, r.id})
 	if r.group != nil && r.group.n == 0 {
 		delete(m.contexts, groupKey{r.owner, r.context})
@@ -240,3 +255,6 @@ func (m *Memory) discard(r *row) bool {
 	}
 	return true
 }
+
+// rests is when the row is to go, of those in its queue.
+func (r *row) rests() taskstate.Resting { return taskstate.Resting{Rested: r.rested, Number: r.number} }

@@ -10,17 +10,19 @@ import (
 
 // sharing is what a [Memory] knows of its instances. The lock of the index guards it.
 type sharing struct {
-	holders  []*holder
+	lives    map[int32]*holder // by number
+	last     int32             // number
 	watchers map[Key]map[*watcher]struct{}
 	given    map[*row]struct{} // given back: nobody runs them
 }
 
 // holder is one life of an instance: it ends when its lease does, and the instance begins anew.
 type holder struct {
-	until time.Time
-	over  bool // the instance has another
-	runs  map[*row]struct{}
-	lost  []Key
+	number int32 // from 1
+	until  time.Time
+	over   bool // the instance has another
+	runs   map[*row]struct{}
+	lost   []Key
 }
 
 type watcher struct {
@@ -33,7 +35,9 @@ type watcher struct {
 func (m *Memory) Instance(lease time.Duration) Store {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.shared = true
+	if !m.shared {
+		m.shared, m.lives, m.given = true, map[int32]*holder{}, map[*row]struct{}{}
+	}
 	i := &instance{Memory: m, lease: lease}
 	i.begin()
 	return i
@@ -51,8 +55,9 @@ func (i *instance) begin() {
 	if i.life != nil {
 		i.life.over = true
 	}
-	i.life = &holder{until: i.clock().Add(i.lease), runs: map[*row]struct{}{}}
-	i.holders = append(i.holders, i.life)
+	i.last++
+	i.life = &holder{number: i.last, until: i.clock().Add(i.lease), runs: map[*row]struct{}{}}
+	i.lives[i.last] = i.life
 }
 
 func (i *instance) holder() *holder {
@@ -61,27 +66,20 @@ func (i *instance) holder() *holder {
 	return i.life
 }
 
-// keep notes that an instance runs a task, unkeep that it does no longer. The caller holds the lock of the row.
-func (m *Memory) keep(h *holder, r *row) {
-	if m.shared {
-		m.mu.Lock()
-		defer m.mu.Unlock()
-		h.runs[r] = struct{}{}
-	}
-}
-
-func (m *Memory) unkeep(h *holder, r *row, by *holder) {
-	if !m.shared {
-		return
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// runs notes which instance runs a task after a change by one of them, and which did before. The caller holds both locks.
+func (m *Memory) runs(r *row, was int32, by *holder) {
 	delete(m.given, r)
-	if h != nil {
+	if h := m.lives[was]; h != nil && was != r.st.Runner {
 		delete(h.runs, r)
 		if h != by {
 			h.lost = append(h.lost, r.key())
 		}
+	}
+	switch h := m.lives[r.st.Runner]; {
+	case h != nil:
+		h.runs[r] = struct{}{}
+	case r.st.Open():
+		m.given[r] = struct{}{}
 	}
 }
 
@@ -152,19 +150,20 @@ func (i *instance) Claim(_ context.Context, skills []string, max int) (runs []Ru
 	return runs, nil
 }
 
-// orphans are the tasks of instances whose lease is over, and those that were given back.
+// orphans are the tasks of instances whose lease is over, and those that were given back, in the order in which they were
+// made.
 func (i *instance) orphans() []*row {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	rows := slices.Collect(maps.Keys(i.given))
 	now := i.clock()
-	i.holders = slices.DeleteFunc(i.holders, func(h *holder) bool { return h.over && len(h.runs) == 0 })
-	for _, h := range i.holders {
+	maps.DeleteFunc(i.lives, func(_ int32, h *holder) bool { return h.over && len(h.runs) == 0 })
+	for _, h := range i.lives {
 		if now.After(h.until) {
 			rows = slices.AppendSeq(rows, maps.Keys(h.runs))
 		}
 	}
-	slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(a.at, b.at) })
+	slices.SortFunc(rows, func(a, b *row) int { return cmp.Compare(a.number, b.number) })
 	return rows
 }
 
@@ -172,28 +171,21 @@ func (i *instance) orphans() []*row {
 func (i *instance) claim(r *row, skills []string) (Run, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	w := &r.work
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	orphan := r.given || w.holder != nil && i.clock().After(w.holder.until)
-	if r.gone || !orphan || w.at == nil || !slices.Contains(skills, r.private.Skill) {
+	was := r.st.Runner
+	h := i.lives[was]
+	orphan := h == nil || i.clock().After(h.until)
+	if r.gone || !slices.Contains(skills, r.skill) || !r.st.Claim(&r.st, i.life.number, orphan) {
 		return Run{}, false
 	}
-	if w.holder != nil {
-		delete(w.holder.runs, r)
-		w.holder.lost = append(w.holder.lost, r.key())
-	}
-	delete(i.given, r)
-	call := *w.at // the one before may still be read
-	if !r.given {
-		call.Attempt++
-	}
-	w.at, r.given, w.holder, w.began = &call, false, i.life, 0
-	w.epoch++
-	i.life.runs[r] = struct{}{}
+	i.runs(r, was, nil)
+	call := *r.call // the one before may still be read
+	call.Attempt = int(r.st.Attempt)
+	r.call = &call
 	snap, _ := r.snapshot(&View{History: new(int)}) // it has not ended: there is nothing to read
-	snap.Run = w.at
-	return Run{r.key(), snap, w.at}, true
+	snap.Run = r.call
+	return Run{r.key(), snap, r.call}, true
 }
 
 func (i *instance) Close(left ...Key) error {
@@ -214,15 +206,10 @@ func (i *instance) giveBack(r *row) {
 	defer r.mu.Unlock()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if r.work.holder != i.life {
-		return
+	was := r.st.Runner
+	if r.st.GiveBack(&r.st, i.life.number) {
+		i.runs(r, was, i.life)
 	}
-	delete(i.life.runs, r)
-	r.work.holder, r.given = nil, true
-	if i.given == nil {
-		i.given = map[*row]struct{}{}
-	}
-	i.given[r] = struct{}{}
 }
 
 // A memory has one instance: nobody else changes a task or leaves one behind.

@@ -3,6 +3,8 @@ package store
 import (
 	"cmp"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // MemoryLimits say what a [Memory] keeps. A zero field means the default in brackets. Bytes are those of the content,
@@ -15,7 +17,7 @@ import (
 type MemoryLimits struct {
 	Tasks      int           // tasks [20,000]
 	Bytes      int           // all tasks together [256 MiB]
-	TaskBytes  int           // one task with its history, artifacts, private state and log [a quarter of Bytes]
+	TaskBytes  int           // one task with its history, artifacts and private state [a quarter of Bytes]
 	OwnerTasks int           // tasks of one owner [half of all, and all for callers without a principal]
 	OwnerBytes int           // tasks of one owner together [half of all, and all for callers without a principal]
 	Events     int           // events that the log of one task keeps at least; older ones are trimmed [10,000]
@@ -37,11 +39,12 @@ func (l MemoryLimits) withDefaults() MemoryLimits {
 	return l
 }
 
-// share is what the owner with the given principal may hold.
-func (l *MemoryLimits) share(principal string) holding {
-	share := holding{l.Tasks, l.Bytes}
-	if principal != "" {
-		share = holding{max(l.Tasks/2, 1), l.Bytes / 2}
-	}
-	return holding{cmp.Or(l.OwnerTasks, share.tasks), cmp.Or(l.OwnerBytes, share.bytes)}
+// all is what all may hold together, and share what the owner with the given principal may.
+func (l *MemoryLimits) all() taskstate.Holding {
+	return taskstate.Holding{Tasks: int64(l.Tasks), Bytes: int64(l.Bytes)}
+}
+
+func (l *MemoryLimits) share(principal string) taskstate.Holding {
+	own := taskstate.Holding{Tasks: int64(l.OwnerTasks), Bytes: int64(l.OwnerBytes)}
+	return taskstate.Share(l.all(), own, principal != "")
 }

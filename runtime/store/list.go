@@ -41,7 +41,7 @@ func (p *Page) add(r *row, q Query) (room bool, err error) {
 	if r.gone {
 		return true, nil
 	}
-	n := r.size.of(q.View)
+	n := r.json(q.View)
 	if q.Bytes > 0 && len(p.Tasks) > 0 && p.Bytes+n > q.Bytes {
 		return false, nil
 	}

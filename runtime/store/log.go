@@ -4,6 +4,7 @@ import (
 	"sync/atomic"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // eventLog is the log of one task.
@@ -15,7 +16,7 @@ type eventLog struct {
 }
 
 // size is the memory that the log takes beside the events' content, which is that of the task.
-func (l *eventLog) size() int { return len(l.records)*recordBytes + int(l.encoded.Load()) }
+func (l *eventLog) size() int { return len(l.records)*taskstate.EventFrame + int(l.encoded.Load()) }
 
 // forget drops the bytes that were encoded for readers.
 func (l *eventLog) forget() {
@@ -38,7 +39,7 @@ func newEventLog(version int64) *eventLog {
 
 // append adds the record of an event that made the next version, and trims the log to keep records and a quarter more.
 // Readers hold slices of the log, so trimming copies what stays, once in a while, instead of shifting.
-func (l *eventLog) append(u *Update, info runtime.EventInfo, keep int) {
+func (l *eventLog) append(e runtime.Event, messages []runtime.Message, keep int) {
 	if len(l.records) > keep+keep/4 {
 		cut := len(l.records) - keep
 		l.trimmed = l.records[cut-1].Seq
@@ -52,7 +53,8 @@ func (l *eventLog) append(u *Update, info runtime.EventInfo, keep int) {
 	}
 	rec := &l.blank[0]
 	l.blank = l.blank[1:]
-	rec.Seq, rec.event, rec.sum = l.trimmed+int64(len(l.records))+1, u.Event, &l.encoded
-	rec.Kind, rec.State, rec.stamp, rec.messages = info.Kind, info.State, u.Stamp, u.Messages
+	rec.Seq, rec.event, rec.sum = l.trimmed+int64(len(l.records))+1, e, &l.encoded
+	info := e.EventInfo()
+	rec.Kind, rec.State, rec.messages = info.Kind, info.State, messages
 	l.records = append(l.records, rec)
 }

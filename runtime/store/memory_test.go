@@ -163,11 +163,14 @@ func TestOnlyTheLastEndedTasksKeepTheirLogs(t *testing.T) {
 
 // Nothing grows for ever: R234.
 func TestRetention(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{Tasks: 3, Ended: time.Hour, Parked: 2 * time.Hour})
+	now := start
+	m := store.NewMemoryAt(store.MemoryLimits{Tasks: 3, Ended: time.Hour, Parked: 2 * time.Hour}, func() time.Time { return now })
 	ended := create(t, m, store.Owner{}, "ended", "c1", start)
 	apply(t, m, ended, 1, status("ended", runtime.StateCompleted, start))
 	later := create(t, m, store.Owner{}, "later", "c2", start)
-	apply(t, m, later, 1, status("later", runtime.StateFailed, start.Add(time.Minute)))
+	now = start.Add(time.Minute)
+	apply(t, m, later, 1, status("later", runtime.StateFailed, start)) // whatever time the status says
+	now = start
 	parked := create(t, m, store.Owner{}, "parked", "c3", start)
 	apply(t, m, parked, 1, status("parked", runtime.StateInputRequired, start))
 	create(t, m, store.Owner{}, "new", "c4", start.Add(2*time.Minute)) // makes room by dropping what ended first

@@ -6,6 +6,8 @@ import (
 	"container/list"
 	"context"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // Note is what handlers keep for a context, beside its tasks. Every owner has notes of his own, whatever contexts others
@@ -107,7 +109,7 @@ func (m *Memory) SetNote(_ context.Context, owner Owner, context string, value [
 
 // roomForNote makes room for a note and drops the one in whose place it comes, or says why there is no room.
 func (m *Memory) roomForNote(n, old *note) error {
-	share, all := int(NotesOfOwner(int64(n.account.share.bytes))), int(NotesOfAll(int64(m.limits.Bytes)))
+	share, all := int(NotesOfOwner(n.account.Limit.Bytes)), int(NotesOfAll(int64(m.limits.Bytes)))
 	if len(n.Value) > MaxNote || n.bytes > min(share, all) {
 		return ErrTooLarge
 	}
@@ -118,7 +120,7 @@ func (m *Memory) roomForNote(n, old *note) error {
 			goes, has = append(goes, one), has-one.bytes
 		}
 	}
-	if more := has + n.bytes - n.account.noted.bytes; more > 0 && !m.makeRoom(n.account, nil, holding{bytes: more}) {
+	if more := has + n.bytes - n.account.noted.bytes; more > 0 && !m.makeRoom(n.account, nil, taskstate.Holding{Bytes: int64(more)}) {
 		return ErrFull
 	}
 	m.dropNote(old)
@@ -166,9 +168,7 @@ func (m *Memory) weighNotes(n *note, bytes int) {
 	default:
 		heap.Remove(&m.notes.most, place)
 	}
-	more := holding{bytes: bytes}
-	a.held, m.held = a.held.plus(more), m.held.plus(more)
-	m.weigh(a)
+	m.hold(a, taskstate.Holding{Bytes: int64(bytes)}, taskstate.Holding{})
 }
 
 // sweepNotes drops at most max notes that were written before a time, and returns how many.

@@ -36,12 +36,12 @@ func TestAccountsOfAMemoryHoldTheBytesOfTheirNotes(t *testing.T) {
 			most += n.bytes
 		}
 		for principal, a := range m.accounts {
-			if a.held.bytes != sum[principal] || a.noted.bytes != sum[principal] || a.noted.bytes > a.share.bytes/8 || m.notes.most[a.noted.place-1] != a {
-				t.Fatalf("after %d: %s holds %+v of %d", i, principal, a.held, sum[principal])
+			if int(a.Held.Bytes) != sum[principal] || a.noted.bytes != sum[principal] || int64(a.noted.bytes) > a.Limit.Bytes/8 || m.notes.most[a.noted.place-1] != a {
+				t.Fatalf("after %d: %s holds %+v of %d", i, principal, a.Held, sum[principal])
 			}
 		}
-		if m.held.bytes != most || m.notes.bytes != most || most > 150_000 || len(m.accounts) != len(sum) || len(m.notes.most) != len(sum) {
-			t.Fatalf("after %d: all hold %d, %d accounts of %d", i, m.held.bytes, len(m.accounts), len(sum))
+		if int(m.all.Held.Bytes) != most || m.notes.bytes != most || most > 150_000 || len(m.accounts) != len(sum) || len(m.notes.most) != len(sum) {
+			t.Fatalf("after %d: all hold %d, %d accounts of %d", i, m.all.Held.Bytes, len(m.accounts), len(sum))
 		}
 	}
 }

@@ -8,21 +8,16 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // push is a configuration of a task in a [Memory]: a cursor in its log. The lock of the index guards it.
 type push struct {
 	Push
-	row     *row
-	next    int64     // first event that was not sent
-	until   int64     // last one of those that travel with it
-	attempt int       // failed ones for next
-	since   time.Time // of the first failure
-	holder  int64     // the claim; 0: nobody has it
-	at      time.Time // when it is due, or its claim ends
-	dead    string    // why it was given up
-	place   int       // in the heap; -1: it sleeps
-	// base is the task before next, for a configuration whose notifications show it; nil when that is not known. The
+	taskstate.Cursor
+	row   *row
+	place int // in the heap; -1: it sleeps
+	// base is the task before Next, for a configuration whose notifications show it; nil when that is not known. The
 	// lock of the row guards it, too.
 	base runtime.Task
 }
@@ -37,8 +32,7 @@ type outbox struct {
 // due wakes those that sleep.
 func (o *outbox) due(pushes []*push, now time.Time) {
 	for _, p := range pushes {
-		if p.place < 0 && p.dead == "" {
-			p.at = now
+		if p.Wake(now.UnixNano()) {
 			heap.Push(&o.heap, p)
 		}
 	}
@@ -47,6 +41,13 @@ func (o *outbox) due(pushes []*push, now time.Time) {
 // waits reports whether one of them is due, or claimed.
 func (o *outbox) waits(pushes []*push) bool {
 	return slices.ContainsFunc(pushes, func(p *push) bool { return p.place >= 0 })
+}
+
+// sort puts one into the heap that is due or claimed.
+func (o *outbox) sort(p *push) {
+	if p.Due != 0 {
+		heap.Push(&o.heap, p)
+	}
 }
 
 func (o *outbox) sleep(p *push) {
@@ -72,64 +73,46 @@ func (r *row) find(id string) (*push, int) {
 	return r.pushes()[i], i
 }
 
-// fits says why there is no room for a configuration; nil for none. The caller holds the lock of the row.
-func (r *row) fits(p *Push) error {
-	if p == nil {
-		return nil
-	}
-	if err := p.Check(); err != nil {
-		return err
-	}
-	m := r.store()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if old, _ := r.find(p.ID); old == nil && !m.takesPush(r.account) {
-		return ErrFull
-	}
-	return nil
+// comes is what the rules need to know of a configuration that comes to a task. The caller holds both locks.
+func (m *Memory) comes(r *row, p *Push) *taskstate.Push {
+	old, _ := r.find(p.ID)
+	room := taskstate.PushRoom(r.account.pushes, m.outbox.n, m.limits.Pushes, r.account.principal != "")
+	return &taskstate.Push{Bad: p.Check(), New: old == nil, Max: p.Max, Full: !room}
 }
 
-// takesPush reports whether there is room for one more of an owner's. The caller holds the lock of the index.
-func (m *Memory) takesPush(a *account) bool {
-	most := m.limits.Pushes
-	if a.principal != "" {
-		most = max(most/2, 1)
-	}
-	return m.outbox.n < m.limits.Pushes && a.pushes < most
-}
-
-// addPush adds a configuration, or replaces the one with its id. The caller holds both locks, or the row is new.
-func (r *row) addPush(p Push) {
-	o := &r.store().outbox
+// addPush adds a configuration that the rules have taken, or replaces the one with its id. The caller holds both locks.
+func (m *Memory) addPush(r *row, p Push, now time.Time) {
+	o, version := &m.outbox, r.st.Version
+	p.Max = 0
 	old, i := r.find(p.ID)
 	if old == nil {
-		added := &push{Push: p, row: r, next: r.version + 1, place: -1}
-		added.rebase(r.version)
-		r.also().pushes = slices.Insert(r.pushes(), i, added)
+		added := &push{Push: p, Cursor: taskstate.NewCursor(version), row: r, place: -1}
+		added.rebase(version)
+		has := r.also()
+		has.pushes = slices.Insert(has.pushes, i, added)
 		o.n++
 		r.account.pushes++
 		return
 	}
 	o.sleep(old)
-	*old = push{Push: p, row: r, next: old.next, until: old.until, place: -1, base: old.base}
-	old.rebase(old.next - 1)
-	if r.version >= old.next {
-		o.due([]*push{old}, r.store().clock())
-	}
+	old.Push = p
+	old.rebase(old.Next - 1)
+	old.Replace(version, now.UnixNano())
+	o.sort(old)
 }
 
 // rebase brings the base to a version, if that can be done. The caller holds both locks, or the row is new.
 func (p *push) rebase(version int64) {
 	r := p.row
 	switch {
-	case !p.Tasks, version == r.version && r.state.Terminal(): // there is nothing to show any more
+	case !p.Tasks, version == r.st.Version && r.st.Status.Terminal(): // there is nothing to show any more
 		p.base = nil
-	case version == r.version:
+	case version == r.st.Version:
 		p.base = nil
 		if task, err := r.whole(); err == nil {
 			p.base = task.View(nil, true)
 		}
-	case p.base != nil && !r.replay(p.base, p.next-1, version):
+	case p.base != nil && !r.replay(p.base, p.Next-1, version):
 		p.base = nil
 	}
 }
@@ -139,7 +122,7 @@ func (r *row) replay(task runtime.Task, from, to int64) bool {
 	if from == to {
 		return true
 	}
-	if r.log == nil || from < r.log.trimmed || to > r.version {
+	if r.log == nil || from < r.log.trimmed || to > r.st.Version {
 		return false
 	}
 	for _, rec := range r.log.records[from-r.log.trimmed : to-r.log.trimmed] {
@@ -157,13 +140,13 @@ func (r *row) replay(task runtime.Task, from, to int64) bool {
 // of the row.
 func (r *row) past(view View) (Snapshot, error) {
 	for _, p := range r.pushes() {
-		if p.base == nil || view.At < p.next-1 {
+		if p.base == nil || view.At < p.Next-1 {
 			continue
 		}
 		task := p.base.View(nil, true)
-		if r.replay(task, p.next-1, view.At) {
+		if r.replay(task, p.Next-1, view.At) {
 			snap, err := r.snapshot(nil)
-			snap.Version, snap.Bytes = view.At, r.size.of(view)
+			snap.Version, snap.Bytes = view.At, r.json(view)
 			snap.Task = task.View(view.History, view.Artifacts)
 			return snap, err
 		}
@@ -187,21 +170,15 @@ func (m *Memory) both(key Key) (r *row, unlock func()) {
 
 // SetPush implements [Store].
 func (m *Memory) SetPush(_ context.Context, key Key, p Push) error {
-	r := m.lookup(key)
+	r, unlock := m.both(key)
 	if r == nil {
 		return ErrNotFound
 	}
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if r.gone {
-		return ErrNotFound
-	}
-	if err := r.fits(&p); err != nil {
+	defer unlock()
+	if err := r.st.AddPush(m.comes(r, &p)); err != nil {
 		return err
 	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	r.addPush(p)
+	m.addPush(r, p, m.clock())
 	return nil
 }
 
@@ -229,6 +206,7 @@ func (m *Memory) DeletePush(_ context.Context, key Key, id string) error {
 	if p, i := r.find(id); p != nil {
 		m.outbox.remove([]*push{p})
 		r.beside.pushes = slices.Delete(r.beside.pushes, i, i+1)
+		r.st.Pushes--
 	}
 	return nil
 }
@@ -237,18 +215,22 @@ func (m *Memory) DeletePush(_ context.Context, key Key, id string) error {
 func (m *Memory) Due(_ context.Context, max int, hold time.Duration) (due []Delivery, next time.Duration, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	o, now := &m.outbox, m.clock()
-	for len(o.heap) > 0 && len(due) < max && !o.heap[0].at.After(now) {
+	o, now := &m.outbox, m.clock().UnixNano()
+	for len(o.heap) > 0 && len(due) < max && o.heap[0].Due <= now {
 		p := o.heap[0]
 		o.claims++
-		p.holder, p.at = o.claims, now.Add(hold)
+		p.Claim(o.claims, now, hold)
 		heap.Fix(&o.heap, 0)
-		due = append(due, Delivery{p.row.key(), p.Push, p.next, p.until, p.attempt, p.since, p.holder})
+		d := Delivery{Key: p.row.key(), Push: p.Push, Next: p.Next, Until: p.Until, Attempt: p.Attempt, Holder: p.Holder}
+		if p.Since != 0 {
+			d.Since = time.Unix(0, p.Since)
+		}
+		due = append(due, d)
 	}
 	if len(o.heap) == 0 {
 		return due, -1, nil
 	}
-	return due, o.heap[0].at.Sub(now), nil
+	return due, time.Duration(o.heap[0].Due - now), nil
 }
 
 // Settle implements [Store].
@@ -259,27 +241,19 @@ func (m *Memory) Settle(_ context.Context, d Delivery, out Outcome) error {
 	}
 	defer unlock()
 	p, _ := r.find(d.Push.ID)
-	if p == nil || p.holder != d.Holder || d.Holder == 0 {
+	if p == nil {
 		return ErrLost
 	}
-	o, now := &m.outbox, m.clock()
-	o.sleep(p)
-	p.holder, p.dead = 0, out.Dead
-	if out.Sent >= p.next {
-		p.rebase(out.Sent)
-		p.next, p.until, p.attempt, p.since = out.Sent+1, out.Until, 0, time.Time{}
+	next := p.Cursor
+	if err := next.Settle(d.Holder, taskstate.Outcome(out), r.st.Version, m.clock().UnixNano()); err != nil {
+		return err
 	}
-	switch {
-	case out.Dead != "":
-	case out.Again > 0:
-		if p.attempt++; p.since.IsZero() {
-			p.since = now
-		}
-		p.at = now.Add(out.Again)
-		heap.Push(&o.heap, p)
-	case r.version >= p.next:
-		o.due([]*push{p}, now)
+	m.outbox.sleep(p)
+	if next.Next != p.Next {
+		p.rebase(next.Next - 1)
 	}
+	p.Cursor = next
+	m.outbox.sort(p)
 	return nil
 }
 
@@ -288,8 +262,12 @@ type pushHeap []*push
 
 // The methods of [heap.Interface].
 
-func (h pushHeap) Len() int           { return len(h) }
-func (h pushHeap) Less(i, j int) bool { return h[i].at.Before(h[j].at) }
+func (h pushHeap) Len() int { return len(h) }
+
+func (h pushHeap) Less(i, j int) bool {
+	a, b := h[i], h[j]
+	return cmp.Or(cmp.Compare(a.Due, b.Due), cmp.Compare(a.row.number, b.row.number), cmp.Compare(a.ID, b.ID)) < 0
+}
 
 func (h pushHeap) Swap(i, j int) {
 	h[i], h[j] = h[j], h[i]

@@ -31,7 +31,7 @@ var packs = sync.Pool{New: func() any { b := make([]byte, 0, packBytes); return 
 // pack keeps an ended task as bytes, if it is small. The caller holds the row's lock.
 func (r *row) pack() {
 	c := r.store().coding.Load()
-	if c == nil || r.size.of(Full) > packBytes {
+	if c == nil || r.json(Full) > packBytes {
 		return
 	}
 	buf := packs.Get().(*[]byte)

@@ -13,7 +13,6 @@ type Record struct {
 	decode  func([]byte) (runtime.Event, error)
 	encoded atomic.Pointer[encodings]
 	sum     *atomic.Int64 // of the bytes encoded in the log; nil: nobody counts them
-	stamp   uint64        // of the update
 	Kind    runtime.EventKind
 	State   runtime.State // that the event made the task's; of a status update
 	// messages are those that the update brought, in a memory.

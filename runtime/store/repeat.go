@@ -31,14 +31,13 @@ func (rs *repeats) find(key Key, r *Repeat, now func() time.Time) error {
 }
 
 // add notes a message that was taken on, with its call if it has one.
-func (rs *repeats) add(key Key, r *Repeat, c *Call, clock func() time.Time) {
+func (rs *repeats) add(key Key, r *Repeat, c *Call, now time.Time) {
 	if r == nil {
 		return
 	}
 	if rs.known == nil {
 		rs.known, rs.order = map[Key]repeated{}, map[string][]Key{}
 	}
-	now := clock()
 	rs.sweep(key.Owner.Principal, now)
 	known, order := Key{key.Owner, r.Key}, rs.order[key.Owner.Principal]
 	if len(order) == MaxRepeats {

@@ -35,6 +35,8 @@ var (
 	ErrLost     = taskstate.ErrLost                         // another epoch: the handler is to stop
 	ErrNoSpace  = errors.New("the store cannot be written") // full disk, read-only file: nothing happened
 	ErrTicket   = taskstate.ErrTicket                       // used, too old, or never given
+	// ErrPushes: the configuration would be one more than [Push.Max].
+	ErrPushes = taskstate.ErrPushes
 	// ErrUnavailable: nothing happened, the call can be tried again.
 	ErrUnavailable = errors.New("the store cannot be reached")
 	// ErrUnknown: it may have happened. The call is to be made again with the same stamp until there is an answer.
@@ -44,7 +46,7 @@ var (
 // answers are the errors with which a store has decided.
 var answers = []error{
 	ErrNotFound, ErrExists, ErrConflict, ErrEnded, ErrFull, ErrTooLarge, ErrCursor, ErrTrimmed, ErrUnfit, ErrLost, ErrNoSpace,
-	ErrTicket,
+	ErrTicket, ErrPushes,
 }
 
 // Unsure reports whether a call failed without an answer: it can be made again, with the same stamp, since it may have
@@ -139,13 +141,24 @@ type Ticket struct {
 // MaxTickets is how many a task has: of more, the one that is good for the shortest time is forgotten.
 const MaxTickets = 4
 
-// New is a new task. Size is that of its messages.
+// Change is an event of a task, with the messages that it brings: they are appended to the history, after it.
+type Change struct {
+	Event    runtime.Event // a status or artifact update
+	Messages []runtime.Message
+	Size     Size // of the event and the messages: what they add to the task. Zero: the store finds it out ([SizeOf])
+}
+
+// New is a new task. Size is that of its messages. What follows at once may be stored in the same transaction: a task
+// that is answered at once is one write, with Then as its end.
 type New struct {
 	Task    runtime.Task
+	Then    []Change // events 2, 3 and so on
 	Private Private
 	Size    Size
 	Stamp   uint64  // the writer's: Create twice with one stamp is Create once, and returns the same; 0: none
 	Call    *Call   // work on it, which the caller begins now; nil: there is none
+	Done    bool    // the call is over with the last event: nobody begins it
+	Unread  bool    // nobody has asked for the events, as [Update.Unread]
 	Push    *Push   // a configuration that came with the message
 	Repeat  *Repeat // the message may be sent again
 }
@@ -153,7 +166,7 @@ type New struct {
 // LastWords is how many bytes of an update that ends a task have room in any case, in a full task and in a full store.
 const LastWords = taskstate.LastWords
 
-// Update is one transaction on a task. It makes the next version of it.
+// Update is one transaction on a task. Each of its events makes the next version of it; all of them are stored, or none.
 //
 // Work is handed over with it: a Call is taken on, or done, and [Snapshot.Run] says which one the caller is to begin
 // now. A call waits while the task is run, by whomever: the end of the one before brings it up. What ends the task ends
@@ -161,6 +174,7 @@ const LastWords = taskstate.LastWords
 type Update struct {
 	Event    runtime.Event     // status or artifact update: applied to the task and appended to its log
 	Messages []runtime.Message // then appended to the history
+	Then     []Change          // events that follow. Nothing follows the end of the task
 	// Input, Saved and Asked replace what [Private] has of that name unless they are nil. A message and a handler at
 	// work write at the same time, so that nobody replaces all of it.
 	Input, Saved *[]byte
@@ -169,7 +183,7 @@ type Update struct {
 	// is the task as it is by then, or as it was after the first, with the Run that the first had.
 	Stamp  uint64
 	Epoch  int64   // of the handler that says this, and need not know the version; 0: not a handler
-	Call   *Call   // a message for a handler
+	Call   *Call   // a message for a handler; not with Done, nor in an update that ends the task
 	Done   int64   // the update ends the call of that number
 	Push   *Push   // a configuration that came with the message; this update's event is not sent to it
 	Repeat *Repeat // the message may be sent again
@@ -185,17 +199,64 @@ type Update struct {
 	Size Size
 }
 
-// keep puts what the update says into the private state.
-func (u *Update) keep(p *Private) {
-	if u.Input != nil {
-		p.Input = *u.Input
+// Len is how many events the update has.
+func (u *Update) Len() int { return 1 + len(u.Then) }
+
+// At returns the i-th event of the update and the messages after it.
+func (u *Update) At(i int) (runtime.Event, []runtime.Message) {
+	if i == 0 {
+		return u.Event, u.Messages
 	}
-	if u.Saved != nil {
-		p.Saved = *u.Saved
+	return u.Then[i-1].Event, u.Then[i-1].Messages
+}
+
+// SizeAt is the size of the i-th event, with its messages.
+func (u *Update) SizeAt(i int) Size {
+	switch {
+	case i > 0:
+		return u.Then[i-1].SizeOf()
+	case u.Size == Size{}:
+		u.Size = SizeOf(u.Event, u.Messages)
 	}
-	if u.Asked != nil {
-		p.Asked = *u.Asked
+	return u.Size
+}
+
+// SizeOf is the size of the change, found out if it does not say.
+func (c *Change) SizeOf() Size {
+	if c.Size == (Size{}) {
+		c.Size = SizeOf(c.Event, c.Messages)
 	}
+	return c.Size
+}
+
+// Artifacts is how many artifacts a task has after the update, which fits it.
+func (u *Update) Artifacts(t runtime.Task) int {
+	n := t.TaskInfo().Artifacts
+	var known map[string]bool
+	for i := range u.Len() {
+		e, _ := u.At(i)
+		a, ok := e.(runtime.ArtifactUpdate)
+		if !ok {
+			continue
+		}
+		if known == nil {
+			known = map[string]bool{}
+			for _, one := range t.ArtifactList() {
+				known[one.ID] = true
+			}
+		}
+		if id := a.ArtifactUpdate().ID; !known[id] {
+			known[id] = true
+			n++
+		}
+	}
+	return n
+}
+
+// Artifacts is how many artifacts the task has in the end.
+func (n *New) Artifacts() int {
+	u := Update{Then: n.Then}
+	return u.Artifacts(n.Task)
 }
 
 // Snapshot is a task at a version. The task does not change any more.
@@ -286,6 +347,8 @@ type Push struct {
 	// Tasks: its notifications show the task as it was at their event. The store keeps what [View.At] needs for those
 	// that were not sent.
 	Tasks bool
+	// Max is how many configurations the task may have, this one included; 0: any number. It is not kept.
+	Max int
 }
 
 // maxPush is how many bytes of text a configuration may have.
@@ -331,12 +394,12 @@ type Outcome struct {
 // or an error that is none of this package's, also because its context has ended; see [Unsure].
 type Store interface {
 	// Create takes a new task over at version 1, with a view of it for the caller unless view is nil. It fails with
-	// ErrExists, ErrFull, ErrTooLarge or a *Repeated.
+	// ErrExists, a *Repeated, ErrUnfit, ErrTooLarge or ErrFull.
 	Create(ctx context.Context, key Key, n New, view *View) (Snapshot, error)
 	// Apply applies an update to the task and returns it at the next version, with a view unless view is nil. A client's
-	// names the version that it expects, a handler's its epoch and 0. It fails with ErrNotFound, ErrEnded, ErrConflict,
-	// ErrLost, ErrTicket, ErrFull, ErrTooLarge or a *Repeated, and then has changed nothing; of those that fit, a *Repeated and
-	// ErrEnded go first. An update that ends the task and brings at most [LastWords] bytes always has room.
+	// names the version that it expects, a handler's its epoch and 0. It fails for the first of these reasons, and then has
+	// changed nothing: ErrNotFound, a *Repeated, ErrEnded, ErrLost, ErrConflict, ErrUnfit, ErrTicket, those of SetPush,
+	// ErrTooLarge, ErrFull. An update that ends the task and brings at most [LastWords] bytes always has room.
 	Apply(ctx context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error)
 	// Get returns the task, or ErrNotFound.
 	Get(ctx context.Context, key Key, view View) (Snapshot, error)
@@ -361,7 +424,7 @@ type Store interface {
 	Renew(ctx context.Context) (Lease, error)
 
 	// SetPush adds a configuration to a task, to which only later events are sent, or puts it in the place of the one
-	// with its id, whose events it goes on with. It fails with ErrNotFound, ErrTooLarge or ErrFull.
+	// with its id, whose events it goes on with. It fails with ErrNotFound, ErrUnfit, ErrTooLarge, ErrPushes or ErrFull.
 	SetPush(ctx context.Context, key Key, p Push) error
 	// Pushes returns the configurations of a task, ordered by id, or ErrNotFound.
 	Pushes(ctx context.Context, key Key) ([]Push, error)

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
 // ticket is one of a task in a [Memory]. The lock of the index guards those of all tasks.
@@ -25,30 +25,24 @@ func (m *Memory) Ticket(_ context.Context, hash [32]byte) (Key, Ticket, error) {
 	return Key{}, Ticket{}, ErrTicket
 }
 
-// admits reports whether a ticket is one of the task, and good.
-func (r *row) admits(hash [32]byte) bool {
-	m := r.store()
-	m.mu.Lock()
-	defer m.mu.Unlock()
+// admits reports whether a ticket is one of the task, and good. The caller holds the lock of the index.
+func (m *Memory) admits(r *row, hash [32]byte) bool {
 	t := m.tickets[hash]
 	return t != nil && t.row == r && m.clock().Before(t.until)
 }
 
-// punch does with the tickets what an update says that leaves the task in a state. The caller holds the lock of the row.
-func (r *row) punch(u *Update, state runtime.State) {
-	m := r.store()
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if u.Redeem != nil || state.Terminal() {
-		r.tear()
+// changeTickets does with the tickets of a task what an update says. The caller holds both locks.
+func (m *Memory) changeTickets(r *row, u *Update, e *taskstate.Effects, now time.Time) {
+	if e.Tear {
+		m.tear(r)
 	}
-	if u.Ticket == nil || state.Terminal() {
+	if u.Ticket == nil || !r.st.Ticketed {
 		return
 	}
 	if m.tickets == nil {
 		m.tickets = map[[32]byte]*ticket{}
 	}
-	added := &ticket{*u.Ticket, r, m.clock().Add(u.Ticket.For)}
+	added := &ticket{*u.Ticket, r, now.Add(u.Ticket.For)}
 	m.tickets[added.Hash] = added // the later one has it
 	has := r.also()
 	has.tickets = append(has.tickets, added)
@@ -59,10 +53,10 @@ func (r *row) punch(u *Update, state runtime.State) {
 	}
 }
 
-// tear makes all tickets of the task worthless. The caller holds the lock of the index.
-func (r *row) tear() {
+// tear makes all tickets of a task worthless. The caller holds both locks.
+func (m *Memory) tear(r *row) {
 	for _, t := range r.tickets() {
-		r.store().forgetTicket(t)
+		m.forgetTicket(t)
 	}
 	if r.beside != nil {
 		r.beside.tickets = nil

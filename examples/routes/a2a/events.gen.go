@@ -53,41 +53,48 @@ func (x *engineTask) TaskInfo() runtime.TaskInfo {
 	return info
 }
 
-// Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to.
-func (x *engineTask) Apply(e runtime.Event) error {
+// Fits implements [runtime.Task].
+func (x *engineTask) Fits(e runtime.Event) error {
 	switch u := e.(type) {
 	case *engineTaskStatusUpdateEvent:
-		if x.applyStatus(u) {
+		if u.TaskID == x.ID && u.Status != nil {
 			return nil
 		}
 	case *engineTaskArtifactUpdateEvent:
-		if x.applyArtifact(u) {
+		if u.TaskID == x.ID && u.Artifact != nil {
 			return nil
 		}
 	}
 	return runtime.Mismatch(x, e)
 }
 
-// applyStatus replaces the status. The message of the old one moves to the history. It reports whether u fits.
-func (x *engineTask) applyStatus(u *engineTaskStatusUpdateEvent) bool {
-	if u.TaskID != x.ID || u.Status == nil {
-		return false
+// Apply implements [runtime.Task]: it changes x by a status or artifact update, which it does not write to.
+func (x *engineTask) Apply(e runtime.Event) error {
+	if err := x.Fits(e); err != nil {
+		return err
 	}
+	switch u := e.(type) {
+	case *engineTaskStatusUpdateEvent:
+		x.applyStatus(u)
+	case *engineTaskArtifactUpdateEvent:
+		x.applyArtifact(u)
+	}
+	return nil
+}
+
+// applyStatus replaces the status. The message of the old one moves to the history.
+func (x *engineTask) applyStatus(u *engineTaskStatusUpdateEvent) {
 	if old := x.Status; old != nil && old.Message != nil {
 		x.History = append(x.History, old.Message)
 	}
 	x.Status = u.Status
-	return true
 }
 
-// applyArtifact appends to the artifact of the same id, replaces it, or adds a new one. It reports whether u fits.
+// applyArtifact appends to the artifact of the same id, replaces it, or adds a new one.
 //
 // What goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is.
-func (x *engineTask) applyArtifact(u *engineTaskArtifactUpdateEvent) bool {
+func (x *engineTask) applyArtifact(u *engineTaskArtifactUpdateEvent) {
 	from := u.Artifact
-	if u.TaskID != x.ID || from == nil {
-		return false
-	}
 	at := len(x.Artifacts) - 1
 	for at >= 0 && x.Artifacts[at].ArtifactID != from.ArtifactID {
 		at--
@@ -95,7 +102,7 @@ func (x *engineTask) applyArtifact(u *engineTaskArtifactUpdateEvent) bool {
 	if at >= 0 && u.Append {
 		to := x.Artifacts[at]
 		to.Parts = append(to.Parts, from.Parts...)
-		return true
+		return
 	}
 	own := *from
 	own.Parts = slices.Clip(own.Parts)
@@ -104,7 +111,6 @@ func (x *engineTask) applyArtifact(u *engineTaskArtifactUpdateEvent) bool {
 	} else {
 		x.Artifacts = append(x.Artifacts, &own)
 	}
-	return true
 }
 
 // AddMessage implements [runtime.Task].

@@ -9,7 +9,7 @@ func (s *State) takes(p *Push) error {
 		return nil
 	case p.Bad != nil:
 		return p.Bad
-	case p.New && p.Max != 0 && s.Pushes >= p.Max:
+	case p.New && p.Max != 0 && int(s.Pushes) >= p.Max:
 		return ErrPushes
 	case p.New && p.Full:
 		return ErrFull

@@ -29,20 +29,34 @@ type Update struct {
 	Ticket bool    // it brings a ticket
 	Push   *Push   // it brings a push configuration
 
-	// Facts.
-	Private   int   // bytes of the private state afterwards; see Ends
-	Log       int   // bytes that the store keeps of the task's events afterwards, beside their content
-	Artifacts int   // of the task afterwards; needed with Call or Done
-	Repeated  error // the message was sent before, within its window
-	Unfit     error // an event does not fit the task
-	NoTicket  error // the ticket to use up is not known, of another task, or too old
+	Private   int // bytes of the private state afterwards; see Ends
+	Log       int // bytes that the store keeps of the task's events afterwards, beside their content
+	Artifacts int // of the task afterwards; needed with Call or Done
+	Facts     *Facts
+}
+
+// Facts are reasons against an update that depend on its content or on other rows; nil is none. They are beside the
+// Update, which may then stay on the stack of its store: errors go out again.
+type Facts struct {
+	Repeated error // the message was sent before, within its window
+	Unfit    error // an event does not fit the task
+	NoTicket error // the ticket to use up is not known, of another task, or too old
+}
+
+var noFacts Facts
+
+func (u *Update) facts() *Facts {
+	if u.Facts == nil {
+		return &noFacts
+	}
+	return u.Facts
 }
 
 // Push is a push configuration that comes to a task.
 type Push struct {
 	Bad  error // it is unfit or too large
 	New  bool  // the task has none of its id
-	Max  int32 // how many the task may have; 0: any number
+	Max  int   // how many the task may have; 0: any number
 	Full bool  // the store, or its owner's share, has no room for another
 }
 
@@ -72,11 +86,11 @@ func (u *Update) Ends() bool {
 // Create decides on a new task, and writes its state to next. That there is none of its name is for the store to say,
 // before: with ErrExists, or with the first answer if Stamped says that it is the same creation.
 func Create(next *State, u *Update, now int64, l *Limits) (e Effects, err error) {
-	switch {
-	case u.Repeated != nil:
-		return e, u.Repeated
-	case u.Unfit != nil:
-		return e, u.Unfit
+	switch f := u.facts(); {
+	case f.Repeated != nil:
+		return e, f.Repeated
+	case f.Unfit != nil:
+		return e, f.Unfit
 	case len(u.Events) == 0 || u.Events[0].Kind != runtime.EventTask:
 		return e, fmt.Errorf("%w: a task does not begin with a task", ErrUnfit)
 	}
@@ -122,17 +136,18 @@ func (s *State) Again(by int32, stamp uint64) (Effects, bool) {
 
 // refuses says why an update cannot be made, as far as that does not depend on the room for it.
 func (s *State) refuses(u *Update) error {
+	facts := u.facts()
 	switch {
-	case u.Repeated != nil:
-		return u.Repeated
+	case facts.Repeated != nil:
+		return facts.Repeated
 	case s.Status.Terminal():
 		return ErrEnded
 	case u.Epoch != 0 && (s.Epoch != u.Epoch || s.Runner != u.By):
 		return ErrLost
 	case (u.Epoch == 0 || u.Expect != 0) && s.Version != u.Expect:
 		return ErrConflict
-	case u.Unfit != nil:
-		return u.Unfit
+	case facts.Unfit != nil:
+		return facts.Unfit
 	case len(u.Events) == 0:
 		return fmt.Errorf("%w: an update without an event", ErrUnfit)
 	case u.Call && (u.Done != 0 || u.Ends()):
@@ -141,8 +156,8 @@ func (s *State) refuses(u *Update) error {
 	if err := s.fits(u.Events, u.Epoch != 0); err != nil {
 		return err
 	}
-	if u.Redeem && u.NoTicket != nil {
-		return u.NoTicket
+	if u.Redeem && facts.NoTicket != nil {
+		return facts.NoTicket
 	}
 	return s.takes(u.Push)
 }

@@ -47,7 +47,7 @@ func TestAnUpdateIsRefusedForTheFirstReason(t *testing.T) {
 	// Everything is wrong with it; then one reason after the other is mended.
 	u := Update{
 		By: other, Expect: 7, Epoch: 9, Stamp: 1, Events: []Event{artifact(0)}, Redeem: true,
-		Repeated: errTry, Unfit: ErrUnfit, NoTicket: ErrTicket, Push: &Push{Bad: ErrTooLarge, New: true, Full: true, Max: 1},
+		Facts: &Facts{Repeated: errTry, Unfit: ErrUnfit, NoTicket: ErrTicket}, Push: &Push{Bad: ErrTooLarge, New: true, Full: true, Max: 1},
 	}
 	open := made(t)
 	open.Pushes = 1
@@ -59,13 +59,13 @@ func TestAnUpdateIsRefusedForTheFirstReason(t *testing.T) {
 		mend func()
 	}{
 		{"made before", nil, func() { u.Stamp = 2 }},
-		{"repeated", errTry, func() { u.Repeated = nil }},
+		{"repeated", errTry, func() { u.Facts.Repeated = nil }},
 		{"ended", ErrEnded, func() { state = open }},
 		{"lost to another epoch", ErrLost, func() { u.Epoch = 1 }},
 		{"lost to another instance", ErrLost, func() { u.By = me }},
 		{"conflict", ErrConflict, func() { u.Expect = 0 }},
-		{"unfit", ErrUnfit, func() { u.Unfit = nil }},
-		{"ticket", ErrTicket, func() { u.NoTicket = nil }},
+		{"unfit", ErrUnfit, func() { u.Facts.Unfit = nil }},
+		{"ticket", ErrTicket, func() { u.Facts = nil }},
 		{"push too large", ErrTooLarge, func() { u.Push.Bad = nil }},
 		{"too many pushes of the task", ErrPushes, func() { u.Push.Max = 2 }},
 		{"no room for the push", ErrFull, func() { u.Push.Full = false }},

@@ -77,7 +77,7 @@ type brought struct {
 // task, of which after has no history and no artifacts, and makes bytes of all.
 func (c *change) prepare(s *Store, after runtime.Task) {
 	c.rules.By = int32(s.me) //nolint:gosec // instances are few
-	c.rules.Unfit = c.encode(s.codec, after)
+	c.rules.Facts = &taskstate.Facts{Unfit: c.encode(s.codec, after)}
 	if c.u.Push != nil {
 		c.rules.Push = &taskstate.Push{Bad: c.u.Push.Check()}
 	}
@@ -208,9 +208,9 @@ func (c *change) ask(w *writer, o *owner) {
 	if u.Call != nil || u.Done != 0 {
 		r.Artifacts = c.artifacts()
 	}
-	r.Repeated = w.repeated(o, u.Repeat)
+	r.Facts.Repeated = w.repeated(o, u.Repeat)
 	if u.Redeem != nil {
-		r.NoTicket = w.admits(c.r.n, *u.Redeem)
+		r.Facts.NoTicket = w.admits(c.r.n, *u.Redeem)
 	}
 	if u.Push != nil {
 		_ = w.push(o, c.r.n, u.Push, r.Push)

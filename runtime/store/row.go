@@ -1,0 +1,132 @@
+package store
+
+import (
+	"sync"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+)
+
+// row is one task. It is small, and has few pointers: the garbage collector looks at all rows again and again, and one by
+// one at what has more than 512 bytes.
+type row struct {
+	id     string
+	skill  string
+	number int64 // tasks made later have larger ones
+
+	mu       sync.Mutex // guards the fields up to the blank line
+	task     runtime.Task
+	packed   []byte // in place of task; nil: it is not packed
+	st       taskstate.State
+	input    []byte // with the next three: of Private
+	saved    []byte
+	trace    string
+	asked    bool
+	clientID bool
+	gone     bool      // evicted
+	log      *eventLog // nil while nobody reads the events, and when they are no longer kept
+	counted  int64     // version at which the artifacts were counted anew
+	call     *Call     // the one at work; nil: none is open
+
+	// Guarded by the index lock; written with both locks held, so that either is enough to read.
+	state   runtime.State // with at: the status as the lists have it
+	context string
+	at      int64  // status timestamp in Unix nanoseconds: sort key
+	owner   *owned // nil before the row is in the index
+	group   *group // of its context; nil if that is ""
+	links   [3]link
+	account *account
+	charged int     // bytes that the account holds for it: at most slack less than it takes
+	resting *queue  // the queue the row is in, nil while active
+	rested  int64   // since when
+	beside  *beside // nil: there is nothing
+}
+
+// beside is what few tasks have.
+type beside struct {
+	pushes  []*push // by id
+	tickets []*ticket
+	calls   []*Call // that wait for the one at work; guarded by the lock of the row
+}
+
+// key is the task's, once it is in the index.
+func (r *row) key() Key { return Key{r.owner.owner, r.id} }
+
+// store is where the row is, once it is in the index.
+func (r *row) store() *Memory { return r.owner.store }
+
+// pushes are the configurations of push notifications.
+func (r *row) pushes() []*push {
+	if r.beside == nil {
+		return nil
+	}
+	return r.beside.pushes
+}
+
+func (r *row) tickets() []*ticket {
+	if r.beside == nil {
+		return nil
+	}
+	return r.beside.tickets
+}
+
+// also returns what the task has beside, to put something there.
+func (r *row) also() *beside {
+	if r.beside == nil {
+		r.beside = new(beside)
+	}
+	return r.beside
+}
+
+func (r *row) private() Private {
+	return Private{Skill: r.skill, Input: r.input, Saved: r.saved, Asked: r.asked, ClientID: r.clientID, Trace: r.trace}
+}
+
+// held is how many bytes the task takes, and logged those of its log.
+func (r *row) held() int {
+	return r.st.Content.Held() + len(r.input) + len(r.saved) + len(r.trace) + r.logged()
+}
+
+func (r *row) logged() int {
+	if r.log == nil {
+		return 0
+	}
+	return r.log.size()
+}
+
+// snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
+func (r *row) snapshot(view *View) (Snapshot, error) {
+	s := Snapshot{Version: r.st.Version, Private: r.private(), Epoch: r.st.Epoch, Pushed: r.st.Pushes > 0}
+	if view == nil {
+		return s, nil
+	}
+	s.Bytes = r.json(*view)
+	task, err := r.whole()
+	switch {
+	case err != nil:
+	case view.History == nil && view.Artifacts && r.st.Status.Terminal():
+		s.Task = task
+	default:
+		s.Task = task.View(view.History, view.Artifacts)
+	}
+	return s, err
+}
+
+// json is about how long a view of the task is as JSON.
+func (r *row) json(v View) int { return r.st.JSON(v.History == nil || *v.History > 0, v.Artifacts) }
+
+// settle charges the account for the encoded events that the readers of the task keep, or drops those when there is no
+// room. The caller holds its lock.
+func (r *row) settle() {
+	now := r.held()
+	if now-r.charged < slack {
+		return
+	}
+	m := r.store()
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if now > m.limits.TaskBytes || !m.grow(r, now, false) {
+		r.log.forget()
+		m.charge(r, taskstate.Holding{Bytes: int64(r.held() - r.charged)})
+	}
+}

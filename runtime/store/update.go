@@ -1,0 +1,282 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+)
+
+// slack is by how much a task may grow before the index is told: it is not worth a lock for every chunk of text.
+const slack = 4 << 10
+
+// mostEvents is for how many events of an update the rules need no memory of their own.
+const mostEvents = 3
+
+// Apply implements [Store].
+func (m *Memory) Apply(_ context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error) {
+	return m.apply(&m.self, key, expect, u, view)
+}
+
+func (m *Memory) apply(by *holder, key Key, expect int64, u Update, view *View) (Snapshot, error) {
+	r := m.lookup(key)
+	if r == nil {
+		return Snapshot{}, ErrNotFound
+	}
+	return r.apply(by, expect, u, view)
+}
+
+// Apply implements [Ref].
+func (r *row) Apply(_ context.Context, expect int64, u Update, view *View) (Snapshot, error) {
+	return r.apply(&r.store().self, expect, u, view)
+}
+
+func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.gone {
+		return Snapshot{}, ErrNotFound
+	}
+	e, err := r.change(by, expect, &u)
+	if err != nil {
+		return Snapshot{}, err
+	}
+	snap, err := r.snapshot(view)
+	if e.Begin != 0 {
+		snap.Run = r.call
+	}
+	if r.st.Status.Terminal() && !e.Again {
+		r.pack()
+	}
+	return snap, err
+}
+
+// change is an update on its way into a row.
+type change struct {
+	*Update
+	by  *holder
+	log logging
+}
+
+// logging is what becomes of a log with an update.
+type logging uint8
+
+const (
+	continued logging = iota
+	anew              // it begins with the update: what came before has no room in the task, its readers get that anew
+	none              // nobody reads it
+)
+
+// change decides on an update, and makes it. What only adds to an artifact needs no lock but the row's, as long as that
+// is not much.
+func (r *row) change(by *holder, expect int64, u *Update) (taskstate.Effects, error) {
+	m := r.store()
+	c := change{Update: u, by: by}
+	var space [mostEvents]taskstate.Event
+	var facts taskstate.Facts
+	var next taskstate.State
+	t := taskstate.Update{
+		By: by.number, Expect: expect, Epoch: u.Epoch, Stamp: u.Stamp, Call: u.Call != nil, Done: u.Done,
+		Redeem: u.Redeem != nil, Ticket: u.Ticket != nil, Facts: &facts,
+	}
+	t.Events = space[:0]
+	for i := range u.Len() {
+		event, _ := u.At(i)
+		t.Events = append(t.Events, rule(r.task, event, u.SizeAt(i), &facts))
+	}
+	if r.describe(&c, &t) {
+		e, err := r.st.Apply(&next, &t, 0, &m.task)
+		if err == nil && !e.Again && !e.Charge(r.charged, &m.task) {
+			r.keep(&next, &c, &e)
+			return e, nil
+		}
+		if err == nil && e.Again || err != nil && err != ErrTooLarge {
+			return e, err
+		}
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.facts(r, u, &t)
+	now := m.clock()
+	e, err := r.st.Apply(&next, &t, now.UnixNano(), &m.task)
+	if err == ErrTooLarge && r.recount() {
+		r.describe(&c, &t)
+		e, err = r.st.Apply(&next, &t, now.UnixNano(), &m.task)
+	}
+	if err != nil || e.Again {
+		return e, err
+	}
+	return e, m.take(r, &next, &c, &e, now)
+}
+
+// rule is what the rules know of an event. It notes whether that fits the task; nil: it has ended, and is packed.
+func rule(task runtime.Task, e runtime.Event, size Size, facts *taskstate.Facts) taskstate.Event {
+	info := e.EventInfo()
+	if facts.Unfit == nil && task != nil {
+		if err := task.Fits(e); err != nil {
+			facts.Unfit = fmt.Errorf("%w: %w", ErrUnfit, err)
+		}
+	}
+	return taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(size)}
+}
+
+// describe tells the rules what they need to know of an update, but for what the index has. It reports whether the
+// update has nothing to do with that.
+func (r *row) describe(c *change, t *taskstate.Update) (chunk bool) {
+	chunk = c.Done == 0 && c.Call == nil && c.Push == nil && c.Repeat == nil && c.Ticket == nil && c.Redeem == nil &&
+		r.st.Pushes == 0 && !r.store().shared
+	held := r.st.Content.Held()
+	for i := range t.Events {
+		chunk = chunk && t.Events[i].Kind == runtime.EventArtifact
+		held += t.Events[i].Size.Held()
+	}
+	input, saved, _ := r.after(c.Update, t.Ends())
+	t.Private = len(input) + len(saved) + len(r.trace)
+	c.log, t.Log = r.logs(c.Update, held+t.Private)
+	if t.Facts.Unfit == nil && r.task != nil && (c.Call != nil || c.Done != 0 && !t.Ends()) {
+		t.Artifacts = c.Artifacts(r.task)
+	}
+	return chunk
+}
+
+// logs says what becomes of the log with an update, after which the task holds some bytes, and how large the log is then.
+func (r *row) logs(u *Update, held int) (logging, int) {
+	frames := u.Len() * taskstate.EventFrame
+	switch limit := r.store().limits.TaskBytes; {
+	case u.Unread && r.st.Pushes == 0 && !r.store().shared:
+		return none, 0
+	case held+frames+r.logged() > limit:
+		return anew, frames
+	}
+	return continued, r.logged() + frames
+}
+
+// after is the private state after an update: an ended task needs neither its input nor what was saved.
+func (r *row) after(u *Update, ends bool) (input, saved []byte, asked bool) {
+	input, saved, asked = r.input, r.saved, r.asked
+	if u.Input != nil {
+		input = *u.Input
+	}
+	if u.Saved != nil {
+		saved = *u.Saved
+	}
+	if u.Asked != nil {
+		asked = *u.Asked
+	}
+	if ends {
+		input, saved = nil, nil
+	}
+	return input, saved, asked
+}
+
+// facts are those of the index. The caller holds both locks.
+func (m *Memory) facts(r *row, u *Update, t *taskstate.Update) {
+	if u.Repeat != nil {
+		t.Facts.Repeated = m.repeats.find(r.key(), u.Repeat, m.clock)
+	}
+	if u.Redeem != nil && !m.admits(r, *u.Redeem) {
+		t.Facts.NoTicket = ErrTicket
+	}
+	if u.Push != nil {
+		t.Push = m.comes(r, u.Push)
+	}
+}
+
+// take makes room for an update and makes it, with all that the index has of it. The caller holds both locks.
+func (m *Memory) take(r *row, next *taskstate.State, c *change, e *taskstate.Effects, now time.Time) error {
+	if e.Charge(r.charged, &m.task) && !m.grow(r, e.Held, e.Must) {
+		return ErrFull
+	}
+	was := r.st.Runner
+	r.keep(next, c, e)
+	if e.Moved {
+		m.move(r)
+	}
+	m.changeTickets(r, c.Update, e, now)
+	m.repeats.add(r.key(), c.Repeat, c.Call, now)
+	m.outbox.due(r.pushes(), now)
+	if c.Push != nil {
+		m.addPush(r, *c.Push, now)
+	}
+	if m.shared {
+		m.runs(r, was, c.by)
+		m.wake(r.key(), c.by)
+	}
+	return nil
+}
+
+// keep makes an update that the rules have taken. The caller holds the lock of the row.
+func (r *row) keep(next *taskstate.State, c *change, e *taskstate.Effects) {
+	r.input, r.saved, r.asked = r.after(c.Update, next.Status.Terminal())
+	if c.log != continued {
+		r.log = nil
+	}
+	for i := range c.Len() {
+		event, messages := c.At(i)
+		r.fold(event, messages)
+		if c.log != none {
+			r.record(r.st.Version+int64(i), event, messages, r.store().limits.Events)
+		}
+	}
+	r.st = *next
+	r.pass(c.Call, e)
+}
+
+// fold changes the task by an event that fits it.
+func (r *row) fold(e runtime.Event, messages []runtime.Message) {
+	if err := r.task.Apply(e); err != nil {
+		panic(err) // Fits has said that it can be applied
+	}
+	for _, m := range messages {
+		r.task.AddMessage(m)
+	}
+}
+
+// record appends an event to the log, which follows a version.
+func (r *row) record(version int64, e runtime.Event, messages []runtime.Message, keep int) {
+	if r.log == nil {
+		r.log = newEventLog(version)
+	}
+	r.log.append(e, messages, keep)
+}
+
+// pass brings the calls to where the rules see them. The caller holds the lock of the row.
+func (r *row) pass(brought *Call, e *taskstate.Effects) {
+	if brought != nil {
+		brought.N, brought.Attempt, brought.Made = e.Call, 0, 0
+		if e.Begin != e.Call {
+			has := r.also()
+			has.calls = append(has.calls, brought)
+		}
+	}
+	switch {
+	case !r.st.Open():
+		r.call = nil
+		if r.beside != nil {
+			r.beside.calls = nil
+		}
+	case e.Begin != 0:
+		if e.Begin == e.Call {
+			r.call = brought
+		} else {
+			r.call, r.beside.calls = r.beside.calls[0], r.beside.calls[1:]
+		}
+		r.call.Attempt, r.call.Made = int(r.st.Attempt), int(r.st.Made)
+	}
+}
+
+// recount makes the most of a full task: it counts the artifacts anew, some of which may have been replaced. It reports
+// whether that was not done at this version before.
+func (r *row) recount() bool {
+	if r.counted == r.st.Version {
+		return false
+	}
+	r.counted = r.st.Version
+	r.st.Artifacts = taskstate.Size{}
+	for _, a := range r.task.ArtifactList() {
+		r.st.Artifacts = r.st.Artifacts.Plus(taskstate.Size(SizeOfArtifact(&a)))
+	}
+	return true
+}
