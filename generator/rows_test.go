@@ -3,12 +3,15 @@ package generator
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/a2agen/a2agen"
 	"github.com/a2agen/a2agen/generator/card"
 	"github.com/a2agen/a2agen/generator/config"
+	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/generator/scaffold"
 	"github.com/a2agen/a2agen/internal/test/projecttest"
 	"github.com/a2agen/a2agen/runtime"
@@ -142,5 +145,32 @@ func TestAStoreIsARow(t *testing.T) {
 	}
 	if editor := string(config.JSONSchema()); !strings.Contains(editor, `"shed"`) {
 		t.Error("editors do not complete it")
+	}
+}
+
+// TestAnOperationIsARow: a row in the table of roles is all that an operation needs in the generator whose request is of
+// one task.
+func TestAnOperationIsARow(t *testing.T) {
+	add(t, &runtime.Roles, runtime.RoleInfo{Name: "pause", RPC: "PauseTask", Request: (*runtime.TaskRequest)(nil)})
+	definition, err := os.ReadFile("../spec/v1.0/a2a.proto")
+	if err != nil {
+		t.Fatal(err)
+	}
+	pausing := strings.Replace(string(definition), "  rpc CancelTask(", "  rpc PauseTask(CancelTaskRequest) returns (Task) {}\n  rpc CancelTask(", 1)
+	out, list := Generate(t.Context(), inputs(map[string]string{
+		"agent.yaml":  projecttest.Skills(1),
+		"a2agen.yaml": "protocol: [{version: \"1.1-mine\", file: a2a.proto}]\nbindings: [JSONRPC]\n",
+		"a2a.proto":   pausing,
+	}))
+	if list.HasErrors() {
+		t.Fatal(list)
+	}
+	protocol := string(file(t, out, "a2a/protocol.gen.go"))
+	if !strings.Contains(protocol, "runtime.RolePause,") {
+		t.Errorf("the operation has another role:\n%s", protocol)
+	}
+	makes := func(f output.File) bool { return bytes.Contains(f.Data, []byte("case runtime.RolePause:\n")) }
+	if !slices.ContainsFunc(out.Files, makes) {
+		t.Error("no client can make its request")
 	}
 }

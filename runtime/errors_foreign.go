@@ -95,7 +95,6 @@ func (e *Error) RecognizeCode(code Code, role Role) *Error {
 // byCode finds the error that a code stands for. What only gRPC's own libraries say, of a method that is not there, is
 // none.
 func byCode(code Code, role Role, text string) *Error {
-	push := role == RolePushCreate || role == RolePushGet || role == RolePushList || role == RolePushDelete
 	switch card := role == RoleExtendedCard; {
 	case code == CodeInvalidArgument:
 		return ErrInvalidParams
@@ -107,7 +106,7 @@ func byCode(code Code, role Role, text string) *Error {
 		return ErrTaskNotCancelable
 	case code != CodeUnimplemented || role == RoleOther || notThere(text):
 		return nil
-	case push:
+	case role.OfPush():
 		return ErrPushNotificationNotSupported
 	}
 	return ErrUnsupportedOperation

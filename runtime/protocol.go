@@ -74,7 +74,8 @@ type Protocol struct {
 	// NewSend makes the generated request of the send and stream operations (client side). data.Source is not looked at;
 	// what is zero stays unset.
 	NewSend func(data SendRequest) any
-	// NewTaskRequest makes the generated request of role get, cancel or subscribe (client side); nil for another role.
+	// NewTaskRequest makes the generated request of a role whose requests are of one task ([Role.OfTask]; client side); nil
+	// for another role.
 	// A field of data that the request does not have is ignored.
 	NewTaskRequest func(role Role, data TaskRequest) any
 	// NewPushConfig makes a push configuration of a task: the result of creating or getting one, and the request to create
@@ -175,26 +176,6 @@ type Rules struct {
 	ExtendedPath string
 }
 
-// Role is what an operation means, whatever a version calls it.
-type Role uint8
-
-// The roles. RoleOther is an operation that the runtime does not know: it answers UnsupportedOperation unless the agent
-// carries it out.
-const (
-	RoleOther Role = iota
-	RoleSend
-	RoleStream
-	RoleGet
-	RoleList
-	RoleCancel
-	RoleSubscribe
-	RolePushCreate
-	RolePushGet
-	RolePushList
-	RolePushDelete
-	RoleExtendedCard
-)
-
 // Operation is one row of a version's route table.
 type Operation struct {
 	Role Role
@@ -206,9 +187,8 @@ type Operation struct {
 	Query []QueryField
 	// Stream: the result is a sequence of events.
 	Stream bool
-	// Decode reads request parameters. By role it returns a *SendRequest (send, stream), *TaskRequest (get, cancel,
-	// subscribe), *ListRequest (list), *PushRequest (of push configurations), and the generated request itself otherwise.
-	// A failure is a *wire.Error.
+	// Decode reads request parameters. It returns the neutral form of the role ([RoleInfo.Request]), and the generated
+	// request itself of a role without one. A failure is a *wire.Error.
 	Decode func(src []byte) (any, error)
 	// Append appends a result: for send a Message or Task, for get and cancel a Task, for list what NewTaskPage made, for
 	// push configurations what NewPushConfig and NewPushPage made, otherwise the generated response.

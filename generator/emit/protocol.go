@@ -271,7 +271,7 @@ func (t *versionTable) rules() *literal {
 
 // row is one operation.
 func (t *versionTable) row(op *ir.Operation) *literal {
-	row := members("Role", rt(roleNames[op.Role]), "RPC", jen.Lit(op.RPC))
+	row := members("Role", rt(roleConstant(op.Role)), "RPC", jen.Lit(op.RPC))
 	if op.GRPC != "" {
 		row.set("GRPC", jen.Lit(op.GRPC))
 	}

@@ -4,6 +4,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // constructors prints the functions by which the runtime makes protocol values.
@@ -160,23 +161,20 @@ func (b *bound) newSend(t *ir.Type) jen.Code {
 	return jen.Func().Id("newSend").Params(jen.Id("data").Add(rt("SendRequest"))).Any().Block(append(body, jen.Return(jen.Id("req")))...).Line()
 }
 
-// taskRoles are the roles whose requests name one task.
-var taskRoles = []ir.Role{ir.RoleGet, ir.RoleCancel, ir.RoleSubscribe}
-
 func (b *bound) newTaskRequest(p *ir.Protocol) jen.Code {
 	return jen.Func().Id("newTaskRequest").Params(jen.Id("role").Add(rt("Role")), jen.Id("data").Add(rt("TaskRequest"))).Any().Block(
 		jen.Switch(jen.Id("role")).BlockFunc(func(g *jen.Group) {
-			for _, role := range taskRoles {
-				op := operation(p, role)
-				if op == nil {
+			for i, row := range runtime.Roles {
+				op := operation(p, ir.Role(row.Name))
+				if op == nil || !runtime.Role(i).OfTask() {
 					continue
 				}
-				req, of := members(), string(role)+"."
+				req, of := members(), row.Name+"."
 				b.into(req, of+"tenant", jen.Id("data").Dot("Tenant"))
 				b.into(req, of+"id", jen.Id("data").Dot("ID"))
 				b.into(req, of+"metadata", jen.Id("data").Dot("Metadata"))
 				b.countInto(req, of+"history_length", jen.Id("data").Dot("HistoryLength"))
-				g.Case(rt(roleNames[role])).Block(jen.Return(newOf(op.Request.Type, req)))
+				g.Case(rt(roleConstant(op.Role))).Block(jen.Return(newOf(op.Request.Type, req)))
 			}
 		}),
 		jen.Return(jen.Nil()),

@@ -4,6 +4,7 @@ import (
 	"github.com/dave/jennifer/jen"
 
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/runtime"
 )
 
 // neutral prints the function that turns the request of an operation into its neutral form, and its name; none if
@@ -14,10 +15,10 @@ func (b *bound) neutral(op *ir.Operation) (name string, code jen.Code) {
 	}
 	name = "neutral" + op.Request.Type.Go
 	of := string(op.Role) + "."
-	switch op.Role {
-	case ir.RoleSend, ir.RoleStream:
+	switch role := runtime.RoleNamed(string(op.Role)); {
+	case role.Sends():
 		return name, b.neutralSend(name, of, op.Request.Type)
-	case ir.RoleGet, ir.RoleCancel, ir.RoleSubscribe:
+	case role.OfTask():
 		req := members()
 		b.from(req, "Tenant", "x", of+"tenant")
 		b.from(req, "ID", "x", of+"id")
@@ -25,7 +26,7 @@ func (b *bound) neutral(op *ir.Operation) (name string, code jen.Code) {
 		b.from(req, "Metadata", "x", of+"metadata")
 		req.set("Source", jen.Id("x"))
 		return name, b.neutralFunc(name, "TaskRequest", op.Request.Type, req)
-	case ir.RoleList:
+	case role == runtime.RoleList:
 		return name, b.neutralList(name, of, op.Request.Type)
 	default:
 		return b.neutralPush(name, op)

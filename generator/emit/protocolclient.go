@@ -149,14 +149,12 @@ func (c *protocolClient) ptr(t *ir.Type) *jen.Statement { return jen.Op("*").Qua
 
 // rpcMethod names the operation for the runtime: by role, so that another version's name for it is found too.
 func rpcMethod(op *ir.Operation) jen.Code {
-	return jen.Qual(clientPath, "Method").Values(jen.Id("Role").Op(":").Qual(runtimePath, roleNames[op.Role]), jen.Id("RPC").Op(":").Lit(op.RPC))
+	return jen.Qual(clientPath, "Method").Values(jen.Id("Role").Op(":").Qual(runtimePath, roleConstant(op.Role)), jen.Id("RPC").Op(":").Lit(op.RPC))
 }
 
-// roleNames are the runtime's constants of the roles.
-var roleNames = map[ir.Role]string{
-	ir.RoleSend: "RoleSend", ir.RoleStream: "RoleStream", ir.RoleGet: "RoleGet", ir.RoleList: "RoleList",
-	ir.RoleCancel: "RoleCancel", ir.RoleSubscribe: "RoleSubscribe", ir.RolePushCreate: "RolePushCreate", ir.RolePushGet: "RolePushGet",
-	ir.RolePushList: "RolePushList", ir.RolePushDelete: "RolePushDelete", ir.RoleExtendedCard: "RoleExtendedCard", ir.RoleOther: "RoleOther",
+// roleConstant is the name of the runtime's constant of a role: "RolePushGet".
+func roleConstant(role ir.Role) string {
+	return "Role" + strings.ToUpper(string(role[:1])) + string(role[1:])
 }
 
 func receiver() jen.Code { return jen.Id("c").Op("*").Id("Client") }

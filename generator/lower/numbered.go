@@ -213,7 +213,7 @@ func (l *protocolLowering) numberedOperations(old *spec.Document) []*ir.Operatio
 		}
 		for _, hub := range l.doc.Operations {
 			if strings.EqualFold(hub.Name, o.Name) {
-				op.Role = cmp.Or(roles[o.Name], ir.RoleOther)
+				op.Role = roleOf(o.Name)
 			}
 		}
 		for _, r := range o.HTTP {

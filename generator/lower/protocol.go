@@ -285,7 +285,7 @@ func (l *protocolLowering) operations() []*ir.Operation {
 	ops := make([]*ir.Operation, 0, len(l.doc.Operations))
 	for _, o := range l.doc.Operations {
 		op := &ir.Operation{
-			Role: cmp.Or(roles[o.Name], ir.RoleOther), Go: scope.Take(names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Doc: deprecation(o.Comment, o.Deprecated),
+			Role: roleOf(o.Name), Go: scope.Take(names.Go(o.Name)), RPC: o.Name, GRPC: o.GRPC, Doc: deprecation(o.Comment, o.Deprecated),
 			Request: l.typeRef(o.Request, o.Pos), Response: l.typeRef(o.Response, o.Pos), Stream: o.Stream, Unserved: unserved(o),
 		}
 		switch {

@@ -37,7 +37,7 @@ func (l *protocolLowering) bind(ops []*ir.Operation) ir.Bindings {
 	for _, p := range parts {
 		x.part(p, *x.bindings[p.meaning])
 	}
-	for _, p := range requests {
+	for _, p := range requestFields() {
 		role, result := strings.CutSuffix(p.meaning, "Result")
 		op := x.byRole[ir.Role(role)]
 		switch {

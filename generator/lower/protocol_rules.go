@@ -1,21 +1,14 @@
 package lower
 
-import "github.com/a2agen/a2agen/generator/ir"
+import (
+	"slices"
 
-// roles is what the operations mean to the runtime. An operation that is not listed is answered with UnsupportedOperation.
-var roles = map[string]ir.Role{
-	"SendMessage":                      ir.RoleSend,
-	"SendStreamingMessage":             ir.RoleStream,
-	"GetTask":                          ir.RoleGet,
-	"ListTasks":                        ir.RoleList,
-	"CancelTask":                       ir.RoleCancel,
-	"SubscribeToTask":                  ir.RoleSubscribe,
-	"CreateTaskPushNotificationConfig": ir.RolePushCreate,
-	"GetTaskPushNotificationConfig":    ir.RolePushGet,
-	"ListTaskPushNotificationConfigs":  ir.RolePushList,
-	"DeleteTaskPushNotificationConfig": ir.RolePushDelete,
-	"GetExtendedAgentCard":             ir.RoleExtendedCard,
-}
+	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// roleOf returns what an operation means to the runtime. One that it does not know is answered with UnsupportedOperation.
+func roleOf(rpc string) ir.Role { return ir.Role(runtime.RoleOf(rpc).Info().Name) }
 
 // minItems are the lists that must not be empty. The text asks it of every required list and then shows empty ones;
 // these are the lists that mean nothing when empty (A2A 1.0 §5.7, T20).
@@ -114,13 +107,31 @@ var parts = []part{
 // dispensable are the types that an agent can do without.
 var dispensable = []string{"SendConfig", "PushConfig", "PushAuth"}
 
-// requests are the fields of requests and, with the suffix Result, of responses that have a neutral form, by role.
-var requests = []part{
-	{"send", []field{{"tenant", "string", optional}, {"message", "Message", needed}, {"configuration", "SendConfig", optional}, {"metadata", "object", optional}}, nil},
-	{"stream", []field{{"tenant", "string", optional}, {"message", "Message", needed}, {"configuration", "SendConfig", optional}, {"metadata", "object", optional}}, nil},
-	{"get", []field{{"tenant", "string", optional}, {"id", "string", needed}, {"history_length", "int32", optional}, {"metadata", "object", optional}}, nil},
-	{"cancel", []field{{"tenant", "string", optional}, {"id", "string", needed}, {"history_length", "int32", optional}, {"metadata", "object", optional}}, nil},
-	{"subscribe", []field{{"tenant", "string", optional}, {"id", "string", needed}, {"history_length", "int32", optional}, {"metadata", "object", optional}}, nil},
+// requestFields returns the fields of requests and, with the suffix Result, of responses that have a neutral form, by role.
+func requestFields() []part {
+	list := slices.Clone(listsAndPushes)
+	for _, role := range runtime.Roles {
+		switch role.Request.(type) {
+		case *runtime.SendRequest:
+			list = append(list, part{role.Name, sendFields, nil})
+		case *runtime.TaskRequest:
+			list = append(list, part{role.Name, taskFields, nil})
+		}
+	}
+	return list
+}
+
+var (
+	sendFields = []field{
+		{"tenant", "string", optional}, {"message", "Message", needed}, {"configuration", "SendConfig", optional}, {"metadata", "object", optional},
+	}
+	taskFields = []field{
+		{"tenant", "string", optional}, {"id", "string", needed}, {"history_length", "int32", optional}, {"metadata", "object", optional},
+	}
+)
+
+// listsAndPushes are the fields of requests and responses that are of one role alone.
+var listsAndPushes = []part{
 	{"list", []field{
 		{"tenant", "string", optional}, {"context_id", "string", optional}, {"status", "TaskState", optional}, {"page_size", "int32", optional}, {"page_token", "string", needed},
 		{"history_length", "int32", optional}, {"status_timestamp_after", "time", optional}, {"include_artifacts", "bool", optional},

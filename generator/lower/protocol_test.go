@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/generator/diag"
 	"github.com/a2agen/a2agen/generator/ir"
+	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -165,12 +166,12 @@ func TestOperationsHaveARoleEach(t *testing.T) {
 	for _, op := range p.Versions[0].Operations {
 		got[op.Role] = op.RPC
 	}
-	if len(got) != len(roles) || got[ir.RoleOther] != "" {
+	if len(got) != len(runtime.Roles)-1 {
 		t.Errorf("roles %v", got)
 	}
-	for rpc, role := range roles {
-		if got[role] != rpc {
-			t.Errorf("role %s has operation %q, want %q", role, got[role], rpc)
+	for _, role := range runtime.Roles {
+		if got[ir.Role(role.Name)] != role.RPC {
+			t.Errorf("role %s has operation %q, want %q", role.Name, got[ir.Role(role.Name)], role.RPC)
 		}
 	}
 }
@@ -271,7 +272,7 @@ func ownerOf(p *ir.Protocol, f *ir.Field) string {
 // isNeeded reports whether some entry of the tables needs the field that meaning names; requests may share a message.
 func isNeeded(meaning string) bool {
 	of, name, _ := strings.Cut(meaning, ".")
-	for _, p := range append(slices.Clone(parts), requests...) {
+	for _, p := range append(slices.Clone(parts), requestFields()...) {
 		for _, f := range p.fields {
 			if p.meaning == of && f.name == name {
 				return f.need == needed

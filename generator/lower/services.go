@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/generator/diag"
+	"github.com/a2agen/a2agen/generator/ir"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -57,7 +58,7 @@ func (l *protocolLowering) missingRoles() {
 		return
 	}
 	for _, was := range l.base.Operations {
-		if operationOf(l.doc, was.Name) != nil || roles[was.Name] == "" {
+		if operationOf(l.doc, was.Name) != nil || roleOf(was.Name) == ir.RoleOther {
 			continue
 		}
 		if now := l.renamed(was); now != nil {
@@ -72,7 +73,7 @@ func (l *protocolLowering) missingRoles() {
 // renamed returns the operation of no role that takes and answers what was does, if there is one.
 func (l *protocolLowering) renamed(was *spec.Operation) *spec.Operation {
 	for _, o := range l.doc.Operations {
-		if roles[o.Name] == "" && o.Request.Kind == spec.MessageOf && sameType(o.Request, was.Request) && sameType(o.Response, was.Response) && o.Stream == was.Stream {
+		if roleOf(o.Name) == ir.RoleOther && o.Request.Kind == spec.MessageOf && sameType(o.Request, was.Request) && sameType(o.Response, was.Response) && o.Stream == was.Stream {
 			return o
 		}
 	}

@@ -62,8 +62,7 @@ type Request struct {
 // AtOnce reports whether the answer begins without delay: a stream's does, but what a send answers may take hours of
 // work, and nothing is known of operations without a role.
 func (r *Request) AtOnce() bool {
-	op := r.Operation
-	return op.Stream || op.Role != runtime.RoleSend && op.Role != runtime.RoleOther
+	return r.Operation.Stream || !r.Operation.Role.Info().Waits
 }
 
 // Stream is one open stream of events.

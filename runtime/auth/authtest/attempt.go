@@ -48,46 +48,50 @@ func (x *trial) sending(op *runtime.Operation, task string) attempt {
 	return attempt{name, op, x.Protocol.NewSend(runtime.SendRequest{Message: message})}
 }
 
-// attempts is all that there is to try, with a task and without one.
+// attempts returns all that there is to try, with a task and without one.
 func (x *trial) attempts(task string) (all []attempt) {
 	for _, op := range x.operations() {
-		if op.Role == runtime.RoleSend || op.Role == runtime.RoleStream {
+		if op.Role.Sends() {
 			all = append(all, x.sending(op, ""))
 		}
 	}
-	all = append(all, x.pick(task, runtime.RoleList, runtime.RoleExtendedCard, runtime.RoleOther)...)
+	all = append(all, x.pick(task, func(r runtime.Role) bool { return !r.Sends() && !ofTask(r) })...)
 	return append(all, x.about(task)...)
 }
 
-// about is all that there is to try with a task. What ends it comes last.
+// ofTask reports whether the requests of a role name a task.
+func ofTask(r runtime.Role) bool { return r.OfTask() || r.OfPush() }
+
+// about returns all that there is to try with a task. What ends it comes last.
 func (x *trial) about(task string) (all []attempt) {
 	for _, op := range x.operations() {
-		if op.Role == runtime.RoleSend || op.Role == runtime.RoleStream {
+		if op.Role.Sends() {
 			all = append(all, x.sending(op, task))
 		}
 	}
-	return append(all, x.pick(task, runtime.RoleGet, runtime.RoleSubscribe,
-		runtime.RolePushCreate, runtime.RolePushGet, runtime.RolePushList, runtime.RolePushDelete, runtime.RoleCancel)...)
+	all = append(all, x.pick(task, func(r runtime.Role) bool { return ofTask(r) && !r.Info().Ends })...)
+	return append(all, x.pick(task, func(r runtime.Role) bool { return ofTask(r) && r.Info().Ends })...)
 }
 
 // ends reports whether an attempt undoes what others have made.
-func (a attempt) ends() bool {
-	return a.op.Role == runtime.RolePushDelete || a.op.Role == runtime.RoleCancel
-}
+func (a attempt) ends() bool { return a.op.Role.Info().Ends }
 
-// pick makes attempts of operations with roles, in that order.
-func (x *trial) pick(task string, roles ...runtime.Role) (all []attempt) {
-	for _, role := range roles {
-		for _, op := range x.operations() {
-			if op.Role != role {
-				continue
-			}
-			if request := x.request(op, task); request != nil {
-				all = append(all, attempt{op.RPC, op, request})
-			}
+// pick makes attempts of the operations with some roles, in the order of the version's table.
+func (x *trial) pick(task string, wanted func(runtime.Role) bool) (all []attempt) {
+	for _, op := range x.operations() {
+		if !wanted(op.Role) {
+			continue
+		}
+		if request := x.request(op, task); request != nil {
+			all = append(all, attempt{op.RPC, op, request})
 		}
 	}
 	return all
+}
+
+// only is the one role.
+func only(role runtime.Role) func(runtime.Role) bool {
+	return func(r runtime.Role) bool { return r == role }
 }
 
 // operations are those that the version has over the binding.
@@ -95,11 +99,12 @@ func (x *trial) operations() []*runtime.Operation { return x.version.Over(x.bind
 
 // request makes the request of an operation for a task; nil for one that takes more than is known here.
 func (x *trial) request(op *runtime.Operation, task string) any {
-	switch p := x.Protocol; op.Role {
-	case runtime.RoleGet, runtime.RoleCancel, runtime.RoleSubscribe:
-		return p.NewTaskRequest(op.Role, runtime.TaskRequest{ID: task})
+	if op.Role.OfTask() {
+		return x.Protocol.NewTaskRequest(op.Role, runtime.TaskRequest{ID: task})
+	}
+	switch op.Role {
 	case runtime.RolePushCreate:
-		return p.NewPushConfig("", task, runtime.PushConfig{ID: pushID, URL: "https://" + pushHost})
+		return x.Protocol.NewPushConfig("", task, runtime.PushConfig{ID: pushID, URL: "https://" + pushHost})
 	case runtime.RolePushGet, runtime.RolePushDelete:
 		return x.read(op, func(v any) bool {
 			r, ok := v.(*runtime.PushRequest)

@@ -35,7 +35,7 @@ func (x *trial) run() {
 			x.expect(ann, a, letIn)
 		}
 	}
-	if lists := x.pick(task, runtime.RoleList); len(lists) > 0 && !x.lists(ann, task) {
+	if lists := x.pick(task, only(runtime.RoleList)); len(lists) > 0 && !x.lists(ann, task) {
 		x.t.Errorf("%s: the list lacks the caller's own task", ann.who)
 	}
 	x.keepApart(x.named("somebody else", x.people.other), task)
@@ -59,13 +59,13 @@ func (x *trial) begin(c caller) (task string) {
 // so that nothing is sent.
 func (x *trial) end(c caller, task string) {
 	x.t.Helper()
-	for _, a := range x.pick(task, runtime.RolePushDelete) {
+	for _, a := range x.pick(task, only(runtime.RolePushDelete)) {
 		x.expect(c, a, letIn)
 	}
 	if asks, err := x.hello(c, client.InTask(task)); asks == nil || asks.TaskID != task {
 		x.t.Errorf("%s: the task does not wait any more: %v", c.who, err)
 	}
-	for _, a := range x.pick(task, runtime.RoleCancel) {
+	for _, a := range x.pick(task, only(runtime.RoleCancel)) {
 		x.expect(c, a, letIn)
 	}
 }
@@ -208,7 +208,7 @@ func (x *trial) keepApart(c caller, task string) {
 	x.t.Helper()
 	none := x.about(unknown)
 	for i, a := range x.about(task) {
-		if x.version.Rules.ClientIDs && (a.op.Role == runtime.RoleSend || a.op.Role == runtime.RoleStream) {
+		if x.version.Rules.ClientIDs && a.op.Role.Sends() {
 			continue // an id that is not known is that of a new task
 		}
 		got, want := c.try(a), c.try(none[i])
@@ -276,7 +276,7 @@ func absent(err error) bool {
 
 // lists reports whether a task is in the caller's list.
 func (x *trial) lists(c caller, task string) bool {
-	for _, a := range x.pick(task, runtime.RoleList) {
+	for _, a := range x.pick(task, only(runtime.RoleList)) {
 		page, err := c.call(a)
 		text, _ := json.Marshal(page)
 		return err == nil && strings.Contains(string(text), task)

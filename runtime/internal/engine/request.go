@@ -103,20 +103,18 @@ func (r *Request) value(result any, err error) (Answer, error) {
 
 // Allowed refuses operations that the card does not offer (§3.3.4, R45–R48), and those that nobody carries out.
 func (r *Request) Allowed() *runtime.Error {
-	switch r.Op.Role {
-	case runtime.RoleSend, runtime.RoleGet, runtime.RoleList, runtime.RoleCancel:
-		return nil
-	case runtime.RoleStream, runtime.RoleSubscribe:
+	switch needs := r.Op.Role.Info().Needs; needs {
+	case runtime.NeedsStreaming:
 		if !r.e.info.Streaming {
 			return runtime.ErrUnsupportedOperation.With("this agent does not stream") // R47
 		}
 		return nil
-	case runtime.RolePushCreate, runtime.RolePushGet, runtime.RolePushList, runtime.RolePushDelete:
+	case runtime.NeedsPush:
 		if !r.e.pushes() {
 			return runtime.ErrPushNotificationNotSupported // R46
 		}
 		return nil
-	case runtime.RoleExtendedCard:
+	case runtime.NeedsExtendedCard:
 		if r.Version.Rules.PublicCard || r.e.extended != nil {
 			return nil
 		}
@@ -125,7 +123,7 @@ func (r *Request) Allowed() *runtime.Error {
 		}
 		return runtime.ErrUnsupportedOperation.With("this agent has no extended card")
 	}
-	if r.e.other(r.Op) != nil {
+	if r.Op.Role != runtime.RoleOther || r.e.other(r.Op) != nil {
 		return nil
 	}
 	return runtime.ErrUnsupportedOperation

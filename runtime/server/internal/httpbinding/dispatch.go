@@ -82,7 +82,7 @@ func (q *Request) failed(b Binding, err error) {
 }
 
 func (q *Request) sends() bool {
-	return q.Op.Role == runtime.RoleSend || q.Op.Role == runtime.RoleStream
+	return q.Op.Role.Sends()
 }
 
 // UnlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all.

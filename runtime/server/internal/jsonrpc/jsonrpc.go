@@ -131,9 +131,7 @@ func (q *request) recognise() {
 	if named == nil || q.Version == named {
 		return
 	}
-	switch q.Op.Role {
-	case runtime.RoleGet, runtime.RoleCancel, runtime.RoleSubscribe:
-	default:
+	if !q.Op.Role.OfTask() {
 		return
 	}
 	op := q.b.methods[named.Index][q.Op.RPC]
