@@ -1,8 +1,11 @@
 # The commands of this repository. `make demo` and `make test` are all a newcomer needs.
 
 GO ?= go
+# One way of compiling, so that all targets share what is compiled, in whatever folder.
+export GOFLAGS := $(GOFLAGS) -trimpath
 EXAMPLES := $(wildcard examples/*)
 
+PACKAGES ?= ./...
 PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 
 .PHONY: demo test build generate lint race cross interop bench figures seeds kill fuzz
@@ -11,8 +14,8 @@ demo: ## scaffold an agent from a real card, build it, talk to it, kill it and g
 	@$(GO) run ./internal/demo
 
 test: ## every test that needs only Go: this module, then each example as its user would run it
-	$(GO) test -trimpath -vet=off ./...
-	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) test -trimpath -vet=off ./...) || exit 1; done
+	$(GO) test -vet=off $(TESTFLAGS) $(PACKAGES)
+	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) test -vet=off $(TESTFLAGS) ./...) || exit 1; done
 	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/test/official says what is in it)"
 
 build: ## bin/a2agen
@@ -25,22 +28,25 @@ generate: ## rewrite every generated file in the repository: package a2a, then w
 
 lint: ## formatting and static analysis
 	@out=$$(git ls-files '*.go' | xargs gofmt -l); test -z "$$out" || { echo "not gofmt-clean:"; echo "$$out"; exit 1; }
-	$(GO) vet -trimpath ./...
-	@for d in $(EXAMPLES); do (cd $$d && $(GO) vet -trimpath ./...) || exit 1; done
+	$(GO) vet ./...
+	@for d in $(EXAMPLES); do (cd $$d && $(GO) vet ./...) || exit 1; done
 	$(GO) tool staticcheck ./...
 
 # SQLite is C that was translated to Go: it keeps its data in memory of its own, where the detector sees nothing, and
 # looking there made its tests take nine times as long.
-race: ## the runtime under the race detector
-	$(GO) test -race -gcflags=modernc.org/...=-race=false ./runtime/...
+race: ## the runtime under the race detector, and what it would miscount without it
+	$(GO) test -race -gcflags=modernc.org/...=-race=false -vet=off $(TESTFLAGS) ./runtime/...
+	$(GO) test -vet=off $(TESTFLAGS) -run Allocations ./runtime/server
 
+# What is compiled here is vetted and not run. Without inlining it takes a quarter of the time.
 cross: ## vet for other systems and for small machines, and test the codecs on 32 bits
-	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet ./... || exit 1; done
-	GOARCH=386 $(GO) test ./runtime/wire ./runtime/check
+	@for p in $(PLATFORMS); do echo "== $$p"; GOOS=$${p%/*} GOARCH=$${p#*/} $(GO) vet -gcflags=-l ./... || exit 1; done
+	GOARCH=386 $(GO) test -vet=off $(TESTFLAGS) ./runtime/wire ./runtime/check
 
-interop: ## a2agen and other implementations call each other, over every binding and version they have (downloads them; WRITE=1 writes docs/interop.md)
-	cd interop && $(GO) test ./...
-	cd interop && $(GO) run ./cmd/matrix $(if $(WRITE),-write)
+interop: ## a2agen and other implementations call each other, over every binding and version they have (downloads them, into PEERS if that is a folder; WRITE=1 writes docs/interop.md)
+	cd interop && $(GO) test -vet=off $(TESTFLAGS) ./...
+	cd bench && $(GO) test -vet=off $(TESTFLAGS) ./...
+	cd interop && $(GO) run ./cmd/matrix $(if $(WRITE),-write) $(if $(PEERS),-keep $(PEERS))
 	cd interop && $(GO) run ./cmd/issuers
 
 bench: ## the comparison table: bare net/http, the peers, a2agen

@@ -33,6 +33,7 @@ import (
 	"github.com/a2agen/a2agen/generator/output"
 	"github.com/a2agen/a2agen/internal/project/disk"
 	"github.com/a2agen/a2agen/internal/test/gotool"
+	"github.com/a2agen/a2agen/internal/test/projecttest"
 )
 
 var update = flag.Bool("update", false, "rewrite the expectations")
@@ -207,7 +208,7 @@ func writeModule(t *testing.T, dir string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	write(t, filepath.Join(dir, "go.mod"), []byte("module "+module+"\n\ngo 1.26.0\n\nrequire github.com/a2agen/a2agen v0.0.0-00010101000000-000000000000\n\nreplace github.com/a2agen/a2agen => "+root+"\n"))
+	write(t, filepath.Join(dir, "go.mod"), []byte(projecttest.GoMod(module, root)))
 	write(t, filepath.Join(dir, "go.sum"), a2agen.GoSum())
 }
 

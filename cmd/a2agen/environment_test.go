@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // newChangedStory is a project with a skill that was added to the card and not generated yet.
@@ -47,7 +49,7 @@ func TestGenerateWorksWithVendoredModules(t *testing.T) {
 	s.must("go", "mod", "vendor")
 	// A git worktree's link to its repository comes along, and would make git take the folder for a submodule.
 	os.Remove(filepath.Join(s.dir, "vendor/github.com/a2agen/a2agen/.git"))
-	s.set("GOFLAGS=-trimpath -mod=vendor")
+	s.set("GOFLAGS=" + gotool.Flags + " -mod=vendor")
 	s.generatesWith("a2agen", "generate")
 }
 
@@ -87,7 +89,7 @@ func TestGenerateWorksFromGoGenerate(t *testing.T) {
 
 func TestGenerateWorksWithModMod(t *testing.T) {
 	s := newToolStory(t)
-	s.set("GOFLAGS=-trimpath -mod=mod")
+	s.set("GOFLAGS=" + gotool.Flags + " -mod=mod")
 	s.generatesWith("go", "tool", "a2agen", "generate")
 }
 

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -23,15 +24,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"a2agen": main})
 }
 
-// TestScripts runs the conversations in testdata: what a user types and what comes back.
+// TestScripts runs the conversations in testdata: what a user types and what comes back. Projects that are compiled in them have the module
+// example.com/weather where their name does not matter: what is generated alike is compiled once for all.
 func TestScripts(t *testing.T) {
 	repo, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)
 	}
-	// With -trimpath the go command finds what it compiled in another temporary folder before.
 	gotool.Fetch()
-	goEnv := goSettings(t, "GOCACHE", "GOMODCACHE", "GOROOT")
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
@@ -47,7 +47,7 @@ func TestScripts(t *testing.T) {
 			"taskFile":  taskFile, "sql": sqlOn,
 		},
 		Setup: func(e *testscript.Env) error {
-			e.Vars = append(e.Vars, append(goEnv, "REPO="+repo, "HOME="+e.WorkDir, "GOPROXY=off", "GOFLAGS=-trimpath", "GOWORK=off", "GOTOOLCHAIN=local", "XDG_CACHE_HOME="+e.WorkDir+"/.cache")...)
+			e.Vars = append(e.Vars, append(slices.Clone(gotool.Places()), "REPO="+repo, "HOME="+e.WorkDir, "GOPROXY=off", "GOFLAGS="+gotool.Flags, "GOWORK=off", "GOTOOLCHAIN=local", "XDG_CACHE_HOME="+e.WorkDir+"/.cache")...)
 			return nil
 		},
 	})
@@ -85,20 +85,6 @@ func TestEveryCommandIsInTheDocs(t *testing.T) {
 			t.Errorf("a2agen %s --help has no example", cmd.Name())
 		}
 	}
-}
-
-// goSettings are settings of the go command that scripts share with this test, so that they compile what is cached.
-func goSettings(t *testing.T, names ...string) []string {
-	t.Helper()
-	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
-	if err != nil {
-		t.Fatal(err)
-	}
-	values := strings.Split(strings.TrimSpace(string(out)), "\n")
-	for i, name := range names {
-		values[i] = name + "=" + values[i]
-	}
-	return values
 }
 
 // exits CODE COMMAND... runs a command and wants its exit code.

@@ -59,8 +59,8 @@ func storyEnv(t *testing.T) []string {
 	t.Helper()
 	gotool.Fetch()
 	home := t.TempDir()
-	env := append(goSettings(t, "GOCACHE", "GOMODCACHE", "GOROOT"), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "PATH="+storyTool(t)+":"+os.Getenv("PATH"),
-		"GOPROXY=off", "GOFLAGS=-trimpath", "GOWORK=off", "GOTOOLCHAIN=local", "GOSUMDB=off", "GIT_CONFIG_NOSYSTEM=1")
+	env := append(slices.Clone(gotool.Places()), "HOME="+home, "XDG_CACHE_HOME="+filepath.Join(home, "cache"), "PATH="+storyTool(t)+":"+os.Getenv("PATH"),
+		"GOPROXY=off", "GOFLAGS="+gotool.Flags, "GOWORK=off", "GOTOOLCHAIN=local", "GOSUMDB=off", "GIT_CONFIG_NOSYSTEM=1")
 	for _, who := range []string{"AUTHOR", "COMMITTER"} {
 		env = append(env, "GIT_"+who+"_NAME=user", "GIT_"+who+"_EMAIL=user@example.com")
 	}

@@ -145,7 +145,7 @@ func TestUnpackedRuntimeBuildsWithoutDownloads(t *testing.T) {
 	root := filepath.Join(dir, Unpacked)
 	cmd := exec.Command("go", append([]string{"build"}, listed(t, root)...)...)
 	cmd.Dir = root
-	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly", "GOMODCACHE="+t.TempDir(), "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOPROXY=off", "GOFLAGS=-mod=readonly -trimpath", "GOMODCACHE="+t.TempDir(), "GOWORK=off")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Errorf("%v\n%s", err, out)
 	}

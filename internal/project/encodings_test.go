@@ -59,7 +59,7 @@ func TestEncodingsCarryAnUnseenDefinition(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":                      "module example.com/encodings\n\ngo 1.26\n\nrequire github.com/a2agen/a2agen v0.0.0\n\nreplace github.com/a2agen/a2agen => " + root + "\n",
+		"go.mod":                      projecttest.GoMod("example.com/encodings", root),
 		"main.go":                     encodingsMain,
 		"agent.yaml":                  unseenAgent,
 		"a2agen.yaml":                 "protocol: [{version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\"]\nencodings: [proto]\n",

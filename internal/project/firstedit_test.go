@@ -151,7 +151,7 @@ var firstEdits = map[string]string{
 func TestFirstEditsLeaveAProjectThatBuilds(t *testing.T) {
 	first := aSkill("forecast", textIn, textOut, alerts)
 	o := newAgent(t, first)
-	t.Setenv("GOFLAGS", "-trimpath") // what the go command compiled, it finds again in another folder
+	t.Setenv("GOFLAGS", gotool.Flags)
 	generate := func(t *testing.T, yaml string) {
 		t.Helper()
 		projecttest.Write(t, o.Dir, map[string]string{"agent.yaml": yaml})

@@ -97,7 +97,7 @@ func TestHostileNamesCompileAndShadowNothing(t *testing.T) {
 	}
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":     "module example.com/hostile\n\ngo 1.26\n\nrequire github.com/a2agen/a2agen v0.0.0\n\nreplace github.com/a2agen/a2agen => " + root + "\n",
+		"go.mod":     projecttest.GoMod("example.com/hostile", root),
 		"agent.yaml": hostileCard(t),
 		// What the client has of its own is still there: a skill's method of that name would not fit.
 		"client/own_test.go": "package client\n\nimport \"example.com/hostile/a2a\"\n\nvar _ interface{ Close() } = (*Client)(nil)\n\nvar _ interface{ Card() *a2a.AgentCard } = (*Client)(nil)\n\nfunc own(c *Client) { c.RPC().Close() }\n",

@@ -104,7 +104,7 @@ func TestAStreamOfOnesOwnGoesFromTheHandlerToTheTypedClient(t *testing.T) {
 	definition := strings.NewReplacer(before, watchOperation+before, messages, watchMessages+messages).Replace(string(src))
 	dir := t.TempDir()
 	for name, text := range map[string]string{
-		"go.mod":             "module example.com/watch\n\ngo 1.26\n\nrequire github.com/a2agen/a2agen v0.0.0\n\nreplace github.com/a2agen/a2agen => " + root + "\n",
+		"go.mod":             projecttest.GoMod("example.com/watch", root),
 		"main.go":            ownStreamMain,
 		"agent.yaml":         "name: watch\ndescription: Watches.\nversion: \"1\"\nskills:\n  - {id: chat, name: Chat, description: Talks., tags: [talk]}\n",
 		"a2agen.yaml":        "protocol: [{version: \"1.1-preview\", file: protocol/a2a.proto}, \"1.0\"]\n",

@@ -209,7 +209,7 @@ func (u unseen) run(t *testing.T) string {
 	}
 	dir := t.TempDir()
 	files := map[string]string{
-		"go.mod":  "module example.com/both\n\ngo 1.26\n\nrequire github.com/a2agen/a2agen v0.0.0\n\nreplace github.com/a2agen/a2agen => " + root + "\n\n" + modulesOfAFile.Requirement(),
+		"go.mod":  projecttest.GoMod("example.com/both", root) + "\n" + modulesOfAFile.Requirement(),
 		"go.sum":  string(modulesOfAFile.Sums()),
 		"main.go": strings.ReplaceAll(unseenMain, "VERSION", u.version), "ask.go": u.ask,
 	}

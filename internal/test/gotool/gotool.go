@@ -9,15 +9,34 @@ import (
 	"sync"
 )
 
-// Command is a go command in a module of the test's own. It is offline, and finds again what an earlier run compiled in another temporary
-// folder: that is what -trimpath is for.
+// Flags are what tests give to the go command when it compiles a project that they made, all the same, so that it finds again what was compiled
+// for another test in another temporary folder. What is generated is compiled without inlining: it is no faster than it needs to be, and
+// takes the compiler half the time.
+const Flags = "-trimpath -gcflags=example.com/...=-l -gcflags=golden.test/...=-l"
+
+// Command is a go command in a module of the test's own. It is offline.
 func Command(dir string, args ...string) *exec.Cmd {
 	Fetch()
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod -trimpath", "GOPROXY=off", "GOWORK=off")
+	cmd.Env = append(os.Environ(), "GOFLAGS=-mod=mod "+Flags, "GOPROXY=off", "GOWORK=off")
 	return cmd
 }
+
+// Places are the go command's settings of where its caches and its library are, "GOCACHE=/…", for processes that get another home. Without
+// them such a process compiles the standard library and all else anew.
+var Places = sync.OnceValue(func() []string {
+	names := []string{"GOCACHE", "GOMODCACHE", "GOROOT"}
+	out, err := exec.Command("go", append([]string{"env"}, names...)...).Output()
+	if err != nil {
+		panic(fmt.Errorf("go env: %w", err))
+	}
+	places := strings.Split(strings.TrimSpace(string(out)), "\n")
+	for i, name := range names {
+		places[i] = name + "=" + places[i]
+	}
+	return places
+})
 
 // Fetch downloads what go commands that are offline read of modules, where the cache does not have it: every test that runs one calls it,
 // because compiling the test itself needs less. That is the go.mod file of every module in the graph of this one, and the source of what projects,

@@ -100,9 +100,7 @@ func build(t *testing.T) (binary string) {
 	}
 	dir := t.TempDir()
 	projecttest.Write(t, dir, map[string]string{
-		"go.mod": "module example.com/victim\n\ngo 1.26.0\n\n" +
-			"require github.com/a2agen/a2agen v0.0.0-00010101000000-000000000000\n\n" +
-			"replace github.com/a2agen/a2agen => " + root + "\n",
+		"go.mod":     projecttest.GoMod("example.com/victim", root),
 		"agent.yaml": agentYAML, "a2agen.yaml": configYAML, "skills/skills.go": handlers, "main.go": mainGo,
 	})
 	report, err := project.Run(t.Context(), project.Options{Tool: project.ThisTool(), Dir: dir})

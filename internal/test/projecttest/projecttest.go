@@ -36,6 +36,14 @@ func Skills(n int) string {
 	return b.String()
 }
 
+// GoMod is the go.mod of a module that is built against this repository, which is in the folder root. It requires what init requires: the go
+// command compiles the runtime once for all modules that require the same version of it.
+func GoMod(module, root string) string {
+	return "module " + module + "\n\ngo 1.26.0\n\nrequire " + repository + " v0.0.0-00010101000000-000000000000\n\nreplace " + repository + " => " + root + "\n"
+}
+
+const repository = "github.com/a2agen/a2agen"
+
 // RemoteCard is the card of another agent.
 const RemoteCard = `{"name": "N", "description": "d", "version": "1", "supportedInterfaces": [{"url": "https://x.example", "protocolBinding": "JSONRPC", "protocolVersion": "1.0"}],
  "capabilities": {}, "defaultInputModes": ["text/plain"], "defaultOutputModes": ["text/plain"], "skills": [{"id": "s", "name": "S", "description": "d", "tags": ["t"]}]}`

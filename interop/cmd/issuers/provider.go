@@ -39,7 +39,7 @@ func install(ctx context.Context) (*oidcProvider, error) {
 	if err := os.WriteFile(filepath.Join(dir, "provider.mjs"), script, 0o600); err != nil {
 		return nil, err
 	}
-	npm := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--silent", provider)
+	npm := exec.CommandContext(ctx, "npm", "install", "--no-audit", "--no-fund", "--silent", "--prefer-offline", provider)
 	npm.Dir = dir
 	if out, err := npm.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("install %s: %w: %s", provider, err, out)

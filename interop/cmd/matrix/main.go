@@ -10,6 +10,8 @@ package main
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"flag"
 	"fmt"
@@ -231,7 +233,7 @@ func (r *report) add(row row) {
 	r.rows = append(r.rows, row)
 }
 
-// prepare makes a folder with the peer and its scripts. What is there is not installed again.
+// prepare makes a folder with the peer and its scripts. Where the same was installed before, it is used again.
 func (p *peer) prepare(ctx context.Context, dir string) error {
 	if p.needs == "" {
 		return nil
@@ -242,17 +244,20 @@ func (p *peer) prepare(ctx context.Context, dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return err
 	}
+	sum := sha256.New()
+	fmt.Fprintln(sum, p.install)
 	for _, name := range p.files {
 		text, err := os.ReadFile(filepath.Join("languages", name))
 		if err != nil {
 			return err
 		}
+		sum.Write(text)
 		if err := os.WriteFile(filepath.Join(dir, filepath.Base(name)), text, 0o644); err != nil {
 			return err
 		}
 	}
-	installed := filepath.Join(dir, "installed")
-	if _, err := os.Stat(installed); err == nil {
+	installed, what := filepath.Join(dir, "installed"), hex.EncodeToString(sum.Sum(nil))
+	if before, err := os.ReadFile(installed); err == nil && string(before) == what {
 		return nil
 	}
 	for _, c := range p.install {
@@ -260,7 +265,7 @@ func (p *peer) prepare(ctx context.Context, dir string) error {
 			return fmt.Errorf("it cannot be installed: %w", err)
 		}
 	}
-	return os.WriteFile(installed, nil, 0o644)
+	return os.WriteFile(installed, []byte(what), 0o644)
 }
 
 // command runs a command in a folder. Its error has the last line of what it said.
