@@ -3,10 +3,7 @@ package sqlite
 import (
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
-	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -26,10 +23,7 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 		}
 		c.read = r
 	}
-	if u.Size == (store.Size{}) {
-		u.Size = store.SizeOf(u.Event, u.Messages)
-	}
-	c.events = []runtime.Event{u.Event}
+	c.changes = append([]store.Change{{Event: u.Event, Messages: u.Messages, Size: u.Size}}, u.Then...)
 	c.rules = taskstate.Update{
 		Expect: expect, Epoch: u.Epoch, Stamp: u.Stamp, Done: u.Done, Call: u.Call != nil, Redeem: u.Redeem != nil,
 		Ticket: u.Ticket != nil,
@@ -39,104 +33,6 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 	r.mu.Unlock()
 	c.prepare(s, after)
 	return given(&c.snap, s.write(ctx, c.apply))
-}
-
-// change is a new task, or an update of one, on its way into the file.
-type change struct {
-	key    store.Key
-	view   *store.View
-	u      *store.Update   // of a new task: what comes with it
-	events []runtime.Event // of a new task: after the task
-	task   runtime.Task    // a new one; nil: the change is an update
-	start  meta            // of a new one
-	read   *row            // by the caller, when nobody had it at hand
-	snap   store.Snapshot  // the answer
-
-	rules taskstate.Update // what the rules are asked
-	brought
-	at int64 // time of the status, if there is a new one
-
-	r       *row
-	was     *meta
-	next    meta
-	effects taskstate.Effects
-	run     *store.Call
-}
-
-// brought is what a change brings, as bytes.
-type brought struct {
-	docs     [][]byte // the events
-	messages []byte
-	head     []byte // the task without history and artifacts, if there is a new status
-	config   []byte // push configuration
-	request  []byte // of the call
-	ticket   []byte // request of the ticket
-}
-
-// prepare does on the caller's goroutine what can be done without the writer: it finds out whether the events fit the
-// task, of which after has no history and no artifacts, and makes bytes of all.
-func (c *change) prepare(s *Store, after runtime.Task) {
-	c.rules.By = int32(s.me) //nolint:gosec // instances are few
-	c.rules.Facts = &taskstate.Facts{Unfit: c.encode(s.codec, after)}
-	if c.u.Push != nil {
-		c.rules.Push = &taskstate.Push{Bad: c.u.Push.Check()}
-	}
-}
-
-func (c *change) encode(k *codec, after runtime.Task) (err error) {
-	u := c.u
-	if c.task != nil {
-		doc, err := k.append(nil, c.task)
-		if err != nil {
-			return err
-		}
-		c.docs = append(c.docs, doc)
-	}
-	for i, e := range c.events {
-		info := e.EventInfo()
-		size := store.Size{}
-		if i == len(c.events)-1 {
-			size = u.Size
-		}
-		c.rules.Events = append(c.rules.Events,
-			taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(size)})
-		if err := after.Apply(e); err != nil {
-			return fmt.Errorf("%w: %w", store.ErrUnfit, err)
-		}
-		doc, err := k.append(nil, e)
-		if err != nil {
-			return err
-		}
-		c.docs = append(c.docs, doc)
-	}
-	if c.messages, err = k.messages(u.Messages); err != nil {
-		return err
-	}
-	if c.newStatus() {
-		if c.head, err = k.head(after); err != nil {
-			return err
-		}
-		c.at = after.TaskInfo().At.UnixNano()
-	}
-	if u.Call != nil {
-		if c.request, err = k.request(u.Call.Request); err != nil {
-			return err
-		}
-	}
-	if u.Ticket != nil {
-		if c.ticket, err = k.request(u.Ticket.Request); err != nil {
-			return err
-		}
-	}
-	if u.Push != nil {
-		c.config, err = encodePush(u.Push)
-	}
-	return err
-}
-
-// newStatus reports whether the change brings a status: the first one, or an update of it.
-func (c *change) newStatus() bool {
-	return slices.ContainsFunc(c.rules.Events, func(e taskstate.Event) bool { return e.Kind != runtime.EventArtifact })
 }
 
 // apply makes an update.
@@ -195,17 +91,16 @@ func (c *change) ask(w *writer, o *owner) {
 	if c.head != nil {
 		m.at, m.head = c.at, int64(len(c.head))
 	}
-	bytes, content := len(c.messages), c.was.Messages.Held()+c.was.Artifacts.Held()
-	for _, doc := range c.docs {
-		bytes += eventBytes + len(doc)
+	for i := range c.log {
+		m.log += c.log[i].bytes()
+		m.since += c.log[i].bytes()
 	}
+	content := c.was.Messages.Held() + c.was.Artifacts.Held()
 	for i := range r.Events {
 		content += r.Events[i].Size.Held()
 	}
-	m.log += int64(bytes)
-	m.since += int64(bytes)
 	r.Private, r.Log = m.privateBytes(), m.beside(content)
-	if u.Call != nil || u.Done != 0 {
+	if r.Call || r.Done != 0 {
 		r.Artifacts = c.artifacts()
 	}
 	r.Facts.Repeated = w.repeated(o, u.Repeat)
@@ -251,7 +146,7 @@ func (c *change) charge(w *writer) error {
 // write puts what the change brings into the file, but for the row of its task.
 func (c *change) write(w *writer, o *owner) error {
 	u, n := c.u, c.r.n
-	if err := c.writeEvents(w); err != nil {
+	if err := c.writeLog(w); err != nil {
 		return err
 	}
 	if err := c.writeCalls(w); err != nil {
@@ -271,26 +166,6 @@ func (c *change) write(w *writer, o *owner) error {
 		return err
 	}
 	return c.writeTickets(w)
-}
-
-// writeEvents appends to the log. The stamp and the messages are kept with the last event.
-func (c *change) writeEvents(w *writer) error {
-	state := c.was.Status
-	for i, doc := range c.docs {
-		e, stamp, messages := c.rules.Events[i], uint64(0), []byte(nil)
-		if e.Kind != runtime.EventArtifact {
-			state = e.State
-		}
-		if i == len(c.docs)-1 {
-			stamp, messages = c.u.Stamp, c.messages
-		}
-		_, err := w.exec("INSERT INTO event(task, seq, kind, state, stamp, wire, doc, messages) VALUES(?,?,?,?,?,?,?,?)",
-			c.r.n, c.was.Version+int64(i)+1, int64(e.Kind), int64(state), stamp, w.s.codec.wire, doc, messages)
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // writeTask brings the task's row up to date. The next of many chunks needs nothing but its event.
@@ -326,19 +201,28 @@ func (c *change) publish(s *Store) {
 	r := c.r
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for i, e := range c.events {
-		if err := r.task.Apply(e); err != nil { // it fitted when it was prepared
-			s.options.Logger.Error("an event does not fit its task", "task", c.key.Task, "error", err)
-			s.cache.drop(r.key)
+	seq := c.was.Version
+	for i := range c.log {
+		for _, doc := range c.log[i].docs {
+			if seq++; seq > 1 {
+				s.take(r, &c.changes[len(c.changes)-int(c.next.Version-seq)-1], seq, doc)
+			}
 		}
-		behind := len(c.events) - i // it and those after it
-		r.append(s.codec.record(c.next.Version-int64(behind-1), e, c.docs[len(c.docs)-behind]))
-	}
-	for _, m := range c.u.Messages {
-		r.task.AddMessage(m)
 	}
 	r.meta = c.next
 	c.snap = r.snapshot(c.view)
 	c.snap.Run = c.run
 	s.cache.put(r, r.meta.cost())
+}
+
+// take makes an event that is in the file one of the task. Callers must hold r.mu.
+func (s *Store) take(r *row, change *store.Change, seq int64, doc []byte) {
+	if err := r.task.Apply(change.Event); err != nil { // it fitted when it was prepared
+		s.options.Logger.Error("an event does not fit its task", "task", r.key.Task, "error", err)
+		s.cache.drop(r.key)
+	}
+	for _, m := range change.Messages {
+		r.task.AddMessage(m)
+	}
+	r.append(s.codec.record(seq, change.Event, doc))
 }

@@ -93,6 +93,48 @@ func BenchmarkTask(b *testing.B) {
 	}
 }
 
+// BenchmarkAnswered is durable tasks that are answered at once: one transaction each, or one for several of them.
+func BenchmarkAnswered(b *testing.B) {
+	for _, callers := range []int{1, 16} {
+		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
+			s := open(b, fresh(b), Options{})
+			measure(b, callers, func(i int64, took func(time.Duration)) {
+				id := benchID(int(i))
+				n := newTask(id)
+				n.Call, n.Done, n.Stamp = &store.Call{Input: []byte(`{"city":"Berlin"}`)}, true, 1
+				n.Then = []store.Change{
+					{Event: chunk(id, strings.Repeat("sunny ", 10)).Event}, {Event: status(id, runtime.StateCompleted).Event},
+				}
+				begin := time.Now()
+				if _, err := s.Create(ctx, key(id), n, &store.Full); err != nil {
+					b.Error(err)
+				}
+				took(time.Since(begin))
+			})
+		})
+	}
+}
+
+// BenchmarkBurst is a hundred chunks of a task, of which each update has so many.
+func BenchmarkBurst(b *testing.B) {
+	for _, together := range []int{1, 50} {
+		b.Run(fmt.Sprintf("together=%d", together), func(b *testing.B) {
+			s := open(b, fresh(b), Options{})
+			for i := range b.N {
+				id := benchID(i)
+				create(b, s, id)
+				for version := int64(1); version < 100; version += int64(together) {
+					u := chunk(id, strings.Repeat("sunny ", 10))
+					for range together - 1 {
+						u.Then = append(u.Then, store.Change{Event: chunk(id, strings.Repeat("sunny ", 10)).Event})
+					}
+					apply(b, s, id, version, u)
+				}
+			}
+		})
+	}
+}
+
 // measure has so many callers do one task after another.
 func measure(b *testing.B, callers int, task func(i int64, took func(time.Duration))) {
 	var next atomic.Int64

@@ -27,13 +27,13 @@ func (c *change) compact(w *writer) error {
 func (c *change) writeBody(w *writer) error {
 	m, n := &c.next, c.r.n
 	task := c.r.task.View(nil, true)
-	for _, e := range c.events {
-		if err := task.Apply(e); err != nil {
+	for i := range c.changes {
+		if err := task.Apply(c.changes[i].Event); err != nil {
 			return err
 		}
-	}
-	for _, msg := range c.u.Messages {
-		task.AddMessage(msg)
+		for _, msg := range c.changes[i].Messages {
+			task.AddMessage(msg)
+		}
 	}
 	doc, err := w.s.codec.append(nil, task)
 	if err != nil {
@@ -71,18 +71,18 @@ func (c *change) trim(w *writer, upTo, least int64) error {
 	if err != nil {
 		return err
 	}
-	upTo = min(upTo, needed)
-	if upTo-m.oldest <= least {
+	if upTo = min(upTo, needed); upTo-m.oldest <= least {
 		return nil
 	}
-	gone, _, err := w.one("SELECT sum(?+length(doc)+coalesce(length(messages),0)) FROM event WHERE task=? AND seq<=?",
-		eventBytes, n, upTo)
-	if err != nil {
+	last, gone := int64(0), int64(0) // of the rows that end there or before
+	err = w.query("SELECT max(seq), sum(?+length(doc)+coalesce(length(messages),0)) FROM event WHERE task=? AND seq<=?",
+		func(v []value) error { last, gone = num(v[0]), num(v[1]); return nil }, eventBytes, n, upTo)
+	if err != nil || last == 0 {
 		return err
 	}
-	if _, err := w.exec("DELETE FROM event WHERE task=? AND seq<=?", n, upTo); err != nil {
+	if _, err := w.exec("DELETE FROM event WHERE task=? AND seq<=?", n, last); err != nil {
 		return err
 	}
-	m.oldest, m.log = upTo, m.log-gone
+	m.oldest, m.log = last, m.log-gone
 	return nil
 }

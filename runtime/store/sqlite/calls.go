@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -14,25 +13,6 @@ import (
 // Calls are rows until they are done, so that the table has nothing but work that is open. A task with open calls whose
 // runner is another instance has nobody who does them: one process at a time works on the file, and the others are
 // dead.
-
-// artifacts is how many the task has after the change.
-func (c *change) artifacts() int {
-	ids := map[string]bool{}
-	for _, e := range c.events {
-		if a, ok := e.(runtime.ArtifactUpdate); ok {
-			ids[a.ArtifactUpdate().ID] = true
-		}
-	}
-	n := c.r.task.TaskInfo().Artifacts + len(ids)
-	if len(ids) > 0 {
-		for _, a := range c.r.task.ArtifactList() {
-			if ids[a.ID] {
-				n--
-			}
-		}
-	}
-	return n
-}
 
 // writeCalls writes what becomes of the calls. One that is over as soon as it comes is in no row.
 func (c *change) writeCalls(w *writer) (err error) {

@@ -39,9 +39,10 @@ var questions = []question{
 		}
 		return "the database is damaged: " + text(v[0])
 	}},
-	{`SELECT t.id, t.oldest, t.version, count(e.seq), coalesce(min(e.seq),0), coalesce(max(e.seq),0) FROM task t
-		LEFT JOIN event e ON e.task=t.n GROUP BY t.n
-		HAVING count(e.seq)<>max(t.version, coalesce(max(e.seq),0))-t.oldest OR min(e.seq)<=t.oldest`, sayGap},
+	{`SELECT id, oldest, version, sum(events), min(first), max(seq) FROM (SELECT t.n, t.id, t.oldest, t.version,
+		coalesce(e.seq, 0) AS seq, coalesce(e.seq-` + eventsOf + `+1, 0) AS first, iif(e.seq IS NULL, 0, ` + eventsOf + `) AS events
+		FROM task t LEFT JOIN event e ON e.task=t.n) GROUP BY n
+		HAVING sum(events)<>max(version, max(seq))-oldest OR sum(events)>0 AND min(first)<=oldest`, sayGap},
 	{`SELECT id FROM task t WHERE oldest>0 AND NOT EXISTS(SELECT 1 FROM body WHERE task=t.n AND version>=t.oldest)`,
 		sayTask("its first events are gone, and what they made of it")},
 	{`SELECT t.id, t.calls-t.done, (SELECT count(*) FROM call c WHERE c.task=t.n AND c.n>t.done AND c.n<=t.calls) AS open

@@ -61,22 +61,6 @@ func (k *codec) record(seq int64, e runtime.Event, doc []byte) *store.Record {
 	return store.NewRecord(seq, info.Kind, info.State, doc, func([]byte) (runtime.Event, error) { return e, nil })
 }
 
-// readRecord makes the record of a doc. The state is that of the task.
-func (k *codec) readRecord(seq int64, kind runtime.EventKind, state runtime.State, wire int64,
-	doc []byte) (*store.Record, error) {
-	if kind != runtime.EventStatus {
-		state = runtime.StateUnspecified
-	}
-	if wire == k.wire && k.newest == k.protocol.Versions[0] {
-		return store.NewRecord(seq, kind, state, doc, k.newest.ReadEvent), nil
-	}
-	e, err := k.read(wire, doc)
-	if err != nil {
-		return nil, err
-	}
-	return k.record(seq, e, nil), nil
-}
-
 // messages writes messages as a list of events; nil for none.
 func (k *codec) messages(list []runtime.Message) (b []byte, err error) {
 	for i, m := range list {

@@ -3,7 +3,6 @@ package sqlite
 import (
 	"context"
 
-	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -11,10 +10,12 @@ import (
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
 	info, p := n.Task.TaskInfo(), n.Private
-	c := &change{key: key, view: view, task: n.Task}
+	c := &change{key: key, view: view, new: &n, changes: n.Then}
 	c.u = &store.Update{Stamp: n.Stamp, Call: n.Call, Push: n.Push, Repeat: n.Repeat}
 	c.rules = taskstate.Update{Stamp: n.Stamp, Call: n.Call != nil}
-	c.rules.Events = []taskstate.Event{{Kind: runtime.EventTask, State: info.State, Size: taskstate.Size(n.Size)}}
+	if n.Done {
+		c.rules.Done = 1
+	}
 	c.start = meta{
 		context: info.ContextID, skill: p.Skill, clientID: p.ClientID, trace: p.Trace, asked: p.Asked, input: p.Input, saved: p.Saved,
 	}
@@ -31,7 +32,7 @@ func (c *change) create(w *writer) error {
 	if n, found, err := w.one("SELECT n FROM task WHERE owner=? AND id=?", owner.n, c.key.Task); found || err != nil {
 		return c.again(w, n, err)
 	}
-	c.r = &row{n: w.nextN, key: c.key, task: c.task}
+	c.r = &row{n: w.nextN, key: c.key, task: c.new.Task}
 	c.was, c.run = &c.start, nil
 	c.ask(w, owner)
 	limits := w.s.options.limits()

@@ -181,13 +181,18 @@ func (f *File) Task(row TaskRow) (page TaskPage, err error) {
 	if err != nil {
 		return page, err
 	}
-	err = f.c.query(`SELECT seq, kind, state, doc, messages, name FROM event JOIN wire ON wire.n=event.wire WHERE task=?
+	err = f.c.query("SELECT "+logColumns+`, messages, name FROM event JOIN wire ON wire.n=event.wire WHERE task=?
 		ORDER BY seq`, func(v []value) error {
-		page.Events = append(page.Events, EventRow{
-			Seq: num(v[0]), Kind: kinds[runtime.EventKind(num(v[1]))], State: runtime.State(num(v[2])).String(), //nolint:gosec
-			Event: blob(v[3]), Messages: blob(v[4]), Protocol: text(v[5]),
-		})
-		return nil
+		list, err := scanLog(v)
+		for _, e := range list {
+			page.Events = append(page.Events, EventRow{
+				Seq: e.seq, Kind: kinds[e.kind], State: e.state.String(), Event: e.doc, Protocol: text(v[6]),
+			})
+		}
+		if err == nil {
+			page.Events[len(page.Events)-1].Messages = blob(v[5])
+		}
+		return err
 	}, row.n)
 	if err != nil {
 		return page, err

@@ -71,31 +71,27 @@ func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err e
 		return nil, err
 	}
 	m.since = 0
-	err = c.query("SELECT seq, wire, doc, messages FROM event WHERE task=? AND seq>? AND seq<=? ORDER BY seq",
-		func(v []value) error {
-			doc, messages := blob(v[2]), blob(v[3])
-			bytes := int64(eventBytes + len(doc) + len(messages))
-			m.since += bytes
-			e, err := k.read(num(v[1]), doc)
-			if err == nil && task == nil {
-				first, ok := e.(runtime.Task)
-				if !ok {
-					return fmt.Errorf("the log of task %d begins with a %T", n, e)
-				}
-				task = first
-				return nil
+	err = c.query("SELECT "+logColumns+", wire, messages FROM event WHERE task=? AND seq>? ORDER BY seq", func(v []value) error {
+		wire, messages := num(v[5]), blob(v[6])
+		list, err := scanLog(v)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			if list[i].seq > at {
+				return errStop
 			}
-			if err == nil {
-				err = task.Apply(e)
+			if task, err = k.apply(task, wire, &list[i]); err != nil {
+				return fmt.Errorf("event %d of task %d: %w", list[i].seq, n, err)
 			}
-			if err != nil {
-				return fmt.Errorf("event %d of task %d: %w", num(v[0]), n, err)
-			}
-			if num(v[0]) > noted {
-				m.log += bytes
-			}
-			return k.readMessages(num(v[1]), messages, task.AddMessage)
-		}, n, from, at)
+		}
+		bytes := int64(eventBytes + len(blob(v[4])) + len(messages))
+		if m.since += bytes; num(v[0]) > noted {
+			m.log += bytes
+		}
+		return k.readMessages(wire, messages, task.AddMessage)
+	}, n, from)
+	err = unlessStopped(err)
 	if err != nil {
 		return nil, err
 	}
@@ -104,6 +100,18 @@ func (k *codec) content(c *conn, n, at int64, m *meta) (task runtime.Task, err e
 	}
 	m.Content = recount(task)
 	return task, nil
+}
+
+// apply applies an event of the log to a task, of which the first event is the task itself.
+func (k *codec) apply(task runtime.Task, wire int64, of *logged) (runtime.Task, error) {
+	if task == nil {
+		return k.readTask(wire, of.doc)
+	}
+	e, err := k.read(wire, of.doc)
+	if err != nil {
+		return nil, err
+	}
+	return task, task.Apply(e)
 }
 
 // load reads a whole task.

@@ -90,8 +90,11 @@ DROP INDEX account_empty;
 CREATE INDEX account_empty ON account(n) WHERE tasks=0 AND notes=0;
 `
 
-// schema4 keeps the order in which tickets were made: the version of the task at which one was.
+// schema4 keeps events that were stored together in one row, and the order of tickets.
 const schema4 = `
+-- Of a row with several events: kind and state of each, in a byte each. The doc is a list of them, all else is the last's.
+ALTER TABLE event ADD COLUMN run BLOB;
+-- The version of the task with which the ticket came.
 ALTER TABLE ticket ADD COLUMN made INTEGER NOT NULL DEFAULT 0;
 `
 

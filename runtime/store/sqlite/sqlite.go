@@ -332,26 +332,3 @@ func (r *row) events(after int64, max int) (records []*store.Record, ok bool, er
 	}
 	return records[:len(records):len(records)], true, nil
 }
-
-// events reads records. The first event of a task is the task: it is none that a reader could get.
-func (k *codec) events(c *conn, n, after int64, max int) (records []*store.Record, err error) {
-	m, found, err := c.meta(n, 0)
-	switch {
-	case err != nil || !found:
-		return nil, orNotFound(err)
-	case after >= m.Version:
-		return nil, nil
-	case after < m.oldest || after < 1:
-		return nil, store.ErrTrimmed
-	}
-	if max <= 0 {
-		max = int(m.Version - after)
-	}
-	err = c.query("SELECT seq, kind, state, wire, doc FROM event WHERE task=? AND seq>? ORDER BY seq LIMIT ?",
-		func(v []value) error {
-			rec, err := k.readRecord(num(v[0]), runtime.EventKind(num(v[1])), runtime.State(num(v[2])), num(v[3]), blob(v[4]))
-			records = append(records, rec)
-			return err
-		}, n, after, max)
-	return records, err
-}

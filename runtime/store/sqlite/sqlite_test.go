@@ -284,11 +284,11 @@ var formerly = map[int]string{
 	1: "DROP TABLE ticket; ALTER TABLE call DROP COLUMN value; ALTER TABLE task DROP COLUMN trace",
 	2: `DROP TABLE note; DROP INDEX account_notes; DROP INDEX account_empty; ALTER TABLE account DROP COLUMN notes;
 		CREATE INDEX account_empty ON account(n) WHERE tasks=0`,
-	3: "ALTER TABLE ticket DROP COLUMN made",
+	3: "ALTER TABLE ticket DROP COLUMN made; ALTER TABLE event DROP COLUMN run",
 }
 
 // TestAFileOfAnOlderFormatKeepsItsTasks: the first had neither tickets nor trace contexts, the second no notes, the third no
-// order of tickets.
+// order of tickets, and one event a row.
 func TestAFileOfAnOlderFormatKeepsItsTasks(t *testing.T) {
 	for format := range len(steps) - 1 {
 		t.Run(fmt.Sprint("format ", format+1), func(t *testing.T) { keepsItsTasks(t, format+1) })

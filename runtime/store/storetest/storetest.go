@@ -57,6 +57,7 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"Retention", retention}, {"Pushes", pushes}, {"Deliveries", deliveries}, {"FailedDeliveries", failedDeliveries},
 		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"RepeatsAreBounded", repeatsAreBounded}, {"Tickets", tickets}, {"TicketsAreFew", ticketsAreFew}, {"OneTicket", oneTicket}, {"TicketsAreFast", ticketsAreFast}, {"Contexts", contexts}, {"Closed", closed},
 		{"Notes", notes}, {"NotesConflict", notesConflict}, {"NoteShares", noteShares}, {"NotesAreCharged", notesAreCharged},
+		{"CreatedWithItsEnd", createdWithItsEnd}, {"ParksAtOnce", parksAtOnce}, {"Together", together},
 		{"PushSize", pushSize}, {"FullBesideATicket", fullBesideATicket}, {"LastWords", lastWords},
 		{"PartsCount", partsCount}, {"FirstTicketGoes", firstTicketGoes},
 		{"NoteRetention", noteRetention}, {"ManyTasks", manyTasks}, {"Crashes", crashes}, {"Differential", differential},

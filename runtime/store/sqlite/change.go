@@ -1,0 +1,141 @@
+package sqlite
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// change is a new task, or an update of one, on its way into the file.
+type change struct {
+	key     store.Key
+	view    *store.View
+	u       *store.Update  // of a new task: what comes with it
+	new     *store.New     // nil: the change is an update
+	changes []store.Change // the events, of a new task those after it
+	start   meta           // of a new task
+	read    *row           // by the caller, when nobody had it at hand
+	snap    store.Snapshot // the answer
+
+	// Made by the caller.
+	rules   taskstate.Update // what the rules are asked
+	log     []entry
+	at      int64  // time of the status, if there is a new one
+	head    []byte // the task without history and artifacts, if there is a new status
+	config  []byte // push configuration
+	request []byte // of the call
+	ticket  []byte // request of the ticket
+
+	// Made by the writer.
+	r       *row
+	was     *meta
+	next    meta
+	effects taskstate.Effects
+	run     *store.Call
+}
+
+// entry is a row of the log: the events of an update, up to one that brings messages, which come after it.
+type entry struct {
+	docs     [][]byte // an event each
+	doc      []byte   // as it is in the file: the event, or a list of them
+	messages []byte
+}
+
+// bytes is what the entry takes in the file.
+func (e *entry) bytes() int64 { return int64(eventBytes + len(e.doc) + len(e.messages)) }
+
+// prepare does on the caller's goroutine what can be done without the writer: it finds out whether the events fit the
+// task, of which after has no history and no artifacts, and makes bytes of all.
+func (c *change) prepare(s *Store, after runtime.Task) {
+	c.rules.By = int32(s.me) //nolint:gosec // instances are few
+	c.rules.Facts = &taskstate.Facts{Unfit: c.encode(s.codec, after)}
+	if p := c.u.Push; p != nil {
+		c.rules.Push = &taskstate.Push{Bad: p.Check(), Max: p.Max}
+	}
+}
+
+func (c *change) encode(k *codec, after runtime.Task) (err error) {
+	if err := c.encodeEvents(k, after); err != nil {
+		return err
+	}
+	u := c.u
+	if c.newStatus() {
+		if c.head, err = k.head(after); err != nil {
+			return err
+		}
+		c.at = after.TaskInfo().At.UnixNano()
+	}
+	if u.Call != nil {
+		if c.request, err = k.request(u.Call.Request); err != nil {
+			return err
+		}
+	}
+	if u.Ticket != nil {
+		if c.ticket, err = k.request(u.Ticket.Request); err != nil {
+			return err
+		}
+	}
+	if u.Push != nil {
+		c.config, err = encodePush(u.Push)
+	}
+	return err
+}
+
+// encodeEvents makes the rows of the log, and the task after them of what is before.
+func (c *change) encodeEvents(k *codec, task runtime.Task) error {
+	if c.new != nil {
+		if err := c.append(k, c.new.Task, nil, c.new.Size); err != nil {
+			return err
+		}
+	}
+	for i := range c.changes {
+		one := &c.changes[i]
+		if err := c.append(k, one.Event, one.Messages, one.SizeOf()); err != nil {
+			return err
+		}
+		if err := task.Apply(one.Event); err != nil {
+			return fmt.Errorf("%w: %w", store.ErrUnfit, err)
+		}
+	}
+	for i := range c.log {
+		e := &c.log[i]
+		if e.doc = e.docs[0]; len(e.docs) > 1 {
+			e.doc = slices.Concat([]byte("["), bytes.Join(e.docs, []byte(",")), []byte("]"))
+		}
+	}
+	return nil
+}
+
+// append adds an event to the log.
+func (c *change) append(k *codec, e runtime.Event, messages []runtime.Message, size store.Size) error {
+	info := e.EventInfo()
+	c.rules.Events = append(c.rules.Events, taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(size)})
+	doc, err := k.append(nil, e)
+	if err != nil {
+		return err
+	}
+	if n := len(c.log); n == 0 || c.log[n-1].messages != nil {
+		c.log = append(c.log, entry{})
+	}
+	last := &c.log[len(c.log)-1]
+	last.docs = append(last.docs, doc)
+	last.messages, err = k.messages(messages)
+	return err
+}
+
+// newStatus reports whether the change brings a status: the first one, or an update of it.
+func (c *change) newStatus() bool {
+	return slices.ContainsFunc(c.rules.Events, func(e taskstate.Event) bool { return e.Kind != runtime.EventArtifact })
+}
+
+// artifacts is how many the task has after the change.
+func (c *change) artifacts() int {
+	if c.new != nil {
+		return c.new.Artifacts()
+	}
+	return c.u.Artifacts(c.r.task)
+}
