@@ -58,8 +58,9 @@ func Run(t *testing.T, harness func(t *testing.T) Harness) {
 		{"LostDeliveries", lostDeliveries}, {"Repeats", repeats}, {"RepeatsAreBounded", repeatsAreBounded}, {"Tickets", tickets}, {"TicketsAreFew", ticketsAreFew}, {"OneTicket", oneTicket}, {"TicketsAreFast", ticketsAreFast}, {"Contexts", contexts}, {"Closed", closed},
 		{"Notes", notes}, {"NotesConflict", notesConflict}, {"NoteShares", noteShares}, {"NotesAreCharged", notesAreCharged},
 		{"CreatedWithItsEnd", createdWithItsEnd}, {"ParksAtOnce", parksAtOnce}, {"Together", together},
-		{"PushSize", pushSize}, {"FullBesideATicket", fullBesideATicket}, {"LastWords", lastWords},
-		{"PartsCount", partsCount}, {"FirstTicketGoes", firstTicketGoes},
+		{"Checks", checks}, {"OneCall", oneCall}, {"PushSize", pushSize}, {"FullBesideATicket", fullBesideATicket},
+		{"LastWords", lastWords}, {"PartsCount", partsCount}, {"RestsSince", restsSince}, {"OwnClock", ownClock},
+		{"EightStamps", eightStamps}, {"FirstTicketGoes", firstTicketGoes}, {"FirstOfEqualGoes", firstOfEqualGoes},
 		{"NoteRetention", noteRetention}, {"ManyTasks", manyTasks}, {"Crashes", crashes}, {"Differential", differential},
 	} {
 		t.Run(test.name, func(t *testing.T) {
