@@ -35,7 +35,7 @@ var rows = map[string]string{
 	"runtime/legacy":             "runtime runtime/wire",
 	"runtime/store":              "runtime runtime/internal/taskstate",
 	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store",
-	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/store",
+	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store",
 	"runtime/internal/invalid":   "runtime runtime/check runtime/wire",
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
 	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/observe runtime/store",

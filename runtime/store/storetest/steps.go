@@ -218,6 +218,17 @@ func (t *suite) creation(s *step, now time.Time, stamp uint64) store.New {
 	return n
 }
 
+// outcome is what a delivery comes to.
+func (s *step) outcome(next int64) store.Outcome {
+	switch {
+	case s.Dead:
+		return store.Outcome{Dead: "dead"}
+	case s.Fails:
+		return store.Outcome{Again: time.Minute}
+	}
+	return store.Outcome{Sent: next}
+}
+
 // update is the update of a step, and the version that it expects, for a task of which a head is known.
 func (t *suite) update(s *step, h store.Head, now time.Time, stamp uint64) (u store.Update, expect int64) {
 	id, context := s.key().Task, fmt.Sprint("c", s.Task%2)
