@@ -48,13 +48,6 @@ func (r *Request) said(m runtime.Message) {
 	}
 }
 
-// leads takes note of the call that a message has led to.
-func (r *Request) leads(c *call) {
-	if c != nil && c.skill != nil {
-		r.About.Skill = c.skill.ID
-	}
-}
-
 // comesTo takes note of what the request is answered with.
 func (r *Request) comesTo(result any) {
 	switch v := result.(type) {

@@ -109,7 +109,7 @@ func TestAHandleGoesOnWithItsTaskOnce(t *testing.T) {
 	if err := a.Redeem(t.Context(), d.last(), func() {}); err == nil || err == ErrHandle {
 		t.Errorf("a value that is no JSON: %v", err)
 	}
-	if err := a.Redeem(t.Context(), d.last(), strings.Repeat("x", maxValue)); !errors.Is(err, ErrTooLarge) {
+	if err := a.Redeem(t.Context(), d.last(), strings.Repeat("x", 64<<10)); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a value that is too long: %v", err)
 	}
 	if err := a.Redeem(t.Context(), d.last(), "code"); err != nil {
@@ -198,7 +198,13 @@ func TestAHandleWaitsForItsTurn(t *testing.T) {
 // The handler is called with the input as messages have left it by then, and for the message that it had.
 func TestAHandleGoesOnWithTheInputSoFar(t *testing.T) {
 	var d counter
-	sk := d.calendar(func(_ context.Context, c *Task) (string, error) { return string(c.c.input.Raw), nil })
+	var input []byte
+	sk := d.calendar(func(context.Context, *Task) (string, error) { return string(input), nil })
+	called := sk.Run
+	sk.Run = func(ctx context.Context, c *Task, in any) ([]byte, error) {
+		input = in.([]byte)
+		return called(ctx, c, in)
+	}
 	sk.InputSchema = `{"type":"object","required":["n"],"properties":{"n":{"type":"integer"},"m":{"type":"integer"}}}`
 	sk.Decode = func(b []byte) (any, error) {
 		if strings.Contains(string(b), `"x"`) || !strings.Contains(string(b), `"n"`) {

@@ -168,22 +168,26 @@ func (u *unreliable) Watch(key store.Key, wake func()) (stop func()) {
 
 // makeSkills makes a skill of each kind. A message says what the handler does: how many things it says, and how it ends.
 func (c *chaos) makeSkills() []Skill {
-	retry, fail := skillOf("retry", c.work), skillOf("fail", c.work)
+	retry, fail := c.makeSkill("retry"), c.makeSkill("fail")
 	retry.OnCrash = CrashRetry
 	retry.Tags, fail.Tags = []string{"retry"}, []string{"fail"}
 	return []Skill{retry, fail}
 }
 
-func (c *chaos) work(ctx context.Context, call *Task) (string, error) {
-	id := fmt.Sprintf("%s %s %s", call.ID(), call.c.skill.ID, call.IdempotencyKey())
+func (c *chaos) makeSkill(id string) Skill {
+	return skillOf(id, func(ctx context.Context, call *Task) (string, error) { return c.work(ctx, id, call) })
+}
+
+func (c *chaos) work(ctx context.Context, skill string, call *Task) (string, error) {
+	id := fmt.Sprintf("%s %s %s", call.ID(), skill, call.IdempotencyKey())
 	c.mu.Lock()
 	c.serial++
 	c.begun[id]++
 	mark := fmt.Sprintf("%s/%06d/%d", call.Message().MessageInfo().ID, c.serial, call.Attempt())
 	c.mu.Unlock()
-	var skill, end string
+	var end string
 	var says int
-	_, _ = fmt.Sscan(call.Text(), &skill, &says, &end)
+	_, _ = fmt.Sscan(call.Text(), new(string), &says, &end)
 	w := call.Stream("text")
 	for range says {
 		var err error

@@ -1,7 +1,6 @@
 package engine
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 
@@ -55,56 +54,4 @@ func (e *Engine) checkPart(p *runtime.Part) error {
 		return wire.In(err, "metadata")
 	}
 	return nil
-}
-
-// checkParts refuses parts of a handler that could be stored, but not said in every binding.
-func (e *Engine) checkParts(parts []runtime.Part) error {
-	for i := range parts {
-		p := &parts[i]
-		switch p.Kind {
-		case runtime.PartUnknown:
-			return fmt.Errorf("part %d cannot be sent: %s", i, p.Text)
-		case runtime.PartOther:
-			return fmt.Errorf("part %d cannot be sent: its content is of a kind that only the generated types have", i)
-		}
-		if p.Kind == runtime.PartData {
-			if err := e.sayable(p.Data); err != nil {
-				return fmt.Errorf("part %d cannot be sent: data: %w", i, err)
-			}
-		}
-		if err := e.checkMetadata(p.Metadata); err != nil {
-			return fmt.Errorf("part %d cannot be sent: %w", i, err)
-		}
-	}
-	return nil
-}
-
-// checkMessage refuses a message of a handler that cannot be sent, but for its parts.
-func (e *Engine) checkMessage(m *runtime.MessageData) error {
-	if len(m.Parts) == 0 {
-		return errEmpty
-	}
-	return e.checkMetadata(m.Metadata)
-}
-
-// checkMetadata is checkParts for metadata, which have to be a JSON object.
-func (e *Engine) checkMetadata(o wire.Object) error {
-	if err := e.sayable(o); err != nil {
-		return fmt.Errorf("metadata: %w", err)
-	}
-	if kind := wire.Value(o).Kind(); kind != wire.KindNone && kind != wire.KindObject {
-		return fmt.Errorf("metadata: not an object")
-	}
-	return nil
-}
-
-// sayable reports why raw JSON of a handler cannot be sent. None is null, or no metadata.
-func (e *Engine) sayable(raw []byte) error {
-	if len(raw) == 0 {
-		return nil
-	}
-	if err := wire.Valid(raw); err != nil {
-		return err
-	}
-	return wire.Portable(raw, e.nesting)
 }

@@ -37,7 +37,7 @@ func (a *agent) says(who store.Owner, contextID, task, text string) runtime.Task
 func ticking(a *agent) *agent {
 	var passed atomic.Int64
 	begin := time.Now().UTC().Truncate(time.Millisecond)
-	a.now = func() time.Time { return begin.Add(time.Duration(passed.Add(1)) * time.Millisecond) }
+	a.runner.Now = func() time.Time { return begin.Add(time.Duration(passed.Add(1)) * time.Millisecond) }
 	return a
 }
 
@@ -288,7 +288,7 @@ func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
 	}
 	go func() {
 		c := <-begun
-		if _, err := a.cancelTask(context.Background(), store.Key{Task: c.ID()}); err != nil {
+		if _, err := a.runner.Cancel(context.Background(), store.Key{Task: c.ID()}); err != nil {
 			t.Error(err)
 		}
 	}()

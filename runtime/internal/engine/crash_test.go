@@ -102,6 +102,10 @@ func until(ctx context.Context) (string, error) {
 }
 
 func TestWhatACrashInterruptsFailsOrIsTriedAgain(t *testing.T) {
+	const (
+		restarted = "The agent was restarted while it worked on this. Please send the message again."
+		tooOften  = "The agent was interrupted each time it worked on this, and does not try it again."
+	)
 	for name, c := range map[string]struct {
 		crash   OnCrash
 		kills   int

@@ -9,17 +9,15 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync/atomic"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/deliver"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
-	"github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
-	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Engine is an agent without a wire. It starts no goroutines until there is work, and none outlives [Engine.Shutdown].
@@ -27,29 +25,19 @@ type Engine struct {
 	logger  *slog.Logger
 	store   store.Store
 	limits  Limits
-	now     func() time.Time
 	hooks   Hooks
 	repeats Repeats
+	terms   // what the card and the protocol say
 
-	terms     // what the card and the protocol say
-	skillSet  // what the agent can do
-	admission // the calls that are admitted
-	registry  // the tasks that somebody works on or reads
-	deadlines // of the calls of the store
-
-	observers  observe.Group
 	protocol   *runtime.Protocol
 	operations map[string]Operation // those that the runtime does not know
 	nesting    int                  // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
+	observers  observe.Group
+	skills     *run.Skills
 
-	ids        ids
-	feed       feed.Feed // the readers of tasks
-	upkeep     upkeep
-	held       holder
+	runner     *run.Runner // of the skills' handlers
+	feed       feed.Feed
 	deliveries *deliver.Worker // of push notifications; nil: there are none
-	keeper     keeper          // of what this instance runs
-	shared     atomic.Bool     // other instances may work on the store's tasks, too
-	durable    atomic.Bool     // what is given back to the store is taken up again
 	responses  budget.Budget   // of what is being written
 }
 
@@ -74,17 +62,18 @@ func New(cfg Config, o Options) (*Engine, error) {
 	if cfg.Protocol == nil || len(cfg.Protocol.Versions) == 0 || cfg.Card == nil {
 		return nil, errors.New("the configuration has no protocol or no card")
 	}
+	skills, err := run.NewSkills(cfg.Skills)
+	if err != nil {
+		return nil, err
+	}
 	e := &Engine{
 		logger: o.Logger, store: o.Store, limits: o.Limits.WithDefaults(), hooks: o.Hooks, repeats: cfg.Repeats,
-		now:       func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
-		terms:     newTerms(cfg, o),
-		admission: newAdmission(),
-		registry:  registry{live: map[store.Key]*live{}},
-		protocol:  cfg.Protocol, operations: cfg.Operations, nesting: nestingOf(cfg.Protocol.Versions),
+		terms: newTerms(cfg, o), protocol: cfg.Protocol, operations: cfg.Operations,
+		nesting: nestingOf(cfg.Protocol.Versions), skills: skills,
 	}
 	e.observers = observe.Together(o.Observers, func(p any) { e.logger.Error("an observer panicked", "panic", fmt.Sprint(p)) })
 	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)
-	e.responses.Limit, e.admission.work.Limit = e.limits.Answers, e.limits.Work
+	e.responses.Limit = e.limits.Answers
 	if e.store == nil {
 		e.store = store.NewMemory(store.MemoryLimits{})
 	}
@@ -93,13 +82,10 @@ func New(cfg Config, o Options) (*Engine, error) {
 		m.Pack(store.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
 	}
 	e.deliveries = e.newDeliveries(o.Pusher)
-	e.keeper.e, e.keeper.turn = e, make(chan struct{}, 1)
+	e.runner = e.newRunner(o)
 	e.newFeed()
-	var err error
-	if e.skillSet, err = newSkillSet(cfg.Skills, o.Router); err == nil {
-		e.deliveries.Wake() // for what an instance before left
-	}
-	return e, err
+	e.deliveries.Wake() // for what an instance before left
+	return e, nil
 }
 
 // Limits returns the limits with the defaults filled in.
@@ -116,75 +102,12 @@ type Load struct {
 
 // Load returns what the engine is busy with.
 func (e *Engine) Load() Load {
-	l := Load{Streams: e.feed.Streams(), Work: e.admission.work.Taken(), Answers: e.responses.Taken()}
-	e.registry.mu.Lock()
-	l.Tasks = len(e.live)
-	e.registry.mu.Unlock()
-	e.admission.mu.Lock()
-	l.Calls = len(e.running)
-	e.admission.mu.Unlock()
+	l := Load{Streams: e.feed.Streams(), Answers: e.responses.Taken()}
+	l.Tasks, l.Calls, l.Work = e.runner.Load()
 	return l
 }
 
 // log returns the logger with what a run or a delivery is known by. It is for rare events: attributes cost time.
 func (e *Engine) log(skill, task, caller string) *slog.Logger {
 	return e.logger.With(attributes("skill", skill, "task", task, "caller", caller)...)
-}
-
-// skill is a configured skill with what is computed once.
-type skill struct {
-	Skill
-	routed   *route.Skill
-	slots    chan struct{} // nil: no bound
-	metadata []byte        // {"<extension>": {"skill": "<id>"}}
-}
-
-// skillSet are the configured skills: all of them, and the catalogs in which messages find theirs.
-type skillSet struct {
-	skills []*skill
-	byID   map[string]*skill
-	all    *route.Catalog
-	public *route.Catalog // those that are not hidden
-	router Router
-}
-
-func newSkillSet(defs []Skill, router Router) (k skillSet, err error) {
-	k = skillSet{byID: map[string]*skill{}, router: router}
-	routed := make([]route.Skill, len(defs))
-	for i := range defs {
-		if routed[i] = defs[i].forRouting(); defs[i].Run == nil {
-			return k, fmt.Errorf("skill %q has no handler", defs[i].Name)
-		}
-	}
-	if k.all, err = route.New(routed); err != nil {
-		return k, err
-	}
-	k.public = k.all.Public()
-	for _, def := range defs {
-		sk := &skill{Skill: def, routed: k.all.Skill(def.ID), metadata: skillMetadata(def.ID)}
-		if def.MaxConcurrent > 0 {
-			sk.slots = make(chan struct{}, def.MaxConcurrent)
-		}
-		k.skills = append(k.skills, sk)
-		k.byID[def.ID] = sk
-	}
-	return k, nil
-}
-
-// forRouting is what routing has to know of the skill.
-func (s *Skill) forRouting() route.Skill {
-	return route.Skill{
-		ID: s.ID, Name: s.Name, Description: s.Description, Tags: s.Tags, Examples: s.Examples,
-		InputModes: s.InputModes, OutputModes: s.OutputModes, InputSchema: s.InputSchema, TextField: s.TextField,
-		Hidden: s.Hidden, Default: s.Default, Decode: s.Decode,
-	}
-}
-
-// skillMetadata is the metadata that names the skill of a message or artifact.
-func skillMetadata(id string) wire.Object {
-	o, err := wire.ObjectOf(map[string]map[string]string{runtime.SkillsExtension: {"skill": id}})
-	if err != nil {
-		return nil
-	}
-	return o
 }

@@ -99,21 +99,6 @@ func followUp(id, more string) string {
 	return strings.Replace(message(more), "'role'", "'taskId':'"+id+"','role'", 1)
 }
 
-// stateOf returns the states of the call at work on a task and of those behind it.
-func (a *agent) stateOf(id string) (now state, waiting []state) {
-	l := a.use(store.Key{Task: id})
-	defer a.drop(l)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.run == nil {
-		return over, nil
-	}
-	for _, c := range l.queue {
-		waiting = append(waiting, c.state)
-	}
-	return l.run.state, waiting
-}
-
 func (a *agent) waitFor(what string, ok func() bool) {
 	a.t.Helper()
 	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
@@ -182,7 +167,7 @@ func TestTheEngineServesWithoutAWire(t *testing.T) {
 	a.waitFor("the call is over", func() bool { l := a.Load(); return l.Answers == 0 && l.Calls == 0 })
 }
 
-// A call goes through its states as the diagram in lifecycle.go has them.
+// A call goes through its states as the diagram in lifecycle.go of package run has them.
 func TestTheLifeOfACall(t *testing.T) {
 	proceed, up := make(chan string), make(chan struct{})
 	kept := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
@@ -212,31 +197,31 @@ func TestTheLifeOfACall(t *testing.T) {
 		}
 		return got.Result.(runtime.Task).TaskInfo().ID
 	}
-	is := func(id string, want state, behind ...state) {
+	is := func(id string, want string, behind ...string) {
 		t.Helper()
-		a.waitFor(fmt.Sprintf("state %d, behind it %v", want, behind), func() bool {
-			now, queue := a.stateOf(id)
+		a.waitFor(fmt.Sprintf("%s, behind it %v", want, behind), func() bool {
+			now, queue := a.runner.States(store.Key{Task: id})
 			return now == want && fmt.Sprint(queue) == fmt.Sprint(behind)
 		})
 	}
 	const early = `,'configuration':{'returnImmediately':true}`
 	first := send(message(early))
-	is(first, running)
+	is(first, "running")
 	second := send(message(early))
-	is(second, waiting) // for the only place
+	is(second, "waiting") // for the only place
 	send(followUp(second, early))
-	is(second, waiting, queued)
+	is(second, "waiting", "queued")
 	proceed <- "done"
-	is(first, ending) // the store does not take it
-	is(second, running, queued)
+	is(first, "ending") // the store does not take it
+	is(second, "running", "queued")
 	close(up)
-	is(first, over)
+	is(first, "over")
 	proceed <- "ask"
-	is(second, running) // the one that was queued
+	is(second, "running") // the one that was queued
 	send(followUp(second, early))
-	is(second, running, queued)
+	is(second, "running", "queued")
 	proceed <- "done"
-	is(second, over) // with the one behind it
+	is(second, "over") // with the one behind it
 	if a.waitFor("all are counted out", func() bool { return a.Load().Calls == 0 }); a.Load().Tasks != 0 {
 		t.Errorf("%+v", a.Load())
 	}

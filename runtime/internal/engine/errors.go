@@ -11,34 +11,6 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Causes with which a handler's context is canceled: ask context.Cause.
-var (
-	// ErrCanceled: the client canceled the task.
-	ErrCanceled = errors.New("the client canceled the task")
-	// ErrTimeout: the skill's time is up.
-	ErrTimeout = errors.New("the skill's time is up")
-	// ErrShutdown: the agent is shutting down.
-	ErrShutdown = errors.New("the agent is shutting down")
-	// ErrLost: another instance has the task, because a client canceled it there or this instance's lease ran out. Nothing
-	// that the handler still says is stored.
-	ErrLost = store.ErrLost
-)
-
-// Errors of a handler's Task.
-var (
-	// ErrAnswered: the handler already answered with a Message, or its call is over.
-	ErrAnswered = errors.New("the message has been answered already")
-	// ErrTaskExists: a plain Message can no longer be the answer.
-	ErrTaskExists = errors.New("there is a task already: answer through it")
-	// ErrTooManyArtifacts: the task has as many artifacts as a task may have, [runtime.MaxArtifacts].
-	ErrTooManyArtifacts = errors.New("the task has as many artifacts as a task may have")
-	// ErrTooLarge: an event is over the server's limit.
-	ErrTooLarge = errors.New("the event is larger than the server's limit")
-	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it,
-	// in few words.
-	ErrTaskTooLarge = store.ErrTooLarge
-)
-
 // ErrUnidentified refuses what is only for callers who say who they are. A2A has no code for it (R29): a binding answers
 // it as it refuses wrong credentials.
 var ErrUnidentified = errors.New("the caller has not said who it is")

@@ -2,9 +2,9 @@ package engine
 
 import (
 	"context"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 )
 
 // Hooks are the agent's own say in what the engine makes, is asked and answers: what a definition of the agent's own
@@ -14,11 +14,6 @@ type Hooks struct {
 	Requests []func(context.Context, any) error
 	Answers  []func(context.Context, any)
 }
-
-type requestKey struct{}
-
-// Source returns the generated request that is being served, for a context of a hook or a handler.
-func Source(ctx context.Context) any { return ctx.Value(requestKey{}) }
 
 func (h *Hooks) any() bool { return len(h.Made)+len(h.Requests)+len(h.Answers) > 0 }
 
@@ -45,7 +40,7 @@ func (r *Request) hooked(params any) error {
 	if err != nil {
 		return err
 	}
-	r.Context = context.WithValue(r.Context, requestKey{}, source)
+	r.Context = run.WithSource(r.Context, source)
 	r.introduce(owner)
 	for _, f := range r.e.hooks.Requests {
 		if err := f(r.Context, source); err != nil {
@@ -68,37 +63,4 @@ func (e *Engine) showTask(ctx context.Context, task runtime.Task) runtime.Task {
 		f(ctx, task)
 	}
 	return task
-}
-
-// made shows a new value to the hooks.
-func (e *Engine) made(ctx context.Context, v any) {
-	for _, f := range e.hooks.Made {
-		f(ctx, v)
-	}
-}
-
-func (t *taskWriter) newTask(id, contextID string, at time.Time) runtime.Task {
-	task := t.c.e.protocol.NewTask(id, contextID, at)
-	t.c.e.made(t.c.ctx, task)
-	return task
-}
-
-func (t *taskWriter) newMessage(data runtime.MessageData) runtime.Message {
-	m := t.c.e.protocol.NewMessage(data)
-	t.c.e.made(t.c.ctx, m)
-	return m
-}
-
-func (e *Engine) newStatus(
-	ctx context.Context, id, contextID string, state runtime.State, m runtime.Message, at time.Time,
-) runtime.Event {
-	v := e.protocol.NewStatus(id, contextID, state, m, at)
-	e.made(ctx, v)
-	return v
-}
-
-func (e *Engine) newArtifact(ctx context.Context, id, contextID string, data runtime.ArtifactData) runtime.Event {
-	v := e.protocol.NewArtifact(id, contextID, data)
-	e.made(ctx, v)
-	return v
 }

@@ -5,12 +5,12 @@ import (
 	"context"
 	"encoding/base64"
 	"fmt"
-	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/deliver"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -22,7 +22,7 @@ func (e *Engine) newDeliveries(sender deliver.Sender) *deliver.Worker {
 	}
 	c := deliver.Config{
 		Store: e.store, Sender: sender, Observers: &e.observers, Logger: e.log, Encode: e.encodePush,
-		Join: e.protocol.NewArtifact, StoreTime: storeTime, Grace: lastGrace,
+		Join: e.protocol.NewArtifact, StoreTime: run.StoreTime, Grace: run.LastGrace,
 	}
 	if e.hooks.any() { // they may have put something into an event that would be lost
 		c.Join = nil
@@ -97,17 +97,9 @@ func (r *Request) createPush(key store.Key, p *runtime.PushRequest) (any, error)
 		config.ID = key.Task // as clients of older versions expect, who have one
 		config.Config.ID = key.Task
 	}
-	l := r.e.use(key)
-	defer r.e.drop(l)
-	l.mu.Lock() // so that nobody else takes the last place
-	defer l.mu.Unlock()
-	if err := r.e.roomForPush(r.Context, key, config); err != nil {
+	if err := r.e.runner.SetPush(r.Context, key, config); err != nil {
 		return nil, err
 	}
-	if err := r.e.store.SetPush(r.Context, key, *config); err != nil {
-		return nil, err
-	}
-	r.e.deliveries.Wake() // the one before may have waited for its next try
 	return r.e.protocol.NewPushConfig(p.Tenant, p.TaskID, config.Config), nil
 }
 
@@ -117,7 +109,7 @@ func (r *Request) configured(field string, config runtime.PushConfig) (*store.Pu
 		return nil, invalid.Field(field+v.Field, v.Description)
 	}
 	if config.ID == "" && !r.Version.Unnamed() {
-		config.ID = r.e.ids.next()
+		config.ID = r.e.runner.NewID()
 	}
 	config.Tenant, config.TaskID = "", "" // the store knows whose it is
 	return &store.Push{ID: config.ID, Version: r.Version.Name, Config: config, Tasks: r.Version.Rules.PushTask}, nil
@@ -142,32 +134,6 @@ func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 		return nil, err
 	}
 	return r.configured(field, *config)
-}
-
-// configuration is the one that came along with the message, for the task that is known by now; nil for none.
-func (c *call) configuration() *store.Push {
-	if c.push != nil && c.push.ID == "" {
-		c.push.ID = c.taskID()
-		c.push.Config.ID = c.push.ID
-	}
-	return c.push
-}
-
-// roomForPush refuses a configuration that would be one too many for its task.
-func (e *Engine) roomForPush(ctx context.Context, key store.Key, config *store.Push) error {
-	if config == nil {
-		return nil
-	}
-	all, err := e.store.Pushes(ctx, key)
-	if err != nil {
-		return err
-	}
-	has := func(p store.Push) bool { return p.ID == config.ID }
-	if len(all) >= e.limits.Pushes && !slices.ContainsFunc(all, has) {
-		const full = "the task has as many push notification configurations as it may have, %d"
-		return runtime.ErrInvalidParams.With(full, len(all))
-	}
-	return nil
 }
 
 // getPush returns a configuration. One that is not there is as a task that is not (R19, T18). Before 1.0 it need not be

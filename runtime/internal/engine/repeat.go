@@ -1,16 +1,15 @@
 package engine
 
 import (
-	"context"
 	"crypto/sha256"
 	"errors"
 	"strings"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -90,7 +89,7 @@ func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err erro
 
 // again answers a message that came before: with the task, when the call of the first one is over if the sender waits
 // for that.
-func (r *Request) again(owner store.Owner, p *runtime.SendRequest, how sending, before *store.Repeated) (Answer, error) {
+func (r *Request) again(owner store.Owner, p *runtime.SendRequest, m *run.Message, before *store.Repeated) (Answer, error) {
 	key := store.Key{Owner: owner, Task: before.Task}
 	r.About.Task = before.Task
 	if err := r.may(key); err != nil {
@@ -98,15 +97,15 @@ func (r *Request) again(owner store.Owner, p *runtime.SendRequest, how sending, 
 	}
 	switch {
 	case !before.Same:
-		return Answer{}, invalid.Field(fieldOf(how.repeat), "was used before for another request").
+		return Answer{}, invalid.Field(fieldOf(m.Repeat), "was used before for another request").
 			WithMetadata("taskId", limit(key.Task, 100))
 	case r.Silent:
 		return Answer{}, nil
 	case r.Op.Stream:
 		return r.rejoin(key)
 	}
-	if how.wait && before.Call > 0 {
-		if err := r.e.awaitCall(r.Context, key, before.Call); err != nil {
+	if m.Wait && before.Call > 0 {
+		if err := r.e.runner.AwaitCall(r.Context, key, before.Call); err != nil {
 			return Answer{}, notFound(err, key.Task)
 		}
 	}
@@ -127,37 +126,4 @@ func (r *Request) rejoin(key store.Key) (Answer, error) {
 	}
 	st.Begin(snap.Task, snap.Version)
 	return Answer{Stream: st}, nil
-}
-
-// cameAgain reports whether a message whose task has ended came before: what ended it may be that message.
-func (c *call) cameAgain(version int64) error {
-	if c.repeat == nil {
-		return nil
-	}
-	_, err := c.addMessage(version, runtime.StateWorking, nil, nil)
-	if again, ok := errors.AsType[*store.Repeated](err); ok {
-		return again
-	}
-	return nil
-}
-
-// awaitCall waits until the store says that a call of a task is over, whoever runs it.
-func (e *Engine) awaitCall(client context.Context, key store.Key, n int64) error {
-	l := e.use(key)
-	defer e.drop(l)
-	r := feed.NewReader(e.shared.Load())
-	l.Attach(r)
-	defer l.Detach(r)
-	for {
-		h, err := e.store.Head(e.soon(), key)
-		switch {
-		case err == nil && (h.Done >= n || h.State.Terminal()):
-			return nil
-		case err != nil && !unanswered(err):
-			return err
-		}
-		if err := e.rest(client, r); err != nil {
-			return err
-		}
-	}
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -37,9 +38,6 @@ type Request struct {
 
 // ActsFor is the tenant for which the caller acts, in a Permit.
 func (r *Request) ActsFor() string { return r.tenant }
-
-// Permit says why the caller may not use a skill, also through a task of it; nil: he may.
-type Permit func(skill string) error
 
 // NewRequest makes a request to be filled in. It is nobody's until its caller is known.
 func (e *Engine) NewRequest(ctx context.Context) Request {
@@ -176,19 +174,19 @@ func (r *Request) shown(task runtime.Task) (runtime.Task, error) {
 // sees are the skills that there are for the caller.
 func (r *Request) sees() *route.Catalog {
 	if r.Barred != nil {
-		return r.e.public
+		return r.e.skills.Public
 	}
-	return r.e.all
+	return r.e.skills.All
 }
 
 // permit says why the caller may not use a skill; nil: he may use all. What is hidden from him is not there, nor are
 // its tasks, which he may have from when it was not.
 func (r *Request) permit() Permit {
-	if r.sees().Len() == r.e.all.Len() {
+	if r.sees().Len() == r.e.skills.All.Len() {
 		return r.Permit
 	}
 	return func(skill string) error {
-		if sk := r.e.byID[skill]; sk != nil && sk.Hidden {
+		if r.e.skills.Hidden(skill) {
 			return store.ErrNotFound
 		}
 		if r.Permit == nil {
@@ -232,27 +230,19 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	repeat, err := r.repeat(p)
+	m, err := r.message(p, owner)
 	if err != nil {
 		return Answer{}, err
 	}
-	r.adapt(p)
-	streaming := r.Op.Role == runtime.RoleStream
-	wait := !streaming && !p.ReturnImmediately && !r.Silent
-	how := sending{
-		wait: wait, named: r.Version.Rules.ClientIDs, stored: r.Silent, repeat: repeat,
-		permit: r.permit(), sees: r.sees(), caller: called(r.Caller, owner), op: r.Op,
+	sent, answer, err := r.e.runner.Send(r.Context, &m)
+	if skill := sent.Skill(); skill != "" {
+		r.About.Skill = skill
 	}
-	if how.push, err = r.inline(p); err != nil {
-		return Answer{}, err
-	}
-	c, answer, err := r.e.send(r.Context, owner, p, how)
-	r.leads(c)
 	if before, ok := errors.AsType[*store.Repeated](err); ok {
-		return r.again(owner, p, how, before)
+		return r.again(owner, p, &m, before)
 	}
-	if err == nil && wait && c != nil {
-		err = c.await(r.Context)
+	if err == nil && answer == nil && m.Wait {
+		err = sent.Await(r.Context)
 	}
 	switch {
 	case err != nil || r.Silent:
@@ -260,16 +250,16 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	case answer != nil:
 		r.comesTo(answer)
 		return Answer{Result: answer}, nil
-	case !wait:
-		c.awaitDecision()
+	case !m.Wait:
+		sent.AwaitDecision()
 	}
-	result, bytes, err := c.answer(wait)
+	result, bytes, err := sent.Result(m.Wait)
 	if err != nil {
 		return Answer{}, err
 	}
 	r.comesTo(result)
-	if _, ok := result.(runtime.Task); ok && streaming {
-		return r.stream(c)
+	if _, ok := result.(runtime.Task); ok && r.Op.Role == runtime.RoleStream {
+		return r.stream(sent)
 	}
 	if task, ok := result.(runtime.Task); ok {
 		r.About.State = task.TaskInfo().State
@@ -278,6 +268,28 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 		return Answer{}, err
 	}
 	return r.value(result, nil)
+}
+
+// message checks a message, as far as that needs no task, and says how it is sent.
+func (r *Request) message(p *runtime.SendRequest, owner store.Owner) (m run.Message, err error) {
+	if m.Repeat, err = r.repeat(p); err != nil {
+		return m, err
+	}
+	r.adapt(p)
+	if m.Push, err = r.inline(p); err != nil {
+		return m, err
+	}
+	if m.Info, err = r.e.checkSend(p, r.Op); err != nil {
+		return m, err
+	}
+	m.Request, m.Parts = p, p.Message.Contents()
+	if err := r.e.checkContent(p, m.Info.Metadata, m.Parts); err != nil {
+		return m, err
+	}
+	m.Owner, m.Caller, m.Permit, m.Sees = owner, called(r.Caller, owner), r.permit(), r.sees()
+	m.Wait = r.Op.Role != runtime.RoleStream && !p.ReturnImmediately && !r.Silent
+	m.Named, m.Stored = r.Version.Rules.ClientIDs, r.Silent
+	return m, nil
 }
 
 // adapt gives a request what older versions leave to the server: the message's id, which 0.1 does not have and samples
@@ -291,7 +303,7 @@ func (r *Request) adapt(p *runtime.SendRequest) {
 	if info.ID != "" {
 		return
 	}
-	info.ID = r.e.ids.next()
+	info.ID = r.e.runner.NewID()
 	p.Message = r.e.protocol.NewMessage(runtime.MessageData{MessageInfo: info, Parts: p.Message.Contents()})
 }
 
@@ -366,7 +378,7 @@ func (r *Request) cancel(key store.Key) (any, error) {
 		return nil, err
 	}
 	r.About.Skill, r.About.Context = h.Skill, h.Context
-	task, err := r.e.cancelTask(r.Context, key)
+	task, err := r.e.runner.Cancel(r.Context, key)
 	return task, err
 }
 
@@ -415,12 +427,7 @@ func (r *Request) refused() (ids []string) {
 	if permit == nil {
 		return nil
 	}
-	for _, sk := range r.e.skills {
-		if permit(sk.ID) != nil {
-			ids = append(ids, sk.ID)
-		}
-	}
-	return ids
+	return r.e.skills.IDs(func(id string) bool { return permit(id) != nil })
 }
 
 // page reads a page of tasks, as get reads one task.

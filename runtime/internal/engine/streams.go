@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/feed"
+	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -30,11 +31,11 @@ const (
 // newFeed sets up the streams of the engine.
 func (e *Engine) newFeed() {
 	e.feed.Config = feed.Config{
-		Store: e.store, Protocol: e.protocol, Context: e.soon, Show: e.showTask, MaxStreams: e.limits.Streams,
-		Heartbeat: e.limits.Heartbeat, Stall: e.limits.Stall, Closing: e.closing,
+		Store: e.store, Protocol: e.protocol, Context: e.runner.Soon, Show: e.showTask, MaxStreams: e.limits.Streams,
+		Heartbeat: e.limits.Heartbeat, Stall: e.limits.Stall, Closing: e.runner.Closing(),
 	}
 	e.feed.Ticker.SetPace(e.limits.Heartbeat, e.limits.Stall)
-	e.feed.Ticker.Tick, e.feed.Ticker.Started = e.tick, e.tickerStarted
+	e.feed.Ticker.Tick, e.feed.Ticker.Started = e.runner.Tick, e.runner.TickerStarted
 }
 
 // AdmitStream counts an open stream that is none of a task, or refuses one too many. release counts it down.
@@ -46,12 +47,12 @@ func (e *Engine) Tick() int64 { return e.feed.Ticker.Number() }
 
 // stream answers a message with the Task and then its events (R9, R10). The first event is the Task also for a message
 // that continues one. The stream ends when the task does, or asks for input.
-func (r *Request) stream(c *call) (Answer, error) {
-	st, err := r.open(c.live.key)
+func (r *Request) stream(sent run.Sent) (Answer, error) {
+	st, err := r.open(sent.Key())
 	if err != nil {
 		return Answer{}, err
 	}
-	st.Begin(c.takeFirst())
+	st.Begin(sent.Opening())
 	return Answer{Stream: st}, nil
 }
 
@@ -76,11 +77,11 @@ func (r *Request) subscribe(key store.Key) (Answer, error) {
 
 // open opens a stream of a task.
 func (r *Request) open(key store.Key) (*Stream, error) {
-	l := r.e.use(key)
+	topic, release := r.e.runner.Topic(key)
 	return r.e.feed.Open(feed.Reading{
 		Client: r.Context, Key: key, Version: r.Version.Version, Coding: r.Coding, Response: &r.response, Warn: r.warn,
-		Shared: r.e.shared.Load(), Release: func() { r.e.drop(l) },
-	}, &l.Topic)
+		Shared: r.e.runner.Shared(), Release: release,
+	}, topic)
 }
 
 // items are the result of an operation of the agent's own that is a stream.

@@ -1,8 +1,7 @@
-package engine
+package run
 
 import (
 	"context"
-	"errors"
 	"sync"
 	"time"
 
@@ -10,11 +9,11 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// admission is who may begin, and the end of all: calls are counted in and out, and nobody is let in when the engine
-// shuts down.
+// admission tracks the admitted calls, and rejects new ones during the shutdown.
 type admission struct {
 	closing chan struct{} // closed when streams are to end
 	hurry   chan struct{} // closed when the shutdown has no more time: what waits for the store has one more try
+	limit   int           // of admitted calls
 	work    budget.Budget // of the messages of admitted calls
 
 	mu       sync.Mutex
@@ -24,30 +23,17 @@ type admission struct {
 	idle     chan struct{} // closed when draining and nothing runs
 }
 
-func newAdmission() admission {
+func newAdmission(limit int, work int64) admission {
 	return admission{
+		limit: limit, work: budget.Budget{Limit: work},
 		closing: make(chan struct{}), hurry: make(chan struct{}), idle: make(chan struct{}),
 		running: map[*call]int{},
 	}
 }
 
-// lastGrace is how long canceled handlers may take to return at shutdown.
-const lastGrace = 2 * time.Second
-
-// LongestShutdown is how long Shutdown may take once its context has ended.
-const LongestShutdown = 2 * lastGrace
-
-// Draining reports whether new work is refused.
-func (e *Engine) Draining() bool {
-	e.admission.mu.Lock()
-	defer e.admission.mu.Unlock()
-	return e.draining
-}
-
-// Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
-// them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
-func (e *Engine) Shutdown(ctx context.Context) error {
-	a := &e.admission
+// drain lets no more calls in and waits for those at work until ctx is done; then it cancels them, and gives them a
+// moment to return. It reports whether all have.
+func (a *admission) drain(ctx context.Context) (returned bool) {
 	a.mu.Lock()
 	if !a.draining {
 		a.draining = true
@@ -56,56 +42,40 @@ func (e *Engine) Shutdown(ctx context.Context) error {
 		}
 	}
 	a.mu.Unlock()
-	err := e.drain(ctx)
-	a.mu.Lock()
-	closeOnce(a.closing)
-	a.mu.Unlock()
-	e.feed.Ticker.Stop()
-	e.deliveries.Close(ctx)
-	e.keeper.stop()
-	return err
-}
-
-// Close is Shutdown that waits for no handler: those at work are canceled at once.
-func (e *Engine) Close() error {
-	ctx, cancel := context.WithCancel(context.Background())
-	cancel()
-	if err := e.Shutdown(ctx); err != nil && !errors.Is(err, context.Canceled) {
-		return err
-	}
-	return nil
-}
-
-func (e *Engine) drain(ctx context.Context) error {
-	a := &e.admission
 	if isClosed(a.idle) {
-		return nil
+		return true
 	}
 	select {
 	case <-a.idle:
-		return nil
+		return true
 	case <-ctx.Done():
 	}
+	a.cancelAll(ErrShutdown, func(*call) bool { return true })
 	a.mu.Lock()
-	for c := range a.running {
-		c.cancel(ErrShutdown)
-	}
 	closeOnce(a.hurry)
 	a.mu.Unlock()
-	late, stop := context.WithTimeout(context.Background(), lastGrace)
-	defer stop()
 	select {
 	case <-a.idle:
-	case <-late.Done():
-		e.logger.Warn("handlers ignore their canceled context")
-		e.cutOff()
+		return true
+	case <-time.After(LastGrace):
+		return false
 	}
-	return context.Cause(ctx)
 }
 
-// cutOff ends the calls whose handlers do not return, so that their clients hear of it; it waits a moment for the store.
-func (e *Engine) cutOff() {
-	a := &e.admission
+// cancelAll cancels the admitted calls for which which is true.
+func (a *admission) cancelAll(cause error, which func(*call) bool) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for c := range a.running {
+		if which(c) {
+			c.cancel(cause)
+		}
+	}
+}
+
+// cutOff ends the calls whose handlers do not return, so that their clients are answered; it waits a moment for the
+// store.
+func (a *admission) cutOff() {
 	a.mu.Lock()
 	var all sync.WaitGroup
 	for c := range a.running {
@@ -119,31 +89,94 @@ func (e *Engine) cutOff() {
 	}()
 	select {
 	case <-done:
-	case <-time.After(lastGrace / 2):
+	case <-time.After(LastGrace / 2):
+	}
+}
+
+// endStreams closes closing.
+func (a *admission) endStreams() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	closeOnce(a.closing)
+}
+
+// isDraining reports whether new work is refused.
+func (a *admission) isDraining() bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.draining
+}
+
+// len returns how many calls are admitted.
+func (a *admission) len() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return len(a.running)
+}
+
+// free returns how many more calls may be admitted.
+func (a *admission) free() int {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.draining {
+		return 0
+	}
+	return a.limit - len(a.running)
+}
+
+// forget forgets what this instance ran before its lease was over.
+func (a *admission) forget() {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.lost = nil
+}
+
+// unstored are the tasks that this instance may still run in the eyes of the store, although what their calls came to
+// could not be stored: they are not to be run again as if nothing had happened.
+func (a *admission) unstored() (keys []store.Key) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for c := range a.running {
+		if c.task.runsHere.Load() {
+			keys = append(keys, c.handle.key)
+		}
+	}
+	return append(keys, a.lost...)
+}
+
+// pause waits, but not when the shutdown has no more time or done is closed. It reports whether there is time left.
+func (a *admission) pause(d time.Duration, done <-chan struct{}) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-done:
+		return true
+	case <-a.hurry:
+		return false
 	}
 }
 
 // admit counts a call in, or refuses it.
-func (e *Engine) admit(c *call) error {
-	a := &e.admission
+func (a *admission) admit(c *call) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.draining {
-		return ErrBusy.With("the agent is shutting down")
+		return budget.ErrBusy.With("the agent is shutting down")
 	}
-	if len(a.running) >= e.limits.Running {
-		return ErrBusy
+	if len(a.running) >= a.limit {
+		return budget.ErrBusy
 	}
 	if c.weight = c.weigh(); c.weight > 0 && !a.work.Try(c.weight) {
-		return ErrBusy.With("too many large messages are being worked on, try again later")
+		return budget.ErrBusy.With("too many large messages are being worked on, try again later")
 	}
 	a.running[c] = 1
 	return nil
 }
 
 // adopt counts in a call that was admitted before, by another process or instance.
-func (e *Engine) adopt(c *call) {
-	a := &e.admission
+func (a *admission) adopt(c *call) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if c.weight = c.weigh(); c.weight > 0 {
@@ -179,8 +212,8 @@ func (a *admission) dismiss(c *call) {
 		return
 	}
 	delete(a.running, c)
-	if c.task.held.Load() {
-		a.lost = append(a.lost, c.live.key)
+	if c.task.runsHere.Load() {
+		a.lost = append(a.lost, c.handle.key)
 	}
 	if c.weight > 0 {
 		a.work.Release(c.weight)

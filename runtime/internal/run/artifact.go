@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"fmt"
@@ -14,7 +14,7 @@ type ArtifactWriter struct {
 	c    *call
 	rest []byte // first bytes of a character whose end has not come yet
 
-	// Guarded by the lock of c.live.
+	// Guarded by the lock of c.handle.
 	data    runtime.ArtifactData // what the next event says beside its parts
 	part    [1]runtime.Part      // the chunk being sent; nobody keeps it
 	held    runtime.Part         // the piece that is held back; of kind PartUnknown: none
@@ -35,7 +35,7 @@ func (t *Task) Stream(name string) *ArtifactWriter {
 // what is written.
 func (t *Task) StreamArtifact(a runtime.ArtifactData) *ArtifactWriter {
 	c := t.c
-	w := &ArtifactWriter{c: c, data: a, err: c.e.checkMetadata(a.Metadata)}
+	w := &ArtifactWriter{c: c, data: a, err: c.r.content.checkMetadata(a.Metadata)}
 	if len(a.Parts) > 0 {
 		w.err = fmt.Errorf("artifact %q is to be written, but has parts already", a.Name)
 	}
@@ -82,8 +82,8 @@ func (w *ArtifactWriter) WriteString(s string) (int, error) {
 // Part sends a part of any kind as a chunk.
 func (w *ArtifactWriter) Part(p runtime.Part) error {
 	c := w.c
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	if err := w.ready(p); err != nil {
 		return err
 	}
@@ -100,8 +100,8 @@ func (w *ArtifactWriter) Part(p runtime.Part) error {
 
 // Last sends p as the last chunk, whose event says so, and closes the artifact.
 func (w *ArtifactWriter) Last(p runtime.Part) error {
-	w.c.live.mu.Lock()
-	defer w.c.live.mu.Unlock()
+	w.c.handle.mu.Lock()
+	defer w.c.handle.mu.Unlock()
 	if err := w.ready(p); err != nil {
 		return err
 	}
@@ -118,8 +118,8 @@ func (w *ArtifactWriter) Close() error {
 	if rest := w.rest; len(rest) > 0 {
 		return w.Last(runtime.Text(string(rest)))
 	}
-	w.c.live.mu.Lock()
-	defer w.c.live.mu.Unlock()
+	w.c.handle.mu.Lock()
+	defer w.c.handle.mu.Unlock()
 	if w.closed {
 		return nil
 	}
@@ -136,7 +136,7 @@ func (w *ArtifactWriter) told() error {
 	return w.err
 }
 
-// ready reports why a piece cannot be sent. The caller holds the lock of c.live, here and below.
+// ready reports why a piece cannot be sent. The caller holds the lock of c.handle, here and below.
 func (w *ArtifactWriter) ready(p runtime.Part) error {
 	switch {
 	case w.closed:
@@ -186,7 +186,7 @@ func (w *ArtifactWriter) answered(out *write) {
 // send sends a piece at once.
 func (w *ArtifactWriter) send(p runtime.Part, last bool) error {
 	c := w.c
-	if c.live.version == 0 {
+	if c.handle.version == 0 {
 		if err := c.task.create(runtime.StateWorking); err != nil {
 			return err
 		}

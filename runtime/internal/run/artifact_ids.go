@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"strconv"
@@ -17,13 +17,13 @@ type shelf struct {
 	others map[string]bool // ids of earlier calls' artifacts, and those that the handler chose
 }
 
-// fill looks up what is there already. The caller holds c.live.mu.
+// fill looks up what is there already. The caller holds c.handle.mu.
 func (t *taskWriter) fill() error {
 	if t.shelf.filled {
 		return nil
 	}
 	if t.work.Made > 0 {
-		snap, err := t.c.e.store.Get(t.c.e.soon(), t.c.live.key, store.View{History: new(int), Artifacts: true})
+		snap, err := t.c.r.Store.Get(t.c.r.Soon(), t.c.handle.key, store.View{History: new(int), Artifacts: true})
 		if err != nil {
 			return err
 		}
@@ -66,7 +66,7 @@ const madeID = "artifact-"
 func numbered(n int) string { return madeID + strconv.Itoa(n) }
 
 // place gives an artifact its id. One that goes on with an artifact that is not there begins it. The caller holds
-// c.live.mu.
+// c.handle.mu.
 func (t *taskWriter) place(a *runtime.ArtifactData) error {
 	if err := t.fill(); err != nil {
 		return err
@@ -90,8 +90,8 @@ func (t *taskWriter) emit(a runtime.ArtifactData) error {
 	if len(a.Parts) == 0 {
 		return errEmpty
 	}
-	t.c.live.mu.Lock()
-	defer t.c.live.mu.Unlock()
+	t.c.handle.mu.Lock()
+	defer t.c.handle.mu.Unlock()
 	if err := t.ensure(runtime.StateWorking); err != nil {
 		return err
 	}

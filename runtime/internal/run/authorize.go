@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"cmp"
@@ -53,7 +53,7 @@ func (t *Task) RequireAuth(a AuthRequest) error {
 	if a.Visit != nil {
 		handle, good := newHandle(), cmp.Or(a.For, handleFor)
 		ticket = &store.Ticket{Hash: sha256.Sum256([]byte(handle)), For: good, Request: c.req}
-		told.URL, told.Expires = a.Visit(handle), c.e.now().Add(good).Truncate(time.Second)
+		told.URL, told.Expires = a.Visit(handle), c.r.Now().Add(good).Truncate(time.Second)
 	}
 	if told.URL != "" {
 		said.Parts = append(said.Parts, runtime.Text(told.URL))
@@ -96,7 +96,7 @@ func (t *Task) Authorized(v any) (bool, error) {
 // Redeem has the handler that gave out a handle called again, with a value that is kept as JSON until that call is over.
 // Then the handle is used up, and every other one of its task. [ErrHandle] says that it is not good; after any other
 // error it may be tried again. Redeem does not wait for the handler.
-func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
+func (r *Runner) Redeem(ctx context.Context, handle string, value any) error {
 	b, err := json.Marshal(value)
 	switch {
 	case err != nil:
@@ -104,16 +104,16 @@ func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 	case len(b) > maxValue:
 		return fmt.Errorf("redeem: %w", ErrTooLarge)
 	}
-	c := e.newBackgroundCall()
-	if err := e.admit(c); err != nil {
+	c := r.newBackgroundCall()
+	if err := r.admission.admit(c); err != nil {
 		return err
 	}
-	defer e.dismiss(c)
+	defer r.admission.dismiss(c)
 	hash := sha256.Sum256([]byte(handle))
-	key, ticket, err := e.store.Ticket(e.soon(), hash)
+	key, ticket, err := r.Store.Ticket(r.Soon(), hash)
 	if err == nil {
-		l := e.use(key)
-		defer e.drop(l)
+		l := r.tasks.use(key)
+		defer r.tasks.drop(l)
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		work := store.Call{Request: ticket.Request, Value: b}
@@ -129,29 +129,29 @@ func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
 }
 
 // redeem takes the call of a ticket on, if the task is as it stands now. The caller holds l.mu.
-func (c *call) redeem(ctx context.Context, l *live, hash [sha256.Size]byte, work store.Call) error {
-	e := c.e
-	snap, err := l.load(e, store.View{History: new(int)})
+func (c *call) redeem(ctx context.Context, l *handle, hash [sha256.Size]byte, work store.Call) error {
+	r := c.r
+	snap, err := l.load(r, store.View{History: new(int)})
 	if err != nil {
 		return err
 	}
-	if e.byID[snap.Private.Skill] == nil {
+	if r.Skills.byID[snap.Private.Skill] == nil {
 		return store.ErrTicket
 	}
 	work.Input = snap.Private.Input
 	info := snap.Task.TaskInfo()
 	w := write{expect: snap.Version, view: &store.View{History: new(int)}, update: store.Update{
-		Event: e.newStatus(ctx, info.ID, info.ContextID, runtime.StateWorking, nil, e.now()),
+		Event: r.make.newStatus(ctx, info.ID, info.ContextID, runtime.StateWorking, nil, r.Now()),
 		Call:  &work, Redeem: &hash, Stamp: newStamp(),
 	}}
-	switch l.commit(e, context.Background(), &w) {
+	switch l.commit(r, context.Background(), &w) {
 	case unconfirmed:
 		if w.perhaps {
 			c.task.retryUnconfirmed(l.key, w.copy())
 		}
 	case committed:
 		if w.snap.Run != nil {
-			e.begin(l, &w.snap)
+			r.begin(l, &w.snap)
 		}
 	}
 	return w.err

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 
 // call is one call of a handler, from the message's arrival to the end.
 type call struct {
-	e     *Engine
+	r     *Runner
 	skill *skill
 	state state
 	view  Task // what the handler has
@@ -24,12 +24,12 @@ type call struct {
 	answered
 
 	// live is the task that the call works on. Its lock guards the call's state, task and conclusion.
-	live *live
-	own  live // live of a new task
+	handle    *handle
+	ownHandle handle // live of a new task
 }
 
-func (e *Engine) newCall(from sender) *call {
-	c := &call{e: e, sender: from}
+func (r *Runner) newCall(from sender) *call {
+	c := &call{r: r, sender: from}
 	c.view.c, c.task.c, c.conclusion.c = c, c, c
 	return c
 }

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -76,15 +76,15 @@ func (w *write) answer(err error) {
 }
 
 // try has the store make a write, once. Callers must hold l.mu.
-func (l *live) try(e *Engine, w *write) outcome {
+func (l *handle) try(r *Runner, w *write) outcome {
 	var err error
 	switch {
 	case w.note != nil:
-		err = w.note.try(e, w.perhaps)
+		err = w.note.try(r, w.perhaps)
 	case w.creates:
-		w.snap, err = e.store.Create(e.soon(), l.key, w.create, w.view)
+		w.snap, err = r.Store.Create(r.Soon(), l.key, w.create, w.view)
 	default:
-		err = l.apply(e, w)
+		err = l.apply(r, w)
 	}
 	w.answer(err)
 	return w.outcome
@@ -92,9 +92,9 @@ func (l *live) try(e *Engine, w *write) outcome {
 
 // apply makes an update and wakes the task's readers. A client that went away does not undo anything, which is why no
 // request's context is involved.
-func (l *live) apply(e *Engine, w *write) (err error) {
+func (l *handle) apply(r *Runner, w *write) (err error) {
 	w.update.Unread = !l.WasRead()
-	if w.snap, err = l.ref(e).Apply(e.soon(), w.expect, w.update, w.view); err != nil {
+	if w.snap, err = l.ref(r).Apply(r.Soon(), w.expect, w.update, w.view); err != nil {
 		return err
 	}
 	l.note(w.snap.Version)
@@ -103,7 +103,7 @@ func (l *live) apply(e *Engine, w *write) (err error) {
 	}
 	l.Wake()
 	if w.snap.Pushed {
-		e.deliveries.Wake()
+		r.Deliveries.Wake()
 	}
 	return nil
 }
@@ -119,42 +119,28 @@ const (
 )
 
 // commit has the store make a write, and repeats it while there is no answer, as retry does. Callers must hold l.mu.
-func (l *live) commit(e *Engine, ctx context.Context, w *write) outcome {
-	if l.try(e, w) == unconfirmed {
-		l.retry(e, ctx, w)
+func (l *handle) commit(r *Runner, ctx context.Context, w *write) outcome {
+	if l.try(r, w) == unconfirmed {
+		l.retry(r, ctx, w)
 	}
 	return w.outcome
 }
 
 // retry repeats an unconfirmed write for a while, or until ctx ends. Callers must hold l.mu, which is free during the
 // pauses: the write may be answered to somebody else meanwhile.
-func (l *live) retry(e *Engine, ctx context.Context, w *write) {
+func (l *handle) retry(r *Runner, ctx context.Context, w *write) {
 	for pause := firstRetry; pause < retryFor; pause *= 2 {
 		l.mu.Unlock()
-		e.pause(pause, ctx.Done())
+		r.admission.pause(pause, ctx.Done())
 		l.mu.Lock()
-		if w.outcome != unconfirmed || ctx.Err() != nil || l.try(e, w) != unconfirmed {
+		if w.outcome != unconfirmed || ctx.Err() != nil || l.try(r, w) != unconfirmed {
 			return
 		}
 	}
 }
 
-// pause waits, but not when the engine has no more time or done is closed. It reports whether there is time left.
-func (e *Engine) pause(d time.Duration, done <-chan struct{}) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-done:
-		return true
-	case <-e.hurry:
-		return false
-	}
-}
-
 // commit stores what the handler says. A call has at most one unconfirmed write, and writes nothing else before that is
-// answered. Callers must hold c.live.mu.
+// answered. Callers must hold c.handle.mu.
 func (t *taskWriter) commit(w *write) error {
 	for p := t.unconfirmed; p != nil; p = t.unconfirmed {
 		if err := t.confirm(); err != nil {
@@ -174,7 +160,7 @@ func (t *taskWriter) commit(w *write) error {
 }
 
 // confirm has the call's unconfirmed write answered, if there is one. It fails if the store does not answer, and if the
-// task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold c.live.mu.
+// task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold c.handle.mu.
 func (t *taskWriter) confirm() error {
 	w := t.unconfirmed
 	if w == nil {
@@ -191,7 +177,7 @@ func (t *taskWriter) confirm() error {
 
 // try is commit, once, when there is no other unconfirmed write. It reports whether the store has answered.
 func (t *taskWriter) try(w *write) (answered bool) {
-	if t.c.live.try(t.c.e, w) != unconfirmed {
+	if t.c.handle.try(t.c.r, w) != unconfirmed {
 		t.answered(w)
 		return true
 	}
@@ -208,7 +194,7 @@ func (t *taskWriter) wait(w *write) {
 	if t.c.state >= ending {
 		return
 	}
-	t.c.live.retry(t.c.e, t.c.ctx, w)
+	t.c.handle.retry(t.c.r, t.c.ctx, w)
 	switch {
 	case t.unconfirmed != w: // answered to another goroutine of the handler, or given up there
 	case w.outcome != unconfirmed:
@@ -236,9 +222,9 @@ func (t *taskWriter) answered(w *write) {
 	}
 }
 
-// mayExist reports whether the task may have been made although the store has not said so. Callers must hold c.live.mu.
+// mayExist reports whether the task may have been made although the store has not said so. Callers must hold c.handle.mu.
 func (t *taskWriter) mayExist() bool {
-	return t.c.live.version == 0 && t.unconfirmed != nil && t.unconfirmed.creates
+	return t.c.handle.version == 0 && t.unconfirmed != nil && t.unconfirmed.creates
 }
 
 // updated notes the task as it is after an update of the handler's.
@@ -253,9 +239,9 @@ func (t *taskWriter) updated(w *write) {
 }
 
 // newBackgroundCall returns a call without a handler, for what is done in the background. It has yet to be admitted.
-func (e *Engine) newBackgroundCall() *call {
-	c := e.newCall(sender{})
-	c.state, c.live = over, &c.own
+func (r *Runner) newBackgroundCall() *call {
+	c := r.newCall(sender{})
+	c.state, c.handle = over, &c.ownHandle
 	c.ctx, c.cancel = context.WithCancelCause(context.Background())
 	return c
 }
@@ -263,51 +249,55 @@ func (e *Engine) newBackgroundCall() *call {
 // retryUnconfirmed repeats a write in the background until the store answers, and runs the call that it brings up, whose
 // sender has left. When the shutdown begins, or the lease cannot be renewed, it is left to others with the rest.
 func (t *taskWriter) retryUnconfirmed(key store.Key, w *write) {
-	e, l := t.c.e, t.c.e.use(key)
+	r, h := t.c.r, t.c.r.tasks.use(key)
 	w.view = &store.View{History: new(int)}
-	e.inBackground(t.c, e.closing, func(inTime bool) (over bool) {
-		if !inTime || e.isClosing() || e.keeper.lapsing() {
-			e.drop(l)
-			return true
+	r.inBackground(t.c, r.admission.closing, func(inTime bool) (over bool) {
+		over = !inTime || r.admission.isClosing() || r.lease.lapsing() || r.confirmLate(h, w)
+		if over {
+			r.tasks.drop(h)
 		}
-		l.mu.Lock()
-		defer l.mu.Unlock()
-		switch l.try(e, w) {
-		case unconfirmed:
-			return false
-		case committed:
-			if w.snap.Run != nil && !e.keeper.lapsing() {
-				l.note(w.snap.Version)
-				e.begin(l, &w.snap)
-			}
-		case refused, lost:
-			e.log("", key.Task, key.Owner.Principal).Info("the store has refused what it did not answer to", "error", w.err)
-		}
-		e.drop(l)
-		return true
+		return over
 	})
+}
+
+// confirmLate tries once more to have an unconfirmed write answered, and runs the call that it brings up.
+func (r *Runner) confirmLate(h *handle, w *write) (answered bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	switch h.try(r, w) {
+	case unconfirmed:
+		return false
+	case committed:
+		if w.snap.Run != nil && !r.lease.lapsing() {
+			h.note(w.snap.Version)
+			r.begin(h, &w.snap)
+		}
+	case refused, lost:
+		r.Log("", h.key.Task, h.key.Owner.Principal).Info("the store has refused what it did not answer to", "error", w.err)
+	}
+	return true
 }
 
 // inBackground calls try after pauses that grow until it reports that it is over; what ends with stop is the pause. The
 // call is admitted, and counted for as long, which is why there are not many and the shutdown waits for them.
-func (e *Engine) inBackground(c *call, stop <-chan struct{}, try func(inTime bool) (over bool)) {
-	e.hold(c)
+func (r *Runner) inBackground(c *call, stop <-chan struct{}, try func(inTime bool) (over bool)) {
+	r.admission.hold(c)
 	go func() {
-		defer e.dismiss(c)
-		for pause := firstRetry; !try(e.pause(pause, stop)); pause = min(2*pause, lastRetry) {
+		defer r.admission.dismiss(c)
+		for pause := firstRetry; !try(r.admission.pause(pause, stop)); pause = min(2*pause, lastRetry) {
 		}
 	}()
 }
 
 // begin runs a call that was taken on without a sender, or whose sender has left. Callers must hold l.mu.
-func (e *Engine) begin(l *live, snap *store.Snapshot) {
-	if e.Draining() {
+func (r *Runner) begin(l *handle, snap *store.Snapshot) {
+	if r.admission.isDraining() {
 		return // it is given back
 	}
 	l.revoke(ErrLost) // it went on here without the store's consent
-	c, err := e.revive(l.key, snap)
+	c, err := r.revive(l.key, snap)
 	if err != nil {
-		e.giveUp(l.key, snap, cannotGoOn)
+		r.giveUp(l.key, snap, cannotGoOn)
 		return
 	}
 	now := snap.Task.TaskInfo().State

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
 )
@@ -18,7 +19,7 @@ type conclusion struct {
 }
 
 // conclude decides what the handler's return comes to: the events that [Task.write] stores, or an answer without a
-// task. The caller holds c.live.mu.
+// task. The caller holds c.handle.mu.
 func (e *conclusion) conclude(out []byte, err error) {
 	switch {
 	case err != nil:
@@ -43,15 +44,15 @@ func (e *conclusion) giveUp(err error) {
 		e.c.err, e.c.task.elsewhere = err, true
 	case errors.Is(cause, ErrShutdown) && e.givesBack():
 		e.c.log().Info("task goes on after the shutdown")
-		e.c.err, e.c.task.elsewhere = ErrBusy.With("the agent is shutting down"), true
+		e.c.err, e.c.task.elsewhere = budget.ErrBusy.With("the agent is shutting down"), true
 	case errors.As(err, &o):
 		e.end(o.state, o.said)
 		if !e.ending.failed {
 			e.ending.status.ticket = o.ticket
 		}
-	case e.c.live.version == 0 && !e.c.task.mayExist() && runtime.Made(err) != nil:
+	case e.c.handle.version == 0 && !e.c.task.mayExist() && runtime.Made(err) != nil:
 		e.c.err = runtime.Made(err)
-	case e.c.live.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
+	case e.c.handle.version == 0 && errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrNotFound):
 		e.c.err = err
 	default:
 		e.fail(e.explain(err))
@@ -61,7 +62,7 @@ func (e *conclusion) giveUp(err error) {
 // givesBack reports whether the task of a call that the shutdown interrupts is left to whoever comes next: the skill's
 // calls may be tried again, or this one was not.
 func (e *conclusion) givesBack() bool {
-	return e.c.live.version != 0 && e.c.e.durable.Load() && (e.c.skill.OnCrash == CrashRetry || !e.c.began)
+	return e.c.handle.version != 0 && e.c.r.durable.Load() && (e.c.skill.OnCrash == CrashRetry || !e.c.began)
 }
 
 // explain finds the text for the client: nothing of an error that is not meant for it.

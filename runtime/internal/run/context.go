@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"bytes"
@@ -41,7 +41,7 @@ func (x *Context) ID() string { return x.c.context() }
 
 // Load reads what was saved last into v, whichever task did it. It reports whether there was anything.
 func (x *Context) Load(v any) (bool, error) {
-	note, err := x.c.e.store.Note(x.c.e.soon(), x.c.owner, x.c.context())
+	note, err := x.c.r.Store.Note(x.c.r.Soon(), x.c.owner, x.c.context())
 	if err != nil {
 		return false, fmt.Errorf("load of the context: %w", err)
 	}
@@ -80,8 +80,8 @@ func (x *Context) Save(v any) error {
 
 func (x *Context) save(value []byte) error {
 	c := x.c
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	switch cause := context.Cause(c.ctx); {
 	case c.state >= ending:
 		return ErrAnswered
@@ -100,8 +100,8 @@ type noteWrite struct {
 }
 
 // try makes the write, once, which an earlier try may have made.
-func (n *noteWrite) try(e *Engine, perhaps bool) error {
-	version, err := e.store.SetNote(e.soon(), n.x.c.owner, n.x.c.context(), n.value, n.expect)
+func (n *noteWrite) try(r *Runner, perhaps bool) error {
+	version, err := r.Store.SetNote(r.Soon(), n.x.c.owner, n.x.c.context(), n.value, n.expect)
 	if perhaps && errors.Is(err, store.ErrConflict) && n.x.has(n.value) {
 		return nil
 	}
@@ -113,7 +113,7 @@ func (n *noteWrite) try(e *Engine, perhaps bool) error {
 
 // has reports whether the store has this value, and takes note of its version then.
 func (x *Context) has(value []byte) bool {
-	note, err := x.c.e.store.Note(x.c.e.soon(), x.c.owner, x.c.context())
+	note, err := x.c.r.Store.Note(x.c.r.Soon(), x.c.owner, x.c.context())
 	if err != nil || !bytes.Equal(note.Value, value) {
 		return false
 	}

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -20,6 +20,9 @@ type Exchange struct {
 	Turns  []runtime.Turn // messages, oldest first, then artifacts, then the message of the status
 }
 
+// pageSize is the most tasks of one page of a store.
+const pageSize = 100
+
 // Conversation returns at most n earlier tasks of the context, with what was said in them: the last one first, by the
 // time of their status. They are those of the same caller and tenant, as far as they are still kept; tasks that still go
 // on are among them, this one is not. Tasks of skills that only the extended card has are for handlers of such skills.
@@ -28,15 +31,15 @@ type Exchange struct {
 // there is at least one. A message that was answered without a task is in no store.
 func (t *Task) Conversation(ctx context.Context, n int) ([]Exchange, error) {
 	c := t.c
-	q := store.Query{Context: c.context(), View: store.Full, Bytes: c.e.limits.Page, Without: c.unseen()}
+	q := store.Query{Context: c.context(), View: store.Full, Bytes: c.r.Limits.Page, Without: c.unseen()}
 	id := c.taskID()
 	var list []Exchange
 	for more := n > 0; more; {
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("conversation: %w", context.Cause(ctx))
 		}
-		q.Size = min(n-len(list)+1, maxPage) // one more: this task may be among them
-		page, err := c.e.store.List(c.e.soon(), c.owner, q)
+		q.Size = min(n-len(list)+1, pageSize) // one more: this task may be among them
+		page, err := c.r.Store.List(c.r.Soon(), c.owner, q)
 		if err != nil {
 			return nil, fmt.Errorf("conversation: %w", err)
 		}
@@ -57,7 +60,7 @@ func (c *call) unseen() (ids []string) {
 	if c.skill.Hidden {
 		return nil
 	}
-	for _, sk := range c.e.skills {
+	for _, sk := range c.r.Skills.all {
 		if sk.Hidden {
 			ids = append(ids, sk.ID)
 		}

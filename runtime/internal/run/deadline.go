@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -7,9 +7,9 @@ import (
 	"time"
 )
 
-// storeTime is how long a call of the store may take at least before it is given up, and half of what it may take at
+// StoreTime is how long a call of the store may take at least before it is given up, and half of what it may take at
 // most.
-const storeTime = 10 * time.Second
+const StoreTime = 10 * time.Second
 
 // deadlines gives the calls of the store their context. A context with a timer for each would cost more than a call of
 // a store in memory: those of a while share one.
@@ -18,8 +18,8 @@ type deadlines struct {
 	mu      sync.Mutex
 }
 
-// soon returns a context for a call of the store that begins now.
-func (d *deadlines) soon() context.Context {
+// Soon returns a context for a call of the store that begins now.
+func (d *deadlines) Soon() context.Context {
 	if ctx := d.current.Load(); ctx != nil {
 		return *ctx
 	}
@@ -28,9 +28,9 @@ func (d *deadlines) soon() context.Context {
 	if ctx := d.current.Load(); ctx != nil {
 		return *ctx
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), 2*storeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*StoreTime)
 	context.AfterFunc(ctx, cancel)
 	d.current.Store(&ctx)
-	time.AfterFunc(storeTime, func() { d.current.Store(nil) })
+	time.AfterFunc(StoreTime, func() { d.current.Store(nil) })
 	return ctx
 }

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"slices"
@@ -11,24 +11,24 @@ import (
 // heldFor is how often the pieces of artifacts that are held back are looked at: a piece goes out at the second look.
 const heldFor = 20 * time.Millisecond
 
-// holder is the one timer for all pieces of artifacts that are held back. It runs while there are some.
-type holder struct {
+// flusher is the one timer for all pieces of artifacts that are held back. It runs while there are some.
+type flusher struct {
 	mu    sync.Mutex
 	tasks map[*call]struct{}
 }
 
-// hold notes that w holds a piece back. The caller holds c.live.mu.
+// hold notes that w holds a piece back. The caller holds c.handle.mu.
 func (t *taskWriter) hold(w *ArtifactWriter) {
 	if !slices.Contains(t.writers, w) {
 		t.writers = append(t.writers, w)
 	}
 	if !t.isHeld {
 		t.isHeld = true
-		t.c.e.held.add(t.c)
+		t.c.r.flusher.add(t.c)
 	}
 }
 
-// flush sends all pieces that are held back: something else is to follow. The caller holds c.live.mu.
+// flush sends all pieces that are held back: something else is to follow. The caller holds c.handle.mu.
 func (t *taskWriter) flush() error {
 	for i := 0; i < len(t.writers); i++ { // there may be others after a wait for the store
 		if err := t.writers[i].flush(false); err != nil {
@@ -41,8 +41,8 @@ func (t *taskWriter) flush() error {
 // look sends the pieces that were there at the last look, and reports whether there are others. It does not wait for a
 // store that fails: the next look, write, Close or the end tries again.
 func (t *taskWriter) look() (more bool) {
-	t.c.live.mu.Lock()
-	defer t.c.live.mu.Unlock()
+	t.c.handle.mu.Lock()
+	defer t.c.handle.mu.Unlock()
 	if t.isHeld = false; t.open() != nil {
 		return false
 	}
@@ -67,7 +67,7 @@ func (t *taskWriter) look() (more bool) {
 	return t.isHeld
 }
 
-func (h *holder) add(c *call) {
+func (h *flusher) add(c *call) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if h.tasks == nil {
@@ -79,7 +79,7 @@ func (h *holder) add(c *call) {
 }
 
 // tick looks at every task on a goroutine of its own: one whose store hangs keeps no other waiting.
-func (h *holder) tick() {
+func (h *flusher) tick() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	for c := range h.tasks {
@@ -88,7 +88,7 @@ func (h *holder) tick() {
 	}
 }
 
-func (h *holder) look(c *call) {
+func (h *flusher) look(c *call) {
 	if c.task.look() {
 		h.add(c)
 	}

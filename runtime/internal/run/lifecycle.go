@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -52,6 +52,10 @@ const (
 	over
 )
 
+func (s state) String() string {
+	return [...]string{"arriving", "queued", "waiting", "running", "ending", "over"}[s]
+}
+
 // signal tells a sender something, once. Nobody waits for one that is not armed.
 type signal struct {
 	c     chan struct{}
@@ -72,7 +76,7 @@ func (s *signal) fire() {
 // refuse counts out a call whose message leads to no handler.
 func (c *call) refuse() {
 	c.state = over
-	c.e.dismiss(c)
+	c.r.admission.dismiss(c)
 }
 
 // launch runs the call. A sender that waits runs it itself, which is the fastest, unless the skill has a timeout of its
@@ -85,30 +89,30 @@ func (c *call) launch(wait bool) {
 	case c.skill.Timeout <= 0:
 		c.execute()
 	default:
-		c.live.mu.Lock() // a follow-up can be canceled from now on
+		c.handle.mu.Lock() // a follow-up can be canceled from now on
 		c.done.arm()
 		if c.ctx.Err() != nil {
 			c.done.fire()
 		}
-		c.live.mu.Unlock()
+		c.handle.mu.Unlock()
 		go c.execute()
 	}
 }
 
-// enqueue puts a call behind the one that is at work on its task. The caller holds c.live.mu.
+// enqueue puts a call behind the one that is at work on its task. The caller holds c.handle.mu.
 func (c *call) enqueue(wait bool) {
 	c.state, c.input.Value, c.permit = queued, nil, nil // it may wait for long
 	if wait {
 		c.done.arm()
 	}
-	c.live.queue = append(c.live.queue, c)
+	c.handle.queue = append(c.handle.queue, c)
 }
 
 // asked ends a call before its handler: the first message does not fit the skill, and the new task waits with the
 // question for what is missing. A question that the store does not take is left to the background: left says so.
 func (c *call) asked(target *route.Target) (left bool, err error) {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	c.task.private.Asked, c.input = true, target.Input
 	if err := c.task.create(runtime.StateSubmitted); err != nil && !c.task.mayExist() {
 		return false, err
@@ -118,7 +122,7 @@ func (c *call) asked(target *route.Target) (left bool, err error) {
 	c.task.first, c.state = c.task.last, ending
 	if c.task.unconfirmed != nil {
 		c.persist(err)
-		c.e.dismiss(c)
+		c.r.admission.dismiss(c)
 		return true, errUnwritten
 	}
 	if next := c.leave(); next != nil {
@@ -127,19 +131,10 @@ func (c *call) asked(target *route.Target) (left bool, err error) {
 	return false, err
 }
 
-// askedAgain is asked for a message that still leaves something missing.
-func (c *call) askedAgain(version int64, missing []runtime.Part) error {
-	if _, err := c.addMessage(version, runtime.StateInputRequired, missing, nil); err != nil {
-		return err
-	}
-	c.task.last, c.state = c.task.first, over
-	return nil
-}
-
 // execute calls the handler, and ends the call with its return. It runs on the goroutine of the sender if that waits
 // for the end, else on one of its own. A handler that ends its goroutine has failed.
 func (c *call) execute() {
-	defer c.e.dismiss(c)
+	defer c.r.admission.dismiss(c)
 	defer c.cancel(nil)
 	var out []byte
 	err := errExit
@@ -172,7 +167,7 @@ func (c *call) call() (out []byte, err error) {
 	}
 	timeout := c.skill.Timeout
 	if timeout <= 0 {
-		timeout = c.e.limits.Timeout
+		timeout = c.r.Limits.Timeout
 	}
 	c.run = runContext{c.ctx, time.Now().Add(timeout)}
 	if timeout <= exactTimeout {
@@ -180,7 +175,7 @@ func (c *call) call() (out []byte, err error) {
 		defer timer.Stop()
 	} else {
 		c.overdue.Store(c.run.deadline.UnixNano())
-		c.e.feed.Ticker.Start()
+		c.r.Feed.Ticker.Start()
 	}
 	if err := c.decode(); err != nil {
 		return nil, err
@@ -218,13 +213,13 @@ func (c *call) turn() error {
 			}
 		}
 	}
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	if c.state >= ending { // a shutdown has given it back meanwhile
 		return context.Cause(c.ctx)
 	}
 	c.state, c.began = running, true
-	if c.live.version != 0 && !c.resumed && !c.seen { // it was created while it waited
+	if c.handle.version != 0 && !c.resumed && !c.seen { // it was created while it waited
 		return c.task.status(runtime.StateWorking, runtime.MessageData{}, nil)
 	}
 	return nil
@@ -233,8 +228,8 @@ func (c *call) turn() error {
 // returned ends the call with what the handler returned. It returns the next call when another message came meanwhile
 // and the task goes on.
 func (c *call) returned(out []byte, err error) (next *call) {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	if c.state >= ending { // its time was up
 		return nil
 	}
@@ -251,8 +246,8 @@ func (c *call) expire() {
 }
 
 func (c *call) expired() (next *call) {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	if c.state >= ending {
 		return nil
 	}
@@ -260,7 +255,7 @@ func (c *call) expired() (next *call) {
 }
 
 // settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it.
-// An end that the store does not take is tried again in the background. The caller holds c.live.mu.
+// An end that the store does not take is tried again in the background. The caller holds c.handle.mu.
 func (c *call) settle(out []byte, err error) (next *call) {
 	c.state = ending
 	c.conclusion.conclude(out, err)
@@ -272,7 +267,7 @@ func (c *call) settle(out []byte, err error) (next *call) {
 }
 
 // persist goes on trying to store the ending in the background, until the store takes it or the engine shuts down. A
-// client that waits for the end is answered with an error after a while. The caller holds c.live.mu.
+// client that waits for the end is answered with an error after a while. The caller holds c.handle.mu.
 func (c *call) persist(err error) {
 	c.log().Warn("the end of a task could not be stored, trying again",
 		"state", c.conclusion.ending.status.EventInfo().State.String(), "error", err)
@@ -280,7 +275,7 @@ func (c *call) persist(err error) {
 		c.done.arm() // the sender may be on the handler's goroutine
 	}
 	begin := time.Now()
-	c.e.inBackground(c, nil, func(inTime bool) bool {
+	c.r.inBackground(c, nil, func(inTime bool) bool {
 		next, done := c.rewrite(inTime, time.Since(begin) > answerIn)
 		if next != nil {
 			go next.execute()
@@ -292,8 +287,8 @@ func (c *call) persist(err error) {
 // rewrite tries once more to store the ending. The last try is when the engine has no more time; what it does not store
 // is in the log.
 func (c *call) rewrite(inTime, late bool) (next *call, done bool) {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	err := c.conclusion.write()
 	if c.task.unconfirmed != nil && inTime {
 		if late {
@@ -313,23 +308,23 @@ func (c *call) rewrite(inTime, late bool) (next *call, done bool) {
 	return c.leave(), true
 }
 
-// leave lets go of the task when the call is over, and returns the next call. The caller holds c.live.mu.
+// leave lets go of the task when the call is over, and returns the next call. The caller holds c.handle.mu.
 func (c *call) leave() (next *call) {
 	c.state = over
 	c.decided.fire()
 	c.done.fire()
-	l := c.live
+	l := c.handle
 	if l.version == 0 {
-		c.task.held.Store(c.task.mayExist() && c.began) // it is not to be tried again as if nothing had happened
+		c.task.runsHere.Store(c.task.mayExist() && c.began) // it is not to be tried again as if nothing had happened
 		return nil
 	}
-	defer c.e.drop(l)
-	c.task.held.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), ErrLost)) // in the store, maybe
-	if l.run != c {                                                                      // somebody else has the task
+	defer c.r.tasks.drop(l)
+	c.task.runsHere.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), ErrLost)) // in the store, maybe
+	if l.run != c {                                                                          // somebody else has the task
 		return nil
 	}
 	if l.run = nil; c.task.next != nil {
-		l.run = l.succeed(c.e, c.task.next, c.conclusion.ending.status.state())
+		l.run = l.succeed(c.r, c.task.next, c.conclusion.ending.status.state())
 		return l.run
 	}
 	for _, q := range l.queue { // the task has ended; or nobody knows, and the store says what becomes of them
@@ -346,8 +341,8 @@ func (c *call) abandon() {
 	c.state = over
 	c.cancel(nil)
 	c.done.fire()
-	c.e.dismiss(c)
-	c.e.drop(c.live)
+	c.r.admission.dismiss(c)
+	c.r.tasks.drop(c.handle)
 }
 
 // promote makes a call the one at work on its task, in the given state: what the call before it saved is there now, and
@@ -375,54 +370,5 @@ func (c *call) holds(snap *store.Snapshot) {
 		c.task.work = *snap.Run
 	}
 	c.task.epoch = snap.Epoch
-	c.task.held.Store(true)
-}
-
-// cancelTask ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told
-// through its context, with the cause ErrCanceled, and nothing it still says counts. An ended task cannot be canceled,
-// not even a canceled one (T17).
-func (e *Engine) cancelTask(ctx context.Context, key store.Key) (task runtime.Task, err error) {
-	l := e.use(key)
-	defer e.drop(l)
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	err = decide(func() error {
-		task, err = e.cancelOnce(ctx, l)
-		return err
-	})
-	return task, err
-}
-
-// cancelOnce decides on the task as it stands. The caller holds l.mu.
-func (e *Engine) cancelOnce(ctx context.Context, l *live) (runtime.Task, error) {
-	snap, err := l.load(e, store.View{History: new(int)})
-	if err != nil {
-		return nil, err
-	}
-	info := snap.Task.TaskInfo()
-	if info.State.Terminal() {
-		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).
-			WithMetadata("taskId", info.ID)
-	}
-	w := write{expect: snap.Version, view: &store.Full, update: store.Update{
-		Event: e.newStatus(ctx, info.ID, info.ContextID, runtime.StateCanceled, nil, e.now()), Stamp: newStamp(),
-	}}
-	if l.commit(e, context.Background(), &w) != committed {
-		return nil, w.err // unconfirmed, too: the client asks again
-	}
-	l.revoke(ErrCanceled)
-	return w.snap.Task, nil
-}
-
-// decisions is how often a client's update is decided anew when others were faster.
-const decisions = 5
-
-// decide does what depends on the task as it stands, and is refused when the task has changed meanwhile.
-func decide(do func() error) (err error) {
-	for range decisions {
-		if err = do(); !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrEnded) {
-			return err
-		}
-	}
-	return err
+	c.task.runsHere.Store(true)
 }

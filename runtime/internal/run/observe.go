@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -19,23 +19,23 @@ type watched struct {
 
 // watch tells the observers that the handler is called, and returns its context.
 func (c *call) watch(ctx context.Context) context.Context {
-	if c.e.observers.None() {
+	if c.r.Observers.None() {
 		return ctx
 	}
 	w := &watched{}
 	w.Kind, w.Begun, w.Attempt = observe.Run, time.Now(), c.view.Attempt()
 	w.Skill, w.Context, w.Caller, w.Tenant = c.skill.ID, c.context(), c.base.caller, c.owner.Tenant
-	c.live.mu.Lock()
+	c.handle.mu.Lock()
 	w.Task, w.Carrier = c.task.made(), observe.ReadTrace(c.task.private.Trace).Fixed()
-	c.live.mu.Unlock()
-	w.ctx = c.e.observers.Begin(ctx, &w.Activity)
+	c.handle.mu.Unlock()
+	w.ctx = c.r.Observers.Begin(ctx, &w.Activity)
 	c.watched = w
 	return w.ctx
 }
 
-// made is the id of the task if there is one. The caller holds c.live.mu.
+// made is the id of the task if there is one. The caller holds c.handle.mu.
 func (t *taskWriter) made() string {
-	if t.c.live.version == 0 {
+	if t.c.handle.version == 0 {
 		return ""
 	}
 	return t.c.taskID()
@@ -47,17 +47,17 @@ func (c *call) unwatch(err error) {
 	if w == nil {
 		return
 	}
-	c.live.mu.Lock()
+	c.handle.mu.Lock()
 	w.Task = c.task.made()
 	w.State, w.Reason = c.came(err)
-	c.live.mu.Unlock()
-	c.e.observers.End(w.ctx, &w.Activity)
+	c.handle.mu.Unlock()
+	c.r.Observers.End(w.ctx, &w.Activity)
 }
 
-// came is what the handler's return came to. The caller holds c.live.mu.
+// came is what the handler's return came to. The caller holds c.handle.mu.
 func (c *call) came(err error) (state runtime.State, reason string) {
 	state = c.conclusion.ending.status.state()
-	if c.reply != nil && c.live.version != 0 {
+	if c.reply != nil && c.handle.version != 0 {
 		state = runtime.StateCompleted
 	}
 	var o *verdict

@@ -1,31 +1,43 @@
-package engine
+package run
 
 import (
 	"context"
 	"errors"
 	"slices"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// What happens when a task changes hands: another instance, or a client's cancel, has taken it from a handler here; a
-// message was taken on here for a handler elsewhere.
+// This file is about tasks that begin to be run by another instance than before: taken from a handler here, by another
+// instance or a client's cancel, or taken over here, with the work that another instance, or a process before, has left.
 
-// lose takes note that the store no longer takes what the handler says, and returns why. The caller holds c.live.mu.
+const (
+	// takeAtOnce is how many tasks are taken over at a time.
+	takeAtOnce = 100
+	// attempts is how often a handler is called for one message.
+	attempts = 3
+)
+
+// What a task ends with that was interrupted. Its reader is a person.
+const (
+	restarted  = "The agent was restarted while it worked on this. Please send the message again."
+	tooOften   = "The agent was interrupted each time it worked on this, and does not try it again."
+	cannotGoOn = "The agent can no longer work on this."
+)
+
+// lose takes note that the store no longer takes what the handler says, and returns why. The caller holds c.handle.mu.
 func (t *taskWriter) lose() error {
-	h, failed := t.c.e.store.Head(t.c.e.soon(), t.c.live.key)
+	h, failed := t.c.r.Store.Head(t.c.r.Soon(), t.c.handle.key)
 	if failed != nil {
 		h = store.Head{}
 	}
 	if h.State.Terminal() {
-		t.c.live.ended = true
+		t.c.handle.ended = true
 	}
 	cause := causeOf(h)
-	if t.c.live.run == t.c {
-		t.c.live.revoke(cause)
+	if t.c.handle.run == t.c {
+		t.c.handle.revoke(cause)
 	}
 	t.c.cancel(cause)
 	t.elsewhere = true
@@ -42,7 +54,7 @@ func causeOf(h store.Head) error {
 
 // revoke takes the task from the call at work on it, and leaves those that wait for their turn to whoever has the task.
 // Callers must hold l.mu.
-func (l *live) revoke(cause error) {
+func (l *handle) revoke(cause error) {
 	if l.run != nil {
 		l.run.cancel(cause)
 		l.run.task.elsewhere = true
@@ -57,18 +69,19 @@ func (l *live) revoke(cause error) {
 }
 
 func (c *call) isElsewhere() bool {
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	return c.task.elsewhere
 }
 
-// lookAfter finds out whether a task that is run here still is. It does not wait for the store.
-func (e *Engine) lookAfter(l *live) {
+// checkEpoch finds out whether a task that is run here still is, and stops its handler if not. It does not wait for the
+// store.
+func (r *Runner) checkEpoch(l *handle) {
 	if l.looking.Swap(true) {
 		return
 	}
 	go func() {
-		h, err := e.store.Head(e.soon(), l.key)
+		h, err := r.Store.Head(r.Soon(), l.key)
 		l.looking.Store(false)
 		if err != nil {
 			return
@@ -84,27 +97,12 @@ func (e *Engine) lookAfter(l *live) {
 
 // awaitElsewhere waits until the store says that the call is over, whoever has run it.
 func (c *call) awaitElsewhere(client context.Context) error {
-	return c.e.awaitCall(client, c.live.key, c.task.work.N)
-}
-
-// rest waits until the task may have changed, or says why there is no use in waiting.
-func (e *Engine) rest(client context.Context, r *feed.Reader) error {
-	timer := time.NewTimer(feed.Jitter(feed.PollEvery))
-	defer timer.Stop()
-	select {
-	case <-r.Wake():
-	case <-timer.C:
-	case <-client.Done():
-		return context.Cause(client)
-	case <-e.closing:
-		return ErrBusy.With("the agent is shutting down")
-	}
-	return nil
+	return c.r.AwaitCall(client, c.handle.key, c.task.work.N)
 }
 
 // succeed brings up the call that the store names: one that waits here, or one that was taken on elsewhere. The caller
 // holds l.mu.
-func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *call {
+func (l *handle) succeed(r *Runner, snap *store.Snapshot, state runtime.State) *call {
 	for i, c := range l.queue {
 		if c.task.work.N == snap.Run.N {
 			l.queue = slices.Delete(l.queue, i, i+1)
@@ -113,12 +111,12 @@ func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *ca
 			return c
 		}
 	}
-	if e.Draining() {
+	if r.admission.isDraining() {
 		return nil // it is given back
 	}
-	c, err := e.revive(l.key, snap)
+	c, err := r.revive(l.key, snap)
 	if err != nil {
-		e.giveUp(l.key, snap, cannotGoOn)
+		r.giveUp(l.key, snap, cannotGoOn)
 		return nil
 	}
 	c.promote(snap, state)
@@ -126,8 +124,8 @@ func (l *live) succeed(e *Engine, snap *store.Snapshot, state runtime.State) *ca
 }
 
 // revive makes a call of what the store knows of one that was taken on elsewhere, or by a process that is no more.
-func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*call, error) {
-	work, skill := snap.Run, e.byID[snap.Private.Skill]
+func (r *Runner) revive(key store.Key, snap *store.Snapshot) (*call, error) {
+	work, skill := snap.Run, r.Skills.byID[snap.Private.Skill]
 	if skill == nil || work.Request == nil || work.Request.Message == nil {
 		return nil, errors.New("its skill or its request is not there")
 	}
@@ -135,13 +133,120 @@ func (e *Engine) revive(key store.Key, snap *store.Snapshot) (*call, error) {
 		req: work.Request, parts: work.Request.Message.Contents(), owner: key.Owner,
 		base: values{context.Background(), work.Request.Source, key.Owner.Caller()},
 	}
-	c := e.newCall(from)
+	c := r.newCall(from)
 	c.skill = skill
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)
-	c.live = e.use(key)
+	c.handle = r.tasks.use(key)
 	c.set(key.Task, work.Request.Message.MessageInfo().ContextID) // bound to the task, it has that
 	c.task.have(snap.Private.Saved)
 	c.input.Raw, c.resumed = work.Input, work.N > 1
-	e.adopt(c)
+	r.admission.adopt(c)
 	return c, nil
+}
+
+// takeOver takes over tasks that nobody runs, as many as may be admitted, and reports whether there may be more.
+func (r *Runner) takeOver() (more bool) {
+	if !r.durable.Load() || r.admission.isDraining() {
+		return false
+	}
+	var free []string // skills without a bound of their own
+	for _, sk := range r.Skills.all {
+		if sk.slots == nil {
+			free = append(free, sk.ID)
+		} else if n := min(cap(sk.slots)-len(sk.slots), r.admission.free()); n > 0 {
+			more = r.takeOverOf([]string{sk.ID}, n) || more
+		} else {
+			more = true
+		}
+	}
+	if len(free) > 0 {
+		more = r.takeOverOf(free, r.admission.free()) || more
+	}
+	return more
+}
+
+func (r *Runner) takeOverOf(skills []string, places int) (more bool) {
+	n := min(places, takeAtOnce)
+	if n <= 0 {
+		return true
+	}
+	runs, err := r.Store.Claim(r.Soon(), skills, n)
+	if err != nil {
+		r.Logger.Warn("tasks could not be taken over", "error", err)
+		return true
+	}
+	for i := range runs {
+		r.resume(&runs[i])
+	}
+	return len(runs) == n
+}
+
+// resume goes on with a task that was interrupted.
+func (r *Runner) resume(run *store.Run) {
+	if r.admission.isDraining() {
+		return // it is given back
+	}
+	snap := &run.Snapshot
+	snap.Run = run.Call
+	c, err := r.revive(run.Key, snap)
+	if err != nil {
+		r.Log(snap.Private.Skill, run.Key.Task, run.Key.Owner.Principal).Error("an interrupted task cannot go on", "error", err)
+		r.giveUp(run.Key, snap, cannotGoOn)
+		return
+	}
+	go func() {
+		reason := c.takeUp(snap)
+		c.view.Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
+		if reason != "" {
+			c.abort(c.view.Fail(reason))
+			return
+		}
+		c.execute()
+	}()
+}
+
+// takeUp makes the call the one at work on its task, which was interrupted, and says why it is not tried again; "" that
+// it is.
+func (c *call) takeUp(snap *store.Snapshot) (reason string) {
+	l, now := c.handle, snap.Task.TaskInfo()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.revoke(ErrLost)
+	l.note(snap.Version)
+	l.run, l.ended = c, false
+	c.set(now.ID, now.ContextID)
+	c.begins(snap)
+	switch {
+	case c.attempt > 1 && c.skill.OnCrash != CrashRetry:
+		return restarted
+	case c.attempt > attempts:
+		return tooOften
+	}
+	c.seen = now.State == runtime.StateWorking
+	c.promote(snap, now.State)
+	return ""
+}
+
+// abort ends a call without its handler.
+func (c *call) abort(err error) {
+	defer c.r.admission.dismiss(c)
+	defer c.cancel(nil)
+	if next := c.returned(nil, err); next != nil {
+		go next.execute()
+	}
+}
+
+// giveUp ends a task of which no call can be made, in the background.
+func (r *Runner) giveUp(key store.Key, snap *store.Snapshot, reason string) {
+	c, info := r.newBackgroundCall(), snap.Task.TaskInfo()
+	r.admission.adopt(c)
+	defer r.admission.dismiss(c)
+	said := r.make.protocol.NewMessage(runtime.MessageData{
+		MessageInfo: runtime.MessageInfo{ID: r.NewID(), ContextID: info.ContextID, TaskID: info.ID},
+		Parts:       []runtime.Part{runtime.Text(reason)},
+	})
+	c.task.retryUnconfirmed(key, &write{update: store.Update{
+		Event: r.make.protocol.NewStatus(info.ID, info.ContextID, runtime.StateFailed, said, r.Now()),
+		Stamp: newStamp(), Epoch: snap.Epoch, Done: snap.Run.N,
+	}})
 }

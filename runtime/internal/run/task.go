@@ -1,11 +1,10 @@
-package engine
+package run
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"log/slog"
 	"strconv"
@@ -33,7 +32,7 @@ func (c *call) taskID() string {
 	c.names.mu.Lock()
 	defer c.names.mu.Unlock()
 	if c.id == "" {
-		c.id = c.e.ids.next() // R57
+		c.id = c.r.NewID() // R57
 	}
 	c.hasID.Store(true)
 	return c.id
@@ -49,7 +48,7 @@ func (c *call) context() string {
 	c.names.mu.Lock()
 	defer c.names.mu.Unlock()
 	if c.contextID == "" {
-		c.contextID = c.e.ids.next() // R51
+		c.contextID = c.r.NewID() // R51
 	}
 	c.hasContext.Store(true)
 	return c.contextID
@@ -87,15 +86,15 @@ func (t *Task) IdempotencyKey() string {
 // Snapshot returns a copy of the task as it stands, nil before it exists.
 func (t *Task) Snapshot() runtime.Task {
 	c := t.c
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	if c.live.version == 0 {
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
+	if c.handle.version == 0 {
 		return nil
 	}
 	if c.task.open() == nil {
 		_ = c.task.flush() // an error is told by the writer that it concerns
 	}
-	snap, err := c.e.store.Get(c.e.soon(), c.live.key, store.Full)
+	snap, err := c.r.Store.Get(c.r.Soon(), c.handle.key, store.Full)
 	if err != nil {
 		return nil
 	}
@@ -104,20 +103,20 @@ func (t *Task) Snapshot() runtime.Task {
 
 // Logger returns the engine's logger with the skill's and the task's ids, and who sent the message.
 func (t *Task) Logger() *slog.Logger {
-	return t.c.e.log(t.c.skill.ID, t.c.taskID(), t.c.owner.Principal)
+	return t.c.r.Log(t.c.skill.ID, t.c.taskID(), t.c.owner.Principal)
 }
 
 // log is Logger for what the engine says itself, perhaps of a message that comes to no task.
-func (c *call) log() *slog.Logger { return c.e.log(c.skill.ID, c.named(), c.owner.Principal) }
+func (c *call) log() *slog.Logger { return c.r.Log(c.skill.ID, c.named(), c.owner.Principal) }
 
 // Begin says that the input is good and the work begins. When the client waits for a task (a stream, or
 // returnImmediately) it is created now, so that the client sees it at once; otherwise Begin does nothing. Generated
 // code calls it for skills whose result is a task.
 func (t *Task) Begin() error {
 	c := t.c
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
-	if !c.decided.armed() || c.live.version != 0 {
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
+	if !c.decided.armed() || c.handle.version != 0 {
 		return nil
 	}
 	c.task.auto = true
@@ -131,8 +130,8 @@ func (t *Task) Progress(format string, args ...any) error {
 	if len(args) > 0 {
 		text = fmt.Sprintf(format, args...)
 	}
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	one := lendPart()
 	defer one.giveBack()
 	one[0] = runtime.Text(text)
@@ -155,11 +154,11 @@ func (p *onePart) giveBack() {
 // is made when it is empty; the context, the task and the role are the server's to say.
 func (t *Task) Report(m runtime.MessageData) error {
 	c := t.c
-	if err := c.e.checkMessage(&m); err != nil {
+	if err := c.r.content.checkMessage(&m); err != nil {
 		return err
 	}
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	return c.task.report(m)
 }
 
@@ -182,7 +181,7 @@ func (t *Task) Artifact(name string, parts ...runtime.Part) error {
 // follows.
 func (t *Task) Emit(a runtime.ArtifactData) error {
 	c := t.c
-	if err := c.e.checkMetadata(a.Metadata); err != nil {
+	if err := c.r.content.checkMetadata(a.Metadata); err != nil {
 		return err
 	}
 	return c.task.emit(a)
@@ -198,7 +197,7 @@ func (t *Task) Reply(parts ...runtime.Part) error {
 // Answer is Reply with a whole message, as [Task.Report] takes it.
 func (t *Task) Answer(m runtime.MessageData) error {
 	c := t.c
-	if err := c.e.checkMessage(&m); err != nil {
+	if err := c.r.content.checkMessage(&m); err != nil {
 		return err
 	}
 	return c.task.respond(m)
@@ -208,26 +207,26 @@ func (t *taskWriter) respond(m runtime.MessageData) error {
 	if len(m.Parts) == 0 {
 		return errEmpty
 	}
-	t.c.live.mu.Lock()
-	defer t.c.live.mu.Unlock()
+	t.c.handle.mu.Lock()
+	defer t.c.handle.mu.Unlock()
 	if err := t.open(); err != nil {
 		return err
 	}
 	if err := t.check(m.Parts); err != nil {
 		return err
 	}
-	if t.c.live.version == 0 && t.private.ClientID || t.mayExist() { // 0.1 has no answers but tasks
+	if t.c.handle.version == 0 && t.private.ClientID || t.mayExist() { // 0.1 has no answers but tasks
 		if err := t.create(runtime.StateSubmitted); err != nil {
 			return err
 		}
 		t.auto = true
 	}
-	if t.c.live.version != 0 {
+	if t.c.handle.version != 0 {
 		if !t.auto || t.c.resumed {
 			return ErrTaskExists
 		}
 		said := t.message(m, true)
-		e := t.c.e.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), runtime.StateCompleted, said, t.c.e.now())
+		e := t.c.r.make.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), runtime.StateCompleted, said, t.c.r.Now())
 		if err := t.say(stamped(e, store.SizeOfMessage(said, m.Parts)), nil); err != nil {
 			return err
 		}
@@ -273,17 +272,17 @@ func (t *Task) End(state runtime.State, m runtime.MessageData) error {
 	if !state.Terminal() && !state.Interrupted() || state == runtime.StateCanceled {
 		return fmt.Errorf("a handler cannot end its call as %s", state)
 	}
-	if err := c.e.checkParts(m.Parts); err != nil {
+	if err := c.r.content.checkParts(m.Parts); err != nil {
 		return err
 	}
-	if err := c.e.checkMetadata(m.Metadata); err != nil && len(m.Parts) > 0 {
+	if err := c.r.content.checkMetadata(m.Metadata); err != nil && len(m.Parts) > 0 {
 		return err
 	}
 	if state != runtime.StateCompleted {
 		return &verdict{state: state, said: m}
 	}
-	c.live.mu.Lock()
-	defer c.live.mu.Unlock()
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
 	if err := c.task.open(); err != nil {
 		return err
 	}
@@ -301,7 +300,7 @@ func (t *Task) Save(v any) error {
 	if err != nil {
 		return fmt.Errorf("save: %w", err)
 	}
-	if len(b) > c.e.limits.Event {
+	if len(b) > c.r.Limits.Event {
 		return ErrTooLarge
 	}
 	c.task.notes.mu.Lock()
@@ -325,9 +324,6 @@ func (t *Task) Load(v any) (bool, error) {
 	}
 	return true, nil
 }
-
-// errEmpty: what A2A sends has content (R35, R305).
-var errEmpty = errors.New("a message or an artifact has at least one part")
 
 // verdict is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
 type verdict struct {

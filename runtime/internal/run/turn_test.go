@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 // whoever takes it over would run it a second time.
 func TestWhatWasGivenBackDoesNotBegin(t *testing.T) {
 	c := &call{skill: &skill{}, state: ending}
-	c.live = &live{}
+	c.handle = &handle{}
 	c.ctx, c.cancel = context.WithCancelCause(t.Context())
 	c.cancel(ErrShutdown)
 	if err := c.turn(); !errors.Is(err, ErrShutdown) || c.began || c.state != ending {

@@ -1,9 +1,10 @@
-package engine
+package run
 
 import (
 	"errors"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -18,7 +19,7 @@ type endEvents struct {
 const unkept = "The skill's answer could not be kept."
 
 // write stores the ending, and makes the task if there is none. After a failure it goes on where it was. The caller
-// holds c.live.mu.
+// holds c.handle.mu.
 func (e *conclusion) write() error {
 	if e.ending.status.Event == nil {
 		return nil
@@ -32,7 +33,7 @@ func (e *conclusion) write() error {
 	case errors.Is(err, ErrLost):
 		e.c.log().Info("task goes on elsewhere", "error", err)
 		e.c.err = err
-	case e.c.live.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), e.ending.failed:
+	case e.c.handle.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), e.ending.failed:
 		e.c.log().Error("task could not be ended", "error", err)
 		e.c.err = err
 	default:
@@ -44,7 +45,7 @@ func (e *conclusion) write() error {
 }
 
 func (e *conclusion) writeAll() error {
-	if e.c.live.version == 0 {
+	if e.c.handle.version == 0 {
 		if err := e.c.task.create(runtime.StateSubmitted); err != nil {
 			return err
 		}
@@ -67,4 +68,4 @@ func (e *conclusion) writeAll() error {
 }
 
 // errUnwritten is the answer to a client whose task ended while the store does not take it.
-var errUnwritten = ErrBusy.With("the task has ended, but that could not be stored yet: get the task later")
+var errUnwritten = budget.ErrBusy.With("the task has ended, but that could not be stored yet: get the task later")

@@ -1,4 +1,4 @@
-package engine
+package run
 
 import (
 	"context"
@@ -22,7 +22,7 @@ type taskWriter struct {
 	work      store.Call
 	epoch     int64
 	elsewhere bool
-	held      atomic.Bool     // by this instance: it must not go on when that is not heard of for too long
+	runsHere  atomic.Bool     // this instance runs the call: it must stop when the lease is lost
 	next      *store.Snapshot // of the task, with the call that comes up when this one is over
 
 	shelf   shelf
@@ -44,7 +44,7 @@ func (t *taskWriter) ensure(first runtime.State) error {
 	if err := t.open(); err != nil {
 		return err
 	}
-	if t.c.live.version != 0 {
+	if t.c.handle.version != 0 {
 		return t.flush()
 	}
 	return t.create(first)
@@ -64,27 +64,27 @@ func (t *taskWriter) open() error {
 // create makes the task with the message that brought it (A2A 1.0 §3.4.2). It begins as working when the handler is at
 // work, so that clients see that, unless first is StateSubmitted because another status follows at once.
 func (t *taskWriter) create(first runtime.State) error {
-	if err := t.confirm(); err != nil || t.c.live.version != 0 { // an earlier try has made it
+	if err := t.confirm(); err != nil || t.c.handle.version != 0 { // an earlier try has made it
 		return err
 	}
-	now, id, contextID := t.c.e.now(), t.c.taskID(), t.c.context()
-	task := t.newTask(id, contextID, now)
+	now, id, contextID := t.c.r.Now(), t.c.taskID(), t.c.context()
+	task := t.c.r.make.newTask(t.c.ctx, id, contextID, now)
 	t.bind()
 	task.AddMessage(t.c.req.Message)
 	if t.c.state == running && first == runtime.StateWorking {
-		if err := task.Apply(t.c.e.newStatus(t.c.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
+		if err := task.Apply(t.c.r.make.newStatus(t.c.ctx, id, contextID, runtime.StateWorking, nil, now)); err != nil {
 			return err
 		}
 	}
 	var view *store.View
 	if t.c.decided.armed() {
 		view = t.view()
-		t.c.live.ExpectReader() // by the stream that is about to begin
+		t.c.handle.ExpectReader() // by the stream that is about to begin
 	}
-	t.c.live.key = store.Key{Owner: t.c.owner, Task: id}
+	t.c.handle.key = store.Key{Owner: t.c.owner, Task: id}
 	t.private.Skill, t.private.Input = t.c.skill.ID, t.c.input.Raw
-	if !t.c.e.observers.None() && t.private.Trace == "" {
-		t.private.Trace = t.c.e.observers.Inject(t.c.base.ctx)
+	if !t.c.r.Observers.None() && t.private.Trace == "" {
+		t.private.Trace = t.c.r.Observers.Inject(t.c.base.ctx)
 	}
 	saved := t.pending()
 	if t.private.Saved = nil; saved != nil {
@@ -101,21 +101,21 @@ func (t *taskWriter) create(first runtime.State) error {
 		t.c.decided.fire()
 	}
 	if t.mayExist() && t.c.state == arriving && !t.private.Asked { // there is no handler that would ask again
-		t.retryUnconfirmed(t.c.live.key, t.unconfirmed)
+		t.retryUnconfirmed(t.c.handle.key, t.unconfirmed)
 	}
 	return err
 }
 
 // created notes the task that was made. It may be somebody else's by now, if the answer is late.
 func (t *taskWriter) created(snap *store.Snapshot) error {
-	t.c.live.version = snap.Version
-	t.c.e.register(t.c.live)
-	t.c.e.feed.Ticker.Start()
+	t.c.handle.version = snap.Version
+	t.c.r.tasks.register(t.c.handle)
+	t.c.r.Feed.Ticker.Start()
 	t.first, t.firstVersion, t.bytes = snap.Task, snap.Version, snap.Bytes
 	if snap.Run == nil {
 		return t.lose()
 	}
-	t.c.err, t.c.live.run = nil, t.c
+	t.c.err, t.c.handle.run = nil, t.c
 	t.c.holds(snap)
 	t.c.decided.fire()
 	return nil
@@ -177,12 +177,12 @@ func (t *taskWriter) newStatus(state runtime.State, said runtime.MessageData) si
 	if m != nil {
 		size = store.SizeOfMessage(m, said.Parts)
 	}
-	return stamped(t.c.e.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), state, m, t.c.e.now()), size)
+	return stamped(t.c.r.make.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), state, m, t.c.r.Now()), size)
 }
 
 // newArtifact makes an artifact update.
 func (t *taskWriter) newArtifact(data *runtime.ArtifactData) sized {
-	return stamped(t.c.e.newArtifact(t.c.ctx, t.c.taskID(), t.c.context(), *data), store.SizeOfArtifact(data))
+	return stamped(t.c.r.make.newArtifact(t.c.ctx, t.c.taskID(), t.c.context(), *data), store.SizeOfArtifact(data))
 }
 
 // say stores an event of the handler's, with what it saved meanwhile.
@@ -202,13 +202,13 @@ func (t *taskWriter) writeOf(e sized, view *store.View) write {
 // message makes a message of the agent's. It names the task unless it is a plain answer (R304).
 func (t *taskWriter) message(said runtime.MessageData, ofTask bool) runtime.Message {
 	if said.ID == "" {
-		said.ID = t.c.e.ids.next()
+		said.ID = t.c.r.NewID()
 	}
 	said.ContextID, said.TaskID, said.User = t.c.context(), "", false
 	if ofTask {
 		said.TaskID = t.c.taskID()
 	}
-	return t.newMessage(said)
+	return t.c.r.make.newMessage(t.c.ctx, said)
 }
 
 // messageOrNone makes the message of a status, an untyped nil when nothing is said.
@@ -226,8 +226,8 @@ func (t *taskWriter) check(parts []runtime.Part) error {
 		p := &parts[i]
 		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
 	}
-	if size > t.c.e.limits.Event {
+	if size > t.c.r.Limits.Event {
 		return ErrTooLarge
 	}
-	return t.c.e.checkParts(parts)
+	return t.c.r.content.checkParts(parts)
 }

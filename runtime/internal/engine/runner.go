@@ -1,0 +1,92 @@
+package engine
+
+import (
+	"context"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/run"
+)
+
+// What hosts and bindings see of package run.
+type (
+	Skill          = run.Skill
+	OnCrash        = run.OnCrash
+	Permit         = run.Permit
+	Task           = run.Task
+	ArtifactWriter = run.ArtifactWriter
+	Context        = run.Context
+	Exchange       = run.Exchange
+	AuthRequest    = run.AuthRequest
+)
+
+// What becomes of a call that was interrupted.
+const (
+	CrashFail  = run.CrashFail
+	CrashRetry = run.CrashRetry
+)
+
+// LongestShutdown is how long Shutdown may take once its context has ended.
+const LongestShutdown = run.LongestShutdown
+
+// Errors of package run.
+var (
+	ErrCanceled         = run.ErrCanceled
+	ErrTimeout          = run.ErrTimeout
+	ErrShutdown         = run.ErrShutdown
+	ErrLost             = run.ErrLost
+	ErrAnswered         = run.ErrAnswered
+	ErrTaskExists       = run.ErrTaskExists
+	ErrTooManyArtifacts = run.ErrTooManyArtifacts
+	ErrTooLarge         = run.ErrTooLarge
+	ErrTaskTooLarge     = run.ErrTaskTooLarge
+	ErrContextChanged   = run.ErrContextChanged
+	ErrHandle           = run.ErrHandle
+)
+
+// CallerFrom returns who sent the request that is being served, for a context of a hook, a handler or an operation of
+// the agent's own; nil for nobody who is known.
+func CallerFrom(ctx context.Context) *runtime.Caller { return run.CallerFrom(ctx) }
+
+// Source returns the generated request that is being served, for a context of a hook or a handler.
+func Source(ctx context.Context) any { return run.Source(ctx) }
+
+// newRunner makes the runner of the skills' handlers.
+func (e *Engine) newRunner(o Options) *run.Runner {
+	c := run.Config{
+		Store: e.store, Protocol: e.protocol, Skills: e.skills, Feed: &e.feed, Deliveries: e.deliveries,
+		Observers: &e.observers, Made: e.hooks.Made, Nesting: e.nesting, Log: e.log, Logger: e.logger,
+		Now: func() time.Time { return o.Now().UTC().Truncate(time.Millisecond) }, // R96, R98, T60
+		Limits: run.Limits{
+			Work: e.limits.Work, Queue: e.limits.Body, Page: e.limits.Page, Event: e.limits.Event,
+			Running: e.limits.Running, Pushes: e.limits.Pushes, Timeout: e.limits.Timeout,
+		},
+	}
+	if o.Router != nil {
+		c.Router = func(ctx context.Context, m runtime.Message) (string, error) {
+			id, err := o.Router(ctx, m)
+			return id, byOwnCode(ctx, "router", err)
+		}
+	}
+	return run.New(c)
+}
+
+// soon returns a context for a call of the store that begins now.
+func (e *Engine) soon() context.Context { return e.runner.Soon() }
+
+// Start has the engine take over what a process before has left. Work that comes in starts it, too.
+func (e *Engine) Start() { e.runner.Start() }
+
+// Draining reports whether new work is refused.
+func (e *Engine) Draining() bool { return e.runner.Draining() }
+
+// Shutdown is [run.Runner.Shutdown].
+func (e *Engine) Shutdown(ctx context.Context) error { return e.runner.Shutdown(ctx) }
+
+// Close is Shutdown that waits for no handler: those at work are canceled at once.
+func (e *Engine) Close() error { return e.runner.Close() }
+
+// Redeem is [run.Runner.Redeem].
+func (e *Engine) Redeem(ctx context.Context, handle string, value any) error {
+	return e.runner.Redeem(ctx, handle, value)
+}

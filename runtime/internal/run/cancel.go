@@ -1,0 +1,58 @@
+package run
+
+import (
+	"context"
+	"errors"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Cancel ends a task for its client (A2A 1.0 §3.1.5). The task is canceled at once; a handler at work on it is told
+// through its context, with the cause ErrCanceled, and nothing it still says counts. An ended task cannot be canceled,
+// not even a canceled one (T17).
+func (r *Runner) Cancel(ctx context.Context, key store.Key) (task runtime.Task, err error) {
+	l := r.tasks.use(key)
+	defer r.tasks.drop(l)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	err = decide(func() error {
+		task, err = r.cancelOnce(ctx, l)
+		return err
+	})
+	return task, err
+}
+
+// cancelOnce decides on the task as it stands. The caller holds l.mu.
+func (r *Runner) cancelOnce(ctx context.Context, l *handle) (runtime.Task, error) {
+	snap, err := l.load(r, store.View{History: new(int)})
+	if err != nil {
+		return nil, err
+	}
+	info := snap.Task.TaskInfo()
+	if info.State.Terminal() {
+		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).
+			WithMetadata("taskId", info.ID)
+	}
+	w := write{expect: snap.Version, view: &store.Full, update: store.Update{
+		Event: r.make.newStatus(ctx, info.ID, info.ContextID, runtime.StateCanceled, nil, r.Now()), Stamp: newStamp(),
+	}}
+	if l.commit(r, context.Background(), &w) != committed {
+		return nil, w.err // unconfirmed, too: the client asks again
+	}
+	l.revoke(ErrCanceled)
+	return w.snap.Task, nil
+}
+
+// decisions is how often a client's update is decided anew when others were faster.
+const decisions = 5
+
+// decide does what depends on the task as it stands, and is refused when the task has changed meanwhile.
+func decide(do func() error) (err error) {
+	for range decisions {
+		if err = do(); !errors.Is(err, store.ErrConflict) && !errors.Is(err, store.ErrEnded) {
+			return err
+		}
+	}
+	return err
+}

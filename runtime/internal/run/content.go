@@ -1,0 +1,70 @@
+package run
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/wire"
+)
+
+// content checks what a handler says: it must be sayable in every version and every binding (decision 038), so that no
+// reader of a task fails on it later.
+type content struct {
+	nesting int // how deep data may be, as [wire.Portable] counts; 0: as deep as is read
+}
+
+// errEmpty: what A2A sends has content (R35, R305).
+var errEmpty = errors.New("a message or an artifact has at least one part")
+
+// checkParts refuses parts of a handler that could be stored, but not said in every binding.
+func (k content) checkParts(parts []runtime.Part) error {
+	for i := range parts {
+		p := &parts[i]
+		switch p.Kind {
+		case runtime.PartUnknown:
+			return fmt.Errorf("part %d cannot be sent: %s", i, p.Text)
+		case runtime.PartOther:
+			return fmt.Errorf("part %d cannot be sent: its content is of a kind that only the generated types have", i)
+		}
+		if p.Kind == runtime.PartData {
+			if err := k.sayable(p.Data); err != nil {
+				return fmt.Errorf("part %d cannot be sent: data: %w", i, err)
+			}
+		}
+		if err := k.checkMetadata(p.Metadata); err != nil {
+			return fmt.Errorf("part %d cannot be sent: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// checkMessage refuses a message of a handler that cannot be sent, but for its parts.
+func (k content) checkMessage(m *runtime.MessageData) error {
+	if len(m.Parts) == 0 {
+		return errEmpty
+	}
+	return k.checkMetadata(m.Metadata)
+}
+
+// checkMetadata is checkParts for metadata, which have to be a JSON object.
+func (k content) checkMetadata(o wire.Object) error {
+	if err := k.sayable(o); err != nil {
+		return fmt.Errorf("metadata: %w", err)
+	}
+	if kind := wire.Value(o).Kind(); kind != wire.KindNone && kind != wire.KindObject {
+		return fmt.Errorf("metadata: not an object")
+	}
+	return nil
+}
+
+// sayable reports why raw JSON of a handler cannot be sent. None is null, or no metadata.
+func (k content) sayable(raw []byte) error {
+	if len(raw) == 0 {
+		return nil
+	}
+	if err := wire.Valid(raw); err != nil {
+		return err
+	}
+	return wire.Portable(raw, k.nesting)
+}

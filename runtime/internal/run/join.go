@@ -1,0 +1,186 @@
+package run
+
+import (
+	"errors"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/budget"
+	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// turn says when the call of a message that continues a task has its turn.
+type turn uint8
+
+const (
+	noTurn     turn = iota // there is no call
+	atOnce                 // nobody is at work on the task
+	inLine                 // behind the calls that wait here
+	withOthers             // the task is run by another instance
+)
+
+// follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
+func (a *arrival) follow() error {
+	r, c := a.r, a.c
+	if err := r.admission.admit(c); err != nil {
+		return err
+	}
+	l := r.tasks.use(store.Key{Owner: a.Owner, Task: a.info.TaskID})
+	c.handle, c.resumed = l, true
+	c.set(a.info.TaskID, "")
+	when, err := a.join()
+	switch when {
+	case atOnce:
+		c.launch(a.Wait)
+	case noTurn, withOthers:
+		c.refuse()
+		r.tasks.drop(l)
+	}
+	return err
+}
+
+// join adds the message to its task and makes its call the task's next.
+func (a *arrival) join() (when turn, err error) {
+	c := a.c
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
+	err = decide(func() error {
+		when, err = a.joinOnce()
+		return err
+	})
+	if when == inLine {
+		c.enqueue(a.Wait)
+	}
+	return when, err
+}
+
+// joinOnce decides on the task as it stands. The caller holds the lock of c.handle.
+func (a *arrival) joinOnce() (turn, error) {
+	r, c, info := a.r, a.c, &a.info
+	snap, err := c.handle.load(r, store.View{History: new(int)})
+	if err != nil {
+		return noTurn, err // R60: also for a foreign task (R34, R39)
+	}
+	if a.Permit != nil {
+		if err := a.Permit(snap.Private.Skill); err != nil {
+			return noTurn, err
+		}
+	}
+	now := snap.Task.TaskInfo()
+	switch {
+	case info.ContextID != "" && info.ContextID != now.ContextID:
+		return noTurn, invalid.Field("message.contextId", "is not the context of the task") // R62
+	case now.State.Terminal():
+		if err := a.cameAgain(snap.Version); err != nil {
+			return noTurn, err
+		}
+		return noTurn, runtime.ErrUnsupportedOperation.
+			With("the task has ended, send a message without a task id").WithMetadata("taskId", now.ID)
+	}
+	c.set(now.ID, now.ContextID) // R61
+	c.task.private = snap.Private
+	if c.skill = r.Skills.byID[snap.Private.Skill]; c.skill == nil {
+		return noTurn, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
+	}
+	if err := c.skill.routed.CheckModes(a.Parts, a.Request.AcceptedOutputModes); err != nil {
+		return noTurn, err
+	}
+	if err := r.roomForPush(r.Soon(), c.handle.key, c.configuration()); err != nil {
+		return noTurn, err
+	}
+	in, missing, err := c.skill.routed.FollowUp(c.base.ctx, snap.Private.Input, snap.Private.Asked, a.Parts)
+	if err != nil {
+		return noTurn, err
+	}
+	c.input, c.task.private.Input = in, in.Raw
+	if missing != nil {
+		return noTurn, a.askedAgain(snap.Version, missing)
+	}
+	if c.handle.run != nil && c.handle.waiting()+int64(len(in.Raw)) > r.Limits.Queue {
+		return noTurn, budget.ErrBusy.With("too many messages wait for their turn in the task, try again later").
+			WithMetadata("taskId", now.ID)
+	}
+	return a.takeTurn(snap.Version)
+}
+
+// takeTurn adds the message and its call to the task, if that is as it was at the version.
+func (a *arrival) takeTurn(version int64) (turn, error) {
+	c := a.c
+	c.task.private.Asked = false
+	c.task.work = store.Call{Input: c.input.Raw, Request: c.req}
+	snap, err := a.addMessage(version, runtime.StateWorking, nil, &c.task.work)
+	l := c.handle
+	switch {
+	case err != nil:
+		return noTurn, err
+	case snap.Run != nil:
+		l.revoke(ErrLost) // it went on here without the store's consent
+		l.run = c
+		c.begins(&snap)
+		return atOnce, nil
+	case l.run != nil && l.run.task.epoch == snap.Epoch && l.run.task.work.N < c.task.work.N:
+		return inLine, nil
+	}
+	c.task.elsewhere = true
+	return withOthers, nil
+}
+
+// addMessage commits the client's message together with a status. The status goes first: the question that it replaces
+// belongs before the answer in the history.
+func (a *arrival) addMessage(
+	version int64, state runtime.State, parts []runtime.Part, work *store.Call,
+) (snap store.Snapshot, err error) {
+	c := a.c
+	c.req.Message.Bind(c.context(), c.taskID())
+	var m runtime.Message
+	if len(parts) > 0 {
+		m = c.task.message(runtime.MessageData{Parts: parts}, true)
+	}
+	if c.decided.armed() {
+		c.handle.ExpectReader() // by the stream that is about to begin
+	}
+	w := write{expect: version, view: c.task.view(), update: store.Update{
+		Event:    c.r.make.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.r.Now()),
+		Messages: []runtime.Message{c.req.Message},
+		Input:    &c.task.private.Input,
+		Asked:    &c.task.private.Asked,
+		Push:     c.configuration(),
+		Repeat:   a.Repeat,
+		Stamp:    newStamp(),
+		Call:     work,
+	}}
+	switch c.handle.commit(c.r, c.ctx, &w) {
+	case unconfirmed:
+		if work != nil && w.perhaps {
+			c.task.retryUnconfirmed(c.handle.key, w.copy())
+		}
+		return snap, w.err
+	case refused, lost:
+		return snap, w.err
+	}
+	snap = w.snap
+	c.task.first, c.task.firstVersion, c.task.last, c.task.bytes = snap.Task, snap.Version, nil, snap.Bytes
+	c.decided.fire()
+	return snap, nil
+}
+
+// askedAgain is asked for a message that still leaves something missing.
+func (a *arrival) askedAgain(version int64, missing []runtime.Part) error {
+	if _, err := a.addMessage(version, runtime.StateInputRequired, missing, nil); err != nil {
+		return err
+	}
+	a.c.task.last, a.c.state = a.c.task.first, over
+	return nil
+}
+
+// cameAgain reports whether a message whose task has ended came before: what ended it may be that message.
+func (a *arrival) cameAgain(version int64) error {
+	if a.Repeat == nil {
+		return nil
+	}
+	_, err := a.addMessage(version, runtime.StateWorking, nil, nil)
+	if again, ok := errors.AsType[*store.Repeated](err); ok {
+		return again
+	}
+	return nil
+}

@@ -1,0 +1,149 @@
+// Package run is the life of tasks: it takes messages on, calls the handlers of skills, and has the store keep what they
+// say. It holds the lease on what this instance runs, takes over what others have left, and retries what the store has
+// not answered. Which skill a message is for is decided by package route; readers get what is stored from package feed.
+package run
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/deliver"
+	"github.com/a2agen/a2agen/runtime/internal/feed"
+	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/store"
+)
+
+// Config is what a [Runner] works with.
+type Config struct {
+	Store      store.Store
+	Protocol   *runtime.Protocol
+	Skills     *Skills
+	Feed       *feed.Feed      // of the readers; its ticker drives the upkeep
+	Deliveries *deliver.Worker // of push notifications; nil: there are none
+	Observers  *observe.Group
+	Limits     Limits
+	Now        func() time.Time
+	Router     func(context.Context, runtime.Message) (skill string, err error) // nil: there is none
+	Made       []func(context.Context, any)                                     // hooks for new values of the protocol
+	Nesting    int                                                              // how deep data may be; 0: any
+	Log        func(skill, task, caller string) *slog.Logger                    // of a run
+	Logger     *slog.Logger
+}
+
+// Limits bound what a runner takes on.
+type Limits struct {
+	Work    int64         // large messages at work or waiting for it, in bytes
+	Queue   int64         // inputs of the messages that wait for their turn in one task, in bytes
+	Page    int           // a conversation that a handler reads, in bytes
+	Event   int           // content of one message or artifact chunk of a handler, in bytes
+	Running int           // calls at work or waiting for their turn
+	Pushes  int           // push notification configurations of a task
+	Timeout time.Duration // one call of a handler, unless its skill has its own
+}
+
+// Runner runs the handlers of an agent's skills. It starts no goroutines until there is work, and none outlives
+// [Runner.Shutdown].
+type Runner struct {
+	Config
+	ids     ids
+	make    factory
+	content content
+
+	deadlines           // of the calls of the store
+	tasks     registry  // that somebody works on or reads
+	admission admission // of calls
+	lease     lease     // on what this instance runs
+	flusher   flusher   // of pieces of artifacts that are kept back
+	upkeep    upkeep
+	durable   atomic.Bool // what is given back to the store is taken up again
+}
+
+// New makes a runner.
+func New(c Config) *Runner {
+	r := &Runner{
+		Config: c, make: factory{c.Protocol, c.Made}, content: content{c.Nesting},
+		admission: newAdmission(c.Limits.Running, c.Limits.Work),
+		tasks:     registry{store: c.Store, handles: map[store.Key]*handle{}},
+	}
+	r.tasks.changed, r.lease.r, r.lease.turn = r.checkEpoch, r, make(chan struct{}, 1)
+	return r
+}
+
+// Start has the runner take over what a process before has left. Work that comes in starts it, too.
+func (r *Runner) Start() { r.lease.start() }
+
+// NewID makes an id that nobody can guess.
+func (r *Runner) NewID() string { return r.ids.next() }
+
+// Shared reports whether other instances may work on the store's tasks, too.
+func (r *Runner) Shared() bool { return r.tasks.shared.Load() }
+
+// Closing is closed when streams are to end.
+func (r *Runner) Closing() <-chan struct{} { return r.admission.closing }
+
+// Draining reports whether new work is refused.
+func (r *Runner) Draining() bool { return r.admission.isDraining() }
+
+// Load returns how many tasks somebody works on or reads, how many calls are admitted, and how many bytes of the budget
+// of messages are taken.
+func (r *Runner) Load() (tasks, calls int, work int64) {
+	return r.tasks.len(), r.admission.len(), r.admission.work.Taken()
+}
+
+// Topic returns the readers of a task. Call release when there is nothing to read any more.
+func (r *Runner) Topic(key store.Key) (topic *feed.Topic, release func()) {
+	h := r.tasks.use(key)
+	return &h.Topic, func() { r.tasks.drop(h) }
+}
+
+// LastGrace is how long canceled handlers may take to return at shutdown.
+const LastGrace = 2 * time.Second
+
+// LongestShutdown is how long Shutdown may take once its context has ended.
+const LongestShutdown = 2 * LastGrace
+
+// Shutdown refuses new work and lets the handlers at work finish until ctx is done; then it cancels them, and gives
+// them a moment to return. At last it ends the open streams. It returns ctx's error when handlers had to be canceled.
+func (r *Runner) Shutdown(ctx context.Context) (err error) {
+	if !r.admission.drain(ctx) {
+		r.Logger.Warn("handlers ignore their canceled context")
+		r.admission.cutOff()
+	}
+	if isClosed(r.admission.hurry) {
+		err = context.Cause(ctx)
+	}
+	r.admission.endStreams()
+	r.Feed.Ticker.Stop()
+	r.Deliveries.Close(ctx)
+	r.lease.stop()
+	return err
+}
+
+// Close is Shutdown that waits for no handler: those at work are canceled at once.
+func (r *Runner) Close() error {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := r.Shutdown(ctx); err != nil && !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+// States returns the states of the call at work on a task and of those queued behind it, for tests.
+func (r *Runner) States(key store.Key) (now string, queued []string) {
+	h := r.tasks.use(key)
+	defer r.tasks.drop(h)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.run == nil {
+		return over.String(), nil
+	}
+	for _, c := range h.queue {
+		queued = append(queued, c.state.String())
+	}
+	return h.run.state.String(), queued
+}
