@@ -40,8 +40,8 @@ var rows = map[string]string{
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
 	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/observe runtime/store",
 	"runtime/internal/feed":      "runtime runtime/internal/budget runtime/store runtime/wire",
-	"runtime/internal/run":           "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed runtime/internal/invalid runtime/internal/route runtime/observe runtime/store runtime/wire",
-	"runtime/internal/engine":    "runtime runtime/internal/budget runtime/observe runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver runtime/internal/feed",
+	"runtime/internal/run":       "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed runtime/internal/invalid runtime/internal/route runtime/observe runtime/store runtime/wire",
+	"runtime/internal/engine":    "runtime runtime/internal/run runtime/internal/budget runtime/observe runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver runtime/internal/feed",
 	"runtime/audit":              "runtime runtime/observe runtime/wire",
 	"runtime/auth":               "runtime",
 	"runtime/auth/authtest":      "runtime runtime/auth runtime/client runtime/server",
@@ -245,7 +245,7 @@ var (
 	named   = regexp.MustCompile("`((?:\\.?\\w+/)*[\\w.-]+\\.(?:go|md|yaml|yml|txt|tmpl)|(?:\\w+/)+\\w+)`( \\(new\\))?")
 	drawn   = regexp.MustCompile(`(?m)^ {4,}.*?\b(\w+\.go)\b`)
 	folders = []string{
-		"", "docs/", "examples/weather/", "runtime/server/", "runtime/server/internal/", "runtime/internal/engine/", "generator/schema/", "generator/lower/",
+		"", "docs/", "examples/weather/", "runtime/server/", "runtime/server/internal/", "runtime/internal/engine/", "runtime/internal/run/", "generator/schema/", "generator/lower/",
 	}
 )
 

@@ -230,8 +230,8 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	m, err := r.message(p, owner)
-	if err != nil {
+	var m run.Message
+	if err := r.message(&m, p, owner); err != nil {
 		return Answer{}, err
 	}
 	sent, answer, err := r.e.runner.Send(r.Context, &m)
@@ -271,25 +271,25 @@ func (r *Request) send(p *runtime.SendRequest) (Answer, error) {
 }
 
 // message checks a message, as far as that needs no task, and says how it is sent.
-func (r *Request) message(p *runtime.SendRequest, owner store.Owner) (m run.Message, err error) {
+func (r *Request) message(m *run.Message, p *runtime.SendRequest, owner store.Owner) (err error) {
 	if m.Repeat, err = r.repeat(p); err != nil {
-		return m, err
+		return err
 	}
 	r.adapt(p)
 	if m.Push, err = r.inline(p); err != nil {
-		return m, err
+		return err
 	}
 	if m.Info, err = r.e.checkSend(p, r.Op); err != nil {
-		return m, err
+		return err
 	}
 	m.Request, m.Parts = p, p.Message.Contents()
 	if err := r.e.checkContent(p, m.Info.Metadata, m.Parts); err != nil {
-		return m, err
+		return err
 	}
 	m.Owner, m.Caller, m.Permit, m.Sees = owner, called(r.Caller, owner), r.permit(), r.sees()
 	m.Wait = r.Op.Role != runtime.RoleStream && !p.ReturnImmediately && !r.Silent
 	m.Named, m.Stored = r.Version.Rules.ClientIDs, r.Silent
-	return m, nil
+	return nil
 }
 
 // adapt gives a request what older versions leave to the server: the message's id, which 0.1 does not have and samples

@@ -34,7 +34,6 @@ type Permit func(skill string) error
 
 // arrival is a message that is being taken on. It is its sender's until its call is launched or queued.
 type arrival struct {
-	*Message
 	r    *Runner
 	c    *call
 	info runtime.MessageInfo // as that of 1.0 would be
@@ -58,30 +57,30 @@ func (r *Runner) take(ctx context.Context, m *Message) (sent Sent, answer runtim
 		c.decided.arm()
 	}
 	c.ctx, c.cancel = context.WithCancelCause(&c.base)
-	a := arrival{Message: m, r: r, c: c, info: m.Info}
-	if answer, err = a.take(); err != nil || answer != nil {
+	a := arrival{r, c, m.Info}
+	if answer, err = a.take(m); err != nil || answer != nil {
 		c.cancel(nil)
 		return Sent{}, answer, err
 	}
 	return Sent{c}, nil, nil
 }
 
-func (a *arrival) take() (answer runtime.Message, err error) {
-	if a.Named {
-		if err := a.nameTask(); err != nil {
+func (a *arrival) take(m *Message) (answer runtime.Message, err error) {
+	if m.Named {
+		if err := a.nameTask(m); err != nil {
 			return nil, err
 		}
 	}
 	if a.info.TaskID != "" {
-		return nil, a.follow()
+		return nil, a.follow(m)
 	}
-	return a.begin()
+	return a.begin(m)
 }
 
 // nameTask takes the task id of a 0.1 message as that of a new task, unless there is such a task.
-func (a *arrival) nameTask() error {
+func (a *arrival) nameTask(m *Message) error {
 	if a.info.TaskID != "" {
-		_, err := a.r.Store.Head(a.r.Soon(), store.Key{Owner: a.Owner, Task: a.info.TaskID})
+		_, err := a.r.Store.Head(a.r.Soon(), store.Key{Owner: m.Owner, Task: a.info.TaskID})
 		if !errors.Is(err, store.ErrNotFound) {
 			return err
 		}
@@ -93,7 +92,7 @@ func (a *arrival) nameTask() error {
 }
 
 // begin admits the first message of a task, routes it and runs its skill. Reading the message is work already.
-func (a *arrival) begin() (answer runtime.Message, err error) {
+func (a *arrival) begin(m *Message) (answer runtime.Message, err error) {
 	c := a.c
 	c.handle = &c.ownHandle
 	c.set(c.named(), a.info.ContextID)
@@ -106,37 +105,37 @@ func (a *arrival) begin() (answer runtime.Message, err error) {
 			c.refuse()
 		}
 	}()
-	if answer, called, err = a.place(); !called || err != nil {
+	if answer, called, err = a.place(m); !called || err != nil {
 		return answer, err
 	}
 	// The engine's word, a client's name and a message that may come again are for a task that is there.
-	if a.Stored || a.Repeat != nil || a.Named && c.named() != "" {
+	if m.Stored || m.Repeat != nil || m.Named && c.named() != "" {
 		if err := a.found(); err != nil {
 			called = false
 			return nil, err
 		}
 	}
-	if !a.Wait || c.skill.Timeout > 0 { // the runner may make the task while the handler reads the message
+	if !m.Wait || c.skill.Timeout > 0 { // the runner may make the task while the handler reads the message
 		c.task.bind()
 	}
-	c.launch(a.Wait)
+	c.launch(m.Wait)
 	return nil, nil
 }
 
 // place finds the skill for the first message of a task, and its input. Without either there is no call: the answer is
 // a message or, in the task, a question. A call with an error goes on without its sender.
-func (a *arrival) place() (answer runtime.Message, called bool, err error) {
-	target, err := a.route()
+func (a *arrival) place(m *Message) (answer runtime.Message, called bool, err error) {
+	target, err := a.route(m)
 	if err != nil {
 		return nil, false, err
 	}
 	c := a.c
 	if target.Skill == nil {
-		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(a.Sees.Help())}}
+		help := runtime.MessageData{Parts: []runtime.Part{runtime.Text(m.Sees.Help())}}
 		return c.task.message(help, c.task.private.ClientID), false, nil
 	}
 	c.skill = a.r.Skills.byID[target.Skill.ID]
-	if err := c.skill.routed.CheckModes(a.Parts, a.Request.AcceptedOutputModes); err != nil {
+	if err := c.skill.routed.CheckModes(m.Parts, m.Request.AcceptedOutputModes); err != nil {
 		return nil, false, err
 	}
 	if target.Missing != nil {
@@ -148,13 +147,13 @@ func (a *arrival) place() (answer runtime.Message, called bool, err error) {
 }
 
 // route finds the skill for the first message of a task, and its input.
-func (a *arrival) route() (route.Target, error) {
-	m := route.Message{Metadata: a.info.Metadata, Parts: a.Parts, Permit: a.Permit}
+func (a *arrival) route(m *Message) (route.Target, error) {
+	message := route.Message{Metadata: a.info.Metadata, Parts: m.Parts, Permit: m.Permit}
 	if router := a.r.Router; router != nil {
-		ctx, message := a.c.ctx, a.Request.Message
-		m.Router = func() (string, error) { return router(ctx, message) }
+		ctx, said := a.c.ctx, m.Request.Message
+		message.Router = func() (string, error) { return router(ctx, said) }
 	}
-	return a.Sees.Route(a.c.base.ctx, &m)
+	return m.Sees.Route(a.c.base.ctx, &message)
 }
 
 // found makes the task of a new call before its handler runs. Input that the handler could only refuse makes none.

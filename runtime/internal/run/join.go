@@ -20,18 +20,18 @@ const (
 )
 
 // follow continues a task (A2A 1.0 §3.4.2, §3.4.3).
-func (a *arrival) follow() error {
+func (a *arrival) follow(m *Message) error {
 	r, c := a.r, a.c
 	if err := r.admission.admit(c); err != nil {
 		return err
 	}
-	l := r.tasks.use(store.Key{Owner: a.Owner, Task: a.info.TaskID})
+	l := r.tasks.use(store.Key{Owner: m.Owner, Task: a.info.TaskID})
 	c.handle, c.resumed = l, true
 	c.set(a.info.TaskID, "")
-	when, err := a.join()
+	when, err := a.join(m)
 	switch when {
 	case atOnce:
-		c.launch(a.Wait)
+		c.launch(m.Wait)
 	case noTurn, withOthers:
 		c.refuse()
 		r.tasks.drop(l)
@@ -40,29 +40,29 @@ func (a *arrival) follow() error {
 }
 
 // join adds the message to its task and makes its call the task's next.
-func (a *arrival) join() (when turn, err error) {
+func (a *arrival) join(m *Message) (when turn, err error) {
 	c := a.c
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
 	err = decide(func() error {
-		when, err = a.joinOnce()
+		when, err = a.joinOnce(m)
 		return err
 	})
 	if when == inLine {
-		c.enqueue(a.Wait)
+		c.enqueue(m.Wait)
 	}
 	return when, err
 }
 
 // joinOnce decides on the task as it stands. The caller holds the lock of c.handle.
-func (a *arrival) joinOnce() (turn, error) {
+func (a *arrival) joinOnce(m *Message) (turn, error) {
 	r, c, info := a.r, a.c, &a.info
 	snap, err := c.handle.load(r, store.View{History: new(int)})
 	if err != nil {
 		return noTurn, err // R60: also for a foreign task (R34, R39)
 	}
-	if a.Permit != nil {
-		if err := a.Permit(snap.Private.Skill); err != nil {
+	if m.Permit != nil {
+		if err := m.Permit(snap.Private.Skill); err != nil {
 			return noTurn, err
 		}
 	}
@@ -71,7 +71,7 @@ func (a *arrival) joinOnce() (turn, error) {
 	case info.ContextID != "" && info.ContextID != now.ContextID:
 		return noTurn, invalid.Field("message.contextId", "is not the context of the task") // R62
 	case now.State.Terminal():
-		if err := a.cameAgain(snap.Version); err != nil {
+		if err := a.cameAgain(m, snap.Version); err != nil {
 			return noTurn, err
 		}
 		return noTurn, runtime.ErrUnsupportedOperation.
@@ -82,33 +82,33 @@ func (a *arrival) joinOnce() (turn, error) {
 	if c.skill = r.Skills.byID[snap.Private.Skill]; c.skill == nil {
 		return noTurn, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
 	}
-	if err := c.skill.routed.CheckModes(a.Parts, a.Request.AcceptedOutputModes); err != nil {
+	if err := c.skill.routed.CheckModes(m.Parts, m.Request.AcceptedOutputModes); err != nil {
 		return noTurn, err
 	}
 	if err := r.roomForPush(r.Soon(), c.handle.key, c.configuration()); err != nil {
 		return noTurn, err
 	}
-	in, missing, err := c.skill.routed.FollowUp(c.base.ctx, snap.Private.Input, snap.Private.Asked, a.Parts)
+	in, missing, err := c.skill.routed.FollowUp(c.base.ctx, snap.Private.Input, snap.Private.Asked, m.Parts)
 	if err != nil {
 		return noTurn, err
 	}
 	c.input, c.task.private.Input = in, in.Raw
 	if missing != nil {
-		return noTurn, a.askedAgain(snap.Version, missing)
+		return noTurn, a.askedAgain(m, snap.Version, missing)
 	}
 	if c.handle.run != nil && c.handle.waiting()+int64(len(in.Raw)) > r.Limits.Queue {
 		return noTurn, budget.ErrBusy.With("too many messages wait for their turn in the task, try again later").
 			WithMetadata("taskId", now.ID)
 	}
-	return a.takeTurn(snap.Version)
+	return a.takeTurn(m, snap.Version)
 }
 
 // takeTurn adds the message and its call to the task, if that is as it was at the version.
-func (a *arrival) takeTurn(version int64) (turn, error) {
+func (a *arrival) takeTurn(m *Message, version int64) (turn, error) {
 	c := a.c
 	c.task.private.Asked = false
 	c.task.work = store.Call{Input: c.input.Raw, Request: c.req}
-	snap, err := a.addMessage(version, runtime.StateWorking, nil, &c.task.work)
+	snap, err := a.addMessage(m, version, runtime.StateWorking, nil, &c.task.work)
 	l := c.handle
 	switch {
 	case err != nil:
@@ -128,24 +128,24 @@ func (a *arrival) takeTurn(version int64) (turn, error) {
 // addMessage commits the client's message together with a status. The status goes first: the question that it replaces
 // belongs before the answer in the history.
 func (a *arrival) addMessage(
-	version int64, state runtime.State, parts []runtime.Part, work *store.Call,
+	m *Message, version int64, state runtime.State, parts []runtime.Part, work *store.Call,
 ) (snap store.Snapshot, err error) {
 	c := a.c
 	c.req.Message.Bind(c.context(), c.taskID())
-	var m runtime.Message
+	var question runtime.Message
 	if len(parts) > 0 {
-		m = c.task.message(runtime.MessageData{Parts: parts}, true)
+		question = c.task.message(runtime.MessageData{Parts: parts}, true)
 	}
 	if c.decided.armed() {
 		c.handle.ExpectReader() // by the stream that is about to begin
 	}
 	w := write{expect: version, view: c.task.view(), update: store.Update{
-		Event:    c.r.make.newStatus(c.ctx, c.taskID(), c.context(), state, m, c.r.Now()),
+		Event:    c.r.make.newStatus(c.ctx, c.taskID(), c.context(), state, question, c.r.Now()),
 		Messages: []runtime.Message{c.req.Message},
 		Input:    &c.task.private.Input,
 		Asked:    &c.task.private.Asked,
 		Push:     c.configuration(),
-		Repeat:   a.Repeat,
+		Repeat:   m.Repeat,
 		Stamp:    newStamp(),
 		Call:     work,
 	}}
@@ -165,8 +165,8 @@ func (a *arrival) addMessage(
 }
 
 // askedAgain is asked for a message that still leaves something missing.
-func (a *arrival) askedAgain(version int64, missing []runtime.Part) error {
-	if _, err := a.addMessage(version, runtime.StateInputRequired, missing, nil); err != nil {
+func (a *arrival) askedAgain(m *Message, version int64, missing []runtime.Part) error {
+	if _, err := a.addMessage(m, version, runtime.StateInputRequired, missing, nil); err != nil {
 		return err
 	}
 	a.c.task.last, a.c.state = a.c.task.first, over
@@ -174,11 +174,11 @@ func (a *arrival) askedAgain(version int64, missing []runtime.Part) error {
 }
 
 // cameAgain reports whether a message whose task has ended came before: what ended it may be that message.
-func (a *arrival) cameAgain(version int64) error {
-	if a.Repeat == nil {
+func (a *arrival) cameAgain(m *Message, version int64) error {
+	if m.Repeat == nil {
 		return nil
 	}
-	_, err := a.addMessage(version, runtime.StateWorking, nil, nil)
+	_, err := a.addMessage(m, version, runtime.StateWorking, nil, nil)
 	if again, ok := errors.AsType[*store.Repeated](err); ok {
 		return again
 	}
