@@ -253,6 +253,9 @@ func (c *codec) readScalar(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
 	if t.Kind == ir.KindEnum {
 		return jen.Add(c.reader(m, t)).Call(jen.Id("r"))
 	}
+	if t.Kind == ir.KindAny {
+		return jen.Qual(protoPath, "ReadAny").Call(jen.Id("r"))
+	}
 	return jen.Id("r").Dot(scalars[t.Kind].json).Call()
 }
 
@@ -260,6 +263,9 @@ func (c *codec) readScalar(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
 func (c *codec) reader(m *ir.FieldLayout, t ir.TypeRef) jen.Code {
 	if t.Type != nil {
 		return jen.Id(c.fn("read", c.layout(m, t)))
+	}
+	if t.Kind == ir.KindAny {
+		return jen.Qual(protoPath, "ReadAny")
 	}
 	return jen.Parens(jen.Op("*").Qual(wirePath, "Reader")).Dot(scalars[t.Kind].json)
 }

@@ -26,6 +26,7 @@ const (
 	modulePath   = "github.com/a2agen/a2agen/" // before the packages that tables name
 	runtimePath  = modulePath + "runtime"
 	wirePath     = runtimePath + "/wire"
+	protoPath    = wirePath + "/proto"
 	serverPath   = runtimePath + "/server"
 	webhooksPath = serverPath + "/webhooks"
 	clientPath   = runtimePath + "/client"
@@ -66,6 +67,7 @@ func newFile(path, name string) *jen.File {
 	f.HeaderComment(header)
 	f.ImportName(runtimePath, "runtime")
 	f.ImportName(wirePath, "wire")
+	f.ImportName(protoPath, "proto")
 	f.ImportName(serverPath, "server")
 	f.ImportName(webhooksPath, "webhooks")
 	f.ImportName(authPath, "auth")

@@ -74,7 +74,7 @@ func byteSlice() *jen.Statement { return jen.Index().Byte() }
 
 func timeType() *jen.Statement { return jen.Qual("time", "Time") }
 
-func anyType() *jen.Statement { return jen.Op("*").Qual(wirePath, "Any") }
+func anyType() *jen.Statement { return jen.Op("*").Qual(protoPath, "Any") }
 
 // notZero is the condition that x, a value of kind k, is not the zero value.
 func notZero(k ir.Kind, x jen.Code) *jen.Statement {

@@ -16,8 +16,8 @@ import (
 //
 //	func appendTS(b []byte, x *T) ([]byte, error) // a whole document
 //	func decodeTS(src []byte, x *T) error         // x has to be empty
-//	func writeTS(w *wire.ProtoWriter, x *T) error
-//	func readTS(r *wire.ProtoReader, x *T)
+//	func writeTS(w *proto.Writer, x *T) error
+//	func readTS(r *proto.Reader, x *T)
 //
 // and for an enum T:
 //
@@ -189,7 +189,7 @@ func (v protoValue) packable() bool {
 
 // methodOf is a method of the reader or writer of protobuf as a function.
 func methodOf(of, method string) jen.Code {
-	return jen.Parens(jen.Op("*").Qual(wirePath, of)).Dot(method)
+	return jen.Parens(jen.Op("*").Qual(protoPath, of)).Dot(method)
 }
 
 // tagOf prints the tag of a field.
@@ -226,8 +226,8 @@ func (c *protoCodec) methods(l *ir.Layout) jen.Code {
 func (c *protoCodec) document(l *ir.Layout) jen.Code {
 	bytes, x := jen.Index().Byte(), jen.Id("x").Add(ptr(l.Type))
 	write, read := jen.Id(c.fn("write", l)), jen.Id(c.fn("read", l))
-	encode := jen.Qual(wirePath, "AppendProto").Call(jen.Id("b"), jen.Id("x"), write)
-	decode := jen.Qual(wirePath, "DecodeProto").Call(jen.Id("src"), jen.Id("x"), read, write)
+	encode := jen.Qual(protoPath, "Append").Call(jen.Id("b"), jen.Id("x"), write)
+	decode := jen.Qual(protoPath, "Decode").Call(jen.Id("src"), jen.Id("x"), read, write)
 	s := jen.Func().Id(c.fn("append", l)).Params(jen.Id("b").Add(bytes), x).Params(bytes, jen.Error()).
 		Add(oneLine(jen.Return(encode))).Line().Line()
 	return s.Func().Id(c.fn("decode", l)).Params(jen.Id("src").Add(bytes), x).Error().

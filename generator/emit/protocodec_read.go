@@ -13,7 +13,7 @@ func (c *protoCodec) readMessage(l *ir.Layout) jen.Code {
 	open, group := c.open(l), groupOf(l)
 	var body, cases []jen.Code
 	if open != nil {
-		body = append(body, jen.Var().Id("extra").Qual(wirePath, "ProtoExtra"))
+		body = append(body, jen.Var().Id("extra").Qual(protoPath, "Extra"))
 	}
 	if group != nil {
 		body = append(body, jen.Var().Id("group").Add(hook(group.Hook)))
@@ -54,7 +54,7 @@ func (c *protoCodec) open(l *ir.Layout) *ir.Field {
 
 // readFunc prints the function that reads a layout.
 func (c *protoCodec) readFunc(l *ir.Layout, body ...jen.Code) jen.Code {
-	reader := jen.Id("r").Op("*").Qual(wirePath, "ProtoReader")
+	reader := jen.Id("r").Op("*").Qual(protoPath, "Reader")
 	return jen.Func().Id(c.fn("read", l)).Params(reader, jen.Id("x").Add(ptr(l.Type))).Block(body...).Line()
 }
 
@@ -145,9 +145,9 @@ func (c *protoCodec) assign(v protoValue, number int32, dst, old jen.Code) jen.C
 func (c *protoCodec) readInner(t protoValue, number int32, x jen.Code) jen.Code {
 	read := jen.Id(c.fn("read", t.layout))
 	if t.form == ir.Group {
-		return jen.Qual(wirePath, "ReadGroup").Call(jen.Id("r"), tagOf(number, groupType), x, read)
+		return jen.Qual(protoPath, "ReadGroup").Call(jen.Id("r"), tagOf(number, groupType), x, read)
 	}
-	return jen.Qual(wirePath, "ReadInner").Call(jen.Id("r"), x, read)
+	return jen.Qual(protoPath, "ReadInner").Call(jen.Id("r"), x, read)
 }
 
 // readScalar is the expression that reads a scalar or an enum; old is the value so far.
@@ -166,8 +166,8 @@ func (c *protoCodec) readScalar(t protoValue, old jen.Code) jen.Code {
 		case old == nil:
 			old = jen.Op("*").New(scalars[t.Kind].goType())
 		}
-		read := methodOf("ProtoReader", s.method)
-		return jen.Qual(wirePath, "ReadWrapped").Call(jen.Id("r"), tagOf(1, s.wireType), old, read)
+		read := methodOf("Reader", s.method)
+		return jen.Qual(protoPath, "ReadWrapped").Call(jen.Id("r"), tagOf(1, s.wireType), old, read)
 	case !s.merges:
 		return jen.Id("r").Dot(s.method).Call()
 	case old != nil:
@@ -244,7 +244,7 @@ func (c *protoCodec) readElem(m *ir.FieldLayout, elem protoValue) jen.Code {
 		fn, args = "ReadGroupElem", append(args, tagOf(m.Number, groupType))
 	}
 	args = append(args, x, jen.Op("&").Id(blockName(m)), jen.Id(c.fn("read", elem.layout)))
-	return jen.Add(x).Op("=").Qual(wirePath, fn).Call(args...)
+	return jen.Add(x).Op("=").Qual(protoPath, fn).Call(args...)
 }
 
 // readEntry prints the reading of a map's entry. What is missing in it is the zero value; a later entry replaces an
@@ -316,7 +316,7 @@ func entryZero(kind ir.Kind, goType jen.Code) (missing, zero jen.Code) {
 	case ir.KindBytes, ir.KindFieldMask:
 		return isNil(value), jen.Add(goType).Values()
 	case ir.KindAny:
-		return isNil(value), jen.Op("&").Qual(wirePath, "Any").Values()
+		return isNil(value), jen.Op("&").Qual(protoPath, "Any").Values()
 	case ir.KindTimestamp: // an empty Timestamp is the first moment of 1970, the zero time is not
 		epoch := jen.Qual("time", "Unix").Call(jen.Lit(0), jen.Lit(0)).Dot("UTC").Call()
 		return value.Op("==").Parens(jen.Qual("time", "Time").Values()), epoch

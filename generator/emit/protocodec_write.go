@@ -22,7 +22,7 @@ func (c *protoCodec) writeMessage(l *ir.Layout) jen.Code {
 // writeFunc prints the function that writes a layout.
 func (c *protoCodec) writeFunc(l *ir.Layout, body ...jen.Code) jen.Code {
 	none := jen.If(isNil(jen.Id("x"))).Block(jen.Return(jen.Qual(wirePath, "NotSet").Call()))
-	writer := jen.Id("w").Op("*").Qual(wirePath, "ProtoWriter")
+	writer := jen.Id("w").Op("*").Qual(protoPath, "Writer")
 	return jen.Func().Id(c.fn("write", l)).Params(writer, jen.Id("x").Add(ptr(l.Type))).Error().
 		Block(append([]jen.Code{none}, body...)...).Line()
 }
@@ -125,8 +125,8 @@ func returnIn(err jen.Code, names ...jen.Code) jen.Code {
 func (c *protoCodec) writeValue(t protoValue, tag, x jen.Code, fail func(jen.Code) jen.Code) jen.Code {
 	if t.wrapped {
 		s := t.scalar()
-		return jen.Qual(wirePath, "WriteWrapped").Call(
-			jen.Id("w"), tag, tagOf(1, s.wireType), c.present(t.TypeRef, jen.Parens(x)), x, methodOf("ProtoWriter", s.method))
+		return jen.Qual(protoPath, "WriteWrapped").Call(
+			jen.Id("w"), tag, tagOf(1, s.wireType), c.present(t.TypeRef, jen.Parens(x)), x, methodOf("Writer", s.method))
 	}
 	switch t.Kind {
 	case ir.KindMessage:
@@ -149,7 +149,7 @@ func (c *protoCodec) writeValue(t protoValue, tag, x jen.Code, fail func(jen.Cod
 
 // writeInner prints the writing of a message inside this one.
 func (c *protoCodec) writeInner(tag jen.Code, l *ir.Layout, x jen.Code, fail func(jen.Code) jen.Code) jen.Code {
-	write := jen.Qual(wirePath, "WriteInner").Call(jen.Id("w"), tag, x, jen.Id(c.fn("write", l)))
+	write := jen.Qual(protoPath, "WriteInner").Call(jen.Id("w"), tag, x, jen.Id(c.fn("write", l)))
 	return jen.If(jen.Err().Op(":=").Add(write), jen.Err().Op("!=").Nil()).Block(fail(jen.Err()))
 }
 
@@ -191,13 +191,13 @@ func (c *protoCodec) fails(t protoValue) bool {
 // writeMap prints the writing of a map: an entry each, sorted by name, with key and value always there.
 func (c *protoCodec) writeMap(m *ir.FieldLayout) jen.Code {
 	t, key, x := c.oneOf(m), keyOf(m), jen.Id("x").Dot(m.Field.Go)
-	sorted, name := "SortedNames", jen.Id("name")
+	sorted, name := jen.Qual(protoPath, "SortedNames"), jen.Id("name")
 	if m.Field.Type.Key != nil {
-		sorted, name = "SortedKeys", jen.Qual(wirePath, "KeyName").Call(jen.Id("name"))
+		sorted, name = jen.Qual(wirePath, "SortedKeys"), jen.Qual(wirePath, "KeyName").Call(jen.Id("name"))
 	}
 	fail := func(err jen.Code) jen.Code { return returnIn(err, name, jen.Lit(m.Name)) }
 	return jen.If(jen.Len(x).Op(">").Lit(0)).Block(
-		jen.For(jen.List(jen.Id("_"), jen.Id("name")).Op(":=").Range().Qual(wirePath, sorted).Call(x.Clone())).Block(
+		jen.For(jen.List(jen.Id("_"), jen.Id("name")).Op(":=").Range().Add(sorted).Call(x.Clone())).Block(
 			jen.Id("entry").Op(":=").Id("w").Dot("Begin").Call(tagOf(m.Number, delimitedType)),
 			jen.Id("w").Dot(key.scalar().method).Call(tagOf(1, key.wireType()), jen.Id("name")),
 			c.writeValue(t, tagOf(2, t.wireType()), x.Clone().Index(jen.Id("name")), fail),

@@ -21,7 +21,7 @@ func otherWires(v *ir.Version) []*ir.Wire {
 
 // anyFuncs prints what reads and writes a google.protobuf.Any: the messages of the definition by their full names.
 func anyFuncs(p *ir.Protocol) jen.Code {
-	x := jen.Id("x").Op("*").Qual(wirePath, "Any")
+	x := jen.Id("x").Op("*").Qual(protoPath, "Any")
 	s := jen.Add(doc("messageNamed makes a message of the definition, for what is inside of an Any."))
 	s.Func().Id("messageNamed").Params(jen.Id("name").String()).Any().Block(
 		jen.Switch(jen.Id("name")).BlockFunc(func(g *jen.Group) {
@@ -34,11 +34,11 @@ func anyFuncs(p *ir.Protocol) jen.Code {
 		jen.Return(jen.Nil()),
 	).Line().Line()
 	s.Func().Id("appendAny").Params(jen.Id("b").Index().Byte(), x).Params(jen.Index().Byte(), jen.Error()).Block(
-		jen.Return(jen.Qual(wirePath, "AppendAny").Call(jen.Id("b"), jen.Id("x"), jen.Id("messageNamed")))).Line()
+		jen.Return(jen.Qual(protoPath, "AppendAny").Call(jen.Id("b"), jen.Id("x"), jen.Id("messageNamed")))).Line()
 	if newestProto(p) == nil {
 		return s
 	}
-	return s.Line().Func().Id("writeAny").Params(jen.Id("w").Op("*").Qual(wirePath, "ProtoWriter"), jen.Id("tag").Uint32(), x.Clone()).Error().Block(
+	return s.Line().Func().Id("writeAny").Params(jen.Id("w").Op("*").Qual(protoPath, "Writer"), jen.Id("tag").Uint32(), x.Clone()).Error().Block(
 		jen.Return(jen.Id("w").Dot("Any").Call(jen.Id("tag"), jen.Id("x"), jen.Id("messageNamed")))).Line()
 }
 

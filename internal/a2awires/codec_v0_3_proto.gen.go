@@ -8,17 +8,18 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/legacy"
 	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 func appendAPIKeySecuritySchemeV03Proto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAPIKeySecuritySchemeV03Proto)
+	return proto.Append(b, x, writeAPIKeySecuritySchemeV03Proto)
 }
 
 func decodeAPIKeySecuritySchemeV03Proto(src []byte, x *APIKeySecurityScheme) error {
-	return wire.DecodeProto(src, x, readAPIKeySecuritySchemeV03Proto, writeAPIKeySecuritySchemeV03Proto)
+	return proto.Decode(src, x, readAPIKeySecuritySchemeV03Proto, writeAPIKeySecuritySchemeV03Proto)
 }
 
-func writeAPIKeySecuritySchemeV03Proto(w *wire.ProtoWriter, x *APIKeySecurityScheme) error {
+func writeAPIKeySecuritySchemeV03Proto(w *proto.Writer, x *APIKeySecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -34,7 +35,7 @@ func writeAPIKeySecuritySchemeV03Proto(w *wire.ProtoWriter, x *APIKeySecuritySch
 	return nil
 }
 
-func readAPIKeySecuritySchemeV03Proto(r *wire.ProtoReader, x *APIKeySecurityScheme) {
+func readAPIKeySecuritySchemeV03Proto(r *proto.Reader, x *APIKeySecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -66,14 +67,14 @@ func memberAPIKeySecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendAgentCapabilitiesV03Proto(b []byte, x *AgentCapabilities) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentCapabilitiesV03Proto)
+	return proto.Append(b, x, writeAgentCapabilitiesV03Proto)
 }
 
 func decodeAgentCapabilitiesV03Proto(src []byte, x *AgentCapabilities) error {
-	return wire.DecodeProto(src, x, readAgentCapabilitiesV03Proto, writeAgentCapabilitiesV03Proto)
+	return proto.Decode(src, x, readAgentCapabilitiesV03Proto, writeAgentCapabilitiesV03Proto)
 }
 
-func writeAgentCapabilitiesV03Proto(w *wire.ProtoWriter, x *AgentCapabilities) error {
+func writeAgentCapabilitiesV03Proto(w *proto.Writer, x *AgentCapabilities) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -84,14 +85,14 @@ func writeAgentCapabilitiesV03Proto(w *wire.ProtoWriter, x *AgentCapabilities) e
 		w.Bool(16, *v)
 	}
 	for i, e := range x.Extensions {
-		if err := wire.WriteInner(w, 26, e, writeAgentExtensionV03Proto); err != nil {
+		if err := proto.WriteInner(w, 26, e, writeAgentExtensionV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "extensions")
 		}
 	}
 	return nil
 }
 
-func readAgentCapabilitiesV03Proto(r *wire.ProtoReader, x *AgentCapabilities) {
+func readAgentCapabilitiesV03Proto(r *proto.Reader, x *AgentCapabilities) {
 	var blockExtensions []AgentExtension
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -100,7 +101,7 @@ func readAgentCapabilitiesV03Proto(r *wire.ProtoReader, x *AgentCapabilities) {
 		case 16:
 			x.PushNotifications = wire.NonZero(r.Bool())
 		case 26:
-			x.Extensions = wire.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV03Proto)
+			x.Extensions = proto.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -124,14 +125,14 @@ func memberAgentCapabilitiesV03Proto(tag uint32) string {
 }
 
 func appendAgentCardV03Proto(b []byte, x *AgentCard) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentCardV03Proto)
+	return proto.Append(b, x, writeAgentCardV03Proto)
 }
 
 func decodeAgentCardV03Proto(src []byte, x *AgentCard) error {
-	return wire.DecodeProto(src, x, readAgentCardV03Proto, writeAgentCardV03Proto)
+	return proto.Decode(src, x, readAgentCardV03Proto, writeAgentCardV03Proto)
 }
 
-func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
+func writeAgentCardV03Proto(w *proto.Writer, x *AgentCard) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -143,7 +144,7 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	}
 	legacy.PutInterfaces(w, 26, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "url")
 	if x.Provider != nil {
-		if err := wire.WriteInner(w, 34, x.Provider, writeAgentProviderV03Proto); err != nil {
+		if err := proto.WriteInner(w, 34, x.Provider, writeAgentProviderV03Proto); err != nil {
 			return wire.In(err, "provider")
 		}
 	}
@@ -154,22 +155,22 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 		w.String(50, *v)
 	}
 	if x.Capabilities != nil {
-		if err := wire.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV03Proto); err != nil {
+		if err := proto.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV03Proto); err != nil {
 			return wire.In(err, "capabilities")
 		}
 	}
 	if len(x.SecuritySchemes) > 0 {
-		for _, name := range wire.SortedNames(x.SecuritySchemes) {
+		for _, name := range proto.SortedNames(x.SecuritySchemes) {
 			entry := w.Begin(66)
 			w.String(10, name)
-			if err := wire.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV03Proto); err != nil {
+			if err := proto.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV03Proto); err != nil {
 				return wire.In(wire.In(err, name), "securitySchemes")
 			}
 			w.End(entry)
 		}
 	}
 	for i, e := range x.SecurityRequirements {
-		if err := wire.WriteInner(w, 74, e, writeSecurityRequirementV03Proto); err != nil {
+		if err := proto.WriteInner(w, 74, e, writeSecurityRequirementV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "security")
 		}
 	}
@@ -180,7 +181,7 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 		w.String(90, e)
 	}
 	for i, e := range x.Skills {
-		if err := wire.WriteInner(w, 98, e, writeAgentSkillV03Proto); err != nil {
+		if err := proto.WriteInner(w, 98, e, writeAgentSkillV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "skills")
 		}
 	}
@@ -193,14 +194,14 @@ func writeAgentCardV03Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	legacy.PutInterfaces(w, 122, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "additionalInterfaces")
 	legacy.PutInterfaces(w, 130, interfacesOfV03Proto(x.SupportedInterfaces), "0.3", "protocolVersion")
 	for i, e := range x.Signatures {
-		if err := wire.WriteInner(w, 138, e, writeAgentCardSignatureV03Proto); err != nil {
+		if err := proto.WriteInner(w, 138, e, writeAgentCardSignatureV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "signatures")
 		}
 	}
 	return nil
 }
 
-func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
+func readAgentCardV03Proto(r *proto.Reader, x *AgentCard) {
 	var group legacy.Interfaces
 	var blockSecurityRequirements []SecurityRequirement
 	var blockSkills []AgentSkill
@@ -220,13 +221,13 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 		case 130:
 			group.Take(r, "protocolVersion")
 		case 34:
-			wire.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV03Proto)
 		case 42:
 			x.Version = r.String()
 		case 50:
 			x.DocumentationURL = wire.NonZero(r.String())
 		case 58:
-			wire.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV03Proto)
 		case 66:
 			var name string
 			value := new(SecurityScheme)
@@ -236,7 +237,7 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 				case 10:
 					name = r.String()
 				case 18:
-					wire.ReadInner(r, value, readSecuritySchemeV03Proto)
+					proto.ReadInner(r, value, readSecuritySchemeV03Proto)
 				default:
 					r.Skip(tag)
 				}
@@ -248,7 +249,7 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 			}
 			x.SecuritySchemes[name] = value
 		case 74:
-			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
+			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
 				readSecurityRequirementV03Proto)
 		case 82:
 			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
@@ -257,11 +258,11 @@ func readAgentCardV03Proto(r *wire.ProtoReader, x *AgentCard) {
 			x.DefaultOutputModes = append(x.DefaultOutputModes, r.String())
 			r.Elem(len(x.DefaultOutputModes) - 1)
 		case 98:
-			x.Skills = wire.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV03Proto)
+			x.Skills = proto.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV03Proto)
 		case 104:
 			wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
 		case 138:
-			x.Signatures = wire.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV03Proto)
+			x.Signatures = proto.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -314,14 +315,14 @@ func memberAgentCardV03Proto(tag uint32) string {
 }
 
 func appendAgentCardSignatureV03Proto(b []byte, x *AgentCardSignature) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentCardSignatureV03Proto)
+	return proto.Append(b, x, writeAgentCardSignatureV03Proto)
 }
 
 func decodeAgentCardSignatureV03Proto(src []byte, x *AgentCardSignature) error {
-	return wire.DecodeProto(src, x, readAgentCardSignatureV03Proto, writeAgentCardSignatureV03Proto)
+	return proto.Decode(src, x, readAgentCardSignatureV03Proto, writeAgentCardSignatureV03Proto)
 }
 
-func writeAgentCardSignatureV03Proto(w *wire.ProtoWriter, x *AgentCardSignature) error {
+func writeAgentCardSignatureV03Proto(w *proto.Writer, x *AgentCardSignature) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -339,7 +340,7 @@ func writeAgentCardSignatureV03Proto(w *wire.ProtoWriter, x *AgentCardSignature)
 	return nil
 }
 
-func readAgentCardSignatureV03Proto(r *wire.ProtoReader, x *AgentCardSignature) {
+func readAgentCardSignatureV03Proto(r *proto.Reader, x *AgentCardSignature) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -371,14 +372,14 @@ func memberAgentCardSignatureV03Proto(tag uint32) string {
 }
 
 func appendAgentExtensionV03Proto(b []byte, x *AgentExtension) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentExtensionV03Proto)
+	return proto.Append(b, x, writeAgentExtensionV03Proto)
 }
 
 func decodeAgentExtensionV03Proto(src []byte, x *AgentExtension) error {
-	return wire.DecodeProto(src, x, readAgentExtensionV03Proto, writeAgentExtensionV03Proto)
+	return proto.Decode(src, x, readAgentExtensionV03Proto, writeAgentExtensionV03Proto)
 }
 
-func writeAgentExtensionV03Proto(w *wire.ProtoWriter, x *AgentExtension) error {
+func writeAgentExtensionV03Proto(w *proto.Writer, x *AgentExtension) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -399,7 +400,7 @@ func writeAgentExtensionV03Proto(w *wire.ProtoWriter, x *AgentExtension) error {
 	return nil
 }
 
-func readAgentExtensionV03Proto(r *wire.ProtoReader, x *AgentExtension) {
+func readAgentExtensionV03Proto(r *proto.Reader, x *AgentExtension) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -435,14 +436,14 @@ func memberAgentExtensionV03Proto(tag uint32) string {
 }
 
 func appendAgentProviderV03Proto(b []byte, x *AgentProvider) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentProviderV03Proto)
+	return proto.Append(b, x, writeAgentProviderV03Proto)
 }
 
 func decodeAgentProviderV03Proto(src []byte, x *AgentProvider) error {
-	return wire.DecodeProto(src, x, readAgentProviderV03Proto, writeAgentProviderV03Proto)
+	return proto.Decode(src, x, readAgentProviderV03Proto, writeAgentProviderV03Proto)
 }
 
-func writeAgentProviderV03Proto(w *wire.ProtoWriter, x *AgentProvider) error {
+func writeAgentProviderV03Proto(w *proto.Writer, x *AgentProvider) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -455,7 +456,7 @@ func writeAgentProviderV03Proto(w *wire.ProtoWriter, x *AgentProvider) error {
 	return nil
 }
 
-func readAgentProviderV03Proto(r *wire.ProtoReader, x *AgentProvider) {
+func readAgentProviderV03Proto(r *proto.Reader, x *AgentProvider) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -483,14 +484,14 @@ func memberAgentProviderV03Proto(tag uint32) string {
 }
 
 func appendAgentSkillV03Proto(b []byte, x *AgentSkill) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentSkillV03Proto)
+	return proto.Append(b, x, writeAgentSkillV03Proto)
 }
 
 func decodeAgentSkillV03Proto(src []byte, x *AgentSkill) error {
-	return wire.DecodeProto(src, x, readAgentSkillV03Proto, writeAgentSkillV03Proto)
+	return proto.Decode(src, x, readAgentSkillV03Proto, writeAgentSkillV03Proto)
 }
 
-func writeAgentSkillV03Proto(w *wire.ProtoWriter, x *AgentSkill) error {
+func writeAgentSkillV03Proto(w *proto.Writer, x *AgentSkill) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -516,14 +517,14 @@ func writeAgentSkillV03Proto(w *wire.ProtoWriter, x *AgentSkill) error {
 		w.String(58, e)
 	}
 	for i, e := range x.SecurityRequirements {
-		if err := wire.WriteInner(w, 66, e, writeSecurityRequirementV03Proto); err != nil {
+		if err := proto.WriteInner(w, 66, e, writeSecurityRequirementV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "security")
 		}
 	}
 	return nil
 }
 
-func readAgentSkillV03Proto(r *wire.ProtoReader, x *AgentSkill) {
+func readAgentSkillV03Proto(r *proto.Reader, x *AgentSkill) {
 	var blockSecurityRequirements []SecurityRequirement
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -546,7 +547,7 @@ func readAgentSkillV03Proto(r *wire.ProtoReader, x *AgentSkill) {
 			x.OutputModes = append(x.OutputModes, r.String())
 			r.Elem(len(x.OutputModes) - 1)
 		case 66:
-			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
+			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
 				readSecurityRequirementV03Proto)
 		default:
 			r.Skip(tag)
@@ -581,14 +582,14 @@ func memberAgentSkillV03Proto(tag uint32) string {
 }
 
 func appendArtifactV03Proto(b []byte, x *Artifact) ([]byte, error) {
-	return wire.AppendProto(b, x, writeArtifactV03Proto)
+	return proto.Append(b, x, writeArtifactV03Proto)
 }
 
 func decodeArtifactV03Proto(src []byte, x *Artifact) error {
-	return wire.DecodeProto(src, x, readArtifactV03Proto, writeArtifactV03Proto)
+	return proto.Decode(src, x, readArtifactV03Proto, writeArtifactV03Proto)
 }
 
-func writeArtifactV03Proto(w *wire.ProtoWriter, x *Artifact) error {
+func writeArtifactV03Proto(w *proto.Writer, x *Artifact) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -605,7 +606,7 @@ func writeArtifactV03Proto(w *wire.ProtoWriter, x *Artifact) error {
 		return wire.In(wire.TooFew(1), "parts")
 	}
 	for i, e := range x.Parts {
-		if err := wire.WriteInner(w, 42, e, writePartV03Proto); err != nil {
+		if err := proto.WriteInner(w, 42, e, writePartV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "parts")
 		}
 	}
@@ -620,7 +621,7 @@ func writeArtifactV03Proto(w *wire.ProtoWriter, x *Artifact) error {
 	return nil
 }
 
-func readArtifactV03Proto(r *wire.ProtoReader, x *Artifact) {
+func readArtifactV03Proto(r *proto.Reader, x *Artifact) {
 	var blockParts []Part
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -631,7 +632,7 @@ func readArtifactV03Proto(r *wire.ProtoReader, x *Artifact) {
 		case 34:
 			x.Description = r.String()
 		case 42:
-			x.Parts = wire.ReadElem(r, x.Parts, &blockParts, readPartV03Proto)
+			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV03Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		case 58:
@@ -669,14 +670,14 @@ func memberArtifactV03Proto(tag uint32) string {
 }
 
 func appendAuthenticationInfoV03Proto(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAuthenticationInfoV03Proto)
+	return proto.Append(b, x, writeAuthenticationInfoV03Proto)
 }
 
 func decodeAuthenticationInfoV03Proto(src []byte, x *AuthenticationInfo) error {
-	return wire.DecodeProto(src, x, readAuthenticationInfoV03Proto, writeAuthenticationInfoV03Proto)
+	return proto.Decode(src, x, readAuthenticationInfoV03Proto, writeAuthenticationInfoV03Proto)
 }
 
-func writeAuthenticationInfoV03Proto(w *wire.ProtoWriter, x *AuthenticationInfo) error {
+func writeAuthenticationInfoV03Proto(w *proto.Writer, x *AuthenticationInfo) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -687,7 +688,7 @@ func writeAuthenticationInfoV03Proto(w *wire.ProtoWriter, x *AuthenticationInfo)
 	return nil
 }
 
-func readAuthenticationInfoV03Proto(r *wire.ProtoReader, x *AuthenticationInfo) {
+func readAuthenticationInfoV03Proto(r *proto.Reader, x *AuthenticationInfo) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -715,14 +716,14 @@ func memberAuthenticationInfoV03Proto(tag uint32) string {
 }
 
 func appendAuthorizationCodeOAuthFlowV03Proto(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAuthorizationCodeOAuthFlowV03Proto)
+	return proto.Append(b, x, writeAuthorizationCodeOAuthFlowV03Proto)
 }
 
 func decodeAuthorizationCodeOAuthFlowV03Proto(src []byte, x *AuthorizationCodeOAuthFlow) error {
-	return wire.DecodeProto(src, x, readAuthorizationCodeOAuthFlowV03Proto, writeAuthorizationCodeOAuthFlowV03Proto)
+	return proto.Decode(src, x, readAuthorizationCodeOAuthFlowV03Proto, writeAuthorizationCodeOAuthFlowV03Proto)
 }
 
-func writeAuthorizationCodeOAuthFlowV03Proto(w *wire.ProtoWriter, x *AuthorizationCodeOAuthFlow) error {
+func writeAuthorizationCodeOAuthFlowV03Proto(w *proto.Writer, x *AuthorizationCodeOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -736,7 +737,7 @@ func writeAuthorizationCodeOAuthFlowV03Proto(w *wire.ProtoWriter, x *Authorizati
 		w.String(26, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(34)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -746,7 +747,7 @@ func writeAuthorizationCodeOAuthFlowV03Proto(w *wire.ProtoWriter, x *Authorizati
 	return nil
 }
 
-func readAuthorizationCodeOAuthFlowV03Proto(r *wire.ProtoReader, x *AuthorizationCodeOAuthFlow) {
+func readAuthorizationCodeOAuthFlowV03Proto(r *proto.Reader, x *AuthorizationCodeOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -800,14 +801,14 @@ func memberAuthorizationCodeOAuthFlowV03Proto(tag uint32) string {
 }
 
 func appendCancelTaskRequestV03Proto(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeCancelTaskRequestV03Proto)
+	return proto.Append(b, x, writeCancelTaskRequestV03Proto)
 }
 
 func decodeCancelTaskRequestV03Proto(src []byte, x *CancelTaskRequest) error {
-	return wire.DecodeProto(src, x, readCancelTaskRequestV03Proto, writeCancelTaskRequestV03Proto)
+	return proto.Decode(src, x, readCancelTaskRequestV03Proto, writeCancelTaskRequestV03Proto)
 }
 
-func writeCancelTaskRequestV03Proto(w *wire.ProtoWriter, x *CancelTaskRequest) error {
+func writeCancelTaskRequestV03Proto(w *proto.Writer, x *CancelTaskRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -815,7 +816,7 @@ func writeCancelTaskRequestV03Proto(w *wire.ProtoWriter, x *CancelTaskRequest) e
 	return nil
 }
 
-func readCancelTaskRequestV03Proto(r *wire.ProtoReader, x *CancelTaskRequest) {
+func readCancelTaskRequestV03Proto(r *proto.Reader, x *CancelTaskRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -839,14 +840,14 @@ func memberCancelTaskRequestV03Proto(tag uint32) string {
 }
 
 func appendClientCredentialsOAuthFlowV03Proto(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writeClientCredentialsOAuthFlowV03Proto)
+	return proto.Append(b, x, writeClientCredentialsOAuthFlowV03Proto)
 }
 
 func decodeClientCredentialsOAuthFlowV03Proto(src []byte, x *ClientCredentialsOAuthFlow) error {
-	return wire.DecodeProto(src, x, readClientCredentialsOAuthFlowV03Proto, writeClientCredentialsOAuthFlowV03Proto)
+	return proto.Decode(src, x, readClientCredentialsOAuthFlowV03Proto, writeClientCredentialsOAuthFlowV03Proto)
 }
 
-func writeClientCredentialsOAuthFlowV03Proto(w *wire.ProtoWriter, x *ClientCredentialsOAuthFlow) error {
+func writeClientCredentialsOAuthFlowV03Proto(w *proto.Writer, x *ClientCredentialsOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -857,7 +858,7 @@ func writeClientCredentialsOAuthFlowV03Proto(w *wire.ProtoWriter, x *ClientCrede
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(26)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -867,7 +868,7 @@ func writeClientCredentialsOAuthFlowV03Proto(w *wire.ProtoWriter, x *ClientCrede
 	return nil
 }
 
-func readClientCredentialsOAuthFlowV03Proto(r *wire.ProtoReader, x *ClientCredentialsOAuthFlow) {
+func readClientCredentialsOAuthFlowV03Proto(r *proto.Reader, x *ClientCredentialsOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -919,18 +920,18 @@ func memberClientCredentialsOAuthFlowV03Proto(tag uint32) string {
 func appendDeleteTaskPushNotificationConfigRequestV03Proto(
 	b []byte, x *DeleteTaskPushNotificationConfigRequest,
 ) ([]byte, error) {
-	return wire.AppendProto(b, x, writeDeleteTaskPushNotificationConfigRequestV03Proto)
+	return proto.Append(b, x, writeDeleteTaskPushNotificationConfigRequestV03Proto)
 }
 
 func decodeDeleteTaskPushNotificationConfigRequestV03Proto(
 	src []byte, x *DeleteTaskPushNotificationConfigRequest,
 ) error {
-	return wire.DecodeProto(src, x, readDeleteTaskPushNotificationConfigRequestV03Proto,
+	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV03Proto,
 		writeDeleteTaskPushNotificationConfigRequestV03Proto)
 }
 
 func writeDeleteTaskPushNotificationConfigRequestV03Proto(
-	w *wire.ProtoWriter, x *DeleteTaskPushNotificationConfigRequest,
+	w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest,
 ) error {
 	if x == nil {
 		return wire.NotSet()
@@ -939,9 +940,7 @@ func writeDeleteTaskPushNotificationConfigRequestV03Proto(
 	return nil
 }
 
-func readDeleteTaskPushNotificationConfigRequestV03Proto(
-	r *wire.ProtoReader, x *DeleteTaskPushNotificationConfigRequest,
-) {
+func readDeleteTaskPushNotificationConfigRequestV03Proto(r *proto.Reader, x *DeleteTaskPushNotificationConfigRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -971,21 +970,21 @@ func memberDeleteTaskPushNotificationConfigRequestV03Proto(tag uint32) string {
 }
 
 func appendGetExtendedAgentCardRequestV03Proto(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeGetExtendedAgentCardRequestV03Proto)
+	return proto.Append(b, x, writeGetExtendedAgentCardRequestV03Proto)
 }
 
 func decodeGetExtendedAgentCardRequestV03Proto(src []byte, x *GetExtendedAgentCardRequest) error {
-	return wire.DecodeProto(src, x, readGetExtendedAgentCardRequestV03Proto, writeGetExtendedAgentCardRequestV03Proto)
+	return proto.Decode(src, x, readGetExtendedAgentCardRequestV03Proto, writeGetExtendedAgentCardRequestV03Proto)
 }
 
-func writeGetExtendedAgentCardRequestV03Proto(w *wire.ProtoWriter, x *GetExtendedAgentCardRequest) error {
+func writeGetExtendedAgentCardRequestV03Proto(w *proto.Writer, x *GetExtendedAgentCardRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	return nil
 }
 
-func readGetExtendedAgentCardRequestV03Proto(r *wire.ProtoReader, x *GetExtendedAgentCardRequest) {
+func readGetExtendedAgentCardRequestV03Proto(r *proto.Reader, x *GetExtendedAgentCardRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		r.Skip(tag)
 	}
@@ -994,17 +993,15 @@ func readGetExtendedAgentCardRequestV03Proto(r *wire.ProtoReader, x *GetExtended
 func appendGetTaskPushNotificationConfigRequestV03Proto(
 	b []byte, x *GetTaskPushNotificationConfigRequest,
 ) ([]byte, error) {
-	return wire.AppendProto(b, x, writeGetTaskPushNotificationConfigRequestV03Proto)
+	return proto.Append(b, x, writeGetTaskPushNotificationConfigRequestV03Proto)
 }
 
 func decodeGetTaskPushNotificationConfigRequestV03Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return wire.DecodeProto(src, x, readGetTaskPushNotificationConfigRequestV03Proto,
+	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV03Proto,
 		writeGetTaskPushNotificationConfigRequestV03Proto)
 }
 
-func writeGetTaskPushNotificationConfigRequestV03Proto(
-	w *wire.ProtoWriter, x *GetTaskPushNotificationConfigRequest,
-) error {
+func writeGetTaskPushNotificationConfigRequestV03Proto(w *proto.Writer, x *GetTaskPushNotificationConfigRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1012,7 +1009,7 @@ func writeGetTaskPushNotificationConfigRequestV03Proto(
 	return nil
 }
 
-func readGetTaskPushNotificationConfigRequestV03Proto(r *wire.ProtoReader, x *GetTaskPushNotificationConfigRequest) {
+func readGetTaskPushNotificationConfigRequestV03Proto(r *proto.Reader, x *GetTaskPushNotificationConfigRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1042,14 +1039,14 @@ func memberGetTaskPushNotificationConfigRequestV03Proto(tag uint32) string {
 }
 
 func appendGetTaskRequestV03Proto(b []byte, x *GetTaskRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeGetTaskRequestV03Proto)
+	return proto.Append(b, x, writeGetTaskRequestV03Proto)
 }
 
 func decodeGetTaskRequestV03Proto(src []byte, x *GetTaskRequest) error {
-	return wire.DecodeProto(src, x, readGetTaskRequestV03Proto, writeGetTaskRequestV03Proto)
+	return proto.Decode(src, x, readGetTaskRequestV03Proto, writeGetTaskRequestV03Proto)
 }
 
-func writeGetTaskRequestV03Proto(w *wire.ProtoWriter, x *GetTaskRequest) error {
+func writeGetTaskRequestV03Proto(w *proto.Writer, x *GetTaskRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1060,7 +1057,7 @@ func writeGetTaskRequestV03Proto(w *wire.ProtoWriter, x *GetTaskRequest) error {
 	return nil
 }
 
-func readGetTaskRequestV03Proto(r *wire.ProtoReader, x *GetTaskRequest) {
+func readGetTaskRequestV03Proto(r *proto.Reader, x *GetTaskRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1088,14 +1085,14 @@ func memberGetTaskRequestV03Proto(tag uint32) string {
 }
 
 func appendHTTPAuthSecuritySchemeV03Proto(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeHTTPAuthSecuritySchemeV03Proto)
+	return proto.Append(b, x, writeHTTPAuthSecuritySchemeV03Proto)
 }
 
 func decodeHTTPAuthSecuritySchemeV03Proto(src []byte, x *HTTPAuthSecurityScheme) error {
-	return wire.DecodeProto(src, x, readHTTPAuthSecuritySchemeV03Proto, writeHTTPAuthSecuritySchemeV03Proto)
+	return proto.Decode(src, x, readHTTPAuthSecuritySchemeV03Proto, writeHTTPAuthSecuritySchemeV03Proto)
 }
 
-func writeHTTPAuthSecuritySchemeV03Proto(w *wire.ProtoWriter, x *HTTPAuthSecurityScheme) error {
+func writeHTTPAuthSecuritySchemeV03Proto(w *proto.Writer, x *HTTPAuthSecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1111,7 +1108,7 @@ func writeHTTPAuthSecuritySchemeV03Proto(w *wire.ProtoWriter, x *HTTPAuthSecurit
 	return nil
 }
 
-func readHTTPAuthSecuritySchemeV03Proto(r *wire.ProtoReader, x *HTTPAuthSecurityScheme) {
+func readHTTPAuthSecuritySchemeV03Proto(r *proto.Reader, x *HTTPAuthSecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1143,14 +1140,14 @@ func memberHTTPAuthSecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendImplicitOAuthFlowV03Proto(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writeImplicitOAuthFlowV03Proto)
+	return proto.Append(b, x, writeImplicitOAuthFlowV03Proto)
 }
 
 func decodeImplicitOAuthFlowV03Proto(src []byte, x *ImplicitOAuthFlow) error {
-	return wire.DecodeProto(src, x, readImplicitOAuthFlowV03Proto, writeImplicitOAuthFlowV03Proto)
+	return proto.Decode(src, x, readImplicitOAuthFlowV03Proto, writeImplicitOAuthFlowV03Proto)
 }
 
-func writeImplicitOAuthFlowV03Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) error {
+func writeImplicitOAuthFlowV03Proto(w *proto.Writer, x *ImplicitOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1161,7 +1158,7 @@ func writeImplicitOAuthFlowV03Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) e
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(26)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -1171,7 +1168,7 @@ func writeImplicitOAuthFlowV03Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) e
 	return nil
 }
 
-func readImplicitOAuthFlowV03Proto(r *wire.ProtoReader, x *ImplicitOAuthFlow) {
+func readImplicitOAuthFlowV03Proto(r *proto.Reader, x *ImplicitOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1223,16 +1220,16 @@ func memberImplicitOAuthFlowV03Proto(tag uint32) string {
 func appendListTaskPushNotificationConfigsRequestV03Proto(
 	b []byte, x *ListTaskPushNotificationConfigsRequest,
 ) ([]byte, error) {
-	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsRequestV03Proto)
+	return proto.Append(b, x, writeListTaskPushNotificationConfigsRequestV03Proto)
 }
 
 func decodeListTaskPushNotificationConfigsRequestV03Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsRequestV03Proto,
+	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV03Proto,
 		writeListTaskPushNotificationConfigsRequestV03Proto)
 }
 
 func writeListTaskPushNotificationConfigsRequestV03Proto(
-	w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsRequest,
+	w *proto.Writer, x *ListTaskPushNotificationConfigsRequest,
 ) error {
 	if x == nil {
 		return wire.NotSet()
@@ -1247,9 +1244,7 @@ func writeListTaskPushNotificationConfigsRequestV03Proto(
 	return nil
 }
 
-func readListTaskPushNotificationConfigsRequestV03Proto(
-	r *wire.ProtoReader, x *ListTaskPushNotificationConfigsRequest,
-) {
+func readListTaskPushNotificationConfigsRequestV03Proto(r *proto.Reader, x *ListTaskPushNotificationConfigsRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1283,24 +1278,24 @@ func memberListTaskPushNotificationConfigsRequestV03Proto(tag uint32) string {
 func appendListTaskPushNotificationConfigsResponseV03Proto(
 	b []byte, x *ListTaskPushNotificationConfigsResponse,
 ) ([]byte, error) {
-	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsResponseV03Proto)
+	return proto.Append(b, x, writeListTaskPushNotificationConfigsResponseV03Proto)
 }
 
 func decodeListTaskPushNotificationConfigsResponseV03Proto(
 	src []byte, x *ListTaskPushNotificationConfigsResponse,
 ) error {
-	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsResponseV03Proto,
+	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV03Proto,
 		writeListTaskPushNotificationConfigsResponseV03Proto)
 }
 
 func writeListTaskPushNotificationConfigsResponseV03Proto(
-	w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsResponse,
+	w *proto.Writer, x *ListTaskPushNotificationConfigsResponse,
 ) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	for i, e := range x.Configs {
-		if err := wire.WriteInner(w, 10, e, writeTaskPushNotificationConfigV03Proto); err != nil {
+		if err := proto.WriteInner(w, 10, e, writeTaskPushNotificationConfigV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "configs")
 		}
 	}
@@ -1310,14 +1305,12 @@ func writeListTaskPushNotificationConfigsResponseV03Proto(
 	return nil
 }
 
-func readListTaskPushNotificationConfigsResponseV03Proto(
-	r *wire.ProtoReader, x *ListTaskPushNotificationConfigsResponse,
-) {
+func readListTaskPushNotificationConfigsResponseV03Proto(r *proto.Reader, x *ListTaskPushNotificationConfigsResponse) {
 	var blockConfigs []TaskPushNotificationConfig
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
-			x.Configs = wire.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV03Proto)
+			x.Configs = proto.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV03Proto)
 		case 18:
 			x.NextPageToken = r.String()
 		default:
@@ -1341,14 +1334,14 @@ func memberListTaskPushNotificationConfigsResponseV03Proto(tag uint32) string {
 }
 
 func appendMessageV03Proto(b []byte, x *Message) ([]byte, error) {
-	return wire.AppendProto(b, x, writeMessageV03Proto)
+	return proto.Append(b, x, writeMessageV03Proto)
 }
 
 func decodeMessageV03Proto(src []byte, x *Message) error {
-	return wire.DecodeProto(src, x, readMessageV03Proto, writeMessageV03Proto)
+	return proto.Decode(src, x, readMessageV03Proto, writeMessageV03Proto)
 }
 
-func writeMessageV03Proto(w *wire.ProtoWriter, x *Message) error {
+func writeMessageV03Proto(w *proto.Writer, x *Message) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1372,7 +1365,7 @@ func writeMessageV03Proto(w *wire.ProtoWriter, x *Message) error {
 		return wire.In(wire.TooFew(1), "content")
 	}
 	for i, e := range x.Parts {
-		if err := wire.WriteInner(w, 42, e, writePartV03Proto); err != nil {
+		if err := proto.WriteInner(w, 42, e, writePartV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "content")
 		}
 	}
@@ -1387,7 +1380,7 @@ func writeMessageV03Proto(w *wire.ProtoWriter, x *Message) error {
 	return nil
 }
 
-func readMessageV03Proto(r *wire.ProtoReader, x *Message) {
+func readMessageV03Proto(r *proto.Reader, x *Message) {
 	var blockParts []Part
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -1400,7 +1393,7 @@ func readMessageV03Proto(r *wire.ProtoReader, x *Message) {
 		case 32:
 			x.Role = nameRoleV03Proto(r.Int32())
 		case 42:
-			x.Parts = wire.ReadElem(r, x.Parts, &blockParts, readPartV03Proto)
+			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV03Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		case 58:
@@ -1440,14 +1433,14 @@ func memberMessageV03Proto(tag uint32) string {
 }
 
 func appendMutualTLSSecuritySchemeV03Proto(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeMutualTLSSecuritySchemeV03Proto)
+	return proto.Append(b, x, writeMutualTLSSecuritySchemeV03Proto)
 }
 
 func decodeMutualTLSSecuritySchemeV03Proto(src []byte, x *MutualTLSSecurityScheme) error {
-	return wire.DecodeProto(src, x, readMutualTLSSecuritySchemeV03Proto, writeMutualTLSSecuritySchemeV03Proto)
+	return proto.Decode(src, x, readMutualTLSSecuritySchemeV03Proto, writeMutualTLSSecuritySchemeV03Proto)
 }
 
-func writeMutualTLSSecuritySchemeV03Proto(w *wire.ProtoWriter, x *MutualTLSSecurityScheme) error {
+func writeMutualTLSSecuritySchemeV03Proto(w *proto.Writer, x *MutualTLSSecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1457,7 +1450,7 @@ func writeMutualTLSSecuritySchemeV03Proto(w *wire.ProtoWriter, x *MutualTLSSecur
 	return nil
 }
 
-func readMutualTLSSecuritySchemeV03Proto(r *wire.ProtoReader, x *MutualTLSSecurityScheme) {
+func readMutualTLSSecuritySchemeV03Proto(r *proto.Reader, x *MutualTLSSecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1481,14 +1474,14 @@ func memberMutualTLSSecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendOAuth2SecuritySchemeV03Proto(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeOAuth2SecuritySchemeV03Proto)
+	return proto.Append(b, x, writeOAuth2SecuritySchemeV03Proto)
 }
 
 func decodeOAuth2SecuritySchemeV03Proto(src []byte, x *OAuth2SecurityScheme) error {
-	return wire.DecodeProto(src, x, readOAuth2SecuritySchemeV03Proto, writeOAuth2SecuritySchemeV03Proto)
+	return proto.Decode(src, x, readOAuth2SecuritySchemeV03Proto, writeOAuth2SecuritySchemeV03Proto)
 }
 
-func writeOAuth2SecuritySchemeV03Proto(w *wire.ProtoWriter, x *OAuth2SecurityScheme) error {
+func writeOAuth2SecuritySchemeV03Proto(w *proto.Writer, x *OAuth2SecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1496,7 +1489,7 @@ func writeOAuth2SecuritySchemeV03Proto(w *wire.ProtoWriter, x *OAuth2SecuritySch
 		w.String(10, x.Description)
 	}
 	if x.Flows != nil {
-		if err := wire.WriteInner(w, 18, x.Flows, writeOAuthFlowsV03Proto); err != nil {
+		if err := proto.WriteInner(w, 18, x.Flows, writeOAuthFlowsV03Proto); err != nil {
 			return wire.In(err, "flows")
 		}
 	}
@@ -1506,13 +1499,13 @@ func writeOAuth2SecuritySchemeV03Proto(w *wire.ProtoWriter, x *OAuth2SecuritySch
 	return nil
 }
 
-func readOAuth2SecuritySchemeV03Proto(r *wire.ProtoReader, x *OAuth2SecurityScheme) {
+func readOAuth2SecuritySchemeV03Proto(r *proto.Reader, x *OAuth2SecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
 			x.Description = r.String()
 		case 18:
-			wire.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV03Proto)
 		case 26:
 			x.OAuth2MetadataURL = r.String()
 		default:
@@ -1538,39 +1531,39 @@ func memberOAuth2SecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendOAuthFlowsV03Proto(b []byte, x *OAuthFlows) ([]byte, error) {
-	return wire.AppendProto(b, x, writeOAuthFlowsV03Proto)
+	return proto.Append(b, x, writeOAuthFlowsV03Proto)
 }
 
 func decodeOAuthFlowsV03Proto(src []byte, x *OAuthFlows) error {
-	return wire.DecodeProto(src, x, readOAuthFlowsV03Proto, writeOAuthFlowsV03Proto)
+	return proto.Decode(src, x, readOAuthFlowsV03Proto, writeOAuthFlowsV03Proto)
 }
 
-func writeOAuthFlowsV03Proto(w *wire.ProtoWriter, x *OAuthFlows) error {
+func writeOAuthFlowsV03Proto(w *proto.Writer, x *OAuthFlows) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		if err := wire.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV03Proto); err != nil {
+		if err := proto.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV03Proto); err != nil {
 			return wire.In(err, "authorizationCode")
 		}
 	case *ClientCredentialsOAuthFlow:
-		if err := wire.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV03Proto); err != nil {
+		if err := proto.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV03Proto); err != nil {
 			return wire.In(err, "clientCredentials")
 		}
 	case *ImplicitOAuthFlow:
-		if err := wire.WriteInner(w, 26, c, writeImplicitOAuthFlowV03Proto); err != nil {
+		if err := proto.WriteInner(w, 26, c, writeImplicitOAuthFlowV03Proto); err != nil {
 			return wire.In(err, "implicit")
 		}
 	case *PasswordOAuthFlow:
-		if err := wire.WriteInner(w, 34, c, writePasswordOAuthFlowV03Proto); err != nil {
+		if err := proto.WriteInner(w, 34, c, writePasswordOAuthFlowV03Proto); err != nil {
 			return wire.In(err, "password")
 		}
 	}
 	return nil
 }
 
-func readOAuthFlowsV03Proto(r *wire.ProtoReader, x *OAuthFlows) {
+func readOAuthFlowsV03Proto(r *proto.Reader, x *OAuthFlows) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1579,28 +1572,28 @@ func readOAuthFlowsV03Proto(r *wire.ProtoReader, x *OAuthFlows) {
 				v = new(AuthorizationCodeOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readAuthorizationCodeOAuthFlowV03Proto)
+			proto.ReadInner(r, v, readAuthorizationCodeOAuthFlowV03Proto)
 		case 18:
 			v, _ := x.Flow.(*ClientCredentialsOAuthFlow)
 			if v == nil {
 				v = new(ClientCredentialsOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readClientCredentialsOAuthFlowV03Proto)
+			proto.ReadInner(r, v, readClientCredentialsOAuthFlowV03Proto)
 		case 26:
 			v, _ := x.Flow.(*ImplicitOAuthFlow)
 			if v == nil {
 				v = new(ImplicitOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readImplicitOAuthFlowV03Proto)
+			proto.ReadInner(r, v, readImplicitOAuthFlowV03Proto)
 		case 34:
 			v, _ := x.Flow.(*PasswordOAuthFlow)
 			if v == nil {
 				v = new(PasswordOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readPasswordOAuthFlowV03Proto)
+			proto.ReadInner(r, v, readPasswordOAuthFlowV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -1626,14 +1619,14 @@ func memberOAuthFlowsV03Proto(tag uint32) string {
 }
 
 func appendOpenIDConnectSecuritySchemeV03Proto(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeOpenIDConnectSecuritySchemeV03Proto)
+	return proto.Append(b, x, writeOpenIDConnectSecuritySchemeV03Proto)
 }
 
 func decodeOpenIDConnectSecuritySchemeV03Proto(src []byte, x *OpenIDConnectSecurityScheme) error {
-	return wire.DecodeProto(src, x, readOpenIDConnectSecuritySchemeV03Proto, writeOpenIDConnectSecuritySchemeV03Proto)
+	return proto.Decode(src, x, readOpenIDConnectSecuritySchemeV03Proto, writeOpenIDConnectSecuritySchemeV03Proto)
 }
 
-func writeOpenIDConnectSecuritySchemeV03Proto(w *wire.ProtoWriter, x *OpenIDConnectSecurityScheme) error {
+func writeOpenIDConnectSecuritySchemeV03Proto(w *proto.Writer, x *OpenIDConnectSecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1646,7 +1639,7 @@ func writeOpenIDConnectSecuritySchemeV03Proto(w *wire.ProtoWriter, x *OpenIDConn
 	return nil
 }
 
-func readOpenIDConnectSecuritySchemeV03Proto(r *wire.ProtoReader, x *OpenIDConnectSecurityScheme) {
+func readOpenIDConnectSecuritySchemeV03Proto(r *proto.Reader, x *OpenIDConnectSecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1674,14 +1667,14 @@ func memberOpenIDConnectSecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendPartV03Proto(b []byte, x *Part) ([]byte, error) {
-	return wire.AppendProto(b, x, writePartV03Proto)
+	return proto.Append(b, x, writePartV03Proto)
 }
 
 func decodePartV03Proto(src []byte, x *Part) error {
-	return wire.DecodeProto(src, x, readPartV03Proto, writePartV03Proto)
+	return proto.Decode(src, x, readPartV03Proto, writePartV03Proto)
 }
 
-func writePartV03Proto(w *wire.ProtoWriter, x *Part) error {
+func writePartV03Proto(w *proto.Writer, x *Part) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1691,7 +1684,7 @@ func writePartV03Proto(w *wire.ProtoWriter, x *Part) error {
 	return legacy.PutWrappedPart(w, partOf(x))
 }
 
-func readPartV03Proto(r *wire.ProtoReader, x *Part) {
+func readPartV03Proto(r *proto.Reader, x *Part) {
 	part, name, value := legacy.TakeWrappedPart(r)
 	setPart(x, &part)
 	if len(value) > 0 {
@@ -1700,14 +1693,14 @@ func readPartV03Proto(r *wire.ProtoReader, x *Part) {
 }
 
 func appendPasswordOAuthFlowV03Proto(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writePasswordOAuthFlowV03Proto)
+	return proto.Append(b, x, writePasswordOAuthFlowV03Proto)
 }
 
 func decodePasswordOAuthFlowV03Proto(src []byte, x *PasswordOAuthFlow) error {
-	return wire.DecodeProto(src, x, readPasswordOAuthFlowV03Proto, writePasswordOAuthFlowV03Proto)
+	return proto.Decode(src, x, readPasswordOAuthFlowV03Proto, writePasswordOAuthFlowV03Proto)
 }
 
-func writePasswordOAuthFlowV03Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) error {
+func writePasswordOAuthFlowV03Proto(w *proto.Writer, x *PasswordOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1718,7 +1711,7 @@ func writePasswordOAuthFlowV03Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) e
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(26)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -1728,7 +1721,7 @@ func writePasswordOAuthFlowV03Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) e
 	return nil
 }
 
-func readPasswordOAuthFlowV03Proto(r *wire.ProtoReader, x *PasswordOAuthFlow) {
+func readPasswordOAuthFlowV03Proto(r *proto.Reader, x *PasswordOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1788,22 +1781,22 @@ func numberRoleV03Proto(x Role) (int32, error) { return valuesRoleV03Proto.Numbe
 func nameRoleV03Proto(number int32) Role { return valuesRoleV03Proto.Numbered(number) }
 
 func appendSecurityRequirementV03Proto(b []byte, x *SecurityRequirement) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSecurityRequirementV03Proto)
+	return proto.Append(b, x, writeSecurityRequirementV03Proto)
 }
 
 func decodeSecurityRequirementV03Proto(src []byte, x *SecurityRequirement) error {
-	return wire.DecodeProto(src, x, readSecurityRequirementV03Proto, writeSecurityRequirementV03Proto)
+	return proto.Decode(src, x, readSecurityRequirementV03Proto, writeSecurityRequirementV03Proto)
 }
 
-func writeSecurityRequirementV03Proto(w *wire.ProtoWriter, x *SecurityRequirement) error {
+func writeSecurityRequirementV03Proto(w *proto.Writer, x *SecurityRequirement) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	if len(x.Schemes) > 0 {
-		for _, name := range wire.SortedNames(x.Schemes) {
+		for _, name := range proto.SortedNames(x.Schemes) {
 			entry := w.Begin(10)
 			w.String(10, name)
-			if err := wire.WriteInner(w, 18, x.Schemes[name], writeStringListV03Proto); err != nil {
+			if err := proto.WriteInner(w, 18, x.Schemes[name], writeStringListV03Proto); err != nil {
 				return wire.In(wire.In(err, name), "schemes")
 			}
 			w.End(entry)
@@ -1812,7 +1805,7 @@ func writeSecurityRequirementV03Proto(w *wire.ProtoWriter, x *SecurityRequiremen
 	return nil
 }
 
-func readSecurityRequirementV03Proto(r *wire.ProtoReader, x *SecurityRequirement) {
+func readSecurityRequirementV03Proto(r *proto.Reader, x *SecurityRequirement) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1824,7 +1817,7 @@ func readSecurityRequirementV03Proto(r *wire.ProtoReader, x *SecurityRequirement
 				case 10:
 					name = r.String()
 				case 18:
-					wire.ReadInner(r, value, readStringListV03Proto)
+					proto.ReadInner(r, value, readStringListV03Proto)
 				default:
 					r.Skip(tag)
 				}
@@ -1854,43 +1847,43 @@ func memberSecurityRequirementV03Proto(tag uint32) string {
 }
 
 func appendSecuritySchemeV03Proto(b []byte, x *SecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSecuritySchemeV03Proto)
+	return proto.Append(b, x, writeSecuritySchemeV03Proto)
 }
 
 func decodeSecuritySchemeV03Proto(src []byte, x *SecurityScheme) error {
-	return wire.DecodeProto(src, x, readSecuritySchemeV03Proto, writeSecuritySchemeV03Proto)
+	return proto.Decode(src, x, readSecuritySchemeV03Proto, writeSecuritySchemeV03Proto)
 }
 
-func writeSecuritySchemeV03Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
+func writeSecuritySchemeV03Proto(w *proto.Writer, x *SecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme:
-		if err := wire.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV03Proto); err != nil {
+		if err := proto.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "apiKeySecurityScheme")
 		}
 	case *HTTPAuthSecurityScheme:
-		if err := wire.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV03Proto); err != nil {
+		if err := proto.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "httpAuthSecurityScheme")
 		}
 	case *OAuth2SecurityScheme:
-		if err := wire.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV03Proto); err != nil {
+		if err := proto.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "oauth2SecurityScheme")
 		}
 	case *OpenIDConnectSecurityScheme:
-		if err := wire.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV03Proto); err != nil {
+		if err := proto.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "openIdConnectSecurityScheme")
 		}
 	case *MutualTLSSecurityScheme:
-		if err := wire.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV03Proto); err != nil {
+		if err := proto.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV03Proto); err != nil {
 			return wire.In(err, "mtlsSecurityScheme")
 		}
 	}
 	return nil
 }
 
-func readSecuritySchemeV03Proto(r *wire.ProtoReader, x *SecurityScheme) {
+func readSecuritySchemeV03Proto(r *proto.Reader, x *SecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1899,35 +1892,35 @@ func readSecuritySchemeV03Proto(r *wire.ProtoReader, x *SecurityScheme) {
 				v = new(APIKeySecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readAPIKeySecuritySchemeV03Proto)
+			proto.ReadInner(r, v, readAPIKeySecuritySchemeV03Proto)
 		case 18:
 			v, _ := x.Scheme.(*HTTPAuthSecurityScheme)
 			if v == nil {
 				v = new(HTTPAuthSecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readHTTPAuthSecuritySchemeV03Proto)
+			proto.ReadInner(r, v, readHTTPAuthSecuritySchemeV03Proto)
 		case 26:
 			v, _ := x.Scheme.(*OAuth2SecurityScheme)
 			if v == nil {
 				v = new(OAuth2SecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readOAuth2SecuritySchemeV03Proto)
+			proto.ReadInner(r, v, readOAuth2SecuritySchemeV03Proto)
 		case 34:
 			v, _ := x.Scheme.(*OpenIDConnectSecurityScheme)
 			if v == nil {
 				v = new(OpenIDConnectSecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readOpenIDConnectSecuritySchemeV03Proto)
+			proto.ReadInner(r, v, readOpenIDConnectSecuritySchemeV03Proto)
 		case 42:
 			v, _ := x.Scheme.(*MutualTLSSecurityScheme)
 			if v == nil {
 				v = new(MutualTLSSecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readMutualTLSSecuritySchemeV03Proto)
+			proto.ReadInner(r, v, readMutualTLSSecuritySchemeV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -1955,14 +1948,14 @@ func memberSecuritySchemeV03Proto(tag uint32) string {
 }
 
 func appendSendMessageConfigurationV03Proto(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSendMessageConfigurationV03Proto)
+	return proto.Append(b, x, writeSendMessageConfigurationV03Proto)
 }
 
 func decodeSendMessageConfigurationV03Proto(src []byte, x *SendMessageConfiguration) error {
-	return wire.DecodeProto(src, x, readSendMessageConfigurationV03Proto, writeSendMessageConfigurationV03Proto)
+	return proto.Decode(src, x, readSendMessageConfigurationV03Proto, writeSendMessageConfigurationV03Proto)
 }
 
-func writeSendMessageConfigurationV03Proto(w *wire.ProtoWriter, x *SendMessageConfiguration) error {
+func writeSendMessageConfigurationV03Proto(w *proto.Writer, x *SendMessageConfiguration) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1970,7 +1963,7 @@ func writeSendMessageConfigurationV03Proto(w *wire.ProtoWriter, x *SendMessageCo
 		w.String(10, e)
 	}
 	if x.TaskPushNotificationConfig != nil {
-		if err := wire.WriteInner(
+		if err := proto.WriteInner(
 			w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig,
 		); err != nil {
 			return wire.In(err, "pushNotification")
@@ -1983,14 +1976,14 @@ func writeSendMessageConfigurationV03Proto(w *wire.ProtoWriter, x *SendMessageCo
 	return nil
 }
 
-func readSendMessageConfigurationV03Proto(r *wire.ProtoReader, x *SendMessageConfiguration) {
+func readSendMessageConfigurationV03Proto(r *proto.Reader, x *SendMessageConfiguration) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
 			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
 			r.Elem(len(x.AcceptedOutputModes) - 1)
 		case 18:
-			wire.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig),
+			proto.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig),
 				readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 		case 24:
 			x.HistoryLength = wire.NonZero(r.Int32())
@@ -2021,21 +2014,21 @@ func memberSendMessageConfigurationV03Proto(tag uint32) string {
 }
 
 func appendSendMessageRequestV03Proto(b []byte, x *SendMessageRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSendMessageRequestV03Proto)
+	return proto.Append(b, x, writeSendMessageRequestV03Proto)
 }
 
 func decodeSendMessageRequestV03Proto(src []byte, x *SendMessageRequest) error {
-	return wire.DecodeProto(src, x, readSendMessageRequestV03Proto, writeSendMessageRequestV03Proto)
+	return proto.Decode(src, x, readSendMessageRequestV03Proto, writeSendMessageRequestV03Proto)
 }
 
-func writeSendMessageRequestV03Proto(w *wire.ProtoWriter, x *SendMessageRequest) error {
+func writeSendMessageRequestV03Proto(w *proto.Writer, x *SendMessageRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
-	if err := wire.WriteInner(w, 10, x.Message, writeMessageV03Proto); err != nil {
+	if err := proto.WriteInner(w, 10, x.Message, writeMessageV03Proto); err != nil {
 		return wire.In(err, "message")
 	}
-	if err := wire.WriteInner(w, 18, wire.OrNew(x.Configuration), writeSendMessageConfigurationV03Proto); err != nil {
+	if err := proto.WriteInner(w, 18, wire.OrNew(x.Configuration), writeSendMessageConfigurationV03Proto); err != nil {
 		return wire.In(err, "configuration")
 	}
 	if len(x.Metadata) > 0 {
@@ -2046,17 +2039,17 @@ func writeSendMessageRequestV03Proto(w *wire.ProtoWriter, x *SendMessageRequest)
 	return nil
 }
 
-func readSendMessageRequestV03Proto(r *wire.ProtoReader, x *SendMessageRequest) {
+func readSendMessageRequestV03Proto(r *proto.Reader, x *SendMessageRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
-			wire.ReadInner(r, wire.Made(&x.Message), readMessageV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Message), readMessageV03Proto)
 		case 18:
 			if x.Configuration == nil {
 				x.Configuration = new(SendMessageConfiguration)
 				x.Configuration.ReturnImmediately = legacy.AbsentBlockingFlag()
 			}
-			wire.ReadInner(r, x.Configuration, readSendMessageConfigurationV03Proto)
+			proto.ReadInner(r, x.Configuration, readSendMessageConfigurationV03Proto)
 		case 26:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
@@ -2085,31 +2078,31 @@ func memberSendMessageRequestV03Proto(tag uint32) string {
 }
 
 func appendSendMessageResponseV03Proto(b []byte, x *SendMessageResponse) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSendMessageResponseV03Proto)
+	return proto.Append(b, x, writeSendMessageResponseV03Proto)
 }
 
 func decodeSendMessageResponseV03Proto(src []byte, x *SendMessageResponse) error {
-	return wire.DecodeProto(src, x, readSendMessageResponseV03Proto, writeSendMessageResponseV03Proto)
+	return proto.Decode(src, x, readSendMessageResponseV03Proto, writeSendMessageResponseV03Proto)
 }
 
-func writeSendMessageResponseV03Proto(w *wire.ProtoWriter, x *SendMessageResponse) error {
+func writeSendMessageResponseV03Proto(w *proto.Writer, x *SendMessageResponse) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	switch c := x.Payload.(type) {
 	case *Task:
-		if err := wire.WriteInner(w, 10, c, writeTaskV03Proto); err != nil {
+		if err := proto.WriteInner(w, 10, c, writeTaskV03Proto); err != nil {
 			return wire.In(err, "task")
 		}
 	case *Message:
-		if err := wire.WriteInner(w, 18, c, writeMessageV03Proto); err != nil {
+		if err := proto.WriteInner(w, 18, c, writeMessageV03Proto); err != nil {
 			return wire.In(err, "message")
 		}
 	}
 	return nil
 }
 
-func readSendMessageResponseV03Proto(r *wire.ProtoReader, x *SendMessageResponse) {
+func readSendMessageResponseV03Proto(r *proto.Reader, x *SendMessageResponse) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2118,14 +2111,14 @@ func readSendMessageResponseV03Proto(r *wire.ProtoReader, x *SendMessageResponse
 				v = new(Task)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readTaskV03Proto)
+			proto.ReadInner(r, v, readTaskV03Proto)
 		case 18:
 			v, _ := x.Payload.(*Message)
 			if v == nil {
 				v = new(Message)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readMessageV03Proto)
+			proto.ReadInner(r, v, readMessageV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -2147,39 +2140,39 @@ func memberSendMessageResponseV03Proto(tag uint32) string {
 }
 
 func appendStreamResponseV03Proto(b []byte, x *StreamResponse) ([]byte, error) {
-	return wire.AppendProto(b, x, writeStreamResponseV03Proto)
+	return proto.Append(b, x, writeStreamResponseV03Proto)
 }
 
 func decodeStreamResponseV03Proto(src []byte, x *StreamResponse) error {
-	return wire.DecodeProto(src, x, readStreamResponseV03Proto, writeStreamResponseV03Proto)
+	return proto.Decode(src, x, readStreamResponseV03Proto, writeStreamResponseV03Proto)
 }
 
-func writeStreamResponseV03Proto(w *wire.ProtoWriter, x *StreamResponse) error {
+func writeStreamResponseV03Proto(w *proto.Writer, x *StreamResponse) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	switch c := x.Payload.(type) {
 	case *Task:
-		if err := wire.WriteInner(w, 10, c, writeTaskV03Proto); err != nil {
+		if err := proto.WriteInner(w, 10, c, writeTaskV03Proto); err != nil {
 			return wire.In(err, "task")
 		}
 	case *Message:
-		if err := wire.WriteInner(w, 18, c, writeMessageV03Proto); err != nil {
+		if err := proto.WriteInner(w, 18, c, writeMessageV03Proto); err != nil {
 			return wire.In(err, "message")
 		}
 	case *TaskStatusUpdateEvent:
-		if err := wire.WriteInner(w, 26, c, writeTaskStatusUpdateEventV03Proto); err != nil {
+		if err := proto.WriteInner(w, 26, c, writeTaskStatusUpdateEventV03Proto); err != nil {
 			return wire.In(err, "statusUpdate")
 		}
 	case *TaskArtifactUpdateEvent:
-		if err := wire.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV03Proto); err != nil {
+		if err := proto.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV03Proto); err != nil {
 			return wire.In(err, "artifactUpdate")
 		}
 	}
 	return nil
 }
 
-func readStreamResponseV03Proto(r *wire.ProtoReader, x *StreamResponse) {
+func readStreamResponseV03Proto(r *proto.Reader, x *StreamResponse) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2188,28 +2181,28 @@ func readStreamResponseV03Proto(r *wire.ProtoReader, x *StreamResponse) {
 				v = new(Task)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readTaskV03Proto)
+			proto.ReadInner(r, v, readTaskV03Proto)
 		case 18:
 			v, _ := x.Payload.(*Message)
 			if v == nil {
 				v = new(Message)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readMessageV03Proto)
+			proto.ReadInner(r, v, readMessageV03Proto)
 		case 26:
 			v, _ := x.Payload.(*TaskStatusUpdateEvent)
 			if v == nil {
 				v = new(TaskStatusUpdateEvent)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readTaskStatusUpdateEventV03Proto)
+			proto.ReadInner(r, v, readTaskStatusUpdateEventV03Proto)
 		case 34:
 			v, _ := x.Payload.(*TaskArtifactUpdateEvent)
 			if v == nil {
 				v = new(TaskArtifactUpdateEvent)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readTaskArtifactUpdateEventV03Proto)
+			proto.ReadInner(r, v, readTaskArtifactUpdateEventV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -2235,14 +2228,14 @@ func memberStreamResponseV03Proto(tag uint32) string {
 }
 
 func appendStringListV03Proto(b []byte, x *StringList) ([]byte, error) {
-	return wire.AppendProto(b, x, writeStringListV03Proto)
+	return proto.Append(b, x, writeStringListV03Proto)
 }
 
 func decodeStringListV03Proto(src []byte, x *StringList) error {
-	return wire.DecodeProto(src, x, readStringListV03Proto, writeStringListV03Proto)
+	return proto.Decode(src, x, readStringListV03Proto, writeStringListV03Proto)
 }
 
-func writeStringListV03Proto(w *wire.ProtoWriter, x *StringList) error {
+func writeStringListV03Proto(w *proto.Writer, x *StringList) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2252,7 +2245,7 @@ func writeStringListV03Proto(w *wire.ProtoWriter, x *StringList) error {
 	return nil
 }
 
-func readStringListV03Proto(r *wire.ProtoReader, x *StringList) {
+func readStringListV03Proto(r *proto.Reader, x *StringList) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2277,14 +2270,14 @@ func memberStringListV03Proto(tag uint32) string {
 }
 
 func appendSubscribeToTaskRequestV03Proto(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSubscribeToTaskRequestV03Proto)
+	return proto.Append(b, x, writeSubscribeToTaskRequestV03Proto)
 }
 
 func decodeSubscribeToTaskRequestV03Proto(src []byte, x *SubscribeToTaskRequest) error {
-	return wire.DecodeProto(src, x, readSubscribeToTaskRequestV03Proto, writeSubscribeToTaskRequestV03Proto)
+	return proto.Decode(src, x, readSubscribeToTaskRequestV03Proto, writeSubscribeToTaskRequestV03Proto)
 }
 
-func writeSubscribeToTaskRequestV03Proto(w *wire.ProtoWriter, x *SubscribeToTaskRequest) error {
+func writeSubscribeToTaskRequestV03Proto(w *proto.Writer, x *SubscribeToTaskRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2292,7 +2285,7 @@ func writeSubscribeToTaskRequestV03Proto(w *wire.ProtoWriter, x *SubscribeToTask
 	return nil
 }
 
-func readSubscribeToTaskRequestV03Proto(r *wire.ProtoReader, x *SubscribeToTaskRequest) {
+func readSubscribeToTaskRequestV03Proto(r *proto.Reader, x *SubscribeToTaskRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2316,14 +2309,14 @@ func memberSubscribeToTaskRequestV03Proto(tag uint32) string {
 }
 
 func appendTaskV03Proto(b []byte, x *Task) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskV03Proto)
+	return proto.Append(b, x, writeTaskV03Proto)
 }
 
 func decodeTaskV03Proto(src []byte, x *Task) error {
-	return wire.DecodeProto(src, x, readTaskV03Proto, writeTaskV03Proto)
+	return proto.Decode(src, x, readTaskV03Proto, writeTaskV03Proto)
 }
 
-func writeTaskV03Proto(w *wire.ProtoWriter, x *Task) error {
+func writeTaskV03Proto(w *proto.Writer, x *Task) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2333,16 +2326,16 @@ func writeTaskV03Proto(w *wire.ProtoWriter, x *Task) error {
 	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
-	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
+	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
 		return wire.In(err, "status")
 	}
 	for i, e := range x.Artifacts {
-		if err := wire.WriteInner(w, 34, e, writeArtifactV03Proto); err != nil {
+		if err := proto.WriteInner(w, 34, e, writeArtifactV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "artifacts")
 		}
 	}
 	for i, e := range x.History {
-		if err := wire.WriteInner(w, 42, e, writeMessageV03Proto); err != nil {
+		if err := proto.WriteInner(w, 42, e, writeMessageV03Proto); err != nil {
 			return wire.In(wire.At(err, i), "history")
 		}
 	}
@@ -2354,7 +2347,7 @@ func writeTaskV03Proto(w *wire.ProtoWriter, x *Task) error {
 	return nil
 }
 
-func readTaskV03Proto(r *wire.ProtoReader, x *Task) {
+func readTaskV03Proto(r *proto.Reader, x *Task) {
 	var blockArtifacts []Artifact
 	var blockHistory []Message
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
@@ -2364,11 +2357,11 @@ func readTaskV03Proto(r *wire.ProtoReader, x *Task) {
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			wire.ReadInner(r, wire.Made(&x.Status), readTaskStatusV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV03Proto)
 		case 34:
-			x.Artifacts = wire.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV03Proto)
+			x.Artifacts = proto.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV03Proto)
 		case 42:
-			x.History = wire.ReadElem(r, x.History, &blockHistory, readMessageV03Proto)
+			x.History = proto.ReadElem(r, x.History, &blockHistory, readMessageV03Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
@@ -2403,14 +2396,14 @@ func memberTaskV03Proto(tag uint32) string {
 }
 
 func appendTaskArtifactUpdateEventV03Proto(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskArtifactUpdateEventV03Proto)
+	return proto.Append(b, x, writeTaskArtifactUpdateEventV03Proto)
 }
 
 func decodeTaskArtifactUpdateEventV03Proto(src []byte, x *TaskArtifactUpdateEvent) error {
-	return wire.DecodeProto(src, x, readTaskArtifactUpdateEventV03Proto, writeTaskArtifactUpdateEventV03Proto)
+	return proto.Decode(src, x, readTaskArtifactUpdateEventV03Proto, writeTaskArtifactUpdateEventV03Proto)
 }
 
-func writeTaskArtifactUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskArtifactUpdateEvent) error {
+func writeTaskArtifactUpdateEventV03Proto(w *proto.Writer, x *TaskArtifactUpdateEvent) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2420,7 +2413,7 @@ func writeTaskArtifactUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskArtifactUp
 	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
-	if err := wire.WriteInner(w, 26, x.Artifact, writeArtifactV03Proto); err != nil {
+	if err := proto.WriteInner(w, 26, x.Artifact, writeArtifactV03Proto); err != nil {
 		return wire.In(err, "artifact")
 	}
 	if x.Append {
@@ -2437,7 +2430,7 @@ func writeTaskArtifactUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskArtifactUp
 	return nil
 }
 
-func readTaskArtifactUpdateEventV03Proto(r *wire.ProtoReader, x *TaskArtifactUpdateEvent) {
+func readTaskArtifactUpdateEventV03Proto(r *proto.Reader, x *TaskArtifactUpdateEvent) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2445,7 +2438,7 @@ func readTaskArtifactUpdateEventV03Proto(r *wire.ProtoReader, x *TaskArtifactUpd
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			wire.ReadInner(r, wire.Made(&x.Artifact), readArtifactV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Artifact), readArtifactV03Proto)
 		case 32:
 			x.Append = r.Bool()
 		case 40:
@@ -2484,25 +2477,25 @@ func memberTaskArtifactUpdateEventV03Proto(tag uint32) string {
 }
 
 func appendTaskPushNotificationConfigV03Proto(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03Proto)
+	return proto.Append(b, x, writeTaskPushNotificationConfigV03Proto)
 }
 
 func decodeTaskPushNotificationConfigV03Proto(src []byte, x *TaskPushNotificationConfig) error {
-	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03Proto, writeTaskPushNotificationConfigV03Proto)
+	return proto.Decode(src, x, readTaskPushNotificationConfigV03Proto, writeTaskPushNotificationConfigV03Proto)
 }
 
-func writeTaskPushNotificationConfigV03Proto(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
+func writeTaskPushNotificationConfigV03Proto(w *proto.Writer, x *TaskPushNotificationConfig) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	legacy.PutConfigName(w, 10, x.TaskID, x.ID)
-	if err := wire.WriteInner(w, 18, x, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig); err != nil {
+	if err := proto.WriteInner(w, 18, x, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig); err != nil {
 		return wire.In(err, "pushNotificationConfig")
 	}
 	return nil
 }
 
-func readTaskPushNotificationConfigV03Proto(r *wire.ProtoReader, x *TaskPushNotificationConfig) {
+func readTaskPushNotificationConfigV03Proto(r *proto.Reader, x *TaskPushNotificationConfig) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2514,7 +2507,7 @@ func readTaskPushNotificationConfigV03Proto(r *wire.ProtoReader, x *TaskPushNoti
 				x.ID = w
 			}
 		case 18:
-			wire.ReadInner(r, x, readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
+			proto.ReadInner(r, x, readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 		default:
 			r.Skip(tag)
 		}
@@ -2536,7 +2529,7 @@ func memberTaskPushNotificationConfigV03Proto(tag uint32) string {
 }
 
 func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(
-	w *wire.ProtoWriter, x *TaskPushNotificationConfig,
+	w *proto.Writer, x *TaskPushNotificationConfig,
 ) error {
 	if x == nil {
 		return wire.NotSet()
@@ -2551,14 +2544,14 @@ func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(
 		w.String(26, x.Token)
 	}
 	if x.Authentication != nil {
-		if err := wire.WriteInner(w, 34, x.Authentication, writeAuthenticationInfoV03Proto); err != nil {
+		if err := proto.WriteInner(w, 34, x.Authentication, writeAuthenticationInfoV03Proto); err != nil {
 			return wire.In(err, "authentication")
 		}
 	}
 	return nil
 }
 
-func readTaskPushNotificationConfigV03ProtoPushNotificationConfig(r *wire.ProtoReader, x *TaskPushNotificationConfig) {
+func readTaskPushNotificationConfigV03ProtoPushNotificationConfig(r *proto.Reader, x *TaskPushNotificationConfig) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2568,7 +2561,7 @@ func readTaskPushNotificationConfigV03ProtoPushNotificationConfig(r *wire.ProtoR
 		case 26:
 			x.Token = r.String()
 		case 34:
-			wire.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -2594,15 +2587,15 @@ func memberTaskPushNotificationConfigV03ProtoPushNotificationConfig(tag uint32) 
 }
 
 func appendTaskPushNotificationConfigV03ProtoCreateRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV03ProtoCreateRequest)
+	return proto.Append(b, x, writeTaskPushNotificationConfigV03ProtoCreateRequest)
 }
 
 func decodeTaskPushNotificationConfigV03ProtoCreateRequest(src []byte, x *TaskPushNotificationConfig) error {
-	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV03ProtoCreateRequest,
+	return proto.Decode(src, x, readTaskPushNotificationConfigV03ProtoCreateRequest,
 		writeTaskPushNotificationConfigV03ProtoCreateRequest)
 }
 
-func writeTaskPushNotificationConfigV03ProtoCreateRequest(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
+func writeTaskPushNotificationConfigV03ProtoCreateRequest(w *proto.Writer, x *TaskPushNotificationConfig) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2610,13 +2603,13 @@ func writeTaskPushNotificationConfigV03ProtoCreateRequest(w *wire.ProtoWriter, x
 	if x.ID != "" {
 		w.String(18, x.ID)
 	}
-	if err := wire.WriteInner(w, 26, x, writeTaskPushNotificationConfigV03Proto); err != nil {
+	if err := proto.WriteInner(w, 26, x, writeTaskPushNotificationConfigV03Proto); err != nil {
 		return wire.In(err, "config")
 	}
 	return nil
 }
 
-func readTaskPushNotificationConfigV03ProtoCreateRequest(r *wire.ProtoReader, x *TaskPushNotificationConfig) {
+func readTaskPushNotificationConfigV03ProtoCreateRequest(r *proto.Reader, x *TaskPushNotificationConfig) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2624,7 +2617,7 @@ func readTaskPushNotificationConfigV03ProtoCreateRequest(r *wire.ProtoReader, x 
 		case 18:
 			x.ID = r.String()
 		case 26:
-			wire.ReadInner(r, x, readTaskPushNotificationConfigV03Proto)
+			proto.ReadInner(r, x, readTaskPushNotificationConfigV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -2665,14 +2658,14 @@ func numberTaskStateV03Proto(x TaskState) (int32, error) { return valuesTaskStat
 func nameTaskStateV03Proto(number int32) TaskState { return valuesTaskStateV03Proto.Numbered(number) }
 
 func appendTaskStatusV03Proto(b []byte, x *TaskStatus) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskStatusV03Proto)
+	return proto.Append(b, x, writeTaskStatusV03Proto)
 }
 
 func decodeTaskStatusV03Proto(src []byte, x *TaskStatus) error {
-	return wire.DecodeProto(src, x, readTaskStatusV03Proto, writeTaskStatusV03Proto)
+	return proto.Decode(src, x, readTaskStatusV03Proto, writeTaskStatusV03Proto)
 }
 
-func writeTaskStatusV03Proto(w *wire.ProtoWriter, x *TaskStatus) error {
+func writeTaskStatusV03Proto(w *proto.Writer, x *TaskStatus) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2684,7 +2677,7 @@ func writeTaskStatusV03Proto(w *wire.ProtoWriter, x *TaskStatus) error {
 		}
 	}
 	if x.Message != nil {
-		if err := wire.WriteInner(w, 18, x.Message, writeMessageV03Proto); err != nil {
+		if err := proto.WriteInner(w, 18, x.Message, writeMessageV03Proto); err != nil {
 			return wire.In(err, "message")
 		}
 	}
@@ -2696,13 +2689,13 @@ func writeTaskStatusV03Proto(w *wire.ProtoWriter, x *TaskStatus) error {
 	return nil
 }
 
-func readTaskStatusV03Proto(r *wire.ProtoReader, x *TaskStatus) {
+func readTaskStatusV03Proto(r *proto.Reader, x *TaskStatus) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 8:
 			x.State = nameTaskStateV03Proto(r.Int32())
 		case 18:
-			wire.ReadInner(r, wire.Made(&x.Message), readMessageV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Message), readMessageV03Proto)
 		case 26:
 			x.Timestamp = r.Timestamp(x.Timestamp)
 		default:
@@ -2728,14 +2721,14 @@ func memberTaskStatusV03Proto(tag uint32) string {
 }
 
 func appendTaskStatusUpdateEventV03Proto(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskStatusUpdateEventV03Proto)
+	return proto.Append(b, x, writeTaskStatusUpdateEventV03Proto)
 }
 
 func decodeTaskStatusUpdateEventV03Proto(src []byte, x *TaskStatusUpdateEvent) error {
-	return wire.DecodeProto(src, x, readTaskStatusUpdateEventV03Proto, writeTaskStatusUpdateEventV03Proto)
+	return proto.Decode(src, x, readTaskStatusUpdateEventV03Proto, writeTaskStatusUpdateEventV03Proto)
 }
 
-func writeTaskStatusUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskStatusUpdateEvent) error {
+func writeTaskStatusUpdateEventV03Proto(w *proto.Writer, x *TaskStatusUpdateEvent) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2745,7 +2738,7 @@ func writeTaskStatusUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskStatusUpdate
 	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
-	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
+	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV03Proto); err != nil {
 		return wire.In(err, "status")
 	}
 	if legacy.Final(statusState(x.Status)) {
@@ -2759,7 +2752,7 @@ func writeTaskStatusUpdateEventV03Proto(w *wire.ProtoWriter, x *TaskStatusUpdate
 	return nil
 }
 
-func readTaskStatusUpdateEventV03Proto(r *wire.ProtoReader, x *TaskStatusUpdateEvent) {
+func readTaskStatusUpdateEventV03Proto(r *proto.Reader, x *TaskStatusUpdateEvent) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2767,7 +2760,7 @@ func readTaskStatusUpdateEventV03Proto(r *wire.ProtoReader, x *TaskStatusUpdateE
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			wire.ReadInner(r, wire.Made(&x.Status), readTaskStatusV03Proto)
+			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV03Proto)
 		case 42:
 			x.Metadata = r.Struct(x.Metadata)
 		default:

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // AppendProto appends x as 1.0/proto to b. The error, a [*wire.Error], says which member cannot be written.
@@ -20,14 +21,14 @@ func (x *APIKeySecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendAPIKeySecuritySchemeV10Proto(b []byte, x *APIKeySecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAPIKeySecuritySchemeV10Proto)
+	return proto.Append(b, x, writeAPIKeySecuritySchemeV10Proto)
 }
 
 func decodeAPIKeySecuritySchemeV10Proto(src []byte, x *APIKeySecurityScheme) error {
-	return wire.DecodeProto(src, x, readAPIKeySecuritySchemeV10Proto, writeAPIKeySecuritySchemeV10Proto)
+	return proto.Decode(src, x, readAPIKeySecuritySchemeV10Proto, writeAPIKeySecuritySchemeV10Proto)
 }
 
-func writeAPIKeySecuritySchemeV10Proto(w *wire.ProtoWriter, x *APIKeySecurityScheme) error {
+func writeAPIKeySecuritySchemeV10Proto(w *proto.Writer, x *APIKeySecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -43,7 +44,7 @@ func writeAPIKeySecuritySchemeV10Proto(w *wire.ProtoWriter, x *APIKeySecuritySch
 	return nil
 }
 
-func readAPIKeySecuritySchemeV10Proto(r *wire.ProtoReader, x *APIKeySecurityScheme) {
+func readAPIKeySecuritySchemeV10Proto(r *proto.Reader, x *APIKeySecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -86,14 +87,14 @@ func (x *AgentCapabilities) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentCapabilitiesV10Proto(b []byte, x *AgentCapabilities) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentCapabilitiesV10Proto)
+	return proto.Append(b, x, writeAgentCapabilitiesV10Proto)
 }
 
 func decodeAgentCapabilitiesV10Proto(src []byte, x *AgentCapabilities) error {
-	return wire.DecodeProto(src, x, readAgentCapabilitiesV10Proto, writeAgentCapabilitiesV10Proto)
+	return proto.Decode(src, x, readAgentCapabilitiesV10Proto, writeAgentCapabilitiesV10Proto)
 }
 
-func writeAgentCapabilitiesV10Proto(w *wire.ProtoWriter, x *AgentCapabilities) error {
+func writeAgentCapabilitiesV10Proto(w *proto.Writer, x *AgentCapabilities) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -104,7 +105,7 @@ func writeAgentCapabilitiesV10Proto(w *wire.ProtoWriter, x *AgentCapabilities) e
 		w.Bool(16, *x.PushNotifications)
 	}
 	for i, e := range x.Extensions {
-		if err := wire.WriteInner(w, 26, e, writeAgentExtensionV10Proto); err != nil {
+		if err := proto.WriteInner(w, 26, e, writeAgentExtensionV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "extensions")
 		}
 	}
@@ -114,7 +115,7 @@ func writeAgentCapabilitiesV10Proto(w *wire.ProtoWriter, x *AgentCapabilities) e
 	return nil
 }
 
-func readAgentCapabilitiesV10Proto(r *wire.ProtoReader, x *AgentCapabilities) {
+func readAgentCapabilitiesV10Proto(r *proto.Reader, x *AgentCapabilities) {
 	var blockExtensions []AgentExtension
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -123,7 +124,7 @@ func readAgentCapabilitiesV10Proto(r *wire.ProtoReader, x *AgentCapabilities) {
 		case 16:
 			x.PushNotifications = new(r.Bool())
 		case 26:
-			x.Extensions = wire.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV10Proto)
+			x.Extensions = proto.ReadElem(r, x.Extensions, &blockExtensions, readAgentExtensionV10Proto)
 		case 32:
 			x.ExtendedAgentCard = new(r.Bool())
 		default:
@@ -162,14 +163,14 @@ func (x *AgentCard) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentCardV10Proto(b []byte, x *AgentCard) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentCardV10Proto)
+	return proto.Append(b, x, writeAgentCardV10Proto)
 }
 
 func decodeAgentCardV10Proto(src []byte, x *AgentCard) error {
-	return wire.DecodeProto(src, x, readAgentCardV10Proto, writeAgentCardV10Proto)
+	return proto.Decode(src, x, readAgentCardV10Proto, writeAgentCardV10Proto)
 }
 
-func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
+func writeAgentCardV10Proto(w *proto.Writer, x *AgentCard) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -183,12 +184,12 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 		return wire.In(wire.TooFew(1), "supportedInterfaces")
 	}
 	for i, e := range x.SupportedInterfaces {
-		if err := wire.WriteInner(w, 26, e, writeAgentInterfaceV10Proto); err != nil {
+		if err := proto.WriteInner(w, 26, e, writeAgentInterfaceV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "supportedInterfaces")
 		}
 	}
 	if x.Provider != nil {
-		if err := wire.WriteInner(w, 34, x.Provider, writeAgentProviderV10Proto); err != nil {
+		if err := proto.WriteInner(w, 34, x.Provider, writeAgentProviderV10Proto); err != nil {
 			return wire.In(err, "provider")
 		}
 	}
@@ -198,21 +199,21 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	if x.DocumentationURL != nil {
 		w.String(50, *x.DocumentationURL)
 	}
-	if err := wire.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV10Proto); err != nil {
+	if err := proto.WriteInner(w, 58, x.Capabilities, writeAgentCapabilitiesV10Proto); err != nil {
 		return wire.In(err, "capabilities")
 	}
 	if len(x.SecuritySchemes) > 0 {
-		for _, name := range wire.SortedNames(x.SecuritySchemes) {
+		for _, name := range proto.SortedNames(x.SecuritySchemes) {
 			entry := w.Begin(66)
 			w.String(10, name)
-			if err := wire.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV10Proto); err != nil {
+			if err := proto.WriteInner(w, 18, x.SecuritySchemes[name], writeSecuritySchemeV10Proto); err != nil {
 				return wire.In(wire.In(err, name), "securitySchemes")
 			}
 			w.End(entry)
 		}
 	}
 	for i, e := range x.SecurityRequirements {
-		if err := wire.WriteInner(w, 74, e, writeSecurityRequirementV10Proto); err != nil {
+		if err := proto.WriteInner(w, 74, e, writeSecurityRequirementV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "securityRequirements")
 		}
 	}
@@ -223,12 +224,12 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 		w.String(90, e)
 	}
 	for i, e := range x.Skills {
-		if err := wire.WriteInner(w, 98, e, writeAgentSkillV10Proto); err != nil {
+		if err := proto.WriteInner(w, 98, e, writeAgentSkillV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "skills")
 		}
 	}
 	for i, e := range x.Signatures {
-		if err := wire.WriteInner(w, 106, e, writeAgentCardSignatureV10Proto); err != nil {
+		if err := proto.WriteInner(w, 106, e, writeAgentCardSignatureV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "signatures")
 		}
 	}
@@ -238,7 +239,7 @@ func writeAgentCardV10Proto(w *wire.ProtoWriter, x *AgentCard) error {
 	return nil
 }
 
-func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
+func readAgentCardV10Proto(r *proto.Reader, x *AgentCard) {
 	var blockSupportedInterfaces []AgentInterface
 	var blockSecurityRequirements []SecurityRequirement
 	var blockSkills []AgentSkill
@@ -250,16 +251,16 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 		case 18:
 			x.Description = r.String()
 		case 26:
-			x.SupportedInterfaces = wire.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces,
+			x.SupportedInterfaces = proto.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces,
 				readAgentInterfaceV10Proto)
 		case 34:
-			wire.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV10Proto)
 		case 42:
 			x.Version = r.String()
 		case 50:
 			x.DocumentationURL = new(r.String())
 		case 58:
-			wire.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Capabilities), readAgentCapabilitiesV10Proto)
 		case 66:
 			var name string
 			value := new(SecurityScheme)
@@ -271,7 +272,7 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 					name = r.String()
 				case 18:
 					given = true
-					wire.ReadInner(r, value, readSecuritySchemeV10Proto)
+					proto.ReadInner(r, value, readSecuritySchemeV10Proto)
 				default:
 					r.Skip(tag)
 				}
@@ -286,7 +287,7 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 			}
 			x.SecuritySchemes[name] = value
 		case 74:
-			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
+			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
 				readSecurityRequirementV10Proto)
 		case 82:
 			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
@@ -295,9 +296,9 @@ func readAgentCardV10Proto(r *wire.ProtoReader, x *AgentCard) {
 			x.DefaultOutputModes = append(x.DefaultOutputModes, r.String())
 			r.Elem(len(x.DefaultOutputModes) - 1)
 		case 98:
-			x.Skills = wire.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV10Proto)
+			x.Skills = proto.ReadElem(r, x.Skills, &blockSkills, readAgentSkillV10Proto)
 		case 106:
-			x.Signatures = wire.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV10Proto)
+			x.Signatures = proto.ReadElem(r, x.Signatures, &blockSignatures, readAgentCardSignatureV10Proto)
 		case 114:
 			x.IconURL = new(r.String())
 		default:
@@ -362,14 +363,14 @@ func (x *AgentCardSignature) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentCardSignatureV10Proto(b []byte, x *AgentCardSignature) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentCardSignatureV10Proto)
+	return proto.Append(b, x, writeAgentCardSignatureV10Proto)
 }
 
 func decodeAgentCardSignatureV10Proto(src []byte, x *AgentCardSignature) error {
-	return wire.DecodeProto(src, x, readAgentCardSignatureV10Proto, writeAgentCardSignatureV10Proto)
+	return proto.Decode(src, x, readAgentCardSignatureV10Proto, writeAgentCardSignatureV10Proto)
 }
 
-func writeAgentCardSignatureV10Proto(w *wire.ProtoWriter, x *AgentCardSignature) error {
+func writeAgentCardSignatureV10Proto(w *proto.Writer, x *AgentCardSignature) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -387,7 +388,7 @@ func writeAgentCardSignatureV10Proto(w *wire.ProtoWriter, x *AgentCardSignature)
 	return nil
 }
 
-func readAgentCardSignatureV10Proto(r *wire.ProtoReader, x *AgentCardSignature) {
+func readAgentCardSignatureV10Proto(r *proto.Reader, x *AgentCardSignature) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -430,14 +431,14 @@ func (x *AgentExtension) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentExtensionV10Proto(b []byte, x *AgentExtension) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentExtensionV10Proto)
+	return proto.Append(b, x, writeAgentExtensionV10Proto)
 }
 
 func decodeAgentExtensionV10Proto(src []byte, x *AgentExtension) error {
-	return wire.DecodeProto(src, x, readAgentExtensionV10Proto, writeAgentExtensionV10Proto)
+	return proto.Decode(src, x, readAgentExtensionV10Proto, writeAgentExtensionV10Proto)
 }
 
-func writeAgentExtensionV10Proto(w *wire.ProtoWriter, x *AgentExtension) error {
+func writeAgentExtensionV10Proto(w *proto.Writer, x *AgentExtension) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -458,7 +459,7 @@ func writeAgentExtensionV10Proto(w *wire.ProtoWriter, x *AgentExtension) error {
 	return nil
 }
 
-func readAgentExtensionV10Proto(r *wire.ProtoReader, x *AgentExtension) {
+func readAgentExtensionV10Proto(r *proto.Reader, x *AgentExtension) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -505,14 +506,14 @@ func (x *AgentInterface) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentInterfaceV10Proto(b []byte, x *AgentInterface) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentInterfaceV10Proto)
+	return proto.Append(b, x, writeAgentInterfaceV10Proto)
 }
 
 func decodeAgentInterfaceV10Proto(src []byte, x *AgentInterface) error {
-	return wire.DecodeProto(src, x, readAgentInterfaceV10Proto, writeAgentInterfaceV10Proto)
+	return proto.Decode(src, x, readAgentInterfaceV10Proto, writeAgentInterfaceV10Proto)
 }
 
-func writeAgentInterfaceV10Proto(w *wire.ProtoWriter, x *AgentInterface) error {
+func writeAgentInterfaceV10Proto(w *proto.Writer, x *AgentInterface) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -531,7 +532,7 @@ func writeAgentInterfaceV10Proto(w *wire.ProtoWriter, x *AgentInterface) error {
 	return nil
 }
 
-func readAgentInterfaceV10Proto(r *wire.ProtoReader, x *AgentInterface) {
+func readAgentInterfaceV10Proto(r *proto.Reader, x *AgentInterface) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -578,14 +579,14 @@ func (x *AgentProvider) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentProviderV10Proto(b []byte, x *AgentProvider) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentProviderV10Proto)
+	return proto.Append(b, x, writeAgentProviderV10Proto)
 }
 
 func decodeAgentProviderV10Proto(src []byte, x *AgentProvider) error {
-	return wire.DecodeProto(src, x, readAgentProviderV10Proto, writeAgentProviderV10Proto)
+	return proto.Decode(src, x, readAgentProviderV10Proto, writeAgentProviderV10Proto)
 }
 
-func writeAgentProviderV10Proto(w *wire.ProtoWriter, x *AgentProvider) error {
+func writeAgentProviderV10Proto(w *proto.Writer, x *AgentProvider) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -598,7 +599,7 @@ func writeAgentProviderV10Proto(w *wire.ProtoWriter, x *AgentProvider) error {
 	return nil
 }
 
-func readAgentProviderV10Proto(r *wire.ProtoReader, x *AgentProvider) {
+func readAgentProviderV10Proto(r *proto.Reader, x *AgentProvider) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -637,14 +638,14 @@ func (x *AgentSkill) UnmarshalProto(src []byte) error {
 }
 
 func appendAgentSkillV10Proto(b []byte, x *AgentSkill) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAgentSkillV10Proto)
+	return proto.Append(b, x, writeAgentSkillV10Proto)
 }
 
 func decodeAgentSkillV10Proto(src []byte, x *AgentSkill) error {
-	return wire.DecodeProto(src, x, readAgentSkillV10Proto, writeAgentSkillV10Proto)
+	return proto.Decode(src, x, readAgentSkillV10Proto, writeAgentSkillV10Proto)
 }
 
-func writeAgentSkillV10Proto(w *wire.ProtoWriter, x *AgentSkill) error {
+func writeAgentSkillV10Proto(w *proto.Writer, x *AgentSkill) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -670,14 +671,14 @@ func writeAgentSkillV10Proto(w *wire.ProtoWriter, x *AgentSkill) error {
 		w.String(58, e)
 	}
 	for i, e := range x.SecurityRequirements {
-		if err := wire.WriteInner(w, 66, e, writeSecurityRequirementV10Proto); err != nil {
+		if err := proto.WriteInner(w, 66, e, writeSecurityRequirementV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "securityRequirements")
 		}
 	}
 	return nil
 }
 
-func readAgentSkillV10Proto(r *wire.ProtoReader, x *AgentSkill) {
+func readAgentSkillV10Proto(r *proto.Reader, x *AgentSkill) {
 	var blockSecurityRequirements []SecurityRequirement
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -700,7 +701,7 @@ func readAgentSkillV10Proto(r *wire.ProtoReader, x *AgentSkill) {
 			x.OutputModes = append(x.OutputModes, r.String())
 			r.Elem(len(x.OutputModes) - 1)
 		case 66:
-			x.SecurityRequirements = wire.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
+			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
 				readSecurityRequirementV10Proto)
 		default:
 			r.Skip(tag)
@@ -746,14 +747,14 @@ func (x *Artifact) UnmarshalProto(src []byte) error {
 }
 
 func appendArtifactV10Proto(b []byte, x *Artifact) ([]byte, error) {
-	return wire.AppendProto(b, x, writeArtifactV10Proto)
+	return proto.Append(b, x, writeArtifactV10Proto)
 }
 
 func decodeArtifactV10Proto(src []byte, x *Artifact) error {
-	return wire.DecodeProto(src, x, readArtifactV10Proto, writeArtifactV10Proto)
+	return proto.Decode(src, x, readArtifactV10Proto, writeArtifactV10Proto)
 }
 
-func writeArtifactV10Proto(w *wire.ProtoWriter, x *Artifact) error {
+func writeArtifactV10Proto(w *proto.Writer, x *Artifact) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -770,7 +771,7 @@ func writeArtifactV10Proto(w *wire.ProtoWriter, x *Artifact) error {
 		return wire.In(wire.TooFew(1), "parts")
 	}
 	for i, e := range x.Parts {
-		if err := wire.WriteInner(w, 34, e, writePartV10Proto); err != nil {
+		if err := proto.WriteInner(w, 34, e, writePartV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "parts")
 		}
 	}
@@ -785,7 +786,7 @@ func writeArtifactV10Proto(w *wire.ProtoWriter, x *Artifact) error {
 	return nil
 }
 
-func readArtifactV10Proto(r *wire.ProtoReader, x *Artifact) {
+func readArtifactV10Proto(r *proto.Reader, x *Artifact) {
 	var blockParts []Part
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -796,7 +797,7 @@ func readArtifactV10Proto(r *wire.ProtoReader, x *Artifact) {
 		case 26:
 			x.Description = r.String()
 		case 34:
-			x.Parts = wire.ReadElem(r, x.Parts, &blockParts, readPartV10Proto)
+			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV10Proto)
 		case 42:
 			x.Metadata = r.Struct(x.Metadata)
 		case 50:
@@ -845,14 +846,14 @@ func (x *AuthenticationInfo) UnmarshalProto(src []byte) error {
 }
 
 func appendAuthenticationInfoV10Proto(b []byte, x *AuthenticationInfo) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAuthenticationInfoV10Proto)
+	return proto.Append(b, x, writeAuthenticationInfoV10Proto)
 }
 
 func decodeAuthenticationInfoV10Proto(src []byte, x *AuthenticationInfo) error {
-	return wire.DecodeProto(src, x, readAuthenticationInfoV10Proto, writeAuthenticationInfoV10Proto)
+	return proto.Decode(src, x, readAuthenticationInfoV10Proto, writeAuthenticationInfoV10Proto)
 }
 
-func writeAuthenticationInfoV10Proto(w *wire.ProtoWriter, x *AuthenticationInfo) error {
+func writeAuthenticationInfoV10Proto(w *proto.Writer, x *AuthenticationInfo) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -865,7 +866,7 @@ func writeAuthenticationInfoV10Proto(w *wire.ProtoWriter, x *AuthenticationInfo)
 	return nil
 }
 
-func readAuthenticationInfoV10Proto(r *wire.ProtoReader, x *AuthenticationInfo) {
+func readAuthenticationInfoV10Proto(r *proto.Reader, x *AuthenticationInfo) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -904,14 +905,14 @@ func (x *AuthorizationCodeOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendAuthorizationCodeOAuthFlowV10Proto(b []byte, x *AuthorizationCodeOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writeAuthorizationCodeOAuthFlowV10Proto)
+	return proto.Append(b, x, writeAuthorizationCodeOAuthFlowV10Proto)
 }
 
 func decodeAuthorizationCodeOAuthFlowV10Proto(src []byte, x *AuthorizationCodeOAuthFlow) error {
-	return wire.DecodeProto(src, x, readAuthorizationCodeOAuthFlowV10Proto, writeAuthorizationCodeOAuthFlowV10Proto)
+	return proto.Decode(src, x, readAuthorizationCodeOAuthFlowV10Proto, writeAuthorizationCodeOAuthFlowV10Proto)
 }
 
-func writeAuthorizationCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *AuthorizationCodeOAuthFlow) error {
+func writeAuthorizationCodeOAuthFlowV10Proto(w *proto.Writer, x *AuthorizationCodeOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -925,7 +926,7 @@ func writeAuthorizationCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *Authorizati
 		w.String(26, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(34)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -938,7 +939,7 @@ func writeAuthorizationCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *Authorizati
 	return nil
 }
 
-func readAuthorizationCodeOAuthFlowV10Proto(r *wire.ProtoReader, x *AuthorizationCodeOAuthFlow) {
+func readAuthorizationCodeOAuthFlowV10Proto(r *proto.Reader, x *AuthorizationCodeOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1007,14 +1008,14 @@ func (x *CancelTaskRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendCancelTaskRequestV10Proto(b []byte, x *CancelTaskRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeCancelTaskRequestV10Proto)
+	return proto.Append(b, x, writeCancelTaskRequestV10Proto)
 }
 
 func decodeCancelTaskRequestV10Proto(src []byte, x *CancelTaskRequest) error {
-	return wire.DecodeProto(src, x, readCancelTaskRequestV10Proto, writeCancelTaskRequestV10Proto)
+	return proto.Decode(src, x, readCancelTaskRequestV10Proto, writeCancelTaskRequestV10Proto)
 }
 
-func writeCancelTaskRequestV10Proto(w *wire.ProtoWriter, x *CancelTaskRequest) error {
+func writeCancelTaskRequestV10Proto(w *proto.Writer, x *CancelTaskRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1032,7 +1033,7 @@ func writeCancelTaskRequestV10Proto(w *wire.ProtoWriter, x *CancelTaskRequest) e
 	return nil
 }
 
-func readCancelTaskRequestV10Proto(r *wire.ProtoReader, x *CancelTaskRequest) {
+func readCancelTaskRequestV10Proto(r *proto.Reader, x *CancelTaskRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1075,14 +1076,14 @@ func (x *ClientCredentialsOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendClientCredentialsOAuthFlowV10Proto(b []byte, x *ClientCredentialsOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writeClientCredentialsOAuthFlowV10Proto)
+	return proto.Append(b, x, writeClientCredentialsOAuthFlowV10Proto)
 }
 
 func decodeClientCredentialsOAuthFlowV10Proto(src []byte, x *ClientCredentialsOAuthFlow) error {
-	return wire.DecodeProto(src, x, readClientCredentialsOAuthFlowV10Proto, writeClientCredentialsOAuthFlowV10Proto)
+	return proto.Decode(src, x, readClientCredentialsOAuthFlowV10Proto, writeClientCredentialsOAuthFlowV10Proto)
 }
 
-func writeClientCredentialsOAuthFlowV10Proto(w *wire.ProtoWriter, x *ClientCredentialsOAuthFlow) error {
+func writeClientCredentialsOAuthFlowV10Proto(w *proto.Writer, x *ClientCredentialsOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1093,7 +1094,7 @@ func writeClientCredentialsOAuthFlowV10Proto(w *wire.ProtoWriter, x *ClientCrede
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(26)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -1103,7 +1104,7 @@ func writeClientCredentialsOAuthFlowV10Proto(w *wire.ProtoWriter, x *ClientCrede
 	return nil
 }
 
-func readClientCredentialsOAuthFlowV10Proto(r *wire.ProtoReader, x *ClientCredentialsOAuthFlow) {
+func readClientCredentialsOAuthFlowV10Proto(r *proto.Reader, x *ClientCredentialsOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1166,18 +1167,18 @@ func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) err
 func appendDeleteTaskPushNotificationConfigRequestV10Proto(
 	b []byte, x *DeleteTaskPushNotificationConfigRequest,
 ) ([]byte, error) {
-	return wire.AppendProto(b, x, writeDeleteTaskPushNotificationConfigRequestV10Proto)
+	return proto.Append(b, x, writeDeleteTaskPushNotificationConfigRequestV10Proto)
 }
 
 func decodeDeleteTaskPushNotificationConfigRequestV10Proto(
 	src []byte, x *DeleteTaskPushNotificationConfigRequest,
 ) error {
-	return wire.DecodeProto(src, x, readDeleteTaskPushNotificationConfigRequestV10Proto,
+	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV10Proto,
 		writeDeleteTaskPushNotificationConfigRequestV10Proto)
 }
 
 func writeDeleteTaskPushNotificationConfigRequestV10Proto(
-	w *wire.ProtoWriter, x *DeleteTaskPushNotificationConfigRequest,
+	w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest,
 ) error {
 	if x == nil {
 		return wire.NotSet()
@@ -1194,9 +1195,7 @@ func writeDeleteTaskPushNotificationConfigRequestV10Proto(
 	return nil
 }
 
-func readDeleteTaskPushNotificationConfigRequestV10Proto(
-	r *wire.ProtoReader, x *DeleteTaskPushNotificationConfigRequest,
-) {
+func readDeleteTaskPushNotificationConfigRequestV10Proto(r *proto.Reader, x *DeleteTaskPushNotificationConfigRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1239,14 +1238,14 @@ func (x *DeviceCodeOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendDeviceCodeOAuthFlowV10Proto(b []byte, x *DeviceCodeOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writeDeviceCodeOAuthFlowV10Proto)
+	return proto.Append(b, x, writeDeviceCodeOAuthFlowV10Proto)
 }
 
 func decodeDeviceCodeOAuthFlowV10Proto(src []byte, x *DeviceCodeOAuthFlow) error {
-	return wire.DecodeProto(src, x, readDeviceCodeOAuthFlowV10Proto, writeDeviceCodeOAuthFlowV10Proto)
+	return proto.Decode(src, x, readDeviceCodeOAuthFlowV10Proto, writeDeviceCodeOAuthFlowV10Proto)
 }
 
-func writeDeviceCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *DeviceCodeOAuthFlow) error {
+func writeDeviceCodeOAuthFlowV10Proto(w *proto.Writer, x *DeviceCodeOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1260,7 +1259,7 @@ func writeDeviceCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *DeviceCodeOAuthFlo
 		w.String(26, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(34)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -1270,7 +1269,7 @@ func writeDeviceCodeOAuthFlowV10Proto(w *wire.ProtoWriter, x *DeviceCodeOAuthFlo
 	return nil
 }
 
-func readDeviceCodeOAuthFlowV10Proto(r *wire.ProtoReader, x *DeviceCodeOAuthFlow) {
+func readDeviceCodeOAuthFlowV10Proto(r *proto.Reader, x *DeviceCodeOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1335,14 +1334,14 @@ func (x *GetExtendedAgentCardRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendGetExtendedAgentCardRequestV10Proto(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeGetExtendedAgentCardRequestV10Proto)
+	return proto.Append(b, x, writeGetExtendedAgentCardRequestV10Proto)
 }
 
 func decodeGetExtendedAgentCardRequestV10Proto(src []byte, x *GetExtendedAgentCardRequest) error {
-	return wire.DecodeProto(src, x, readGetExtendedAgentCardRequestV10Proto, writeGetExtendedAgentCardRequestV10Proto)
+	return proto.Decode(src, x, readGetExtendedAgentCardRequestV10Proto, writeGetExtendedAgentCardRequestV10Proto)
 }
 
-func writeGetExtendedAgentCardRequestV10Proto(w *wire.ProtoWriter, x *GetExtendedAgentCardRequest) error {
+func writeGetExtendedAgentCardRequestV10Proto(w *proto.Writer, x *GetExtendedAgentCardRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1352,7 +1351,7 @@ func writeGetExtendedAgentCardRequestV10Proto(w *wire.ProtoWriter, x *GetExtende
 	return nil
 }
 
-func readGetExtendedAgentCardRequestV10Proto(r *wire.ProtoReader, x *GetExtendedAgentCardRequest) {
+func readGetExtendedAgentCardRequestV10Proto(r *proto.Reader, x *GetExtendedAgentCardRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1389,17 +1388,15 @@ func (x *GetTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) error 
 func appendGetTaskPushNotificationConfigRequestV10Proto(
 	b []byte, x *GetTaskPushNotificationConfigRequest,
 ) ([]byte, error) {
-	return wire.AppendProto(b, x, writeGetTaskPushNotificationConfigRequestV10Proto)
+	return proto.Append(b, x, writeGetTaskPushNotificationConfigRequestV10Proto)
 }
 
 func decodeGetTaskPushNotificationConfigRequestV10Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return wire.DecodeProto(src, x, readGetTaskPushNotificationConfigRequestV10Proto,
+	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV10Proto,
 		writeGetTaskPushNotificationConfigRequestV10Proto)
 }
 
-func writeGetTaskPushNotificationConfigRequestV10Proto(
-	w *wire.ProtoWriter, x *GetTaskPushNotificationConfigRequest,
-) error {
+func writeGetTaskPushNotificationConfigRequestV10Proto(w *proto.Writer, x *GetTaskPushNotificationConfigRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1415,7 +1412,7 @@ func writeGetTaskPushNotificationConfigRequestV10Proto(
 	return nil
 }
 
-func readGetTaskPushNotificationConfigRequestV10Proto(r *wire.ProtoReader, x *GetTaskPushNotificationConfigRequest) {
+func readGetTaskPushNotificationConfigRequestV10Proto(r *proto.Reader, x *GetTaskPushNotificationConfigRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1458,14 +1455,14 @@ func (x *GetTaskRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendGetTaskRequestV10Proto(b []byte, x *GetTaskRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeGetTaskRequestV10Proto)
+	return proto.Append(b, x, writeGetTaskRequestV10Proto)
 }
 
 func decodeGetTaskRequestV10Proto(src []byte, x *GetTaskRequest) error {
-	return wire.DecodeProto(src, x, readGetTaskRequestV10Proto, writeGetTaskRequestV10Proto)
+	return proto.Decode(src, x, readGetTaskRequestV10Proto, writeGetTaskRequestV10Proto)
 }
 
-func writeGetTaskRequestV10Proto(w *wire.ProtoWriter, x *GetTaskRequest) error {
+func writeGetTaskRequestV10Proto(w *proto.Writer, x *GetTaskRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1481,7 +1478,7 @@ func writeGetTaskRequestV10Proto(w *wire.ProtoWriter, x *GetTaskRequest) error {
 	return nil
 }
 
-func readGetTaskRequestV10Proto(r *wire.ProtoReader, x *GetTaskRequest) {
+func readGetTaskRequestV10Proto(r *proto.Reader, x *GetTaskRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1524,14 +1521,14 @@ func (x *HTTPAuthSecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendHTTPAuthSecuritySchemeV10Proto(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeHTTPAuthSecuritySchemeV10Proto)
+	return proto.Append(b, x, writeHTTPAuthSecuritySchemeV10Proto)
 }
 
 func decodeHTTPAuthSecuritySchemeV10Proto(src []byte, x *HTTPAuthSecurityScheme) error {
-	return wire.DecodeProto(src, x, readHTTPAuthSecuritySchemeV10Proto, writeHTTPAuthSecuritySchemeV10Proto)
+	return proto.Decode(src, x, readHTTPAuthSecuritySchemeV10Proto, writeHTTPAuthSecuritySchemeV10Proto)
 }
 
-func writeHTTPAuthSecuritySchemeV10Proto(w *wire.ProtoWriter, x *HTTPAuthSecurityScheme) error {
+func writeHTTPAuthSecuritySchemeV10Proto(w *proto.Writer, x *HTTPAuthSecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1547,7 +1544,7 @@ func writeHTTPAuthSecuritySchemeV10Proto(w *wire.ProtoWriter, x *HTTPAuthSecurit
 	return nil
 }
 
-func readHTTPAuthSecuritySchemeV10Proto(r *wire.ProtoReader, x *HTTPAuthSecurityScheme) {
+func readHTTPAuthSecuritySchemeV10Proto(r *proto.Reader, x *HTTPAuthSecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1590,14 +1587,14 @@ func (x *ImplicitOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendImplicitOAuthFlowV10Proto(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writeImplicitOAuthFlowV10Proto)
+	return proto.Append(b, x, writeImplicitOAuthFlowV10Proto)
 }
 
 func decodeImplicitOAuthFlowV10Proto(src []byte, x *ImplicitOAuthFlow) error {
-	return wire.DecodeProto(src, x, readImplicitOAuthFlowV10Proto, writeImplicitOAuthFlowV10Proto)
+	return proto.Decode(src, x, readImplicitOAuthFlowV10Proto, writeImplicitOAuthFlowV10Proto)
 }
 
-func writeImplicitOAuthFlowV10Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) error {
+func writeImplicitOAuthFlowV10Proto(w *proto.Writer, x *ImplicitOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1608,7 +1605,7 @@ func writeImplicitOAuthFlowV10Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) e
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(26)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -1618,7 +1615,7 @@ func writeImplicitOAuthFlowV10Proto(w *wire.ProtoWriter, x *ImplicitOAuthFlow) e
 	return nil
 }
 
-func readImplicitOAuthFlowV10Proto(r *wire.ProtoReader, x *ImplicitOAuthFlow) {
+func readImplicitOAuthFlowV10Proto(r *proto.Reader, x *ImplicitOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1681,16 +1678,16 @@ func (x *ListTaskPushNotificationConfigsRequest) UnmarshalProto(src []byte) erro
 func appendListTaskPushNotificationConfigsRequestV10Proto(
 	b []byte, x *ListTaskPushNotificationConfigsRequest,
 ) ([]byte, error) {
-	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsRequestV10Proto)
+	return proto.Append(b, x, writeListTaskPushNotificationConfigsRequestV10Proto)
 }
 
 func decodeListTaskPushNotificationConfigsRequestV10Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsRequestV10Proto,
+	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV10Proto,
 		writeListTaskPushNotificationConfigsRequestV10Proto)
 }
 
 func writeListTaskPushNotificationConfigsRequestV10Proto(
-	w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsRequest,
+	w *proto.Writer, x *ListTaskPushNotificationConfigsRequest,
 ) error {
 	if x == nil {
 		return wire.NotSet()
@@ -1710,9 +1707,7 @@ func writeListTaskPushNotificationConfigsRequestV10Proto(
 	return nil
 }
 
-func readListTaskPushNotificationConfigsRequestV10Proto(
-	r *wire.ProtoReader, x *ListTaskPushNotificationConfigsRequest,
-) {
+func readListTaskPushNotificationConfigsRequestV10Proto(r *proto.Reader, x *ListTaskPushNotificationConfigsRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 34:
@@ -1761,24 +1756,24 @@ func (x *ListTaskPushNotificationConfigsResponse) UnmarshalProto(src []byte) err
 func appendListTaskPushNotificationConfigsResponseV10Proto(
 	b []byte, x *ListTaskPushNotificationConfigsResponse,
 ) ([]byte, error) {
-	return wire.AppendProto(b, x, writeListTaskPushNotificationConfigsResponseV10Proto)
+	return proto.Append(b, x, writeListTaskPushNotificationConfigsResponseV10Proto)
 }
 
 func decodeListTaskPushNotificationConfigsResponseV10Proto(
 	src []byte, x *ListTaskPushNotificationConfigsResponse,
 ) error {
-	return wire.DecodeProto(src, x, readListTaskPushNotificationConfigsResponseV10Proto,
+	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV10Proto,
 		writeListTaskPushNotificationConfigsResponseV10Proto)
 }
 
 func writeListTaskPushNotificationConfigsResponseV10Proto(
-	w *wire.ProtoWriter, x *ListTaskPushNotificationConfigsResponse,
+	w *proto.Writer, x *ListTaskPushNotificationConfigsResponse,
 ) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	for i, e := range x.Configs {
-		if err := wire.WriteInner(w, 10, e, writeTaskPushNotificationConfigV10Proto); err != nil {
+		if err := proto.WriteInner(w, 10, e, writeTaskPushNotificationConfigV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "configs")
 		}
 	}
@@ -1788,14 +1783,12 @@ func writeListTaskPushNotificationConfigsResponseV10Proto(
 	return nil
 }
 
-func readListTaskPushNotificationConfigsResponseV10Proto(
-	r *wire.ProtoReader, x *ListTaskPushNotificationConfigsResponse,
-) {
+func readListTaskPushNotificationConfigsResponseV10Proto(r *proto.Reader, x *ListTaskPushNotificationConfigsResponse) {
 	var blockConfigs []TaskPushNotificationConfig
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
-			x.Configs = wire.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV10Proto)
+			x.Configs = proto.ReadElem(r, x.Configs, &blockConfigs, readTaskPushNotificationConfigV10Proto)
 		case 18:
 			x.NextPageToken = r.String()
 		default:
@@ -1830,14 +1823,14 @@ func (x *ListTasksRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendListTasksRequestV10Proto(b []byte, x *ListTasksRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeListTasksRequestV10Proto)
+	return proto.Append(b, x, writeListTasksRequestV10Proto)
 }
 
 func decodeListTasksRequestV10Proto(src []byte, x *ListTasksRequest) error {
-	return wire.DecodeProto(src, x, readListTasksRequestV10Proto, writeListTasksRequestV10Proto)
+	return proto.Decode(src, x, readListTasksRequestV10Proto, writeListTasksRequestV10Proto)
 }
 
-func writeListTasksRequestV10Proto(w *wire.ProtoWriter, x *ListTasksRequest) error {
+func writeListTasksRequestV10Proto(w *proto.Writer, x *ListTasksRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1874,7 +1867,7 @@ func writeListTasksRequestV10Proto(w *wire.ProtoWriter, x *ListTasksRequest) err
 	return nil
 }
 
-func readListTasksRequestV10Proto(r *wire.ProtoReader, x *ListTasksRequest) {
+func readListTasksRequestV10Proto(r *proto.Reader, x *ListTasksRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -1937,19 +1930,19 @@ func (x *ListTasksResponse) UnmarshalProto(src []byte) error {
 }
 
 func appendListTasksResponseV10Proto(b []byte, x *ListTasksResponse) ([]byte, error) {
-	return wire.AppendProto(b, x, writeListTasksResponseV10Proto)
+	return proto.Append(b, x, writeListTasksResponseV10Proto)
 }
 
 func decodeListTasksResponseV10Proto(src []byte, x *ListTasksResponse) error {
-	return wire.DecodeProto(src, x, readListTasksResponseV10Proto, writeListTasksResponseV10Proto)
+	return proto.Decode(src, x, readListTasksResponseV10Proto, writeListTasksResponseV10Proto)
 }
 
-func writeListTasksResponseV10Proto(w *wire.ProtoWriter, x *ListTasksResponse) error {
+func writeListTasksResponseV10Proto(w *proto.Writer, x *ListTasksResponse) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	for i, e := range x.Tasks {
-		if err := wire.WriteInner(w, 10, e, writeTaskV10Proto); err != nil {
+		if err := proto.WriteInner(w, 10, e, writeTaskV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "tasks")
 		}
 	}
@@ -1965,12 +1958,12 @@ func writeListTasksResponseV10Proto(w *wire.ProtoWriter, x *ListTasksResponse) e
 	return nil
 }
 
-func readListTasksResponseV10Proto(r *wire.ProtoReader, x *ListTasksResponse) {
+func readListTasksResponseV10Proto(r *proto.Reader, x *ListTasksResponse) {
 	var blockTasks []Task
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
-			x.Tasks = wire.ReadElem(r, x.Tasks, &blockTasks, readTaskV10Proto)
+			x.Tasks = proto.ReadElem(r, x.Tasks, &blockTasks, readTaskV10Proto)
 		case 18:
 			x.NextPageToken = r.String()
 		case 24:
@@ -2013,14 +2006,14 @@ func (x *Message) UnmarshalProto(src []byte) error {
 }
 
 func appendMessageV10Proto(b []byte, x *Message) ([]byte, error) {
-	return wire.AppendProto(b, x, writeMessageV10Proto)
+	return proto.Append(b, x, writeMessageV10Proto)
 }
 
 func decodeMessageV10Proto(src []byte, x *Message) error {
-	return wire.DecodeProto(src, x, readMessageV10Proto, writeMessageV10Proto)
+	return proto.Decode(src, x, readMessageV10Proto, writeMessageV10Proto)
 }
 
-func writeMessageV10Proto(w *wire.ProtoWriter, x *Message) error {
+func writeMessageV10Proto(w *proto.Writer, x *Message) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2044,7 +2037,7 @@ func writeMessageV10Proto(w *wire.ProtoWriter, x *Message) error {
 		return wire.In(wire.TooFew(1), "parts")
 	}
 	for i, e := range x.Parts {
-		if err := wire.WriteInner(w, 42, e, writePartV10Proto); err != nil {
+		if err := proto.WriteInner(w, 42, e, writePartV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "parts")
 		}
 	}
@@ -2062,7 +2055,7 @@ func writeMessageV10Proto(w *wire.ProtoWriter, x *Message) error {
 	return nil
 }
 
-func readMessageV10Proto(r *wire.ProtoReader, x *Message) {
+func readMessageV10Proto(r *proto.Reader, x *Message) {
 	var blockParts []Part
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -2075,7 +2068,7 @@ func readMessageV10Proto(r *wire.ProtoReader, x *Message) {
 		case 32:
 			x.Role = nameRoleV10Proto(r.Int32())
 		case 42:
-			x.Parts = wire.ReadElem(r, x.Parts, &blockParts, readPartV10Proto)
+			x.Parts = proto.ReadElem(r, x.Parts, &blockParts, readPartV10Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		case 58:
@@ -2134,14 +2127,14 @@ func (x *MutualTLSSecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendMutualTLSSecuritySchemeV10Proto(b []byte, x *MutualTLSSecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeMutualTLSSecuritySchemeV10Proto)
+	return proto.Append(b, x, writeMutualTLSSecuritySchemeV10Proto)
 }
 
 func decodeMutualTLSSecuritySchemeV10Proto(src []byte, x *MutualTLSSecurityScheme) error {
-	return wire.DecodeProto(src, x, readMutualTLSSecuritySchemeV10Proto, writeMutualTLSSecuritySchemeV10Proto)
+	return proto.Decode(src, x, readMutualTLSSecuritySchemeV10Proto, writeMutualTLSSecuritySchemeV10Proto)
 }
 
-func writeMutualTLSSecuritySchemeV10Proto(w *wire.ProtoWriter, x *MutualTLSSecurityScheme) error {
+func writeMutualTLSSecuritySchemeV10Proto(w *proto.Writer, x *MutualTLSSecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2151,7 +2144,7 @@ func writeMutualTLSSecuritySchemeV10Proto(w *wire.ProtoWriter, x *MutualTLSSecur
 	return nil
 }
 
-func readMutualTLSSecuritySchemeV10Proto(r *wire.ProtoReader, x *MutualTLSSecurityScheme) {
+func readMutualTLSSecuritySchemeV10Proto(r *proto.Reader, x *MutualTLSSecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2186,21 +2179,21 @@ func (x *OAuth2SecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendOAuth2SecuritySchemeV10Proto(b []byte, x *OAuth2SecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeOAuth2SecuritySchemeV10Proto)
+	return proto.Append(b, x, writeOAuth2SecuritySchemeV10Proto)
 }
 
 func decodeOAuth2SecuritySchemeV10Proto(src []byte, x *OAuth2SecurityScheme) error {
-	return wire.DecodeProto(src, x, readOAuth2SecuritySchemeV10Proto, writeOAuth2SecuritySchemeV10Proto)
+	return proto.Decode(src, x, readOAuth2SecuritySchemeV10Proto, writeOAuth2SecuritySchemeV10Proto)
 }
 
-func writeOAuth2SecuritySchemeV10Proto(w *wire.ProtoWriter, x *OAuth2SecurityScheme) error {
+func writeOAuth2SecuritySchemeV10Proto(w *proto.Writer, x *OAuth2SecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	if x.Description != "" {
 		w.String(10, x.Description)
 	}
-	if err := wire.WriteInner(w, 18, x.Flows, writeOAuthFlowsV10Proto); err != nil {
+	if err := proto.WriteInner(w, 18, x.Flows, writeOAuthFlowsV10Proto); err != nil {
 		return wire.In(err, "flows")
 	}
 	if x.OAuth2MetadataURL != "" {
@@ -2209,13 +2202,13 @@ func writeOAuth2SecuritySchemeV10Proto(w *wire.ProtoWriter, x *OAuth2SecuritySch
 	return nil
 }
 
-func readOAuth2SecuritySchemeV10Proto(r *wire.ProtoReader, x *OAuth2SecurityScheme) {
+func readOAuth2SecuritySchemeV10Proto(r *proto.Reader, x *OAuth2SecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
 			x.Description = r.String()
 		case 18:
-			wire.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Flows), readOAuthFlowsV10Proto)
 		case 26:
 			x.OAuth2MetadataURL = r.String()
 		default:
@@ -2255,36 +2248,36 @@ func (x *OAuthFlows) UnmarshalProto(src []byte) error {
 }
 
 func appendOAuthFlowsV10Proto(b []byte, x *OAuthFlows) ([]byte, error) {
-	return wire.AppendProto(b, x, writeOAuthFlowsV10Proto)
+	return proto.Append(b, x, writeOAuthFlowsV10Proto)
 }
 
 func decodeOAuthFlowsV10Proto(src []byte, x *OAuthFlows) error {
-	return wire.DecodeProto(src, x, readOAuthFlowsV10Proto, writeOAuthFlowsV10Proto)
+	return proto.Decode(src, x, readOAuthFlowsV10Proto, writeOAuthFlowsV10Proto)
 }
 
-func writeOAuthFlowsV10Proto(w *wire.ProtoWriter, x *OAuthFlows) error {
+func writeOAuthFlowsV10Proto(w *proto.Writer, x *OAuthFlows) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	switch c := x.Flow.(type) {
 	case *AuthorizationCodeOAuthFlow:
-		if err := wire.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV10Proto); err != nil {
+		if err := proto.WriteInner(w, 10, c, writeAuthorizationCodeOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "authorizationCode")
 		}
 	case *ClientCredentialsOAuthFlow:
-		if err := wire.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV10Proto); err != nil {
+		if err := proto.WriteInner(w, 18, c, writeClientCredentialsOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "clientCredentials")
 		}
 	case *ImplicitOAuthFlow:
-		if err := wire.WriteInner(w, 26, c, writeImplicitOAuthFlowV10Proto); err != nil {
+		if err := proto.WriteInner(w, 26, c, writeImplicitOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "implicit")
 		}
 	case *PasswordOAuthFlow:
-		if err := wire.WriteInner(w, 34, c, writePasswordOAuthFlowV10Proto); err != nil {
+		if err := proto.WriteInner(w, 34, c, writePasswordOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "password")
 		}
 	case *DeviceCodeOAuthFlow:
-		if err := wire.WriteInner(w, 42, c, writeDeviceCodeOAuthFlowV10Proto); err != nil {
+		if err := proto.WriteInner(w, 42, c, writeDeviceCodeOAuthFlowV10Proto); err != nil {
 			return wire.In(err, "deviceCode")
 		}
 	case *UnknownOAuthFlow:
@@ -2297,8 +2290,8 @@ func writeOAuthFlowsV10Proto(w *wire.ProtoWriter, x *OAuthFlows) error {
 	return nil
 }
 
-func readOAuthFlowsV10Proto(r *wire.ProtoReader, x *OAuthFlows) {
-	var extra wire.ProtoExtra
+func readOAuthFlowsV10Proto(r *proto.Reader, x *OAuthFlows) {
+	var extra proto.Extra
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2307,35 +2300,35 @@ func readOAuthFlowsV10Proto(r *wire.ProtoReader, x *OAuthFlows) {
 				v = new(AuthorizationCodeOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readAuthorizationCodeOAuthFlowV10Proto)
+			proto.ReadInner(r, v, readAuthorizationCodeOAuthFlowV10Proto)
 		case 18:
 			v, _ := x.Flow.(*ClientCredentialsOAuthFlow)
 			if v == nil {
 				v = new(ClientCredentialsOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readClientCredentialsOAuthFlowV10Proto)
+			proto.ReadInner(r, v, readClientCredentialsOAuthFlowV10Proto)
 		case 26:
 			v, _ := x.Flow.(*ImplicitOAuthFlow)
 			if v == nil {
 				v = new(ImplicitOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readImplicitOAuthFlowV10Proto)
+			proto.ReadInner(r, v, readImplicitOAuthFlowV10Proto)
 		case 34:
 			v, _ := x.Flow.(*PasswordOAuthFlow)
 			if v == nil {
 				v = new(PasswordOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readPasswordOAuthFlowV10Proto)
+			proto.ReadInner(r, v, readPasswordOAuthFlowV10Proto)
 		case 42:
 			v, _ := x.Flow.(*DeviceCodeOAuthFlow)
 			if v == nil {
 				v = new(DeviceCodeOAuthFlow)
 			}
 			x.Flow = v
-			wire.ReadInner(r, v, readDeviceCodeOAuthFlowV10Proto)
+			proto.ReadInner(r, v, readDeviceCodeOAuthFlowV10Proto)
 		default:
 			r.UnknownCase(tag, &extra)
 		}
@@ -2381,14 +2374,14 @@ func (x *OpenIDConnectSecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendOpenIDConnectSecuritySchemeV10Proto(b []byte, x *OpenIDConnectSecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeOpenIDConnectSecuritySchemeV10Proto)
+	return proto.Append(b, x, writeOpenIDConnectSecuritySchemeV10Proto)
 }
 
 func decodeOpenIDConnectSecuritySchemeV10Proto(src []byte, x *OpenIDConnectSecurityScheme) error {
-	return wire.DecodeProto(src, x, readOpenIDConnectSecuritySchemeV10Proto, writeOpenIDConnectSecuritySchemeV10Proto)
+	return proto.Decode(src, x, readOpenIDConnectSecuritySchemeV10Proto, writeOpenIDConnectSecuritySchemeV10Proto)
 }
 
-func writeOpenIDConnectSecuritySchemeV10Proto(w *wire.ProtoWriter, x *OpenIDConnectSecurityScheme) error {
+func writeOpenIDConnectSecuritySchemeV10Proto(w *proto.Writer, x *OpenIDConnectSecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2401,7 +2394,7 @@ func writeOpenIDConnectSecuritySchemeV10Proto(w *wire.ProtoWriter, x *OpenIDConn
 	return nil
 }
 
-func readOpenIDConnectSecuritySchemeV10Proto(r *wire.ProtoReader, x *OpenIDConnectSecurityScheme) {
+func readOpenIDConnectSecuritySchemeV10Proto(r *proto.Reader, x *OpenIDConnectSecurityScheme) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2440,14 +2433,14 @@ func (x *Part) UnmarshalProto(src []byte) error {
 }
 
 func appendPartV10Proto(b []byte, x *Part) ([]byte, error) {
-	return wire.AppendProto(b, x, writePartV10Proto)
+	return proto.Append(b, x, writePartV10Proto)
 }
 
 func decodePartV10Proto(src []byte, x *Part) error {
-	return wire.DecodeProto(src, x, readPartV10Proto, writePartV10Proto)
+	return proto.Decode(src, x, readPartV10Proto, writePartV10Proto)
 }
 
-func writePartV10Proto(w *wire.ProtoWriter, x *Part) error {
+func writePartV10Proto(w *proto.Writer, x *Part) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2483,8 +2476,8 @@ func writePartV10Proto(w *wire.ProtoWriter, x *Part) error {
 	return nil
 }
 
-func readPartV10Proto(r *wire.ProtoReader, x *Part) {
-	var extra wire.ProtoExtra
+func readPartV10Proto(r *proto.Reader, x *Part) {
+	var extra proto.Extra
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2553,14 +2546,14 @@ func (x *PasswordOAuthFlow) UnmarshalProto(src []byte) error {
 }
 
 func appendPasswordOAuthFlowV10Proto(b []byte, x *PasswordOAuthFlow) ([]byte, error) {
-	return wire.AppendProto(b, x, writePasswordOAuthFlowV10Proto)
+	return proto.Append(b, x, writePasswordOAuthFlowV10Proto)
 }
 
 func decodePasswordOAuthFlowV10Proto(src []byte, x *PasswordOAuthFlow) error {
-	return wire.DecodeProto(src, x, readPasswordOAuthFlowV10Proto, writePasswordOAuthFlowV10Proto)
+	return proto.Decode(src, x, readPasswordOAuthFlowV10Proto, writePasswordOAuthFlowV10Proto)
 }
 
-func writePasswordOAuthFlowV10Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) error {
+func writePasswordOAuthFlowV10Proto(w *proto.Writer, x *PasswordOAuthFlow) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2571,7 +2564,7 @@ func writePasswordOAuthFlowV10Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) e
 		w.String(18, x.RefreshURL)
 	}
 	if len(x.Scopes) > 0 {
-		for _, name := range wire.SortedNames(x.Scopes) {
+		for _, name := range proto.SortedNames(x.Scopes) {
 			entry := w.Begin(26)
 			w.String(10, name)
 			w.String(18, x.Scopes[name])
@@ -2581,7 +2574,7 @@ func writePasswordOAuthFlowV10Proto(w *wire.ProtoWriter, x *PasswordOAuthFlow) e
 	return nil
 }
 
-func readPasswordOAuthFlowV10Proto(r *wire.ProtoReader, x *PasswordOAuthFlow) {
+func readPasswordOAuthFlowV10Proto(r *proto.Reader, x *PasswordOAuthFlow) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2652,22 +2645,22 @@ func (x *SecurityRequirement) UnmarshalProto(src []byte) error {
 }
 
 func appendSecurityRequirementV10Proto(b []byte, x *SecurityRequirement) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSecurityRequirementV10Proto)
+	return proto.Append(b, x, writeSecurityRequirementV10Proto)
 }
 
 func decodeSecurityRequirementV10Proto(src []byte, x *SecurityRequirement) error {
-	return wire.DecodeProto(src, x, readSecurityRequirementV10Proto, writeSecurityRequirementV10Proto)
+	return proto.Decode(src, x, readSecurityRequirementV10Proto, writeSecurityRequirementV10Proto)
 }
 
-func writeSecurityRequirementV10Proto(w *wire.ProtoWriter, x *SecurityRequirement) error {
+func writeSecurityRequirementV10Proto(w *proto.Writer, x *SecurityRequirement) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	if len(x.Schemes) > 0 {
-		for _, name := range wire.SortedNames(x.Schemes) {
+		for _, name := range proto.SortedNames(x.Schemes) {
 			entry := w.Begin(10)
 			w.String(10, name)
-			if err := wire.WriteInner(w, 18, x.Schemes[name], writeStringListV10Proto); err != nil {
+			if err := proto.WriteInner(w, 18, x.Schemes[name], writeStringListV10Proto); err != nil {
 				return wire.In(wire.In(err, name), "schemes")
 			}
 			w.End(entry)
@@ -2676,7 +2669,7 @@ func writeSecurityRequirementV10Proto(w *wire.ProtoWriter, x *SecurityRequiremen
 	return nil
 }
 
-func readSecurityRequirementV10Proto(r *wire.ProtoReader, x *SecurityRequirement) {
+func readSecurityRequirementV10Proto(r *proto.Reader, x *SecurityRequirement) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2688,7 +2681,7 @@ func readSecurityRequirementV10Proto(r *wire.ProtoReader, x *SecurityRequirement
 				case 10:
 					name = r.String()
 				case 18:
-					wire.ReadInner(r, value, readStringListV10Proto)
+					proto.ReadInner(r, value, readStringListV10Proto)
 				default:
 					r.Skip(tag)
 				}
@@ -2729,36 +2722,36 @@ func (x *SecurityScheme) UnmarshalProto(src []byte) error {
 }
 
 func appendSecuritySchemeV10Proto(b []byte, x *SecurityScheme) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSecuritySchemeV10Proto)
+	return proto.Append(b, x, writeSecuritySchemeV10Proto)
 }
 
 func decodeSecuritySchemeV10Proto(src []byte, x *SecurityScheme) error {
-	return wire.DecodeProto(src, x, readSecuritySchemeV10Proto, writeSecuritySchemeV10Proto)
+	return proto.Decode(src, x, readSecuritySchemeV10Proto, writeSecuritySchemeV10Proto)
 }
 
-func writeSecuritySchemeV10Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
+func writeSecuritySchemeV10Proto(w *proto.Writer, x *SecurityScheme) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	switch c := x.Scheme.(type) {
 	case *APIKeySecurityScheme:
-		if err := wire.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV10Proto); err != nil {
+		if err := proto.WriteInner(w, 10, c, writeAPIKeySecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "apiKeySecurityScheme")
 		}
 	case *HTTPAuthSecurityScheme:
-		if err := wire.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV10Proto); err != nil {
+		if err := proto.WriteInner(w, 18, c, writeHTTPAuthSecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "httpAuthSecurityScheme")
 		}
 	case *OAuth2SecurityScheme:
-		if err := wire.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV10Proto); err != nil {
+		if err := proto.WriteInner(w, 26, c, writeOAuth2SecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "oauth2SecurityScheme")
 		}
 	case *OpenIDConnectSecurityScheme:
-		if err := wire.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV10Proto); err != nil {
+		if err := proto.WriteInner(w, 34, c, writeOpenIDConnectSecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "openIdConnectSecurityScheme")
 		}
 	case *MutualTLSSecurityScheme:
-		if err := wire.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV10Proto); err != nil {
+		if err := proto.WriteInner(w, 42, c, writeMutualTLSSecuritySchemeV10Proto); err != nil {
 			return wire.In(err, "mtlsSecurityScheme")
 		}
 	case *UnknownSecuritySchemeKind:
@@ -2772,8 +2765,8 @@ func writeSecuritySchemeV10Proto(w *wire.ProtoWriter, x *SecurityScheme) error {
 	return nil
 }
 
-func readSecuritySchemeV10Proto(r *wire.ProtoReader, x *SecurityScheme) {
-	var extra wire.ProtoExtra
+func readSecuritySchemeV10Proto(r *proto.Reader, x *SecurityScheme) {
+	var extra proto.Extra
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -2782,35 +2775,35 @@ func readSecuritySchemeV10Proto(r *wire.ProtoReader, x *SecurityScheme) {
 				v = new(APIKeySecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readAPIKeySecuritySchemeV10Proto)
+			proto.ReadInner(r, v, readAPIKeySecuritySchemeV10Proto)
 		case 18:
 			v, _ := x.Scheme.(*HTTPAuthSecurityScheme)
 			if v == nil {
 				v = new(HTTPAuthSecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readHTTPAuthSecuritySchemeV10Proto)
+			proto.ReadInner(r, v, readHTTPAuthSecuritySchemeV10Proto)
 		case 26:
 			v, _ := x.Scheme.(*OAuth2SecurityScheme)
 			if v == nil {
 				v = new(OAuth2SecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readOAuth2SecuritySchemeV10Proto)
+			proto.ReadInner(r, v, readOAuth2SecuritySchemeV10Proto)
 		case 34:
 			v, _ := x.Scheme.(*OpenIDConnectSecurityScheme)
 			if v == nil {
 				v = new(OpenIDConnectSecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readOpenIDConnectSecuritySchemeV10Proto)
+			proto.ReadInner(r, v, readOpenIDConnectSecuritySchemeV10Proto)
 		case 42:
 			v, _ := x.Scheme.(*MutualTLSSecurityScheme)
 			if v == nil {
 				v = new(MutualTLSSecurityScheme)
 			}
 			x.Scheme = v
-			wire.ReadInner(r, v, readMutualTLSSecuritySchemeV10Proto)
+			proto.ReadInner(r, v, readMutualTLSSecuritySchemeV10Proto)
 		default:
 			r.UnknownCase(tag, &extra)
 		}
@@ -2856,14 +2849,14 @@ func (x *SendMessageConfiguration) UnmarshalProto(src []byte) error {
 }
 
 func appendSendMessageConfigurationV10Proto(b []byte, x *SendMessageConfiguration) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSendMessageConfigurationV10Proto)
+	return proto.Append(b, x, writeSendMessageConfigurationV10Proto)
 }
 
 func decodeSendMessageConfigurationV10Proto(src []byte, x *SendMessageConfiguration) error {
-	return wire.DecodeProto(src, x, readSendMessageConfigurationV10Proto, writeSendMessageConfigurationV10Proto)
+	return proto.Decode(src, x, readSendMessageConfigurationV10Proto, writeSendMessageConfigurationV10Proto)
 }
 
-func writeSendMessageConfigurationV10Proto(w *wire.ProtoWriter, x *SendMessageConfiguration) error {
+func writeSendMessageConfigurationV10Proto(w *proto.Writer, x *SendMessageConfiguration) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2871,7 +2864,7 @@ func writeSendMessageConfigurationV10Proto(w *wire.ProtoWriter, x *SendMessageCo
 		w.String(10, e)
 	}
 	if x.TaskPushNotificationConfig != nil {
-		if err := wire.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV10Proto); err != nil {
+		if err := proto.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV10Proto); err != nil {
 			return wire.In(err, "taskPushNotificationConfig")
 		}
 	}
@@ -2884,14 +2877,14 @@ func writeSendMessageConfigurationV10Proto(w *wire.ProtoWriter, x *SendMessageCo
 	return nil
 }
 
-func readSendMessageConfigurationV10Proto(r *wire.ProtoReader, x *SendMessageConfiguration) {
+func readSendMessageConfigurationV10Proto(r *proto.Reader, x *SendMessageConfiguration) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
 			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
 			r.Elem(len(x.AcceptedOutputModes) - 1)
 		case 18:
-			wire.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV10Proto)
+			proto.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV10Proto)
 		case 24:
 			x.HistoryLength = new(r.Int32())
 		case 32:
@@ -2932,25 +2925,25 @@ func (x *SendMessageRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendSendMessageRequestV10Proto(b []byte, x *SendMessageRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSendMessageRequestV10Proto)
+	return proto.Append(b, x, writeSendMessageRequestV10Proto)
 }
 
 func decodeSendMessageRequestV10Proto(src []byte, x *SendMessageRequest) error {
-	return wire.DecodeProto(src, x, readSendMessageRequestV10Proto, writeSendMessageRequestV10Proto)
+	return proto.Decode(src, x, readSendMessageRequestV10Proto, writeSendMessageRequestV10Proto)
 }
 
-func writeSendMessageRequestV10Proto(w *wire.ProtoWriter, x *SendMessageRequest) error {
+func writeSendMessageRequestV10Proto(w *proto.Writer, x *SendMessageRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	if x.Tenant != "" {
 		w.String(10, x.Tenant)
 	}
-	if err := wire.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
+	if err := proto.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
 		return wire.In(err, "message")
 	}
 	if x.Configuration != nil {
-		if err := wire.WriteInner(w, 26, x.Configuration, writeSendMessageConfigurationV10Proto); err != nil {
+		if err := proto.WriteInner(w, 26, x.Configuration, writeSendMessageConfigurationV10Proto); err != nil {
 			return wire.In(err, "configuration")
 		}
 	}
@@ -2962,15 +2955,15 @@ func writeSendMessageRequestV10Proto(w *wire.ProtoWriter, x *SendMessageRequest)
 	return nil
 }
 
-func readSendMessageRequestV10Proto(r *wire.ProtoReader, x *SendMessageRequest) {
+func readSendMessageRequestV10Proto(r *proto.Reader, x *SendMessageRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
 			x.Tenant = r.String()
 		case 18:
-			wire.ReadInner(r, wire.Made(&x.Message), readMessageV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Message), readMessageV10Proto)
 		case 26:
-			wire.ReadInner(r, wire.Made(&x.Configuration), readSendMessageConfigurationV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Configuration), readSendMessageConfigurationV10Proto)
 		case 34:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
@@ -3012,24 +3005,24 @@ func (x *SendMessageResponse) UnmarshalProto(src []byte) error {
 }
 
 func appendSendMessageResponseV10Proto(b []byte, x *SendMessageResponse) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSendMessageResponseV10Proto)
+	return proto.Append(b, x, writeSendMessageResponseV10Proto)
 }
 
 func decodeSendMessageResponseV10Proto(src []byte, x *SendMessageResponse) error {
-	return wire.DecodeProto(src, x, readSendMessageResponseV10Proto, writeSendMessageResponseV10Proto)
+	return proto.Decode(src, x, readSendMessageResponseV10Proto, writeSendMessageResponseV10Proto)
 }
 
-func writeSendMessageResponseV10Proto(w *wire.ProtoWriter, x *SendMessageResponse) error {
+func writeSendMessageResponseV10Proto(w *proto.Writer, x *SendMessageResponse) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	switch c := x.Payload.(type) {
 	case *Task:
-		if err := wire.WriteInner(w, 10, c, writeTaskV10Proto); err != nil {
+		if err := proto.WriteInner(w, 10, c, writeTaskV10Proto); err != nil {
 			return wire.In(err, "task")
 		}
 	case *Message:
-		if err := wire.WriteInner(w, 18, c, writeMessageV10Proto); err != nil {
+		if err := proto.WriteInner(w, 18, c, writeMessageV10Proto); err != nil {
 			return wire.In(err, "message")
 		}
 	case *UnknownSendMessageResponsePayload:
@@ -3042,8 +3035,8 @@ func writeSendMessageResponseV10Proto(w *wire.ProtoWriter, x *SendMessageRespons
 	return nil
 }
 
-func readSendMessageResponseV10Proto(r *wire.ProtoReader, x *SendMessageResponse) {
-	var extra wire.ProtoExtra
+func readSendMessageResponseV10Proto(r *proto.Reader, x *SendMessageResponse) {
+	var extra proto.Extra
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -3052,14 +3045,14 @@ func readSendMessageResponseV10Proto(r *wire.ProtoReader, x *SendMessageResponse
 				v = new(Task)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readTaskV10Proto)
+			proto.ReadInner(r, v, readTaskV10Proto)
 		case 18:
 			v, _ := x.Payload.(*Message)
 			if v == nil {
 				v = new(Message)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readMessageV10Proto)
+			proto.ReadInner(r, v, readMessageV10Proto)
 		default:
 			r.UnknownCase(tag, &extra)
 		}
@@ -3099,32 +3092,32 @@ func (x *StreamResponse) UnmarshalProto(src []byte) error {
 }
 
 func appendStreamResponseV10Proto(b []byte, x *StreamResponse) ([]byte, error) {
-	return wire.AppendProto(b, x, writeStreamResponseV10Proto)
+	return proto.Append(b, x, writeStreamResponseV10Proto)
 }
 
 func decodeStreamResponseV10Proto(src []byte, x *StreamResponse) error {
-	return wire.DecodeProto(src, x, readStreamResponseV10Proto, writeStreamResponseV10Proto)
+	return proto.Decode(src, x, readStreamResponseV10Proto, writeStreamResponseV10Proto)
 }
 
-func writeStreamResponseV10Proto(w *wire.ProtoWriter, x *StreamResponse) error {
+func writeStreamResponseV10Proto(w *proto.Writer, x *StreamResponse) error {
 	if x == nil {
 		return wire.NotSet()
 	}
 	switch c := x.Payload.(type) {
 	case *Task:
-		if err := wire.WriteInner(w, 10, c, writeTaskV10Proto); err != nil {
+		if err := proto.WriteInner(w, 10, c, writeTaskV10Proto); err != nil {
 			return wire.In(err, "task")
 		}
 	case *Message:
-		if err := wire.WriteInner(w, 18, c, writeMessageV10Proto); err != nil {
+		if err := proto.WriteInner(w, 18, c, writeMessageV10Proto); err != nil {
 			return wire.In(err, "message")
 		}
 	case *TaskStatusUpdateEvent:
-		if err := wire.WriteInner(w, 26, c, writeTaskStatusUpdateEventV10Proto); err != nil {
+		if err := proto.WriteInner(w, 26, c, writeTaskStatusUpdateEventV10Proto); err != nil {
 			return wire.In(err, "statusUpdate")
 		}
 	case *TaskArtifactUpdateEvent:
-		if err := wire.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV10Proto); err != nil {
+		if err := proto.WriteInner(w, 34, c, writeTaskArtifactUpdateEventV10Proto); err != nil {
 			return wire.In(err, "artifactUpdate")
 		}
 	case *UnknownStreamResponsePayload:
@@ -3137,8 +3130,8 @@ func writeStreamResponseV10Proto(w *wire.ProtoWriter, x *StreamResponse) error {
 	return nil
 }
 
-func readStreamResponseV10Proto(r *wire.ProtoReader, x *StreamResponse) {
-	var extra wire.ProtoExtra
+func readStreamResponseV10Proto(r *proto.Reader, x *StreamResponse) {
+	var extra proto.Extra
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -3147,28 +3140,28 @@ func readStreamResponseV10Proto(r *wire.ProtoReader, x *StreamResponse) {
 				v = new(Task)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readTaskV10Proto)
+			proto.ReadInner(r, v, readTaskV10Proto)
 		case 18:
 			v, _ := x.Payload.(*Message)
 			if v == nil {
 				v = new(Message)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readMessageV10Proto)
+			proto.ReadInner(r, v, readMessageV10Proto)
 		case 26:
 			v, _ := x.Payload.(*TaskStatusUpdateEvent)
 			if v == nil {
 				v = new(TaskStatusUpdateEvent)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readTaskStatusUpdateEventV10Proto)
+			proto.ReadInner(r, v, readTaskStatusUpdateEventV10Proto)
 		case 34:
 			v, _ := x.Payload.(*TaskArtifactUpdateEvent)
 			if v == nil {
 				v = new(TaskArtifactUpdateEvent)
 			}
 			x.Payload = v
-			wire.ReadInner(r, v, readTaskArtifactUpdateEventV10Proto)
+			proto.ReadInner(r, v, readTaskArtifactUpdateEventV10Proto)
 		default:
 			r.UnknownCase(tag, &extra)
 		}
@@ -3212,14 +3205,14 @@ func (x *StringList) UnmarshalProto(src []byte) error {
 }
 
 func appendStringListV10Proto(b []byte, x *StringList) ([]byte, error) {
-	return wire.AppendProto(b, x, writeStringListV10Proto)
+	return proto.Append(b, x, writeStringListV10Proto)
 }
 
 func decodeStringListV10Proto(src []byte, x *StringList) error {
-	return wire.DecodeProto(src, x, readStringListV10Proto, writeStringListV10Proto)
+	return proto.Decode(src, x, readStringListV10Proto, writeStringListV10Proto)
 }
 
-func writeStringListV10Proto(w *wire.ProtoWriter, x *StringList) error {
+func writeStringListV10Proto(w *proto.Writer, x *StringList) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -3229,7 +3222,7 @@ func writeStringListV10Proto(w *wire.ProtoWriter, x *StringList) error {
 	return nil
 }
 
-func readStringListV10Proto(r *wire.ProtoReader, x *StringList) {
+func readStringListV10Proto(r *proto.Reader, x *StringList) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -3265,14 +3258,14 @@ func (x *SubscribeToTaskRequest) UnmarshalProto(src []byte) error {
 }
 
 func appendSubscribeToTaskRequestV10Proto(b []byte, x *SubscribeToTaskRequest) ([]byte, error) {
-	return wire.AppendProto(b, x, writeSubscribeToTaskRequestV10Proto)
+	return proto.Append(b, x, writeSubscribeToTaskRequestV10Proto)
 }
 
 func decodeSubscribeToTaskRequestV10Proto(src []byte, x *SubscribeToTaskRequest) error {
-	return wire.DecodeProto(src, x, readSubscribeToTaskRequestV10Proto, writeSubscribeToTaskRequestV10Proto)
+	return proto.Decode(src, x, readSubscribeToTaskRequestV10Proto, writeSubscribeToTaskRequestV10Proto)
 }
 
-func writeSubscribeToTaskRequestV10Proto(w *wire.ProtoWriter, x *SubscribeToTaskRequest) error {
+func writeSubscribeToTaskRequestV10Proto(w *proto.Writer, x *SubscribeToTaskRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -3285,7 +3278,7 @@ func writeSubscribeToTaskRequestV10Proto(w *wire.ProtoWriter, x *SubscribeToTask
 	return nil
 }
 
-func readSubscribeToTaskRequestV10Proto(r *wire.ProtoReader, x *SubscribeToTaskRequest) {
+func readSubscribeToTaskRequestV10Proto(r *proto.Reader, x *SubscribeToTaskRequest) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -3324,14 +3317,14 @@ func (x *Task) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskV10Proto(b []byte, x *Task) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskV10Proto)
+	return proto.Append(b, x, writeTaskV10Proto)
 }
 
 func decodeTaskV10Proto(src []byte, x *Task) error {
-	return wire.DecodeProto(src, x, readTaskV10Proto, writeTaskV10Proto)
+	return proto.Decode(src, x, readTaskV10Proto, writeTaskV10Proto)
 }
 
-func writeTaskV10Proto(w *wire.ProtoWriter, x *Task) error {
+func writeTaskV10Proto(w *proto.Writer, x *Task) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -3341,16 +3334,16 @@ func writeTaskV10Proto(w *wire.ProtoWriter, x *Task) error {
 	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
-	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
+	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
 		return wire.In(err, "status")
 	}
 	for i, e := range x.Artifacts {
-		if err := wire.WriteInner(w, 34, e, writeArtifactV10Proto); err != nil {
+		if err := proto.WriteInner(w, 34, e, writeArtifactV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "artifacts")
 		}
 	}
 	for i, e := range x.History {
-		if err := wire.WriteInner(w, 42, e, writeMessageV10Proto); err != nil {
+		if err := proto.WriteInner(w, 42, e, writeMessageV10Proto); err != nil {
 			return wire.In(wire.At(err, i), "history")
 		}
 	}
@@ -3362,7 +3355,7 @@ func writeTaskV10Proto(w *wire.ProtoWriter, x *Task) error {
 	return nil
 }
 
-func readTaskV10Proto(r *wire.ProtoReader, x *Task) {
+func readTaskV10Proto(r *proto.Reader, x *Task) {
 	var blockArtifacts []Artifact
 	var blockHistory []Message
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
@@ -3372,11 +3365,11 @@ func readTaskV10Proto(r *wire.ProtoReader, x *Task) {
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			wire.ReadInner(r, wire.Made(&x.Status), readTaskStatusV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV10Proto)
 		case 34:
-			x.Artifacts = wire.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV10Proto)
+			x.Artifacts = proto.ReadElem(r, x.Artifacts, &blockArtifacts, readArtifactV10Proto)
 		case 42:
-			x.History = wire.ReadElem(r, x.History, &blockHistory, readMessageV10Proto)
+			x.History = proto.ReadElem(r, x.History, &blockHistory, readMessageV10Proto)
 		case 50:
 			x.Metadata = r.Struct(x.Metadata)
 		default:
@@ -3422,14 +3415,14 @@ func (x *TaskArtifactUpdateEvent) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskArtifactUpdateEventV10Proto(b []byte, x *TaskArtifactUpdateEvent) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskArtifactUpdateEventV10Proto)
+	return proto.Append(b, x, writeTaskArtifactUpdateEventV10Proto)
 }
 
 func decodeTaskArtifactUpdateEventV10Proto(src []byte, x *TaskArtifactUpdateEvent) error {
-	return wire.DecodeProto(src, x, readTaskArtifactUpdateEventV10Proto, writeTaskArtifactUpdateEventV10Proto)
+	return proto.Decode(src, x, readTaskArtifactUpdateEventV10Proto, writeTaskArtifactUpdateEventV10Proto)
 }
 
-func writeTaskArtifactUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskArtifactUpdateEvent) error {
+func writeTaskArtifactUpdateEventV10Proto(w *proto.Writer, x *TaskArtifactUpdateEvent) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -3439,7 +3432,7 @@ func writeTaskArtifactUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskArtifactUp
 	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
-	if err := wire.WriteInner(w, 26, x.Artifact, writeArtifactV10Proto); err != nil {
+	if err := proto.WriteInner(w, 26, x.Artifact, writeArtifactV10Proto); err != nil {
 		return wire.In(err, "artifact")
 	}
 	if x.Append {
@@ -3456,7 +3449,7 @@ func writeTaskArtifactUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskArtifactUp
 	return nil
 }
 
-func readTaskArtifactUpdateEventV10Proto(r *wire.ProtoReader, x *TaskArtifactUpdateEvent) {
+func readTaskArtifactUpdateEventV10Proto(r *proto.Reader, x *TaskArtifactUpdateEvent) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -3464,7 +3457,7 @@ func readTaskArtifactUpdateEventV10Proto(r *wire.ProtoReader, x *TaskArtifactUpd
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			wire.ReadInner(r, wire.Made(&x.Artifact), readArtifactV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Artifact), readArtifactV10Proto)
 		case 32:
 			x.Append = r.Bool()
 		case 40:
@@ -3514,14 +3507,14 @@ func (x *TaskPushNotificationConfig) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskPushNotificationConfigV10Proto(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskPushNotificationConfigV10Proto)
+	return proto.Append(b, x, writeTaskPushNotificationConfigV10Proto)
 }
 
 func decodeTaskPushNotificationConfigV10Proto(src []byte, x *TaskPushNotificationConfig) error {
-	return wire.DecodeProto(src, x, readTaskPushNotificationConfigV10Proto, writeTaskPushNotificationConfigV10Proto)
+	return proto.Decode(src, x, readTaskPushNotificationConfigV10Proto, writeTaskPushNotificationConfigV10Proto)
 }
 
-func writeTaskPushNotificationConfigV10Proto(w *wire.ProtoWriter, x *TaskPushNotificationConfig) error {
+func writeTaskPushNotificationConfigV10Proto(w *proto.Writer, x *TaskPushNotificationConfig) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -3541,14 +3534,14 @@ func writeTaskPushNotificationConfigV10Proto(w *wire.ProtoWriter, x *TaskPushNot
 		w.String(42, x.Token)
 	}
 	if x.Authentication != nil {
-		if err := wire.WriteInner(w, 50, x.Authentication, writeAuthenticationInfoV10Proto); err != nil {
+		if err := proto.WriteInner(w, 50, x.Authentication, writeAuthenticationInfoV10Proto); err != nil {
 			return wire.In(err, "authentication")
 		}
 	}
 	return nil
 }
 
-func readTaskPushNotificationConfigV10Proto(r *wire.ProtoReader, x *TaskPushNotificationConfig) {
+func readTaskPushNotificationConfigV10Proto(r *proto.Reader, x *TaskPushNotificationConfig) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -3562,7 +3555,7 @@ func readTaskPushNotificationConfigV10Proto(r *wire.ProtoReader, x *TaskPushNoti
 		case 42:
 			x.Token = r.String()
 		case 50:
-			wire.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Authentication), readAuthenticationInfoV10Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -3619,14 +3612,14 @@ func (x *TaskStatus) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskStatusV10Proto(b []byte, x *TaskStatus) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskStatusV10Proto)
+	return proto.Append(b, x, writeTaskStatusV10Proto)
 }
 
 func decodeTaskStatusV10Proto(src []byte, x *TaskStatus) error {
-	return wire.DecodeProto(src, x, readTaskStatusV10Proto, writeTaskStatusV10Proto)
+	return proto.Decode(src, x, readTaskStatusV10Proto, writeTaskStatusV10Proto)
 }
 
-func writeTaskStatusV10Proto(w *wire.ProtoWriter, x *TaskStatus) error {
+func writeTaskStatusV10Proto(w *proto.Writer, x *TaskStatus) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -3638,7 +3631,7 @@ func writeTaskStatusV10Proto(w *wire.ProtoWriter, x *TaskStatus) error {
 		w.Int32(8, n)
 	}
 	if x.Message != nil {
-		if err := wire.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
+		if err := proto.WriteInner(w, 18, x.Message, writeMessageV10Proto); err != nil {
 			return wire.In(err, "message")
 		}
 	}
@@ -3650,13 +3643,13 @@ func writeTaskStatusV10Proto(w *wire.ProtoWriter, x *TaskStatus) error {
 	return nil
 }
 
-func readTaskStatusV10Proto(r *wire.ProtoReader, x *TaskStatus) {
+func readTaskStatusV10Proto(r *proto.Reader, x *TaskStatus) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 8:
 			x.State = nameTaskStateV10Proto(r.Int32())
 		case 18:
-			wire.ReadInner(r, wire.Made(&x.Message), readMessageV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Message), readMessageV10Proto)
 		case 26:
 			x.Timestamp = r.Timestamp(x.Timestamp)
 		default:
@@ -3696,14 +3689,14 @@ func (x *TaskStatusUpdateEvent) UnmarshalProto(src []byte) error {
 }
 
 func appendTaskStatusUpdateEventV10Proto(b []byte, x *TaskStatusUpdateEvent) ([]byte, error) {
-	return wire.AppendProto(b, x, writeTaskStatusUpdateEventV10Proto)
+	return proto.Append(b, x, writeTaskStatusUpdateEventV10Proto)
 }
 
 func decodeTaskStatusUpdateEventV10Proto(src []byte, x *TaskStatusUpdateEvent) error {
-	return wire.DecodeProto(src, x, readTaskStatusUpdateEventV10Proto, writeTaskStatusUpdateEventV10Proto)
+	return proto.Decode(src, x, readTaskStatusUpdateEventV10Proto, writeTaskStatusUpdateEventV10Proto)
 }
 
-func writeTaskStatusUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskStatusUpdateEvent) error {
+func writeTaskStatusUpdateEventV10Proto(w *proto.Writer, x *TaskStatusUpdateEvent) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -3713,7 +3706,7 @@ func writeTaskStatusUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskStatusUpdate
 	if x.ContextID != "" {
 		w.String(18, x.ContextID)
 	}
-	if err := wire.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
+	if err := proto.WriteInner(w, 26, x.Status, writeTaskStatusV10Proto); err != nil {
 		return wire.In(err, "status")
 	}
 	if len(x.Metadata) > 0 {
@@ -3724,7 +3717,7 @@ func writeTaskStatusUpdateEventV10Proto(w *wire.ProtoWriter, x *TaskStatusUpdate
 	return nil
 }
 
-func readTaskStatusUpdateEventV10Proto(r *wire.ProtoReader, x *TaskStatusUpdateEvent) {
+func readTaskStatusUpdateEventV10Proto(r *proto.Reader, x *TaskStatusUpdateEvent) {
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case 10:
@@ -3732,7 +3725,7 @@ func readTaskStatusUpdateEventV10Proto(r *wire.ProtoReader, x *TaskStatusUpdateE
 		case 18:
 			x.ContextID = r.String()
 		case 26:
-			wire.ReadInner(r, wire.Made(&x.Status), readTaskStatusV10Proto)
+			proto.ReadInner(r, wire.Made(&x.Status), readTaskStatusV10Proto)
 		case 34:
 			x.Metadata = r.Struct(x.Metadata)
 		default:

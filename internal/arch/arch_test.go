@@ -22,6 +22,7 @@ const module = "github.com/a2agen/a2agen"
 var rows = map[string]string{
 	// What agents link. It knows nothing of what is generated.
 	"runtime/wire":               "",
+	"runtime/wire/proto":         "runtime/wire",
 	"runtime/sse":                "",
 	"runtime":                    "runtime/wire",
 	"runtime/observe":            "runtime runtime/wire",
@@ -32,7 +33,7 @@ var rows = map[string]string{
 	"runtime/internal/taskstate": "runtime",
 	"runtime/internal/webhook":   "runtime",
 	"runtime/check":              "runtime/wire",
-	"runtime/legacy":             "runtime runtime/wire",
+	"runtime/legacy":             "runtime runtime/wire runtime/wire/proto",
 	"runtime/store":              "runtime runtime/internal/taskstate",
 	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store",
 	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store",
@@ -57,7 +58,7 @@ var rows = map[string]string{
 	"runtime/server/internal/rest": "runtime runtime/internal/engine runtime/internal/invalid runtime/server/internal/binding " +
 		"runtime/server/internal/httpbinding runtime/wire",
 	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/server runtime/server/internal/binding " +
-		"runtime/server/internal/listen runtime/server/internal/origin runtime/wire",
+		"runtime/server/internal/listen runtime/server/internal/origin runtime/wire/proto",
 	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/observe " +
 		"runtime/server/internal/card",
 	"runtime/server/internal/card": "runtime runtime/auth runtime/internal/engine runtime/server/internal/origin runtime/wire",
@@ -80,7 +81,7 @@ var rows = map[string]string{
 	"internal/a2awires/a2aclient":    "internal/a2awires runtime runtime/client",
 	"internal/test/a2aown/a2aclient": "internal/test/a2aown runtime runtime/client",
 	"internal/fresh/a2a":             "runtime runtime/legacy runtime/wire",
-	"internal/a2awires":              "runtime runtime/legacy runtime/wire",
+	"internal/a2awires":              "runtime runtime/legacy runtime/wire runtime/wire/proto",
 
 	// Values that every stage of generating speaks in.
 	"generator/diag":    "",
@@ -126,7 +127,7 @@ var rows = map[string]string{
 	"internal/measure":          "a2a runtime/check runtime/server runtime/wire",
 	"internal/regen":            ". generator generator/emit generator/ir generator/lower generator/output spec",
 	"internal/requirements":     "",
-	"internal/test/a2aown":      "internal/a2awires runtime runtime/wire",
+	"internal/test/a2aown":      "internal/a2awires runtime runtime/wire runtime/wire/proto",
 	"internal/test/bundletest":  "spec",
 	"internal/test/equivalence": "",
 	"internal/test/faultstore":  "runtime runtime/store",

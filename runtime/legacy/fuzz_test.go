@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // hook reads a value as an older version has it, and writes what it read.
@@ -150,13 +151,13 @@ func FuzzProtobufParts(f *testing.F) {
 		f.Add([]byte(seed))
 	}
 	round := func(src []byte) ([]byte, bool) {
-		var r wire.ProtoReader
+		var r proto.Reader
 		r.Reset(src)
 		p, name, value := TakeWrappedPart(&r)
 		if r.Done() != nil || name == "" && p.Kind == runtime.PartUnknown {
 			return nil, false
 		}
-		var w wire.ProtoWriter
+		var w proto.Writer
 		w.Reset(nil)
 		err := PutWrappedPart(&w, p)
 		if name != "" {

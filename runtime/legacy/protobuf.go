@@ -7,62 +7,63 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // The protobuf sides of the hooks of 0.3: PutX writes a field, if there is something to write, and TakeX reads one.
 
 // PutTaskName writes the resource name of a task.
-func PutTaskName(w *wire.ProtoWriter, tag uint32, id string) {
+func PutTaskName(w *proto.Writer, tag uint32, id string) {
 	if HasTaskName(id) {
 		w.String(tag, taskName(id))
 	}
 }
 
 // TakeTaskName reads the resource name of a task and returns its id.
-func TakeTaskName(r *wire.ProtoReader, _ string) (id string) { return taskOf(r.String()) }
+func TakeTaskName(r *proto.Reader, _ string) (id string) { return taskOf(r.String()) }
 
 // PutConfigParent writes the name of the task that a push config is for.
-func PutConfigParent(w *wire.ProtoWriter, tag uint32, taskID string) {
+func PutConfigParent(w *proto.Writer, tag uint32, taskID string) {
 	if HasConfigParent(taskID) {
 		w.String(tag, taskName(taskID))
 	}
 }
 
 // TakeConfigParent reads the name of the collection of a task's push configs, or of the task, and returns its id.
-func TakeConfigParent(r *wire.ProtoReader, _ string) (taskID string) {
+func TakeConfigParent(r *proto.Reader, _ string) (taskID string) {
 	taskID, _ = configOf(r.String())
 	return taskID
 }
 
 // PutConfigName writes the resource name of a push config.
-func PutConfigName(w *wire.ProtoWriter, tag uint32, taskID, id string) {
+func PutConfigName(w *proto.Writer, tag uint32, taskID, id string) {
 	if HasConfigName(taskID, id) {
 		w.String(tag, configName(taskID, id))
 	}
 }
 
 // TakeConfigName reads the resource name of a push config, or of its task, and returns the ids.
-func TakeConfigName(r *wire.ProtoReader) (taskID, id string) { return configOf(r.String()) }
+func TakeConfigName(r *proto.Reader) (taskID, id string) { return configOf(r.String()) }
 
 // PutBlockingFlag writes blocking, if it is true.
-func PutBlockingFlag(w *wire.ProtoWriter, tag uint32, returnImmediately bool) {
+func PutBlockingFlag(w *proto.Writer, tag uint32, returnImmediately bool) {
 	if HasBlockingFlag(returnImmediately) {
 		w.Bool(tag, true)
 	}
 }
 
 // TakeBlockingFlag reads blocking.
-func TakeBlockingFlag(r *wire.ProtoReader) (returnImmediately bool) { return !r.Bool() }
+func TakeBlockingFlag(r *proto.Reader) (returnImmediately bool) { return !r.Bool() }
 
 // PutSchemes writes the one scheme of 1.0 as an element of the list of 0.3 (T46).
-func PutSchemes(w *wire.ProtoWriter, tag uint32, scheme string) {
+func PutSchemes(w *proto.Writer, tag uint32, scheme string) {
 	if scheme != "" {
 		w.String(tag, scheme)
 	}
 }
 
 // TakeSchemes reads an element of the list of schemes. The first that says something counts.
-func TakeSchemes(r *wire.ProtoReader, old string) string { return cmp.Or(old, r.String()) }
+func TakeSchemes(r *proto.Reader, old string) string { return cmp.Or(old, r.String()) }
 
 // Fields of messages that hooks read and write whole, as tags of delimited fields.
 const (
@@ -73,7 +74,7 @@ const (
 )
 
 // PutInterfaces writes one of the card's fields for the interfaces of a version, or for all if there are none of it.
-func PutInterfaces(w *wire.ProtoWriter, tag uint32, list []runtime.Interface, version, member string) {
+func PutInterfaces(w *proto.Writer, tag uint32, list []runtime.Interface, version, member string) {
 	main, whole := interfacesFor(list, version)
 	text := map[string]string{"url": main.URL, "preferredTransport": main.Binding, "protocolVersion": fullVersions[version]}[member]
 	if text != "" {
@@ -90,14 +91,14 @@ func PutInterfaces(w *wire.ProtoWriter, tag uint32, list []runtime.Interface, ve
 	}
 }
 
-func putText(w *wire.ProtoWriter, tag uint32, text string) {
+func putText(w *proto.Writer, tag uint32, text string) {
 	if text != "" {
 		w.String(tag, text)
 	}
 }
 
 // Take reads the value of one of the fields.
-func (i *Interfaces) Take(r *wire.ProtoReader, member string) {
+func (i *Interfaces) Take(r *proto.Reader, member string) {
 	switch member {
 	case "url":
 		i.url = r.String()
@@ -124,7 +125,7 @@ func (i *Interfaces) Take(r *wire.ProtoReader, member string) {
 }
 
 // PutWrappedPart writes the content of a part.
-func PutWrappedPart(w *wire.ProtoWriter, p runtime.Part) (err error) {
+func PutWrappedPart(w *proto.Writer, p runtime.Part) (err error) {
 	data, metadata := p.Data, p.Metadata
 	if p.Kind == runtime.PartData {
 		if data, metadata, err = wrap(p.Data, p.Metadata); err != nil {
@@ -162,7 +163,7 @@ func PutWrappedPart(w *wire.ProtoWriter, p runtime.Part) (err error) {
 }
 
 // PutUnknownWrappedPart writes the content of a part whose kind is not known as that of a data part.
-func PutUnknownWrappedPart(w *wire.ProtoWriter, name string, v wire.Value, metadata wire.Object) error {
+func PutUnknownWrappedPart(w *proto.Writer, name string, v wire.Value, metadata wire.Object) error {
 	var data wire.Object
 	if err := data.Set(name, v); err != nil {
 		return wire.In(err, name)
@@ -172,8 +173,8 @@ func PutUnknownWrappedPart(w *wire.ProtoWriter, name string, v wire.Value, metad
 
 // TakeWrappedPart reads the content of a part. Of one that holds a single field, which is not known, only name and value are
 // set. The last content counts, as everywhere in protobuf.
-func TakeWrappedPart(r *wire.ProtoReader) (p runtime.Part, name string, value wire.Value) {
-	var extra wire.ProtoExtra
+func TakeWrappedPart(r *proto.Reader) (p runtime.Part, name string, value wire.Value) {
+	var extra proto.Extra
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
 		case protoText:
@@ -229,7 +230,7 @@ func fileContent(b []byte) []byte {
 }
 
 // takeFile reads a file. One without bytes and uri leaves the part without content.
-func takeFile(r *wire.ProtoReader, p *runtime.Part) {
+func takeFile(r *proto.Reader, p *runtime.Part) {
 	*p = runtime.Part{Metadata: p.Metadata}
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {

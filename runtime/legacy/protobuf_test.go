@@ -6,15 +6,16 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // field1 is the tag of a delimited field number 1.
 const field1 = 1<<3 | 2
 
 // written is what put writes.
-func written(t *testing.T, put func(w *wire.ProtoWriter) error) string {
+func written(t *testing.T, put func(w *proto.Writer) error) string {
 	t.Helper()
-	var w wire.ProtoWriter
+	var w proto.Writer
 	w.Reset(nil)
 	if err := put(&w); err != nil {
 		t.Fatal(err)
@@ -28,23 +29,23 @@ func written(t *testing.T, put func(w *wire.ProtoWriter) error) string {
 
 func TestProtobufSideOfNamesAndLists(t *testing.T) {
 	for name, tt := range map[string]struct {
-		put  func(w *wire.ProtoWriter)
+		put  func(w *proto.Writer)
 		want string
 	}{
-		"task":                  {func(w *wire.ProtoWriter) { PutTaskName(w, field1, "t") }, "\x0a\x07tasks/t"},
-		"no task":               {func(w *wire.ProtoWriter) { PutTaskName(w, field1, "") }, ""},
-		"parent":                {func(w *wire.ProtoWriter) { PutConfigParent(w, field1, "t") }, "\x0a\x07tasks/t"},
-		"no parent":             {func(w *wire.ProtoWriter) { PutConfigParent(w, field1, "") }, ""},
-		"config":                {func(w *wire.ProtoWriter) { PutConfigName(w, field1, "t", "c") }, "\x0a\x21tasks/t/pushNotificationConfigs/c"},
-		"no config":             {func(w *wire.ProtoWriter) { PutConfigName(w, field1, "", "") }, ""},
-		"scheme":                {func(w *wire.ProtoWriter) { PutSchemes(w, field1, "Bearer") }, "\x0a\x06Bearer"},
-		"no scheme":             {func(w *wire.ProtoWriter) { PutSchemes(w, field1, "") }, ""},
-		"blocking":              {func(w *wire.ProtoWriter) { PutBlockingFlag(w, 8, false) }, "\x08\x01"},
-		"not blocking":          {func(w *wire.ProtoWriter) { PutBlockingFlag(w, 8, true) }, ""},
-		"a card without places": {func(w *wire.ProtoWriter) { PutInterfaces(w, field1, nil, "0.3", "url") }, ""},
+		"task":                  {func(w *proto.Writer) { PutTaskName(w, field1, "t") }, "\x0a\x07tasks/t"},
+		"no task":               {func(w *proto.Writer) { PutTaskName(w, field1, "") }, ""},
+		"parent":                {func(w *proto.Writer) { PutConfigParent(w, field1, "t") }, "\x0a\x07tasks/t"},
+		"no parent":             {func(w *proto.Writer) { PutConfigParent(w, field1, "") }, ""},
+		"config":                {func(w *proto.Writer) { PutConfigName(w, field1, "t", "c") }, "\x0a\x21tasks/t/pushNotificationConfigs/c"},
+		"no config":             {func(w *proto.Writer) { PutConfigName(w, field1, "", "") }, ""},
+		"scheme":                {func(w *proto.Writer) { PutSchemes(w, field1, "Bearer") }, "\x0a\x06Bearer"},
+		"no scheme":             {func(w *proto.Writer) { PutSchemes(w, field1, "") }, ""},
+		"blocking":              {func(w *proto.Writer) { PutBlockingFlag(w, 8, false) }, "\x08\x01"},
+		"not blocking":          {func(w *proto.Writer) { PutBlockingFlag(w, 8, true) }, ""},
+		"a card without places": {func(w *proto.Writer) { PutInterfaces(w, field1, nil, "0.3", "url") }, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := written(t, func(w *wire.ProtoWriter) error { tt.put(w); return nil })
+			got := written(t, func(w *proto.Writer) error { tt.put(w); return nil })
 			if got != tt.want {
 				t.Errorf("wrote %q, want %q", got, tt.want)
 			}
@@ -53,7 +54,7 @@ func TestProtobufSideOfNamesAndLists(t *testing.T) {
 }
 
 func TestTheFirstSchemeOfProtobufCounts(t *testing.T) {
-	var r wire.ProtoReader
+	var r proto.Reader
 	r.Reset([]byte("\x0a\x01a\x0a\x01b"))
 	scheme := ""
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
@@ -73,15 +74,15 @@ func TestProtobufSideOfParts(t *testing.T) {
 		"data that is no object": {Kind: runtime.PartData, Data: wire.Value(`[null]`), Metadata: wire.Object(`{"k":1}`)},
 	} {
 		t.Run(name, func(t *testing.T) {
-			var r wire.ProtoReader
-			r.Reset([]byte(written(t, func(w *wire.ProtoWriter) error { return PutWrappedPart(w, p) })))
+			var r proto.Reader
+			r.Reset([]byte(written(t, func(w *proto.Writer) error { return PutWrappedPart(w, p) })))
 			got, _, _ := TakeWrappedPart(&r)
 			if err := r.Done(); err != nil || !reflect.DeepEqual(got, p) {
 				t.Errorf("read %+v, want %+v (%v)", got, p, err)
 			}
 		})
 	}
-	var r wire.ProtoReader
+	var r proto.Reader
 	r.Reset([]byte("\x0a\x01x\x12\x03\x0a\x01u")) // text, then a file
 	if p, _, _ := TakeWrappedPart(&r); p.Kind != runtime.PartURL || p.URL != "u" || p.Text != "" {
 		t.Errorf("the last content does not count: %+v", p)
@@ -91,7 +92,7 @@ func TestProtobufSideOfParts(t *testing.T) {
 	if name != "7" || len(value) == 0 {
 		t.Errorf("an unknown content is lost: %q %s", name, value)
 	}
-	data := written(t, func(w *wire.ProtoWriter) error { return PutUnknownWrappedPart(w, name, value, nil) })
+	data := written(t, func(w *proto.Writer) error { return PutUnknownWrappedPart(w, name, value, nil) })
 	r.Reset([]byte(data))
 	if p, _, _ := TakeWrappedPart(&r); p.Kind != runtime.PartData {
 		t.Errorf("an unknown content is written as %q", data)
@@ -100,7 +101,7 @@ func TestProtobufSideOfParts(t *testing.T) {
 	if TakeWrappedPart(&r); r.Complete() {
 		t.Error("a part without content is complete")
 	}
-	var w wire.ProtoWriter
+	var w proto.Writer
 	w.Reset(nil)
 	if err := PutWrappedPart(&w, runtime.Part{}); err == nil {
 		t.Error("a part of no kind was written")

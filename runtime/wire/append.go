@@ -150,7 +150,7 @@ func appendFloat(b []byte, x float64, size int) []byte {
 
 // AppendEnum appends an enum value that is in no table: a number if it is one, else a string.
 func AppendEnum(b []byte, name string) []byte {
-	if _, ok := enumNumber(name); ok {
+	if _, ok := EnumNumber(name); ok {
 		return append(b, name...)
 	}
 	return AppendString(b, name)

@@ -36,7 +36,8 @@ func (d Duration) String() string { return string(d.append(nil)) }
 // maxDurationSeconds is the longest duration of protobuf.
 const maxDurationSeconds = 315_576_000_000
 
-func (d Duration) valid() bool {
+// Valid reports whether protobuf has such a duration.
+func (d Duration) Valid() bool {
 	return d.Seconds >= -maxDurationSeconds && d.Seconds <= maxDurationSeconds && d.Nanos > -1e9 && d.Nanos < 1e9 &&
 		(d.Seconds <= 0 || d.Nanos >= 0) && (d.Seconds >= 0 || d.Nanos <= 0)
 }
@@ -84,36 +85,13 @@ func parseDuration(s []byte) (Duration, bool) {
 	if negative {
 		d = Duration{Seconds: -seconds, Nanos: -int32(nanos)}
 	}
-	return d, err == nil && ok && string(rest) == "s" && d.valid()
+	return d, err == nil && ok && string(rest) == "s" && d.Valid()
 }
 
 // AppendDuration appends seconds as a string with 0, 3, 6 or 9 digits after the point. One that protobuf does not have is an error.
 func AppendDuration(b []byte, d Duration) ([]byte, error) {
-	if !d.valid() {
+	if !d.Valid() {
 		return b, &Error{Reason: notADuration}
 	}
 	return append(d.append(append(b, '"')), '"'), nil
-}
-
-// Duration writes a google.protobuf.Duration.
-func (w *ProtoWriter) Duration(tag uint32, d Duration) error {
-	if !d.valid() {
-		return &Error{Reason: notADuration}
-	}
-	w.pair(tag, d.Seconds, int64(d.Nanos))
-	return nil
-}
-
-// Duration reads a google.protobuf.Duration. old is as in [ProtoReader.Struct].
-func (r *ProtoReader) Duration(old Duration) Duration {
-	seconds, nanos := old.Seconds, int64(old.Nanos)
-	r.pair(&seconds, &nanos)
-	d := Duration{Seconds: seconds, Nanos: int32(nanos)}
-	if r.err == nil && !d.valid() {
-		r.fail(notADuration)
-	}
-	if r.err != nil {
-		return Duration{}
-	}
-	return d
 }

@@ -80,5 +80,8 @@ func (e Enum[E]) NumberOf(x E) (int32, error) {
 			return e[i].Number, nil
 		}
 	}
-	return ProtoEnum(string(x))
+	if n, ok := EnumNumber(string(x)); ok {
+		return n, nil
+	}
+	return 0, &Error{Reason: "protobuf has no number for " + strconv.Quote(string(x))}
 }

@@ -262,7 +262,7 @@ func (r *Reader) Enum() (name []byte, number int32, byName bool) {
 	switch r.Kind() {
 	case KindString:
 		name = r.Text()
-		if n, ok := enumNumber(stringOf(name)); ok {
+		if n, ok := EnumNumber(stringOf(name)); ok {
 			return nil, n, false
 		}
 		return name, 0, true
@@ -273,8 +273,8 @@ func (r *Reader) Enum() (name []byte, number int32, byName bool) {
 	return nil, 0, false
 }
 
-// enumNumber reads the name of an enum value that is known by its number only.
-func enumNumber(name string) (int32, bool) {
+// EnumNumber reads the name of an enum value that is known by its number only: "7".
+func EnumNumber(name string) (int32, bool) {
 	if name == "" || name[0] != '-' && (name[0] < '0' || name[0] > '9') {
 		return 0, false
 	}

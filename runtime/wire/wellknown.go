@@ -21,15 +21,6 @@ func (r *Reader) NullValue() Null {
 // AppendNullValue appends null.
 func AppendNullValue(b []byte, _ Null) []byte { return append(b, "null"...) }
 
-// NullValue writes the number of null.
-func (w *ProtoWriter) NullValue(tag uint32, _ Null) { w.varint(tag, 0) }
-
-// NullValue reads the number of null, whatever it is.
-func (r *ProtoReader) NullValue() Null {
-	r.varint()
-	return Null{}
-}
-
 // ListValue reads a JSON array as it is.
 func (r *Reader) ListValue() Value {
 	if r.Kind() != KindArray {
@@ -50,29 +41,6 @@ func AppendListValue(b []byte, v Value) ([]byte, error) {
 		return b[:start], &Error{Reason: "not an array"}
 	}
 	return b, err
-}
-
-// ListValue writes a raw JSON array as a google.protobuf.ListValue, with the losses of [ProtoWriter.Struct]; an empty one if it is not set.
-func (w *ProtoWriter) ListValue(tag uint32, v Value) error {
-	m := w.Begin(tag)
-	if len(v) > 0 {
-		var r Reader
-		r.Reset(v)
-		if r.Kind() != KindArray {
-			return &Error{Reason: "not an array"}
-		}
-		w.jsonList(&r)
-		if err := r.Done(); err != nil {
-			return err
-		}
-	}
-	w.End(m)
-	return nil
-}
-
-// ListValue reads a google.protobuf.ListValue as a raw JSON array, as Struct does.
-func (r *ProtoReader) ListValue(old Value) Value {
-	return Value(r.json(old, (*ProtoWriter).jsonList, (*ProtoReader).listOf))
 }
 
 // FieldMask are paths of fields, in the words of the definition: "status.state". nil is "not set".
@@ -142,30 +110,4 @@ func camelCase(path string) (string, bool) {
 		b.WriteByte(c)
 	}
 	return b.String(), path != ""
-}
-
-// FieldMask writes a google.protobuf.FieldMask.
-func (w *ProtoWriter) FieldMask(tag uint32, m FieldMask) {
-	begun := w.Begin(tag)
-	for _, path := range m {
-		w.String(oneTag, path)
-	}
-	w.End(begun)
-}
-
-// FieldMask reads a google.protobuf.FieldMask behind what an earlier piece of it gave. It is not nil.
-func (r *ProtoReader) FieldMask(old FieldMask) FieldMask {
-	m := r.Enter(0)
-	if old == nil {
-		old = FieldMask{}
-	}
-	for tag := r.Tag(); tag != 0; tag = r.Tag() {
-		if tag == oneTag {
-			old = append(old, r.String())
-		} else {
-			r.Skip(tag)
-		}
-	}
-	r.Leave(m)
-	return old
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // sender is a way to send parts to an agent in JSON, and what says there that they are refused.
@@ -134,8 +135,8 @@ func TestContentThatEveryBindingCanSayIsTaken(t *testing.T) {
 }
 
 // protoOf is a document of protobuf.
-func protoOf(write func(w *wire.ProtoWriter)) []byte {
-	var w wire.ProtoWriter
+func protoOf(write func(w *proto.Writer)) []byte {
+	var w proto.Writer
 	w.Reset(nil)
 	write(&w)
 	b, err := w.Done()
@@ -152,8 +153,8 @@ const (
 )
 
 // partCall sends a message with one part over gRPC, and is refused.
-func partCall(name string, in uint32, role int32, part func(w *wire.ProtoWriter)) badCall {
-	b := protoOf(func(w *wire.ProtoWriter) {
+func partCall(name string, in uint32, role int32, part func(w *proto.Writer)) badCall {
+	b := protoOf(func(w *proto.Writer) {
 		m := w.Begin(in)
 		w.String(tagID, "m")
 		w.Int32(tagRole, role)
@@ -171,22 +172,22 @@ func partCall(name string, in uint32, role int32, part func(w *wire.ProtoWriter)
 
 // protoCalls send content over gRPC that JSON cannot say.
 func protoCalls() (calls []badCall) {
-	number := func(x float64) func(*wire.ProtoWriter) {
-		return func(w *wire.ProtoWriter) {
+	number := func(x float64) func(*proto.Writer) {
+		return func(w *proto.Writer) {
 			data := w.Begin(4<<3 | 2)
 			w.Float64(2<<3|1, x)
 			w.End(data)
 		}
 	}
-	unknown := func(w *wire.ProtoWriter) { w.Int32(99<<3, 1) }
-	nothing := func(*wire.ProtoWriter) {}
+	unknown := func(w *proto.Writer) { w.Int32(99<<3, 1) }
+	nothing := func(*proto.Writer) {}
 	must := func(err error) {
 		if err != nil {
 			panic(err)
 		}
 	}
 	for name, seconds := range map[string]int64{"a time beyond the year 9999": 253402300800, "a time before the year 1": -62135596801} {
-		b := protoOf(func(w *wire.ProtoWriter) {
+		b := protoOf(func(w *proto.Writer) {
 			m := w.Begin(7<<3 | 2) // status_timestamp_after
 			w.Int64(1<<3, seconds)
 			w.End(m)
@@ -196,13 +197,13 @@ func protoCalls() (calls []badCall) {
 	return append(calls,
 		partCall("an unknown part", tagIn10, 1, unknown), partCall("an unknown part", tagIn03, 1, unknown),
 		partCall("a part without content", tagIn10, 1, nothing), partCall("a part without content", tagIn03, 1, nothing),
-		partCall("an unknown role", tagIn10, 99, func(w *wire.ProtoWriter) { w.String(1<<3|2, "x") }),
+		partCall("an unknown role", tagIn10, 99, func(w *proto.Writer) { w.String(1<<3|2, "x") }),
 		partCall("no number", tagIn10, 1, number(math.NaN())), partCall("an infinite number", tagIn10, 1, number(math.Inf(-1))),
-		partCall("deep data", tagIn10, 1, func(w *wire.ProtoWriter) { must(w.Value(4<<3|2, wire.Value(deep(31, 0)))) }),
-		partCall("deep data", tagIn03, 1, func(w *wire.ProtoWriter) {
+		partCall("deep data", tagIn10, 1, func(w *proto.Writer) { must(w.Value(4<<3|2, wire.Value(deep(31, 0)))) }),
+		partCall("deep data", tagIn03, 1, func(w *proto.Writer) {
 			data := w.Begin(3<<3 | 2)
 			must(w.Struct(1<<3|2, wire.Object(deep(31, 0))))
 			w.End(data)
 		}),
-		partCall("no UTF-8", tagIn10, 1, func(w *wire.ProtoWriter) { w.RawString(1<<3|2, "\xff") }))
+		partCall("no UTF-8", tagIn10, 1, func(w *proto.Writer) { w.RawString(1<<3|2, "\xff") }))
 }

@@ -18,7 +18,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 func echo() server.Skill {
@@ -132,7 +132,7 @@ func infoIn(t *testing.T, s *spb.Status) errorInfo {
 		t.Fatalf("%d ErrorInfos in %v", len(all), s)
 	}
 	info := errorInfo{metadata: map[string]string{}}
-	var r wire.ProtoReader
+	var r proto.Reader
 	r.Reset([]byte(all[0]))
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag >> 3 {
@@ -304,7 +304,7 @@ func TestTasksOf03HaveNames(t *testing.T) {
 	id := got.(runtime.Task).TaskInfo().ID
 	get := operation(t, "0.3", runtime.RoleGet)
 	for name, want := range map[string]codes.Code{"tasks/" + id: codes.OK, "tasks/none": codes.NotFound, "elsewhere/" + id: codes.NotFound} {
-		var w wire.ProtoWriter
+		var w proto.Writer
 		w.Reset(nil)
 		w.String(1<<3|2, name)
 		in, err := w.Done()

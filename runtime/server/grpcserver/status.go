@@ -11,7 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/a2agen/a2agen/runtime"
-	"github.com/a2agen/a2agen/runtime/wire"
+	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
 // status is an error as gRPC answers it: code and message, with the error's details as those of google.rpc (R160).
@@ -50,7 +50,7 @@ func (c *coded) Unwrap() error { return c.cause }
 
 // detailOf is a detail as a protobuf message. One of a type that is not known here is an object with its members.
 func detailOf(d runtime.Detail) (*anypb.Any, error) {
-	var w wire.ProtoWriter
+	var w proto.Writer
 	w.Reset(nil)
 	url := d.Type
 	switch {
@@ -78,7 +78,7 @@ const (
 )
 
 // writeErrorInfo writes a google.rpc.ErrorInfo.
-func writeErrorInfo(w *wire.ProtoWriter, d runtime.Detail) {
+func writeErrorInfo(w *proto.Writer, d runtime.Detail) {
 	w.String(tag1, d.Reason)
 	w.String(tag2, d.Domain)
 	keys := make([]string, 0, len(d.Metadata))
@@ -95,7 +95,7 @@ func writeErrorInfo(w *wire.ProtoWriter, d runtime.Detail) {
 }
 
 // writeBadRequest writes a google.rpc.BadRequest.
-func writeBadRequest(w *wire.ProtoWriter, d runtime.Detail) {
+func writeBadRequest(w *proto.Writer, d runtime.Detail) {
 	for _, v := range d.Violations {
 		violation := w.Begin(tag1)
 		w.String(tag1, v.Field)

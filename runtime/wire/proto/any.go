@@ -1,9 +1,11 @@
-package wire
+package proto
 
 import (
 	"math"
 	"strings"
 	"sync"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Any is a google.protobuf.Any: a message of any type, which it names. It is kept as it came, as JSON or as protobuf, and is turned into the
@@ -12,7 +14,7 @@ type Any struct {
 	// TypeURL ends in the full name of the type behind a slash: "type.googleapis.com/lf.a2a.v1.Task".
 	TypeURL string
 	// JSON is the object with its member "@type"; nil if Proto is given.
-	JSON Object
+	JSON wire.Object
 	// Proto is the message as protobuf.
 	Proto []byte
 }
@@ -28,23 +30,23 @@ type anyMessage interface {
 // Resolver makes a new message of the definition of the given full name, or nil.
 type Resolver func(name string) any
 
-// Any reads a google.protobuf.Any.
-func (r *Reader) Any() *Any {
+// ReadAny reads a google.protobuf.Any as ProtoJSON has it.
+func ReadAny(r *wire.Reader) *Any {
 	start := r.Offset()
 	x := &Any{JSON: r.Struct()}
-	if r.err != nil {
+	if r.Err() != nil {
 		return x
 	}
 	members := 0
 	for name, v := range x.JSON.All() {
 		if members++; name == "@type" {
-			var t Reader
+			var t wire.Reader
 			t.Reset(v)
 			x.TypeURL = t.String()
 		}
 	}
 	if x.TypeURL == "" && members > 0 {
-		r.fail(start, `no type in "@type"`)
+		r.FailAt(start, `no type in "@type"`)
 	}
 	return x
 }
@@ -53,22 +55,22 @@ func (r *Reader) Any() *Any {
 func AppendAny(b []byte, x *Any, resolve Resolver) ([]byte, error) {
 	switch {
 	case x == nil:
-		return b, NotSet()
+		return b, wire.NotSet()
 	case len(x.JSON) > 0:
-		return AppendStruct(b, x.JSON)
+		return wire.AppendStruct(b, x.JSON)
 	case x.TypeURL == "" && len(x.Proto) == 0:
 		return append(b, '{', '}'), nil
 	}
-	b = AppendString(append(b, `{"@type":`...), x.TypeURL)
+	b = wire.AppendString(append(b, `{"@type":`...), x.TypeURL)
 	if typeName(x.TypeURL) == emptyName {
 		return append(b, '}'), nil
 	}
 	if known := wellKnown(typeName(x.TypeURL)); known != nil {
-		var w ProtoWriter
+		var w Writer
 		w.Reset(nil)
 		w.Bytes(oneTag, x.Proto)
 		src, _ := w.Done()
-		var r ProtoReader
+		var r Reader
 		r.Reset(src)
 		r.Tag()
 		b, err := known.append(append(b, `,"value":`...), &r)
@@ -76,7 +78,7 @@ func AppendAny(b []byte, x *Any, resolve Resolver) ([]byte, error) {
 			err = r.Done()
 		}
 		if err != nil {
-			return b, In(err, "value")
+			return b, wire.In(err, "value")
 		}
 		return append(b, '}'), nil
 	}
@@ -99,9 +101,9 @@ func AppendAny(b []byte, x *Any, resolve Resolver) ([]byte, error) {
 }
 
 // Any writes a google.protobuf.Any.
-func (w *ProtoWriter) Any(tag uint32, x *Any, resolve Resolver) error {
+func (w *Writer) Any(tag uint32, x *Any, resolve Resolver) error {
 	if x == nil {
-		return NotSet()
+		return wire.NotSet()
 	}
 	content, err := x.content(resolve)
 	if err != nil {
@@ -126,10 +128,10 @@ func (x *Any) content(resolve Resolver) ([]byte, error) {
 	var rest []byte
 	for name, v := range x.JSON.All() {
 		if name != "@type" {
-			rest = append(AppendKey(rest, name), v...)
+			rest = append(wire.AppendKey(rest, name), v...)
 		}
 	}
-	rest = EndObject(rest, 0)
+	rest = wire.EndObject(rest, 0)
 	if known := wellKnown(typeName(x.TypeURL)); known != nil {
 		return known.content(rest)
 	}
@@ -144,11 +146,11 @@ func (x *Any) content(resolve Resolver) ([]byte, error) {
 }
 
 func (x *Any) unknown(form string) error {
-	return &Error{Reason: "the type " + x.TypeURL + " is not of the definition, and its content is known as " + form + " only"}
+	return &wire.Error{Reason: "the type " + x.TypeURL + " is not of the definition, and its content is known as " + form + " only"}
 }
 
-// Any reads a google.protobuf.Any. old is as in [ProtoReader.Struct].
-func (r *ProtoReader) Any(old *Any) *Any {
+// Any reads a google.protobuf.Any. old is as in [Reader.Struct].
+func (r *Reader) Any(old *Any) *Any {
 	x := &Any{Proto: []byte{}}
 	if old != nil {
 		*x = *old
@@ -176,51 +178,51 @@ func typeName(url string) string { return url[strings.LastIndexByte(url, '/')+1:
 
 // known is a message of google's that JSON has a form for: inside of an Any it is the member "value".
 type known struct {
-	append func([]byte, *ProtoReader) ([]byte, error)
-	write  func(*ProtoWriter, *Reader) error
+	append func([]byte, *Reader) ([]byte, error)
+	write  func(*Writer, *wire.Reader) error
 }
 
 // content reads the value of an Any and returns it as protobuf.
-func (k *known) content(rest Object) ([]byte, error) {
+func (k *known) content(rest wire.Object) ([]byte, error) {
 	v, ok := rest.Get("value")
 	if !ok {
-		return nil, In(&Error{Reason: "required"}, "value")
+		return nil, wire.In(&wire.Error{Reason: "required"}, "value")
 	}
-	var r Reader
+	var r wire.Reader
 	r.Reset(v)
-	var w ProtoWriter
+	var w Writer
 	w.Reset(nil)
 	if err := k.write(&w, &r); err != nil {
-		return nil, In(err, "value")
+		return nil, wire.In(err, "value")
 	}
 	if err := r.Done(); err != nil {
-		return nil, In(err, "value")
+		return nil, wire.In(err, "value")
 	}
 	b, err := w.Done()
 	if err != nil {
 		return nil, err
 	}
-	var p ProtoReader
+	var p Reader
 	p.Reset(b)
 	p.Tag()
 	return p.Bytes(), p.Done()
 }
 
 // knownOf is a message that both codecs have a function for.
-func knownOf[T any](read func(*ProtoReader, T) T, add func([]byte, T) ([]byte, error), take func(*Reader) T, write func(*ProtoWriter, uint32, T) error) *known {
+func knownOf[T any](read func(*Reader, T) T, add func([]byte, T) ([]byte, error), take func(*wire.Reader) T, write func(*Writer, uint32, T) error) *known {
 	var none T
 	return &known{
-		append: func(b []byte, r *ProtoReader) ([]byte, error) { return add(b, read(r, none)) },
-		write:  func(w *ProtoWriter, r *Reader) error { return write(w, oneTag, take(r)) },
+		append: func(b []byte, r *Reader) ([]byte, error) { return add(b, read(r, none)) },
+		write:  func(w *Writer, r *wire.Reader) error { return write(w, oneTag, take(r)) },
 	}
 }
 
 // wrapperOf is a scalar in a message of its own, which is empty for what is zero.
-func wrapperOf[T any](field uint32, zero func(T) bool, read func(*ProtoReader) T, add func([]byte, T) []byte, take func(*Reader) T, write func(*ProtoWriter, uint32, T)) *known {
+func wrapperOf[T any](field uint32, zero func(T) bool, read func(*Reader) T, add func([]byte, T) []byte, take func(*wire.Reader) T, write func(*Writer, uint32, T)) *known {
 	return knownOf(
-		func(r *ProtoReader, old T) T { return ReadWrapped(r, field, old, read) },
+		func(r *Reader, old T) T { return ReadWrapped(r, field, old, read) },
 		sure(add), take,
-		func(w *ProtoWriter, tag uint32, x T) error {
+		func(w *Writer, tag uint32, x T) error {
 			WriteWrapped(w, tag, field, !zero(x), x, write)
 			return nil
 		})
@@ -247,23 +249,23 @@ var wellKnowns struct {
 
 func makeWellKnown() map[string]*known {
 	return map[string]*known{
-		"google.protobuf.Timestamp": knownOf((*ProtoReader).Timestamp, AppendTimestamp, (*Reader).Timestamp, (*ProtoWriter).Timestamp),
-		"google.protobuf.Duration":  knownOf((*ProtoReader).Duration, AppendDuration, (*Reader).Duration, (*ProtoWriter).Duration),
-		"google.protobuf.Struct":    knownOf((*ProtoReader).Struct, AppendStruct, (*Reader).Struct, (*ProtoWriter).Struct),
-		"google.protobuf.Value":     knownOf((*ProtoReader).Value, AppendValue, (*Reader).Value, (*ProtoWriter).Value),
-		"google.protobuf.ListValue": knownOf((*ProtoReader).ListValue, AppendListValue, (*Reader).ListValue, (*ProtoWriter).ListValue),
-		"google.protobuf.FieldMask": knownOf((*ProtoReader).FieldMask, AppendFieldMask, (*Reader).FieldMask, func(w *ProtoWriter, tag uint32, m FieldMask) error {
+		"google.protobuf.Timestamp": knownOf((*Reader).Timestamp, wire.AppendTimestamp, (*wire.Reader).Timestamp, (*Writer).Timestamp),
+		"google.protobuf.Duration":  knownOf((*Reader).Duration, wire.AppendDuration, (*wire.Reader).Duration, (*Writer).Duration),
+		"google.protobuf.Struct":    knownOf((*Reader).Struct, wire.AppendStruct, (*wire.Reader).Struct, (*Writer).Struct),
+		"google.protobuf.Value":     knownOf((*Reader).Value, wire.AppendValue, (*wire.Reader).Value, (*Writer).Value),
+		"google.protobuf.ListValue": knownOf((*Reader).ListValue, wire.AppendListValue, (*wire.Reader).ListValue, (*Writer).ListValue),
+		"google.protobuf.FieldMask": knownOf((*Reader).FieldMask, wire.AppendFieldMask, (*wire.Reader).FieldMask, func(w *Writer, tag uint32, m wire.FieldMask) error {
 			w.FieldMask(tag, m)
 			return nil
 		}),
-		"google.protobuf.StringValue": wrapperOf(oneTag, isZero, (*ProtoReader).String, AppendString, (*Reader).String, (*ProtoWriter).String),
-		"google.protobuf.BytesValue":  wrapperOf(oneTag, func(b []byte) bool { return len(b) == 0 }, (*ProtoReader).Bytes, AppendBytes, (*Reader).Bytes, (*ProtoWriter).Bytes),
-		"google.protobuf.BoolValue":   wrapperOf(1<<3, isZero, (*ProtoReader).Bool, AppendBool, (*Reader).Bool, (*ProtoWriter).Bool),
-		"google.protobuf.Int32Value":  wrapperOf(1<<3, isZero, (*ProtoReader).Int32, AppendInt32, (*Reader).Int32, (*ProtoWriter).Int32),
-		"google.protobuf.Int64Value":  wrapperOf(1<<3, isZero, (*ProtoReader).Int64, AppendInt64, (*Reader).Int64, (*ProtoWriter).Int64),
-		"google.protobuf.UInt32Value": wrapperOf(1<<3, isZero, (*ProtoReader).Uint32, AppendUint32, (*Reader).Uint32, (*ProtoWriter).Uint32),
-		"google.protobuf.UInt64Value": wrapperOf(1<<3, isZero, (*ProtoReader).Uint64, AppendUint64, (*Reader).Uint64, (*ProtoWriter).Uint64),
-		"google.protobuf.FloatValue":  wrapperOf(1<<3|5, func(x float32) bool { return math.Float32bits(x) == 0 }, (*ProtoReader).Float32, AppendFloat32, (*Reader).Float32, (*ProtoWriter).Float32),
-		"google.protobuf.DoubleValue": wrapperOf(1<<3|1, func(x float64) bool { return math.Float64bits(x) == 0 }, (*ProtoReader).Float64, AppendFloat64, (*Reader).Float64, (*ProtoWriter).Float64),
+		"google.protobuf.StringValue": wrapperOf(oneTag, isZero, (*Reader).String, wire.AppendString, (*wire.Reader).String, (*Writer).String),
+		"google.protobuf.BytesValue":  wrapperOf(oneTag, func(b []byte) bool { return len(b) == 0 }, (*Reader).Bytes, wire.AppendBytes, (*wire.Reader).Bytes, (*Writer).Bytes),
+		"google.protobuf.BoolValue":   wrapperOf(1<<3, isZero, (*Reader).Bool, wire.AppendBool, (*wire.Reader).Bool, (*Writer).Bool),
+		"google.protobuf.Int32Value":  wrapperOf(1<<3, isZero, (*Reader).Int32, wire.AppendInt32, (*wire.Reader).Int32, (*Writer).Int32),
+		"google.protobuf.Int64Value":  wrapperOf(1<<3, isZero, (*Reader).Int64, wire.AppendInt64, (*wire.Reader).Int64, (*Writer).Int64),
+		"google.protobuf.UInt32Value": wrapperOf(1<<3, isZero, (*Reader).Uint32, wire.AppendUint32, (*wire.Reader).Uint32, (*Writer).Uint32),
+		"google.protobuf.UInt64Value": wrapperOf(1<<3, isZero, (*Reader).Uint64, wire.AppendUint64, (*wire.Reader).Uint64, (*Writer).Uint64),
+		"google.protobuf.FloatValue":  wrapperOf(1<<3|5, func(x float32) bool { return math.Float32bits(x) == 0 }, (*Reader).Float32, wire.AppendFloat32, (*wire.Reader).Float32, (*Writer).Float32),
+		"google.protobuf.DoubleValue": wrapperOf(1<<3|1, func(x float64) bool { return math.Float64bits(x) == 0 }, (*Reader).Float64, wire.AppendFloat64, (*wire.Reader).Float64, (*Writer).Float64),
 	}
 }

@@ -1,8 +1,10 @@
-package wire
+package proto
 
 import (
 	"strings"
 	"testing"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // node is a message that holds others of its type; its name is required.
@@ -11,20 +13,20 @@ type node struct {
 	children []*node
 }
 
-func writeNode(w *ProtoWriter, x *node) error {
+func writeNode(w *Writer, x *node) error {
 	if x == nil || x.name == "" {
-		return NotSet()
+		return wire.NotSet()
 	}
 	w.String(10, x.name)
 	for i, c := range x.children {
 		if err := WriteInner(w, 18, c, writeNode); err != nil {
-			return At(err, i)
+			return wire.At(err, i)
 		}
 	}
 	return nil
 }
 
-func readNode(r *ProtoReader, x *node) {
+func readNode(r *Reader, x *node) {
 	var block []node
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -43,18 +45,18 @@ func readNode(r *ProtoReader, x *node) {
 
 func TestMessagesInMessages(t *testing.T) {
 	in := &node{name: "a", children: []*node{{name: "b"}, {name: strings.Repeat("c", 200), children: []*node{{name: "d"}}}}}
-	b, err := AppendProto([]byte("x"), in, writeNode)
+	b, err := Append([]byte("x"), in, writeNode)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out node
-	if err := DecodeProto(b[1:], &out, readNode, writeNode); err != nil {
+	if err := Decode(b[1:], &out, readNode, writeNode); err != nil {
 		t.Fatal(err)
 	}
 	if len(out.children) != 2 || out.children[1].children[0].name != "d" {
 		t.Errorf("%+v", out)
 	}
-	if again, err := AppendProto(nil, &out, writeNode); err != nil || string(again) != string(b[1:]) {
+	if again, err := Append(nil, &out, writeNode); err != nil || string(again) != string(b[1:]) {
 		t.Errorf("%x (%v), want %x", again, err, b[1:])
 	}
 }
@@ -69,14 +71,14 @@ func TestWhatIsIncompleteInTheEndIsAnError(t *testing.T) {
 	} {
 		var x node
 		got := ""
-		if err := DecodeProto([]byte(src), &x, readNode, writeNode); err != nil {
+		if err := Decode([]byte(src), &x, readNode, writeNode); err != nil {
 			got = err.Error()
 		}
 		if !strings.HasSuffix(got, want) || (got == "") != (want == "") {
 			t.Errorf("%q: %q, want %q", src, got, want)
 		}
 	}
-	if b, err := AppendProto([]byte("x"), &node{name: "a", children: []*node{{}}}, writeNode); err == nil || string(b) != "x" {
+	if b, err := Append([]byte("x"), &node{name: "a", children: []*node{{}}}, writeNode); err == nil || string(b) != "x" {
 		t.Errorf("%q %v", b, err)
 	}
 }

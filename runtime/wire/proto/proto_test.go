@@ -1,4 +1,4 @@
-package wire
+package proto
 
 import (
 	"bytes"
@@ -12,6 +12,8 @@ import (
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/structpb"
 	"pgregory.net/rapid"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // tree is a message of strings and messages, to try the writer's lengths.
@@ -37,7 +39,7 @@ func (x *tree) append(b []byte) []byte {
 	return b
 }
 
-func (x *tree) write(w *ProtoWriter) {
+func (x *tree) write(w *Writer) {
 	w.String(1<<3|2, x.text)
 	for _, c := range x.children {
 		m := w.Begin(200<<3 | 2)
@@ -46,10 +48,10 @@ func (x *tree) write(w *ProtoWriter) {
 	}
 }
 
-func TestProtoLengthsOfEverySizeAreRight(t *testing.T) {
+func TestLengthsOfEverySizeAreRight(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		x := randomTree(t, 0)
-		var w ProtoWriter
+		var w Writer
 		w.Reset([]byte("before"))
 		x.write(&w)
 		got, err := w.Done()
@@ -69,48 +71,48 @@ func pairField(first, second int64) string {
 	return string(protowire.AppendBytes([]byte{1<<3 | 2}, b))
 }
 
-func TestProtoScalars(t *testing.T) {
+func TestScalars(t *testing.T) {
 	tests := []struct {
 		name  string
-		write func(w *ProtoWriter)
+		write func(w *Writer)
 		want  string
-		read  func(r *ProtoReader) any
+		read  func(r *Reader) any
 		back  any
 	}{
-		{"bool", func(w *ProtoWriter) { w.Bool(8, true) }, "\x08\x01", func(r *ProtoReader) any { return r.Bool() }, true},
-		{"false", func(w *ProtoWriter) { w.Bool(8, false) }, "\x08\x00", func(r *ProtoReader) any { return r.Bool() }, false},
-		{"negative int32 takes ten bytes", func(w *ProtoWriter) { w.Int32(8, -1) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", func(r *ProtoReader) any { return r.Int32() }, int32(-1)},
-		{"int64", func(w *ProtoWriter) { w.Int64(8, math.MaxInt64) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", func(r *ProtoReader) any { return r.Int64() }, int64(math.MaxInt64)},
-		{"uint32", func(w *ProtoWriter) { w.Uint32(8, math.MaxUint32) }, "\x08\xff\xff\xff\xff\x0f", func(r *ProtoReader) any { return r.Uint32() }, uint32(math.MaxUint32)},
-		{"uint64", func(w *ProtoWriter) { w.Uint64(8, 300) }, "\x08\xac\x02", func(r *ProtoReader) any { return r.Uint64() }, uint64(300)},
-		{"float", func(w *ProtoWriter) { w.Float32(13, 1.5) }, "\x0d\x00\x00\xc0\x3f", func(r *ProtoReader) any { return r.Float32() }, float32(1.5)},
-		{"double", func(w *ProtoWriter) { w.Float64(9, -2) }, "\x09\x00\x00\x00\x00\x00\x00\x00\xc0", func(r *ProtoReader) any { return r.Float64() }, -2.0},
-		{"string", func(w *ProtoWriter) { w.String(10, "é") }, "\x0a\x02é", func(r *ProtoReader) any { return r.String() }, "é"},
-		{"bytes", func(w *ProtoWriter) { w.Bytes(10, []byte("\xff")) }, "\x0a\x01\xff", func(r *ProtoReader) any { return string(r.Bytes()) }, "\xff"},
-		{"duration", func(w *ProtoWriter) { _ = w.Duration(10, Duration{1, 5e8}) }, pairField(1, 500000000), func(r *ProtoReader) any { return r.Duration(Duration{}) }, Duration{1, 5e8}},
-		{"longest negative duration", func(w *ProtoWriter) { _ = w.Duration(10, Duration{-315576000000, -999999999}) }, pairField(-315576000000, -999999999),
-			func(r *ProtoReader) any { return r.Duration(Duration{}) }, Duration{-315576000000, -999999999}},
-		{"sint32", func(w *ProtoWriter) { w.Sint32(8, -2) }, "\x08\x03", func(r *ProtoReader) any { return r.Sint32() }, int32(-2)},
-		{"least sint32", func(w *ProtoWriter) { w.Sint32(8, math.MinInt32) }, "\x08\xff\xff\xff\xff\x0f", func(r *ProtoReader) any { return r.Sint32() }, int32(math.MinInt32)},
-		{"sint64", func(w *ProtoWriter) { w.Sint64(8, 150) }, "\x08\xac\x02", func(r *ProtoReader) any { return r.Sint64() }, int64(150)},
-		{"least sint64", func(w *ProtoWriter) { w.Sint64(8, math.MinInt64) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", func(r *ProtoReader) any { return r.Sint64() }, int64(math.MinInt64)},
-		{"fixed32", func(w *ProtoWriter) { w.Fixed32(13, 1) }, "\x0d\x01\x00\x00\x00", func(r *ProtoReader) any { return r.Fixed32() }, uint32(1)},
-		{"sfixed64", func(w *ProtoWriter) { w.Sfixed64(9, -1) }, "\x09\xff\xff\xff\xff\xff\xff\xff\xff", func(r *ProtoReader) any { return r.Sfixed64() }, int64(-1)},
-		{"raw string", func(w *ProtoWriter) { w.RawString(10, "\xff") }, "\x0a\x01\xff", func(r *ProtoReader) any { return r.RawString() }, "\xff"},
-		{"null", func(w *ProtoWriter) { w.NullValue(8, Null{}) }, "\x08\x00", func(r *ProtoReader) any { return r.NullValue() }, Null{}},
-		{"empty", func(w *ProtoWriter) { _ = w.Empty(10, Object("{}")) }, "\x0a\x00", func(r *ProtoReader) any { return string(r.Empty()) }, "{}"},
-		{"tag of several bytes", func(w *ProtoWriter) { w.Bool(536870911<<3, true) }, "\xf8\xff\xff\xff\x0f\x01", func(r *ProtoReader) any { return r.Bool() }, true},
+		{"bool", func(w *Writer) { w.Bool(8, true) }, "\x08\x01", func(r *Reader) any { return r.Bool() }, true},
+		{"false", func(w *Writer) { w.Bool(8, false) }, "\x08\x00", func(r *Reader) any { return r.Bool() }, false},
+		{"negative int32 takes ten bytes", func(w *Writer) { w.Int32(8, -1) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", func(r *Reader) any { return r.Int32() }, int32(-1)},
+		{"int64", func(w *Writer) { w.Int64(8, math.MaxInt64) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\x7f", func(r *Reader) any { return r.Int64() }, int64(math.MaxInt64)},
+		{"uint32", func(w *Writer) { w.Uint32(8, math.MaxUint32) }, "\x08\xff\xff\xff\xff\x0f", func(r *Reader) any { return r.Uint32() }, uint32(math.MaxUint32)},
+		{"uint64", func(w *Writer) { w.Uint64(8, 300) }, "\x08\xac\x02", func(r *Reader) any { return r.Uint64() }, uint64(300)},
+		{"float", func(w *Writer) { w.Float32(13, 1.5) }, "\x0d\x00\x00\xc0\x3f", func(r *Reader) any { return r.Float32() }, float32(1.5)},
+		{"double", func(w *Writer) { w.Float64(9, -2) }, "\x09\x00\x00\x00\x00\x00\x00\x00\xc0", func(r *Reader) any { return r.Float64() }, -2.0},
+		{"string", func(w *Writer) { w.String(10, "é") }, "\x0a\x02é", func(r *Reader) any { return r.String() }, "é"},
+		{"bytes", func(w *Writer) { w.Bytes(10, []byte("\xff")) }, "\x0a\x01\xff", func(r *Reader) any { return string(r.Bytes()) }, "\xff"},
+		{"duration", func(w *Writer) { _ = w.Duration(10, wire.Duration{1, 5e8}) }, pairField(1, 500000000), func(r *Reader) any { return r.Duration(wire.Duration{}) }, wire.Duration{1, 5e8}},
+		{"longest negative duration", func(w *Writer) { _ = w.Duration(10, wire.Duration{-315576000000, -999999999}) }, pairField(-315576000000, -999999999),
+			func(r *Reader) any { return r.Duration(wire.Duration{}) }, wire.Duration{-315576000000, -999999999}},
+		{"sint32", func(w *Writer) { w.Sint32(8, -2) }, "\x08\x03", func(r *Reader) any { return r.Sint32() }, int32(-2)},
+		{"least sint32", func(w *Writer) { w.Sint32(8, math.MinInt32) }, "\x08\xff\xff\xff\xff\x0f", func(r *Reader) any { return r.Sint32() }, int32(math.MinInt32)},
+		{"sint64", func(w *Writer) { w.Sint64(8, 150) }, "\x08\xac\x02", func(r *Reader) any { return r.Sint64() }, int64(150)},
+		{"least sint64", func(w *Writer) { w.Sint64(8, math.MinInt64) }, "\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01", func(r *Reader) any { return r.Sint64() }, int64(math.MinInt64)},
+		{"fixed32", func(w *Writer) { w.Fixed32(13, 1) }, "\x0d\x01\x00\x00\x00", func(r *Reader) any { return r.Fixed32() }, uint32(1)},
+		{"sfixed64", func(w *Writer) { w.Sfixed64(9, -1) }, "\x09\xff\xff\xff\xff\xff\xff\xff\xff", func(r *Reader) any { return r.Sfixed64() }, int64(-1)},
+		{"raw string", func(w *Writer) { w.RawString(10, "\xff") }, "\x0a\x01\xff", func(r *Reader) any { return r.RawString() }, "\xff"},
+		{"null", func(w *Writer) { w.NullValue(8, wire.Null{}) }, "\x08\x00", func(r *Reader) any { return r.NullValue() }, wire.Null{}},
+		{"empty", func(w *Writer) { _ = w.Empty(10, wire.Object("{}")) }, "\x0a\x00", func(r *Reader) any { return string(r.Empty()) }, "{}"},
+		{"tag of several bytes", func(w *Writer) { w.Bool(536870911<<3, true) }, "\xf8\xff\xff\xff\x0f\x01", func(r *Reader) any { return r.Bool() }, true},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			var w ProtoWriter
+			var w Writer
 			w.Reset(nil)
 			tt.write(&w)
 			b, err := w.Done()
 			if err != nil {
 				t.Fatal(err)
 			}
-			var r ProtoReader
+			var r Reader
 			r.Reset(b)
 			r.Tag()
 			if string(b) != tt.want {
@@ -123,9 +125,10 @@ func TestProtoScalars(t *testing.T) {
 	}
 }
 
-func TestProtoDurationsOutOfRangeAreFailures(t *testing.T) {
+func TestDurationsOutOfRangeAreFailures(t *testing.T) {
+	const maxDurationSeconds = 315_576_000_000
 	pair := func(seconds, nanos int64) []byte {
-		var w ProtoWriter
+		var w Writer
 		w.Reset(nil)
 		w.pair(10, seconds, nanos)
 		b, _ := w.Done()
@@ -137,9 +140,9 @@ func TestProtoDurationsOutOfRangeAreFailures(t *testing.T) {
 		"below -10,000 years": pair(-maxDurationSeconds-1, 0),
 	} {
 		t.Run(name, func(t *testing.T) {
-			var r ProtoReader
+			var r Reader
 			r.Reset(src)
-			if d := r.Duration(Duration{}); r.Done() == nil || r.Done().Error() != notADuration || d != (Duration{}) {
+			if d := r.Duration(wire.Duration{}); r.Done() == nil || r.Done().Error() != notADuration || d != (wire.Duration{}) {
 				t.Errorf("read %v, %v", d, r.Done())
 			}
 		})
@@ -151,9 +154,9 @@ func TestEmptyHasNoRoomForMembers(t *testing.T) {
 		{"a member", `{"a/b":1}`, "/a~1b: protobuf cannot say it here"}, {"no object", `1`, "expected an object"}, {"not JSON", `{}x`, "unexpected data after the value"},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			var w ProtoWriter
+			var w Writer
 			w.Reset(nil)
-			if err := w.Empty(10, Object(tt.o)); err == nil || err.Error() != tt.want {
+			if err := w.Empty(10, wire.Object(tt.o)); err == nil || err.Error() != tt.want {
 				t.Errorf("got %v, want %s", err, tt.want)
 			}
 		})
@@ -163,9 +166,9 @@ func TestEmptyHasNoRoomForMembers(t *testing.T) {
 // structBytes writes JSON as a Struct's content.
 func structBytes(t testing.TB, o string) []byte {
 	t.Helper()
-	var w ProtoWriter
+	var w Writer
 	w.Reset(nil)
-	var r Reader
+	var r wire.Reader
 	r.Reset([]byte(o))
 	w.jsonObject(&r)
 	b, err := w.Done()
@@ -175,30 +178,30 @@ func structBytes(t testing.TB, o string) []byte {
 	return b
 }
 
-// structEntry is an entry of a Struct's content; value is the content of its value.
-func structEntry(key, value string) string {
+// entryOf is an entry of a Struct's content; value is the content of its value.
+func entryOf(key, value string) string {
 	b := protowire.AppendString([]byte{oneTag}, key)
 	b = protowire.AppendString(append(b, entryValue), value)
 	return string(protowire.AppendBytes([]byte{oneTag}, b))
 }
 
 // TestProtoAttacksTakeLinearTime reads what would take minutes if repeated keys, pieces or nesting cost more than their length.
-func TestProtoAttacksTakeLinearTime(t *testing.T) {
+func TestAttacksTakeLinearTime(t *testing.T) {
 	var many strings.Builder
 	for range 100_000 {
-		many.WriteString(structEntry("k", ""))
-		many.WriteString(structEntry(strconv.Itoa(many.Len()), ""))
+		many.WriteString(entryOf("k", ""))
+		many.WriteString(entryOf(strconv.Itoa(many.Len()), ""))
 	}
 	object := func(content string) string { return string(protowire.AppendString([]byte{valueStruct}, content)) }
 	nested := ""
-	for range MaxDepth - 2 { // each level has its key twice
-		nested = structEntry("k", "") + structEntry("k", object(nested))
+	for range wire.MaxDepth - 2 { // each level has its key twice
+		nested = entryOf("k", "") + entryOf("k", object(nested))
 	}
 	pieces := strings.Repeat("\x32\x02\x0a\x00", 200_000) // of one list
-	for name, src := range map[string]string{"repeated keys": many.String(), "nested repeated keys": nested, "pieces of a list": structEntry("k", pieces)} {
+	for name, src := range map[string]string{"repeated keys": many.String(), "nested repeated keys": nested, "pieces of a list": entryOf("k", pieces)} {
 		t.Run(name, func(t *testing.T) {
 			start := time.Now()
-			var r ProtoReader
+			var r Reader
 			r.Reset(protowire.AppendString(nil, src))
 			if o := r.Struct(nil); r.Done() != nil || len(o) < 2 {
 				t.Fatalf("%s, %v", o[:min(len(o), 40)], r.Done())
@@ -212,15 +215,15 @@ func TestProtoAttacksTakeLinearTime(t *testing.T) {
 
 // overwritten are contents of a Struct in which a malformed piece is replaced by a later one.
 var overwritten = []string{
-	structEntry("k", "\x2a\x01\x0a\x20\x01"),                        // an object without its content, then true
-	structEntry("k", "\x32\x01\x0a\x20\x01"),                        // a list likewise
-	structEntry("k", "\x2a\x01\x0a\x32\x00"),                        // an object, then a list
-	structEntry("k", "\x2a\x01\x0a") + structEntry("k", "\x20\x01"), // an entry, then another one with its key
+	entryOf("k", "\x2a\x01\x0a\x20\x01"),                    // an object without its content, then true
+	entryOf("k", "\x32\x01\x0a\x20\x01"),                    // a list likewise
+	entryOf("k", "\x2a\x01\x0a\x32\x00"),                    // an object, then a list
+	entryOf("k", "\x2a\x01\x0a") + entryOf("k", "\x20\x01"), // an entry, then another one with its key
 }
 
 func TestWhatIsOverwrittenHasToBeWellFormed(t *testing.T) {
 	for _, src := range overwritten {
-		var r ProtoReader
+		var r Reader
 		r.Reset(protowire.AppendString(nil, src))
 		if o := r.Struct(nil); r.Done() == nil {
 			t.Errorf("%x is read as %s", src, o)
@@ -239,13 +242,13 @@ func FuzzProtoStruct(f *testing.F) {
 	f.Add([]byte("\x0a\x03\x0a\x01k\x0a\x07\x0a\x01k\x12\x02\x20\x01"))
 	f.Add([]byte("\x0a\x0e\x0a\x01k\x12\x09\x11\x00\x00\x00\x00\x00\x00\xf8\x7f"))
 	f.Fuzz(func(t *testing.T, src []byte) {
-		var r ProtoReader
+		var r Reader
 		r.Reset(protowire.AppendBytes(nil, src))
 		ours := r.Struct(nil)
 		if r.Done() != nil {
 			return
 		}
-		if _, err := ParseObject(ours); err != nil {
+		if _, err := wire.ParseObject(ours); err != nil {
 			t.Fatalf("%s: %v", ours, err)
 		}
 		b := structBytes(t, string(ours))

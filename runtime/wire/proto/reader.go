@@ -1,4 +1,4 @@
-package wire
+package proto
 
 import (
 	"encoding/base64"
@@ -7,15 +7,17 @@ import (
 	"strconv"
 	"time"
 	"unicode/utf8"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// ProtoReader reads one protobuf message in one pass. Its error is sticky, as that of [Reader]: after the first failure
+// Reader reads one protobuf message in one pass. Its error is sticky, as that of [wire.Reader]: after the first failure
 // every loop ends and every method returns zero values. Set it up with Reset; it is meant to live on the stack. What the
 // value methods return never refers to the source.
 //
 // A generated codec loops over Tag, reads the fields it knows by tag (number<<3 | wire type) and skips the rest. A field given
 // several times is merged as protobuf says: the last scalar counts, messages are read into one another, lists grow.
-type ProtoReader struct {
+type Reader struct {
 	src []byte
 	pos int
 	// end is where the message being read ends.
@@ -23,21 +25,21 @@ type ProtoReader struct {
 	depth int
 	// group is the tag that began the group being read, 0 outside of one.
 	group uint32
-	err   *Error
+	err   *wire.Error
 	// incomplete counts the messages in which something required was missing when they were read.
 	incomplete int
 	messages   int    // that were entered
 	merged     int    // bytes of raw JSON that were read again to be merged
-	slab       []byte // as the slab of a Reader
+	slab       []byte // as the slab of a wire.Reader
 	scratch    []byte
-	entries    []protoEntry // of the Structs being read, innermost last
+	entries    []structEntry // of the Structs being read, innermost last
 }
 
 // Reset makes r read src, which it refers to until it is reset again and never changes.
-func (r *ProtoReader) Reset(src []byte) { *r = ProtoReader{src: src, end: len(src)} }
+func (r *Reader) Reset(src []byte) { *r = Reader{src: src, end: len(src)} }
 
-// Done returns the first failure as an [*Error], or nil.
-func (r *ProtoReader) Done() error {
+// Done returns the first failure as an [*wire.Error], or nil.
+func (r *Reader) Done() error {
 	if r.err == nil {
 		return nil
 	}
@@ -45,30 +47,30 @@ func (r *ProtoReader) Done() error {
 }
 
 // Failed reports whether there was a failure.
-func (r *ProtoReader) Failed() bool { return r.err != nil }
+func (r *Reader) Failed() bool { return r.err != nil }
 
 // In puts a failure one level deeper, under the member name.
-func (r *ProtoReader) In(name string) {
+func (r *Reader) In(name string) {
 	if r.err != nil && name != "" {
-		r.err = In(r.err, name).(*Error)
+		r.err = wire.In(r.err, name).(*wire.Error)
 	}
 }
 
 // Incomplete notes that something required is missing. Because a later piece of the same message may bring it, this is
 // no failure: after everything is read, Complete says whether another look is needed.
-func (r *ProtoReader) Incomplete() {
+func (r *Reader) Incomplete() {
 	if r.incomplete++; r.incomplete > maxIncomplete {
 		r.fail("required members are missing in many places")
 	}
 }
 
 // Complete reports whether nothing required was ever missing, or the reading failed anyway.
-func (r *ProtoReader) Complete() bool { return r.incomplete == 0 || r.err != nil }
+func (r *Reader) Complete() bool { return r.incomplete == 0 || r.err != nil }
 
 // fail records the first failure and ends all loops.
-func (r *ProtoReader) fail(reason string) {
+func (r *Reader) fail(reason string) {
 	if r.err == nil {
-		r.err = &Error{Reason: reason, Offset: r.pos}
+		r.err = &wire.Error{Reason: reason, Offset: r.pos}
 	}
 	r.pos, r.end = len(r.src), 0
 }
@@ -82,7 +84,7 @@ const (
 const cutShort = "unexpected end of the message"
 
 // Tag reads the tag of the next field; it is 0 at the end of the message.
-func (r *ProtoReader) Tag() uint32 {
+func (r *Reader) Tag() uint32 {
 	if r.pos >= r.end {
 		return 0
 	}
@@ -100,7 +102,7 @@ func (r *ProtoReader) Tag() uint32 {
 	return uint32(tag)
 }
 
-func (r *ProtoReader) varint() uint64 {
+func (r *Reader) varint() uint64 {
 	if r.pos < r.end && r.src[r.pos] < 0x80 {
 		r.pos++
 		return uint64(r.src[r.pos-1])
@@ -108,7 +110,7 @@ func (r *ProtoReader) varint() uint64 {
 	return r.varintSlow()
 }
 
-func (r *ProtoReader) varintSlow() uint64 {
+func (r *Reader) varintSlow() uint64 {
 	if r.pos >= r.end {
 		r.fail(cutShort)
 		return 0
@@ -127,7 +129,7 @@ func (r *ProtoReader) varintSlow() uint64 {
 }
 
 // next returns the next n bytes, which refer to the source.
-func (r *ProtoReader) next(n uint64) []byte {
+func (r *Reader) next(n uint64) []byte {
 	if r.err != nil || n > uint64(r.end-r.pos) {
 		r.fail(cutShort)
 		return nil
@@ -138,24 +140,24 @@ func (r *ProtoReader) next(n uint64) []byte {
 }
 
 // delimited returns the bytes of a string, of bytes or of a message, which refer to the source.
-func (r *ProtoReader) delimited() []byte { return r.next(r.varint()) }
+func (r *Reader) delimited() []byte { return r.next(r.varint()) }
 
-// ProtoMark is what Enter leaves behind.
-type ProtoMark struct {
+// Mark is what Enter leaves behind.
+type Mark struct {
 	end, depth int
 	group      uint32
 }
 
 // Enter enters the message, or packed list, whose length is next. levels is how many objects and arrays JSON nests there:
-// both wires have the limit [MaxDepth], so that what one can read the other can write.
-func (r *ProtoReader) Enter(levels int) ProtoMark {
-	m := ProtoMark{end: r.end, depth: r.depth, group: r.group}
+// both wires have the limit [wire.MaxDepth], so that what one can read the other can write.
+func (r *Reader) Enter(levels int) Mark {
+	m := Mark{end: r.end, depth: r.depth, group: r.group}
 	n := r.varint()
 	switch {
 	case r.err != nil:
 	case n > uint64(r.end-r.pos):
 		r.fail(cutShort)
-	case r.depth+levels >= MaxDepth:
+	case r.depth+levels >= wire.MaxDepth:
 		r.fail("nested too deeply")
 	case r.messages >= maxMessages:
 		r.fail("too many messages in one")
@@ -169,11 +171,11 @@ func (r *ProtoReader) Enter(levels int) ProtoMark {
 }
 
 // EnterGroup is Enter for a message that is a group: it ends with the tag behind the one that began it.
-func (r *ProtoReader) EnterGroup(tag uint32, levels int) ProtoMark {
-	m := ProtoMark{end: r.end, depth: r.depth, group: r.group}
+func (r *Reader) EnterGroup(tag uint32, levels int) Mark {
+	m := Mark{end: r.end, depth: r.depth, group: r.group}
 	switch {
 	case r.err != nil:
-	case r.depth+levels >= MaxDepth:
+	case r.depth+levels >= wire.MaxDepth:
 		r.fail("nested too deeply")
 	case r.messages >= maxMessages:
 		r.fail("too many messages in one")
@@ -186,7 +188,7 @@ func (r *ProtoReader) EnterGroup(tag uint32, levels int) ProtoMark {
 }
 
 // Leave goes back to the message around the one that was entered.
-func (r *ProtoReader) Leave(m ProtoMark) {
+func (r *Reader) Leave(m Mark) {
 	if r.group != 0 && r.err == nil {
 		r.fail(cutShort) // no tag ended the group
 	}
@@ -196,7 +198,7 @@ func (r *ProtoReader) Leave(m ProtoMark) {
 }
 
 // Group calls read for a message of google's that is written as a group: read finds it with a length, as it expects it.
-func (r *ProtoReader) Group(tag uint32, read func()) {
+func (r *Reader) Group(tag uint32, read func()) {
 	start := r.pos
 	end := r.skipGroup(tag)
 	if r.err != nil {
@@ -209,17 +211,17 @@ func (r *ProtoReader) Group(tag uint32, read func()) {
 }
 
 // More reports whether a packed list has another element.
-func (r *ProtoReader) More() bool { return r.pos < r.end }
+func (r *Reader) More() bool { return r.pos < r.end }
 
 // Elem puts a failure of the list's element i under its index.
-func (r *ProtoReader) Elem(i int) {
+func (r *Reader) Elem(i int) {
 	if r.err != nil {
 		r.In(strconv.Itoa(i))
 	}
 }
 
 // Skip reads and drops a field that the caller does not know.
-func (r *ProtoReader) Skip(tag uint32) {
+func (r *Reader) Skip(tag uint32) {
 	switch tag & 7 {
 	case 0:
 		r.varint()
@@ -243,8 +245,8 @@ func (r *ProtoReader) Skip(tag uint32) {
 }
 
 // skipGroup drops everything up to the end of the group that tag began, and returns where the tag that ends it is.
-func (r *ProtoReader) skipGroup(tag uint32) (end int) {
-	if r.depth++; r.depth >= MaxDepth {
+func (r *Reader) skipGroup(tag uint32) (end int) {
+	if r.depth++; r.depth >= wire.MaxDepth {
 		r.fail("nested too deeply")
 		return 0
 	}
@@ -265,16 +267,16 @@ func (r *ProtoReader) skipGroup(tag uint32) (end int) {
 	}
 }
 
-// ProtoExtra collects the unknown fields of a message with one oneof, because one of them may be a case that this side
+// Extra collects the unknown fields of a message with one oneof, because one of them may be a case that this side
 // does not know yet.
-type ProtoExtra struct {
+type Extra struct {
 	tag     uint32
 	content []byte
 	n       int
 }
 
 // UnknownCase is Skip for such a message.
-func (r *ProtoReader) UnknownCase(tag uint32, x *ProtoExtra) {
+func (r *Reader) UnknownCase(tag uint32, x *Extra) {
 	start := r.pos
 	if r.Skip(tag); r.err != nil || tag&7 == groupType+1 {
 		return
@@ -284,32 +286,32 @@ func (r *ProtoReader) UnknownCase(tag uint32, x *ProtoExtra) {
 }
 
 // Case returns the single unknown field, if there was exactly one: its number in decimal, and the field with its tag as
-// base64, so that [ProtoWriter.Unknown] can write it again.
-func (x *ProtoExtra) Case() (name string, v Value, ok bool) {
+// base64, so that [Writer.Unknown] can write it again.
+func (x *Extra) Case() (name string, v wire.Value, ok bool) {
 	if x.n != 1 {
 		return "", nil, false
 	}
 	field := append(binary.AppendUvarint(nil, uint64(x.tag)), x.content...)
-	return strconv.FormatUint(uint64(x.tag>>3), 10), Value(`"` + base64.StdEncoding.EncodeToString(field) + `"`), true
+	return strconv.FormatUint(uint64(x.tag>>3), 10), wire.Value(`"` + base64.StdEncoding.EncodeToString(field) + `"`), true
 }
 
 // Bool reads a bool.
-func (r *ProtoReader) Bool() bool { return r.varint() != 0 }
+func (r *Reader) Bool() bool { return r.varint() != 0 }
 
 // Int32 reads an int32 or the number of an enum value; more than 32 bits are cut off, as protobuf says.
-func (r *ProtoReader) Int32() int32 { return int32(r.varint()) }
+func (r *Reader) Int32() int32 { return int32(r.varint()) }
 
 // Int64 reads an int64.
-func (r *ProtoReader) Int64() int64 { return int64(r.varint()) }
+func (r *Reader) Int64() int64 { return int64(r.varint()) }
 
 // Uint32 reads a uint32.
-func (r *ProtoReader) Uint32() uint32 { return uint32(r.varint()) }
+func (r *Reader) Uint32() uint32 { return uint32(r.varint()) }
 
 // Uint64 reads a uint64.
-func (r *ProtoReader) Uint64() uint64 { return r.varint() }
+func (r *Reader) Uint64() uint64 { return r.varint() }
 
 // Float32 reads a float.
-func (r *ProtoReader) Float32() float32 {
+func (r *Reader) Float32() float32 {
 	if b := r.next(4); b != nil {
 		return math.Float32frombits(binary.LittleEndian.Uint32(b))
 	}
@@ -317,7 +319,7 @@ func (r *ProtoReader) Float32() float32 {
 }
 
 // Float64 reads a double.
-func (r *ProtoReader) Float64() float64 {
+func (r *Reader) Float64() float64 {
 	if b := r.next(8); b != nil {
 		return math.Float64frombits(binary.LittleEndian.Uint64(b))
 	}
@@ -325,7 +327,7 @@ func (r *ProtoReader) Float64() float64 {
 }
 
 // String reads a string, which has to be UTF-8.
-func (r *ProtoReader) String() string {
+func (r *Reader) String() string {
 	raw := r.delimited()
 	if !utf8.Valid(raw) {
 		r.fail("invalid UTF-8")
@@ -335,13 +337,13 @@ func (r *ProtoReader) String() string {
 }
 
 // Bytes reads bytes. They are not nil.
-func (r *ProtoReader) Bytes() []byte {
+func (r *Reader) Bytes() []byte {
 	raw := r.delimited()
 	return append(make([]byte, 0, len(raw)), raw...)
 }
 
-// Timestamp reads a google.protobuf.Timestamp within the years 1 to 9999, in UTC. old is as in [ProtoReader.Struct].
-func (r *ProtoReader) Timestamp(old time.Time) time.Time {
+// Timestamp reads a google.protobuf.Timestamp within the years 1 to 9999, in UTC. old is as in [Reader.Struct].
+func (r *Reader) Timestamp(old time.Time) time.Time {
 	var seconds, nanos int64
 	if old != (time.Time{}) {
 		seconds, nanos = old.Unix(), int64(old.Nanosecond())
@@ -354,11 +356,11 @@ func (r *ProtoReader) Timestamp(old time.Time) time.Time {
 		r.fail("not a time within the years 1 to 9999")
 		return time.Time{}
 	}
-	return told(time.Unix(seconds, nanos).UTC())
+	return wire.Told(time.Unix(seconds, nanos).UTC())
 }
 
 // pair reads a message whose fields 1 and 2 are varints, the second of 32 bits.
-func (r *ProtoReader) pair(first, second *int64) {
+func (r *Reader) pair(first, second *int64) {
 	m := r.Enter(0)
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {
@@ -374,17 +376,24 @@ func (r *ProtoReader) pair(first, second *int64) {
 }
 
 // Empty reads a google.protobuf.Empty.
-func (r *ProtoReader) Empty() Object {
+func (r *Reader) Empty() wire.Object {
 	m := r.Enter(1)
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		r.Skip(tag)
 	}
 	r.Leave(m)
-	return Object("{}")
+	return wire.Object("{}")
 }
 
+// How strings share memory; see package wire.
+const (
+	slabSize  = 2048
+	firstSlab = 256
+	ownString = 192
+)
+
 // keep copies raw into memory that lives as long as the result, short ones into memory they share.
-func (r *ProtoReader) keep(raw []byte) []byte {
+func (r *Reader) keep(raw []byte) []byte {
 	n := len(raw)
 	if n >= ownString {
 		return append(make([]byte, 0, n), raw...)

@@ -1,8 +1,10 @@
-package wire
+package proto
 
 import (
 	"bytes"
 	"slices"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // Tags of the fields of google.protobuf.Value, Struct and ListValue, and of a map's entry.
@@ -20,19 +22,20 @@ const (
 // fewMembers is how many members the objects of most documents have, those that are open at the same time.
 const fewMembers = 12
 
-// protoMember is a member of a JSON object that waits to be written: its name, and where its value begins and ends.
-type protoMember struct {
-	name       []byte
-	start, end int
+// member is a member of a JSON object that waits to be written: its name, and where its value begins and ends.
+type member struct {
+	name  []byte
+	value wire.Mark // where its value begins
+	end   int       // and the offset of what follows it
 }
 
 // Struct writes raw JSON as a google.protobuf.Struct; an empty one if it is not set. Numbers become doubles, so that more
 // than 53 bits of an integer, trailing zeros and the way the number was written are lost; one that no double is near
 // is an error. Members are sorted by name, and one given twice is an error.
-func (w *ProtoWriter) Struct(tag uint32, o Object) error {
+func (w *Writer) Struct(tag uint32, o wire.Object) error {
 	m := w.Begin(tag)
 	if len(o) > 0 {
-		var r Reader
+		var r wire.Reader
 		r.Reset(o)
 		w.jsonObject(&r)
 		if err := r.Done(); err != nil {
@@ -43,15 +46,15 @@ func (w *ProtoWriter) Struct(tag uint32, o Object) error {
 	return nil
 }
 
-// Value writes raw JSON as a google.protobuf.Value, null if it is not set, with the losses of [ProtoWriter.Struct].
-func (w *ProtoWriter) Value(tag uint32, v Value) error {
+// Value writes raw JSON as a google.protobuf.Value, null if it is not set, with the losses of [Writer.Struct].
+func (w *Writer) Value(tag uint32, v wire.Value) error {
 	m := w.Begin(tag)
 	if len(v) == 0 {
 		w.varint(valueNull, 0)
 		w.End(m)
 		return nil
 	}
-	var r Reader
+	var r wire.Reader
 	r.Reset(v)
 	w.jsonValue(&r)
 	w.End(m)
@@ -59,33 +62,33 @@ func (w *ProtoWriter) Value(tag uint32, v Value) error {
 }
 
 // jsonValue writes the fields of a Value.
-func (w *ProtoWriter) jsonValue(r *Reader) {
+func (w *Writer) jsonValue(r *wire.Reader) {
 	switch r.Kind() {
-	case KindNull:
+	case wire.KindNull:
 		if r.Null() {
 			w.varint(valueNull, 0)
 		}
-	case KindBool:
+	case wire.KindBool:
 		w.Bool(valueBool, r.Bool())
-	case KindNumber:
+	case wire.KindNumber:
 		w.Float64(valueNumber, r.Number())
-	case KindString:
+	case wire.KindString:
 		w.delimited(valueString, stringOf(r.Text()))
-	case KindObject:
+	case wire.KindObject:
 		m := w.Begin(valueStruct)
 		w.jsonObject(r)
 		w.End(m)
-	case KindArray:
+	case wire.KindArray:
 		m := w.Begin(valueList)
 		w.jsonList(r)
 		w.End(m)
 	default:
-		r.expected("a value")
+		r.Skip() // fails
 	}
 }
 
 // jsonList writes the fields of a ListValue.
-func (w *ProtoWriter) jsonList(r *Reader) {
+func (w *Writer) jsonList(r *wire.Reader) {
 	for ok := r.Array(); ok; ok = r.Elem() {
 		v := w.Begin(oneTag)
 		w.jsonValue(r)
@@ -95,51 +98,49 @@ func (w *ProtoWriter) jsonList(r *Reader) {
 
 // jsonObject writes the fields of a Struct. Names have to be sorted before the first value is written; values that wait
 // are passed over by their brackets and checked when they are written.
-func (w *ProtoWriter) jsonObject(r *Reader) {
+func (w *Writer) jsonObject(r *wire.Reader) {
 	if w.members == nil {
-		w.members = make([]protoMember, 0, fewMembers)
+		w.members = make([]member, 0, fewMembers)
 	}
 	base, sorted := len(w.members), true
 	for key, ok := r.Object(); ok; key, ok = r.Next() {
 		if n := len(w.members); n > base && bytes.Compare(w.members[n-1].name, key) >= 0 {
 			sorted = false
 		}
-		start := r.Offset()
+		value := r.Mark()
 		r.Deferred()
-		w.members = append(w.members, protoMember{name: key, start: start, end: r.pos})
+		w.members = append(w.members, member{name: key, value: value, end: r.Offset()})
 	}
-	if r.err != nil {
+	if r.Err() != nil {
 		return
 	}
-	end := r.pos
-	r.depth++
+	end := r.Mark()
 	if !sorted {
-		slices.SortStableFunc(w.members[base:], func(a, b protoMember) int { return bytes.Compare(a.name, b.name) })
+		slices.SortStableFunc(w.members[base:], func(a, b member) int { return bytes.Compare(a.name, b.name) })
 	}
-	for i := base; i < len(w.members) && r.err == nil; i++ {
-		member := w.members[i]
-		r.pos = member.start
-		if i > base && bytes.Equal(w.members[i-1].name, member.name) {
-			r.fail(r.pos, "member given more than once")
+	for i := base; i < len(w.members); i++ {
+		m := w.members[i]
+		r.Rewind(m.value)
+		if i > base && bytes.Equal(w.members[i-1].name, m.name) {
+			r.Fail("member given more than once")
 			return
 		}
-		w.jsonMember(r, member)
+		if w.jsonMember(r, m); r.Err() != nil {
+			return
+		}
 	}
 	w.members = w.members[:base]
-	if r.err == nil {
-		r.depth--
-		r.pos = end
-	}
+	r.Rewind(end)
 }
 
-func (w *ProtoWriter) jsonMember(r *Reader, member protoMember) {
+func (w *Writer) jsonMember(r *wire.Reader, m member) {
 	entry := w.Begin(oneTag)
-	w.delimited(oneTag, stringOf(member.name))
+	w.delimited(oneTag, stringOf(m.name))
 	value := w.Begin(entryValue)
 	w.jsonValue(r)
 	w.End(value)
 	w.End(entry)
-	if r.err == nil && r.pos != member.end {
-		r.expected("',' or '}'")
+	if r.Err() == nil && r.Offset() != m.end {
+		r.Fail("expected ',' or '}'")
 	}
 }

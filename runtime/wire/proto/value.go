@@ -1,9 +1,11 @@
-package wire
+package proto
 
 import (
 	"bytes"
 	"math"
 	"unicode/utf8"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
 // maxMerged is how many bytes of raw JSON one document may have read again to merge fields given several times, which
@@ -13,17 +15,17 @@ const maxMerged = 1 << 20
 // Struct reads a google.protobuf.Struct as raw JSON. old is what an earlier field of the same number gave: protobuf
 // merges them. Of entries with the same key the last one counts, so that names are unique; a number that JSON does not have
 // is a failure.
-func (r *ProtoReader) Struct(old Object) Object {
-	return Object(r.json(old, (*ProtoWriter).jsonObject, (*ProtoReader).structOf))
+func (r *Reader) Struct(old wire.Object) wire.Object {
+	return wire.Object(r.json(old, (*Writer).jsonObject, (*Reader).structOf))
 }
 
 // Value reads a google.protobuf.Value as raw JSON, as Struct does. A Value without content is null.
-func (r *ProtoReader) Value(old Value) Value {
-	return Value(r.json(old, (*ProtoWriter).jsonValue, (*ProtoReader).valueOf))
+func (r *Reader) Value(old wire.Value) wire.Value {
+	return wire.Value(r.json(old, (*Writer).jsonValue, (*Reader).valueOf))
 }
 
 // json reads a message as JSON, after what old holds.
-func (r *ProtoReader) json(old []byte, write func(*ProtoWriter, *Reader), read func(*ProtoReader, []byte, []byte) []byte) []byte {
+func (r *Reader) json(old []byte, write func(*Writer, *wire.Reader), read func(*Reader, []byte, []byte) []byte) []byte {
 	start := r.pos
 	src := r.delimited()
 	if len(old) > 0 && r.err == nil {
@@ -34,7 +36,7 @@ func (r *ProtoReader) json(old []byte, write func(*ProtoWriter, *Reader), read f
 	}
 	if r.scratch == nil {
 		r.scratch = make([]byte, 0, 2*firstSlab)
-		r.entries = make([]protoEntry, 0, fewMembers)
+		r.entries = make([]structEntry, 0, fewMembers)
 	}
 	b := read(r, r.scratch[:0], src)
 	if r.err != nil {
@@ -46,38 +48,38 @@ func (r *ProtoReader) json(old []byte, write func(*ProtoWriter, *Reader), read f
 }
 
 // merge returns old as protobuf, followed by src: reading one after the other merges them.
-func (r *ProtoReader) merge(old, src []byte, write func(*ProtoWriter, *Reader)) []byte {
+func (r *Reader) merge(old, src []byte, write func(*Writer, *wire.Reader)) []byte {
 	if r.merged += len(old); r.merged > maxMerged {
 		r.fail("given too many times")
 		return nil
 	}
-	var w ProtoWriter
-	var j Reader
+	var w Writer
+	var j wire.Reader
 	j.Reset(old)
 	write(&w, &j)
 	b, err := w.Done()
-	if err != nil || j.err != nil {
+	if err != nil || j.Err() != nil {
 		r.fail("cannot be merged")
 		return nil
 	}
 	return append(b, src...)
 }
 
-// protoPlace is where reading goes on after a message that is read by itself.
-type protoPlace struct {
+// place is where reading goes on after a message that is read by itself.
+type place struct {
 	src      []byte
 	pos, end int
 	group    uint32
 }
 
 // open makes src the message being read.
-func (r *ProtoReader) open(src []byte) protoPlace {
-	p := protoPlace{r.src, r.pos, r.end, r.group}
+func (r *Reader) open(src []byte) place {
+	p := place{r.src, r.pos, r.end, r.group}
 	r.src, r.pos, r.end, r.group = src, 0, len(src), 0
 	return p
 }
 
-func (r *ProtoReader) close(p protoPlace) {
+func (r *Reader) close(p place) {
 	r.src, r.pos, r.end, r.group = p.src, p.pos, p.end, p.group
 	if r.err != nil {
 		r.end = 0
@@ -85,7 +87,7 @@ func (r *ProtoReader) close(p protoPlace) {
 }
 
 // valueOf appends the JSON of src, the content of a Value.
-func (r *ProtoReader) valueOf(b, src []byte) []byte {
+func (r *Reader) valueOf(b, src []byte) []byte {
 	place, start := r.open(src), len(b)
 	var last uint32 // the tag that holds the value so far
 	var raw []byte  // of a list or object
@@ -98,7 +100,7 @@ func (r *ProtoReader) valueOf(b, src []byte) []byte {
 			r.varint()
 			b = append(b[:start], "null"...)
 		case valueBool:
-			b = AppendBool(b[:start], r.Bool())
+			b = wire.AppendBool(b[:start], r.Bool())
 		case valueNumber:
 			b = r.numberOf(b[:start])
 		case valueString:
@@ -135,7 +137,7 @@ func isValueMember(tag uint32) bool {
 }
 
 // collected puts the JSON of raw, the content of the list or object in member tag, behind start; other members are there already.
-func (r *ProtoReader) collected(b []byte, start int, tag uint32, raw []byte) []byte {
+func (r *Reader) collected(b []byte, start int, tag uint32, raw []byte) []byte {
 	switch tag {
 	case valueStruct:
 		return r.structOf(b[:start], raw)
@@ -145,26 +147,26 @@ func (r *ProtoReader) collected(b []byte, start int, tag uint32, raw []byte) []b
 	return b
 }
 
-func (r *ProtoReader) numberOf(b []byte) []byte {
+func (r *Reader) numberOf(b []byte) []byte {
 	x := r.Float64()
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		r.fail("not a number that JSON can express")
 		return b
 	}
-	return appendFloat(b, x, 64)
+	return wire.AppendFloat64(b, x)
 }
 
-func (r *ProtoReader) textOf(b []byte) []byte {
+func (r *Reader) textOf(b []byte) []byte {
 	raw := r.delimited()
 	if !utf8.Valid(raw) {
 		r.fail("invalid UTF-8")
 		return b
 	}
-	return AppendString(b, stringOf(raw))
+	return wire.AppendString(b, stringOf(raw))
 }
 
 // listOf appends the JSON of src, the content of a ListValue.
-func (r *ProtoReader) listOf(b, src []byte) []byte {
+func (r *Reader) listOf(b, src []byte) []byte {
 	if !r.nest() {
 		return b
 	}
@@ -181,23 +183,23 @@ func (r *ProtoReader) listOf(b, src []byte) []byte {
 	}
 	r.close(place)
 	r.depth--
-	return EndArray(b, start)
+	return wire.EndArray(b, start)
 }
 
 // nest goes one level down.
-func (r *ProtoReader) nest() bool {
-	if r.depth++; r.depth >= MaxDepth {
+func (r *Reader) nest() bool {
+	if r.depth++; r.depth >= wire.MaxDepth {
 		r.fail("nested too deeply")
 	}
 	return r.err == nil
 }
 
-// protoEntry is an entry of a Struct: its key and the content of its value.
-type protoEntry struct{ key, value []byte }
+// structEntry is an entry of a Struct: its key and the content of its value.
+type structEntry struct{ key, value []byte }
 
 // structOf appends the JSON of src, the content of a Struct. All entries are collected before the first is read,
 // because a later one may have the same key.
-func (r *ProtoReader) structOf(b, src []byte) []byte {
+func (r *Reader) structOf(b, src []byte) []byte {
 	if !r.nest() {
 		return b
 	}
@@ -209,7 +211,7 @@ func (r *ProtoReader) structOf(b, src []byte) []byte {
 			continue
 		}
 		e := r.entry()
-		if index == nil && len(r.entries)-base >= largeObject {
+		if index == nil && len(r.entries)-base >= manyEntries {
 			index = indexEntries(r.entries[base:])
 		}
 		if i := findEntry(r.entries[base:], index, e.key); i >= 0 {
@@ -224,7 +226,7 @@ func (r *ProtoReader) structOf(b, src []byte) []byte {
 	}
 	for i := base; i < len(r.entries) && r.err == nil; i++ {
 		e := r.entries[i]
-		b = r.valueOf(append(AppendString(append(b, ','), stringOf(e.key)), ':'), e.value)
+		b = r.valueOf(append(wire.AppendString(append(b, ','), stringOf(e.key)), ':'), e.value)
 		if r.err != nil {
 			r.In(string(e.key))
 		}
@@ -232,10 +234,13 @@ func (r *ProtoReader) structOf(b, src []byte) []byte {
 	r.entries = r.entries[:base]
 	r.close(place)
 	r.depth--
-	return EndObject(b, start)
+	return wire.EndObject(b, start)
 }
 
-func indexEntries(entries []protoEntry) map[string]int {
+// manyEntries is the number of entries from which their keys are indexed.
+const manyEntries = 24
+
+func indexEntries(entries []structEntry) map[string]int {
 	index := make(map[string]int, 4*len(entries))
 	for i, e := range entries {
 		index[string(e.key)] = i
@@ -244,7 +249,7 @@ func indexEntries(entries []protoEntry) map[string]int {
 }
 
 // findEntry returns the index of the entry called key, or -1.
-func findEntry(entries []protoEntry, index map[string]int, key []byte) int {
+func findEntry(entries []structEntry, index map[string]int, key []byte) int {
 	if index != nil {
 		if i, ok := index[string(key)]; ok {
 			return i
@@ -260,7 +265,7 @@ func findEntry(entries []protoEntry, index map[string]int, key []byte) int {
 }
 
 // entry reads an entry of a Struct. Keys and values given several times in one entry are merged.
-func (r *ProtoReader) entry() (e protoEntry) {
+func (r *Reader) entry() (e structEntry) {
 	place := r.open(r.delimited())
 	for tag := r.Tag(); tag != 0; tag = r.Tag() {
 		switch tag {

@@ -1,4 +1,4 @@
-package wire
+package proto
 
 import (
 	"encoding/base64"
@@ -6,57 +6,58 @@ import (
 	"math"
 	"math/bits"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// ProtoWriter appends protobuf messages in one pass. The length of a message stands before its content and takes one to
-// five bytes: one is left free, and where that is too little the rest of the document is moved once, by [ProtoWriter.Done].
+// Writer appends protobuf messages in one pass. The length of a message stands before its content and takes one to
+// five bytes: one is left free, and where that is too little the rest of the document is moved once, by [Writer.Done].
 // Long strings and bytes are not copied before that. Methods that take a tag (number<<3 | wire type) write no tag for 0,
 // which is how elements of a packed list are written. Set it up with Reset; it is meant to live on the stack.
 //
 // Generated codecs write the fields that are not members of a oneof by number, then the oneofs in order of declaration,
 // which is the deterministic order of google.golang.org/protobuf.
-type ProtoWriter struct {
+type Writer struct {
 	b []byte
 	// extra is how many bytes the patches add to b.
 	extra int
 	// The patches, in order of place. The first few live with the writer, which spares most documents an allocation.
 	n     int
-	first [12]protoPatch
-	more  []protoPatch
+	first [12]patch
+	more  []patch
 	// members are those of the JSON objects being written, innermost last.
-	members []protoMember
+	members []member
 }
 
-// protoPatch is something still to be put into the document: a length that needs more than the byte at pos, or a string
+// patch is something still to be put into the document: a length that needs more than the byte at pos, or a string
 // that belongs before pos.
-type protoPatch struct {
+type patch struct {
 	pos  int
 	size int // the length; of an open message, extra at its start
 	blob string
 }
 
 const (
-	// protoBlob is the length from which copying a string late is cheaper than moving it.
-	protoBlob = 1024
-	// maxProto is the largest message that protobuf has, in bytes.
-	maxProto = math.MaxInt32
+	// longString is the length from which copying a string late is cheaper than moving it.
+	longString = 1024
+	// maxDocument is the largest message that protobuf has, in bytes.
+	maxDocument = math.MaxInt32
 )
 
 // Reset makes w append to b.
-func (w *ProtoWriter) Reset(b []byte) { *w = ProtoWriter{b: b} }
+func (w *Writer) Reset(b []byte) { *w = Writer{b: b} }
 
 // Done returns what Reset was given with everything appended. w then has to be reset.
-func (w *ProtoWriter) Done() ([]byte, error) {
+func (w *Writer) Done() ([]byte, error) {
 	if w.extra == 0 {
 		return w.b, nil
 	}
 	end := len(w.b)
-	if end+w.extra > maxProto {
-		return w.b, &Error{Reason: "larger than protobuf allows"}
+	if end+w.extra > maxDocument {
+		return w.b, &wire.Error{Reason: "larger than protobuf allows"}
 	}
 	b := slices.Grow(w.b, w.extra)[:end+w.extra]
 	to := len(b)
@@ -76,19 +77,19 @@ func (w *ProtoWriter) Done() ([]byte, error) {
 	return b, nil
 }
 
-func (w *ProtoWriter) at(i int) *protoPatch {
+func (w *Writer) at(i int) *patch {
 	if i < len(w.first) {
 		return &w.first[i]
 	}
 	return &w.more[i-len(w.first)]
 }
 
-func (w *ProtoWriter) push(p protoPatch) {
+func (w *Writer) push(p patch) {
 	switch {
 	case w.n < len(w.first):
 		w.first[w.n] = p
 	case w.more == nil:
-		w.more = append(make([]protoPatch, 0, 4*len(w.first)), p)
+		w.more = append(make([]patch, 0, 4*len(w.first)), p)
 	default:
 		w.more = append(w.more[:w.n-len(w.first)], p)
 	}
@@ -99,18 +100,18 @@ func (w *ProtoWriter) push(p protoPatch) {
 const groupType = 3
 
 // Begin begins a message, or a packed list, and returns what End has to be given. A message with the tag of a group is one: it has no length.
-func (w *ProtoWriter) Begin(tag uint32) int {
+func (w *Writer) Begin(tag uint32) int {
 	w.tag(tag)
 	if tag&7 == groupType {
 		return -int(tag >> 3)
 	}
-	w.push(protoPatch{pos: len(w.b), size: w.extra})
+	w.push(patch{pos: len(w.b), size: w.extra})
 	w.b = append(w.b, 0)
 	return w.n - 1
 }
 
 // End ends the message that Begin began.
-func (w *ProtoWriter) End(begun int) {
+func (w *Writer) End(begun int) {
 	if begun < 0 {
 		w.tag(uint32(-begun)<<3 | (groupType + 1))
 		return
@@ -129,7 +130,7 @@ func (w *ProtoWriter) End(begun int) {
 // varintSize is the number of bytes of x as a varint.
 func varintSize(x uint64) int { return (bits.Len64(x|1) + 6) / 7 }
 
-func (w *ProtoWriter) tag(tag uint32) {
+func (w *Writer) tag(tag uint32) {
 	switch {
 	case tag == 0:
 	case tag < 0x80:
@@ -139,7 +140,7 @@ func (w *ProtoWriter) tag(tag uint32) {
 	}
 }
 
-func (w *ProtoWriter) varint(tag uint32, x uint64) {
+func (w *Writer) varint(tag uint32, x uint64) {
 	w.tag(tag)
 	if x < 0x80 {
 		w.b = append(w.b, byte(x))
@@ -149,7 +150,7 @@ func (w *ProtoWriter) varint(tag uint32, x uint64) {
 }
 
 // Bool writes a bool.
-func (w *ProtoWriter) Bool(tag uint32, x bool) {
+func (w *Writer) Bool(tag uint32, x bool) {
 	if x {
 		w.varint(tag, 1)
 	} else {
@@ -158,31 +159,31 @@ func (w *ProtoWriter) Bool(tag uint32, x bool) {
 }
 
 // Int32 writes an int32 or the number of an enum value; a negative one takes ten bytes.
-func (w *ProtoWriter) Int32(tag uint32, x int32) { w.varint(tag, uint64(int64(x))) }
+func (w *Writer) Int32(tag uint32, x int32) { w.varint(tag, uint64(int64(x))) }
 
 // Int64 writes an int64.
-func (w *ProtoWriter) Int64(tag uint32, x int64) { w.varint(tag, uint64(x)) }
+func (w *Writer) Int64(tag uint32, x int64) { w.varint(tag, uint64(x)) }
 
 // Uint32 writes a uint32.
-func (w *ProtoWriter) Uint32(tag uint32, x uint32) { w.varint(tag, uint64(x)) }
+func (w *Writer) Uint32(tag uint32, x uint32) { w.varint(tag, uint64(x)) }
 
 // Uint64 writes a uint64.
-func (w *ProtoWriter) Uint64(tag uint32, x uint64) { w.varint(tag, x) }
+func (w *Writer) Uint64(tag uint32, x uint64) { w.varint(tag, x) }
 
 // Float32 writes a float.
-func (w *ProtoWriter) Float32(tag uint32, x float32) {
+func (w *Writer) Float32(tag uint32, x float32) {
 	w.tag(tag)
 	w.b = binary.LittleEndian.AppendUint32(w.b, math.Float32bits(x))
 }
 
 // Float64 writes a double.
-func (w *ProtoWriter) Float64(tag uint32, x float64) {
+func (w *Writer) Float64(tag uint32, x float64) {
 	w.tag(tag)
 	w.b = binary.LittleEndian.AppendUint64(w.b, math.Float64bits(x))
 }
 
 // String writes a string. Bytes that are not UTF-8 become U+FFFD, as they do in JSON.
-func (w *ProtoWriter) String(tag uint32, s string) {
+func (w *Writer) String(tag uint32, s string) {
 	if !utf8.ValidString(s) {
 		s = string([]rune(s)) // each such byte reads as U+FFFD
 	}
@@ -190,21 +191,21 @@ func (w *ProtoWriter) String(tag uint32, s string) {
 }
 
 // Bytes writes bytes. They must not change before Done.
-func (w *ProtoWriter) Bytes(tag uint32, x []byte) { w.delimited(tag, stringOf(x)) }
+func (w *Writer) Bytes(tag uint32, x []byte) { w.delimited(tag, stringOf(x)) }
 
-func (w *ProtoWriter) delimited(tag uint32, s string) {
+func (w *Writer) delimited(tag uint32, s string) {
 	w.tag(tag)
 	w.b = binary.AppendUvarint(w.b, uint64(len(s)))
-	if len(s) < protoBlob {
+	if len(s) < longString {
 		w.b = append(w.b, s...)
 		return
 	}
-	w.push(protoPatch{pos: len(w.b), blob: s})
+	w.push(patch{pos: len(w.b), blob: s})
 	w.extra += len(s)
 }
 
 // pair writes a message whose fields 1 and 2 are varints, as Timestamp and Duration are.
-func (w *ProtoWriter) pair(tag uint32, seconds, nanos int64) {
+func (w *Writer) pair(tag uint32, seconds, nanos int64) {
 	m := w.Begin(tag)
 	if seconds != 0 {
 		w.varint(1<<3, uint64(seconds))
@@ -216,10 +217,10 @@ func (w *ProtoWriter) pair(tag uint32, seconds, nanos int64) {
 }
 
 // Timestamp writes a google.protobuf.Timestamp. A year outside 1 to 9999 is an error.
-func (w *ProtoWriter) Timestamp(tag uint32, t time.Time) error {
+func (w *Writer) Timestamp(tag uint32, t time.Time) error {
 	seconds := t.Unix()
 	if seconds < minTimestamp || seconds > maxTimestamp {
-		return &Error{Reason: "year outside 1 to 9999"}
+		return &wire.Error{Reason: "year outside 1 to 9999"}
 	}
 	w.pair(tag, seconds, int64(t.Nanosecond()))
 	return nil
@@ -232,12 +233,12 @@ const (
 )
 
 // Empty writes a google.protobuf.Empty, which has no room for members.
-func (w *ProtoWriter) Empty(tag uint32, o Object) error {
+func (w *Writer) Empty(tag uint32, o wire.Object) error {
 	if len(o) > 0 {
-		var r Reader
+		var r wire.Reader
 		r.Reset(o)
 		if key, ok := r.Object(); ok {
-			return In(&Error{Reason: "protobuf cannot say it here"}, string(key))
+			return wire.In(&wire.Error{Reason: "protobuf cannot say it here"}, string(key))
 		}
 		if err := r.Done(); err != nil {
 			return err
@@ -247,27 +248,19 @@ func (w *ProtoWriter) Empty(tag uint32, o Object) error {
 	return nil
 }
 
-// ProtoEnum returns the number of an enum value that is in no table. It has one if it was read by its number.
-func ProtoEnum(name string) (int32, error) {
-	if n, ok := enumNumber(name); ok {
-		return n, nil
-	}
-	return 0, &Error{Reason: "protobuf has no number for " + strconv.Quote(name)}
-}
-
-// Unknown writes the alternative of a oneof that this side does not know. Only one that [ProtoReader.UnknownCase] kept can
+// Unknown writes the alternative of a oneof that this side does not know. Only one that [Reader.UnknownCase] kept can
 // travel; another is an error.
-func (w *ProtoWriter) Unknown(name string, v Value) error {
-	cannot := In(&Error{Reason: "this alternative has no number in protobuf"}, name)
-	number, ok := enumNumber(name)
-	if !ok || v.Kind() != KindString {
+func (w *Writer) Unknown(name string, v wire.Value) error {
+	cannot := wire.In(&wire.Error{Reason: "this alternative has no number in protobuf"}, name)
+	number, ok := wire.EnumNumber(name)
+	if !ok || v.Kind() != wire.KindString {
 		return cannot
 	}
 	field, err := base64.StdEncoding.DecodeString(strings.Trim(string(v), `"`))
 	if err != nil {
 		return cannot
 	}
-	var r ProtoReader
+	var r Reader
 	r.Reset(field)
 	tag := r.Tag()
 	if r.Skip(tag); r.err != nil || r.pos != len(field) || tag>>3 != uint32(number) || number <= 0 {
