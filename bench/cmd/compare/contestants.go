@@ -32,6 +32,10 @@ var contestants = lineup{
 	{name: "a2agen", dir: "a2agen", dialect: load.V1},
 }
 
+// hosted are the contestants, of which a2agen serves its own port as generated programs have it: long streams leave
+// net/http there.
+var hosted = lineup{contestants[0], contestants[1], contestants[2], {name: "a2agen", dir: "a2agen", dialect: load.V1, args: []string{"-serve"}}}
+
 // overREST are those that speak HTTP+JSON, beside the measure of all.
 var overREST = lineup{
 	{name: "bare net/http, JSON-RPC", dir: "bare", dialect: load.Canned},

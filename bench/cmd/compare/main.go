@@ -114,7 +114,7 @@ func (b *bench) sections(quick bool) []section {
 			return []row{timeRow("lone first event", took, 0.15, 0.09)}, err
 		}},
 		{"idle", func(ctx context.Context) ([]row, error) {
-			size, err := b.idleStreams(ctx, contestants, b.idle)
+			size, err := b.idleStreams(ctx, hosted, b.idle)
 			return []row{sizeRow(fmt.Sprintf("an idle open stream (of %d), resident", b.idle), size, 35)}, err
 		}},
 		{"push", b.pushRows},

@@ -30,6 +30,7 @@ var (
 	asks     = flag.String("auth", "", "demand credentials of a `kind`: key, basic, jwt or mtls")
 	observes = flag.String("observe", "", "have every call observed `by` audit, otel, or sdk")
 	secured  = flag.Bool("tls", false, "speak TLS")
+	hosts    = flag.Bool("serve", false, "serve as server.Main does, not as a handler of net/http")
 	keys     = flag.String("pass", "", "the `folder` with keys and certificates")
 )
 
@@ -80,7 +81,7 @@ func newAgent(addr, token string) (child.Served, error) {
 		Card:     card,
 		Skills:   []server.Skill{{ID: "bench", Name: "bench", Description: "answers", Tags: []string{"bench"}, Run: skill{token}.run}},
 	}, append(options, server.WithoutCallLog())...) // as the others, who log no calls
-	if *withGRPC || *secured {
+	if *withGRPC || *secured || *hosts {
 		return child.Served{All: whole{s}}, err
 	}
 	return child.Served{HTTP: s}, err

@@ -183,6 +183,12 @@ func (st *Stream) Next() Step {
 	}
 }
 
+// Interrupt has Next return [Silence], once, if it waits or when it is going to wait. It may be called on any goroutine.
+func (st *Stream) Interrupt() {
+	st.silent.Store(true)
+	st.reader.Signal()
+}
+
 // How often a stream yields to its handler before it takes events, and for how many takes it does not when that brought
 // none.
 const (

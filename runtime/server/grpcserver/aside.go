@@ -80,7 +80,7 @@ func (t *transport) aside(s grpc.StreamDesc, open bool) grpc.StreamHandler {
 				return c.status(err)
 			}
 			defer release()
-			defer c.LimitStream()()
+			c.LimitStream()
 			defer c.endWith(c.Context, errOver)()
 			defer c.endWith(t.closing, errClosing)()
 		}

@@ -111,7 +111,7 @@ func (c *call) answer() error {
 	if err := c.receive(int(c.t.agent.Limits.Body)); err != nil {
 		return err
 	}
-	defer c.LimitStream()()
+	c.LimitStream()
 	a, err := c.Run(c.in.bytes(), objectsIn, c.in.free)
 	switch {
 	case err != nil:

@@ -74,15 +74,22 @@ func (q *Request) unidentified(reason error) *auth.Denial {
 }
 
 // LimitStream has a stream end when a credential has expired that its caller needs for it: the request's Context ends
-// then. It returns what releases the limit when the request has been answered.
-func (q *Request) LimitStream() (release func()) {
+// then. End releases the limit.
+func (q *Request) LimitStream() {
 	if !q.Op.Stream || q.Grant == nil || q.Grant.Until.IsZero() && q.Permit == nil {
-		return func() {}
+		return
 	}
 	ctx, cancel := context.WithCancelCause(q.Context)
 	q.Context, q.limit = ctx, &streamLimit{grace: q.Agent.Access.Grace, now: q.Agent.Now, cancel: cancel}
 	q.limit.by(q.Grant.Until)
-	return q.limit.release
+}
+
+// Outlive has the request end with ctx in place of the context that it began with. It must be called before Run.
+func (q *Request) Outlive(ctx context.Context) {
+	q.Context = ctx
+	if q.served != nil {
+		q.served.client = ctx
+	}
 }
 
 // errExpired ends a stream.
@@ -121,7 +128,11 @@ func (l *streamLimit) stop() {
 	}
 }
 
+// release stops the timer and ends the request's Context; l may be nil.
 func (l *streamLimit) release() {
+	if l == nil {
+		return
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.stop()

@@ -179,6 +179,7 @@ func (q *Request) End() {
 	q.GiveBack()
 	q.Done()
 	q.finish()
+	q.limit.release()
 }
 
 // Located is a result as the client of a request may have it: a card is set under the agent's address.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"strconv"
+	"time"
 	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
@@ -34,7 +35,10 @@ type Binding interface {
 
 // Handle carries the operation out.
 func (q *Request) Handle(b Binding) {
-	defer q.LimitStream()()
+	if q.Op.Stream {
+		q.mayDetach()
+		q.LimitStream()
+	}
 	if err := q.Contain(func() { q.dispatch(b) }, func() { q.exited(b) }); err != nil {
 		b.Fail(err)
 	}
@@ -114,14 +118,28 @@ func (q *Request) reply(f Binding, result any) {
 // follow answers with a stream of a task's events.
 func (q *Request) follow(b Binding, st *engine.Stream) {
 	b.Release()
-	w := q.events(b)
-	if err := w.follow(st); err == nil {
-		return
-	} else if e := (*runtime.Error)(nil); errors.As(err, &e) && !w.begun {
-		b.Fail(e)
-	} else if q.R.Context().Err() == nil {
-		q.Logger().Info("stream given up", "error", err)
+	w, detached := q.events(b), false
+	defer func() {
+		if !detached {
+			st.Close()
+			w.close()
+		}
+	}()
+	if q.detaching != nil {
+		defer time.AfterFunc(detachAfter, func() { w.waits.Store(true); st.Interrupt() }).Stop()
 	}
+	err := w.follow(st)
+	if errors.Is(err, errWaits) {
+		if detached = q.detach(w, st); detached {
+			return
+		}
+		err = w.follow(st)
+	}
+	if e := (*runtime.Error)(nil); errors.As(err, &e) && !w.begun {
+		b.Fail(e)
+		return
+	}
+	q.reportStream(err)
 }
 
 // sequence answers with the items of an operation of the agent's own.

@@ -3,10 +3,12 @@ package httpbinding
 import (
 	"bytes"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
@@ -19,23 +21,24 @@ type framing interface {
 	ErrorEvent() string
 }
 
-// eventWriter writes server-sent events, on the request's own goroutine.
+// eventWriter writes server-sent events, on one goroutine.
 type eventWriter struct {
 	q        *Request
 	framing  framing
 	rc       *http.ResponseController
+	conn     *listen.Conn // in place of rc, when the stream has left net/http
+	waits    atomic.Bool  // the stream waits for its next event and may leave net/http
 	begun    bool
 	deadline int64 // tick at which the write deadline was set; 0: never
 }
 
-func (q *Request) events(f framing) eventWriter {
-	return eventWriter{q: q, framing: f, rc: http.NewResponseController(q.W)}
+func (q *Request) events(f framing) *eventWriter {
+	return &eventWriter{q: q, framing: f, rc: http.NewResponseController(q.W)}
 }
 
-// follow writes a stream to its end. An error is that of its beginning: if nothing has begun, it can still be answered.
+// follow writes a stream to its end. An error is that of its beginning, which can still be answered if nothing has begun,
+// errGone, or errWaits: then the caller may go on elsewhere.
 func (w *eventWriter) follow(st *engine.Stream) error {
-	defer w.close()
-	defer st.Close()
 	for {
 		ok := false
 		switch st.Next() {
@@ -47,10 +50,19 @@ func (w *eventWriter) follow(st *engine.Stream) error {
 		case engine.Events:
 			ok = w.records(st)
 		case engine.Silence:
-			ok = w.write(sse.AppendComment(nil, ""))
+			switch waits := w.waits.Swap(false); {
+			case waits && w.begun:
+				return errWaits
+			case waits:
+				ok = true
+			default:
+				ok = w.write(sse.AppendComment(nil, ""))
+			}
+		case engine.Over:
+			return nil
 		}
 		if !ok {
-			return nil
+			return errGone
 		}
 	}
 }
@@ -167,6 +179,10 @@ func (w *eventWriter) begin() {
 // timeout); one that takes a piece of it gets as long for the next. The deadline is set anew once a tick, not for every
 // event.
 func (w *eventWriter) send(b []byte) error {
+	if w.conn != nil { // which has deadlines of its own
+		_, err := w.conn.Write(b)
+		return err
+	}
 	w.begin()
 	if tick := w.q.Agent.Tick(); w.deadline != tick {
 		w.deadline = tick
@@ -175,10 +191,10 @@ func (w *eventWriter) send(b []byte) error {
 	return w.q.put(w.rc, b)
 }
 
-// flush hands over what was sent so far. It reports success.
-func (w *eventWriter) flush() bool { return w.rc.Flush() == nil }
+// flush sends what net/http has buffered. It reports success.
+func (w *eventWriter) flush() bool { return w.conn != nil || w.rc.Flush() == nil }
 
-// write sends b and hands it over. It reports success.
+// write sends b at once. It reports success.
 func (w *eventWriter) write(b []byte) bool { return w.send(b) == nil && w.flush() }
 
 func (w *eventWriter) close() {

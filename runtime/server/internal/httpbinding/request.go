@@ -46,6 +46,8 @@ type Request struct {
 	R      *http.Request
 	Body   *[]byte // nil: given back
 	Params []byte  // of the operation, as JSON; they may be a slice of Body
+
+	detaching *detaching // nil: the connection stays with net/http
 }
 
 // Begin begins a request over a binding. The caller must call Finish when it is answered.
@@ -81,10 +83,20 @@ func (q *Request) DropBody() {
 	q.GiveBack()
 }
 
-// Finish releases what the request holds when the answer is written.
+// Finish releases what the request holds when the answer is written, unless the answer goes on without the handler.
 func (q *Request) Finish() {
+	if q.detaching == nil || !q.detaching.done {
+		q.finish()
+	}
+}
+
+func (q *Request) finish() {
 	q.DropBody()
 	q.End()
+	if d := q.detaching; d != nil {
+		d.unhook()
+		d.cancel()
+	}
 }
 
 // Identify finds the caller. has reports whether a version has what the request names.

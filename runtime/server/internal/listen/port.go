@@ -9,6 +9,7 @@ import (
 	"log"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 )
 
@@ -36,19 +37,31 @@ type Port struct {
 	mux     *connMux  // nil without a transport
 	ended   chan error
 	running int // goroutines that will send to ended
+
+	mu       sync.Mutex
+	detached map[*Conn]struct{}
+	returned map[net.Conn]struct{} // which have sent no request since then
+	closed   bool                  // no connection detaches or comes back any more
+	streams  sync.WaitGroup        // of detached connections
+	again    *muxListener          // of connections that come back
 }
 
 // Open begins to serve ln.
 func Open(ln net.Listener, c Config) *Port {
-	p := &Port{ln: ln, beside: c.Transport, ended: make(chan error, 3), web: &http.Server{
-		Handler:           c.Handler,
+	p := &Port{
+		ln: ln, beside: c.Transport, ended: make(chan error, 4),
+		detached: map[*Conn]struct{}{}, returned: map[net.Conn]struct{}{}, again: newMuxListener(ln.Addr()),
+	}
+	p.web = &http.Server{
+		Handler:           withTLSState{c.Handler},
 		ReadHeaderTimeout: c.Header,
 		ReadTimeout:       c.Read,
 		IdleTimeout:       c.Idle, // no WriteTimeout: it would cut streams (T58)
 		MaxHeaderBytes:    MaxHeader,
 		Protocols:         new(http.Protocols),
 		ErrorLog:          c.ErrorLog,
-	}}
+		ConnContext:       p.keepPort,
+	}
 	p.web.Protocols.SetHTTP1(true)
 	p.web.Protocols.SetHTTP2(true)
 	p.web.Protocols.SetUnencryptedHTTP2(true)
@@ -56,11 +69,12 @@ func Open(ln net.Listener, c Config) *Port {
 	if c.TLS != nil {
 		conns = tls.NewListener(conns, c.TLS)
 	}
+	p.run(func() error { return p.web.Serve(p.again) })
 	if p.beside == nil {
 		p.run(func() error { return p.web.Serve(conns) })
 		return p
 	}
-	p.web.Handler, p.web.ConnContext = refuseTransport{withTLSState{c.Handler}, p.beside}, keepTLSState
+	p.web.Handler = refuseTransport{p.web.Handler, p.beside}
 	p.mux = newConnMux(ln.Addr(), p.beside, c.Header)
 	p.run(func() error { return p.web.Serve(p.mux.web) })
 	p.run(func() error { return p.beside.Serve(p.mux.own) })
@@ -111,24 +125,25 @@ func (p *Port) Wait() {
 
 // Shutdown stops accepting and waits until all requests are answered, or ctx is done.
 func (p *Port) Shutdown(ctx context.Context) error {
+	waited := make(chan error, 2)
+	go func() { waited <- p.closeDetached(ctx) }()
 	if p.beside == nil {
-		return p.web.Shutdown(ctx)
+		return errors.Join(p.web.Shutdown(ctx), <-waited)
 	}
 	_ = p.ln.Close() // for the first time, unless it has failed
 	p.mux.close()
-	waited := make(chan error, 1)
 	go func() { waited <- p.beside.Shutdown(ctx) }()
-	return errors.Join(p.web.Shutdown(ctx), <-waited)
+	return errors.Join(p.web.Shutdown(ctx), <-waited, <-waited)
 }
 
 // Cut closes all connections and waits until nothing serves any more.
 func (p *Port) Cut() error {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if p.beside != nil {
-		_ = p.Shutdown(ctx)
-	}
+	p.cutDetached()
+	_ = p.Shutdown(ctx)
 	err := p.web.Close()
+	p.streams.Wait()
 	p.Wait()
 	return err
 }
