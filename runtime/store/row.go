@@ -25,7 +25,6 @@ type row struct {
 	clientID bool
 	gone     bool      // evicted
 	log      *eventLog // nil while nobody reads the events, and when they are no longer kept
-	counted  int64     // version at which the artifacts were counted anew
 	call     *Call     // the one at work; nil: none is open
 
 	// Guarded by the index lock; written with both locks held, so that either is enough to read.
@@ -47,6 +46,8 @@ type beside struct {
 	pushes  []*push // by id
 	tickets []*ticket
 	calls   []*Call // that wait for the one at work; guarded by the lock of the row
+	counted int64   // version at which the artifacts of a full task were counted anew
+	actual  taskstate.Size
 }
 
 // key is the task's, once it is in the index.

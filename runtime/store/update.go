@@ -86,7 +86,7 @@ func (r *row) change(by *holder, expect int64, u *Update) (taskstate.Effects, er
 		event, _ := u.At(i)
 		t.Events = append(t.Events, rule(r.task, event, u.SizeAt(i), &facts))
 	}
-	if r.describe(&c, &t) {
+	if r.describe(&r.st, &c, &t) {
 		e, err := r.st.Apply(&next, &t, 0, &m.task)
 		if err == nil && !e.Again && !e.Charge(r.charged, &m.task) {
 			r.keep(&next, &c, &e)
@@ -101,9 +101,11 @@ func (r *row) change(by *holder, expect int64, u *Update) (taskstate.Effects, er
 	m.facts(r, u, &t)
 	now := m.clock()
 	e, err := r.st.Apply(&next, &t, now.UnixNano(), &m.task)
-	if err == ErrTooLarge && r.recount() {
-		r.describe(&c, &t)
-		e, err = r.st.Apply(&next, &t, now.UnixNano(), &m.task)
+	if err == ErrTooLarge {
+		counted := r.st
+		counted.Artifacts = r.recount()
+		r.describe(&counted, &c, &t)
+		e, err = counted.Apply(&next, &t, now.UnixNano(), &m.task)
 	}
 	if err != nil || e.Again {
 		return e, err
@@ -122,12 +124,12 @@ func rule(task runtime.Task, e runtime.Event, size Size, facts *taskstate.Facts)
 	return taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(size)}
 }
 
-// describe tells the rules what they need to know of an update, but for what the index has. It reports whether the
-// update has nothing to do with that.
-func (r *row) describe(c *change, t *taskstate.Update) (chunk bool) {
+// describe tells the rules what they need to know of an update of a state, but for what the index has. It reports whether
+// the update has nothing to do with that.
+func (r *row) describe(was *taskstate.State, c *change, t *taskstate.Update) (chunk bool) {
 	chunk = c.Done == 0 && c.Call == nil && c.Push == nil && c.Repeat == nil && c.Ticket == nil && c.Redeem == nil &&
 		r.st.Pushes == 0 && !r.store().shared
-	held := r.st.Content.Held()
+	held := was.Content.Held()
 	for i := range t.Events {
 		chunk = chunk && t.Events[i].Kind == runtime.EventArtifact
 		held += t.Events[i].Size.Held()
@@ -267,16 +269,15 @@ func (r *row) pass(brought *Call, e *taskstate.Effects) {
 	}
 }
 
-// recount makes the most of a full task: it counts the artifacts anew, some of which may have been replaced. It reports
-// whether that was not done at this version before.
-func (r *row) recount() bool {
-	if r.counted == r.st.Version {
-		return false
+// recount is the size of the artifacts, some of which may have been replaced. It is counted once for each
+// version. The caller holds both locks.
+func (r *row) recount() taskstate.Size {
+	has := r.also()
+	if has.counted != r.st.Version {
+		has.counted, has.actual = r.st.Version, taskstate.Size{}
+		for _, a := range r.task.ArtifactList() {
+			has.actual = has.actual.Plus(taskstate.Size(SizeOfArtifact(&a)))
+		}
 	}
-	r.counted = r.st.Version
-	r.st.Artifacts = taskstate.Size{}
-	for _, a := range r.task.ArtifactList() {
-		r.st.Artifacts = r.st.Artifacts.Plus(taskstate.Size(SizeOfArtifact(&a)))
-	}
-	return true
+	return has.actual
 }

@@ -95,11 +95,7 @@ func (c *change) ask(w *writer, o *owner) {
 		m.log += c.log[i].bytes()
 		m.since += c.log[i].bytes()
 	}
-	content := c.was.Messages.Held() + c.was.Artifacts.Held()
-	for i := range r.Events {
-		content += r.Events[i].Size.Held()
-	}
-	r.Private, r.Log = m.privateBytes(), m.beside(content)
+	r.Private, r.Log = m.privateBytes(), c.logged(&c.was.State)
 	if r.Call || r.Done != 0 {
 		r.Artifacts = c.artifacts()
 	}
@@ -112,13 +108,22 @@ func (c *change) ask(w *writer, o *owner) {
 	}
 }
 
+// logged is how many bytes the log takes after the change of a task that was in a state.
+func (c *change) logged(was *taskstate.State) int {
+	content := was.Messages.Held() + was.Artifacts.Held()
+	for i := range c.rules.Events {
+		content += c.rules.Events[i].Size.Held()
+	}
+	return c.next.beside(content, was.Version+int64(len(c.rules.Events)))
+}
+
 // decide asks the rules, of a task that is too large once more without what was replaced in it.
 func (c *change) decide(w *writer) (err error) {
 	now, limits := w.now.UnixNano(), w.s.options.limits()
 	if c.effects, err = c.was.Apply(&c.next.State, &c.rules, now, &limits); errors.Is(err, store.ErrTooLarge) {
 		counted := c.was.State
 		counted.Artifacts = recountArtifacts(c.r.task)
-		c.rules.Log += c.was.Artifacts.Held() - counted.Artifacts.Held()
+		c.rules.Log = c.logged(&counted)
 		c.effects, err = counted.Apply(&c.next.State, &c.rules, now, &limits)
 	}
 	return err

@@ -49,8 +49,12 @@ func (m *meta) private() store.Private {
 // privateBytes is how long what is private is.
 func (m *meta) privateBytes() int { return len(m.input) + len(m.saved) + len(m.trace) }
 
-// beside is how many bytes the task has in the file beyond those that its content counts for.
-func (m *meta) beside(content int) int { return max(int(m.log+m.head+m.body)-content, 0) }
+// beside is how many bytes the task takes for its log: a frame for each event that is kept after the task itself, whose
+// content is that of the task, or what it has in the file beyond its content, if that is more.
+func (m *meta) beside(content int, version int64) int {
+	frames := int(version-max(m.oldest, 1)) * taskstate.EventFrame
+	return max(frames, int(m.log+m.head+m.body)-content)
+}
 
 // recount counts the content of a task anew: what was replaced counts no more.
 func recount(task runtime.Task) (c taskstate.Content) {

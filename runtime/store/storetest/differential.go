@@ -86,7 +86,7 @@ func (s *suite) fewest(t *testing.T, m *mode, steps []step, err error) ([]step, 
 		for _, less := range []func(*step){
 			func(s *step) { s.Saves = false }, func(s *step) { s.Push = 0 }, func(s *step) { s.Repeat = 0 }, func(s *step) { s.Ticket = 0 },
 			func(s *step) { s.Call = false }, func(s *step) { s.Handler, s.Done = false, false }, func(s *step) { s.Stale = 0 },
-			func(s *step) { s.Size = 0 },
+			func(s *step) { s.Size = 0 }, func(s *step) { s.More = 0 },
 		} {
 			tried := slices.Clone(steps)
 			if less(&tried[i]); tried[i] != steps[i] && time.Now().Before(end) && fails(tried) {

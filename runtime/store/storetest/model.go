@@ -38,6 +38,7 @@ type modeled struct {
 	charged int
 	log     int
 	pushes  []*modelPush
+	content []runtime.ArtifactData
 }
 
 type modelPush struct {
@@ -172,6 +173,11 @@ func (m *model) apply(k store.Key, expect int64, u *store.Update) error {
 	c.Private, c.Log = t.after(u, c.Ends()), t.log+u.Len()*taskstate.EventFrame
 	var next taskstate.State
 	e, err := t.st.Apply(&next, c, m.now.UnixNano(), &m.task)
+	if errors.Is(err, store.ErrTooLarge) {
+		counted := t.st
+		counted.Artifacts = t.recount()
+		e, err = counted.Apply(&next, c, m.now.UnixNano(), &m.task)
+	}
 	if err != nil || e.Again {
 		return err
 	}
@@ -223,6 +229,28 @@ func (m *model) command(t *modeled, u *store.Update, expect int64) *taskstate.Up
 	return c
 }
 
+// recount is the size of the artifacts as they are.
+func (t *modeled) recount() (size taskstate.Size) {
+	for i := range t.content {
+		size = size.Plus(taskstate.Size(store.SizeOfArtifact(&t.content[i])))
+	}
+	return size
+}
+
+// add keeps an artifact.
+func (t *modeled) add(a runtime.ArtifactData) {
+	i := slices.IndexFunc(t.content, func(o runtime.ArtifactData) bool { return o.ID == a.ID })
+	switch {
+	case i < 0:
+		a.Append = false
+		t.content = append(t.content, a)
+	case a.Append:
+		t.content[i].Parts = append(t.content[i].Parts, a.Parts...)
+	default:
+		t.content[i] = a
+	}
+}
+
 // after is how many bytes of private state a task has after an update.
 func (t *modeled) after(u *store.Update, ends bool) int {
 	switch {
@@ -254,6 +282,11 @@ func (t *modeled) push(id string) *modelPush {
 
 // keep does what an update brings beside its events.
 func (m *model) keep(t *modeled, u *store.Update, e *taskstate.Effects) {
+	for i := range u.Len() {
+		if e, _ := u.At(i); e != nil && e.EventInfo().Kind == runtime.EventArtifact {
+			t.add(e.(runtime.ArtifactUpdate).ArtifactUpdate())
+		}
+	}
 	if u.Saved != nil {
 		t.saved = len(*u.Saved)
 	}

@@ -42,6 +42,7 @@ type step struct {
 	Handler bool          `json:"handler,omitempty"` // says it, else a client
 	Done    bool          `json:"done,omitempty"`    // the handler's call is over
 	Call    bool          `json:"call,omitempty"`    // a message for a handler
+	More    int           `json:"more,omitempty"`    // events in the same transaction: chunks, and a status unless the first is one
 	Stale   int64         `json:"stale,omitempty"`
 	Saves   bool          `json:"saves,omitempty"`
 	Push    int           `json:"push,omitempty"` // of each what there are some of, by number
@@ -144,12 +145,18 @@ func (m *mode) step(r *rand.Rand, op operation) step {
 	switch op {
 	case opCreate:
 		s.Call, s.Push, s.Repeat, s.Saves = r.IntN(100) < m.calls, number(), number(), some()
+		if r.IntN(4) == 0 {
+			s.More, s.State, s.Done = 1+r.IntN(3), m.states[r.IntN(len(m.states))], r.IntN(2) == 0
+		}
 	case opStatus, opChunk, opWhole:
 		if op != opStatus {
 			s.Size = min(s.Size, 10)
 		}
 		s.State = m.states[r.IntN(len(m.states))]
 		s.Push, s.Repeat, s.Ticket, s.Saves = number(), number(), number(), some()
+		if r.IntN(6) == 0 {
+			s.More = 1 + r.IntN(3)
+		}
 		if r.IntN(20) == 0 {
 			s.Stale = 1
 		}
@@ -215,7 +222,22 @@ func (t *suite) creation(s *step, now time.Time, stamp uint64) store.New {
 	if s.Call {
 		n.Call = t.call("first of " + id)
 	}
+	n.Then, n.Done = t.more(s, now), s.Done && s.Call
 	return n
+}
+
+// more are the events that come with the first one, or with a new task.
+func (t *suite) more(s *step, now time.Time) (then []store.Change) {
+	id, context := s.key().Task, fmt.Sprint("c", s.Task%2)
+	for i := range s.More {
+		c := store.Change{Event: t.Protocol.NewArtifact(id, context, runtime.ArtifactData{ID: fmt.Sprint("a", i%2), Parts: text("more"), Append: true})}
+		if i == s.More-1 && s.Op != opStatus {
+			c.Event = t.Protocol.NewStatus(id, context, s.State, nil, now)
+			c.Messages = []runtime.Message{t.message("of "+id, "well")}
+		}
+		then = append(then, c)
+	}
+	return then
 }
 
 // outcome is what a delivery comes to.
@@ -245,6 +267,7 @@ func (t *suite) update(s *step, h store.Head, now time.Time, stamp uint64) (u st
 		data := runtime.ArtifactData{ID: "a", Parts: text(strings.Repeat("z", s.Size+1)), Append: s.Op == opChunk}
 		u.Event = t.Protocol.NewArtifact(id, context, data)
 	}
+	u.Then = t.more(s, now)
 	if s.Saves {
 		saved := fmt.Appendf(nil, "saved at %d", stamp)
 		u.Saved = &saved
