@@ -49,7 +49,7 @@ func verify(c *config.Config, schemes []card.Scheme) (verifiers []*ir.Verifier, 
 			if v = &c.Auth[i].Verifier; c.Auth[i].Own {
 				continue
 			}
-		} else if kinds := verifierKinds(s); s.Kind != card.HTTPAuth || len(kinds) == 1 {
+		} else if kinds := s.Verifiers(); s.Kind != card.HTTPAuth || len(kinds) == 1 {
 			v.Kind = kinds[0]
 		} else {
 			list.Add(unverified(s))
@@ -68,7 +68,7 @@ func placeholders(entry config.Verifier, s card.Scheme) (list diag.List) {
 		hint = "put the agent's own address there, and the provider's into openIdConnectUrl of agent.yaml"
 	}
 	for _, v := range append([]string{entry.Issuer}, entry.Audience...) {
-		if v == config.PlaceholderIssuer || v == config.PlaceholderAudience {
+		if v == card.PlaceholderIssuer || v == card.PlaceholderAudience {
 			list.Warnf(entry.Pos, "placeholder", hint, "%s is a placeholder: until it is replaced, nobody's token is good", v)
 		}
 	}
@@ -117,7 +117,7 @@ func knownSchemes(name string, schemes []card.Scheme) string {
 
 // unfit reports an entry that is not for a scheme of that kind, or lacks what the scheme does not say.
 func unfit(entry config.Verifier, s card.Scheme) (list diag.List) {
-	kinds := verifierKinds(s)
+	kinds := s.Verifiers()
 	at := []diag.Related{{Pos: s.Pos, Message: "declared here"}}
 	switch {
 	case !slices.Contains(kinds, entry.Kind):
@@ -143,21 +143,6 @@ func unfit(entry config.Verifier, s card.Scheme) (list diag.List) {
 // entryKeys are what an entry has that is of a kind.
 var entryKeys = map[ir.VerifierKind]string{
 	ir.Keys: "keys", ir.Passwords: "passwords", ir.Certificates: "ca, proxies or callers", ir.JWT: "issuer and audience", ir.Introspection: "issuer and audience",
-}
-
-// verifierKinds are those that can check a scheme.
-func verifierKinds(s card.Scheme) []ir.VerifierKind {
-	switch {
-	case s.Kind == card.APIKey:
-		return []ir.VerifierKind{ir.Keys}
-	case s.Kind == card.HTTPAuth && s.HTTP == "basic":
-		return []ir.VerifierKind{ir.Passwords}
-	case s.Kind == card.MutualTLS:
-		return []ir.VerifierKind{ir.Certificates}
-	case s.Kind == card.HTTPAuth:
-		return []ir.VerifierKind{ir.Keys, ir.JWT, ir.Introspection}
-	}
-	return []ir.VerifierKind{ir.JWT, ir.Introspection}
 }
 
 // unreachable reports demands that no caller can meet over a binding, because it has no place for an API key in a query or

@@ -76,7 +76,7 @@ changed or left out is said, a line each.`,
 	f.BoolVarP(&yes, "yes", "y", false, "ask nothing")
 	f.StringVar(&o.Runtime, "runtime", "", "build against the a2agen checkout in `folder`")
 	f.StringVar(&o.Store, "store", "", "where the agent keeps its tasks: "+config.StoresInWords("")+"; default: "+config.Stores[0].Word)
-	f.StringVar(&o.Auth, "auth", "", "what callers have to bring: an `apikey`, a bearer token, a token of an OpenID provider (oidc), a client certificate (mtls), or none: anybody may use the agent")
+	f.StringVar(&o.Auth, "auth", "", "what callers need: "+card.FreshSchemesInWords())
 	f.StringSliceVar(&o.Bindings, "bindings", nil, "how clients reach the agent, the preferred way first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: "+
 		strings.Join(config.Default().BindingNames(), ","))
 	f.StringSliceVar(&o.Protocol, "protocol", nil, "versions of the protocol that the agent speaks: `1.0,0.3` or some of "+strings.Join(spec.Versions(), ",")+"; default: "+strings.Join(spec.Fresh(), ","))
@@ -85,7 +85,7 @@ changed or left out is said, a line each.`,
 	f.BoolVar(&o.DryRun, "dry-run", false, "say what would be written, and write nothing")
 	takesFolder(cmd, "runtime")
 	oneOf(cmd, "store", config.StoreWords()...)
-	oneOf(cmd, "auth", append(card.FreshSchemes(), "none")...)
+	oneOf(cmd, "auth", card.FreshSchemeNames()...)
 	someOf(cmd, "bindings", config.Bindings()...)
 	someOf(cmd, "protocol", config.Supported()...)
 	anyWord(cmd, "name", "module", "skill", "text")
@@ -129,11 +129,6 @@ func ask(cmd *cobra.Command, o *project.InitOptions) error {
 	return err
 }
 
-// keySteps make a key, before the agent starts that wants it.
-const keySteps = `  KEY=$(openssl rand -base64 32); export A2A_AUTH_APIKEY="ci=$(echo -n "$KEY" | sha256sum | cut -d' ' -f1)"
-                    # callers need --header "X-API-Key: $KEY"
-`
-
 // nextSteps says what a newcomer does now.
 func nextSteps(cmd *cobra.Command, dir, auth string) {
 	out := cmd.OutOrStdout()
@@ -141,16 +136,6 @@ func nextSteps(cmd *cobra.Command, dir, auth string) {
 	if dir != "." {
 		fmt.Fprintf(out, "  cd %s\n", shell.Word(dir))
 	}
-	switch auth {
-	case "", "none":
-	case "apikey":
-		fmt.Fprint(out, keySteps)
-	case "bearer":
-		fmt.Fprintf(out, "  put your issuer and the agent's address into a2agen.yaml, in place of %s and %s\n", config.PlaceholderIssuer, config.PlaceholderAudience)
-	case "oidc":
-		fmt.Fprintf(out, "  put your provider's address into agent.yaml (openIdConnectUrl), and the agent's into a2agen.yaml, in place of %s\n", config.PlaceholderAudience)
-	default:
-		fmt.Fprintln(out, "  say in a2agen.yaml and agent.yaml whose credentials are good: see docs/security.md of a2agen")
-	}
+	fmt.Fprint(out, card.FreshSchemeOf(auth).Next)
 	fmt.Fprintln(out, "  go test ./...     # calls every skill, in process\n  go run .          # http://127.0.0.1:8080\n  a2agen call . \"hello\"    # in another terminal")
 }

@@ -1,22 +1,24 @@
 package card
 
 import (
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v4"
 
 	"github.com/a2agen/a2agen/generator/yamlx"
+	"github.com/a2agen/a2agen/runtime/auth"
 )
 
 // authentication makes security schemes of 0.1's list of scheme names, as far as a name says enough. Credentials that
 // the card holds are never carried over (R247).
 func (m *importer) authentication() {
-	k, auth := yamlx.Take(m.root, "authentication")
+	k, old := yamlx.Take(m.root, "authentication")
 	if k == nil || yamlx.Get(m.root, "securitySchemes") != nil {
 		return
 	}
 	schemes, requirements := yamlx.NewMap(k), yamlx.NewList(k)
-	for _, n := range yamlx.Items(yamlx.Get(auth, "schemes")) {
+	for _, n := range yamlx.Items(yamlx.Get(old, "schemes")) {
 		scheme := strings.ToLower(yamlx.Text(n))
 		if scheme != "bearer" && scheme != "basic" && scheme != "digest" {
 			m.note(n, "authentication scheme %s is left out: 0.1 does not say enough to make a security scheme of it", quote(n.Value))
@@ -24,7 +26,7 @@ func (m *importer) authentication() {
 		}
 		inner, outer := yamlx.NewMap(n), yamlx.NewMap(n)
 		yamlx.Set(inner, "scheme", yamlx.NewText(n, scheme))
-		yamlx.Set(outer, "httpAuthSecurityScheme", inner)
+		yamlx.Set(outer, string(HTTPAuth), inner)
 		yamlx.Set(schemes, scheme, outer)
 		requirements.Content = append(requirements.Content, newRequirement(n, scheme, yamlx.NewList(n)))
 	}
@@ -73,8 +75,8 @@ func (m *importer) schemes(schemes *yaml.Node) map[string][]string {
 		for _, flowKey := range flows {
 			one := yamlx.Copy(v)
 			alone := yamlx.NewMap(flowKey)
-			yamlx.Set(alone, flowKey.Value, yamlx.Get(yamlx.Get(yamlx.Get(one, "oauth2SecurityScheme"), "flows"), flowKey.Value))
-			yamlx.Set(yamlx.Get(one, "oauth2SecurityScheme"), "flows", alone)
+			yamlx.Set(alone, flowKey.Value, yamlx.Get(yamlx.Get(yamlx.Get(one, string(OAuth2)), "flows"), flowKey.Value))
+			yamlx.Set(yamlx.Get(one, string(OAuth2)), "flows", alone)
 			name := k.Value + "-" + flowKey.Value
 			split[k.Value] = append(split[k.Value], name)
 			content = append(content, yamlx.NewText(k, name), one)
@@ -86,7 +88,7 @@ func (m *importer) schemes(schemes *yaml.Node) map[string][]string {
 
 // knownFlows are the keys of a scheme's OAuth flows, as written.
 func knownFlows(scheme *yaml.Node) (keys []*yaml.Node) {
-	for k := range yamlx.Pairs(yamlx.Get(yamlx.Get(scheme, "oauth2SecurityScheme"), "flows")) {
+	for k := range yamlx.Pairs(yamlx.Get(yamlx.Get(scheme, string(OAuth2)), "flows")) {
 		if oauthFlows.Field(k.Value) != nil {
 			keys = append(keys, k)
 		}
@@ -94,20 +96,14 @@ func knownFlows(scheme *yaml.Node) (keys []*yaml.Node) {
 	return keys
 }
 
-// wrappers are the keys of a 1.0 scheme by the type that 0.2 and 0.3 write.
-var wrappers = map[string]string{
-	"apikey": "apiKeySecurityScheme", "http": "httpAuthSecurityScheme", "oauth2": "oauth2SecurityScheme",
-	"openidconnect": "openIdConnectSecurityScheme", "mutualtls": "mtlsSecurityScheme",
-}
-
 // scheme converts one scheme from the OpenAPI style of 0.2 and 0.3.
 func (m *importer) scheme(n *yaml.Node) *yaml.Node {
 	if n.Kind != yaml.MappingNode || yamlx.Get(n, "type") == nil {
 		return n
 	}
-	kind := yamlx.Text(yamlx.Get(n, "type"))
-	wrapper := wrappers[strings.ToLower(kind)]
-	if wrapper == "" {
+	written := yamlx.Text(yamlx.Get(n, "type"))
+	i := slices.IndexFunc(auth.Kinds, func(k auth.KindInfo) bool { return strings.EqualFold(k.Type, written) })
+	if i < 0 {
 		return n // reported as it stands
 	}
 	yamlx.Take(n, "type")
@@ -115,7 +111,7 @@ func (m *importer) scheme(n *yaml.Node) *yaml.Node {
 		yamlx.Set(n, "location", v)
 	}
 	outer := yamlx.NewMap(n)
-	yamlx.Set(outer, wrapper, n)
+	yamlx.Set(outer, auth.Kinds[i].Key, n)
 	camelKeys(outer, securityScheme)
 	return outer
 }

@@ -1,7 +1,6 @@
 package card
 
 import (
-	"maps"
 	"net/url"
 	"slices"
 	"strconv"
@@ -183,7 +182,7 @@ func (s *scaffolder) security(auth, skills *yaml.Node) string {
 }
 
 // Fresh renders agent.yaml for a new agent with the given skill ids, each with a contract to start from, and the given ids of
-// skills that take text and give text. auth says what it demands of callers: one of [FreshSchemes], or "" for nothing.
+// skills that take text and give text. auth says what it demands of callers: the name of one of [FreshSchemes], or "" for nothing.
 func Fresh(agentName, description string, skillIDs, textIDs []string, auth string) []byte {
 	root := yamlx.NewMap(&yaml.Node{})
 	yamlx.Set(root, "name", yamlx.NewText(root, agentName))
@@ -197,24 +196,13 @@ func Fresh(agentName, description string, skillIDs, textIDs []string, auth strin
 		skills.Content = append(skills.Content, textSkill(root, id))
 	}
 	yamlx.Set(root, "skills", skills)
-	if scheme, ok := freshSchemes[auth]; ok {
-		demands, _ := yamlx.Parse("", []byte("securitySchemes: {"+scheme+"}\nsecurityRequirements: [{schemes: {"+auth+": {}}}]\n"))
+	if scheme := FreshSchemeOf(auth).Card; scheme != "" {
+		demands, _ := yamlx.Parse("", []byte("securitySchemes: {"+auth+": "+scheme+"}\nsecurityRequirements: [{schemes: {"+auth+": {}}}]\n"))
 		move(demands, root, "securitySchemes", "securityRequirements")
 	}
 	text, _ := Scaffold(&Card{Root: root}, nil) // a fresh card has no interfaces, of which alone a version is said
 	return text
 }
-
-// freshSchemes are the security schemes of new agents, by their names.
-var freshSchemes = map[string]string{
-	"apikey": `apikey: {apiKeySecurityScheme: {location: header, name: X-API-Key}}`,
-	"bearer": `bearer: {httpAuthSecurityScheme: {scheme: bearer}}`,
-	"oidc":   `oidc: {openIdConnectSecurityScheme: {openIdConnectUrl: "https://idp.example.com/.well-known/openid-configuration"}}`,
-	"mtls":   `mtls: {mtlsSecurityScheme: {}}`,
-}
-
-// FreshSchemes are the names of what a new agent may demand.
-func FreshSchemes() []string { return slices.Sorted(maps.Keys(freshSchemes)) }
 
 // freshContracts are the made-up inputs and outputs of new skills, in turn: two skills of an agent seldom take the same. Plain text from any
 // chat client fits each.

@@ -4,25 +4,6 @@ import (
 	"github.com/a2agen/a2agen/generator/shape"
 )
 
-// securityScheme declares one way to authenticate (A2A 1.0 §4.5; a oneof on the wire).
-var securityScheme = &shape.Object{
-	Name: "security scheme", Doc: "One way for a caller to prove who it is.", OneOf: true, OneOfHint: "a scheme has one kind: make two schemes",
-	Fields: []*shape.Field{
-		{Key: "apiKeySecurityScheme", Type: object(apiKey), Doc: "A key in a header, query parameter or cookie."},
-		{Key: "httpAuthSecurityScheme", Type: object(httpAuth), Doc: "HTTP authentication: bearer, basic, …"},
-		{Key: "oauth2SecurityScheme", Type: object(oauth2), Doc: "OAuth 2."},
-		{Key: "openIdConnectSecurityScheme", Type: object(openID), Doc: "OpenID Connect."},
-		{Key: "mtlsSecurityScheme", Type: object(mtls), Doc: "A client certificate."},
-	},
-	Foreign: map[string]string{
-		"type":             "1.0 names the kind by its key: write apiKeySecurityScheme, httpAuthSecurityScheme, oauth2SecurityScheme, openIdConnectSecurityScheme or mtlsSecurityScheme",
-		"in":               "write apiKeySecurityScheme: {location: …, name: …}",
-		"scheme":           "write httpAuthSecurityScheme: {scheme: …}",
-		"flows":            "write oauth2SecurityScheme: {flows: …}",
-		"openIdConnectUrl": "write openIdConnectSecurityScheme: {openIdConnectUrl: …}",
-	},
-}
-
 var about = &shape.Field{Key: "description", Type: &shape.Type{Kind: shape.Text, Max: maxDescription}, Doc: "For people."}
 
 var apiKey = &shape.Object{
@@ -32,7 +13,7 @@ var apiKey = &shape.Object{
 		{Key: "name", Type: name, Required: true, Doc: "The name of the header, parameter or cookie."},
 		about,
 	},
-	Foreign: map[string]string{"in": "write location", "type": "remove it: the key apiKeySecurityScheme says it"},
+	Foreign: map[string]string{"in": "write location"},
 }
 
 var httpAuth = &shape.Object{
@@ -42,7 +23,6 @@ var httpAuth = &shape.Object{
 		{Key: "bearerFormat", Type: text, Doc: "What a bearer token looks like: JWT."},
 		about,
 	},
-	Foreign: map[string]string{"type": "remove it: the key httpAuthSecurityScheme says it"},
 }
 
 var oauth2 = &shape.Object{
@@ -52,7 +32,6 @@ var oauth2 = &shape.Object{
 		{Key: "oauth2MetadataUrl", Type: secure, Doc: "Where the authorization server describes itself (RFC 8414)."},
 		about,
 	},
-	Foreign: map[string]string{"type": "remove it: the key oauth2SecurityScheme says it"},
 }
 
 var openID = &shape.Object{
@@ -61,12 +40,10 @@ var openID = &shape.Object{
 		{Key: "openIdConnectUrl", Type: link, Required: true, Doc: "Where the provider describes itself."},
 		about,
 	},
-	Foreign: map[string]string{"type": "remove it: the key openIdConnectSecurityScheme says it"},
 }
 
 var mtls = &shape.Object{
 	Name: "mutual TLS scheme", Fields: []*shape.Field{about},
-	Foreign: map[string]string{"type": "remove it: the key mtlsSecurityScheme says it"},
 }
 
 // oauthFlows is a oneof on the wire: two flows in one scheme cannot be encoded (T22, R313).

@@ -98,7 +98,7 @@ var rows = map[string]string{
 	"generator/shape":  "generator/diag generator/suggest generator/yamlx",
 	"generator/config": "generator/diag generator/ir generator/shape generator/yamlx runtime spec",
 	"generator/schema": "generator/diag generator/ir generator/names generator/suggest generator/yamlx runtime/check runtime/wire",
-	"generator/card":   "generator/diag generator/names generator/schema generator/shape generator/suggest generator/yamlx runtime",
+	"generator/card":   "generator/diag generator/ir generator/names generator/schema generator/shape generator/suggest generator/yamlx runtime runtime/auth",
 
 	// Deciding, and printing what was decided.
 	"generator/lower":    "generator/card generator/diag generator/ir generator/names generator/schema generator/yamlx runtime spec",

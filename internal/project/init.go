@@ -112,7 +112,7 @@ func (o *InitOptions) check() error {
 
 // checkAuth refuses what --auth cannot be.
 func (o *InitOptions) checkAuth() error {
-	switch choices := append(card.FreshSchemes(), "none"); {
+	switch choices := card.FreshSchemeNames(); {
 	case o.Auth != "" && !slices.Contains(choices, o.Auth):
 		return badArgument("--auth %.40q: it is one of %s", o.Auth, strings.Join(choices, ", "))
 	case o.Auth != "" && o.Auth != "none" && o.CardFile != "":
@@ -233,8 +233,8 @@ func (o *InitOptions) write(ctx context.Context, rt scaffold.Runtime, agentYAML 
 	}
 	fresh := map[string][]byte{"agent.yaml": agentYAML, config.File: config.Scaffold(o.Store, o.Bindings, o.Protocol)}
 	base := fresh[config.File] // what an update renders: what follows is the user's
-	if lines := config.ScaffoldAuth(o.Auth); len(lines) > 0 {
-		fresh[config.File] = slices.Concat(base, lines)
+	if lines := card.FreshSchemeOf(o.Auth).Config; lines != "" {
+		fresh[config.File] = slices.Concat(base, []byte(lines))
 	}
 	over := map[string][]byte{}
 	for name, data := range fresh {

@@ -9,24 +9,6 @@ import (
 	"strings"
 )
 
-// Kind is what a scheme is.
-type Kind uint8
-
-// The kinds, those first that say best who calls: of a requirement with several schemes the first one names the caller.
-const (
-	OpenIDConnect Kind = iota
-	OAuth2
-	HTTP // an Authorization header: bearer, basic, others
-	MutualTLS
-	APIKey
-)
-
-// Names of HTTP authentication schemes, in lower case.
-const (
-	schemeBearer = "bearer"
-	schemeBasic  = "basic"
-)
-
 // Scheme is a security scheme of a card.
 type Scheme struct {
 	Name string // in the card
@@ -35,11 +17,6 @@ type Scheme struct {
 	Key  string // the name of that header, parameter or cookie
 	HTTP string // the name of the HTTP authentication scheme, in lower case
 	URL  string // where OpenID Connect or OAuth 2 describes itself
-}
-
-// token reports whether the scheme's credential is a bearer token.
-func (s *Scheme) token() bool {
-	return s.Kind == OpenIDConnect || s.Kind == OAuth2 || s.Kind == HTTP && s.HTTP == schemeBearer
 }
 
 // rank orders schemes by how well they say who calls.
@@ -129,15 +106,9 @@ type cardRequirements struct {
 	Security []map[string][]string
 }
 
+// cardScheme is what cards say of a scheme, in the form of any version. Since 1.0 that stands under the key of the kind.
 type cardScheme struct {
-	APIKey *struct{ Location, Name string }    `json:"apiKeySecurityScheme"`
-	HTTP   *struct{ Scheme string }            `json:"httpAuthSecurityScheme"`
-	OAuth2 *struct{ OAuth2MetadataURL string } `json:"oauth2SecurityScheme"`
-	OpenID *struct{ OpenIDConnectURL string }  `json:"openIdConnectSecurityScheme"`
-	MTLS   *struct{}                           `json:"mtlsSecurityScheme"`
-
-	// Before 1.0.
-	Type, In, Name, Scheme              string
+	Type, In, Location, Name, Scheme    string
 	OpenIDConnectURL, OAuth2MetadataURL string
 }
 
@@ -145,7 +116,7 @@ type cardScheme struct {
 func ReadCard(card []byte) (*Demands, error) {
 	var c struct {
 		cardRequirements
-		SecuritySchemes map[string]cardScheme
+		SecuritySchemes map[string]map[string]json.RawMessage
 		Authentication  struct{ Schemes []string } // 0.1
 		Skills          []struct {
 			ID string
@@ -177,34 +148,47 @@ func ReadCard(card []byte) (*Demands, error) {
 	return d, d.check()
 }
 
-func readScheme(name string, c cardScheme) (Scheme, error) {
+// readScheme reads a scheme: under the key of its kind, or by its type.
+func readScheme(name string, written map[string]json.RawMessage) (Scheme, error) {
 	s := Scheme{Name: name}
-	switch {
-	case c.APIKey != nil:
-		s.Kind, s.In, s.Key = APIKey, c.APIKey.Location, c.APIKey.Name
-	case c.Type == "apiKey":
-		s.Kind, s.In, s.Key = APIKey, c.In, c.Name
-	case c.HTTP != nil:
-		s.Kind, s.HTTP = HTTP, strings.ToLower(c.HTTP.Scheme)
-	case c.Type == "http":
-		s.Kind, s.HTTP = HTTP, strings.ToLower(c.Scheme)
-	case c.OAuth2 != nil:
-		s.Kind, s.URL = OAuth2, c.OAuth2.OAuth2MetadataURL
-	case c.Type == "oauth2":
-		s.Kind, s.URL = OAuth2, c.OAuth2MetadataURL
-	case c.OpenID != nil:
-		s.Kind, s.URL = OpenIDConnect, c.OpenID.OpenIDConnectURL
-	case c.Type == "openIdConnect":
-		s.Kind, s.URL = OpenIDConnect, c.OpenIDConnectURL
-	case c.MTLS != nil, c.Type == "mutualTLS":
-		s.Kind = MutualTLS
-	default:
+	kind, text, err := kindOf(written)
+	if err != nil {
+		return s, fmt.Errorf("read the card's security scheme %q: %w", name, err)
+	}
+	if kind == nil {
 		return s, fmt.Errorf("the card's security scheme %q is of no known kind", name)
 	}
-	if s.Kind == APIKey && (s.Key == "" || !slices.Contains([]string{"header", "query", "cookie"}, s.In)) {
+	s.Kind = kind.Kind
+	kind.read(&s, text)
+	if _, known := keyPlaces[s.In]; s.Kind == APIKey && (s.Key == "" || !known) {
 		return s, fmt.Errorf("the card's security scheme %q does not say where its key is", name)
 	}
 	return s, nil
+}
+
+// kindOf finds the kind of a scheme, and what the card says of it; nil if it is of none.
+func kindOf(written map[string]json.RawMessage) (*KindInfo, *cardScheme, error) {
+	text := &cardScheme{}
+	for i := range Kinds {
+		if body, ok := written[Kinds[i].Key]; ok && string(body) != "null" {
+			return &Kinds[i], text, json.Unmarshal(body, text)
+		}
+	}
+	for key, to := range map[string]*string{
+		"type": &text.Type, "in": &text.In, "name": &text.Name, "scheme": &text.Scheme,
+		"openIdConnectUrl": &text.OpenIDConnectURL, "oauth2MetadataUrl": &text.OAuth2MetadataURL,
+	} {
+		if body, ok := written[key]; ok {
+			if err := json.Unmarshal(body, to); err != nil {
+				return nil, nil, err
+			}
+		}
+	}
+	i := slices.IndexFunc(Kinds, func(k KindInfo) bool { return k.Type == text.Type })
+	if i < 0 {
+		return nil, nil, nil
+	}
+	return &Kinds[i], text, nil
 }
 
 // requirements reads requirements. The need that names the caller is the first of each.

@@ -13,58 +13,56 @@ const longest = 16 << 10
 
 // credential takes what a request brings for a scheme. An error is [ErrNone] or an errMalformed.
 func (g *Guard) credential(s *Scheme, r *http.Request) (c Credential, err error) {
-	c = Credential{Scheme: s, Request: r}
-	switch {
-	case s.Kind == MutualTLS: // where certificates come from is its verifier's to know
-		if r.TLS != nil {
-			c.Certificates, c.Trusted = r.TLS.PeerCertificates, len(r.TLS.VerifiedChains) > 0
-		}
-	case s.Kind == APIKey:
-		c.Value, err = g.apiKey(s, r)
-	case s.token():
-		c.Value, err = bearer(r)
-	default:
-		if c.Value, err = authorization(r, s.HTTP); err == nil && s.HTTP == schemeBasic {
-			c.User, c.Password, err = basic(c.Value)
-			c.Value = ""
-		}
-	}
+	c, err = s.way().take(g, s, r)
 	if err == nil && len(c.Value) > longest {
 		err = malformed("it is too long")
 	}
+	c.Scheme, c.Request = s, r
 	return c, err
 }
 
-// apiKey takes an API key from its place, and from nowhere else.
-func (g *Guard) apiKey(s *Scheme, r *http.Request) (string, error) {
-	var values []string
-	switch s.In {
-	case "header":
-		values = r.Header[s.Key] // in canonical form
-	case "query":
-		if r.URL.RawQuery == "" {
-			return "", ErrNone
-		}
-		query, err := url.ParseQuery(r.URL.RawQuery)
-		if err != nil {
-			return "", malformed("the query cannot be read")
-		}
-		values = query[s.Key]
-	case "cookie":
-		for _, c := range r.CookiesNamed(s.Key) {
-			values = append(values, c.Value)
-		}
-		if len(values) > 0 && !g.deliberate(r) {
-			return "", malformed("a web page of another origin may have sent the cookie")
-		}
+// takeCertificates takes the certificates of TLS. Those that a proxy names are for the verifier to find.
+func takeCertificates(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err error) {
+	if r.TLS != nil {
+		c.Certificates, c.Trusted = r.TLS.PeerCertificates, len(r.TLS.VerifiedChains) > 0
 	}
+	return c, nil
+}
+
+// takeKey takes an API key from its place, and from nowhere else.
+func takeKey(g *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
+	values, err := keyPlaces[s.In].values(g, s.Key, r)
 	switch {
+	case err != nil:
+		return c, err
 	case len(values) == 0 || len(values) == 1 && values[0] == "":
-		return "", ErrNone
+		return c, ErrNone
 	case len(values) > 1:
-		return "", malformed("the key is given more than once")
+		return c, malformed("the key is given more than once")
 	}
-	return values[0], nil
+	c.Value = values[0]
+	return c, nil
+}
+
+func queryKeys(_ *Guard, key string, r *http.Request) ([]string, error) {
+	if r.URL.RawQuery == "" {
+		return nil, nil
+	}
+	query, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, malformed("the query cannot be read")
+	}
+	return query[key], nil
+}
+
+func cookieKeys(g *Guard, key string, r *http.Request) (values []string, err error) {
+	for _, c := range r.CookiesNamed(key) {
+		values = append(values, c.Value)
+	}
+	if len(values) > 0 && !g.deliberate(r) {
+		return nil, malformed("a web page of another origin may have sent the cookie")
+	}
+	return values, nil
 }
 
 // deliberate reports whether a request can be none that a web page of another origin had a browser send with the
@@ -109,18 +107,34 @@ func authorization(r *http.Request, scheme string) (string, error) {
 	return rest, nil
 }
 
-// bearer takes a bearer token (RFC 6750 §2.1). In a URL it ends up in logs, so that nobody takes it from there.
-func bearer(r *http.Request) (string, error) {
+// takeAuthorization takes what follows the scheme's name in the Authorization header.
+func takeAuthorization(_ *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
+	c.Value, err = authorization(r, s.HTTP)
+	return c, err
+}
+
+// takeBearer takes a bearer token (RFC 6750 §2.1). One in a URL is refused, because URLs end up in logs.
+func takeBearer(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err error) {
 	if r.URL.RawQuery != "" {
 		if query, err := url.ParseQuery(r.URL.RawQuery); err == nil && query.Has("access_token") {
-			return "", malformed("a token does not belong into a URL")
+			return c, malformed("a token does not belong into a URL")
 		}
 	}
-	token, err := authorization(r, schemeBearer)
-	if err == nil && !token68(token) {
-		return "", malformed("it is no bearer token")
+	c.Value, err = authorization(r, schemeBearer)
+	if err == nil && !token68(c.Value) {
+		return c, malformed("it is no bearer token")
 	}
-	return token, err
+	return c, err
+}
+
+// takeBasic takes user and password of HTTP Basic.
+func takeBasic(_ *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
+	value, err := authorization(r, s.HTTP)
+	if err != nil {
+		return c, err
+	}
+	c.User, c.Password, err = basic(value)
+	return c, err
 }
 
 // token68 reports whether a text is of the form that tokens have (RFC 9110 §11.2).
@@ -136,7 +150,7 @@ func token68(t string) bool {
 	return t != ""
 }
 
-// basic takes user and password of HTTP Basic (RFC 7617 §2): a password may have colons, a user has none.
+// basic reads user and password of HTTP Basic (RFC 7617 §2): a password may have colons, a user has none.
 func basic(value string) (user, password string, err error) {
 	raw, err := base64.StdEncoding.Strict().DecodeString(value)
 	if err != nil || !utf8.Valid(raw) {

@@ -61,18 +61,17 @@ func (d *Denial) SetHeader(h http.Header) {
 // challenge writes what a scheme demands (RFC 9110 §11.3). failure is what was wrong with a token, in the words of RFC
 // 6750 §3.1; "" when there was none.
 func (g *Guard) challenge(s *Scheme, scopes []string, failure string) string {
-	switch {
-	case s.token():
-		return challenge("Bearer", "realm", g.realm, "error", failure, "scope", strings.Join(scopes, " "),
-			"resource_metadata", g.metadata)
-	case s.Kind == APIKey:
-		return challenge("ApiKey", "realm", g.realm, "in", s.In, "name", s.Key)
-	case s.Kind == MutualTLS:
-		return challenge("ClientCertificate", "realm", g.realm)
-	case s.HTTP == schemeBasic:
-		return challenge("Basic", "realm", g.realm, "charset", "UTF-8")
-	}
-	return challenge(tokenOf(s.HTTP), "realm", g.realm)
+	return s.way().challenge(g, s, scopes, failure)
+}
+
+// challengeBearer writes a challenge for a bearer token (RFC 6750 §3).
+func challengeBearer(g *Guard, _ *Scheme, scopes []string, failure string) string {
+	return challenge("Bearer", "realm", g.realm, "error", failure, "scope", strings.Join(scopes, " "),
+		"resource_metadata", g.metadata)
+}
+
+func curlBearer(_ *Scheme, quote func(string) string) string {
+	return " -H " + quote("Authorization: Bearer YOUR_TOKEN")
 }
 
 // challenge writes a value of WWW-Authenticate with those of the parameters, names and values in turns, that have one.

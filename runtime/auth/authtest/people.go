@@ -2,12 +2,10 @@ package authtest
 
 import (
 	"cmp"
-	"crypto"
 	"crypto/pbkdf2"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/base64"
 	"fmt"
 	"maps"
@@ -16,7 +14,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
@@ -91,7 +88,7 @@ func (p *people) enroll(t *testing.T, s auth.Scheme, v auth.Verifier) *scheme {
 	t.Helper()
 	own, setup := &scheme{Scheme: s, keys: map[string]string{}}, &auth.Setup{Scheme: s}
 	if v == nil {
-		p.standIns[s.Name] = standIn(s)
+		p.standIns[s.Name] = own.way().standIn()
 	}
 	if tokens, ok := v.(tokenVerifier); ok {
 		form := tokens.TokenForm()
@@ -122,47 +119,25 @@ func (p *people) enroll(t *testing.T, s auth.Scheme, v auth.Verifier) *scheme {
 	return own
 }
 
-// standIn is a verifier in the place of one of the agent's own.
-func standIn(s auth.Scheme) auth.Verifier {
-	switch {
-	case s.Kind == auth.MutualTLS:
-		return auth.Certificates(auth.CertificateConfig{})
-	case s.Kind == auth.HTTP && s.HTTP == "basic":
-		return auth.Passwords()
-	}
-	return auth.Keys()
-}
-
-// list makes a person's key, password or certificate name, and writes it as the environment has it.
+// list makes a person's credential, and writes it as the environment has it.
 func (s *scheme) list(who person) string {
 	rights := url.Values{"scope": who.scopes}
 	if who.tenant != "" {
 		rights.Set("tenant", who.tenant)
 	}
-	secret := rand.Text()
-	entry := who.principal + "=" + auth.HashKey(secret)
-	switch {
-	case s.Kind == auth.MutualTLS:
-		secret = who.id + ".example.com"
-		entry = "dns:" + secret
-	case s.basic():
-		entry = who.id + "=" + hashPassword(secret)
-		secret = who.id + ":" + secret
-	}
-	s.keys[who.id] = secret
+	credential, entry := s.way().list(who, rand.Text())
+	s.keys[who.id] = credential
 	if text := rights.Encode(); text != "" {
 		entry += "?" + text
 	}
 	return entry
 }
 
-func (s *scheme) basic() bool { return s.Kind == auth.HTTP && s.HTTP == "basic" && s.tokens == nil }
-
 // bounds reports whether credentials of the scheme can be for some tenants only.
 func (s *scheme) bounds() bool { return s.tokens == nil || s.tokens.Tenants != "" }
 
 // alike reports whether credentials of the scheme with different rights can be of one principal.
-func (s *scheme) alike() bool { return s.Kind != auth.MutualTLS && !s.basic() }
+func (s *scheme) alike() bool { return s.way().alike }
 
 // hashPassword is auth.HashPassword with no more rounds than there have to be.
 func hashPassword(password string) string {
@@ -205,7 +180,7 @@ func (p proof) and(q proof) (proof, bool) {
 // shows is what a person shows for schemes; false if nobody can show them together.
 func (p *people) shows(who person, schemes []string) (all proof, ok bool) {
 	for _, name := range schemes {
-		if all, ok = all.and(p.schemes[name].show(p, p.credential(name, who))); !ok {
+		if all, ok = all.and(p.show(p.schemes[name], p.credential(name, who))); !ok {
 			return all, false
 		}
 	}
@@ -274,31 +249,8 @@ func (p *people) token(form auth.TokenForm, by *Issuer, who person, change map[s
 	return by.Token(form.Type, form.Algorithm, claims)
 }
 
-// show is a credential where the scheme has it.
-func (s *scheme) show(p *people, credential string) proof {
-	in := func(name, value string) proof {
-		return proof{header: http.Header{http.CanonicalHeaderKey(name): {value}}}
-	}
-	switch {
-	case s.Kind == auth.MutualTLS:
-		cert := p.authority.Client(func(c *x509.Certificate) { c.DNSNames = []string{credential} })
-		shown := in("Client-Cert", ":"+base64.StdEncoding.EncodeToString(cert.Certificate[0])+":") // as a proxy has it
-		shown.certificate = &cert
-		return shown
-	case s.Kind == auth.APIKey && s.In == "query":
-		return proof{query: url.Values{s.Key: {credential}}}
-	case s.Kind == auth.APIKey && s.In == "cookie":
-		return in("Cookie", s.Key+"="+credential)
-	case s.Kind == auth.APIKey:
-		return in(s.Key, credential)
-	case s.basic():
-		user, password, _ := strings.Cut(credential, ":")
-		return in("Authorization", "Basic "+base64.StdEncoding.EncodeToString([]byte(user+":"+password)))
-	case s.Kind == auth.HTTP:
-		return in("Authorization", s.HTTP+" "+credential)
-	}
-	return in("Authorization", "Bearer "+credential)
-}
+// show is a credential where requests have it.
+func (p *people) show(s *scheme, credential string) proof { return s.way().show(p, s, credential) }
 
 // mistake is a credential that is no good.
 type mistake struct {
@@ -310,30 +262,9 @@ type mistake struct {
 func (p *people) wrong(name string) []mistake {
 	s := p.schemes[name]
 	if s.mistakes == nil {
-		for what, credential := range p.bad(s) {
-			s.mistakes = append(s.mistakes, mistake{what, s.show(p, credential)})
+		for what, credential := range s.way().bad(p, s) {
+			s.mistakes = append(s.mistakes, mistake{what, p.show(s, credential)})
 		}
 	}
 	return s.mistakes
-}
-
-// bad are the credentials, by what they are.
-func (p *people) bad(s *scheme) map[string]string {
-	switch {
-	case s.tokens != nil:
-		rogue := &Issuer{URL: p.issuer.URL, keys: map[string]crypto.Signer{}, opaque: map[string]map[string]any{}}
-		token := func(by *Issuer, change map[string]any) string { return p.token(*s.tokens, by, p.right, change) }
-		return map[string]string{
-			"a forged token":            token(rogue, nil),
-			"an expired token":          token(p.issuer, map[string]any{"exp": time.Now().Add(-24 * time.Hour).Unix()}),
-			"a token for somebody else": token(p.issuer, map[string]any{"aud": audience(*s.tokens) + "/other"}),
-		}
-	case s.Kind == auth.MutualTLS:
-		return map[string]string{"a certificate of somebody unknown": "unknown.example.com"}
-	case s.basic():
-		return map[string]string{
-			"a wrong password": p.right.id + ":" + rand.Text(), "a user unknown": "unknown:" + rand.Text(),
-		}
-	}
-	return map[string]string{"a wrong key": rand.Text()}
 }

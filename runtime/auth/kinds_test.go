@@ -1,0 +1,65 @@
+package auth
+
+import (
+	"context"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"testing"
+)
+
+// TestAKindOfSchemeIsARow: a row of how cards write it, and one of how requests bring it, are all that a guard needs of a
+// new kind.
+func TestAKindOfSchemeIsARow(t *testing.T) {
+	const ticket = APIKey + 1
+	kinds, ways := Kinds, credentialKinds
+	defer func() { Kinds, credentialKinds = kinds, ways }()
+	Kinds = append(slices.Clip(kinds), KindInfo{ticket, "ticketSecurityScheme", "ticket", func(s *Scheme, c *cardScheme) { s.Key = c.Name }})
+	credentialKinds = append(slices.Clip(ways), &credentialKind{
+		kind: ticket,
+		take: func(_ *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
+			if c.Value = r.Header.Get(s.Key); c.Value == "" {
+				return c, ErrNone
+			}
+			return c, nil
+		},
+		challenge: func(g *Guard, s *Scheme, _ []string, _ string) string { return challenge("Ticket", "name", s.Key) },
+		curl:      func(*Scheme, func(string) string) string { return " --ticket" },
+	})
+	for name, scheme := range map[string]string{
+		"since 1.0":  `{"ticketSecurityScheme":{"name":"X-Ticket"}}`,
+		"before 1.0": `{"type":"ticket","name":"X-Ticket"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			d, err := ReadCard([]byte(`{"securitySchemes":{"t":` + scheme + `},"security":[{"t":[]}]}`))
+			if err != nil {
+				t.Fatal(err)
+			}
+			accept := Func(func(_ context.Context, c Credential) (Caller, error) { return Caller{ID: c.Value}, nil })
+			g, err := New(d, Verifiers{"t": accept}, Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r := httptest.NewRequest("GET", "/", nil)
+			if _, denial := g.Check(r); denial == nil || !slices.Equal(denial.Challenges, []string{`Ticket name="X-Ticket"`}) {
+				t.Errorf("without a ticket: %+v", denial)
+			}
+			r.Header.Set("X-Ticket", "ann")
+			if grant, denial := g.Check(r); denial != nil || grant.Caller.ID != "ann" {
+				t.Errorf("with a ticket: %v", denial)
+			}
+			if got := d.Schemes[0].Curl(nil); got != " --ticket" {
+				t.Errorf("curl has %q", got)
+			}
+		})
+	}
+}
+
+// TestEveryKindHasItsRows: cards can have no scheme whose credential nobody takes.
+func TestEveryKindHasItsRows(t *testing.T) {
+	for _, k := range Kinds {
+		if s := (Scheme{Kind: k.Kind}); s.way() == nil || k.Kind.CardKey() != k.Key {
+			t.Errorf("%+v", k)
+		}
+	}
+}
