@@ -50,10 +50,13 @@ func (c *Client) callLink(
 		return nil, err
 	}
 	result, err := op.Read(body)
-	if err != nil {
-		return nil, invalid("result", err)
+	switch {
+	case err == nil:
+		return result, nil
+	case ctx.Err() != nil: // then an answer may be cut off, and that is nothing to blame the agent for
+		return nil, context.Cause(ctx)
 	}
-	return result, nil
+	return nil, invalid("result", err)
 }
 
 // conn is one open stream: the connection of one request.

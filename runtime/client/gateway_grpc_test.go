@@ -147,6 +147,9 @@ func (w *grpcWriter) Write(p []byte) (int, error) {
 	if w.held.Len() > 3<<20 {
 		w.err = w.send(w.held.Bytes())
 		w.held.Reset()
+		if w.err == nil && !w.row.Stream { // an answer is one message: who pours on is stopped
+			w.err = status.Error(codes.DataLoss, "more than one answer")
+		}
 	}
 	return len(p), w.err
 }

@@ -240,14 +240,14 @@ func hello() *a2a.SendMessageRequest {
 	return &a2a.SendMessageRequest{Message: &a2a.Message{MessageID: "m0", Role: a2a.RoleUser, Parts: []*a2a.Part{{Content: a2a.PartText("hi")}}}}
 }
 
-// within fails the test when f takes longer than 10 s.
+// within fails the test when f hangs.
 func within(t *testing.T, f func()) {
 	t.Helper()
 	done := make(chan struct{})
 	go func() { defer close(done); f() }()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute): // a hang, not a busy machine
 		t.Fatal("does not end")
 	}
 }
