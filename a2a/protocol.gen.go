@@ -12,8 +12,8 @@ import (
 // A runtime that this code does not fit does not declare the constant.
 const _ = runtime.SupportsGen1
 
-// Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes
-// a new table; the caller may change it.
+// Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call
+// makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{
 		Versions:       []*runtime.Version{newVersion()},
@@ -45,8 +45,10 @@ func newVersion() *runtime.Version {
 					Role: runtime.RoleSend,
 					RPC:  "SendMessage",
 					GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/message:send", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
 					Append:        encodeResultJSON,
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
@@ -56,8 +58,10 @@ func newVersion() *runtime.Version {
 					Role: runtime.RoleStream,
 					RPC:  "SendStreamingMessage",
 					GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/message:stream", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
+					},
 					Stream:        true,
 					Decode:        runtime.RequestOf(readSendMessageRequestJSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventJSON),
@@ -68,18 +72,23 @@ func newVersion() *runtime.Version {
 					Role: runtime.RoleGet,
 					RPC:  "GetTask",
 					GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{id=*}"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
+					},
 					Decode:        runtime.RequestOf(readGetTaskRequestJSON, neutralGetTaskRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
 					Read:          runtime.ReadTask(readTaskJSON, asTask),
 				},
 				{
-					Role:  runtime.RoleList,
-					RPC:   "ListTasks",
-					GRPC:  "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP:  []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
+					Role: runtime.RoleList,
+					RPC:  "ListTasks",
+					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks"},
+						{Verb: "GET", Path: "/{tenant}/tasks"},
+					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
 					Decode: runtime.RequestOf(readListTasksRequestJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
@@ -95,8 +104,10 @@ func newVersion() *runtime.Version {
 					Role: runtime.RoleCancel,
 					RPC:  "CancelTask",
 					GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readCancelTaskRequestJSON, neutralCancelTaskRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
@@ -106,8 +117,10 @@ func newVersion() *runtime.Version {
 					Role: runtime.RoleSubscribe,
 					RPC:  "SubscribeToTask",
 					GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
+					},
 					Stream:        true,
 					Decode:        runtime.RequestOf(readSubscribeToTaskRequestJSON, neutralSubscribeToTaskRequest),
 					Append:        runtime.AppendItem(encodeEventJSON),
@@ -118,8 +131,10 @@ func newVersion() *runtime.Version {
 					Role: runtime.RolePushCreate,
 					RPC:  "CreateTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readTaskPushNotificationConfigJSON, neutralTaskPushNotificationConfig),
 					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
@@ -129,10 +144,11 @@ func newVersion() *runtime.Version {
 					Role: runtime.RolePushGet,
 					RPC:  "GetTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON,
-						neutralGetTaskPushNotificationConfigRequest),
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					},
+					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestJSON, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigJSON),
@@ -141,10 +157,11 @@ func newVersion() *runtime.Version {
 					Role: runtime.RolePushList,
 					RPC:  "ListTaskPushNotificationConfigs",
 					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
-					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON,
-						neutralListTaskPushNotificationConfigsRequest),
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
+					},
+					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestJSON, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
 					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseJSON),
@@ -153,8 +170,10 @@ func newVersion() *runtime.Version {
 					Role: runtime.RoleExtendedCard,
 					RPC:  "GetExtendedAgentCard",
 					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"},
-						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/extendedAgentCard"},
+						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
+					},
 					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestJSON),
 					Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
@@ -164,10 +183,11 @@ func newVersion() *runtime.Version {
 					Role: runtime.RolePushDelete,
 					RPC:  "DeleteTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					HTTP: []runtime.Route{
+						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					},
+					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestJSON, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing("{}"),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 					Read:          runtime.ReadNothing,
@@ -231,7 +251,12 @@ func parseResultJSON(src []byte) (any, error) {
 }
 
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
-	req := &runtime.SendRequest{Tenant: x.Tenant, Message: (*engineMessage)(x.Message), Metadata: x.Metadata, Source: x}
+	req := &runtime.SendRequest{
+		Tenant:   x.Tenant,
+		Message:  (*engineMessage)(x.Message),
+		Metadata: x.Metadata,
+		Source:   x,
+	}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
 		req.HistoryLength = runtime.Int(c.HistoryLength)
@@ -242,7 +267,12 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 }
 
 func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, HistoryLength: runtime.Int(x.HistoryLength), Source: x}
+	return &runtime.TaskRequest{
+		Tenant:        x.Tenant,
+		ID:            x.ID,
+		HistoryLength: runtime.Int(x.HistoryLength),
+		Source:        x,
+	}
 }
 
 func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
@@ -260,7 +290,12 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 }
 
 func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Metadata: x.Metadata, Source: x}
+	return &runtime.TaskRequest{
+		Tenant:   x.Tenant,
+		ID:       x.ID,
+		Metadata: x.Metadata,
+		Source:   x,
+	}
 }
 
 func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
@@ -268,11 +303,21 @@ func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskReque
 }
 
 func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: *pushOf(x), Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: *pushOf(x),
+		Source: x,
+	}
 }
 
 func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
+		Source: x,
+	}
 }
 
 func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
@@ -286,7 +331,12 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 }
 
 func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
+		Source: x,
+	}
 }
 
 // newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a
@@ -366,7 +416,12 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 			list = append(list, (*Task)(t))
 		}
 	}
-	return &ListTasksResponse{Tasks: list, NextPageToken: next, PageSize: int32(pageSize), TotalSize: int32(total)}
+	return &ListTasksResponse{
+		Tasks:         list,
+		NextPageToken: next,
+		PageSize:      int32(pageSize),
+		TotalSize:     int32(total),
+	}
 }
 
 func newSend(data runtime.SendRequest) any {
@@ -400,7 +455,13 @@ func pushOf(x *TaskPushNotificationConfig) *runtime.PushConfig {
 	if x == nil {
 		return nil
 	}
-	config := &runtime.PushConfig{ID: x.ID, URL: x.URL, Token: x.Token, Tenant: x.Tenant, TaskID: x.TaskID}
+	config := &runtime.PushConfig{
+		ID:     x.ID,
+		URL:    x.URL,
+		Token:  x.Token,
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+	}
 	if a := x.Authentication; a != nil {
 		config.Scheme = a.Scheme
 		config.Credentials = a.Credentials
@@ -412,7 +473,13 @@ func pushFrom(tenant, taskID string, from *runtime.PushConfig) *TaskPushNotifica
 	if from == nil {
 		return nil
 	}
-	x := &TaskPushNotificationConfig{Tenant: tenant, ID: from.ID, TaskID: taskID, URL: from.URL, Token: from.Token}
+	x := &TaskPushNotificationConfig{
+		Tenant: tenant,
+		ID:     from.ID,
+		TaskID: taskID,
+		URL:    from.URL,
+		Token:  from.Token,
+	}
 	if from.Scheme != "" || from.Credentials != "" {
 		x.Authentication = &AuthenticationInfo{Scheme: from.Scheme, Credentials: from.Credentials}
 	}
@@ -448,8 +515,12 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 		}
 	}
 	for _, i := range x.SupportedInterfaces {
-		info.Interfaces = append(info.Interfaces,
-			runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
+		info.Interfaces = append(info.Interfaces, runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		})
 	}
 	return info
 }
@@ -459,7 +530,12 @@ func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card 
 	at := *x
 	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
-		i.URL = place(runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
+		i.URL = place(runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		})
 	}
 	return &at
 }

@@ -4,8 +4,8 @@ package a2a
 
 import "github.com/a2agen/a2agen/runtime/wire"
 
-// OAuthFlow is one of *AuthorizationCodeOAuthFlow, *ClientCredentialsOAuthFlow, *ImplicitOAuthFlow, *PasswordOAuthFlow,
-// *DeviceCodeOAuthFlow or *UnknownOAuthFlow; nil is none. The flow: exactly one of the members.
+// OAuthFlow is one of *AuthorizationCodeOAuthFlow, *ClientCredentialsOAuthFlow, *ImplicitOAuthFlow,
+// *PasswordOAuthFlow, *DeviceCodeOAuthFlow or *UnknownOAuthFlow; nil is none. The flow: exactly one of the members.
 type OAuthFlow interface {
 	isOAuthFlow()
 }

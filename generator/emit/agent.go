@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/dave/jennifer/jen"
 
@@ -219,9 +220,38 @@ func contracts(s *ir.Skill) []contract {
 // schemaName is the constant that holds the schema of a contract.
 func schemaName(ref *ir.DataRef) string { return "schema" + ref.Name }
 
-// stringLiteral is a Go string literal: raw where that shows the text as it is, which a raw string can do unless it holds a
-// backquote, a line break ([folded] counts on that), or characters that an editor hides.
+// stringLiteral is a Go string literal, of several parts on lines of their own where it is long.
 func stringLiteral(s string) jen.Code {
+	const room = 100
+	code := jen.Null()
+	for first := true; first || s != ""; first = false {
+		n := cut(s, room)
+		if !first {
+			code.Op("+").Line()
+		}
+		code.Add(shortLiteral(s[:n]))
+		s = s[n:]
+	}
+	return code
+}
+
+// cut is how many bytes of a text are a line of about so many, up to the end of a word or of an item of a list if one is near.
+func cut(text string, room int) int {
+	if len(text) <= room {
+		return len(text)
+	}
+	if i := strings.LastIndexAny(text[:room], " ,"); i > room/2 {
+		return i + 1
+	}
+	for room > 1 && !utf8.RuneStart(text[room]) {
+		room--
+	}
+	return room
+}
+
+// shortLiteral is a Go string literal: raw where that shows the text as it is, which a raw string can do unless it holds a
+// backquote, a line break, or characters that an editor hides.
+func shortLiteral(s string) jen.Code {
 	hidden := func(r rune) bool {
 		return r == '`' || r == '\uFFFD' || r == '\uFEFF' || r != '\t' && r < ' ' || r == 0x7f || r >= 0x80 && r < 0xa0 ||
 			r >= 0x200b && r <= 0x200f || r >= 0x2028 && r <= 0x202e || r >= 0x2066 && r <= 0x2069

@@ -85,9 +85,6 @@ func render(f *jen.File, file string) (output.File, error) {
 		return output.File{}, fmt.Errorf("emit %s: %w", file, numbered(err))
 	}
 	data, err := grouped(b.Bytes())
-	if err == nil {
-		data, err = folded(data)
-	}
 	if err != nil {
 		return output.File{}, fmt.Errorf("emit %s: %w", file, err)
 	}
@@ -159,7 +156,7 @@ func doc(text string) jen.Code {
 		return jen.Null()
 	}
 	s := jen.Null()
-	for i, line := range strings.Split(text, "\n") {
+	for i, line := range strings.Split(wrapped(text), "\n") {
 		if i > 0 {
 			s.Line()
 		}
@@ -168,8 +165,36 @@ func doc(text string) jen.Code {
 	return s.Line()
 }
 
+// maxColumns is how wide a line of a comment may be, with the slashes; a tab counts as one.
+const maxColumns = 120
+
+// wrapped breaks the lines of a comment's text between words. No line begins with what might be a directive.
+func wrapped(text string) string {
+	const room = maxColumns - len("\t// ")
+	var b strings.Builder
+	width := 0
+	for i, word := range strings.SplitAfter(strings.ReplaceAll(text, "\n", "\n "), " ") {
+		bare := strings.TrimRight(word, " \n")
+		n := utf8.RuneCountInString(bare)
+		if i > 0 && width > 0 && width+n > room && !directive(bare) {
+			b.WriteByte('\n')
+			width = 0
+		}
+		b.WriteString(word)
+		if width += n + 1; strings.HasSuffix(word, "\n ") {
+			width = 0
+		}
+	}
+	lines := strings.Split(b.String(), "\n")
+	for i, line := range lines {
+		lines[i] = strings.Trim(line, " ")
+	}
+	return strings.Join(lines, "\n")
+}
+
 // packageDoc is a package's comment with the lines of an example.
 func packageDoc(text string, example ...string) string {
+	text = wrapped(text)
 	if len(example) > 0 {
 		text += "\n\n\t" + strings.Join(example, "\n\t")
 	}

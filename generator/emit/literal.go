@@ -24,8 +24,13 @@ func (l *literal) set(name string, value jen.Code) {
 	*l = append(*l, jen.Id(name).Op(":").Add(value))
 }
 
-// code is what stands in the braces. Members have a line each where one line is too short for all ([folded]).
-func (l *literal) code() []jen.Code { return *l }
+// code is what stands in the braces. More than a few members have a line each.
+func (l *literal) code() []jen.Code {
+	if len(*l) > 3 {
+		return l.lines()
+	}
+	return *l
+}
 
 // lines is code with a line for each member, for members that take several lines themselves.
 func (l *literal) lines() []jen.Code { return multiline(*l) }

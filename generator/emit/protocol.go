@@ -276,7 +276,7 @@ func (t *versionTable) row(op *ir.Operation) *literal {
 		row.set("GRPC", jen.Lit(op.GRPC))
 	}
 	if len(op.HTTP) > 0 {
-		row.set("HTTP", jen.Index().Add(rt("Route")).Values(routes(op)...))
+		row.set("HTTP", jen.Index().Add(rt("Route")).Values(multiline(routes(op))...))
 	}
 	if fields := t.queryFields(op); len(fields) > 0 {
 		row.set("Query", jen.Index().Add(rt("QueryField")).Values(fields...))

@@ -32,7 +32,7 @@ func (b *bound) newTask() jen.Code {
 	b.into(task, "Task.id", jen.Id("id"))
 	b.into(task, "Task.context_id", jen.Id("contextID"))
 	made := func(name string) *jen.Statement { return jen.Id("made").Dot(name) }
-	return jen.Commentf("newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.").Line().
+	return jen.Add(doc("newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.")).
 		Func().Id("newTask").Params(jen.List(jen.Id("id"), jen.Id("contextID")).String(), jen.Id("at").Qual("time", "Time")).Add(rt("Task")).Block(
 		jen.Id("made").Op(":=").Op("&").Struct(
 			jen.Id("task").Id(seen(b.Task)), jen.Id("status").Id(b.TaskStatus.Go), jen.Id("history").Index(jen.Lit(2)).Add(ptr(b.Message)),

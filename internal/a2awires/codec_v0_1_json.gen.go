@@ -47,13 +47,9 @@ func appendAgentCardV01JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV01JSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"authentication":`,
-		legacy.Only(x.SecuritySchemes, writableSecuritySchemeV01JSON),
-		legacy.WriteAuthentication(appendSecuritySchemeV01JSON))
-	b, err = wire.AppendMember(b, err, `,"defaultInputModes":`, legacy.HasDefaultModes(x.DefaultInputModes),
-		x.DefaultInputModes, legacy.AppendDefaultModes)
-	b, err = wire.AppendMember(b, err, `,"defaultOutputModes":`, legacy.HasDefaultModes(x.DefaultOutputModes),
-		x.DefaultOutputModes, legacy.AppendDefaultModes)
+	b, err = wire.AppendNonEmpty(b, err, `,"authentication":`, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV01JSON), legacy.WriteAuthentication(appendSecuritySchemeV01JSON))
+	b, err = wire.AppendMember(b, err, `,"defaultInputModes":`, legacy.HasDefaultModes(x.DefaultInputModes), x.DefaultInputModes, legacy.AppendDefaultModes)
+	b, err = wire.AppendMember(b, err, `,"defaultOutputModes":`, legacy.HasDefaultModes(x.DefaultOutputModes), x.DefaultOutputModes, legacy.AppendDefaultModes)
 	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV01JSON)
 	return wire.EndObject(b, start), err
 }
@@ -64,22 +60,15 @@ func readAgentCardV01JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "name", Required: true, Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
 		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
-		{Name: "provider",
-			Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV01JSON) }},
+		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV01JSON) }},
 		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
 		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-		{Name: "capabilities",
-			Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV01JSON) }},
+		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { x.Capabilities = wire.ReadNew(r, readAgentCapabilitiesV01JSON) }},
 		{Name: "authentication", Read: func(r *wire.Reader, x *AgentCard) {
-			r.Reread(r.Offset(), legacy.ReadAuthentication(r),
-				func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV01JSON) })
+			r.Reread(r.Offset(), legacy.ReadAuthentication(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV01JSON) })
 		}},
-		{Name: "defaultInputModes",
-			Read:   func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = legacy.ReadDefaultModes(r) },
-			Absent: func(x *AgentCard) { x.DefaultInputModes = legacy.AbsentDefaultModes() }},
-		{Name: "defaultOutputModes",
-			Read:   func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = legacy.ReadDefaultModes(r) },
-			Absent: func(x *AgentCard) { x.DefaultOutputModes = legacy.AbsentDefaultModes() }},
+		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = legacy.ReadDefaultModes(r) }, Absent: func(x *AgentCard) { x.DefaultInputModes = legacy.AbsentDefaultModes() }},
+		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = legacy.ReadDefaultModes(r) }, Absent: func(x *AgentCard) { x.DefaultOutputModes = legacy.AbsentDefaultModes() }},
 		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV01JSON) }},
 	}
 	fields.Read(r, x)
@@ -117,8 +106,7 @@ func appendAgentSkillV01JSON(b []byte, x *AgentSkill) ([]byte, error) {
 		b = wire.AppendPlainList(append(b, `,"examples":`...), x.Examples, wire.AppendString)
 	}
 	b, err = wire.AppendMember(b, err, `,"inputModes":`, legacy.HasModes(x.InputModes), x.InputModes, legacy.AppendModes)
-	b, err = wire.AppendMember(b, err, `,"outputModes":`, legacy.HasModes(x.OutputModes), x.OutputModes,
-		legacy.AppendModes)
+	b, err = wire.AppendMember(b, err, `,"outputModes":`, legacy.HasModes(x.OutputModes), x.OutputModes, legacy.AppendModes)
 	return wire.EndObject(b, start), err
 }
 
@@ -150,10 +138,8 @@ func appendArtifactV01JSON(b []byte, x *Artifact) ([]byte, error) {
 var readArtifactV01JSON = wire.Fields[*Artifact]{
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
-	{Name: "index", Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = legacy.ReadIndex(r) },
-		Absent: func(x *Artifact) { x.ArtifactID = legacy.AbsentIndex() }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
+	{Name: "index", Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = legacy.ReadIndex(r) }, Absent: func(x *Artifact) { x.ArtifactID = legacy.AbsentIndex() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 }.Read
 
@@ -199,9 +185,7 @@ func appendGetExtendedAgentCardRequestV01JSON(b []byte, x *GetExtendedAgentCardR
 
 var readGetExtendedAgentCardRequestV01JSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
 
-func appendGetTaskPushNotificationConfigRequestV01JSON(
-	b []byte, x *GetTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV01JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -211,8 +195,7 @@ func appendGetTaskPushNotificationConfigRequestV01JSON(
 }
 
 var readGetTaskPushNotificationConfigRequestV01JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true,
-		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
 }.Read
 
 func appendGetTaskRequestV01JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
@@ -258,10 +241,8 @@ func appendMessageV01JSON(b []byte, x *Message) ([]byte, error) {
 }
 
 var readMessageV01JSON = wire.Fields[*Message]{
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV01JSON(r) },
-		Absent: func(x *Message) { x.Role = RoleUser }},
-	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV01JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 }.Read
 
@@ -396,8 +377,7 @@ func appendSecuritySchemeV01JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 			return wire.AppendValue(b, c.Value)
 		}
 	}
-	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme",
-		"open_id_connect_security_scheme", "mtls_security_scheme")
+	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme", "mtls_security_scheme")
 }
 
 func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
@@ -405,8 +385,7 @@ func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
 		return false
 	}
 	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme,
-		*MutualTLSSecurityScheme:
+	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme:
 		return true
 	case *UnknownSecuritySchemeKind:
 		return legacy.Tagged(c.Value, "type", c.Name)
@@ -414,8 +393,7 @@ func writableSecuritySchemeV01JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV01JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"},
-	{Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
+var choicesSecuritySchemeV01JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
 
 func readSecuritySchemeV01JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV01JSON, "type", "kind")
@@ -447,8 +425,7 @@ func appendSendMessageRequestV01JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	}
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV01JSON)
 	if o := x.Configuration; o != nil {
-		b, err = wire.AppendMember(b, err, `,"pushNotification":`, o.TaskPushNotificationConfig != nil,
-			o.TaskPushNotificationConfig, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
+		b, err = wire.AppendMember(b, err, `,"pushNotification":`, o.TaskPushNotificationConfig != nil, o.TaskPushNotificationConfig, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
 	}
 	if o := x.Configuration; o != nil {
 		b = wire.AppendSet(b, `,"historyLength":`, o.HistoryLength, wire.AppendInt32)
@@ -464,13 +441,10 @@ func appendSendMessageRequestV01JSON(b []byte, x *SendMessageRequest) ([]byte, e
 
 var readSendMessageRequestV01JSON = wire.Fields[*SendMessageRequest]{
 	{Name: "id", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).TaskID = r.String() }},
-	{Name: "sessionId",
-		Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).ContextID = r.String() }},
-	{Name: "message", Required: true,
-		Read: func(r *wire.Reader, x *SendMessageRequest) { readMessageV01JSON(r, wire.Made(&x.Message)) }},
+	{Name: "sessionId", Read: func(r *wire.Reader, x *SendMessageRequest) { wire.Made(&x.Message).ContextID = r.String() }},
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { readMessageV01JSON(r, wire.Made(&x.Message)) }},
 	{Name: "pushNotification", Read: func(r *wire.Reader, x *SendMessageRequest) {
-		wire.Made(&x.Configuration).TaskPushNotificationConfig = wire.ReadNew(r,
-			readTaskPushNotificationConfigV01JSONPushNotificationConfig)
+		wire.Made(&x.Configuration).TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV01JSONPushNotificationConfig)
 	}},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		wire.Made(&x.Configuration).HistoryLength = new(r.Int32())
@@ -533,8 +507,7 @@ func appendStreamResponseV01JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("status_update", "artifact_update", "task", "message")
 }
 
-var choicesStreamResponseV01JSON = []legacy.Choice{{Tag: "status-update", Shape: []string{"status", "id"}},
-	{Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}
+var choicesStreamResponseV01JSON = []legacy.Choice{{Tag: "status-update", Shape: []string{"status", "id"}}, {Tag: "artifact-update", Shape: []string{"artifact", "id"}}, {}, {}}
 
 func readStreamResponseV01JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV01JSON, "kind", "type")
@@ -583,8 +556,7 @@ func appendTaskV01JSON(b []byte, x *Task) ([]byte, error) {
 var readTaskV01JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "sessionId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV01JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
@@ -605,8 +577,7 @@ func appendTaskV01JSONUpdate(b []byte, x *Task) ([]byte, error) {
 
 var readTaskV01JSONUpdate = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
 }.Read
 
@@ -657,8 +628,7 @@ func appendTaskArtifactUpdateEventV01JSONArtifactChunk(b []byte, x *TaskArtifact
 
 var readTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "name", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Name = r.String() }},
-	{Name: "description",
-		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Description = r.String() }},
+	{Name: "description", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Description = r.String() }},
 	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
 		wire.Made(&x.Artifact).Parts = wire.ReadSome(r, 1, readPartV01JSON)
 	}},
@@ -667,8 +637,7 @@ var readTaskArtifactUpdateEventV01JSONArtifactChunk = wire.Fields[*TaskArtifactU
 	}, Absent: func(x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).ArtifactID = legacy.AbsentIndex() }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
-	{Name: "metadata",
-		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Metadata = r.Struct() }},
+	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { wire.Made(&x.Artifact).Metadata = r.Struct() }},
 }.Read
 
 func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
@@ -678,8 +647,7 @@ func appendTaskPushNotificationConfigV01JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"id":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x,
-		appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV01JSONPushNotificationConfig)
 	return wire.EndObject(b, start), err
 }
 
@@ -690,9 +658,7 @@ var readTaskPushNotificationConfigV01JSON = wire.Fields[*TaskPushNotificationCon
 	}},
 }.Read
 
-func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(
-	b []byte, x *TaskPushNotificationConfig,
-) ([]byte, error) {
+func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -700,8 +666,7 @@ func appendTaskPushNotificationConfigV01JSONPushNotificationConfig(
 	var err error
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication,
-		appendAuthenticationInfoV01JSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV01JSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -739,8 +704,7 @@ func appendTaskStatusV01JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	var err error
 	b = appendTaskStateV01JSON(append(b, `,"state":`...), x.State)
 	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV01JSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp,
-		legacy.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
 	return wire.EndObject(b, start), err
 }
 
@@ -765,15 +729,19 @@ func appendTaskStatusUpdateEventV01JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 
 var readTaskStatusUpdateEventV01JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV01JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
 }.Read
 
 func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
+		out[at] = runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		}
 	}
 	return out
 }
@@ -781,7 +749,12 @@ func interfacesOfV01JSON(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV01JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
+		out[at] = &AgentInterface{
+			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
+		}
 	}
 	return out
 }

@@ -34,16 +34,14 @@ func appendAgentCapabilitiesV02JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	var err error
 	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
 	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions,
-		appendAgentExtensionV02JSON)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV02JSON)
 	return wire.EndObject(b, start), err
 }
 
 var readAgentCapabilitiesV02JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions",
-		Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV02JSON) }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV02JSON) }},
 }.Read
 
 func appendAgentCardV02JSON(b []byte, x *AgentCard) ([]byte, error) {
@@ -60,10 +58,8 @@ func appendAgentCardV02JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV02JSON)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0,
-		legacy.Only(x.SecuritySchemes, writableSecuritySchemeV02JSON), appendSecuritySchemeV02JSON)
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
-		appendSecurityRequirementV02JSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV02JSON), appendSecuritySchemeV02JSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV02JSON)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
 	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV02JSON)
@@ -82,16 +78,13 @@ func readAgentCardV02JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "preferredTransport", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
 		{Name: "additionalInterfaces", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
 		{Name: "protocolVersion", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
-		{Name: "provider",
-			Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV02JSON) }},
+		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV02JSON) }},
 		{Name: "iconUrl", Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
 		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
 		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-		{Name: "capabilities",
-			Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV02JSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV02JSON(r, wire.Made(&x.Capabilities)) }},
 		{Name: "securitySchemes", Read: func(r *wire.Reader, x *AgentCard) {
-			r.Reread(r.Offset(), legacy.ReadSplitFlows(r),
-				func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV02JSON) })
+			r.Reread(r.Offset(), legacy.ReadSplitFlows(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV02JSON) })
 		}},
 		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
 			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV02JSON)
@@ -99,8 +92,7 @@ func readAgentCardV02JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
 		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
 		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV02JSON) }},
-		{Name: "supportsAuthenticatedExtendedCard",
-			Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
+		{Name: "supportsAuthenticatedExtendedCard", Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
 	}
 	fields.Read(r, x)
 	x.SupportedInterfaces = interfacesFromV02JSON(group.List("0.2"))
@@ -194,8 +186,7 @@ var readArtifactV02JSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }.Read
@@ -229,8 +220,7 @@ func appendAuthorizationCodeOAuthFlowV02JSON(b []byte, x *AuthorizationCodeOAuth
 }
 
 var readAuthorizationCodeOAuthFlowV02JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl",
-		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
@@ -273,9 +263,7 @@ var readClientCredentialsOAuthFlowV02JSON = wire.Fields[*ClientCredentialsOAuthF
 	}},
 }.Read
 
-func appendDeleteTaskPushNotificationConfigRequestV02JSON(
-	b []byte, x *DeleteTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV02JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -286,15 +274,11 @@ func appendDeleteTaskPushNotificationConfigRequestV02JSON(
 }
 
 var readDeleteTaskPushNotificationConfigRequestV02JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true,
-		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId", Required: true,
-		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
 }.Read
 
-func appendGetTaskPushNotificationConfigRequestV02JSON(
-	b []byte, x *GetTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV02JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -305,10 +289,8 @@ func appendGetTaskPushNotificationConfigRequestV02JSON(
 }
 
 var readGetTaskPushNotificationConfigRequestV02JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true,
-		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId",
-		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
 }.Read
 
 func appendGetTaskRequestV02JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
@@ -363,9 +345,7 @@ var readImplicitOAuthFlowV02JSON = wire.Fields[*ImplicitOAuthFlow]{
 	}},
 }.Read
 
-func appendListTaskPushNotificationConfigsRequestV02JSON(
-	b []byte, x *ListTaskPushNotificationConfigsRequest,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV02JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -375,13 +355,10 @@ func appendListTaskPushNotificationConfigsRequestV02JSON(
 }
 
 var readListTaskPushNotificationConfigsRequestV02JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "id", Required: true,
-		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
 }.Read
 
-func appendListTaskPushNotificationConfigsResponseV02JSON(
-	b []byte, x *ListTaskPushNotificationConfigsResponse,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV02JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -419,10 +396,8 @@ var readMessageV02JSON = wire.Fields[*Message]{
 	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV02JSON(r) },
-		Absent: func(x *Message) { x.Role = RoleUser }},
-	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV02JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
@@ -441,8 +416,7 @@ func appendOAuth2SecuritySchemeV02JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 }
 
 var readOAuth2SecuritySchemeV02JSON = wire.Fields[*OAuth2SecurityScheme]{
-	{Name: "flows",
-		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV02JSON) }},
+	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV02JSON) }},
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
 }.Read
 
@@ -466,14 +440,10 @@ func appendOAuthFlowsV02JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 }
 
 var fieldsOAuthFlowsV02JSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV02JSON) }},
-	{Name: "clientCredentials", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV02JSON) }},
-	{Name: "implicit", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV02JSON) }},
-	{Name: "password", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV02JSON) }},
+	{Name: "authorizationCode", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV02JSON) }},
+	{Name: "clientCredentials", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV02JSON) }},
+	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV02JSON) }},
+	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV02JSON) }},
 }
 
 func readOAuthFlowsV02JSON(r *wire.Reader, x *OAuthFlows) {
@@ -497,8 +467,7 @@ func appendOpenIDConnectSecuritySchemeV02JSON(b []byte, x *OpenIDConnectSecurity
 }
 
 var readOpenIDConnectSecuritySchemeV02JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
-	{Name: "openIdConnectUrl",
-		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
 }.Read
 
@@ -578,8 +547,7 @@ func appendSecuritySchemeV02JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 			return wire.AppendValue(b, c.Value)
 		}
 	}
-	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme",
-		"open_id_connect_security_scheme")
+	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme")
 }
 
 func writableSecuritySchemeV02JSON(x *SecurityScheme) bool {
@@ -595,8 +563,7 @@ func writableSecuritySchemeV02JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV02JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"},
-	{Tag: "openIdConnect"}}
+var choicesSecuritySchemeV02JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}}
 
 func readSecuritySchemeV02JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV02JSON, "type", "kind")
@@ -624,23 +591,18 @@ func appendSendMessageConfigurationV02JSON(b []byte, x *SendMessageConfiguration
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil,
-		x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
-	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately,
-		legacy.AppendBlocking)
+	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlocking)
 	return wire.EndObject(b, start), err
 }
 
 var readSendMessageConfigurationV02JSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes",
-		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV02JSONPushNotificationConfig)
 	}},
-	{Name: "blocking",
-		Read:   func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) },
-		Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
+	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
 }.Read
 
 func appendSendMessageRequestV02JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
@@ -650,15 +612,13 @@ func appendSendMessageRequestV02JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	start := len(b)
 	var err error
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV02JSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration),
-		appendSendMessageConfigurationV02JSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV02JSON)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
 }
 
 var readSendMessageRequestV02JSON = wire.Fields[*SendMessageRequest]{
-	{Name: "message", Required: true,
-		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV02JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV02JSON)
 	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV02JSON) }},
@@ -682,8 +642,7 @@ func appendSendMessageResponseV02JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}},
-	{Tag: "message", Shape: []string{"parts"}}}
+var choicesSendMessageResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
 
 func readSendMessageResponseV02JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV02JSON, "kind", "type")
@@ -718,9 +677,7 @@ func appendStreamResponseV02JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
 }
 
-var choicesStreamResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}},
-	{Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}},
-	{Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
+var choicesStreamResponseV02JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
 
 func readStreamResponseV02JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV02JSON, "kind", "type")
@@ -779,8 +736,7 @@ func appendTaskV02JSON(b []byte, x *Task) ([]byte, error) {
 var readTaskV02JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV02JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
@@ -805,8 +761,7 @@ func appendTaskArtifactUpdateEventV02JSON(b []byte, x *TaskArtifactUpdateEvent) 
 var readTaskArtifactUpdateEventV02JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true,
-		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV02JSON) }},
+	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV02JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
@@ -819,8 +774,7 @@ func appendTaskPushNotificationConfigV02JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x,
-		appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV02JSONPushNotificationConfig)
 	return wire.EndObject(b, start), err
 }
 
@@ -831,9 +785,7 @@ var readTaskPushNotificationConfigV02JSON = wire.Fields[*TaskPushNotificationCon
 	}},
 }.Read
 
-func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(
-	b []byte, x *TaskPushNotificationConfig,
-) ([]byte, error) {
+func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -842,8 +794,7 @@ func appendTaskPushNotificationConfigV02JSONPushNotificationConfig(
 	b = wire.AppendText(b, `,"id":`, x.ID)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication,
-		appendAuthenticationInfoV02JSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV02JSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -882,8 +833,7 @@ func appendTaskStatusV02JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	var err error
 	b = appendTaskStateV02JSON(append(b, `,"state":`...), x.State)
 	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV02JSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp,
-		legacy.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
 	return wire.EndObject(b, start), err
 }
 
@@ -911,15 +861,19 @@ func appendTaskStatusUpdateEventV02JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 var readTaskStatusUpdateEventV02JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV02JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
 }.Read
 
 func interfacesOfV02JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
+		out[at] = runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		}
 	}
 	return out
 }
@@ -927,7 +881,12 @@ func interfacesOfV02JSON(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV02JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
+		out[at] = &AgentInterface{
+			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
+		}
 	}
 	return out
 }

@@ -34,16 +34,14 @@ func appendAgentCapabilitiesV03JSON(b []byte, x *AgentCapabilities) ([]byte, err
 	var err error
 	b = wire.AppendSet(b, `,"streaming":`, x.Streaming, wire.AppendBool)
 	b = wire.AppendSet(b, `,"pushNotifications":`, x.PushNotifications, wire.AppendBool)
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions,
-		appendAgentExtensionV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV03JSON)
 	return wire.EndObject(b, start), err
 }
 
 var readAgentCapabilitiesV03JSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = new(r.Bool()) }},
 	{Name: "pushNotifications", Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = new(r.Bool()) }},
-	{Name: "extensions",
-		Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON) }},
+	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Extensions = wire.ReadList(r, readAgentExtensionV03JSON) }},
 }.Read
 
 func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
@@ -60,18 +58,15 @@ func appendAgentCardV03JSON(b []byte, x *AgentCard) ([]byte, error) {
 	b = wire.AppendString(append(b, `,"version":`...), x.Version)
 	b = wire.AppendSet(b, `,"documentationUrl":`, x.DocumentationURL, wire.AppendString)
 	b, err = wire.AppendRequired(b, err, `,"capabilities":`, x.Capabilities, appendAgentCapabilitiesV03JSON)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0,
-		legacy.Only(x.SecuritySchemes, writableSecuritySchemeV03JSON), appendSecuritySchemeV03JSON)
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
-		appendSecurityRequirementV03JSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, legacy.Only(x.SecuritySchemes, writableSecuritySchemeV03JSON), appendSecuritySchemeV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03JSON)
 	b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	b = wire.AppendPlainList(append(b, `,"defaultOutputModes":`...), x.DefaultOutputModes, wire.AppendString)
 	b, err = wire.AppendMemberList(b, err, `,"skills":`, true, x.Skills, appendAgentSkillV03JSON)
 	if o := x.Capabilities; o != nil {
 		b = wire.AppendSet(b, `,"supportsAuthenticatedExtendedCard":`, o.ExtendedAgentCard, wire.AppendBool)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures,
-		appendAgentCardSignatureV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV03JSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -84,16 +79,13 @@ func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "preferredTransport", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
 		{Name: "additionalInterfaces", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
 		{Name: "protocolVersion", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
-		{Name: "provider",
-			Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03JSON) }},
+		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03JSON) }},
 		{Name: "iconUrl", Read: func(r *wire.Reader, x *AgentCard) { x.IconURL = new(r.String()) }},
 		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
 		{Name: "documentationUrl", Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = new(r.String()) }},
-		{Name: "capabilities",
-			Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03JSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03JSON(r, wire.Made(&x.Capabilities)) }},
 		{Name: "securitySchemes", Read: func(r *wire.Reader, x *AgentCard) {
-			r.Reread(r.Offset(), legacy.ReadSplitFlows(r),
-				func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03JSON) })
+			r.Reread(r.Offset(), legacy.ReadSplitFlows(r), func(r *wire.Reader) { x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03JSON) })
 		}},
 		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
 			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03JSON)
@@ -101,10 +93,8 @@ func readAgentCardV03JSON(r *wire.Reader, x *AgentCard) {
 		{Name: "defaultInputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
 		{Name: "defaultOutputModes", Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
 		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03JSON) }},
-		{Name: "supportsAuthenticatedExtendedCard",
-			Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
-		{Name: "signatures",
-			Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV03JSON) }},
+		{Name: "supportsAuthenticatedExtendedCard", Read: func(r *wire.Reader, x *AgentCard) { wire.Made(&x.Capabilities).ExtendedAgentCard = new(r.Bool()) }},
+		{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) { x.Signatures = wire.ReadList(r, readAgentCardSignatureV03JSON) }},
 	}
 	fields.Read(r, x)
 	x.SupportedInterfaces = interfacesFromV03JSON(group.List("0.3"))
@@ -182,8 +172,7 @@ func appendAgentSkillV03JSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
-		appendSecurityRequirementV03JSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03JSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -222,8 +211,7 @@ var readArtifactV03JSON = wire.Fields[*Artifact]{
 	{Name: "artifactId", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }.Read
@@ -257,8 +245,7 @@ func appendAuthorizationCodeOAuthFlowV03JSON(b []byte, x *AuthorizationCodeOAuth
 }
 
 var readAuthorizationCodeOAuthFlowV03JSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl",
-		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "authorizationUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
 	{Name: "tokenUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
 	{Name: "refreshUrl", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
@@ -301,9 +288,7 @@ var readClientCredentialsOAuthFlowV03JSON = wire.Fields[*ClientCredentialsOAuthF
 	}},
 }.Read
 
-func appendDeleteTaskPushNotificationConfigRequestV03JSON(
-	b []byte, x *DeleteTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV03JSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -314,10 +299,8 @@ func appendDeleteTaskPushNotificationConfigRequestV03JSON(
 }
 
 var readDeleteTaskPushNotificationConfigRequestV03JSON = wire.Fields[*DeleteTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true,
-		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId", Required: true,
-		Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Required: true, Read: func(r *wire.Reader, x *DeleteTaskPushNotificationConfigRequest) { x.ID = r.String() }},
 }.Read
 
 func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardRequest) ([]byte, error) {
@@ -330,9 +313,7 @@ func appendGetExtendedAgentCardRequestV03JSON(b []byte, x *GetExtendedAgentCardR
 
 var readGetExtendedAgentCardRequestV03JSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
 
-func appendGetTaskPushNotificationConfigRequestV03JSON(
-	b []byte, x *GetTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV03JSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -343,10 +324,8 @@ func appendGetTaskPushNotificationConfigRequestV03JSON(
 }
 
 var readGetTaskPushNotificationConfigRequestV03JSON = wire.Fields[*GetTaskPushNotificationConfigRequest]{
-	{Name: "id", Required: true,
-		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
-	{Name: "pushNotificationConfigId",
-		Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.TaskID = r.String() }},
+	{Name: "pushNotificationConfigId", Read: func(r *wire.Reader, x *GetTaskPushNotificationConfigRequest) { x.ID = r.String() }},
 }.Read
 
 func appendGetTaskRequestV03JSON(b []byte, x *GetTaskRequest) ([]byte, error) {
@@ -401,9 +380,7 @@ var readImplicitOAuthFlowV03JSON = wire.Fields[*ImplicitOAuthFlow]{
 	}},
 }.Read
 
-func appendListTaskPushNotificationConfigsRequestV03JSON(
-	b []byte, x *ListTaskPushNotificationConfigsRequest,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV03JSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -413,13 +390,10 @@ func appendListTaskPushNotificationConfigsRequestV03JSON(
 }
 
 var readListTaskPushNotificationConfigsRequestV03JSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "id", Required: true,
-		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
+	{Name: "id", Required: true, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = r.String() }},
 }.Read
 
-func appendListTaskPushNotificationConfigsResponseV03JSON(
-	b []byte, x *ListTaskPushNotificationConfigsResponse,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV03JSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -457,10 +431,8 @@ var readMessageV03JSON = wire.Fields[*Message]{
 	{Name: "messageId", Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
-	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03JSON(r) },
-		Absent: func(x *Message) { x.Role = RoleUser }},
-	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
+	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03JSON(r) }, Absent: func(x *Message) { x.Role = RoleUser }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 	{Name: "referenceTaskIds", Read: func(r *wire.Reader, x *Message) { x.ReferenceTaskIDs = r.Strings() }},
@@ -494,8 +466,7 @@ func appendOAuth2SecuritySchemeV03JSON(b []byte, x *OAuth2SecurityScheme) ([]byt
 }
 
 var readOAuth2SecuritySchemeV03JSON = wire.Fields[*OAuth2SecurityScheme]{
-	{Name: "flows",
-		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03JSON) }},
+	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03JSON) }},
 	{Name: "oauth2MetadataUrl", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
 }.Read
@@ -520,14 +491,10 @@ func appendOAuthFlowsV03JSON(b []byte, x *OAuthFlows) ([]byte, error) {
 }
 
 var fieldsOAuthFlowsV03JSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03JSON) }},
-	{Name: "clientCredentials", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03JSON) }},
-	{Name: "implicit", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03JSON) }},
-	{Name: "password", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03JSON) }},
+	{Name: "authorizationCode", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03JSON) }},
+	{Name: "clientCredentials", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03JSON) }},
+	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03JSON) }},
+	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03JSON) }},
 }
 
 func readOAuthFlowsV03JSON(r *wire.Reader, x *OAuthFlows) {
@@ -551,8 +518,7 @@ func appendOpenIDConnectSecuritySchemeV03JSON(b []byte, x *OpenIDConnectSecurity
 }
 
 var readOpenIDConnectSecuritySchemeV03JSON = wire.Fields[*OpenIDConnectSecurityScheme]{
-	{Name: "openIdConnectUrl",
-		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+	{Name: "openIdConnectUrl", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
 }.Read
 
@@ -634,8 +600,7 @@ func appendSecuritySchemeV03JSON(b []byte, x *SecurityScheme) ([]byte, error) {
 			return wire.AppendValue(b, c.Value)
 		}
 	}
-	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme",
-		"open_id_connect_security_scheme", "mtls_security_scheme")
+	return b, wire.NoCase("api_key_security_scheme", "http_auth_security_scheme", "oauth2_security_scheme", "open_id_connect_security_scheme", "mtls_security_scheme")
 }
 
 func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
@@ -643,8 +608,7 @@ func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
 		return false
 	}
 	switch c := x.Scheme.(type) {
-	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme,
-		*MutualTLSSecurityScheme:
+	case *APIKeySecurityScheme, *HTTPAuthSecurityScheme, *OAuth2SecurityScheme, *OpenIDConnectSecurityScheme, *MutualTLSSecurityScheme:
 		return true
 	case *UnknownSecuritySchemeKind:
 		return legacy.Tagged(c.Value, "type", c.Name)
@@ -652,8 +616,7 @@ func writableSecuritySchemeV03JSON(x *SecurityScheme) bool {
 	return false
 }
 
-var choicesSecuritySchemeV03JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"},
-	{Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
+var choicesSecuritySchemeV03JSON = []legacy.Choice{{Tag: "apiKey"}, {Tag: "http"}, {Tag: "oauth2"}, {Tag: "openIdConnect"}, {Tag: "mutualTLS"}}
 
 func readSecuritySchemeV03JSON(r *wire.Reader, x *SecurityScheme) {
 	i, tag := legacy.Choose(r, choicesSecuritySchemeV03JSON, "type", "kind")
@@ -683,23 +646,18 @@ func appendSendMessageConfigurationV03JSON(b []byte, x *SendMessageConfiguration
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil,
-		x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
-	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately,
-		legacy.AppendBlocking)
+	b, err = wire.AppendMember(b, err, `,"pushNotificationConfig":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlocking(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlocking)
 	return wire.EndObject(b, start), err
 }
 
 var readSendMessageConfigurationV03JSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes",
-		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "acceptedOutputModes", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = new(r.Int32()) }},
 	{Name: "pushNotificationConfig", Read: func(r *wire.Reader, x *SendMessageConfiguration) {
 		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03JSONPushNotificationConfig)
 	}},
-	{Name: "blocking",
-		Read:   func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) },
-		Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
+	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlocking(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlocking() }},
 }.Read
 
 func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, error) {
@@ -709,15 +667,13 @@ func appendSendMessageRequestV03JSON(b []byte, x *SendMessageRequest) ([]byte, e
 	start := len(b)
 	var err error
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03JSON)
-	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration),
-		appendSendMessageConfigurationV03JSON)
+	b, err = wire.AppendNonEmpty(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV03JSON)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
 }
 
 var readSendMessageRequestV03JSON = wire.Fields[*SendMessageRequest]{
-	{Name: "message", Required: true,
-		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
+	{Name: "message", Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03JSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03JSON)
 	}, Absent: func(x *SendMessageRequest) { x.Configuration = wire.ReadEmpty(readSendMessageConfigurationV03JSON) }},
@@ -741,8 +697,7 @@ func appendSendMessageResponseV03JSON(b []byte, x *SendMessageResponse) ([]byte,
 	return b, wire.NoCase("task", "message")
 }
 
-var choicesSendMessageResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}},
-	{Tag: "message", Shape: []string{"parts"}}}
+var choicesSendMessageResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}}
 
 func readSendMessageResponseV03JSON(r *wire.Reader, x *SendMessageResponse) {
 	i, tag := legacy.Choose(r, choicesSendMessageResponseV03JSON, "kind", "type")
@@ -777,9 +732,7 @@ func appendStreamResponseV03JSON(b []byte, x *StreamResponse) ([]byte, error) {
 	return b, wire.NoCase("task", "message", "status_update", "artifact_update")
 }
 
-var choicesStreamResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}},
-	{Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}},
-	{Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
+var choicesStreamResponseV03JSON = []legacy.Choice{{Tag: "task", Shape: []string{"status", "id"}}, {Tag: "message", Shape: []string{"parts"}}, {Tag: "status-update", Shape: []string{"status", "taskId"}}, {Tag: "artifact-update", Shape: []string{"artifact", "taskId"}}}
 
 func readStreamResponseV03JSON(r *wire.Reader, x *StreamResponse) {
 	i, tag := legacy.Choose(r, choicesStreamResponseV03JSON, "kind", "type")
@@ -838,8 +791,7 @@ func appendTaskV03JSON(b []byte, x *Task) ([]byte, error) {
 var readTaskV03JSON = wire.Fields[*Task]{
 	{Name: "id", Required: true, Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03JSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
@@ -864,8 +816,7 @@ func appendTaskArtifactUpdateEventV03JSON(b []byte, x *TaskArtifactUpdateEvent) 
 var readTaskArtifactUpdateEventV03JSON = wire.Fields[*TaskArtifactUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "artifact", Required: true,
-		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV03JSON) }},
+	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Artifact = wire.ReadNew(r, readArtifactV03JSON) }},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
 	{Name: "lastChunk", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
@@ -878,8 +829,7 @@ func appendTaskPushNotificationConfigV03JSON(b []byte, x *TaskPushNotificationCo
 	start := len(b)
 	var err error
 	b = wire.AppendString(append(b, `,"taskId":`...), x.TaskID)
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x,
-		appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV03JSONPushNotificationConfig)
 	return wire.EndObject(b, start), err
 }
 
@@ -890,9 +840,7 @@ var readTaskPushNotificationConfigV03JSON = wire.Fields[*TaskPushNotificationCon
 	}},
 }.Read
 
-func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(
-	b []byte, x *TaskPushNotificationConfig,
-) ([]byte, error) {
+func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -901,8 +849,7 @@ func appendTaskPushNotificationConfigV03JSONPushNotificationConfig(
 	b = wire.AppendText(b, `,"id":`, x.ID)
 	b = wire.AppendString(append(b, `,"url":`...), x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication,
-		appendAuthenticationInfoV03JSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV03JSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -941,8 +888,7 @@ func appendTaskStatusV03JSON(b []byte, x *TaskStatus) ([]byte, error) {
 	var err error
 	b = appendTaskStateV03JSON(append(b, `,"state":`...), x.State)
 	b, err = wire.AppendMember(b, err, `,"message":`, x.Message != nil, x.Message, appendMessageV03JSON)
-	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp,
-		legacy.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"timestamp":`, legacy.HasTimestamp(x.Timestamp), x.Timestamp, legacy.AppendTimestamp)
 	return wire.EndObject(b, start), err
 }
 
@@ -970,15 +916,19 @@ func appendTaskStatusUpdateEventV03JSON(b []byte, x *TaskStatusUpdateEvent) ([]b
 var readTaskStatusUpdateEventV03JSON = wire.Fields[*TaskStatusUpdateEvent]{
 	{Name: "taskId", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
 	{Name: "contextId", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03JSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
 }.Read
 
 func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
+		out[at] = runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		}
 	}
 	return out
 }
@@ -986,7 +936,12 @@ func interfacesOfV03JSON(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV03JSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
+		out[at] = &AgentInterface{
+			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
+		}
 	}
 	return out
 }

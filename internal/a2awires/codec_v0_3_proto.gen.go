@@ -249,8 +249,7 @@ func readAgentCardV03Proto(r *proto.Reader, x *AgentCard) {
 			}
 			x.SecuritySchemes[name] = value
 		case 74:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
-				readSecurityRequirementV03Proto)
+			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV03Proto)
 		case 82:
 			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
 			r.Elem(len(x.DefaultInputModes) - 1)
@@ -547,8 +546,7 @@ func readAgentSkillV03Proto(r *proto.Reader, x *AgentSkill) {
 			x.OutputModes = append(x.OutputModes, r.String())
 			r.Elem(len(x.OutputModes) - 1)
 		case 66:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
-				readSecurityRequirementV03Proto)
+			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV03Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -917,22 +915,15 @@ func memberClientCredentialsOAuthFlowV03Proto(tag uint32) string {
 	return ""
 }
 
-func appendDeleteTaskPushNotificationConfigRequestV03Proto(
-	b []byte, x *DeleteTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV03Proto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	return proto.Append(b, x, writeDeleteTaskPushNotificationConfigRequestV03Proto)
 }
 
-func decodeDeleteTaskPushNotificationConfigRequestV03Proto(
-	src []byte, x *DeleteTaskPushNotificationConfigRequest,
-) error {
-	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV03Proto,
-		writeDeleteTaskPushNotificationConfigRequestV03Proto)
+func decodeDeleteTaskPushNotificationConfigRequestV03Proto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
+	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV03Proto, writeDeleteTaskPushNotificationConfigRequestV03Proto)
 }
 
-func writeDeleteTaskPushNotificationConfigRequestV03Proto(
-	w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest,
-) error {
+func writeDeleteTaskPushNotificationConfigRequestV03Proto(w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -990,15 +981,12 @@ func readGetExtendedAgentCardRequestV03Proto(r *proto.Reader, x *GetExtendedAgen
 	}
 }
 
-func appendGetTaskPushNotificationConfigRequestV03Proto(
-	b []byte, x *GetTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV03Proto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	return proto.Append(b, x, writeGetTaskPushNotificationConfigRequestV03Proto)
 }
 
 func decodeGetTaskPushNotificationConfigRequestV03Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV03Proto,
-		writeGetTaskPushNotificationConfigRequestV03Proto)
+	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV03Proto, writeGetTaskPushNotificationConfigRequestV03Proto)
 }
 
 func writeGetTaskPushNotificationConfigRequestV03Proto(w *proto.Writer, x *GetTaskPushNotificationConfigRequest) error {
@@ -1217,20 +1205,15 @@ func memberImplicitOAuthFlowV03Proto(tag uint32) string {
 	return ""
 }
 
-func appendListTaskPushNotificationConfigsRequestV03Proto(
-	b []byte, x *ListTaskPushNotificationConfigsRequest,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV03Proto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	return proto.Append(b, x, writeListTaskPushNotificationConfigsRequestV03Proto)
 }
 
 func decodeListTaskPushNotificationConfigsRequestV03Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV03Proto,
-		writeListTaskPushNotificationConfigsRequestV03Proto)
+	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV03Proto, writeListTaskPushNotificationConfigsRequestV03Proto)
 }
 
-func writeListTaskPushNotificationConfigsRequestV03Proto(
-	w *proto.Writer, x *ListTaskPushNotificationConfigsRequest,
-) error {
+func writeListTaskPushNotificationConfigsRequestV03Proto(w *proto.Writer, x *ListTaskPushNotificationConfigsRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1275,22 +1258,15 @@ func memberListTaskPushNotificationConfigsRequestV03Proto(tag uint32) string {
 	return ""
 }
 
-func appendListTaskPushNotificationConfigsResponseV03Proto(
-	b []byte, x *ListTaskPushNotificationConfigsResponse,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV03Proto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	return proto.Append(b, x, writeListTaskPushNotificationConfigsResponseV03Proto)
 }
 
-func decodeListTaskPushNotificationConfigsResponseV03Proto(
-	src []byte, x *ListTaskPushNotificationConfigsResponse,
-) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV03Proto,
-		writeListTaskPushNotificationConfigsResponseV03Proto)
+func decodeListTaskPushNotificationConfigsResponseV03Proto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
+	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV03Proto, writeListTaskPushNotificationConfigsResponseV03Proto)
 }
 
-func writeListTaskPushNotificationConfigsResponseV03Proto(
-	w *proto.Writer, x *ListTaskPushNotificationConfigsResponse,
-) error {
+func writeListTaskPushNotificationConfigsResponseV03Proto(w *proto.Writer, x *ListTaskPushNotificationConfigsResponse) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1963,9 +1939,7 @@ func writeSendMessageConfigurationV03Proto(w *proto.Writer, x *SendMessageConfig
 		w.String(10, e)
 	}
 	if x.TaskPushNotificationConfig != nil {
-		if err := proto.WriteInner(
-			w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig,
-		); err != nil {
+		if err := proto.WriteInner(w, 18, x.TaskPushNotificationConfig, writeTaskPushNotificationConfigV03ProtoPushNotificationConfig); err != nil {
 			return wire.In(err, "pushNotification")
 		}
 	}
@@ -1983,8 +1957,7 @@ func readSendMessageConfigurationV03Proto(r *proto.Reader, x *SendMessageConfigu
 			x.AcceptedOutputModes = append(x.AcceptedOutputModes, r.String())
 			r.Elem(len(x.AcceptedOutputModes) - 1)
 		case 18:
-			proto.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig),
-				readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
+			proto.ReadInner(r, wire.Made(&x.TaskPushNotificationConfig), readTaskPushNotificationConfigV03ProtoPushNotificationConfig)
 		case 24:
 			x.HistoryLength = wire.NonZero(r.Int32())
 		case 32:
@@ -2528,9 +2501,7 @@ func memberTaskPushNotificationConfigV03Proto(tag uint32) string {
 	return ""
 }
 
-func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(
-	w *proto.Writer, x *TaskPushNotificationConfig,
-) error {
+func writeTaskPushNotificationConfigV03ProtoPushNotificationConfig(w *proto.Writer, x *TaskPushNotificationConfig) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2591,8 +2562,7 @@ func appendTaskPushNotificationConfigV03ProtoCreateRequest(b []byte, x *TaskPush
 }
 
 func decodeTaskPushNotificationConfigV03ProtoCreateRequest(src []byte, x *TaskPushNotificationConfig) error {
-	return proto.Decode(src, x, readTaskPushNotificationConfigV03ProtoCreateRequest,
-		writeTaskPushNotificationConfigV03ProtoCreateRequest)
+	return proto.Decode(src, x, readTaskPushNotificationConfigV03ProtoCreateRequest, writeTaskPushNotificationConfigV03ProtoCreateRequest)
 }
 
 func writeTaskPushNotificationConfigV03ProtoCreateRequest(w *proto.Writer, x *TaskPushNotificationConfig) error {
@@ -2646,8 +2616,7 @@ var valuesTaskStateV03Proto = wire.Enum[TaskState]{
 	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
 	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
 	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
-	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"},
-		Number: 5},
+	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
 	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
 	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
 	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
@@ -2795,7 +2764,12 @@ func memberTaskStatusUpdateEventV03Proto(tag uint32) string {
 func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
+		out[at] = runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		}
 	}
 	return out
 }
@@ -2803,7 +2777,12 @@ func interfacesOfV03Proto(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV03Proto(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
+		out[at] = &AgentInterface{
+			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
+		}
 	}
 	return out
 }

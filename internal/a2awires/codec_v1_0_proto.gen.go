@@ -251,8 +251,7 @@ func readAgentCardV10Proto(r *proto.Reader, x *AgentCard) {
 		case 18:
 			x.Description = r.String()
 		case 26:
-			x.SupportedInterfaces = proto.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces,
-				readAgentInterfaceV10Proto)
+			x.SupportedInterfaces = proto.ReadElem(r, x.SupportedInterfaces, &blockSupportedInterfaces, readAgentInterfaceV10Proto)
 		case 34:
 			proto.ReadInner(r, wire.Made(&x.Provider), readAgentProviderV10Proto)
 		case 42:
@@ -287,8 +286,7 @@ func readAgentCardV10Proto(r *proto.Reader, x *AgentCard) {
 			}
 			x.SecuritySchemes[name] = value
 		case 74:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
-				readSecurityRequirementV10Proto)
+			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV10Proto)
 		case 82:
 			x.DefaultInputModes = append(x.DefaultInputModes, r.String())
 			r.Elem(len(x.DefaultInputModes) - 1)
@@ -701,8 +699,7 @@ func readAgentSkillV10Proto(r *proto.Reader, x *AgentSkill) {
 			x.OutputModes = append(x.OutputModes, r.String())
 			r.Elem(len(x.OutputModes) - 1)
 		case 66:
-			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements,
-				readSecurityRequirementV10Proto)
+			x.SecurityRequirements = proto.ReadElem(r, x.SecurityRequirements, &blockSecurityRequirements, readSecurityRequirementV10Proto)
 		default:
 			r.Skip(tag)
 		}
@@ -1164,22 +1161,15 @@ func (x *DeleteTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) err
 	return decodeDeleteTaskPushNotificationConfigRequestV10Proto(src, x)
 }
 
-func appendDeleteTaskPushNotificationConfigRequestV10Proto(
-	b []byte, x *DeleteTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV10Proto(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	return proto.Append(b, x, writeDeleteTaskPushNotificationConfigRequestV10Proto)
 }
 
-func decodeDeleteTaskPushNotificationConfigRequestV10Proto(
-	src []byte, x *DeleteTaskPushNotificationConfigRequest,
-) error {
-	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV10Proto,
-		writeDeleteTaskPushNotificationConfigRequestV10Proto)
+func decodeDeleteTaskPushNotificationConfigRequestV10Proto(src []byte, x *DeleteTaskPushNotificationConfigRequest) error {
+	return proto.Decode(src, x, readDeleteTaskPushNotificationConfigRequestV10Proto, writeDeleteTaskPushNotificationConfigRequestV10Proto)
 }
 
-func writeDeleteTaskPushNotificationConfigRequestV10Proto(
-	w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest,
-) error {
+func writeDeleteTaskPushNotificationConfigRequestV10Proto(w *proto.Writer, x *DeleteTaskPushNotificationConfigRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1385,15 +1375,12 @@ func (x *GetTaskPushNotificationConfigRequest) UnmarshalProto(src []byte) error 
 	return decodeGetTaskPushNotificationConfigRequestV10Proto(src, x)
 }
 
-func appendGetTaskPushNotificationConfigRequestV10Proto(
-	b []byte, x *GetTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV10Proto(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	return proto.Append(b, x, writeGetTaskPushNotificationConfigRequestV10Proto)
 }
 
 func decodeGetTaskPushNotificationConfigRequestV10Proto(src []byte, x *GetTaskPushNotificationConfigRequest) error {
-	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV10Proto,
-		writeGetTaskPushNotificationConfigRequestV10Proto)
+	return proto.Decode(src, x, readGetTaskPushNotificationConfigRequestV10Proto, writeGetTaskPushNotificationConfigRequestV10Proto)
 }
 
 func writeGetTaskPushNotificationConfigRequestV10Proto(w *proto.Writer, x *GetTaskPushNotificationConfigRequest) error {
@@ -1675,20 +1662,15 @@ func (x *ListTaskPushNotificationConfigsRequest) UnmarshalProto(src []byte) erro
 	return decodeListTaskPushNotificationConfigsRequestV10Proto(src, x)
 }
 
-func appendListTaskPushNotificationConfigsRequestV10Proto(
-	b []byte, x *ListTaskPushNotificationConfigsRequest,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV10Proto(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	return proto.Append(b, x, writeListTaskPushNotificationConfigsRequestV10Proto)
 }
 
 func decodeListTaskPushNotificationConfigsRequestV10Proto(src []byte, x *ListTaskPushNotificationConfigsRequest) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV10Proto,
-		writeListTaskPushNotificationConfigsRequestV10Proto)
+	return proto.Decode(src, x, readListTaskPushNotificationConfigsRequestV10Proto, writeListTaskPushNotificationConfigsRequestV10Proto)
 }
 
-func writeListTaskPushNotificationConfigsRequestV10Proto(
-	w *proto.Writer, x *ListTaskPushNotificationConfigsRequest,
-) error {
+func writeListTaskPushNotificationConfigsRequestV10Proto(w *proto.Writer, x *ListTaskPushNotificationConfigsRequest) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -1753,22 +1735,15 @@ func (x *ListTaskPushNotificationConfigsResponse) UnmarshalProto(src []byte) err
 	return decodeListTaskPushNotificationConfigsResponseV10Proto(src, x)
 }
 
-func appendListTaskPushNotificationConfigsResponseV10Proto(
-	b []byte, x *ListTaskPushNotificationConfigsResponse,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV10Proto(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	return proto.Append(b, x, writeListTaskPushNotificationConfigsResponseV10Proto)
 }
 
-func decodeListTaskPushNotificationConfigsResponseV10Proto(
-	src []byte, x *ListTaskPushNotificationConfigsResponse,
-) error {
-	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV10Proto,
-		writeListTaskPushNotificationConfigsResponseV10Proto)
+func decodeListTaskPushNotificationConfigsResponseV10Proto(src []byte, x *ListTaskPushNotificationConfigsResponse) error {
+	return proto.Decode(src, x, readListTaskPushNotificationConfigsResponseV10Proto, writeListTaskPushNotificationConfigsResponseV10Proto)
 }
 
-func writeListTaskPushNotificationConfigsResponseV10Proto(
-	w *proto.Writer, x *ListTaskPushNotificationConfigsResponse,
-) error {
+func writeListTaskPushNotificationConfigsResponseV10Proto(w *proto.Writer, x *ListTaskPushNotificationConfigsResponse) error {
 	if x == nil {
 		return wire.NotSet()
 	}
@@ -2759,8 +2734,7 @@ func writeSecuritySchemeV10Proto(w *proto.Writer, x *SecurityScheme) error {
 			return err
 		}
 	default:
-		return wire.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme",
-			"openIdConnectSecurityScheme", "mtlsSecurityScheme")
+		return wire.NoCase("apiKeySecurityScheme", "httpAuthSecurityScheme", "oauth2SecurityScheme", "openIdConnectSecurityScheme", "mtlsSecurityScheme")
 	}
 	return nil
 }

@@ -13,15 +13,26 @@ import (
 // A runtime that this code does not fit does not declare the constant.
 const _ = runtime.SupportsGen1
 
-// Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes
-// a new table; the caller may change it.
+// Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call
+// makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	versions := []*runtime.Version{newVersionV10(), newVersionV03(), newVersionV02(), newVersionV01()}
-	return &runtime.Protocol{Versions: versions, NewTask: newTask, NewMessage: newMessage, NewStatus: newStatus,
-		NewArtifact: newArtifact, NewTaskPage: newTaskPage, DecodeCard: func(src []byte) (runtime.Card, error) {
+	return &runtime.Protocol{
+		Versions:    versions,
+		NewTask:     newTask,
+		NewMessage:  newMessage,
+		NewStatus:   newStatus,
+		NewArtifact: newArtifact,
+		NewTaskPage: newTaskPage,
+		DecodeCard: func(src []byte) (runtime.Card, error) {
 			return legacy.DecodeCard(src, versions)
-		}, Card: runtime.CardOf(
-			asCard), NewSend: newSend, NewTaskRequest: newTaskRequest, NewPushConfig: newPushConfig, NewPushPage: newPushPage}
+		},
+		Card:           runtime.CardOf(asCard),
+		NewSend:        newSend,
+		NewTaskRequest: newTaskRequest,
+		NewPushConfig:  newPushConfig,
+		NewPushPage:    newPushPage,
+	}
 }
 
 // ClientProtocol is [Protocol] for what calls other agents: it has the versions that their cards demand, too.
@@ -38,8 +49,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleSend,
 					RPC:  "SendMessage",
 					GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/message:send", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
@@ -49,8 +62,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleStream,
 					RPC:  "SendStreamingMessage",
 					GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/message:stream", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
+					},
 					Stream:        true,
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
@@ -61,18 +76,23 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleGet,
 					RPC:  "GetTask",
 					GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{id=*}"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
+					},
 					Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
 					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 				},
 				{
-					Role:  runtime.RoleList,
-					RPC:   "ListTasks",
-					GRPC:  "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP:  []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
+					Role: runtime.RoleList,
+					RPC:  "ListTasks",
+					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks"},
+						{Verb: "GET", Path: "/{tenant}/tasks"},
+					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
 					Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
@@ -88,8 +108,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleCancel,
 					RPC:  "CancelTask",
 					GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
@@ -99,8 +121,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleSubscribe,
 					RPC:  "SubscribeToTask",
 					GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
+					},
 					Stream:        true,
 					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
@@ -111,8 +135,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RolePushCreate,
 					RPC:  "CreateTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
 					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
@@ -122,10 +148,11 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RolePushGet,
 					RPC:  "GetTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON,
-						neutralGetTaskPushNotificationConfigRequest),
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					},
+					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
@@ -134,10 +161,11 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RolePushList,
 					RPC:  "ListTaskPushNotificationConfigs",
 					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
-					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON,
-						neutralListTaskPushNotificationConfigsRequest),
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
+					},
+					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
 					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
@@ -146,8 +174,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleExtendedCard,
 					RPC:  "GetExtendedAgentCard",
 					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"},
-						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/extendedAgentCard"},
+						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
+					},
 					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
 					Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
@@ -157,10 +187,11 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RolePushDelete,
 					RPC:  "DeleteTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					HTTP: []runtime.Route{
+						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					},
+					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing("{}"),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 					Read:          runtime.ReadNothing,
@@ -226,7 +257,12 @@ func parseResultV10JSON(src []byte) (any, error) {
 }
 
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
-	req := &runtime.SendRequest{Tenant: x.Tenant, Message: (*engineMessage)(x.Message), Metadata: x.Metadata, Source: x}
+	req := &runtime.SendRequest{
+		Tenant:   x.Tenant,
+		Message:  (*engineMessage)(x.Message),
+		Metadata: x.Metadata,
+		Source:   x,
+	}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
 		req.HistoryLength = runtime.Int(c.HistoryLength)
@@ -237,7 +273,12 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 }
 
 func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, HistoryLength: runtime.Int(x.HistoryLength), Source: x}
+	return &runtime.TaskRequest{
+		Tenant:        x.Tenant,
+		ID:            x.ID,
+		HistoryLength: runtime.Int(x.HistoryLength),
+		Source:        x,
+	}
 }
 
 func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
@@ -255,7 +296,12 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 }
 
 func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Metadata: x.Metadata, Source: x}
+	return &runtime.TaskRequest{
+		Tenant:   x.Tenant,
+		ID:       x.ID,
+		Metadata: x.Metadata,
+		Source:   x,
+	}
 }
 
 func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
@@ -263,11 +309,21 @@ func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskReque
 }
 
 func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: *pushOf(x), Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: *pushOf(x),
+		Source: x,
+	}
 }
 
 func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
+		Source: x,
+	}
 }
 
 func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
@@ -281,7 +337,12 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 }
 
 func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
+		Source: x,
+	}
 }
 
 func wireV10Proto() *runtime.Wire {
@@ -321,13 +382,12 @@ func wireV10Proto() *runtime.Wire {
 					Role: runtime.RoleList,
 					RPC:  "ListTasks",
 					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: runtime.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest,
-						func(x *ListTasksRequest) error {
-							if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
-								return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-							}
-							return nil
-						}),
+					Decode: runtime.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest, func(x *ListTasksRequest) error {
+						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
+							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+						}
+						return nil
+					}),
 					Append:        runtime.AppendOf(appendListTasksResponseV10Proto),
 					AppendRequest: runtime.AppendOf(appendListTasksRequestV10Proto),
 					Read:          runtime.ProtoOf(decodeListTasksResponseV10Proto),
@@ -361,21 +421,19 @@ func wireV10Proto() *runtime.Wire {
 					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "GetTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto,
-						neutralGetTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushGet,
+					RPC:           "GetTaskPushNotificationConfig",
+					GRPC:          "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+					Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
 					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
 					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "ListTaskPushNotificationConfigs",
-					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					Decode: runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto,
-						neutralListTaskPushNotificationConfigsRequest),
+					Role:          runtime.RolePushList,
+					RPC:           "ListTaskPushNotificationConfigs",
+					GRPC:          "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+					Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
 					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
 					Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
@@ -390,11 +448,10 @@ func wireV10Proto() *runtime.Wire {
 					Read:          runtime.ProtoOf(decodeAgentCardV10Proto),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "DeleteTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushDelete,
+					RPC:           "DeleteTaskPushNotificationConfig",
+					GRPC:          "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+					Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing(""),
 					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
 					Read:          runtime.ReadNothing,
@@ -701,28 +758,25 @@ func newVersionV03() *runtime.Version {
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON,
-						neutralGetTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushGet,
+					RPC:           "tasks/pushNotificationConfig/get",
+					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03JSON, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03JSON),
 					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03JSON),
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03JSON),
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON,
-						neutralListTaskPushNotificationConfigsRequest),
+					Role:          runtime.RolePushList,
+					RPC:           "tasks/pushNotificationConfig/list",
+					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03JSON, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03JSON),
 					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03JSON),
 					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03JSON),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushDelete,
+					RPC:           "tasks/pushNotificationConfig/delete",
+					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03JSON, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing("null"),
 					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03JSON),
 					Read:          runtime.ReadNothing,
@@ -802,18 +856,22 @@ func wireV03ProtoJSON() *runtime.Wire {
 		Table: runtime.Table{
 			Operations: []*runtime.Operation{
 				{
-					Role:          runtime.RoleSend,
-					RPC:           "message/send",
-					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/message:send", Body: "*"}},
+					Role: runtime.RoleSend,
+					RPC:  "message/send",
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/v1/message:send", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
 					Append:        encodeResultV03ProtoJSON,
 					AppendRequest: runtime.AppendOf(appendSendMessageRequestV03ProtoJSON),
 					Read:          parseResultV03ProtoJSON,
 				},
 				{
-					Role:          runtime.RoleStream,
-					RPC:           "message/stream",
-					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/message:stream", Body: "*"}},
+					Role: runtime.RoleStream,
+					RPC:  "message/stream",
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/v1/message:stream", Body: "*"},
+					},
 					Stream:        true,
 					Decode:        runtime.RequestOf(readSendMessageRequestV03ProtoJSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
@@ -821,27 +879,33 @@ func wireV03ProtoJSON() *runtime.Wire {
 					Read:          runtime.ReadItem(parseEventV03ProtoJSON),
 				},
 				{
-					Role:          runtime.RoleGet,
-					RPC:           "tasks/get",
-					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}"}},
+					Role: runtime.RoleGet,
+					RPC:  "tasks/get",
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/v1/{name=tasks/*}"},
+					},
 					Decode:        runtime.RequestOf(readGetTaskRequestV03ProtoJSON, neutralGetTaskRequest),
 					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
 					AppendRequest: runtime.AppendOf(appendGetTaskRequestV03ProtoJSON),
 					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
 				},
 				{
-					Role:          runtime.RoleCancel,
-					RPC:           "tasks/cancel",
-					HTTP:          []runtime.Route{{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"}},
+					Role: runtime.RoleCancel,
+					RPC:  "tasks/cancel",
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/v1/{name=tasks/*}:cancel", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readCancelTaskRequestV03ProtoJSON, neutralCancelTaskRequest),
 					Append:        runtime.AppendOf(appendTaskV03ProtoJSON),
 					AppendRequest: runtime.AppendOf(appendCancelTaskRequestV03ProtoJSON),
 					Read:          runtime.ReadTask(readTaskV03ProtoJSON, asTask),
 				},
 				{
-					Role:          runtime.RoleSubscribe,
-					RPC:           "tasks/resubscribe",
-					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"}},
+					Role: runtime.RoleSubscribe,
+					RPC:  "tasks/resubscribe",
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/v1/{name=tasks/*}:subscribe"},
+					},
 					Stream:        true,
 					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV03ProtoJSON, neutralSubscribeToTaskRequest),
 					Append:        runtime.AppendItem(encodeEventV03ProtoJSON),
@@ -851,10 +915,11 @@ func wireV03ProtoJSON() *runtime.Wire {
 				{
 					Role: runtime.RolePushCreate,
 					RPC:  "tasks/pushNotificationConfig/set",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
-						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"}},
-					Decode: runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest,
-						neutralTaskPushNotificationConfig),
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/v1/{parent=task/*/pushNotificationConfigs}", Body: "config"},
+						{Verb: "POST", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs", Body: "*"},
+					},
+					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV03ProtoJSONCreateRequest, neutralTaskPushNotificationConfig),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
 					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSONCreateRequest),
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
@@ -862,9 +927,10 @@ func wireV03ProtoJSON() *runtime.Wire {
 				{
 					Role: runtime.RolePushGet,
 					RPC:  "tasks/pushNotificationConfig/get",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
-					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON,
-						neutralGetTaskPushNotificationConfigRequest),
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
+					},
+					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV03ProtoJSON, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoJSON),
 					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03ProtoJSON),
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigV03ProtoJSON),
@@ -872,9 +938,10 @@ func wireV03ProtoJSON() *runtime.Wire {
 				{
 					Role: runtime.RolePushList,
 					RPC:  "tasks/pushNotificationConfig/list",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"}},
-					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON,
-						neutralListTaskPushNotificationConfigsRequest),
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/v1/{parent=tasks/*}/pushNotificationConfigs"},
+					},
+					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV03ProtoJSON, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03ProtoJSON),
 					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03ProtoJSON),
 					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV03ProtoJSON),
@@ -882,34 +949,38 @@ func wireV03ProtoJSON() *runtime.Wire {
 				{
 					Role: runtime.RolePushDelete,
 					RPC:  "tasks/pushNotificationConfig/delete",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"}},
-					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					HTTP: []runtime.Route{
+						{Verb: "DELETE", Path: "/v1/{name=tasks/*/pushNotificationConfigs/*}"},
+					},
+					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV03ProtoJSON, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing("{}"),
 					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON),
 					Read:          runtime.ReadNothing,
 				},
 				{
-					Role:          runtime.RoleExtendedCard,
-					RPC:           "agent/getAuthenticatedExtendedCard",
-					HTTP:          []runtime.Route{{Verb: "GET", Path: "/v1/card"}},
+					Role: runtime.RoleExtendedCard,
+					RPC:  "agent/getAuthenticatedExtendedCard",
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/v1/card"},
+					},
 					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV03ProtoJSON),
 					Append:        runtime.AppendOf(appendAgentCardV03JSON),
 					AppendRequest: runtime.AppendOf(appendGetExtendedAgentCardRequestV03ProtoJSON),
 					Read:          runtime.ReadTypedCard(readAgentCardV03ProtoJSON, readAgentCardV03JSON),
 				},
 				{
-					Role:  runtime.RoleList,
-					RPC:   "ListTasks",
-					HTTP:  []runtime.Route{{Verb: "GET", Path: "/v1/tasks"}},
+					Role: runtime.RoleList,
+					RPC:  "ListTasks",
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/v1/tasks"},
+					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
-					Decode: runtime.RequestOf(readListTasksRequestV03ProtoJSON, neutralListTasksRequest,
-						func(x *ListTasksRequest) error {
-							if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
-								return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-							}
-							return nil
-						}),
+					Decode: runtime.RequestOf(readListTasksRequestV03ProtoJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
+						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
+							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+						}
+						return nil
+					}),
 					Append:        runtime.AppendOf(appendListTasksResponseV03ProtoJSON),
 					AppendRequest: runtime.AppendOf(appendListTasksRequestV03ProtoJSON),
 					Read:          runtime.ReadOf(readListTasksResponseV03ProtoJSON),
@@ -1207,41 +1278,37 @@ func wireV03Proto() *runtime.Wire {
 					Read:          runtime.ReadItem(parseEventV03Proto),
 				},
 				{
-					Role: runtime.RolePushCreate,
-					RPC:  "tasks/pushNotificationConfig/set",
-					GRPC: "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(decodeTaskPushNotificationConfigV03ProtoCreateRequest,
-						neutralTaskPushNotificationConfig),
+					Role:          runtime.RolePushCreate,
+					RPC:           "tasks/pushNotificationConfig/set",
+					GRPC:          "/a2a.v1.A2AService/CreateTaskPushNotificationConfig",
+					Decode:        runtime.ProtoRequest(decodeTaskPushNotificationConfigV03ProtoCreateRequest, neutralTaskPushNotificationConfig),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
 					AppendRequest: runtime.AppendOf(appendTaskPushNotificationConfigV03ProtoCreateRequest),
 					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-					GRPC: "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV03Proto,
-						neutralGetTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushGet,
+					RPC:           "tasks/pushNotificationConfig/get",
+					GRPC:          "/a2a.v1.A2AService/GetTaskPushNotificationConfig",
+					Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV03Proto, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV03Proto),
 					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV03Proto),
 					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV03Proto),
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-					GRPC: "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV03Proto,
-						neutralListTaskPushNotificationConfigsRequest),
+					Role:          runtime.RolePushList,
+					RPC:           "tasks/pushNotificationConfig/list",
+					GRPC:          "/a2a.v1.A2AService/ListTaskPushNotificationConfig",
+					Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV03Proto, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV03Proto),
 					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV03Proto),
 					Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV03Proto),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-					GRPC: "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV03Proto,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushDelete,
+					RPC:           "tasks/pushNotificationConfig/delete",
+					GRPC:          "/a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+					Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV03Proto, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing(""),
 					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV03Proto),
 					Read:          runtime.ReadNothing,
@@ -1541,28 +1608,25 @@ func newVersionV02() *runtime.Version {
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "tasks/pushNotificationConfig/get",
-					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV02JSON,
-						neutralGetTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushGet,
+					RPC:           "tasks/pushNotificationConfig/get",
+					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV02JSON, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV02JSON),
 					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV02JSON),
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigV02JSON),
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "tasks/pushNotificationConfig/list",
-					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV02JSON,
-						neutralListTaskPushNotificationConfigsRequest),
+					Role:          runtime.RolePushList,
+					RPC:           "tasks/pushNotificationConfig/list",
+					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV02JSON, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV02JSON),
 					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV02JSON),
 					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV02JSON),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "tasks/pushNotificationConfig/delete",
-					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV02JSON,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushDelete,
+					RPC:           "tasks/pushNotificationConfig/delete",
+					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV02JSON, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing("null"),
 					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV02JSON),
 					Read:          runtime.ReadNothing,
@@ -1687,10 +1751,9 @@ func newVersionV01() *runtime.Version {
 			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
 		},
 		{
-			Role: runtime.RolePushGet,
-			RPC:  "tasks/pushNotification/get",
-			Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV01JSON,
-				neutralGetTaskPushNotificationConfigRequest),
+			Role:          runtime.RolePushGet,
+			RPC:           "tasks/pushNotification/get",
+			Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV01JSON, neutralGetTaskPushNotificationConfigRequest),
 			Append:        runtime.AppendOf(appendTaskPushNotificationConfigV01JSON),
 			AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV01JSON),
 			Read:          runtime.ReadOf(readTaskPushNotificationConfigV01JSON),
@@ -1857,7 +1920,12 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 			list = append(list, (*Task)(t))
 		}
 	}
-	return &ListTasksResponse{Tasks: list, NextPageToken: next, PageSize: int32(pageSize), TotalSize: int32(total)}
+	return &ListTasksResponse{
+		Tasks:         list,
+		NextPageToken: next,
+		PageSize:      int32(pageSize),
+		TotalSize:     int32(total),
+	}
 }
 
 func newSend(data runtime.SendRequest) any {
@@ -1891,7 +1959,13 @@ func pushOf(x *TaskPushNotificationConfig) *runtime.PushConfig {
 	if x == nil {
 		return nil
 	}
-	config := &runtime.PushConfig{ID: x.ID, URL: x.URL, Token: x.Token, Tenant: x.Tenant, TaskID: x.TaskID}
+	config := &runtime.PushConfig{
+		ID:     x.ID,
+		URL:    x.URL,
+		Token:  x.Token,
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+	}
 	if a := x.Authentication; a != nil {
 		config.Scheme = a.Scheme
 		config.Credentials = a.Credentials
@@ -1903,7 +1977,13 @@ func pushFrom(tenant, taskID string, from *runtime.PushConfig) *TaskPushNotifica
 	if from == nil {
 		return nil
 	}
-	x := &TaskPushNotificationConfig{Tenant: tenant, ID: from.ID, TaskID: taskID, URL: from.URL, Token: from.Token}
+	x := &TaskPushNotificationConfig{
+		Tenant: tenant,
+		ID:     from.ID,
+		TaskID: taskID,
+		URL:    from.URL,
+		Token:  from.Token,
+	}
 	if from.Scheme != "" || from.Credentials != "" {
 		x.Authentication = &AuthenticationInfo{Scheme: from.Scheme, Credentials: from.Credentials}
 	}
@@ -1939,8 +2019,12 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 		}
 	}
 	for _, i := range x.SupportedInterfaces {
-		info.Interfaces = append(info.Interfaces,
-			runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
+		info.Interfaces = append(info.Interfaces, runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		})
 	}
 	return info
 }
@@ -1950,7 +2034,12 @@ func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card 
 	at := *x
 	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
-		i.URL = place(runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
+		i.URL = place(runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		})
 	}
 	return &at
 }

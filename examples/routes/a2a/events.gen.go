@@ -35,7 +35,12 @@ func (x *engineAgentCard) Generated() any               { return (*AgentCard)(x)
 
 // EventInfo implements [runtime.Event].
 func (x *engineTask) EventInfo() runtime.EventInfo {
-	return runtime.EventInfo{Kind: runtime.EventTask, TaskID: x.ID, ContextID: x.ContextID, State: statusState(x.Status)}
+	return runtime.EventInfo{
+		Kind:      runtime.EventTask,
+		TaskID:    x.ID,
+		ContextID: x.ContextID,
+		State:     statusState(x.Status),
+	}
 }
 
 // TaskInfo implements [runtime.Task].
@@ -305,8 +310,8 @@ func setPart(p *Part, from *runtime.Part) {
 	}
 }
 
-// partsFrom puts the parts into one piece of memory, and a single part, as in the chunks of a stream, into one with its
-// list.
+// partsFrom puts the parts into one piece of memory, and a single part, as in the chunks of a stream, into one with
+// its list.
 func partsFrom(parts []runtime.Part) []*Part {
 	if len(parts) == 1 {
 		made := new(struct {

@@ -6,79 +6,83 @@ import "example.com/routes/a2a"
 
 // CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.
 const CardJSON = `{"name":"GeoSpatial Route Planner Agent","description":"Provides advanced route planning, traffic ` +
-	`analysis, and custom map generation services. This agent can calculate optimal routes, estimate travel times ` +
-	`considering real-time traffic, and create personalized maps with points of interest.","version":"1.2.0",` +
-	`"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},{"url":"/",` +
-	`"protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},{"url":"/","protocolBinding":"JSONRPC",` +
-	`"protocolVersion":"0.3"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}],` +
-	`"provider":{"organization":"Example Geo Services Inc.","url":"https://www.examplegeoservices.com"},` +
+	`analysis, and custom map generation services. This agent can calculate optimal routes, estimate ` +
+	`travel times considering real-time traffic, and create personalized maps with points of interest.",` +
+	`"version":"1.2.0","supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC",` +
+	`"protocolVersion":"1.0"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},` +
+	`{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"0.3"},{"url":"/",` +
+	`"protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}],"provider":{"organization":"Example Geo ` +
+	`Services Inc.","url":"https://www.examplegeoservices.com"},` +
 	`"documentationUrl":"https://docs.examplegeoservices.com/georoute-agent/api",` +
-	`"iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,"pushNotifications":true,` +
-	`"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1","description":"Skills can be called ` +
-	`by id, with typed input and output.","params":{"skills":{"route-optimizer-traffic":{"input":` +
-	schemaRouteOptimizerTrafficInput + `,"output":` + schemaRouteOptimizerTrafficOutput +
-	`},"custom-map-generator":{"input":` + schemaCustomMapGeneratorInput + `,"output":` + schemaCustomMapGeneratorOutput +
-	`}}}}]},"defaultInputModes":["application/json","text/plain"],"defaultOutputModes":["application/json",` +
-	`"text/plain"],"skills":[{"id":"route-optimizer-traffic","name":"Traffic-Aware Route Optimizer",` +
-	`"description":"Calculates the optimal driving route between two or more locations, taking into account real-time ` +
-	`traffic conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).","tags":["maps",` +
-	`"routing","navigation","directions","traffic"],"examples":["Plan a route from '1600 Amphitheatre Parkway, ` +
-	`Mountain View, CA' to 'San Francisco International Airport' avoiding tolls.","{\"origin\": {\"lat\": 37.422, ` +
+	`"iconUrl":"https://georoute-agent.example.com/icon.png","capabilities":{"streaming":true,` +
+	`"pushNotifications":true,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1` +
+	`","description":"Skills can be called by id, with typed input and output.",` +
+	`"params":{"skills":{"route-optimizer-traffic":{"input":` + schemaRouteOptimizerTrafficInput + `,"output":` + schemaRouteOptimizerTrafficOutput + `},"custom-map-generator":{"input":` + schemaCustomMapGeneratorInput + `,"output":` + schemaCustomMapGeneratorOutput + `}}}}]},"defaultInputModes":["application/json","text/plain"],` +
+	`"defaultOutputModes":["application/json","text/plain"],"skills":[{"id":"route-optimizer-traffic",` +
+	`"name":"Traffic-Aware Route Optimizer","description":"Calculates the optimal driving route between ` +
+	`two or more locations, taking into account real-time traffic conditions, road closures, and user ` +
+	`preferences (e.g., avoid tolls, prefer highways).","tags":["maps","routing","navigation",` +
+	`"directions","traffic"],"examples":["Plan a route from '1600 Amphitheatre Parkway, Mountain View, ` +
+	`CA' to 'San Francisco International Airport' avoiding tolls.","{\"origin\": {\"lat\": 37.422, ` +
 	`\"lng\": -122.084}, \"destination\": {\"lat\": 37.7749, \"lng\": -122.4194}, \"preferences\": ` +
-	`[\"avoid_ferries\"]}"]},{"id":"custom-map-generator","name":"Personalized Map Generator","description":"Creates ` +
-	`custom map images or interactive map views based on user-defined points of interest, routes, and style ` +
-	`preferences. Can overlay data layers.","tags":["maps","customization","visualization","cartography"],` +
-	`"examples":["Generate a map of my upcoming road trip with all planned stops highlighted.","Show me a map ` +
-	`visualizing all coffee shops within a 1-mile radius of my current location."],"outputModes":["application/json",` +
-	`"image/svg+xml"]}]}`
+	`[\"avoid_ferries\"]}"]},{"id":"custom-map-generator","name":"Personalized Map Generator",` +
+	`"description":"Creates custom map images or interactive map views based on user-defined points of ` +
+	`interest, routes, and style preferences. Can overlay data layers.","tags":["maps","customization",` +
+	`"visualization","cartography"],"examples":["Generate a map of my upcoming road trip with all ` +
+	`planned stops highlighted.","Show me a map visualizing all coffee shops within a 1-mile radius of ` +
+	`my current location."],"outputModes":["application/json","image/svg+xml"]}]}`
 
-// schemaRouteOptimizerTrafficInput is the JSON Schema of [RouteOptimizerTrafficInput].
-const schemaRouteOptimizerTrafficInput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-	`"required":["origin","destination"],"additionalProperties":false,"properties":{"origin":{"$ref":"#/$defs/Place"},` +
-	`"destination":{"$ref":"#/$defs/Place"},"via":{"type":"array","maxItems":8,"items":{"$ref":"#/$defs/Place"}},` +
-	`"preferences":{"type":"array","uniqueItems":true,"items":{"enum":["avoid_tolls","avoid_ferries","avoid_highways",` +
-	`"prefer_highways"]}},"departure":{"type":"string","format":"date-time","description":"When to leave; now when ` +
-	`absent."},"alternatives":{"type":"integer","minimum":1,"maximum":1000,"default":3,"description":"How many ` +
+	// schemaRouteOptimizerTrafficInput is the JSON Schema of [RouteOptimizerTrafficInput].
+const schemaRouteOptimizerTrafficInput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["origin",` +
+	`"destination"],"additionalProperties":false,"properties":{"origin":{"$ref":"#/$defs/Place"},` +
+	`"destination":{"$ref":"#/$defs/Place"},"via":{"type":"array","maxItems":8,` +
+	`"items":{"$ref":"#/$defs/Place"}},"preferences":{"type":"array","uniqueItems":true,` +
+	`"items":{"enum":["avoid_tolls","avoid_ferries","avoid_highways","prefer_highways"]}},` +
+	`"departure":{"type":"string","format":"date-time","description":"When to leave; now when absent."},` +
+	`"alternatives":{"type":"integer","minimum":1,"maximum":1000,"default":3,"description":"How many ` +
 	`candidate routes to compare."}},"$defs":{"Place":{"description":"A point, or an address in words.",` +
-	`"oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},"Coordinates":{"type":"object",` +
-	`"description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,` +
-	`"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,` +
-	`"maximum":180}}}}}`
+	`"oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},` +
+	`"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],` +
+	`"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},` +
+	`"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`
 
-// schemaRouteOptimizerTrafficOutput is the JSON Schema of [RouteOptimizerTrafficOutput].
+	// schemaRouteOptimizerTrafficOutput is the JSON Schema of [RouteOptimizerTrafficOutput].
 const schemaRouteOptimizerTrafficOutput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-	`"required":["distanceMeters","duration","tolls","legs"],"properties":{"distanceMeters":{"type":"integer",` +
-	`"minimum":0},"duration":{"type":"string","format":"duration","description":"Expected travel time in traffic."},` +
-	`"tolls":{"type":"boolean"},"legs":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Leg"}}},` +
+	`"required":["distanceMeters","duration","tolls","legs"],` +
+	`"properties":{"distanceMeters":{"type":"integer","minimum":0},"duration":{"type":"string",` +
+	`"format":"duration","description":"Expected travel time in traffic."},"tolls":{"type":"boolean"},` +
+	`"legs":{"type":"array","minItems":1,"items":{"$ref":"#/$defs/Leg"}}},` +
 	`"$defs":{"Leg":{"type":"object","required":["from","to","distanceMeters"],` +
-	`"properties":{"from":{"$ref":"#/$defs/Place"},"to":{"$ref":"#/$defs/Place"},"distanceMeters":{"type":"integer",` +
-	`"minimum":0},"traffic":{"enum":["free","slow","jam"]}}},"Place":{"description":"A point, or an address in words.",` +
-	`"oneOf":[{"$ref":"#/$defs/Coordinates"},{"type":"string","minLength":2}]},"Coordinates":{"type":"object",` +
-	`"description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,` +
-	`"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,` +
-	`"maximum":180}}}}}`
+	`"properties":{"from":{"$ref":"#/$defs/Place"},"to":{"$ref":"#/$defs/Place"},` +
+	`"distanceMeters":{"type":"integer","minimum":0},"traffic":{"enum":["free","slow","jam"]}}},` +
+	`"Place":{"description":"A point, or an address in words.","oneOf":[{"$ref":"#/$defs/Coordinates"},` +
+	`{"type":"string","minLength":2}]},"Coordinates":{"type":"object","description":"A point in WGS 84 ` +
+	`degrees.","required":["lat","lng"],"additionalProperties":false,` +
+	`"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number",` +
+	`"minimum":-180,"maximum":180}}}}}`
 
-// schemaCustomMapGeneratorInput is the JSON Schema of [CustomMapGeneratorInput].
-const schemaCustomMapGeneratorInput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-	`"required":["title"],"additionalProperties":false,"properties":{"title":{"type":"string","minLength":1,` +
-	`"maxLength":80,"description":"What the map shows; printed above it."},"style":{"enum":["streets","terrain",` +
-	`"night"],"default":"streets"},"stops":{"type":"array","maxItems":50,"description":"Points of interest, in the ` +
-	`order in which they are numbered.","items":{"$ref":"#/$defs/Coordinates"}}},` +
-	`"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],` +
-	`"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},` +
-	`"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`
+	// schemaCustomMapGeneratorInput is the JSON Schema of [CustomMapGeneratorInput].
+const schemaCustomMapGeneratorInput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title"],` +
+	`"additionalProperties":false,"properties":{"title":{"type":"string","minLength":1,"maxLength":80,` +
+	`"description":"What the map shows; printed above it."},"style":{"enum":["streets","terrain",` +
+	`"night"],"default":"streets"},"stops":{"type":"array","maxItems":50,"description":"Points of ` +
+	`interest, in the order in which they are numbered.","items":{"$ref":"#/$defs/Coordinates"}}},` +
+	`"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.",` +
+	`"required":["lat","lng"],"additionalProperties":false,"properties":{"lat":{"type":"number",` +
+	`"minimum":-90,"maximum":90},"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`
 
-// schemaCustomMapGeneratorOutput is the JSON Schema of [CustomMapGeneratorOutput].
-const schemaCustomMapGeneratorOutput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-	`"required":["title","stops","bounds"],"properties":{"title":{"type":"string"},"stops":{"type":"integer",` +
-	`"minimum":1,"description":"Number of stops drawn."},"bounds":{"type":"object","description":"Smallest rectangle ` +
+	// schemaCustomMapGeneratorOutput is the JSON Schema of [CustomMapGeneratorOutput].
+const schemaCustomMapGeneratorOutput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["title",` +
+	`"stops","bounds"],"properties":{"title":{"type":"string"},"stops":{"type":"integer","minimum":1,` +
+	`"description":"Number of stops drawn."},"bounds":{"type":"object","description":"Smallest rectangle ` +
 	`that holds every stop.","required":["southWest","northEast"],` +
-	`"properties":{"southWest":{"$ref":"#/$defs/Coordinates"},"northEast":{"$ref":"#/$defs/Coordinates"}}}},` +
-	`"$defs":{"Coordinates":{"type":"object","description":"A point in WGS 84 degrees.","required":["lat","lng"],` +
-	`"additionalProperties":false,"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},` +
-	`"lng":{"type":"number","minimum":-180,"maximum":180}}}}}`
+	`"properties":{"southWest":{"$ref":"#/$defs/Coordinates"},` +
+	`"northEast":{"$ref":"#/$defs/Coordinates"}}}},"$defs":{"Coordinates":{"type":"object",` +
+	`"description":"A point in WGS 84 degrees.","required":["lat","lng"],"additionalProperties":false,` +
+	`"properties":{"lat":{"type":"number","minimum":-90,"maximum":90},"lng":{"type":"number",` +
+	`"minimum":-180,"maximum":180}}}}}`
 
-// Card returns the agent's card.
+	// Card returns the agent's card.
 func Card() (*a2a.AgentCard, error) {
 	card := new(a2a.AgentCard)
 	if err := card.UnmarshalJSON([]byte(CardJSON)); err != nil {

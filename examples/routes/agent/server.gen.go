@@ -35,16 +35,11 @@ func NewServer(s Skills, opts ...server.Option) (*server.Server, error) {
 
 func skillRouteOptimizerTraffic(s Skills) server.Skill {
 	return server.Skill{
-		ID:   "route-optimizer-traffic",
-		Name: "Traffic-Aware Route Optimizer",
-		Description: "Calculates the optimal driving route between two or more locations, taking into account real-time " +
-			"traffic conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).",
-		Tags: []string{"maps", "routing", "navigation", "directions", "traffic"},
-		Examples: []string{
-			"Plan a route from '1600 Amphitheatre Parkway, Mountain View, CA' to 'San Francisco International Airport' " +
-				"avoiding tolls.",
-			"{\"origin\": {\"lat\": 37.422, \"lng\": -122.084}, \"destination\": {\"lat\": 37.7749, \"lng\": -122.4194}, " +
-				"\"preferences\": [\"avoid_ferries\"]}"},
+		ID:            "route-optimizer-traffic",
+		Name:          "Traffic-Aware Route Optimizer",
+		Description:   "Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).",
+		Tags:          []string{"maps", "routing", "navigation", "directions", "traffic"},
+		Examples:      []string{"Plan a route from '1600 Amphitheatre Parkway, Mountain View, CA' to 'San Francisco International Airport' avoiding tolls.", "{\"origin\": {\"lat\": 37.422, \"lng\": -122.084}, \"destination\": {\"lat\": 37.7749, \"lng\": -122.4194}, \"preferences\": [\"avoid_ferries\"]}"},
 		InputModes:    []string{"application/json", "text/plain"},
 		OutputModes:   []string{"application/json", "text/plain"},
 		InputSchema:   schemaRouteOptimizerTrafficInput,
@@ -53,9 +48,7 @@ func skillRouteOptimizerTraffic(s Skills) server.Skill {
 		Timeout:       30 * time.Second,
 		MaxConcurrent: 8,
 		OnCrash:       server.CrashRetry,
-		Run: server.OutputJSON(func(
-			ctx context.Context, t *server.Task, in *RouteOptimizerTrafficInput,
-		) (*RouteOptimizerTrafficOutput, error) {
+		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *RouteOptimizerTrafficInput) (*RouteOptimizerTrafficOutput, error) {
 			return s.RouteOptimizerTraffic(ctx, in, &Task{t})
 		}),
 	}
@@ -63,22 +56,18 @@ func skillRouteOptimizerTraffic(s Skills) server.Skill {
 
 func skillCustomMapGenerator(s Skills) server.Skill {
 	return server.Skill{
-		ID:   "custom-map-generator",
-		Name: "Personalized Map Generator",
-		Description: "Creates custom map images or interactive map views based on user-defined points of interest, routes," +
-			" and style preferences. Can overlay data layers.",
-		TextField: "title",
-		Tags:      []string{"maps", "customization", "visualization", "cartography"},
-		Examples: []string{"Generate a map of my upcoming road trip with all planned stops highlighted.",
-			"Show me a map visualizing all coffee shops within a 1-mile radius of my current location."},
+		ID:           "custom-map-generator",
+		Name:         "Personalized Map Generator",
+		Description:  "Creates custom map images or interactive map views based on user-defined points of interest, routes, and style preferences. Can overlay data layers.",
+		TextField:    "title",
+		Tags:         []string{"maps", "customization", "visualization", "cartography"},
+		Examples:     []string{"Generate a map of my upcoming road trip with all planned stops highlighted.", "Show me a map visualizing all coffee shops within a 1-mile radius of my current location."},
 		InputModes:   []string{"application/json", "text/plain"},
 		OutputModes:  []string{"application/json", "image/svg+xml"},
 		InputSchema:  schemaCustomMapGeneratorInput,
 		Decode:       server.Decode[CustomMapGeneratorInput],
 		OutputSchema: schemaCustomMapGeneratorOutput,
-		Run: server.OutputJSON(func(
-			ctx context.Context, t *server.Task, in *CustomMapGeneratorInput,
-		) (*CustomMapGeneratorOutput, error) {
+		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *CustomMapGeneratorInput) (*CustomMapGeneratorOutput, error) {
 			return s.CustomMapGenerator(ctx, in, &Task{t})
 		}),
 	}

@@ -52,35 +52,28 @@ var skillRouteOptimizerTraffic = rpc.Skill[*RouteOptimizerTrafficInput, *RouteOp
 }
 
 // RouteOptimizerTraffic calls the skill "route-optimizer-traffic" and waits for its output.
-// Calculates the optimal driving route between two or more locations, taking into account real-time traffic conditions,
-// road closures, and user preferences (e.g., avoid tolls, prefer highways).
-func (c *Client) RouteOptimizerTraffic(
-	ctx context.Context, in *RouteOptimizerTrafficInput, opts ...rpc.CallOption,
-) (*RouteOptimizerTrafficOutput, error) {
+//
+// Calculates the optimal driving route between two or more locations, taking into account real-time traffic
+// conditions, road closures, and user preferences (e.g., avoid tolls, prefer highways).
+func (c *Client) RouteOptimizerTraffic(ctx context.Context, in *RouteOptimizerTrafficInput, opts ...rpc.CallOption) (*RouteOptimizerTrafficOutput, error) {
 	return skillRouteOptimizerTraffic.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // RouteOptimizerTrafficStream calls the skill "route-optimizer-traffic" and yields its steps; the last one has the
 // output.
-func (c *Client) RouteOptimizerTrafficStream(
-	ctx context.Context, in *RouteOptimizerTrafficInput, opts ...rpc.CallOption,
-) iter.Seq2[rpc.Event[*RouteOptimizerTrafficOutput], error] {
+func (c *Client) RouteOptimizerTrafficStream(ctx context.Context, in *RouteOptimizerTrafficInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*RouteOptimizerTrafficOutput], error] {
 	return skillRouteOptimizerTraffic.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
-// RouteOptimizerTrafficAnswer answers what the skill "route-optimizer-traffic" asked in the middle of a task, and waits
-// for its output. Get the question with errors.As; options of the call go with it: ask.With(…).
-func (c *Client) RouteOptimizerTrafficAnswer(
-	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) (*RouteOptimizerTrafficOutput, error) {
+// RouteOptimizerTrafficAnswer answers what the skill "route-optimizer-traffic" asked in the middle of a task, and
+// waits for its output. Get the question with errors.As; options of the call go with it: ask.With(…).
+func (c *Client) RouteOptimizerTrafficAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*RouteOptimizerTrafficOutput, error) {
 	return skillRouteOptimizerTraffic.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
 // RouteOptimizerTrafficAnswerStream is [Client.RouteOptimizerTrafficAnswer] as a stream: it yields the steps that
 // follow; the last one has the output.
-func (c *Client) RouteOptimizerTrafficAnswerStream(
-	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) iter.Seq2[rpc.Event[*RouteOptimizerTrafficOutput], error] {
+func (c *Client) RouteOptimizerTrafficAnswerStream(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*RouteOptimizerTrafficOutput], error] {
 	return skillRouteOptimizerTraffic.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 
@@ -91,34 +84,27 @@ var skillCustomMapGenerator = rpc.Skill[*CustomMapGeneratorInput, *CustomMapGene
 }
 
 // CustomMapGenerator calls the skill "custom-map-generator" and waits for its output.
+//
 // Creates custom map images or interactive map views based on user-defined points of interest, routes, and style
 // preferences. Can overlay data layers.
-func (c *Client) CustomMapGenerator(
-	ctx context.Context, in *CustomMapGeneratorInput, opts ...rpc.CallOption,
-) (*CustomMapGeneratorOutput, error) {
+func (c *Client) CustomMapGenerator(ctx context.Context, in *CustomMapGeneratorInput, opts ...rpc.CallOption) (*CustomMapGeneratorOutput, error) {
 	return skillCustomMapGenerator.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // CustomMapGeneratorStream calls the skill "custom-map-generator" and yields its steps; the last one has the output.
-func (c *Client) CustomMapGeneratorStream(
-	ctx context.Context, in *CustomMapGeneratorInput, opts ...rpc.CallOption,
-) iter.Seq2[rpc.Event[*CustomMapGeneratorOutput], error] {
+func (c *Client) CustomMapGeneratorStream(ctx context.Context, in *CustomMapGeneratorInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*CustomMapGeneratorOutput], error] {
 	return skillCustomMapGenerator.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
 // CustomMapGeneratorAnswer answers what the skill "custom-map-generator" asked in the middle of a task, and waits for
 // its output. Get the question with errors.As; options of the call go with it: ask.With(…).
-func (c *Client) CustomMapGeneratorAnswer(
-	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) (*CustomMapGeneratorOutput, error) {
+func (c *Client) CustomMapGeneratorAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*CustomMapGeneratorOutput, error) {
 	return skillCustomMapGenerator.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
-// CustomMapGeneratorAnswerStream is [Client.CustomMapGeneratorAnswer] as a stream: it yields the steps that follow; the
-// last one has the output.
-func (c *Client) CustomMapGeneratorAnswerStream(
-	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) iter.Seq2[rpc.Event[*CustomMapGeneratorOutput], error] {
+// CustomMapGeneratorAnswerStream is [Client.CustomMapGeneratorAnswer] as a stream: it yields the steps that follow;
+// the last one has the output.
+func (c *Client) CustomMapGeneratorAnswerStream(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*CustomMapGeneratorOutput], error] {
 	return skillCustomMapGenerator.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 

@@ -39,15 +39,13 @@ func appendAgentCapabilitiesV03ProtoJSON(b []byte, x *AgentCapabilities) ([]byte
 	if x.PushNotifications != nil && *x.PushNotifications {
 		b = wire.AppendBool(append(b, `,"pushNotifications":`...), *x.PushNotifications)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions,
-		appendAgentExtensionV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"extensions":`, len(x.Extensions) > 0, x.Extensions, appendAgentExtensionV03ProtoJSON)
 	return wire.EndObject(b, start), err
 }
 
 var readAgentCapabilitiesV03ProtoJSON = wire.Fields[*AgentCapabilities]{
 	{Name: "streaming", Read: func(r *wire.Reader, x *AgentCapabilities) { x.Streaming = wire.NonZero(r.Bool()) }},
-	{Name: "pushNotifications", Aliases: []string{"push_notifications"},
-		Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = wire.NonZero(r.Bool()) }},
+	{Name: "pushNotifications", Aliases: []string{"push_notifications"}, Read: func(r *wire.Reader, x *AgentCapabilities) { x.PushNotifications = wire.NonZero(r.Bool()) }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *AgentCapabilities) {
 		x.Extensions = wire.ReadList(r, readAgentExtensionV03ProtoJSON)
 	}},
@@ -67,12 +65,9 @@ func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 	if x.DocumentationURL != nil && *x.DocumentationURL != "" {
 		b = wire.AppendString(append(b, `,"documentationUrl":`...), *x.DocumentationURL)
 	}
-	b, err = wire.AppendMember(b, err, `,"capabilities":`, x.Capabilities != nil, x.Capabilities,
-		appendAgentCapabilitiesV03ProtoJSON)
-	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes,
-		appendSecuritySchemeV03ProtoJSON)
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
-		appendSecurityRequirementV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"capabilities":`, x.Capabilities != nil, x.Capabilities, appendAgentCapabilitiesV03ProtoJSON)
+	b, err = wire.AppendMemberMap(b, err, `,"securitySchemes":`, len(x.SecuritySchemes) > 0, x.SecuritySchemes, appendSecuritySchemeV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON)
 	if len(x.DefaultInputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"defaultInputModes":`...), x.DefaultInputModes, wire.AppendString)
 	}
@@ -85,8 +80,7 @@ func appendAgentCardV03ProtoJSON(b []byte, x *AgentCard) ([]byte, error) {
 			b = wire.AppendBool(append(b, `,"supportsAuthenticatedExtendedCard":`...), *o.ExtendedAgentCard)
 		}
 	}
-	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures,
-		appendAgentCardSignatureV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"signatures":`, len(x.Signatures) > 0, x.Signatures, appendAgentCardSignatureV03ProtoJSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -96,35 +90,25 @@ func readAgentCardV03ProtoJSON(r *wire.Reader, x *AgentCard) {
 		{Name: "name", Read: func(r *wire.Reader, x *AgentCard) { x.Name = r.String() }},
 		{Name: "description", Read: func(r *wire.Reader, x *AgentCard) { x.Description = r.String() }},
 		{Name: "url", Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "url") }},
-		{Name: "preferredTransport", Aliases: []string{"preferred_transport"},
-			Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
-		{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"},
-			Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
-		{Name: "protocolVersion", Aliases: []string{"protocol_version"},
-			Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
-		{Name: "provider",
-			Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03ProtoJSON) }},
+		{Name: "preferredTransport", Aliases: []string{"preferred_transport"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "preferredTransport") }},
+		{Name: "additionalInterfaces", Aliases: []string{"additional_interfaces"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "additionalInterfaces") }},
+		{Name: "protocolVersion", Aliases: []string{"protocol_version"}, Read: func(r *wire.Reader, x *AgentCard) { group.Read(r, "protocolVersion") }},
+		{Name: "provider", Read: func(r *wire.Reader, x *AgentCard) { x.Provider = wire.ReadNew(r, readAgentProviderV03ProtoJSON) }},
 		{Name: "version", Read: func(r *wire.Reader, x *AgentCard) { x.Version = r.String() }},
-		{Name: "documentationUrl", Aliases: []string{"documentation_url"},
-			Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = wire.NonZero(r.String()) }},
-		{Name: "capabilities",
-			Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03ProtoJSON(r, wire.Made(&x.Capabilities)) }},
+		{Name: "documentationUrl", Aliases: []string{"documentation_url"}, Read: func(r *wire.Reader, x *AgentCard) { x.DocumentationURL = wire.NonZero(r.String()) }},
+		{Name: "capabilities", Read: func(r *wire.Reader, x *AgentCard) { readAgentCapabilitiesV03ProtoJSON(r, wire.Made(&x.Capabilities)) }},
 		{Name: "securitySchemes", Aliases: []string{"security_schemes"}, Read: func(r *wire.Reader, x *AgentCard) {
 			x.SecuritySchemes = wire.ReadMap(r, false, readSecuritySchemeV03ProtoJSON)
 		}},
 		{Name: "security", Read: func(r *wire.Reader, x *AgentCard) {
 			x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
 		}},
-		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"},
-			Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
-		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"},
-			Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
-		{Name: "skills",
-			Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03ProtoJSON) }},
-		{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"},
-			Read: func(r *wire.Reader, x *AgentCard) {
-				wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
-			}},
+		{Name: "defaultInputModes", Aliases: []string{"default_input_modes"}, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultInputModes = r.Strings() }},
+		{Name: "defaultOutputModes", Aliases: []string{"default_output_modes"}, Read: func(r *wire.Reader, x *AgentCard) { x.DefaultOutputModes = r.Strings() }},
+		{Name: "skills", Read: func(r *wire.Reader, x *AgentCard) { x.Skills = wire.ReadList(r, readAgentSkillV03ProtoJSON) }},
+		{Name: "supportsAuthenticatedExtendedCard", Aliases: []string{"supports_authenticated_extended_card"}, Read: func(r *wire.Reader, x *AgentCard) {
+			wire.Made(&x.Capabilities).ExtendedAgentCard = wire.NonZero(r.Bool())
+		}},
 		{Name: "signatures", Read: func(r *wire.Reader, x *AgentCard) {
 			x.Signatures = wire.ReadList(r, readAgentCardSignatureV03ProtoJSON)
 		}},
@@ -207,8 +191,7 @@ func appendAgentSkillV03ProtoJSON(b []byte, x *AgentSkill) ([]byte, error) {
 	if len(x.OutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"outputModes":`...), x.OutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements,
-		appendSecurityRequirementV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"security":`, len(x.SecurityRequirements) > 0, x.SecurityRequirements, appendSecurityRequirementV03ProtoJSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -218,10 +201,8 @@ var readAgentSkillV03ProtoJSON = wire.Fields[*AgentSkill]{
 	{Name: "description", Read: func(r *wire.Reader, x *AgentSkill) { x.Description = r.String() }},
 	{Name: "tags", Read: func(r *wire.Reader, x *AgentSkill) { x.Tags = r.Strings() }},
 	{Name: "examples", Read: func(r *wire.Reader, x *AgentSkill) { x.Examples = r.Strings() }},
-	{Name: "inputModes", Aliases: []string{"input_modes"},
-		Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
-	{Name: "outputModes", Aliases: []string{"output_modes"},
-		Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
+	{Name: "inputModes", Aliases: []string{"input_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.InputModes = r.Strings() }},
+	{Name: "outputModes", Aliases: []string{"output_modes"}, Read: func(r *wire.Reader, x *AgentSkill) { x.OutputModes = r.Strings() }},
 	{Name: "security", Read: func(r *wire.Reader, x *AgentSkill) {
 		x.SecurityRequirements = wire.ReadList(r, readSecurityRequirementV03ProtoJSON)
 	}},
@@ -246,12 +227,10 @@ func appendArtifactV03ProtoJSON(b []byte, x *Artifact) ([]byte, error) {
 }
 
 var readArtifactV03ProtoJSON = wire.Fields[*Artifact]{
-	{Name: "artifactId", Aliases: []string{"artifact_id"},
-		Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
+	{Name: "artifactId", Aliases: []string{"artifact_id"}, Read: func(r *wire.Reader, x *Artifact) { x.ArtifactID = r.String() }},
 	{Name: "name", Read: func(r *wire.Reader, x *Artifact) { x.Name = r.String() }},
 	{Name: "description", Read: func(r *wire.Reader, x *Artifact) { x.Description = r.String() }},
-	{Name: "parts", Required: true,
-		Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
+	{Name: "parts", Required: true, Read: func(r *wire.Reader, x *Artifact) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Artifact) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Artifact) { x.Extensions = r.Strings() }},
 }.Read
@@ -287,12 +266,9 @@ func appendAuthorizationCodeOAuthFlowV03ProtoJSON(b []byte, x *AuthorizationCode
 }
 
 var readAuthorizationCodeOAuthFlowV03ProtoJSON = wire.Fields[*AuthorizationCodeOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"},
-		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "tokenUrl", Aliases: []string{"token_url"},
-		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
-		Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *AuthorizationCodeOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
@@ -326,18 +302,14 @@ func appendClientCredentialsOAuthFlowV03ProtoJSON(b []byte, x *ClientCredentials
 }
 
 var readClientCredentialsOAuthFlowV03ProtoJSON = wire.Fields[*ClientCredentialsOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"},
-		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
-		Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ClientCredentialsOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
 }.Read
 
-func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(
-	b []byte, x *DeleteTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendDeleteTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *DeleteTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -370,9 +342,7 @@ func appendGetExtendedAgentCardRequestV03ProtoJSON(b []byte, x *GetExtendedAgent
 
 var readGetExtendedAgentCardRequestV03ProtoJSON = wire.Fields[*GetExtendedAgentCardRequest]{}.Read
 
-func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(
-	b []byte, x *GetTaskPushNotificationConfigRequest,
-) ([]byte, error) {
+func appendGetTaskPushNotificationConfigRequestV03ProtoJSON(b []byte, x *GetTaskPushNotificationConfigRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -410,8 +380,7 @@ func appendGetTaskRequestV03ProtoJSON(b []byte, x *GetTaskRequest) ([]byte, erro
 
 var readGetTaskRequestV03ProtoJSON = wire.Fields[*GetTaskRequest]{
 	{Name: "name", Read: func(r *wire.Reader, x *GetTaskRequest) { x.ID = legacy.ReadTaskName(r) }},
-	{Name: "historyLength", Aliases: []string{"history_length"},
-		Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = wire.NonZero(r.Int32()) }},
+	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *GetTaskRequest) { x.HistoryLength = wire.NonZero(r.Int32()) }},
 }.Read
 
 func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecurityScheme) ([]byte, error) {
@@ -428,8 +397,7 @@ func appendHTTPAuthSecuritySchemeV03ProtoJSON(b []byte, x *HTTPAuthSecuritySchem
 var readHTTPAuthSecuritySchemeV03ProtoJSON = wire.Fields[*HTTPAuthSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Description = r.String() }},
 	{Name: "scheme", Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.Scheme = r.String() }},
-	{Name: "bearerFormat", Aliases: []string{"bearer_format"},
-		Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
+	{Name: "bearerFormat", Aliases: []string{"bearer_format"}, Read: func(r *wire.Reader, x *HTTPAuthSecurityScheme) { x.BearerFormat = r.String() }},
 }.Read
 
 func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte, error) {
@@ -446,18 +414,14 @@ func appendImplicitOAuthFlowV03ProtoJSON(b []byte, x *ImplicitOAuthFlow) ([]byte
 }
 
 var readImplicitOAuthFlowV03ProtoJSON = wire.Fields[*ImplicitOAuthFlow]{
-	{Name: "authorizationUrl", Aliases: []string{"authorization_url"},
-		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
-		Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "authorizationUrl", Aliases: []string{"authorization_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.AuthorizationURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *ImplicitOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *ImplicitOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
 }.Read
 
-func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(
-	b []byte, x *ListTaskPushNotificationConfigsRequest,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsRequest) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -470,24 +434,18 @@ func appendListTaskPushNotificationConfigsRequestV03ProtoJSON(
 }
 
 var readListTaskPushNotificationConfigsRequestV03ProtoJSON = wire.Fields[*ListTaskPushNotificationConfigsRequest]{
-	{Name: "parent",
-		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = legacy.ReadTaskName(r) }},
-	{Name: "pageSize", Aliases: []string{"page_size"},
-		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
-	{Name: "pageToken", Aliases: []string{"page_token"},
-		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
+	{Name: "parent", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.TaskID = legacy.ReadTaskName(r) }},
+	{Name: "pageSize", Aliases: []string{"page_size"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageSize = r.Int32() }},
+	{Name: "pageToken", Aliases: []string{"page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsRequest) { x.PageToken = r.String() }},
 }.Read
 
-func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(
-	b []byte, x *ListTaskPushNotificationConfigsResponse,
-) ([]byte, error) {
+func appendListTaskPushNotificationConfigsResponseV03ProtoJSON(b []byte, x *ListTaskPushNotificationConfigsResponse) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
 	start := len(b)
 	var err error
-	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs,
-		appendTaskPushNotificationConfigV03ProtoJSON)
+	b, err = wire.AppendMemberList(b, err, `,"configs":`, len(x.Configs) > 0, x.Configs, appendTaskPushNotificationConfigV03ProtoJSON)
 	b = wire.AppendText(b, `,"nextPageToken":`, x.NextPageToken)
 	return wire.EndObject(b, start), err
 }
@@ -496,8 +454,7 @@ var readListTaskPushNotificationConfigsResponseV03ProtoJSON = wire.Fields[*ListT
 	{Name: "configs", Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) {
 		x.Configs = wire.ReadList(r, readTaskPushNotificationConfigV03ProtoJSON)
 	}},
-	{Name: "nextPageToken", Aliases: []string{"next_page_token"},
-		Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
+	{Name: "nextPageToken", Aliases: []string{"next_page_token"}, Read: func(r *wire.Reader, x *ListTaskPushNotificationConfigsResponse) { x.NextPageToken = r.String() }},
 }.Read
 
 func appendListTasksRequestV03ProtoJSON(b []byte, x *ListTasksRequest) ([]byte, error) {
@@ -511,8 +468,7 @@ func appendListTasksRequestV03ProtoJSON(b []byte, x *ListTasksRequest) ([]byte, 
 	b = wire.AppendSet(b, `,"pageSize":`, x.PageSize, wire.AppendInt32)
 	b = wire.AppendText(b, `,"pageToken":`, x.PageToken)
 	b = wire.AppendSet(b, `,"historyLength":`, x.HistoryLength, wire.AppendInt32)
-	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}),
-		x.StatusTimestampAfter, wire.AppendTimestamp)
+	b, err = wire.AppendMember(b, err, `,"statusTimestampAfter":`, x.StatusTimestampAfter != (time.Time{}), x.StatusTimestampAfter, wire.AppendTimestamp)
 	b = wire.AppendSet(b, `,"includeArtifacts":`, x.IncludeArtifacts, wire.AppendBool)
 	return wire.EndObject(b, start), err
 }
@@ -523,8 +479,7 @@ var readListTasksRequestV03ProtoJSON = wire.Fields[*ListTasksRequest]{
 	{Name: "pageSize", Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageSize = new(r.Int32()) }},
 	{Name: "pageToken", Read: func(r *wire.Reader, x *ListTasksRequest) { x.PageToken = r.String() }},
 	{Name: "historyLength", Read: func(r *wire.Reader, x *ListTasksRequest) { x.HistoryLength = new(r.Int32()) }},
-	{Name: "statusTimestampAfter",
-		Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
+	{Name: "statusTimestampAfter", Read: func(r *wire.Reader, x *ListTasksRequest) { x.StatusTimestampAfter = r.Timestamp() }},
 	{Name: "includeArtifacts", Read: func(r *wire.Reader, x *ListTasksRequest) { x.IncludeArtifacts = new(r.Bool()) }},
 }.Read
 
@@ -559,14 +514,11 @@ func appendMessageV03ProtoJSON(b []byte, x *Message) ([]byte, error) {
 }
 
 var readMessageV03ProtoJSON = wire.Fields[*Message]{
-	{Name: "messageId", Aliases: []string{"message_id"},
-		Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"},
-		Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
+	{Name: "messageId", Aliases: []string{"message_id"}, Read: func(r *wire.Reader, x *Message) { x.MessageID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Message) { x.ContextID = r.String() }},
 	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *Message) { x.TaskID = r.String() }},
 	{Name: "role", Read: func(r *wire.Reader, x *Message) { x.Role = readRoleV03ProtoJSON(r) }},
-	{Name: "content", Aliases: []string{"parts"}, Required: true,
-		Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
+	{Name: "content", Aliases: []string{"parts"}, Required: true, Read: func(r *wire.Reader, x *Message) { x.Parts = wire.ReadSome(r, 1, readPartV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Message) { x.Metadata = r.Struct() }},
 	{Name: "extensions", Read: func(r *wire.Reader, x *Message) { x.Extensions = r.Strings() }},
 }.Read
@@ -598,10 +550,8 @@ func appendOAuth2SecuritySchemeV03ProtoJSON(b []byte, x *OAuth2SecurityScheme) (
 
 var readOAuth2SecuritySchemeV03ProtoJSON = wire.Fields[*OAuth2SecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Description = r.String() }},
-	{Name: "flows",
-		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03ProtoJSON) }},
-	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"},
-		Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
+	{Name: "flows", Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.Flows = wire.ReadNew(r, readOAuthFlowsV03ProtoJSON) }},
+	{Name: "oauth2MetadataUrl", Aliases: []string{"oauth2_metadata_url"}, Read: func(r *wire.Reader, x *OAuth2SecurityScheme) { x.OAuth2MetadataURL = r.String() }},
 }.Read
 
 func appendOAuthFlowsV03ProtoJSON(b []byte, x *OAuthFlows) ([]byte, error) {
@@ -624,18 +574,14 @@ func appendOAuthFlowsV03ProtoJSON(b []byte, x *OAuthFlows) ([]byte, error) {
 }
 
 var fieldsOAuthFlowsV03ProtoJSON = wire.Fields[*OAuthFlows]{
-	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) {
-			x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03ProtoJSON)
-		}},
-	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) {
-			x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03ProtoJSON)
-		}},
-	{Name: "implicit", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03ProtoJSON) }},
-	{Name: "password", Oneof: 1,
-		Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03ProtoJSON) }},
+	{Name: "authorizationCode", Aliases: []string{"authorization_code"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) {
+		x.Flow = wire.ReadNew(r, readAuthorizationCodeOAuthFlowV03ProtoJSON)
+	}},
+	{Name: "clientCredentials", Aliases: []string{"client_credentials"}, Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) {
+		x.Flow = wire.ReadNew(r, readClientCredentialsOAuthFlowV03ProtoJSON)
+	}},
+	{Name: "implicit", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readImplicitOAuthFlowV03ProtoJSON) }},
+	{Name: "password", Oneof: 1, Read: func(r *wire.Reader, x *OAuthFlows) { x.Flow = wire.ReadNew(r, readPasswordOAuthFlowV03ProtoJSON) }},
 }
 
 func readOAuthFlowsV03ProtoJSON(r *wire.Reader, x *OAuthFlows) {
@@ -659,8 +605,7 @@ func appendOpenIDConnectSecuritySchemeV03ProtoJSON(b []byte, x *OpenIDConnectSec
 
 var readOpenIDConnectSecuritySchemeV03ProtoJSON = wire.Fields[*OpenIDConnectSecurityScheme]{
 	{Name: "description", Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.Description = r.String() }},
-	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"},
-		Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
+	{Name: "openIdConnectUrl", Aliases: []string{"open_id_connect_url"}, Read: func(r *wire.Reader, x *OpenIDConnectSecurityScheme) { x.OpenIDConnectURL = r.String() }},
 }.Read
 
 func appendPartV03ProtoJSON(b []byte, x *Part) ([]byte, error) {
@@ -695,10 +640,8 @@ func appendPasswordOAuthFlowV03ProtoJSON(b []byte, x *PasswordOAuthFlow) ([]byte
 }
 
 var readPasswordOAuthFlowV03ProtoJSON = wire.Fields[*PasswordOAuthFlow]{
-	{Name: "tokenUrl", Aliases: []string{"token_url"},
-		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
-	{Name: "refreshUrl", Aliases: []string{"refresh_url"},
-		Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
+	{Name: "tokenUrl", Aliases: []string{"token_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.TokenURL = r.String() }},
+	{Name: "refreshUrl", Aliases: []string{"refresh_url"}, Read: func(r *wire.Reader, x *PasswordOAuthFlow) { x.RefreshURL = r.String() }},
 	{Name: "scopes", Read: func(r *wire.Reader, x *PasswordOAuthFlow) {
 		x.Scopes = wire.ReadPlainMap(r, false, (*wire.Reader).String)
 	}},
@@ -744,8 +687,7 @@ func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, erro
 	case *OAuth2SecurityScheme:
 		b, err = wire.AppendRequired(b, err, `,"oauth2SecurityScheme":`, c, appendOAuth2SecuritySchemeV03ProtoJSON)
 	case *OpenIDConnectSecurityScheme:
-		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c,
-			appendOpenIDConnectSecuritySchemeV03ProtoJSON)
+		b, err = wire.AppendRequired(b, err, `,"openIdConnectSecurityScheme":`, c, appendOpenIDConnectSecuritySchemeV03ProtoJSON)
 	case *MutualTLSSecurityScheme:
 		b, err = wire.AppendRequired(b, err, `,"mtlsSecurityScheme":`, c, appendMutualTLSSecuritySchemeV03ProtoJSON)
 	}
@@ -753,26 +695,21 @@ func appendSecuritySchemeV03ProtoJSON(b []byte, x *SecurityScheme) ([]byte, erro
 }
 
 var fieldsSecuritySchemeV03ProtoJSON = wire.Fields[*SecurityScheme]{
-	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) {
-			x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03ProtoJSON)
-		}},
-	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) {
-			x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV03ProtoJSON)
-		}},
-	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) {
-			x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV03ProtoJSON)
-		}},
-	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) {
-			x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV03ProtoJSON)
-		}},
-	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SecurityScheme) {
-			x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV03ProtoJSON)
-		}},
+	{Name: "apiKeySecurityScheme", Aliases: []string{"api_key_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readAPIKeySecuritySchemeV03ProtoJSON)
+	}},
+	{Name: "httpAuthSecurityScheme", Aliases: []string{"http_auth_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readHTTPAuthSecuritySchemeV03ProtoJSON)
+	}},
+	{Name: "oauth2SecurityScheme", Aliases: []string{"oauth2_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readOAuth2SecuritySchemeV03ProtoJSON)
+	}},
+	{Name: "openIdConnectSecurityScheme", Aliases: []string{"open_id_connect_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readOpenIDConnectSecuritySchemeV03ProtoJSON)
+	}},
+	{Name: "mtlsSecurityScheme", Aliases: []string{"mtls_security_scheme"}, Oneof: 1, Read: func(r *wire.Reader, x *SecurityScheme) {
+		x.Scheme = wire.ReadNew(r, readMutualTLSSecuritySchemeV03ProtoJSON)
+	}},
 }
 
 func readSecuritySchemeV03ProtoJSON(r *wire.Reader, x *SecurityScheme) {
@@ -793,29 +730,21 @@ func appendSendMessageConfigurationV03ProtoJSON(b []byte, x *SendMessageConfigur
 	if len(x.AcceptedOutputModes) > 0 {
 		b = wire.AppendPlainList(append(b, `,"acceptedOutputModes":`...), x.AcceptedOutputModes, wire.AppendString)
 	}
-	b, err = wire.AppendMember(b, err, `,"pushNotification":`, x.TaskPushNotificationConfig != nil,
-		x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
+	b, err = wire.AppendMember(b, err, `,"pushNotification":`, x.TaskPushNotificationConfig != nil, x.TaskPushNotificationConfig, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
 	if x.HistoryLength != nil && *x.HistoryLength != 0 {
 		b = wire.AppendInt32(append(b, `,"historyLength":`...), *x.HistoryLength)
 	}
-	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlockingFlag(x.ReturnImmediately), x.ReturnImmediately,
-		legacy.AppendBlockingFlag)
+	b, err = wire.AppendMember(b, err, `,"blocking":`, legacy.HasBlockingFlag(x.ReturnImmediately), x.ReturnImmediately, legacy.AppendBlockingFlag)
 	return wire.EndObject(b, start), err
 }
 
 var readSendMessageConfigurationV03ProtoJSON = wire.Fields[*SendMessageConfiguration]{
-	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"},
-		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
-	{Name: "pushNotification",
-		Aliases: []string{"push_notification", "pushNotificationConfig", "push_notification_config"},
-		Read: func(r *wire.Reader, x *SendMessageConfiguration) {
-			x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
-		}},
-	{Name: "historyLength", Aliases: []string{"history_length"},
-		Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = wire.NonZero(r.Int32()) }},
-	{Name: "blocking",
-		Read:   func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlockingFlag(r) },
-		Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlockingFlag() }},
+	{Name: "acceptedOutputModes", Aliases: []string{"accepted_output_modes"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.AcceptedOutputModes = r.Strings() }},
+	{Name: "pushNotification", Aliases: []string{"push_notification", "pushNotificationConfig", "push_notification_config"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) {
+		x.TaskPushNotificationConfig = wire.ReadNew(r, readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
+	}},
+	{Name: "historyLength", Aliases: []string{"history_length"}, Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.HistoryLength = wire.NonZero(r.Int32()) }},
+	{Name: "blocking", Read: func(r *wire.Reader, x *SendMessageConfiguration) { x.ReturnImmediately = legacy.ReadBlockingFlag(r) }, Absent: func(x *SendMessageConfiguration) { x.ReturnImmediately = legacy.AbsentBlockingFlag() }},
 }.Read
 
 func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]byte, error) {
@@ -825,15 +754,13 @@ func appendSendMessageRequestV03ProtoJSON(b []byte, x *SendMessageRequest) ([]by
 	start := len(b)
 	var err error
 	b, err = wire.AppendRequired(b, err, `,"message":`, x.Message, appendMessageV03ProtoJSON)
-	b, err = wire.AppendRequired(b, err, `,"configuration":`, wire.OrNew(x.Configuration),
-		appendSendMessageConfigurationV03ProtoJSON)
+	b, err = wire.AppendRequired(b, err, `,"configuration":`, wire.OrNew(x.Configuration), appendSendMessageConfigurationV03ProtoJSON)
 	b, err = wire.AppendMember(b, err, `,"metadata":`, len(x.Metadata) > 0, x.Metadata, wire.AppendStruct)
 	return wire.EndObject(b, start), err
 }
 
 var readSendMessageRequestV03ProtoJSON = wire.Fields[*SendMessageRequest]{
-	{Name: "message", Aliases: []string{"request"}, Required: true,
-		Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"request"}, Required: true, Read: func(r *wire.Reader, x *SendMessageRequest) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "configuration", Read: func(r *wire.Reader, x *SendMessageRequest) {
 		x.Configuration = wire.ReadNew(r, readSendMessageConfigurationV03ProtoJSON)
 	}},
@@ -856,10 +783,8 @@ func appendSendMessageResponseV03ProtoJSON(b []byte, x *SendMessageResponse) ([]
 }
 
 var fieldsSendMessageResponseV03ProtoJSON = wire.Fields[*SendMessageResponse]{
-	{Name: "task", Oneof: 1,
-		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
-	{Name: "message", Aliases: []string{"msg"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Read: func(r *wire.Reader, x *SendMessageResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 }
 
 func readSendMessageResponseV03ProtoJSON(r *wire.Reader, x *SendMessageResponse) {
@@ -891,17 +816,14 @@ func appendStreamResponseV03ProtoJSON(b []byte, x *StreamResponse) ([]byte, erro
 }
 
 var fieldsStreamResponseV03ProtoJSON = wire.Fields[*StreamResponse]{
-	{Name: "task", Oneof: 1,
-		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
-	{Name: "message", Aliases: []string{"msg"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "task", Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readTaskV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"msg"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) { x.Payload = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "statusUpdate", Aliases: []string{"status_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
 		x.Payload = wire.ReadNew(r, readTaskStatusUpdateEventV03ProtoJSON)
 	}},
-	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1,
-		Read: func(r *wire.Reader, x *StreamResponse) {
-			x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV03ProtoJSON)
-		}},
+	{Name: "artifactUpdate", Aliases: []string{"artifact_update"}, Oneof: 1, Read: func(r *wire.Reader, x *StreamResponse) {
+		x.Payload = wire.ReadNew(r, readTaskArtifactUpdateEventV03ProtoJSON)
+	}},
 }
 
 func readStreamResponseV03ProtoJSON(r *wire.Reader, x *StreamResponse) {
@@ -960,8 +882,7 @@ func appendTaskV03ProtoJSON(b []byte, x *Task) ([]byte, error) {
 var readTaskV03ProtoJSON = wire.Fields[*Task]{
 	{Name: "id", Read: func(r *wire.Reader, x *Task) { x.ID = r.String() }},
 	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *Task) { x.ContextID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *Task) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
 	{Name: "artifacts", Read: func(r *wire.Reader, x *Task) { x.Artifacts = wire.ReadList(r, readArtifactV03ProtoJSON) }},
 	{Name: "history", Read: func(r *wire.Reader, x *Task) { x.History = wire.ReadList(r, readMessageV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *Task) { x.Metadata = r.Struct() }},
@@ -983,16 +904,13 @@ func appendTaskArtifactUpdateEventV03ProtoJSON(b []byte, x *TaskArtifactUpdateEv
 }
 
 var readTaskArtifactUpdateEventV03ProtoJSON = wire.Fields[*TaskArtifactUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"},
-		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"},
-		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.ContextID = r.String() }},
 	{Name: "artifact", Required: true, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) {
 		x.Artifact = wire.ReadNew(r, readArtifactV03ProtoJSON)
 	}},
 	{Name: "append", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Append = r.Bool() }},
-	{Name: "lastChunk", Aliases: []string{"last_chunk"},
-		Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
+	{Name: "lastChunk", Aliases: []string{"last_chunk"}, Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.LastChunk = r.Bool() }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskArtifactUpdateEvent) { x.Metadata = r.Struct() }},
 }.Read
 
@@ -1005,8 +923,7 @@ func appendTaskPushNotificationConfigV03ProtoJSON(b []byte, x *TaskPushNotificat
 	if legacy.HasConfigName(x.TaskID, x.ID) {
 		b = legacy.AppendConfigName(append(b, `,"name":`...), x.TaskID, x.ID)
 	}
-	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x,
-		appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
+	b, err = wire.AppendRequired(b, err, `,"pushNotificationConfig":`, x, appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig)
 	return wire.EndObject(b, start), err
 }
 
@@ -1020,15 +937,12 @@ var readTaskPushNotificationConfigV03ProtoJSON = wire.Fields[*TaskPushNotificati
 			x.ID = w
 		}
 	}},
-	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Required: true,
-		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
-			readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x)
-		}},
+	{Name: "pushNotificationConfig", Aliases: []string{"push_notification_config"}, Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) {
+		readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(r, x)
+	}},
 }.Read
 
-func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(
-	b []byte, x *TaskPushNotificationConfig,
-) ([]byte, error) {
+func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1037,8 +951,7 @@ func appendTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig(
 	b = wire.AppendText(b, `,"id":`, x.ID)
 	b = wire.AppendText(b, `,"url":`, x.URL)
 	b = wire.AppendText(b, `,"token":`, x.Token)
-	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication,
-		appendAuthenticationInfoV03ProtoJSON)
+	b, err = wire.AppendMember(b, err, `,"authentication":`, x.Authentication != nil, x.Authentication, appendAuthenticationInfoV03ProtoJSON)
 	return wire.EndObject(b, start), err
 }
 
@@ -1051,9 +964,7 @@ var readTaskPushNotificationConfigV03ProtoJSONPushNotificationConfig = wire.Fiel
 	}},
 }.Read
 
-func appendTaskPushNotificationConfigV03ProtoJSONCreateRequest(
-	b []byte, x *TaskPushNotificationConfig,
-) ([]byte, error) {
+func appendTaskPushNotificationConfigV03ProtoJSONCreateRequest(b []byte, x *TaskPushNotificationConfig) ([]byte, error) {
 	if x == nil {
 		return b, wire.NotSet()
 	}
@@ -1067,10 +978,8 @@ func appendTaskPushNotificationConfigV03ProtoJSONCreateRequest(
 
 var readTaskPushNotificationConfigV03ProtoJSONCreateRequest = wire.Fields[*TaskPushNotificationConfig]{
 	{Name: "parent", Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.TaskID = legacy.ReadConfigParent(r) }},
-	{Name: "configId", Aliases: []string{"config_id"},
-		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
-	{Name: "config", Required: true,
-		Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { readTaskPushNotificationConfigV03ProtoJSON(r, x) }},
+	{Name: "configId", Aliases: []string{"config_id"}, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { x.ID = r.String() }},
+	{Name: "config", Required: true, Read: func(r *wire.Reader, x *TaskPushNotificationConfig) { readTaskPushNotificationConfigV03ProtoJSON(r, x) }},
 }.Read
 
 var valuesTaskStateV03ProtoJSON = wire.Enum[TaskState]{
@@ -1079,8 +988,7 @@ var valuesTaskStateV03ProtoJSON = wire.Enum[TaskState]{
 	{Value: TaskStateWorking, Name: "TASK_STATE_WORKING", Aliases: []string{"working"}, Number: 2},
 	{Value: TaskStateCompleted, Name: "TASK_STATE_COMPLETED", Aliases: []string{"completed"}, Number: 3},
 	{Value: TaskStateFailed, Name: "TASK_STATE_FAILED", Aliases: []string{"failed"}, Number: 4},
-	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"},
-		Number: 5},
+	{Value: TaskStateCanceled, Name: "TASK_STATE_CANCELLED", Aliases: []string{"TASK_STATE_CANCELED", "canceled"}, Number: 5},
 	{Value: TaskStateInputRequired, Name: "TASK_STATE_INPUT_REQUIRED", Aliases: []string{"input-required"}, Number: 6},
 	{Value: TaskStateRejected, Name: "TASK_STATE_REJECTED", Aliases: []string{"rejected"}, Number: 7},
 	{Value: TaskStateAuthRequired, Name: "TASK_STATE_AUTH_REQUIRED", Aliases: []string{"auth-required"}, Number: 8},
@@ -1106,8 +1014,7 @@ func appendTaskStatusV03ProtoJSON(b []byte, x *TaskStatus) ([]byte, error) {
 
 var readTaskStatusV03ProtoJSON = wire.Fields[*TaskStatus]{
 	{Name: "state", Read: func(r *wire.Reader, x *TaskStatus) { x.State = readTaskStateV03ProtoJSON(r) }},
-	{Name: "message", Aliases: []string{"update"},
-		Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
+	{Name: "message", Aliases: []string{"update"}, Read: func(r *wire.Reader, x *TaskStatus) { x.Message = wire.ReadNew(r, readMessageV03ProtoJSON) }},
 	{Name: "timestamp", Read: func(r *wire.Reader, x *TaskStatus) { x.Timestamp = r.Timestamp() }},
 }.Read
 
@@ -1126,19 +1033,21 @@ func appendTaskStatusUpdateEventV03ProtoJSON(b []byte, x *TaskStatusUpdateEvent)
 }
 
 var readTaskStatusUpdateEventV03ProtoJSON = wire.Fields[*TaskStatusUpdateEvent]{
-	{Name: "taskId", Aliases: []string{"task_id"},
-		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
-	{Name: "contextId", Aliases: []string{"context_id"},
-		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
-	{Name: "status", Required: true,
-		Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
+	{Name: "taskId", Aliases: []string{"task_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.TaskID = r.String() }},
+	{Name: "contextId", Aliases: []string{"context_id"}, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.ContextID = r.String() }},
+	{Name: "status", Required: true, Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Status = wire.ReadNew(r, readTaskStatusV03ProtoJSON) }},
 	{Name: "metadata", Read: func(r *wire.Reader, x *TaskStatusUpdateEvent) { x.Metadata = r.Struct() }},
 }.Read
 
 func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {
 	out := make([]runtime.Interface, len(list))
 	for at, i := range list {
-		out[at] = runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion}
+		out[at] = runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		}
 	}
 	return out
 }
@@ -1146,7 +1055,12 @@ func interfacesOfV03ProtoJSON(list []*AgentInterface) []runtime.Interface {
 func interfacesFromV03ProtoJSON(list []runtime.Interface) []*AgentInterface {
 	out := make([]*AgentInterface, len(list))
 	for at, i := range list {
-		out[at] = &AgentInterface{URL: i.URL, ProtocolBinding: i.Binding, Tenant: i.Tenant, ProtocolVersion: i.Version}
+		out[at] = &AgentInterface{
+			URL:             i.URL,
+			ProtocolBinding: i.Binding,
+			Tenant:          i.Tenant,
+			ProtocolVersion: i.Version,
+		}
 	}
 	return out
 }

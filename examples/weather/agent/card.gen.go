@@ -6,48 +6,49 @@ import "example.com/weather/a2a"
 
 // CardJSON is the agent's card with the schemas of its skills. The server puts the right URLs in when it publishes it.
 const CardJSON = `{"name":"WeatherBot","description":"Provides accurate weather forecasts and historical data.",` +
-	`"version":"1.0.0","supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"},` +
-	`{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},{"url":"/","protocolBinding":"JSONRPC",` +
-	`"protocolVersion":"0.3"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}],` +
-	`"capabilities":{"streaming":true,"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1",` +
-	`"description":"Skills can be called by id, with typed input and output.",` +
-	`"params":{"skills":{"get_current_weather":{"input":` +
-	schemaGetCurrentWeatherInput + `,"output":` + schemaGetCurrentWeatherOutput + `},"get_forecast":{"input":` +
-	schemaGetForecastInput + `,"output":` + schemaGetForecastOutput +
-	`}}}}]},"defaultInputModes":["application/json","text/plain"],"defaultOutputModes":["application/json",` +
-	`"text/plain"],"skills":[{"id":"get_current_weather","name":"Get Current Weather","description":"Retrieve ` +
-	`real-time weather for any location.","tags":["weather","current","real-time"],"examples":["What's the weather in ` +
-	`Paris?","Current conditions in Tokyo"]},{"id":"get_forecast","name":"Get Forecast","description":"Get 5-day ` +
-	`weather predictions.","tags":["weather","forecast","prediction"],"examples":["5-day forecast for New York","Will ` +
-	`it rain in London this weekend?"]}]}`
+	`"version":"1.0.0","supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC",` +
+	`"protocolVersion":"1.0"},{"url":"/","protocolBinding":"HTTP+JSON","protocolVersion":"1.0"},` +
+	`{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"0.3"},{"url":"/",` +
+	`"protocolBinding":"HTTP+JSON","protocolVersion":"0.3"}],"capabilities":{"streaming":true,` +
+	`"extensions":[{"uri":"https://github.com/a2agen/a2agen/extensions/skills/v1","description":"Skills ` +
+	`can be called by id, with typed input and output.","params":{"skills":{"get_current_weather":{"input` +
+	`":` + schemaGetCurrentWeatherInput + `,"output":` + schemaGetCurrentWeatherOutput + `},"get_forecast":{"input":` + schemaGetForecastInput + `,"output":` + schemaGetForecastOutput + `}}}}]},"defaultInputModes":["application/json","text/plain"],` +
+	`"defaultOutputModes":["application/json","text/plain"],"skills":[{"id":"get_current_weather",` +
+	`"name":"Get Current Weather","description":"Retrieve real-time weather for any location.",` +
+	`"tags":["weather","current","real-time"],"examples":["What's the weather in Paris?","Current ` +
+	`conditions in Tokyo"]},{"id":"get_forecast","name":"Get Forecast","description":"Get 5-day weather ` +
+	`predictions.","tags":["weather","forecast","prediction"],"examples":["5-day forecast for New York",` +
+	`"Will it rain in London this weekend?"]}]}`
 
-// schemaGetCurrentWeatherInput is the JSON Schema of [GetCurrentWeatherInput].
-const schemaGetCurrentWeatherInput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-	`"required":["location"],"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a ` +
-	`sentence that names one."},"units":{"$ref":"#/$defs/Units","default":"celsius"}},` +
+	// schemaGetCurrentWeatherInput is the JSON Schema of [GetCurrentWeatherInput].
+const schemaGetCurrentWeatherInput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],` +
+	`"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that ` +
+	`names one."},"units":{"$ref":"#/$defs/Units","default":"celsius"}},` +
 	`"$defs":{"Units":{"enum":["celsius","fahrenheit"]}}}`
 
-// schemaGetCurrentWeatherOutput is the JSON Schema of [GetCurrentWeatherOutput].
-const schemaGetCurrentWeatherOutput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-	`"required":["location","temperature","units","conditions"],"properties":{"location":{"type":"string"},` +
-	`"temperature":{"type":"number"},"units":{"$ref":"#/$defs/Units"},"conditions":{"$ref":"#/$defs/Conditions"},` +
-	`"humidity":{"type":"integer","minimum":0,"maximum":100,"description":"Relative humidity in percent."}},` +
-	`"$defs":{"Units":{"enum":["celsius","fahrenheit"]},"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`
+	// schemaGetCurrentWeatherOutput is the JSON Schema of [GetCurrentWeatherOutput].
+const schemaGetCurrentWeatherOutput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location",` +
+	`"temperature","units","conditions"],"properties":{"location":{"type":"string"},` +
+	`"temperature":{"type":"number"},"units":{"$ref":"#/$defs/Units"},` +
+	`"conditions":{"$ref":"#/$defs/Conditions"},"humidity":{"type":"integer","minimum":0,"maximum":100,` +
+	`"description":"Relative humidity in percent."}},"$defs":{"Units":{"enum":["celsius","fahrenheit"]},` +
+	`"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`
 
-// schemaGetForecastInput is the JSON Schema of [GetForecastInput].
-const schemaGetForecastInput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-	`"required":["location"],"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a ` +
-	`sentence that names one."},"days":{"type":"integer","minimum":1,"maximum":5,"default":5}}}`
+	// schemaGetForecastInput is the JSON Schema of [GetForecastInput].
+const schemaGetForecastInput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location"],` +
+	`"properties":{"location":{"type":"string","minLength":1,"description":"A city, or a sentence that ` +
+	`names one."},"days":{"type":"integer","minimum":1,"maximum":5,"default":5}}}`
 
-// schemaGetForecastOutput is the JSON Schema of [GetForecastOutput].
-const schemaGetForecastOutput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object",` +
-	`"required":["location","days"],"properties":{"location":{"type":"string"},"days":{"type":"array","minItems":1,` +
-	`"maxItems":5,"items":{"$ref":"#/$defs/Day"}}},"$defs":{"Day":{"type":"object","required":["date","high","low",` +
+	// schemaGetForecastOutput is the JSON Schema of [GetForecastOutput].
+const schemaGetForecastOutput = `{"$schema":"https://json-schema.org/draft/2020-12/schema","type":"object","required":["location",` +
+	`"days"],"properties":{"location":{"type":"string"},"days":{"type":"array","minItems":1,"maxItems":5,` +
+	`"items":{"$ref":"#/$defs/Day"}}},"$defs":{"Day":{"type":"object","required":["date","high","low",` +
 	`"conditions"],"properties":{"date":{"type":"string","format":"date"},"high":{"type":"number",` +
 	`"description":"Degrees Celsius."},"low":{"type":"number","description":"Degrees Celsius."},` +
-	`"conditions":{"$ref":"#/$defs/Conditions"}}},"Conditions":{"enum":["sunny","cloudy","rain","snow"]}}}`
+	`"conditions":{"$ref":"#/$defs/Conditions"}}},"Conditions":{"enum":["sunny","cloudy","rain",` +
+	`"snow"]}}}`
 
-// Card returns the agent's card.
+	// Card returns the agent's card.
 func Card() (*a2a.AgentCard, error) {
 	card := new(a2a.AgentCard)
 	if err := card.UnmarshalJSON([]byte(CardJSON)); err != nil {

@@ -45,9 +45,7 @@ func skillGetCurrentWeather(s Skills) server.Skill {
 		Decode:       server.Decode[GetCurrentWeatherInput],
 		OutputSchema: schemaGetCurrentWeatherOutput,
 		Timeout:      5 * time.Second,
-		Run: server.OutputJSON(func(
-			ctx context.Context, t *server.Task, in *GetCurrentWeatherInput,
-		) (*GetCurrentWeatherOutput, error) {
+		Run: server.OutputJSON(func(ctx context.Context, t *server.Task, in *GetCurrentWeatherInput) (*GetCurrentWeatherOutput, error) {
 			return s.GetCurrentWeather(ctx, in, &Task{t})
 		}),
 	}

@@ -52,33 +52,26 @@ var skillGetCurrentWeather = rpc.Skill[*GetCurrentWeatherInput, *GetCurrentWeath
 }
 
 // GetCurrentWeather calls the skill "get_current_weather" and waits for its output.
+//
 // Retrieve real-time weather for any location.
-func (c *Client) GetCurrentWeather(
-	ctx context.Context, in *GetCurrentWeatherInput, opts ...rpc.CallOption,
-) (*GetCurrentWeatherOutput, error) {
+func (c *Client) GetCurrentWeather(ctx context.Context, in *GetCurrentWeatherInput, opts ...rpc.CallOption) (*GetCurrentWeatherOutput, error) {
 	return skillGetCurrentWeather.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // GetCurrentWeatherStream calls the skill "get_current_weather" and yields its steps; the last one has the output.
-func (c *Client) GetCurrentWeatherStream(
-	ctx context.Context, in *GetCurrentWeatherInput, opts ...rpc.CallOption,
-) iter.Seq2[rpc.Event[*GetCurrentWeatherOutput], error] {
+func (c *Client) GetCurrentWeatherStream(ctx context.Context, in *GetCurrentWeatherInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*GetCurrentWeatherOutput], error] {
 	return skillGetCurrentWeather.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
-// GetCurrentWeatherAnswer answers what the skill "get_current_weather" asked in the middle of a task, and waits for its
-// output. Get the question with errors.As; options of the call go with it: ask.With(…).
-func (c *Client) GetCurrentWeatherAnswer(
-	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) (*GetCurrentWeatherOutput, error) {
+// GetCurrentWeatherAnswer answers what the skill "get_current_weather" asked in the middle of a task, and waits for
+// its output. Get the question with errors.As; options of the call go with it: ask.With(…).
+func (c *Client) GetCurrentWeatherAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*GetCurrentWeatherOutput, error) {
 	return skillGetCurrentWeather.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
 // GetCurrentWeatherAnswerStream is [Client.GetCurrentWeatherAnswer] as a stream: it yields the steps that follow; the
 // last one has the output.
-func (c *Client) GetCurrentWeatherAnswerStream(
-	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) iter.Seq2[rpc.Event[*GetCurrentWeatherOutput], error] {
+func (c *Client) GetCurrentWeatherAnswerStream(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*GetCurrentWeatherOutput], error] {
 	return skillGetCurrentWeather.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 
@@ -89,33 +82,26 @@ var skillGetForecast = rpc.Skill[*GetForecastInput, *GetForecastOutput]{
 }
 
 // GetForecast calls the skill "get_forecast" and waits for its output.
+//
 // Get 5-day weather predictions.
-func (c *Client) GetForecast(
-	ctx context.Context, in *GetForecastInput, opts ...rpc.CallOption,
-) (*GetForecastOutput, error) {
+func (c *Client) GetForecast(ctx context.Context, in *GetForecastInput, opts ...rpc.CallOption) (*GetForecastOutput, error) {
 	return skillGetForecast.Call(ctx, c.Client.RPC(), in, opts...)
 }
 
 // GetForecastStream calls the skill "get_forecast" and yields its steps; the last one has the output.
-func (c *Client) GetForecastStream(
-	ctx context.Context, in *GetForecastInput, opts ...rpc.CallOption,
-) iter.Seq2[rpc.Event[*GetForecastOutput], error] {
+func (c *Client) GetForecastStream(ctx context.Context, in *GetForecastInput, opts ...rpc.CallOption) iter.Seq2[rpc.Event[*GetForecastOutput], error] {
 	return skillGetForecast.Stream(ctx, c.Client.RPC(), in, opts...)
 }
 
 // GetForecastAnswer answers what the skill "get_forecast" asked in the middle of a task, and waits for its output. Get
 // the question with errors.As; options of the call go with it: ask.With(…).
-func (c *Client) GetForecastAnswer(
-	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) (*GetForecastOutput, error) {
+func (c *Client) GetForecastAnswer(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) (*GetForecastOutput, error) {
 	return skillGetForecast.Answer(ctx, c.Client.RPC(), ask, parts...)
 }
 
 // GetForecastAnswerStream is [Client.GetForecastAnswer] as a stream: it yields the steps that follow; the last one has
 // the output.
-func (c *Client) GetForecastAnswerStream(
-	ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part,
-) iter.Seq2[rpc.Event[*GetForecastOutput], error] {
+func (c *Client) GetForecastAnswerStream(ctx context.Context, ask *rpc.InputRequiredError, parts ...runtime.Part) iter.Seq2[rpc.Event[*GetForecastOutput], error] {
 	return skillGetForecast.AnswerStream(ctx, c.Client.RPC(), ask, parts...)
 }
 

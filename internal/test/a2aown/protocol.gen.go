@@ -12,8 +12,8 @@ import (
 // A runtime that this code does not fit does not declare the constant.
 const _ = runtime.SupportsGen1
 
-// Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call makes
-// a new table; the caller may change it.
+// Protocol is what the runtime needs to know of this package, with the versions that the agent speaks. Every call
+// makes a new table; the caller may change it.
 func Protocol() *runtime.Protocol {
 	return &runtime.Protocol{
 		Versions:       []*runtime.Version{newVersionV10()},
@@ -45,8 +45,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleSend,
 					RPC:  "SendMessage",
 					GRPC: "/lf.a2a.v1.A2AService/SendMessage",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/message:send", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/message:send", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/message:send", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        encodeResultV10JSON,
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*SendMessageRequest]),
@@ -56,8 +58,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleStream,
 					RPC:  "SendStreamingMessage",
 					GRPC: "/lf.a2a.v1.A2AService/SendStreamingMessage",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/message:stream", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/message:stream", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/message:stream", Body: "*"},
+					},
 					Stream:        true,
 					Decode:        runtime.RequestOf(readSendMessageRequestV10JSON, neutralSendMessageRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
@@ -68,18 +72,23 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleGet,
 					RPC:  "GetTask",
 					GRPC: "/lf.a2a.v1.A2AService/GetTask",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{id=*}"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}"},
+					},
 					Decode:        runtime.RequestOf(readGetTaskRequestV10JSON, neutralGetTaskRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskRequest]),
 					Read:          runtime.ReadTask(readTaskV10JSON, asTask),
 				},
 				{
-					Role:  runtime.RoleList,
-					RPC:   "ListTasks",
-					GRPC:  "/lf.a2a.v1.A2AService/ListTasks",
-					HTTP:  []runtime.Route{{Verb: "GET", Path: "/tasks"}, {Verb: "GET", Path: "/{tenant}/tasks"}},
+					Role: runtime.RoleList,
+					RPC:  "ListTasks",
+					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks"},
+						{Verb: "GET", Path: "/{tenant}/tasks"},
+					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
 					Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
 						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
@@ -95,8 +104,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleCancel,
 					RPC:  "CancelTask",
 					GRPC: "/lf.a2a.v1.A2AService/CancelTask",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/tasks/{id=*}:cancel", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/tasks/{id=*}:cancel", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readCancelTaskRequestV10JSON, neutralCancelTaskRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Task]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*CancelTaskRequest]),
@@ -106,8 +117,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleSubscribe,
 					RPC:  "SubscribeToTask",
 					GRPC: "/lf.a2a.v1.A2AService/SubscribeToTask",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{id=*}:subscribe"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{id=*}:subscribe"},
+					},
 					Stream:        true,
 					Decode:        runtime.RequestOf(readSubscribeToTaskRequestV10JSON, neutralSubscribeToTaskRequest),
 					Append:        runtime.AppendItem(encodeEventV10JSON),
@@ -118,8 +131,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RolePushCreate,
 					RPC:  "CreateTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/CreateTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
-						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"}},
+					HTTP: []runtime.Route{
+						{Verb: "POST", Path: "/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+						{Verb: "POST", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs", Body: "*"},
+					},
 					Decode:        runtime.RequestOf(readTaskPushNotificationConfigV10JSON, neutralTaskPushNotificationConfig),
 					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
@@ -129,10 +144,11 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RolePushGet,
 					RPC:  "GetTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-					Decode: runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON,
-						neutralGetTaskPushNotificationConfigRequest),
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					},
+					Decode:        runtime.RequestOf(readGetTaskPushNotificationConfigRequestV10JSON, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*TaskPushNotificationConfig]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetTaskPushNotificationConfigRequest]),
 					Read:          runtime.ReadOf(readTaskPushNotificationConfigV10JSON),
@@ -141,10 +157,11 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RolePushList,
 					RPC:  "ListTaskPushNotificationConfigs",
 					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
-						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"}},
-					Decode: runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON,
-						neutralListTaskPushNotificationConfigsRequest),
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/tasks/{task_id=*}/pushNotificationConfigs"},
+						{Verb: "GET", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs"},
+					},
+					Decode:        runtime.RequestOf(readListTaskPushNotificationConfigsRequestV10JSON, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsResponse]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*ListTaskPushNotificationConfigsRequest]),
 					Read:          runtime.ReadOf(readListTaskPushNotificationConfigsResponseV10JSON),
@@ -153,12 +170,12 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleOther,
 					RPC:  "Inspect",
 					GRPC: "/lf.a2a.v1.A2AService/Inspect",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}"},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/inspections/{id=*}"},
 						{Verb: "POST", Path: "/inspections/{id=*}", Body: "*"},
-						{Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"}},
-					Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true},
-						{Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true},
-						{Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+						{Verb: "PUT", Path: "/{tenant}/inspections/{id=*}/nested", Body: "nested"},
+					},
+					Query:         []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
 					Decode:        runtime.ParamsOf(readSampleV10JSON),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
@@ -168,10 +185,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleOther,
 					RPC:  "Watch",
 					GRPC: "/lf.a2a.v1.A2AService/Watch",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/inspections/{id=*}:watch"}},
-					Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true},
-						{Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true},
-						{Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/inspections/{id=*}:watch"},
+					},
+					Query:         []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
 					Stream:        true,
 					Decode:        runtime.ParamsOf(readSampleV10JSON),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
@@ -182,10 +199,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleOther,
 					RPC:  "Abandoned",
 					GRPC: "/lf.a2a.v1.A2AService/Abandoned",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/inspections/{id=*}"}},
-					Query: []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true},
-						{Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true},
-						{Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
+					HTTP: []runtime.Route{
+						{Verb: "DELETE", Path: "/inspections/{id=*}"},
+					},
+					Query:         []runtime.QueryField{{Name: "flag", JSON: true}, {Name: "nested.isDone", JSON: true}, {Name: "nested.labels", List: true}, {Name: "labels", List: true}, {Name: "counts", List: true}, {Name: "flags", JSON: true, List: true}, {Name: "tastes", List: true}},
 					Decode:        runtime.ParamsOf(readSampleV10JSON),
 					Append:        runtime.AppendOf(wire.AppendMessage[*Sample]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*Sample]),
@@ -195,8 +212,10 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RoleExtendedCard,
 					RPC:  "GetExtendedAgentCard",
 					GRPC: "/lf.a2a.v1.A2AService/GetExtendedAgentCard",
-					HTTP: []runtime.Route{{Verb: "GET", Path: "/extendedAgentCard"},
-						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"}},
+					HTTP: []runtime.Route{
+						{Verb: "GET", Path: "/extendedAgentCard"},
+						{Verb: "GET", Path: "/{tenant}/extendedAgentCard"},
+					},
 					Decode:        runtime.ParamsOf(readGetExtendedAgentCardRequestV10JSON),
 					Append:        runtime.AppendOf(wire.AppendMessage[*AgentCard]),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*GetExtendedAgentCardRequest]),
@@ -206,10 +225,11 @@ func newVersionV10() *runtime.Version {
 					Role: runtime.RolePushDelete,
 					RPC:  "DeleteTaskPushNotificationConfig",
 					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					HTTP: []runtime.Route{{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
-						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"}},
-					Decode: runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					HTTP: []runtime.Route{
+						{Verb: "DELETE", Path: "/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+						{Verb: "DELETE", Path: "/{tenant}/tasks/{task_id=*}/pushNotificationConfigs/{id=*}"},
+					},
+					Decode:        runtime.RequestOf(readDeleteTaskPushNotificationConfigRequestV10JSON, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing("{}"),
 					AppendRequest: runtime.AppendOf(wire.AppendMessage[*DeleteTaskPushNotificationConfigRequest]),
 					Read:          runtime.ReadNothing,
@@ -274,7 +294,12 @@ func parseResultV10JSON(src []byte) (any, error) {
 }
 
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
-	req := &runtime.SendRequest{Tenant: x.Tenant, Message: (*engineMessage)(x.Message), Metadata: x.Metadata, Source: x}
+	req := &runtime.SendRequest{
+		Tenant:   x.Tenant,
+		Message:  (*engineMessage)(x.Message),
+		Metadata: x.Metadata,
+		Source:   x,
+	}
 	if c := x.Configuration; c != nil {
 		req.AcceptedOutputModes = c.AcceptedOutputModes
 		req.HistoryLength = runtime.Int(c.HistoryLength)
@@ -285,7 +310,12 @@ func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 }
 
 func neutralGetTaskRequest(x *GetTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, HistoryLength: runtime.Int(x.HistoryLength), Source: x}
+	return &runtime.TaskRequest{
+		Tenant:        x.Tenant,
+		ID:            x.ID,
+		HistoryLength: runtime.Int(x.HistoryLength),
+		Source:        x,
+	}
 }
 
 func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
@@ -303,7 +333,12 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 }
 
 func neutralCancelTaskRequest(x *CancelTaskRequest) *runtime.TaskRequest {
-	return &runtime.TaskRequest{Tenant: x.Tenant, ID: x.ID, Metadata: x.Metadata, Source: x}
+	return &runtime.TaskRequest{
+		Tenant:   x.Tenant,
+		ID:       x.ID,
+		Metadata: x.Metadata,
+		Source:   x,
+	}
 }
 
 func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskRequest {
@@ -311,11 +346,21 @@ func neutralSubscribeToTaskRequest(x *SubscribeToTaskRequest) *runtime.TaskReque
 }
 
 func neutralTaskPushNotificationConfig(x *TaskPushNotificationConfig) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: *pushOf(x), Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: *pushOf(x),
+		Source: x,
+	}
 }
 
 func neutralGetTaskPushNotificationConfigRequest(x *GetTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
+		Source: x,
+	}
 }
 
 func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationConfigsRequest) *runtime.PushRequest {
@@ -329,7 +374,12 @@ func neutralListTaskPushNotificationConfigsRequest(x *ListTaskPushNotificationCo
 }
 
 func neutralDeleteTaskPushNotificationConfigRequest(x *DeleteTaskPushNotificationConfigRequest) *runtime.PushRequest {
-	return &runtime.PushRequest{Tenant: x.Tenant, TaskID: x.TaskID, Config: runtime.PushConfig{ID: x.ID}, Source: x}
+	return &runtime.PushRequest{
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+		Config: runtime.PushConfig{ID: x.ID},
+		Source: x,
+	}
 }
 
 func wireV10Proto() *runtime.Wire {
@@ -369,13 +419,12 @@ func wireV10Proto() *runtime.Wire {
 					Role: runtime.RoleList,
 					RPC:  "ListTasks",
 					GRPC: "/lf.a2a.v1.A2AService/ListTasks",
-					Decode: runtime.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest,
-						func(x *ListTasksRequest) error {
-							if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
-								return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
-							}
-							return nil
-						}),
+					Decode: runtime.ProtoRequest(decodeListTasksRequestV10Proto, neutralListTasksRequest, func(x *ListTasksRequest) error {
+						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
+							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
+						}
+						return nil
+					}),
 					Append:        runtime.AppendOf(appendListTasksResponseV10Proto),
 					AppendRequest: runtime.AppendOf(appendListTasksRequestV10Proto),
 					Read:          runtime.ProtoOf(decodeListTasksResponseV10Proto),
@@ -409,21 +458,19 @@ func wireV10Proto() *runtime.Wire {
 					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
 				},
 				{
-					Role: runtime.RolePushGet,
-					RPC:  "GetTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto,
-						neutralGetTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushGet,
+					RPC:           "GetTaskPushNotificationConfig",
+					GRPC:          "/lf.a2a.v1.A2AService/GetTaskPushNotificationConfig",
+					Decode:        runtime.ProtoRequest(decodeGetTaskPushNotificationConfigRequestV10Proto, neutralGetTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendOf(appendTaskPushNotificationConfigV10Proto),
 					AppendRequest: runtime.AppendOf(appendGetTaskPushNotificationConfigRequestV10Proto),
 					Read:          runtime.ProtoOf(decodeTaskPushNotificationConfigV10Proto),
 				},
 				{
-					Role: runtime.RolePushList,
-					RPC:  "ListTaskPushNotificationConfigs",
-					GRPC: "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
-					Decode: runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto,
-						neutralListTaskPushNotificationConfigsRequest),
+					Role:          runtime.RolePushList,
+					RPC:           "ListTaskPushNotificationConfigs",
+					GRPC:          "/lf.a2a.v1.A2AService/ListTaskPushNotificationConfigs",
+					Decode:        runtime.ProtoRequest(decodeListTaskPushNotificationConfigsRequestV10Proto, neutralListTaskPushNotificationConfigsRequest),
 					Append:        runtime.AppendOf(appendListTaskPushNotificationConfigsResponseV10Proto),
 					AppendRequest: runtime.AppendOf(appendListTaskPushNotificationConfigsRequestV10Proto),
 					Read:          runtime.ProtoOf(decodeListTaskPushNotificationConfigsResponseV10Proto),
@@ -466,11 +513,10 @@ func wireV10Proto() *runtime.Wire {
 					Read:          runtime.ProtoOf(decodeAgentCardV10Proto),
 				},
 				{
-					Role: runtime.RolePushDelete,
-					RPC:  "DeleteTaskPushNotificationConfig",
-					GRPC: "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
-					Decode: runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto,
-						neutralDeleteTaskPushNotificationConfigRequest),
+					Role:          runtime.RolePushDelete,
+					RPC:           "DeleteTaskPushNotificationConfig",
+					GRPC:          "/lf.a2a.v1.A2AService/DeleteTaskPushNotificationConfig",
+					Decode:        runtime.ProtoRequest(decodeDeleteTaskPushNotificationConfigRequestV10Proto, neutralDeleteTaskPushNotificationConfigRequest),
 					Append:        runtime.AppendNothing(""),
 					AppendRequest: runtime.AppendOf(appendDeleteTaskPushNotificationConfigRequestV10Proto),
 					Read:          runtime.ReadNothing,
@@ -806,7 +852,12 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 			list = append(list, (*Task)(t))
 		}
 	}
-	return &ListTasksResponse{Tasks: list, NextPageToken: next, PageSize: int32(pageSize), TotalSize: int32(total)}
+	return &ListTasksResponse{
+		Tasks:         list,
+		NextPageToken: next,
+		PageSize:      int32(pageSize),
+		TotalSize:     int32(total),
+	}
 }
 
 func newSend(data runtime.SendRequest) any {
@@ -840,7 +891,13 @@ func pushOf(x *TaskPushNotificationConfig) *runtime.PushConfig {
 	if x == nil {
 		return nil
 	}
-	config := &runtime.PushConfig{ID: x.ID, URL: x.URL, Token: x.Token, Tenant: x.Tenant, TaskID: x.TaskID}
+	config := &runtime.PushConfig{
+		ID:     x.ID,
+		URL:    x.URL,
+		Token:  x.Token,
+		Tenant: x.Tenant,
+		TaskID: x.TaskID,
+	}
 	if a := x.Authentication; a != nil {
 		config.Scheme = a.Scheme
 		config.Credentials = a.Credentials
@@ -852,7 +909,13 @@ func pushFrom(tenant, taskID string, from *runtime.PushConfig) *TaskPushNotifica
 	if from == nil {
 		return nil
 	}
-	x := &TaskPushNotificationConfig{Tenant: tenant, ID: from.ID, TaskID: taskID, URL: from.URL, Token: from.Token}
+	x := &TaskPushNotificationConfig{
+		Tenant: tenant,
+		ID:     from.ID,
+		TaskID: taskID,
+		URL:    from.URL,
+		Token:  from.Token,
+	}
 	if from.Scheme != "" || from.Credentials != "" {
 		x.Authentication = &AuthenticationInfo{Scheme: from.Scheme, Credentials: from.Credentials}
 	}
@@ -888,8 +951,12 @@ func (x *engineAgentCard) CardInfo() runtime.CardInfo {
 		}
 	}
 	for _, i := range x.SupportedInterfaces {
-		info.Interfaces = append(info.Interfaces,
-			runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
+		info.Interfaces = append(info.Interfaces, runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		})
 	}
 	return info
 }
@@ -899,7 +966,12 @@ func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card 
 	at := *x
 	at.SupportedInterfaces = runtime.Copies(x.SupportedInterfaces)
 	for _, i := range at.SupportedInterfaces {
-		i.URL = place(runtime.Interface{URL: i.URL, Binding: i.ProtocolBinding, Tenant: i.Tenant, Version: i.ProtocolVersion})
+		i.URL = place(runtime.Interface{
+			URL:     i.URL,
+			Binding: i.ProtocolBinding,
+			Tenant:  i.Tenant,
+			Version: i.ProtocolVersion,
+		})
 	}
 	return &at
 }
