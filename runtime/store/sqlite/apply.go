@@ -35,7 +35,7 @@ func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.
 	return given(&c.snap, s.write(ctx, c.apply))
 }
 
-// apply makes an update.
+// apply makes an update. It runs on the writer's goroutine.
 func (c *change) apply(w *writer) (err error) {
 	if c.r, err = w.row(c.key, 0, c.read); err != nil {
 		return err
@@ -71,8 +71,8 @@ func (c *change) apply(w *writer) (err error) {
 	return nil
 }
 
-// ask finds out what the rules have to know, and prepares the next version of what they do not. A statement that fails
-// has the whole transaction fail, whatever the rules make of it.
+// ask fills in what the rules must know, and the part of the next version that they do not decide on. A statement that
+// fails here fails the whole transaction, whatever the rules return.
 func (c *change) ask(w *writer, o *owner) {
 	u, r, m := c.u, &c.rules, &c.next
 	*m = *c.was
@@ -117,7 +117,8 @@ func (c *change) logged(was *taskstate.State) int {
 	return c.next.beside(content, was.Version+int64(len(c.rules.Events)))
 }
 
-// decide asks the rules, of a task that is too large once more without what was replaced in it.
+// decide asks the rules. If the task is too large it counts the artifacts anew, some of which may have been replaced, and
+// asks again.
 func (c *change) decide(w *writer) (err error) {
 	now, limits := w.now.UnixNano(), w.s.options.limits()
 	if c.effects, err = c.was.Apply(&c.next.State, &c.rules, now, &limits); errors.Is(err, store.ErrTooLarge) {
@@ -129,7 +130,7 @@ func (c *change) decide(w *writer) (err error) {
 	return err
 }
 
-// charge finds room for what the task is going to be, and has the account charged for it.
+// charge makes room for the next version and charges the account for it.
 func (c *change) charge(w *writer) error {
 	limits := w.s.options.limits()
 	if !c.effects.Charge(int(c.was.charged), &limits) {
@@ -148,7 +149,7 @@ func (c *change) charge(w *writer) error {
 	return nil
 }
 
-// write puts what the change brings into the file, but for the row of its task.
+// write stores all of the change but the row of its task.
 func (c *change) write(w *writer, o *owner) error {
 	u, n := c.u, c.r.n
 	if err := c.writeLog(w); err != nil {
@@ -173,7 +174,7 @@ func (c *change) write(w *writer, o *owner) error {
 	return c.writeTickets(w)
 }
 
-// writeTask brings the task's row up to date. The next of many chunks needs nothing but its event.
+// writeTask updates the row of the task. After most chunks of an artifact it is not changed.
 func (c *change) writeTask(w *writer) error {
 	was, m, u := c.was, &c.next, c.u
 	chunk := c.head == nil && m.charged == was.charged && m.Calls == was.Calls && m.Done == was.Done &&
@@ -201,7 +202,7 @@ func (c *change) writeTask(w *writer) error {
 	return err
 }
 
-// publish makes the change one that readers see.
+// publish shows the change to readers.
 func (c *change) publish(s *Store) {
 	r := c.r
 	r.mu.Lock()
@@ -220,7 +221,7 @@ func (c *change) publish(s *Store) {
 	s.cache.put(r, r.meta.cost())
 }
 
-// take makes an event that is in the file one of the task. Callers must hold r.mu.
+// take applies an event to the decoded task and keeps its record. Callers must hold r.mu.
 func (s *Store) take(r *row, change *store.Change, seq int64, doc []byte) {
 	if err := r.task.Apply(change.Event); err != nil { // it fitted when it was prepared
 		s.options.Logger.Error("an event does not fit its task", "task", r.key.Task, "error", err)

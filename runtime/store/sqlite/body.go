@@ -3,9 +3,8 @@ package sqlite
 // leastLog is how many bytes of events come before the first body of a task: less is read from the log as fast.
 const leastLog = 64 << 10
 
-// compact writes the body of a task when the log since the last one is as large as that. So bodies cost about as much
-// as
-// the events do, and nobody reads more than twice the task, however long it gets. Then old events can go.
+// compact writes the body of a task when the log since the last one is as large as that, so that bodies cost about as much
+// as the events, and a reader reads at most twice the task. Then it trims old events.
 func (c *change) compact(w *writer) error {
 	m := &c.next
 	if m.since >= max(leastLog, m.body) {
@@ -51,8 +50,8 @@ func (c *change) writeBody(w *writer) error {
 	return err
 }
 
-// needed is the version of the body that everything can be shown from that is still to be sent: the last one when there
-// is nothing, 0 when it takes the whole log.
+// needed is the version of the body from which all notifications still to be sent can be shown: the last one if there are
+// none, 0 if they need the whole log.
 func (c *change) needed(w *writer) (int64, error) {
 	if c.next.Pushes == 0 {
 		return c.next.snapshot, nil
@@ -62,9 +61,8 @@ func (c *change) needed(w *writer) (int64, error) {
 	return v, err
 }
 
-// trim drops events up to a version, as far as a body has what they made and no notification of one is still to be
-// sent,
-// unless that is fewer than least.
+// trim drops the rows of events up to a version that a body contains and that no notification still needs, unless those
+// are at most least events.
 func (c *change) trim(w *writer, upTo, least int64) error {
 	m, n := &c.next, c.r.n
 	needed, err := c.needed(w)

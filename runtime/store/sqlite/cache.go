@@ -7,9 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// cache are the tasks that were written last, decoded, so that an update costs what its event does and not what the
-// task
-// does. Only the writer puts tasks in. What is read of tasks that are not there is not kept: they would be many.
+// cache holds the decoded tasks that were written last, so that the cost of an update depends on its events and not on the
+// size of the task. Only the writer adds tasks: those that are only read would be too many.
 type cache struct {
 	limit int64
 
@@ -39,7 +38,7 @@ func (c *cache) get(key store.Key) *row {
 	return nil
 }
 
-// put keeps a task that takes as many bytes, and lets others go for it.
+// put adds a task of that many bytes, and removes those used longest ago when there are too many bytes.
 func (c *cache) put(r *row, bytes int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,11 +10,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Calls are rows until they are done, so that the table has nothing but work that is open. A task with open calls whose
-// runner is another instance has nobody who does them: one process at a time works on the file, and the others are
-// dead.
+// The table of calls has the open ones alone: a row is deleted when its call is over. One process at a time works on the
+// file, so a task with open calls whose runner is another instance has no runner.
 
-// writeCalls writes what becomes of the calls. One that is over as soon as it comes is in no row.
+// writeCalls deletes calls that are over, and stores a new one, unless that is over at once, or begins the next.
 func (c *change) writeCalls(w *writer) (err error) {
 	m, e, n := &c.next, &c.effects, c.r.n
 	if m.Done > c.was.Done && c.was.Open() {
@@ -71,7 +70,7 @@ func (s *Store) Claim(ctx context.Context, skills []string, max int) (runs []sto
 	if err != nil || !found {
 		return nil, err
 	}
-	// It is waited for: nobody would know what it took over.
+	// The wait for the answer must not be cut short: what was claimed would be unknown.
 	err = s.write(context.WithoutCancel(ctx), func(w *writer) (err error) {
 		runs, err = w.claim(string(names), max)
 		return err

@@ -18,10 +18,11 @@ type change struct {
 	new     *store.New     // nil: the change is an update
 	changes []store.Change // the events, of a new task those after it
 	start   meta           // of a new task
-	read    *row           // by the caller, when nobody had it at hand
+	task    runtime.Task   // of a new task: a copy, since a caller that gets no answer sends its own again
+	read    *row           // of an update, when the task was not in the cache
 	snap    store.Snapshot // the answer
 
-	// Made by the caller.
+	// Made by prepare, on the caller's goroutine.
 	rules   taskstate.Update // what the rules are asked
 	log     []entry
 	at      int64  // time of the status, if there is a new one
@@ -30,7 +31,7 @@ type change struct {
 	request []byte // of the call
 	ticket  []byte // request of the ticket
 
-	// Made by the writer.
+	// Made by the writer, anew in each transaction that is tried.
 	r       *row
 	was     *meta
 	next    meta
@@ -48,8 +49,8 @@ type entry struct {
 // bytes is what the entry takes in the file.
 func (e *entry) bytes() int64 { return int64(eventBytes + len(e.doc) + len(e.messages)) }
 
-// prepare does on the caller's goroutine what can be done without the writer: it finds out whether the events fit the
-// task, of which after has no history and no artifacts, and makes bytes of all.
+// prepare encodes the change and finds out whether its events fit the task. It runs on the caller's goroutine, so that the
+// writer has less to do. after is the task before the change, without history and artifacts; prepare changes it.
 func (c *change) prepare(s *Store, after runtime.Task) {
 	c.rules.By = int32(s.me) //nolint:gosec // instances are few
 	c.rules.Facts = &taskstate.Facts{Unfit: c.encode(s.codec, after)}
@@ -85,7 +86,7 @@ func (c *change) encode(k *codec, after runtime.Task) (err error) {
 	return err
 }
 
-// encodeEvents makes the rows of the log, and the task after them of what is before.
+// encodeEvents makes the rows of the log, and applies the events to the task.
 func (c *change) encodeEvents(k *codec, task runtime.Task) error {
 	if c.new != nil {
 		if err := c.append(k, c.new.Task, nil, c.new.Size); err != nil {

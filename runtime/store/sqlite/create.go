@@ -10,7 +10,7 @@ import (
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
 	info, p := n.Task.TaskInfo(), n.Private
-	c := &change{key: key, view: view, new: &n, changes: n.Then}
+	c := &change{key: key, view: view, new: &n, changes: n.Then, task: n.Task.View(nil, true)}
 	c.u = &store.Update{Stamp: n.Stamp, Call: n.Call, Push: n.Push, Repeat: n.Repeat}
 	c.rules = taskstate.Update{Stamp: n.Stamp, Call: n.Call != nil}
 	if n.Done {
@@ -32,7 +32,7 @@ func (c *change) create(w *writer) error {
 	if n, found, err := w.one("SELECT n FROM task WHERE owner=? AND id=?", owner.n, c.key.Task); found || err != nil {
 		return c.again(w, n, err)
 	}
-	c.r = &row{n: w.nextN, key: c.key, task: c.new.Task}
+	c.r = &row{n: w.nextN, key: c.key, task: c.task}
 	c.was, c.run = &c.start, nil
 	c.ask(w, owner)
 	limits := w.s.options.limits()
@@ -99,7 +99,8 @@ func orFull(err error) error {
 	return err
 }
 
-// row returns a task for a change: one that was decoded before, if it still is what is in the file.
+// row returns a task for a change, from the cache if it is there. It fails with errLater for one that the transaction has
+// changed already. read is the row that the caller has read, if any.
 func (w *writer) row(key store.Key, n int64, read *row) (*row, error) {
 	r := w.s.cache.get(key)
 	if r == nil {
@@ -115,7 +116,7 @@ func (w *writer) row(key store.Key, n int64, read *row) (*row, error) {
 	return r, nil
 }
 
-// fetch reads a task from the file, of which the caller has read the content.
+// fetch reads a task from the file, without its content if the caller has read that at the same version.
 func (w *writer) fetch(key store.Key, n int64, read *row) (*row, error) {
 	if n == 0 && read != nil {
 		n = read.n
@@ -145,7 +146,7 @@ func (w *writer) fetch(key store.Key, n int64, read *row) (*row, error) {
 // cost is about how much memory the decoded task takes.
 func (m *meta) cost() int64 { return int64(2 * (m.Held() + m.privateBytes())) }
 
-// repeat answers a change that was made before: the task as it is by now, and the call that the change brought up.
+// repeat answers a change that was made before, with the task as it is now and the call that the caller must begin.
 func (w *writer) repeat(r *row, e taskstate.Effects, view *store.View, snap *store.Snapshot) (err error) {
 	var run *store.Call
 	if e.Begin != 0 {

@@ -7,11 +7,11 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// What an instance looks at before it writes: whether the file is still its own. When it is not, it never writes again,
-// and its handlers are told that their tasks are run by somebody else.
+// Before an instance writes, it checks that the file is still its own. If not, it never writes again: every update fails
+// with ErrLost, which stops its handlers.
 
-// mine says why this instance must not write, as far as one sees from outside of the file. An instance that only tidies
-// up has no number, and may.
+// mine returns why this instance must not write, as far as that can be seen without reading the file. [File] has no
+// instance number and may always write.
 func (s *Store) mine() error {
 	if s.me == 0 || s.lost != nil {
 		return s.lost
@@ -22,8 +22,8 @@ func (s *Store) mine() error {
 	return s.lost
 }
 
-// look returns an error if another file is in the place of the one that is open. One that was deleted stays usable: the
-// store goes on in it, where nobody finds it. Both are said once.
+// look returns an error if another file is in the place of the one that is open. One that was deleted stays usable, but
+// is gone with this process. Both are logged once.
 func (s *Store) look() error {
 	info, err := os.Stat(s.real)
 	replaced := err == nil && !os.SameFile(info, s.file)
@@ -36,8 +36,8 @@ func (s *Store) look() error {
 	return nil
 }
 
-// last says that this instance must not write when it is not the last one that opened the file. It is asked within a
-// transaction, whenever somebody else has written.
+// last returns an error unless this instance is the last one that opened the file. It is called within a transaction,
+// when another process has written.
 func (w *writer) last() error {
 	if w.s.me == 0 {
 		return nil
@@ -50,7 +50,7 @@ func (w *writer) last() error {
 	return err
 }
 
-// lose ends what this instance writes. What is remembered of tasks goes, so that the file is read.
+// lose stops this instance from writing, and clears the cache, so that readers read the file.
 func (s *Store) lose(why string) {
 	s.lost = fmt.Errorf("%w: %s", store.ErrLost, why)
 	s.options.Logger.Error(why+": this process writes nothing any more, end it", "path", s.path)

@@ -7,8 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// ledger is what the writer knows of who holds what. It is written once a batch; when the batch fails, it is forgotten
-// and read anew.
+// ledger is what principals hold, as far as the writer has read it. Its changes are written once a transaction; when that
+// fails, the ledger is cleared and read anew.
 type ledger struct {
 	accounts map[string]*account
 	owners   map[store.Owner]*owner
@@ -42,8 +42,8 @@ const mostOwners = 10_000
 
 func (l *ledger) forget() { *l = ledger{} }
 
-// shrink forgets who holds what, once that is written, but not what all hold together: to add that up takes as long as
-// there are accounts.
+// shrink clears what single principals hold, once that is written, but not the sum of all: to add that up takes time in
+// proportion to the accounts.
 func (l *ledger) shrink() {
 	clear(l.accounts)
 	clear(l.owners)
@@ -58,7 +58,7 @@ func (a *account) scan(v []value) error {
 	return nil
 }
 
-// ready makes the ledger anew if it was forgotten.
+// ready reads the sum of all accounts if the ledger was cleared.
 func (l *ledger) ready(w *writer) error {
 	if l.all != nil {
 		return nil
@@ -120,7 +120,7 @@ func (l *ledger) owner(w *writer, of store.Owner) (*owner, error) {
 	return o, nil
 }
 
-// open puts an owner and its account into the file who is not there yet: something of his is about to be.
+// open inserts the rows of an owner and its account if there are none. A refused change never comes that far.
 func (l *ledger) open(w *writer, o *owner) (err error) {
 	if a := o.account; a.n == 0 {
 		if a.n, _, err = w.one("INSERT INTO account(principal) VALUES(?) RETURNING n", a.principal); err != nil {
@@ -136,7 +136,7 @@ func (l *ledger) open(w *writer, o *owner) (err error) {
 // none is a task that is not there.
 var none meta
 
-// move notes that a task of an owner has become another; none is before its creation and after its end.
+// move notes a change of a task in the sums of its owner. none stands for a task that does not exist.
 func (l *ledger) move(o *owner, from, to *meta) {
 	if from.holding() != to.holding() || from.Rest() != to.Rest() {
 		o.account.carry(from, to)
@@ -157,7 +157,7 @@ func (l *ledger) move(o *owner, from, to *meta) {
 	l.moved[o] = struct{}{}
 }
 
-// carry notes that a task has become another.
+// carry notes a change of a task in the sums of an account.
 func (a *account) carry(from, to *meta) {
 	before, after := from.holding(), to.holding()
 	a.Held = a.Held.Plus(after).Minus(before)
@@ -249,7 +249,8 @@ func (w *writer) makeRoom(principal string, from *meta, more taskstate.Holding) 
 	return true, nil
 }
 
-// laterIf is the answer when nothing is left that may go: there will be if the batch has tasks at hand that rest.
+// laterIf returns the error when nothing is left to evict: errLater if the transaction has changed other tasks, which may
+// rest and can be evicted in the next one.
 func laterIf(busy bool, err error) error {
 	if err == nil && busy {
 		return errLater
@@ -258,8 +259,8 @@ func laterIf(busy bool, err error) error {
 }
 
 // evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
-// passes over tasks that the batch has to do with, but not over those of which something is still to be sent: receivers
-// that are away would keep the store full.
+// passes over tasks that the transaction has changed, but not over those with notifications still to be sent: receivers
+// that do not answer would keep the store full.
 func (w *writer) evict(a *account) (bool, error) {
 	for _, class := range []taskstate.Rest{taskstate.Ended, taskstate.Parked} {
 		n, err := w.first("SELECT n FROM task INDEXED BY task_share WHERE account=? AND rest=? AND rest>0 ORDER BY rested, n",
@@ -300,7 +301,7 @@ func (w *writer) evictOfHeaviest() (ok bool, err error) {
 	return false, err
 }
 
-// first returns the first number that a query finds of a task that the batch has not changed; 0: there is none.
+// first returns the first task that a query finds and that the transaction has not changed; 0: there is none.
 func (w *writer) first(sql string, args ...any) (n int64, err error) {
 	err = w.query(sql, func(v []value) error {
 		if _, ok := w.touched[num(v[0])]; ok {
@@ -327,7 +328,7 @@ func (c *conn) keyOf(n int64) (key store.Key, err error) {
 	return key, err
 }
 
-// drop deletes a task that rests, with all that belongs to it. Who still knows it keeps nothing of it.
+// drop deletes a task that rests, with all its rows.
 func (w *writer) drop(n int64) error {
 	key, err := w.keyOf(n)
 	if err != nil {

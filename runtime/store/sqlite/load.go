@@ -127,7 +127,7 @@ func (k *codec) load(c *conn, key store.Key, n, me int64) (*row, error) {
 	return r, c.work(n, &r.meta)
 }
 
-// work reads of a task what the rules know of its call at work and its last updates.
+// work reads what the rules must know of the call at work and of the last updates.
 func (c *conn) work(n int64, m *meta) error {
 	err := c.query("SELECT attempt, made, stamp FROM call WHERE task=? AND n=?", func(v []value) error {
 		m.Attempt, m.Made, m.Began = int32(num(v[0])), int32(num(v[1])), uint64(num(v[2])) //nolint:gosec // bits

@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// The log has a row for the events that were stored together. Its number is that of the last of them, its messages come
-// after that one, and its run says what they are, for the other columns are of the last.
+// The log has a row for the events of an update, or several if messages come between them. The row has the number, kind and
+// state of the last event, and its messages come after that; run has the kind and state of each if there are several.
 
 // writeLog appends to the log. The stamp is kept with the last row.
 func (c *change) writeLog(w *writer) error {
@@ -39,7 +39,7 @@ func (c *change) writeLog(w *writer) error {
 	return nil
 }
 
-// logged is an event of a row: its number, what it is, the state of the task then, and what was written of it.
+// logged is an event of a row, with the state of the task after it.
 type logged struct {
 	seq   int64
 	kind  runtime.EventKind
@@ -71,8 +71,8 @@ func scanLog(v []value) ([]logged, error) {
 // eventsOf is how many events a row has, in SQL.
 const eventsOf = "coalesce(length(run)/2, 1)"
 
-// record makes the record of an event.
-func (k *codec) logged(e *logged, wire int64) (*store.Record, error) {
+// readRecord makes the record of a logged event.
+func (k *codec) readRecord(e *logged, wire int64) (*store.Record, error) {
 	state := e.state
 	if e.kind != runtime.EventStatus {
 		state = runtime.StateUnspecified
@@ -106,7 +106,7 @@ func (k *codec) events(c *conn, n, after int64, max int) (records []*store.Recor
 		for i := 0; i < len(list) && err == nil && len(records) < max; i++ {
 			if list[i].seq > after {
 				var rec *store.Record
-				rec, err = k.logged(&list[i], num(v[5]))
+				rec, err = k.readRecord(&list[i], num(v[5]))
 				records = append(records, rec)
 			}
 		}

@@ -8,7 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// row is a task as it is in the file, decoded. The writer changes it when a change is in the file; everybody reads it.
+// row is a decoded task. The writer changes it after a change was committed; readers share it.
 type row struct {
 	n   int64
 	key store.Key
@@ -77,10 +77,10 @@ func recountArtifacts(task runtime.Task) (size taskstate.Size) {
 	return size
 }
 
-// mostTail is how many records are kept at hand for readers, all of which share what was encoded for one of them.
+// mostTail is how many records at least are kept in memory for readers, which share what was encoded for one of them.
 const mostTail = 64
 
-// append keeps the record of an event that is in the file. Callers must hold r.mu.
+// append adds a record to the tail. Callers must hold r.mu.
 func (r *row) append(rec *store.Record) {
 	if len(r.tail) >= 2*mostTail {
 		r.tail = append(make([]*store.Record, 0, 2*mostTail), r.tail[mostTail:]...)

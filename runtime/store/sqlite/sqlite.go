@@ -1,9 +1,10 @@
 // Package sqlite keeps tasks in a file, so that they outlive the process.
 //
-// One process at a time works on a file: a second one is refused, and at its start every other instance is dead; one that
-// is not finds out before it writes again, and stops. What
-// changes is written by one goroutine, many changes a transaction; what is read is read beside it. The log of events is
-// the truth: a task is its first event, or its last body, and the events after it.
+// One process at a time works on a file. A second one is refused; an instance that lost its file to another finds out
+// before it writes again, and stops. One goroutine writes, many changes in a transaction; readers have connections of
+// their own. The log of events is the truth: a task is its first event, or its last body, and the events after it.
+//
+// What an update does is decided by package taskstate. This package keeps rows.
 //
 // Programs that do not import the package do not link SQLite.
 package sqlite
@@ -33,20 +34,20 @@ type Store struct {
 	claims  int64 // deliveries claimed, of the writer
 	lock    lock
 	readers chan *conn // those that are free
-	lent    int        // how many there are in all
+	lent    int        // number of connections for readers, free or not
 	stopped chan struct{}
 	writer  *writer
 	real    string      // the path without symbolic links
 	file    os.FileInfo // as it was opened
-	gone    atomic.Bool // the file is no longer at its path, and that was said
-	lost    error       // why this instance writes no more; of the writer
+	gone    atomic.Bool // the file is no longer at its path, which was logged
+	lost    error       // why this instance must not write any more; of the writer
 	closing sync.Once
 	closed  error
 }
 
 var _ store.Store = (*Store)(nil)
 
-// readers is how many read at once.
+// readers is the number of connections for readers.
 const readers = 4
 
 // Open opens the file of a store, which it makes if it is not there; what a task says is kept as the protocol has it.
@@ -151,7 +152,7 @@ func realPath(path string) (string, error) {
 // Path is that of the file.
 func (s *Store) Path() string { return s.path }
 
-// Close implements [store.Store]: it gives back what this instance runs, and lets go of the file.
+// Close implements [store.Store]: it gives back what this instance runs, and closes the file.
 func (s *Store) Close(left ...store.Key) error {
 	s.closing.Do(func() {
 		s.closed = s.write(context.Background(), func(w *writer) error { return w.giveBack(left) })
@@ -173,7 +174,7 @@ func (s *Store) release() {
 	s.lock.release()
 }
 
-// reading lends a connection to a reader, which sees the file as it is at one moment.
+// reading calls read with a free connection, in a transaction of its own: it sees the file as it is at one moment.
 func (s *Store) reading(ctx context.Context, read func(c *conn) error) error {
 	var c *conn
 	select {
@@ -247,7 +248,7 @@ func (s *Store) Get(ctx context.Context, key store.Key, view store.View) (snap s
 	return snap, err
 }
 
-// get returns the task unless another version of it is wanted. The caller holds the lock.
+// get returns the task, unless the view is of another version. Callers must hold r.mu.
 func (r *row) get(view *store.View) (snap store.Snapshot, ok bool, err error) {
 	if r.gone {
 		return snap, false, store.ErrNotFound
@@ -314,7 +315,7 @@ func (s *Store) Events(ctx context.Context, key store.Key, after int64, max int)
 	return records, err
 }
 
-// events returns records that are at hand. The caller holds the lock.
+// events returns records that are in memory; false: they must be read. Callers must hold r.mu.
 func (r *row) events(after int64, max int) (records []*store.Record, ok bool, err error) {
 	switch {
 	case r.gone:

@@ -6,7 +6,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
-// sweepAtOnce is how many tasks a sweep drops in one transaction: other changes wait for it.
+// sweepAtOnce is how many tasks a sweep drops in one transaction, for which other changes wait.
 const sweepAtOnce = 100
 
 // idle is the condition of a task that a sweep may drop: none of its notifications is on the way.
@@ -18,7 +18,7 @@ const dueForSweep = "SELECT n FROM task INDEXED BY task_rest WHERE rest=? AND re
 
 // Sweep implements [store.Store].
 func (s *Store) Sweep(ctx context.Context) (dropped int, more bool, err error) {
-	_ = s.look() // the writer heeds it
+	_ = s.look() // logs a file that is gone; the writer acts on it
 	some := false
 	o, now := &s.options, s.options.Clock()
 	err = s.reading(ctx, func(c *conn) error {
@@ -73,7 +73,7 @@ func (w *writer) sweep() (dropped, forgotten int, err error) {
 	return dropped, max(int(n), notes), w.forgetOwners()
 }
 
-// dropAll drops the tasks that a query finds, but not those that the batch has to do with.
+// dropAll drops the tasks that a query finds, but not those that the transaction has changed.
 func (w *writer) dropAll(sql string, args ...any) (dropped int, err error) {
 	var tasks []int64
 	err = w.query(sql, func(v []value) error {

@@ -13,10 +13,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// The writer is the one goroutine that changes the file. It makes one transaction of all the jobs that wait, so that
-// what a transaction costs is shared by all who are there. A job looks before it writes: one that is refused has
-// written nothing, and needs no undoing. When a statement fails the whole transaction is given up, whatever SQLite has
-// done with it, and every job in it fails; nothing that readers see has changed by then.
+// The writer is the one goroutine that changes the file. It puts all waiting jobs into one transaction, so that they
+// share its cost. A job decides before it writes: a job that is refused has written nothing and needs no undoing. When a
+// statement fails, the whole transaction is rolled back and all its jobs fail. Readers see changes only after COMMIT.
 
 // job is one change.
 type job struct {
@@ -34,15 +33,14 @@ const (
 	abandoned // by its caller
 )
 
-// errLater is the answer to a job about a task that the batch has changed already: it has its turn in the next one, and
-// sees what is true by then. So is that to one for which the batch's tasks would have to go: what has gone for it stays
-// gone.
+// errLater puts a job off to the next transaction: its task was changed in this one already, or there is room for it only
+// by evicting a task that was. What it has evicted so far stays evicted.
 var errLater = errors.New("in the next batch")
 
 // errClosed is what a closed store says.
 var errClosed = fmt.Errorf("%w: it is closed", store.ErrUnavailable)
 
-// queue are the jobs that wait.
+// queue holds the waiting jobs.
 type queue struct {
 	mu     sync.Mutex
 	jobs   []*job
@@ -50,8 +48,8 @@ type queue struct {
 	closed bool
 }
 
-// write has the writer do something, and waits for it. Whoever stops waiting knows that nothing happened, or does not
-// know.
+// write runs do on the writer's goroutine and waits for it. If ctx ends before, the error says whether the job was
+// abandoned in time (ErrUnavailable) or may be stored (ErrUnknown).
 func (s *Store) write(ctx context.Context, do func(*writer) error) error {
 	j := &job{do: do, done: make(chan struct{})}
 	if err := s.queue.put(j); err != nil {
@@ -68,7 +66,7 @@ func (s *Store) write(ctx context.Context, do func(*writer) error) error {
 	return fmt.Errorf("%w: %w", store.ErrUnknown, context.Cause(ctx))
 }
 
-// given is what a job has made. One of which nobody knows how it ends may be at work on it still.
+// given returns what a job has made, unless its outcome is unknown: then the writer may still be writing to it.
 func given[T any](made *T, err error) (T, error) {
 	if errors.Is(err, store.ErrUnknown) {
 		var nothing T
@@ -91,7 +89,7 @@ func (q *queue) put(j *job) error {
 	return nil
 }
 
-// take returns the jobs that wait, and whether there will be others.
+// take returns the waiting jobs, and whether the queue is open.
 func (q *queue) take() (jobs []*job, open bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -130,7 +128,7 @@ func (w *writer) run() {
 		if len(later) == 0 {
 			<-w.s.queue.wake
 		}
-		runtime.Gosched() // those whom the last batch let go may have come back by now
+		runtime.Gosched() // callers that were just answered may put their next jobs in
 		jobs, open := w.s.queue.take()
 		jobs = append(later, jobs...)
 		if len(jobs) == 0 && !open {
