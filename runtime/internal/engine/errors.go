@@ -57,6 +57,8 @@ func ToError(err error) (e *runtime.Error, known bool) {
 		return ErrBusy, true
 	case errors.Is(err, store.ErrExists):
 		return ErrBusy.With("somebody else made the task at the same time, try again"), true
+	case errors.Is(err, store.ErrPushes):
+		return runtime.ErrInvalidParams.With("%s", err), true
 	case errors.Is(err, store.ErrTooLarge):
 		return invalid.Field("message", "does not fit: its task would be larger than this agent keeps one"), true
 	case errors.Is(err, store.ErrConflict), errors.Is(err, store.ErrLost):

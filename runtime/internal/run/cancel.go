@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -30,7 +31,7 @@ func (r *Runner) cancelOnce(ctx context.Context, l *handle) (runtime.Task, error
 		return nil, err
 	}
 	info := snap.Task.TaskInfo()
-	if info.State.Terminal() {
+	if !taskstate.May(info.State, taskstate.Cancel, runtime.StateCanceled) {
 		return nil, runtime.ErrTaskNotCancelable.With("the task has ended: %s", info.State).
 			WithMetadata("taskId", info.ID)
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -70,7 +71,7 @@ func (a *arrival) joinOnce(m *Message) (turn, error) {
 	switch {
 	case info.ContextID != "" && info.ContextID != now.ContextID:
 		return noTurn, invalid.Field("message.contextId", "is not the context of the task") // R62
-	case now.State.Terminal():
+	case !taskstate.May(now.State, taskstate.Message, runtime.StateWorking):
 		if err := a.cameAgain(m, snap.Version); err != nil {
 			return noTurn, err
 		}
@@ -83,9 +84,6 @@ func (a *arrival) joinOnce(m *Message) (turn, error) {
 		return noTurn, runtime.ErrUnsupportedOperation.With("the skill of the task is no longer offered")
 	}
 	if err := c.skill.routed.CheckModes(m.Parts, m.Request.AcceptedOutputModes); err != nil {
-		return noTurn, err
-	}
-	if err := r.roomForPush(r.Soon(), c.handle.key, c.configuration()); err != nil {
 		return noTurn, err
 	}
 	in, missing, err := c.skill.routed.FollowUp(c.base.ctx, snap.Private.Input, snap.Private.Asked, m.Parts)

@@ -10,6 +10,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
@@ -350,7 +351,7 @@ func (c *call) abandon() {
 func (c *call) promote(snap *store.Snapshot, now runtime.State) {
 	c.state = waiting
 	c.begins(snap)
-	if now.Interrupted() {
+	if taskstate.May(now, taskstate.Begin, runtime.StateWorking) {
 		if err := c.task.status(runtime.StateWorking, runtime.MessageData{}, nil); err != nil {
 			c.log().Error("task does not go on", "error", err)
 		}

@@ -6,18 +6,15 @@ import (
 	"slices"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // This file is about tasks that begin to be run by another instance than before: taken from a handler here, by another
 // instance or a client's cancel, or taken over here, with the work that another instance, or a process before, has left.
 
-const (
-	// takeAtOnce is how many tasks are taken over at a time.
-	takeAtOnce = 100
-	// attempts is how often a handler is called for one message.
-	attempts = 3
-)
+// takeAtOnce is how many tasks are taken over at a time.
+const takeAtOnce = 100
 
 // What a task ends with that was interrupted. Its reader is a person.
 const (
@@ -216,10 +213,10 @@ func (c *call) takeUp(snap *store.Snapshot) (reason string) {
 	l.run, l.ended = c, false
 	c.set(now.ID, now.ContextID)
 	c.begins(snap)
-	switch {
-	case c.attempt > 1 && c.skill.OnCrash != CrashRetry:
+	switch taskstate.AfterCrash(c.attempt, c.skill.OnCrash == CrashRetry) {
+	case taskstate.NotRepeated:
 		return restarted
-	case c.attempt > attempts:
+	case taskstate.TooOften:
 		return tooOften
 	}
 	c.seen = now.State == runtime.StateWorking

@@ -1,6 +1,9 @@
 package taskstate
 
-import "time"
+import (
+	"fmt"
+	"time"
+)
 
 // takes says why a push configuration cannot be added; nil for none.
 func (s *State) takes(p *Push) error {
@@ -10,7 +13,7 @@ func (s *State) takes(p *Push) error {
 	case p.Bad != nil:
 		return p.Bad
 	case p.New && p.Max != 0 && int(s.Pushes) >= p.Max:
-		return ErrPushes
+		return fmt.Errorf("%w, %d", ErrPushes, p.Max)
 	case p.New && p.Full:
 		return ErrFull
 	}

@@ -23,7 +23,7 @@ var (
 	ErrUnfit    = errors.New("the content cannot be stored")     // it has no form in the protocol, or does not fit the task
 	ErrLost     = errors.New("the task is run by somebody else") // another epoch: the handler is to stop
 	ErrTicket   = errors.New("the ticket is not good")           // used, too old, or never given
-	ErrPushes   = errors.New("the task has as many push configurations as it may have")
+	ErrPushes   = errors.New("the task has as many push notification configurations as it may have")
 )
 
 // State is what the rules know of a task. It is small, because the store in memory keeps it for every task. The zero

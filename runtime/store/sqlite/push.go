@@ -97,7 +97,7 @@ func (s *Store) SetPush(ctx context.Context, key store.Key, p store.Push) error 
 		if err != nil {
 			return err
 		}
-		facts := taskstate.Push{Bad: p.Check()}
+		facts := taskstate.Push{Bad: p.Check(), Max: p.Max}
 		if err := w.push(o, r.n, &p, &facts); err != nil {
 			return err
 		}

@@ -303,7 +303,7 @@ func said(err error) (string, error) {
 		return fmt.Sprintf("%+v", *again), err
 	}
 	for _, is := range []error{store.ErrNotFound, store.ErrExists, store.ErrConflict, store.ErrEnded, store.ErrFull, store.ErrTooLarge,
-		store.ErrUnfit, store.ErrLost, store.ErrTicket} {
+		store.ErrUnfit, store.ErrLost, store.ErrTicket, store.ErrPushes} {
 		if errors.Is(err, is) {
 			return is.Error(), err
 		}

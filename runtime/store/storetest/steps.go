@@ -193,6 +193,7 @@ func (s *step) push() *store.Push {
 		return nil
 	}
 	p := config(fmt.Sprint("p", s.Push))
+	p.Max = 2
 	return &p
 }
 
