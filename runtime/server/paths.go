@@ -48,8 +48,8 @@ func (p *paths) read(e *engine.Engine, base string, beside bool) (hosts []string
 // readInterface takes from an interface of the card where it is served, and under which host. One that is not served is an
 // error, unless it may be somebody else's, since its URL has a host.
 func (p *paths) readInterface(e *engine.Engine, i runtime.Interface, beside bool) (host string, err error) {
-	var b *runtime.Binding
-	switch b = runtime.BindingNamed(i.Binding); {
+	b := runtime.BindingNamed(i.Binding)
+	switch {
 	case b == nil:
 		return "", nil
 	case b.HostPort && !strings.HasPrefix(i.URL, "/"):
