@@ -19,11 +19,18 @@ var ErrDown = errors.New("the store does not answer")
 type Call struct {
 	Op    string // the method's name in lower case
 	Key   store.Key
-	Event runtime.Event // of an apply
+	Event runtime.Event // the last one of an apply, or of what a create stores after the task; nil: there is none
 }
 
-// Ends reports whether the call is the update that ends a task.
-func (c Call) Ends() bool { return c.Op == "apply" && c.Event.EventInfo().State.Terminal() }
+// Ends reports whether the call is the write that ends a task.
+func (c Call) Ends() bool { return c.Event != nil && c.Event.EventInfo().State.Terminal() }
+
+func last(first runtime.Event, then []store.Change) runtime.Event {
+	if len(then) == 0 {
+		return first
+	}
+	return then[len(then)-1].Event
+}
 
 // Fault says how a call fails. The zero Fault does not.
 type Fault struct {
@@ -106,12 +113,12 @@ func (s *Store) SetNote(ctx context.Context, owner store.Owner, context string, 
 
 // Create implements [store.Store].
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
-	return do(s, Call{Op: "create", Key: key}, func() (store.Snapshot, error) { return s.Store.Create(ctx, key, n, view) })
+	return do(s, Call{"create", key, last(nil, n.Then)}, func() (store.Snapshot, error) { return s.Store.Create(ctx, key, n, view) })
 }
 
 // Apply implements [store.Store].
 func (s *Store) Apply(ctx context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
-	return do(s, Call{"apply", key, u.Event}, func() (store.Snapshot, error) { return s.Store.Apply(ctx, key, expect, u, view) })
+	return do(s, Call{"apply", key, last(u.Event, u.Then)}, func() (store.Snapshot, error) { return s.Store.Apply(ctx, key, expect, u, view) })
 }
 
 // Get implements [store.Store].

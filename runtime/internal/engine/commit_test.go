@@ -336,3 +336,48 @@ func TestAnUnconfirmedWriteGoesBeforeTheNext(t *testing.T) {
 		})
 	}
 }
+
+// A task that is answered at once is made, answered and ended in one write; what the sender is to see before, or the
+// store has no room for, is written apart.
+func TestAnAnswerAndTheEndAreOneWrite(t *testing.T) {
+	for name, c := range map[string]struct {
+		params string
+		run    func(context.Context, *Task) (string, error)
+		want   string
+	}{
+		"an answer": {message(""), func(context.Context, *Task) (string, error) { return "found", nil }, "create"},
+		"a question": {message(""), func(_ context.Context, c *Task) (string, error) {
+			return "", c.Ask("Which?")
+		}, "create"},
+		"a handle": {message(""), func(_ context.Context, c *Task) (string, error) {
+			return "", c.RequireAuth(AuthRequest{Prompt: "Please", Visit: func(string) string { return "https://x.example" }})
+		}, "create apply"},
+		"progress": {message(""), func(_ context.Context, c *Task) (string, error) {
+			return "found", c.Progress("looking")
+		}, "create apply apply"},
+		"nobody waits": {message(early), func(context.Context, *Task) (string, error) { return "found", nil }, "create apply"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var mu sync.Mutex
+			var writes []string
+			kept := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+				mu.Lock()
+				defer mu.Unlock()
+				if c.Op == "create" || c.Op == "apply" {
+					writes = append(writes, c.Op)
+				}
+				return faultstore.Fault{}
+			})
+			a := newAgent(t, Options{Store: kept}, skillOf("work", c.run))
+			if _, err := a.serve("SendMessage", c.params); err != nil {
+				t.Fatal(err)
+			}
+			a.waitFor("the call is over", func() bool { return a.Load().Calls == 0 })
+			mu.Lock()
+			defer mu.Unlock()
+			if got := strings.Join(writes, " "); got != c.want {
+				t.Errorf("%s, not %s", got, c.want)
+			}
+		})
+	}
+}

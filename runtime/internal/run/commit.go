@@ -32,6 +32,7 @@ type write struct {
 	create  store.New
 	update  store.Update
 	expect  int64       // the version that a client's update expects; 0: any, a handler's
+	ends    bool        // it ends the call
 	note    *noteWrite  // replaces what is kept with the context
 	view    *store.View // of the task afterwards; nil: none
 	saved   *[]byte     // what the handler saved, if that goes along
@@ -98,7 +99,7 @@ func (l *handle) apply(r *Runner, w *write) (err error) {
 		return err
 	}
 	l.note(w.snap.Version)
-	if w.update.Event.EventInfo().State.Terminal() {
+	if last, _ := w.update.At(len(w.update.Then)); last.EventInfo().State.Terminal() {
 		l.ended = true
 	}
 	l.Wake()
@@ -209,13 +210,16 @@ func (t *taskWriter) answered(w *write) {
 	if t.unconfirmed == w {
 		t.unconfirmed = nil
 	}
+	if w.outcome == committed && w.ends {
+		t.c.conclusion.ending.stored = true
+	}
 	switch {
 	case w.outcome == lost:
 		w.err = t.lose()
 	case w.outcome == refused || w.note != nil:
 	case w.creates:
 		t.kept(w.saved)
-		w.err = t.created(&w.snap)
+		w.err = t.created(w)
 	default:
 		t.kept(w.saved)
 		t.updated(w)

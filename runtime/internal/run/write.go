@@ -2,24 +2,26 @@ package run
 
 import (
 	"errors"
+	"sync"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// endEvents are what a call ends with: maybe an artifact, which is nil again when it is stored, then a status.
+// endEvents are what a call ends with: maybe an artifact, then a status.
 type endEvents struct {
 	artifact, status sized // nothing without an event
-	failed           bool  // by the engine's word
+	failed           bool  // because the skill failed, or its answer could not be kept
+	stored           bool
 }
 
 // unkept is what a client hears of an answer that the store refuses, for want of room most of all. The end of a task
 // always has room.
 const unkept = "The skill's answer could not be kept."
 
-// write stores the ending, and makes the task if there is none. After a failure it goes on where it was. The caller
-// holds c.handle.mu.
+// write stores the ending, and makes the task if there is none. After a failure it goes on where it was. Callers must
+// hold c.handle.mu.
 func (e *conclusion) write() error {
 	if e.ending.status.Event == nil {
 		return nil
@@ -45,26 +47,69 @@ func (e *conclusion) write() error {
 }
 
 func (e *conclusion) writeAll() error {
+	t := &e.c.task
+	if err := t.confirm(); err != nil || e.ending.stored {
+		return err
+	}
 	if e.c.handle.version == 0 {
-		if err := e.c.task.create(runtime.StateSubmitted); err != nil {
+		if err := e.create(); err != nil || e.ending.stored {
 			return err
 		}
 	}
-	err := e.c.task.flush()
+	err := t.flush()
 	if err == nil {
-		err, e.c.task.lost = e.c.task.lost, nil
+		err, t.lost = t.lost, nil
 	}
 	if err != nil {
 		return err
 	}
-	if e.ending.artifact.Event != nil {
-		if err := e.c.task.say(e.ending.artifact, nil); err != nil {
-			return err
-		}
-		e.ending.artifact = sized{}
+	end := &e.ending
+	end.status.done = t.work.N // which it may have only by now
+	w := t.writeOf(end.status, t.view())
+	w.ends = true
+	if end.artifact.Event == nil {
+		return t.commit(&w)
 	}
-	e.ending.status.done = e.c.task.work.N // which it may have only by now
-	return e.c.task.say(e.ending.status, e.c.task.view())
+	lent := lendChanges()
+	w.update.Event, w.update.Size = end.artifact.Event, end.artifact.size
+	w.update.Then = append(lent[:0], end.status.change())
+	err = t.commit(&w)
+	lent.giveBack(t)
+	return err
+}
+
+// changes are what follows the first event of an ending. They are lent to a write until the store has answered it.
+type changes [2]store.Change
+
+var changesLent = sync.Pool{New: func() any { return new(changes) }}
+
+func lendChanges() *changes { return changesLent.Get().(*changes) }
+
+func (c *changes) giveBack(t *taskWriter) {
+	if t.unconfirmed == nil {
+		*c = changes{}
+		changesLent.Put(c)
+	}
+}
+
+// create makes the task of a call that ends without one, with its end in the same transaction. It is made before its end
+// for a sender or a webhook that is to be told of both, with a ticket, and when there is no room for all of it.
+func (e *conclusion) create() error {
+	t, end := &e.c.task, &e.ending
+	if e.c.decided.armed() || e.c.push != nil || end.status.ticket != nil {
+		return t.create(runtime.StateSubmitted)
+	}
+	lent := lendChanges()
+	then := lent[:0]
+	if end.artifact.Event != nil {
+		then = append(then, end.artifact.change())
+	}
+	err := t.createWith(runtime.StateSubmitted, append(then, end.status.change()))
+	lent.giveBack(t)
+	if t.unconfirmed == nil && (errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrTooLarge)) {
+		return t.create(runtime.StateSubmitted)
+	}
+	return err
 }
 
 // errUnwritten is the answer to a client whose task ended while the store does not take it.

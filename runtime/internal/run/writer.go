@@ -63,7 +63,10 @@ func (t *taskWriter) open() error {
 
 // create makes the task with the message that brought it (A2A 1.0 §3.4.2). It begins as working when the handler is at
 // work, so that clients see that, unless first is StateSubmitted because another status follows at once.
-func (t *taskWriter) create(first runtime.State) error {
+func (t *taskWriter) create(first runtime.State) error { return t.createWith(first, nil) }
+
+// createWith is create with what follows at once and ends the call.
+func (t *taskWriter) createWith(first runtime.State, then []store.Change) error {
 	if err := t.confirm(); err != nil || t.c.handle.version != 0 { // an earlier try has made it
 		return err
 	}
@@ -77,8 +80,10 @@ func (t *taskWriter) create(first runtime.State) error {
 		}
 	}
 	var view *store.View
-	if t.c.decided.armed() {
+	if len(then) > 0 || t.c.decided.armed() {
 		view = t.view()
+	}
+	if t.c.decided.armed() {
 		t.c.handle.ExpectReader() // by the stream that is about to begin
 	}
 	t.c.handle.key = store.Key{Owner: t.c.owner, Task: id}
@@ -91,8 +96,8 @@ func (t *taskWriter) create(first runtime.State) error {
 		t.private.Saved = *saved
 	}
 	t.work = store.Call{Input: t.c.input.Raw, Request: t.c.req}
-	w := write{creates: true, view: view, saved: saved, create: store.New{
-		Task: task, Private: t.private, Size: store.SizeOfMessage(t.c.req.Message, t.c.parts), Stamp: newStamp(), Call: &t.work,
+	w := write{creates: true, ends: len(then) > 0, view: view, saved: saved, create: store.New{
+		Task: task, Then: then, Done: len(then) > 0, Unread: true, Private: t.private, Size: store.SizeOfMessage(t.c.req.Message, t.c.parts), Stamp: newStamp(), Call: &t.work,
 		Push: t.c.configuration(), Repeat: t.c.repeat,
 	}}
 	err := t.commit(&w)
@@ -107,11 +112,16 @@ func (t *taskWriter) create(first runtime.State) error {
 }
 
 // created notes the task that was made. It may be somebody else's by now, if the answer is late.
-func (t *taskWriter) created(snap *store.Snapshot) error {
+func (t *taskWriter) created(w *write) error {
+	snap := &w.snap
 	t.c.handle.version = snap.Version
 	t.c.r.tasks.register(t.c.handle)
 	t.c.r.Feed.Ticker.Start()
 	t.first, t.firstVersion, t.bytes = snap.Task, snap.Version, snap.Bytes
+	if w.ends {
+		t.c.err, t.last, t.c.handle.ended = nil, snap.Task, t.c.conclusion.ending.status.state().Terminal()
+		return nil
+	}
 	if snap.Run == nil {
 		return t.lose()
 	}
@@ -157,6 +167,9 @@ type sized struct {
 	// ticket goes on with the task that waits by then; nil: none.
 	ticket *store.Ticket
 }
+
+// change is the event as the store takes it after another one.
+func (e *sized) change() store.Change { return store.Change{Event: e.Event, Size: e.size} }
 
 // state is what the event makes the task's.
 func (e *sized) state() runtime.State {
