@@ -180,48 +180,80 @@ func BenchmarkLongTask(b *testing.B) {
 	}
 }
 
-// BenchmarkEngine is the same through the engine, with a handler that says something on the way: a request in, an answer out.
+// handlers are what skills do with a message.
+var handlers = map[string]func(*engine.Task) ([]byte, error){
+	"answers":  func(*engine.Task) ([]byte, error) { return []byte(strings.Repeat("sunny ", 10)), nil },
+	"progress": func(c *engine.Task) ([]byte, error) { return []byte("sunny"), c.Progress("Looking at the sky") },
+	"burst": func(c *engine.Task) ([]byte, error) {
+		w := c.Stream("numbers")
+		for range 100 {
+			if err := w.Part(runtime.Text(strings.Repeat("sunny ", 10))); err != nil {
+				return nil, err
+			}
+		}
+		return nil, w.Close()
+	},
+}
+
+// BenchmarkEngine is messages through the engine, a request in and an answer out: one answered at once, one with a word on
+// the way, and one with a hundred chunks in a burst; in a file and in memory.
 func BenchmarkEngine(b *testing.B) {
-	for _, callers := range []int{1, 16, 64} {
-		b.Run(fmt.Sprintf("callers=%d", callers), func(b *testing.B) {
-			s := open(b, fresh(b), Options{})
-			e := talking(b, s)
-			params := []byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"What is the weather like in Berlin?"}]}}`)
-			measure(b, callers, func(_ int64, took func(time.Duration)) {
-				r := e.NewRequest(ctx)
-				r.Version = e.Versions()[0]
-				r.Coding = engine.Coding{Append: r.Version.AppendEvent}
-				r.Op = send(proto.Versions[0])
-				begin := time.Now()
-				in, err := r.Op.Decode(params)
-				if err != nil {
-					b.Error(err)
+	for _, what := range []string{"answers", "progress", "burst"} {
+		for _, callers := range []int{1, 16} {
+			b.Run(fmt.Sprintf("%s/sqlite/callers=%d", what, callers), func(b *testing.B) {
+				s, commits := open(b, fresh(b), Options{}), 0.0
+				s.writer.before = func(sql string) error {
+					if sql == "COMMIT" {
+						commits++
+					}
+					return nil
 				}
-				answer, err := r.Serve(in)
-				if err == nil {
-					_, err = r.Op.Append(nil, answer.Result)
-				}
-				if err != nil {
-					b.Error(err)
-				}
-				took(time.Since(begin))
+				throughEngine(b, s, what, callers)
+				b.ReportMetric(commits/float64(b.N), "commits/task")
 			})
-		})
+			b.Run(fmt.Sprintf("%s/memory/callers=%d", what, callers), func(b *testing.B) {
+				throughEngine(b, store.NewMemory(store.MemoryLimits{}), what, callers)
+			})
+		}
 	}
+}
+
+func throughEngine(b *testing.B, s store.Store, what string, callers int) {
+	e := talking(b, s, handlers[what])
+	params := []byte(`{"message":{"messageId":"m","role":"ROLE_USER","parts":[{"text":"What is the weather like in Berlin?"}]}}`)
+	measure(b, callers, func(_ int64, took func(time.Duration)) {
+		r := e.NewRequest(ctx)
+		r.Version = e.Versions()[0]
+		r.Coding = engine.Coding{Append: r.Version.AppendEvent}
+		r.Op = send(proto.Versions[0])
+		begin := time.Now()
+		in, err := r.Op.Decode(params)
+		if err != nil {
+			b.Error(err)
+		}
+		answer, err := r.Serve(in)
+		if err == nil {
+			_, err = r.Op.Append(nil, answer.Result)
+		}
+		if err != nil {
+			b.Error(err)
+		}
+		took(time.Since(begin))
+	})
 }
 
 const benchCard = `{"name":"Test","description":"for tests","version":"1.0.0",
 	"supportedInterfaces":[{"url":"/","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
 	"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`
 
-// talking is an engine whose handler says something on the way.
-func talking(b *testing.B, s *Store) *engine.Engine {
+// talking is an engine with a handler.
+func talking(b *testing.B, s store.Store, run func(*engine.Task) ([]byte, error)) *engine.Engine {
 	card, err := proto.DecodeCard([]byte(benchCard))
 	if err != nil {
 		b.Fatal(err)
 	}
 	skill := engine.Skill{ID: "s", Name: "s", Run: func(_ context.Context, c *engine.Task, _ any) ([]byte, error) {
-		return []byte(strings.Repeat("sunny ", 10)), c.Progress("Looking at the sky")
+		return run(c)
 	}}
 	o := engine.Options{Store: s, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}
 	e, err := engine.New(engine.Config{Protocol: proto, Card: card, Skills: []engine.Skill{skill}}, o)
