@@ -41,7 +41,8 @@ var rows = map[string]string{
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
 	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/observe runtime/store",
 	"runtime/internal/feed":      "runtime runtime/internal/budget runtime/store runtime/wire",
-	"runtime/internal/run":       "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed runtime/internal/invalid runtime/internal/route runtime/internal/taskstate runtime/observe runtime/store runtime/wire",
+	"runtime/internal/run":       "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed runtime/internal/invalid runtime/internal/route runtime/internal/taskstate runtime/observe runtime/store runtime/task runtime/wire",
+	"runtime/task":               "runtime runtime/store runtime/wire",
 	"runtime/internal/engine":    "runtime runtime/internal/run runtime/internal/budget runtime/observe runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver runtime/internal/feed",
 	"runtime/audit":              "runtime runtime/observe runtime/wire",
 	"runtime/auth":               "runtime",
@@ -51,7 +52,7 @@ var rows = map[string]string{
 		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/server/internal/card " +
 		"runtime/server/internal/httpbinding runtime/server/internal/jsonrpc runtime/server/internal/listen " +
 		"runtime/server/internal/origin runtime/server/internal/page runtime/server/internal/rest " +
-		"runtime/store runtime/wire",
+		"runtime/store runtime/task runtime/wire",
 	"runtime/server/internal/listen": "",
 	"runtime/server/internal/origin": "",
 	"runtime/server/internal/page":   "runtime runtime/auth runtime/internal/engine runtime/server/internal/card",

@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // What generated code and handlers know of the engine, under the names by which they know it.
@@ -15,13 +16,13 @@ type (
 	// Skill is one skill of the agent with its handler.
 	Skill = engine.Skill
 	// Task is one call of a handler: the message being handled and the task it belongs to.
-	Task = engine.Task
+	Task = task.Task
 	// Context is what handlers keep with a context, for the tasks that come later in it.
-	Context = engine.Context
+	Context = task.Context
 	// Exchange is a task of a conversation, and what was said in it.
-	Exchange = engine.Exchange
+	Exchange = task.Exchange
 	// ArtifactWriter streams one artifact.
-	ArtifactWriter = engine.ArtifactWriter
+	ArtifactWriter = task.ArtifactWriter
 	// Operation carries out one operation that the runtime does not know.
 	Operation = engine.Operation
 	// Router picks the skill for a message that nothing else could place.
@@ -29,7 +30,7 @@ type (
 	// Repeats say how an agent knows messages that come again.
 	Repeats = engine.Repeats
 	// AuthRequest is an authorization that a handler needs.
-	AuthRequest = engine.AuthRequest
+	AuthRequest = task.AuthRequest
 	// Limits bound what a server takes on.
 	Limits = engine.Limits
 )
@@ -37,13 +38,13 @@ type (
 // Causes with which a handler's context is canceled: ask context.Cause.
 var (
 	// ErrCanceled: the client canceled the task.
-	ErrCanceled = engine.ErrCanceled
+	ErrCanceled = task.ErrCanceled
 	// ErrTimeout: the skill's time is up.
-	ErrTimeout = engine.ErrTimeout
+	ErrTimeout = task.ErrTimeout
 	// ErrShutdown: the agent is shutting down.
-	ErrShutdown = engine.ErrShutdown
+	ErrShutdown = task.ErrShutdown
 	// ErrLost: the task is run by somebody else.
-	ErrLost = engine.ErrLost
+	ErrLost = task.ErrLost
 )
 
 // What becomes of a call that a crash or a shutdown interrupts.
@@ -55,21 +56,21 @@ const (
 // Errors of a handler's Task.
 var (
 	// ErrAnswered: the handler already answered with a Message, or its call is over.
-	ErrAnswered = engine.ErrAnswered
+	ErrAnswered = task.ErrAnswered
 	// ErrTaskExists: a plain Message can no longer be the answer.
-	ErrTaskExists = engine.ErrTaskExists
+	ErrTaskExists = task.ErrTaskExists
 	// ErrBusy tells the client to come back later (R40): HTTP 503, UNAVAILABLE, or an internal error whose reason says
 	// that it passes.
 	ErrBusy = engine.ErrBusy
 	// ErrTooManyArtifacts: the task has as many artifacts as a task may have, [runtime.MaxArtifacts].
-	ErrTooManyArtifacts = engine.ErrTooManyArtifacts
+	ErrTooManyArtifacts = task.ErrTooManyArtifacts
 	// ErrTooLarge: an event is over the server's limit.
-	ErrTooLarge = engine.ErrTooLarge
+	ErrTooLarge = task.ErrTooLarge
 	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it,
 	// in few words.
-	ErrTaskTooLarge = engine.ErrTaskTooLarge
+	ErrTaskTooLarge = task.ErrTaskTooLarge
 	// ErrContextChanged: another task has changed the context since it was loaded.
-	ErrContextChanged = engine.ErrContextChanged
+	ErrContextChanged = task.ErrContextChanged
 )
 
 // ErrHandle is the error of [Server.Redeem] for a handle that is not good.

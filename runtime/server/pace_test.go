@@ -62,8 +62,8 @@ func (l narrow) Accept() (net.Conn, error) {
 	return c, err
 }
 
-// task makes a task and waits until it is as large as it gets.
-func task(t *testing.T, addr string) (id string) {
+// largeTask makes a task and waits until it is as large as it gets.
+func largeTask(t *testing.T, addr string) (id string) {
 	t.Helper()
 	body := strings.Replace(sendStream, `"params":{`, `"params":{"configuration":{"returnImmediately":true},`, 1)
 	_, _, got := post(t, addr, strings.Replace(body, "SendStreamingMessage", "SendMessage", 1))
@@ -105,7 +105,7 @@ func TestWhoTakesNothingIsDropped(t *testing.T) {
 	t.Parallel()
 	s, addrs := bulky(t, 8<<20, Limits{Stall: 300 * time.Millisecond})
 	for name, addr := range addrs {
-		id := task(t, addr)
+		id := largeTask(t, addr)
 		for _, body := range []string{get(id), subscribe(id)} {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
@@ -123,7 +123,7 @@ func TestWhoIsSlowIsNotDropped(t *testing.T) {
 	const size, stall = 12 << 20, 400 * time.Millisecond
 	_, addrs := bulky(t, size, Limits{Stall: stall})
 	for name, addr := range addrs {
-		id := task(t, addr)
+		id := largeTask(t, addr)
 		for what, body := range map[string]string{"answer": get(id), "stream": subscribe(id)} {
 			t.Run(name+"/"+what, func(t *testing.T) {
 				t.Parallel()
@@ -149,7 +149,7 @@ func TestStalledStreamsShareTheTask(t *testing.T) {
 	const size, n = 4 << 20, 40
 	s, addrs := bulky(t, size, Limits{Stall: time.Minute})
 	addr := addrs["Serve"]
-	id := task(t, addr)
+	id := largeTask(t, addr)
 	before := heap()
 	for range n {
 		ask(t, addr, subscribe(id))
@@ -167,7 +167,7 @@ func TestStalledAnswersStayWithinTheBudget(t *testing.T) {
 	const size, limit = 2 << 20, 10 << 20
 	s, addrs := bulky(t, size, Limits{Stall: 200 * time.Millisecond, Answers: limit})
 	addr := addrs["Serve"]
-	id := task(t, addr)
+	id := largeTask(t, addr)
 	before := heap()
 	for range 30 {
 		ask(t, addr, get(id))

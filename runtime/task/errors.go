@@ -1,4 +1,4 @@
-package run
+package task
 
 import (
 	"errors"
@@ -32,4 +32,7 @@ var (
 	// ErrTaskTooLarge: with the event, the task would be larger than the store keeps one. The handler can still end it,
 	// in few words.
 	ErrTaskTooLarge = store.ErrTooLarge
+	// ErrContextChanged: another task of the context has saved something since this one loaded it: load it again, and
+	// decide anew.
+	ErrContextChanged = errors.New("another task has changed the context since it was loaded")
 )

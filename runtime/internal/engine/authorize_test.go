@@ -13,6 +13,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // counter is where handles come that a handler gives out.
@@ -43,8 +44,8 @@ func (d *counter) called() string {
 }
 
 // calendar is a skill that needs an authorization, and works with what it got.
-func (d *counter) calendar(work func(ctx context.Context, c *Task) (string, error)) Skill {
-	sk := skillOf("calendar", func(ctx context.Context, c *Task) (string, error) {
+func (d *counter) calendar(work func(ctx context.Context, c *task.Task) (string, error)) Skill {
+	sk := skillOf("calendar", func(ctx context.Context, c *task.Task) (string, error) {
 		var code string
 		ok, err := c.Authorized(&code)
 		d.mu.Lock()
@@ -58,7 +59,7 @@ func (d *counter) calendar(work func(ctx context.Context, c *Task) (string, erro
 		case c.Text() == "done":
 			return "without", nil
 		}
-		return "", c.RequireAuth(AuthRequest{
+		return "", c.RequireAuth(task.AuthRequest{
 			Prompt: "Please let me read it.", Scheme: "idp", Scopes: []string{"read"}, Visit: d.visit, For: time.Hour,
 		})
 	})
@@ -66,7 +67,7 @@ func (d *counter) calendar(work func(ctx context.Context, c *Task) (string, erro
 	return sk
 }
 
-func found(context.Context, *Task) (string, error) { return "found", nil }
+func found(context.Context, *task.Task) (string, error) { return "found", nil }
 
 // settled waits until the task is no longer worked on.
 func (a *agent) settled(id string) runtime.Task {
@@ -90,10 +91,10 @@ func (a *agent) refusesHandle(why, handle string) {
 func TestAHandleGoesOnWithItsTaskOnce(t *testing.T) {
 	var d counter
 	a := newAgent(t, Options{}, d.calendar(found))
-	task := a.send(message(""))
-	id, m := task.TaskInfo().ID, task.StatusMessage()
-	if task.TaskInfo().State != runtime.StateAuthRequired || said(task) != "Please let me read it.\nhttps://idp.example/authorize?state="+d.last() {
-		t.Fatalf("the task is %s and says %q", task.TaskInfo().State, said(task))
+	parked := a.send(message(""))
+	id, m := parked.TaskInfo().ID, parked.StatusMessage()
+	if parked.TaskInfo().State != runtime.StateAuthRequired || said(parked) != "Please let me read it.\nhttps://idp.example/authorize?state="+d.last() {
+		t.Fatalf("the task is %s and says %q", parked.TaskInfo().State, said(parked))
 	}
 	for _, want := range []string{`"authorization":{"scheme":"idp","scopes":["read"],"url":"https://idp.example/authorize?state=` + d.last() + `","expires":"20`, runtime.SkillsExtension} {
 		if got := string(m.MessageInfo().Metadata); !strings.Contains(got, want) {
@@ -109,7 +110,7 @@ func TestAHandleGoesOnWithItsTaskOnce(t *testing.T) {
 	if err := a.Redeem(t.Context(), d.last(), func() {}); err == nil || err == ErrHandle {
 		t.Errorf("a value that is no JSON: %v", err)
 	}
-	if err := a.Redeem(t.Context(), d.last(), strings.Repeat("x", 64<<10)); !errors.Is(err, ErrTooLarge) {
+	if err := a.Redeem(t.Context(), d.last(), strings.Repeat("x", 64<<10)); !errors.Is(err, task.ErrTooLarge) {
 		t.Errorf("a value that is too long: %v", err)
 	}
 	if err := a.Redeem(t.Context(), d.last(), "code"); err != nil {
@@ -127,7 +128,7 @@ func TestAHandleGoesOnWithItsTaskOnce(t *testing.T) {
 // A message goes on with the task, too: handles stay good meanwhile, until one is used or the task ends.
 func TestAMessageAndAHandleGoOnWithATask(t *testing.T) {
 	var d counter
-	a := newAgent(t, Options{}, d.calendar(func(_ context.Context, c *Task) (string, error) { return "", c.Ask("more?") }))
+	a := newAgent(t, Options{}, d.calendar(func(_ context.Context, c *task.Task) (string, error) { return "", c.Ask("more?") }))
 	id := a.send(message("")).TaskInfo().ID
 	first := d.last()
 	a.send(strings.Replace(followUp(id, ""), "hello", "wait", 1))
@@ -160,7 +161,7 @@ func TestAHandleWaitsForItsTurn(t *testing.T) {
 	gate := make(chan struct{})
 	sk := d.calendar(found)
 	inner := sk.Run
-	sk.Run = func(ctx context.Context, c *Task, in any) ([]byte, error) {
+	sk.Run = func(ctx context.Context, c *task.Task, in any) ([]byte, error) {
 		if c.Text() == "slow" {
 			<-gate
 			return nil, c.Ask("and?")
@@ -199,9 +200,9 @@ func TestAHandleWaitsForItsTurn(t *testing.T) {
 func TestAHandleGoesOnWithTheInputSoFar(t *testing.T) {
 	var d counter
 	var input []byte
-	sk := d.calendar(func(context.Context, *Task) (string, error) { return string(input), nil })
+	sk := d.calendar(func(context.Context, *task.Task) (string, error) { return string(input), nil })
 	called := sk.Run
-	sk.Run = func(ctx context.Context, c *Task, in any) ([]byte, error) {
+	sk.Run = func(ctx context.Context, c *task.Task, in any) ([]byte, error) {
 		input = in.([]byte)
 		return called(ctx, c, in)
 	}
@@ -230,7 +231,7 @@ func TestAHandleGoesOnWithTheInputSoFar(t *testing.T) {
 }
 
 // fleetOf is a fleet with a calendar.
-func fleetOf(t *testing.T, d *counter, work func(ctx context.Context, c *Task) (string, error)) *fleet {
+func fleetOf(t *testing.T, d *counter, work func(ctx context.Context, c *task.Task) (string, error)) *fleet {
 	return newFleet(t, 2, func() []Skill { return []Skill{d.calendar(work)} })
 }
 
@@ -262,7 +263,7 @@ func TestAHandleOutlivesItsInstance(t *testing.T) {
 func TestTheValueOutlivesItsInstance(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d counter
-		f := fleetOf(t, &d, func(ctx context.Context, c *Task) (string, error) {
+		f := fleetOf(t, &d, func(ctx context.Context, c *task.Task) (string, error) {
 			if c.Attempt() == 1 {
 				return until(ctx)
 			}

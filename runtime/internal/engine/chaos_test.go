@@ -20,6 +20,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/seeds"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // Instances that share a store, clients that talk to any of them, and everything that can go wrong: calls of the store
@@ -175,10 +176,10 @@ func (c *chaos) makeSkills() []Skill {
 }
 
 func (c *chaos) makeSkill(id string) Skill {
-	return skillOf(id, func(ctx context.Context, call *Task) (string, error) { return c.work(ctx, id, call) })
+	return skillOf(id, func(ctx context.Context, call *task.Task) (string, error) { return c.work(ctx, id, call) })
 }
 
-func (c *chaos) work(ctx context.Context, skill string, call *Task) (string, error) {
+func (c *chaos) work(ctx context.Context, skill string, call *task.Task) (string, error) {
 	id := fmt.Sprintf("%s %s %s", call.ID(), skill, call.IdempotencyKey())
 	c.mu.Lock()
 	c.serial++

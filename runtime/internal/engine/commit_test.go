@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // outage is a store that goes silent: with the first call of an operation, which it makes or not, and every call after
@@ -61,7 +62,7 @@ type silenced struct {
 func newSilenced(t *testing.T, kept store.Store, from string, first faultstore.Fault) *silenced {
 	u := &silenced{kept: kept, outage: newOutage(kept, from, first)}
 	u.is(2)
-	asks := skillOf("asks", func(context.Context, *Task) (string, error) {
+	asks := skillOf("asks", func(context.Context, *task.Task) (string, error) {
 		return "", errors.New("it was not asked for what is missing")
 	})
 	asks.InputSchema = `{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`
@@ -71,7 +72,7 @@ func newSilenced(t *testing.T, kept store.Store, from string, first faultstore.F
 		}
 		return b, nil
 	}
-	replies := skillOf("replies", func(_ context.Context, c *Task) (string, error) {
+	replies := skillOf("replies", func(_ context.Context, c *task.Task) (string, error) {
 		if err := c.Progress("working"); err == nil {
 			return "", nil
 		}
@@ -312,7 +313,7 @@ func TestAnUnconfirmedWriteGoesBeforeTheNext(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				o := newOutage(store.NewMemory(store.MemoryLimits{}), "apply", first)
 				o.is(2)
-				a := newAgent(t, Options{Store: o}, skillOf("talks", func(_ context.Context, c *Task) (string, error) {
+				a := newAgent(t, Options{Store: o}, skillOf("talks", func(_ context.Context, c *task.Task) (string, error) {
 					if err := c.Progress("one"); err != nil {
 						t.Error(err)
 					}
@@ -342,20 +343,20 @@ func TestAnUnconfirmedWriteGoesBeforeTheNext(t *testing.T) {
 func TestAnAnswerAndTheEndAreOneWrite(t *testing.T) {
 	for name, c := range map[string]struct {
 		params string
-		run    func(context.Context, *Task) (string, error)
+		run    func(context.Context, *task.Task) (string, error)
 		want   string
 	}{
-		"an answer": {message(""), func(context.Context, *Task) (string, error) { return "found", nil }, "create"},
-		"a question": {message(""), func(_ context.Context, c *Task) (string, error) {
+		"an answer": {message(""), func(context.Context, *task.Task) (string, error) { return "found", nil }, "create"},
+		"a question": {message(""), func(_ context.Context, c *task.Task) (string, error) {
 			return "", c.Ask("Which?")
 		}, "create"},
-		"a handle": {message(""), func(_ context.Context, c *Task) (string, error) {
-			return "", c.RequireAuth(AuthRequest{Prompt: "Please", Visit: func(string) string { return "https://x.example" }})
+		"a handle": {message(""), func(_ context.Context, c *task.Task) (string, error) {
+			return "", c.RequireAuth(task.AuthRequest{Prompt: "Please", Visit: func(string) string { return "https://x.example" }})
 		}, "create apply"},
-		"progress": {message(""), func(_ context.Context, c *Task) (string, error) {
+		"progress": {message(""), func(_ context.Context, c *task.Task) (string, error) {
 			return "found", c.Progress("looking")
 		}, "create apply apply"},
-		"nobody waits": {message(early), func(context.Context, *Task) (string, error) { return "found", nil }, "create apply"},
+		"nobody waits": {message(early), func(context.Context, *task.Task) (string, error) { return "found", nil }, "create apply"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex

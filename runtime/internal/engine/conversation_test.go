@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // says sends a message to a context, as a principal of a tenant, and returns the task that it leads to.
@@ -42,7 +43,7 @@ func ticking(a *agent) *agent {
 }
 
 // shown is a conversation in one line.
-func shown(list []Exchange) string {
+func shown(list []task.Exchange) string {
 	var b strings.Builder
 	for _, e := range list {
 		fmt.Fprintf(&b, "[%s", e.State)
@@ -60,10 +61,10 @@ func shown(list []Exchange) string {
 
 // TestAHandlerSeesWhatWasSaidBefore: the last task first, in it messages, then artifacts, then what the status says.
 func TestAHandlerSeesWhatWasSaidBefore(t *testing.T) {
-	var seen []Exchange
+	var seen []task.Exchange
 	var turns []runtime.Turn
 	n := 10
-	a := ticking(newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *Task) (text string, err error) {
+	a := ticking(newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *task.Task) (text string, err error) {
 		if seen, err = c.Conversation(ctx, n); err != nil {
 			return "", err
 		}
@@ -98,13 +99,13 @@ func TestAHandlerSeesWhatWasSaidBefore(t *testing.T) {
 	say(ann, "c", "", "stream", "[completed user:one agent:re:_one]")
 	const two = "[completed user:stream agent:Roses_are_red agent:There.][completed user:one agent:re:_one]"
 	id := say(ann, "c", "", "ask", two)
-	if got := shown([]Exchange{{Turns: turns}}); got != "[unspecified user:ask]" {
+	if got := shown([]task.Exchange{{Turns: turns}}); got != "[unspecified user:ask]" {
 		t.Errorf("its own turns are %s", got)
 	}
 	const parked = "[input-required user:ask agent:Which?map[a:1]<nil>]"
 	say(ann, "c", "", "fail", parked+two)
 	say(ann, "c", id, "this", "[failed user:fail agent:no]"+two) // its own task is not among the others
-	if got := shown([]Exchange{{Turns: turns}}); got != "[unspecified user:ask agent:Which?map[a:1]<nil> user:this]" {
+	if got := shown([]task.Exchange{{Turns: turns}}); got != "[unspecified user:ask agent:Which?map[a:1]<nil> user:this]" {
 		t.Errorf("its own turns are %s", got)
 	}
 	say(bob, "c", "", "one", "")
@@ -120,8 +121,8 @@ func TestAHandlerSeesWhatWasSaidBefore(t *testing.T) {
 
 // TestAConversationHasABoundOfBytes: but at least one task.
 func TestAConversationHasABoundOfBytes(t *testing.T) {
-	var seen []Exchange
-	a := ticking(newAgent(t, Options{Limits: Limits{Page: 20_000}}, skillOf("chat", func(ctx context.Context, c *Task) (text string, err error) {
+	var seen []task.Exchange
+	a := ticking(newAgent(t, Options{Limits: Limits{Page: 20_000}}, skillOf("chat", func(ctx context.Context, c *task.Task) (text string, err error) {
 		seen, err = c.Conversation(ctx, 1000)
 		return "x", err
 	})))
@@ -139,9 +140,9 @@ func TestAConversationHasABoundOfBytes(t *testing.T) {
 
 // TestAConversationReadsManyPages: as many tasks as are asked for.
 func TestAConversationReadsManyPages(t *testing.T) {
-	var seen []Exchange
+	var seen []task.Exchange
 	n := 0
-	a := newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *Task) (text string, err error) {
+	a := newAgent(t, Options{}, skillOf("chat", func(ctx context.Context, c *task.Task) (text string, err error) {
 		if c.Text() == "look" {
 			if err = c.Progress("looking"); err != nil { // so that its task is in the list
 				return "", err
@@ -163,8 +164,8 @@ func TestAConversationReadsManyPages(t *testing.T) {
 
 // TestTasksOfHiddenSkillsAreForHandlersOfSuch: what only the extended card has is not told by a handler of another.
 func TestTasksOfHiddenSkillsAreForHandlersOfSuch(t *testing.T) {
-	var seen []Exchange
-	look := func(ctx context.Context, c *Task) (text string, err error) {
+	var seen []task.Exchange
+	look := func(ctx context.Context, c *task.Task) (text string, err error) {
 		seen, err = c.Conversation(ctx, 9)
 		return "x", err
 	}
@@ -192,7 +193,7 @@ func TestTasksOfHiddenSkillsAreForHandlersOfSuch(t *testing.T) {
 // TestAContextKeepsWhatHandlersSave: by owner, for whatever task comes next.
 func TestAContextKeepsWhatHandlersSave(t *testing.T) {
 	type memory struct{ Names []string }
-	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Task) (string, error) {
+	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *task.Task) (string, error) {
 		var m memory
 		found, err := c.Context().Load(&m)
 		if err != nil || c.Text() == "forget" {
@@ -223,7 +224,7 @@ func TestAContextKeepsWhatHandlersSave(t *testing.T) {
 func TestOfTwoTasksThatChangeAContextOneIsToldSo(t *testing.T) {
 	loaded, saved := make(chan struct{}), make(chan struct{})
 	var first, again, blind, large error
-	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Task) (string, error) {
+	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *task.Task) (string, error) {
 		var n int
 		x := c.Context()
 		if c.Text() == "second" {
@@ -251,10 +252,10 @@ func TestOfTwoTasksThatChangeAContextOneIsToldSo(t *testing.T) {
 	<-loaded
 	a.says(store.Owner{}, "c", "", "second")
 	close(saved)
-	if got := runtime.Turns(<-done)[1].Parts[0].Text; got != "12" || !errors.Is(first, ErrContextChanged) || again != nil {
+	if got := runtime.Turns(<-done)[1].Parts[0].Text; got != "12" || !errors.Is(first, task.ErrContextChanged) || again != nil {
 		t.Errorf("%s, %v, %v", got, first, again)
 	}
-	if a.says(store.Owner{}, "c", "", "blind"); blind != nil || !errors.Is(large, ErrTooLarge) {
+	if a.says(store.Owner{}, "c", "", "blind"); blind != nil || !errors.Is(large, task.ErrTooLarge) {
 		t.Errorf("%v, %v", blind, large)
 	}
 }
@@ -264,9 +265,9 @@ func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
 	kept := faultstore.New(store.NewMemory(store.MemoryLimits{}), faultstore.Times(1, faultstore.Fault{After: true}, func(c faultstore.Call) bool {
 		return c.Op == "setnote"
 	}))
-	begun, after := make(chan *Task, 1), make(chan error, 1)
-	var last *Task
-	a := newAgent(t, Options{Store: kept}, skillOf("chat", func(ctx context.Context, c *Task) (string, error) {
+	begun, after := make(chan *task.Task, 1), make(chan error, 1)
+	var last *task.Task
+	a := newAgent(t, Options{Store: kept}, skillOf("chat", func(ctx context.Context, c *task.Task) (string, error) {
 		if last = c; c.Text() == "wait" {
 			if err := c.Progress("waiting"); err != nil { // there is a task from now on
 				return "", err
@@ -283,7 +284,7 @@ func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
 	if got := a.says(store.Owner{}, "c", "", "one").TaskInfo().State; got != runtime.StateCompleted {
 		t.Errorf("the task is %s", got)
 	}
-	if err := last.Context().Save("late"); !errors.Is(err, ErrAnswered) {
+	if err := last.Context().Save("late"); !errors.Is(err, task.ErrAnswered) {
 		t.Errorf("after the call: %v", err)
 	}
 	go func() {
@@ -296,7 +297,7 @@ func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
 	if err != nil {
 		t.Fatal(answer, err)
 	}
-	if err := <-after; !errors.Is(err, ErrCanceled) {
+	if err := <-after; !errors.Is(err, task.ErrCanceled) {
 		t.Errorf("of a canceled task: %v", err)
 	}
 	if n, err := kept.Note(t.Context(), store.Owner{}, "c"); string(n.Value) != `"kept"` || err != nil {

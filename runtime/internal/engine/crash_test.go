@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 const lease = 9 * time.Second
@@ -121,7 +122,7 @@ func TestWhatACrashInterruptsFailsOrIsTriedAgain(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				keys := map[string]bool{}
 				f := newFleet(t, c.kills+1, func() []Skill {
-					sk := skillOf("work", func(ctx context.Context, call *Task) (string, error) {
+					sk := skillOf("work", func(ctx context.Context, call *task.Task) (string, error) {
 						keys[call.IdempotencyKey()] = true
 						if err := call.Artifact("log", runtime.Text(fmt.Sprint("try ", call.Attempt()))); err != nil {
 							return "", err
@@ -167,7 +168,7 @@ func TestWhatACrashInterruptsFailsOrIsTriedAgain(t *testing.T) {
 func TestARepeatedCallReplacesWhatItMade(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFleet(t, 2, func() []Skill {
-			sk := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
+			sk := skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
 				w := c.Stream("text")
 				for _, s := range []string{"a", "b"} {
 					if _, err := fmt.Fprint(w, s, c.Attempt()); err != nil {
@@ -204,7 +205,7 @@ func TestAShutdownGivesBackWhatIsTriedAgain(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			called := 0
 			f := newFleet(t, 2, func() []Skill {
-				sk := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
+				sk := skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
 					if called++; called == 1 {
 						return until(ctx)
 					}
@@ -231,7 +232,7 @@ func TestATaskIsReachedThroughEveryInstance(t *testing.T) {
 		release := make(chan struct{})
 		causes := make(chan error, 2)
 		f := newFleet(t, 2, func() []Skill {
-			return []Skill{skillOf("work", func(ctx context.Context, c *Task) (string, error) {
+			return []Skill{skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
 				if err := c.Progress("working on %s", c.Text()); err != nil {
 					return "", err
 				}
@@ -270,7 +271,7 @@ func TestATaskIsReachedThroughEveryInstance(t *testing.T) {
 		if _, err := f.agents[1].serve("CancelTask", `{'id':'`+id+`'}`); err != nil {
 			t.Fatal(err)
 		}
-		if cause := <-causes; !errors.Is(cause, ErrCanceled) {
+		if cause := <-causes; !errors.Is(cause, task.ErrCanceled) {
 			t.Errorf("the handler is told %v", cause)
 		}
 		last := int64(0)
@@ -304,7 +305,7 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 		ends := make(chan end, 9)
 		begun := make(chan time.Time, 9)
 		f := newFleet(t, 2, func() []Skill {
-			sk := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
+			sk := skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
 				begun <- time.Now()
 				if c.Attempt() > 1 {
 					return "done", nil
@@ -320,7 +321,7 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 		<-begun
 		f.stores[0].Plan(func(faultstore.Call) faultstore.Fault { return faultstore.Fault{Refuse: store.ErrUnavailable} })
 		stopped := <-ends
-		if !errors.Is(stopped.cause, ErrLost) {
+		if !errors.Is(stopped.cause, task.ErrLost) {
 			t.Errorf("the handler is told %v", stopped.cause)
 		}
 		if again := <-begun; again.Before(stopped.at) {
@@ -341,7 +342,7 @@ func TestAStreamThatIsResumedAtTheEndHasTheEnd(t *testing.T) {
 	release := make(chan struct{})
 	shared := store.NewMemory(store.MemoryLimits{})
 	s := faultstore.New(shared, nil)
-	a := newAgent(t, Options{Store: s}, skillOf("work", func(_ context.Context, c *Task) (string, error) {
+	a := newAgent(t, Options{Store: s}, skillOf("work", func(_ context.Context, c *task.Task) (string, error) {
 		if err := c.Progress("working"); err != nil {
 			return "", err
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -53,8 +54,8 @@ func newAgent(t *testing.T, o Options, skills ...Skill) *agent {
 	return &agent{e, t}
 }
 
-func skillOf(id string, f func(ctx context.Context, c *Task) (string, error)) Skill {
-	return Skill{ID: id, Name: id, Run: func(ctx context.Context, c *Task, _ any) ([]byte, error) {
+func skillOf(id string, f func(ctx context.Context, c *task.Task) (string, error)) Skill {
+	return Skill{ID: id, Name: id, Run: func(ctx context.Context, c *task.Task, _ any) ([]byte, error) {
 		out, err := f(ctx, c)
 		return []byte(out), err
 	}}
@@ -110,7 +111,7 @@ func (a *agent) waitFor(what string, ok func() bool) {
 
 // The engine answers without any wire: a value for who waits, a cursor for who follows.
 func TestTheEngineServesWithoutAWire(t *testing.T) {
-	a := newAgent(t, Options{}, skillOf("count", func(_ context.Context, c *Task) (string, error) {
+	a := newAgent(t, Options{}, skillOf("count", func(_ context.Context, c *task.Task) (string, error) {
 		w := c.Stream("numbers")
 		for _, s := range []string{"one", "two", "three"} {
 			if _, err := w.WriteString(s); err != nil {
@@ -178,7 +179,7 @@ func TestTheLifeOfACall(t *testing.T) {
 			return faultstore.Fault{Before: c.Ends()}
 		}
 	})
-	work := skillOf("work", func(_ context.Context, c *Task) (string, error) {
+	work := skillOf("work", func(_ context.Context, c *task.Task) (string, error) {
 		if err := c.Progress("begun"); err != nil {
 			return "", err
 		}

@@ -6,12 +6,13 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // TestHandlersFormatWhatTheyEndWith: as progress.
 func TestHandlersFormatWhatTheyEndWith(t *testing.T) {
 	reason := "at 100%d" // go vet lets a text be no constant, as it was before there were arguments
-	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *Task) (string, error) {
+	a := newAgent(t, Options{}, skillOf("chat", func(_ context.Context, c *task.Task) (string, error) {
 		switch c.Text() {
 		case "ask":
 			return "", c.Ask("How many of %d?", 3, map[string]int{"most": 3})

@@ -9,6 +9,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/observed"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // tracing is where the recorder of these tests says that a message was taken on.
@@ -21,7 +22,7 @@ func TestARunAfterACrashBelongsToTheTraceOfItsTask(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var seen tracing
 		f := newFleet(t, 0, func() []Skill {
-			sk := skillOf("work", func(ctx context.Context, call *Task) (string, error) {
+			sk := skillOf("work", func(ctx context.Context, call *task.Task) (string, error) {
 				if call.Attempt() == 1 {
 					return until(ctx)
 				}
@@ -60,7 +61,7 @@ func TestHowARunEndsIsObserved(t *testing.T) {
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			var seen observed.Recorder
-			sk := skillOf("work", func(ctx context.Context, _ *Task) (string, error) { return until(ctx) })
+			sk := skillOf("work", func(ctx context.Context, _ *task.Task) (string, error) { return until(ctx) })
 			sk.Timeout = 30 * time.Second
 			a := newAgent(t, Options{Observers: []observe.Observer{&seen}}, sk)
 			id := a.send(message(early)).TaskInfo().ID

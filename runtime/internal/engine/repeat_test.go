@@ -10,12 +10,13 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // repeating is an agent whose skill counts how often it was called, and waits for proceed.
 func repeating(t *testing.T, r Repeats) (a *agent, runs *atomic.Int32, proceed chan struct{}) {
 	runs, proceed = new(atomic.Int32), make(chan struct{})
-	work := skillOf("work", func(ctx context.Context, c *Task) (string, error) {
+	work := skillOf("work", func(ctx context.Context, c *task.Task) (string, error) {
 		runs.Add(1)
 		select {
 		case <-proceed:

@@ -10,14 +10,9 @@ import (
 
 // What hosts and bindings see of package run.
 type (
-	Skill          = run.Skill
-	OnCrash        = run.OnCrash
-	Permit         = run.Permit
-	Task           = run.Task
-	ArtifactWriter = run.ArtifactWriter
-	Context        = run.Context
-	Exchange       = run.Exchange
-	AuthRequest    = run.AuthRequest
+	Skill   = run.Skill
+	OnCrash = run.OnCrash
+	Permit  = run.Permit
 )
 
 // What becomes of a call that was interrupted.
@@ -29,20 +24,8 @@ const (
 // LongestShutdown is how long Shutdown may take once its context has ended.
 const LongestShutdown = run.LongestShutdown
 
-// Errors of package run.
-var (
-	ErrCanceled         = run.ErrCanceled
-	ErrTimeout          = run.ErrTimeout
-	ErrShutdown         = run.ErrShutdown
-	ErrLost             = run.ErrLost
-	ErrAnswered         = run.ErrAnswered
-	ErrTaskExists       = run.ErrTaskExists
-	ErrTooManyArtifacts = run.ErrTooManyArtifacts
-	ErrTooLarge         = run.ErrTooLarge
-	ErrTaskTooLarge     = run.ErrTaskTooLarge
-	ErrContextChanged   = run.ErrContextChanged
-	ErrHandle           = run.ErrHandle
-)
+// ErrHandle is [run.ErrHandle].
+var ErrHandle = run.ErrHandle
 
 // CallerFrom returns who sent the request that is being served, for a context of a hook, a handler or an operation of
 // the agent's own; nil for nobody who is known.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // admission tracks the admitted calls, and rejects new ones during the shutdown.
@@ -50,7 +51,7 @@ func (a *admission) drain(ctx context.Context) (returned bool) {
 		return true
 	case <-ctx.Done():
 	}
-	a.cancelAll(ErrShutdown, func(*call) bool { return true })
+	a.cancelAll(task.ErrShutdown, func(*call) bool { return true })
 	a.mu.Lock()
 	closeOnce(a.hurry)
 	a.mu.Unlock()
@@ -79,7 +80,7 @@ func (a *admission) cutOff() {
 	a.mu.Lock()
 	var all sync.WaitGroup
 	for c := range a.running {
-		all.Go(func() { _ = c.returned(nil, ErrShutdown) })
+		all.Go(func() { _ = c.returned(nil, task.ErrShutdown) })
 	}
 	a.mu.Unlock()
 	done := make(chan struct{})

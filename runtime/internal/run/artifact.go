@@ -2,19 +2,16 @@ package run
 
 import (
 	"fmt"
-	"unicode/utf8"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
-// ArtifactWriter streams one artifact: every write is an event. The first piece goes to the clients at once; each
-// further one is held back until the next or Close comes, or for a moment, so that the last piece can say that it is
-// the last (decision 011). It is not safe for concurrent use.
-type ArtifactWriter struct {
-	c    *call
-	rest []byte // first bytes of a character whose end has not come yet
+// artifactWriter sends the pieces of one artifact for a [task.ArtifactWriter], which is in it. c.handle.mu guards the rest.
+type artifactWriter struct {
+	writer task.ArtifactWriter
+	c      *call
 
-	// Guarded by the lock of c.handle.
 	data    runtime.ArtifactData // what the next event says beside its parts
 	part    [1]runtime.Part      // the chunk being sent; nobody keeps it
 	held    runtime.Part         // the piece that is held back; of kind PartUnknown: none
@@ -26,61 +23,17 @@ type ArtifactWriter struct {
 	err     error // why nothing can be written
 }
 
-// Stream starts an artifact that is written piece by piece. Close it.
-func (t *Task) Stream(name string) *ArtifactWriter {
-	return t.StreamArtifact(runtime.ArtifactData{Name: name})
-}
-
-// StreamArtifact is Stream with all that an artifact can have, as [Task.Emit] takes it, but without parts: they are
-// what is written.
-func (t *Task) StreamArtifact(a runtime.ArtifactData) *ArtifactWriter {
-	c := t.c
-	w := &ArtifactWriter{c: c, data: a, err: c.r.content.checkMetadata(a.Metadata)}
+func (v *view) OpenArtifact(a runtime.ArtifactData) *task.ArtifactWriter {
+	w := &artifactWriter{c: v.c, data: a, err: v.c.r.content.checkMetadata(a.Metadata)}
 	if len(a.Parts) > 0 {
 		w.err = fmt.Errorf("artifact %q is to be written, but has parts already", a.Name)
 	}
-	return w
+	w.writer = task.NewArtifactWriter(w)
+	return &w.writer
 }
 
-// Write sends p as a text chunk. A character cut in two is sent with its second half.
-func (w *ArtifactWriter) Write(p []byte) (int, error) {
-	if len(p) == 0 {
-		return 0, nil
-	}
-	text := p
-	if len(w.rest) > 0 {
-		text = append(w.rest, p...)
-		w.rest = nil
-	}
-	if cut := incomplete(text); cut > 0 {
-		w.rest = append([]byte(nil), text[len(text)-cut:]...)
-		text = text[:len(text)-cut]
-	}
-	if len(text) == 0 {
-		return len(p), nil
-	}
-	if err := w.Part(runtime.Text(string(text))); err != nil {
-		return 0, err
-	}
-	return len(p), nil
-}
-
-// WriteString is Write for a string.
-func (w *ArtifactWriter) WriteString(s string) (int, error) {
-	if len(w.rest) > 0 || incomplete(s) > 0 {
-		return w.Write([]byte(s))
-	}
-	if s == "" {
-		return 0, nil
-	}
-	if err := w.Part(runtime.Text(s)); err != nil {
-		return 0, err
-	}
-	return len(s), nil
-}
-
-// Part sends a part of any kind as a chunk.
-func (w *ArtifactWriter) Part(p runtime.Part) error {
+// Part sends a piece; but for the first it is held back until the next.
+func (w *artifactWriter) Part(p runtime.Part) error {
 	c := w.c
 	c.handle.mu.Lock()
 	defer c.handle.mu.Unlock()
@@ -98,8 +51,8 @@ func (w *ArtifactWriter) Part(p runtime.Part) error {
 	return nil
 }
 
-// Last sends p as the last chunk, whose event says so, and closes the artifact.
-func (w *ArtifactWriter) Last(p runtime.Part) error {
+// Last sends the last piece, whose event says so, and closes the artifact.
+func (w *artifactWriter) Last(p runtime.Part) error {
 	w.c.handle.mu.Lock()
 	defer w.c.handle.mu.Unlock()
 	if err := w.ready(p); err != nil {
@@ -108,16 +61,12 @@ func (w *ArtifactWriter) Last(p runtime.Part) error {
 	if err := w.flush(false); err != nil {
 		return err
 	}
-	w.closed, w.rest = true, nil
+	w.closed = true
 	return w.send(p, true)
 }
 
-// Close ends the artifact. If its last piece is still held back, that one says so; if it has gone out already, the end
-// is not announced, and clients learn it from the task's status. An artifact that nothing was written to never was.
-func (w *ArtifactWriter) Close() error {
-	if rest := w.rest; len(rest) > 0 {
-		return w.Last(runtime.Text(string(rest)))
-	}
+// Close ends the artifact. If its last piece is still held back, that one says so.
+func (w *artifactWriter) Close() error {
 	w.c.handle.mu.Lock()
 	defer w.c.handle.mu.Unlock()
 	if w.closed {
@@ -131,13 +80,13 @@ func (w *ArtifactWriter) Close() error {
 }
 
 // told is why nothing can be written, for the handler, which may go on without.
-func (w *ArtifactWriter) told() error {
+func (w *artifactWriter) told() error {
 	w.c.task.lost = nil
 	return w.err
 }
 
 // ready reports why a piece cannot be sent. The caller holds the lock of c.handle, here and below.
-func (w *ArtifactWriter) ready(p runtime.Part) error {
+func (w *artifactWriter) ready(p runtime.Part) error {
 	switch {
 	case w.closed:
 		return fmt.Errorf("artifact %q is closed", w.data.Name)
@@ -153,7 +102,7 @@ func (w *ArtifactWriter) ready(p runtime.Part) error {
 
 // flush sends the piece that is held back. One that the store fails to take stays, for the next try; when it refuses
 // one, nothing more can be written.
-func (w *ArtifactWriter) flush(last bool) error {
+func (w *artifactWriter) flush(last bool) error {
 	if !w.ripe(last) {
 		return nil
 	}
@@ -166,7 +115,7 @@ func (w *ArtifactWriter) flush(last bool) error {
 }
 
 // ripe reports whether there is a piece to send, and makes its event.
-func (w *ArtifactWriter) ripe(last bool) bool {
+func (w *artifactWriter) ripe(last bool) bool {
 	if w.held.Kind == runtime.PartUnknown || w.sending {
 		return false
 	}
@@ -177,14 +126,14 @@ func (w *ArtifactWriter) ripe(last bool) bool {
 }
 
 // answered lets go of the piece that is held back, unless the store has not answered.
-func (w *ArtifactWriter) answered(out *write) {
+func (w *artifactWriter) answered(out *write) {
 	if out.outcome != unconfirmed {
 		w.held, w.event, w.err = runtime.Part{}, sized{}, out.err
 	}
 }
 
 // send sends a piece at once.
-func (w *ArtifactWriter) send(p runtime.Part, last bool) error {
+func (w *artifactWriter) send(p runtime.Part, last bool) error {
 	c := w.c
 	if c.handle.version == 0 {
 		if err := c.task.create(runtime.StateWorking); err != nil {
@@ -203,26 +152,9 @@ func (w *ArtifactWriter) send(p runtime.Part, last bool) error {
 	return nil
 }
 
-func (w *ArtifactWriter) update(p runtime.Part, last bool) sized {
+func (w *artifactWriter) update(p runtime.Part, last bool) sized {
 	w.part[0] = p
 	data := w.data
 	data.Parts, data.LastChunk = w.part[:], last
 	return w.c.task.newArtifact(&data)
-}
-
-// incomplete returns how many bytes at the end of text are the beginning of a character.
-func incomplete[T string | []byte](text T) int {
-	for i := 1; i <= min(utf8.UTFMax-1, len(text)); i++ {
-		c := text[len(text)-i]
-		if c < utf8.RuneSelf {
-			return 0
-		}
-		if utf8.RuneStart(c) {
-			if utf8.FullRuneInString(string(text[len(text)-i:])) {
-				return 0
-			}
-			return i
-		}
-	}
-	return 0
 }

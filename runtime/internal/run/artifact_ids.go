@@ -5,6 +5,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // shelf is what a call knows of its task's artifacts. An artifact's id is unique within the task (R305), which other
@@ -75,7 +76,7 @@ func (t *taskWriter) place(a *runtime.ArtifactData) error {
 	case a.ID != "" && t.shelf.has(a.ID):
 		return nil
 	case t.shelf.made+len(t.shelf.others) >= runtime.MaxArtifacts-1: // the last is for the result
-		return ErrTooManyArtifacts
+		return task.ErrTooManyArtifacts
 	case a.ID == "":
 		a.ID, a.Append = t.shelf.next(), false
 	default:

@@ -2,20 +2,24 @@ package run
 
 import (
 	"context"
+	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // call is one call of a handler, from the message's arrival to the end.
 type call struct {
-	r     *Runner
-	skill *skill
-	state state
-	view  Task // what the handler has
+	r          *Runner
+	skill      *skill
+	state      state
+	view       view
+	forHandler task.Task // what the handler has
 	sender
 	handling
 	names
@@ -31,6 +35,7 @@ type call struct {
 func (r *Runner) newCall(from sender) *call {
 	c := &call{r: r, sender: from}
 	c.view.c, c.task.c, c.conclusion.c = c, c, c
+	c.forHandler = task.New(&c.view)
 	return c
 }
 
@@ -99,3 +104,46 @@ func (n *names) named() string {
 	}
 	return ""
 }
+
+// taskID is the id of the task, made if there is none yet.
+func (c *call) taskID() string {
+	if c.hasID.Load() {
+		return c.id
+	}
+	c.names.mu.Lock()
+	defer c.names.mu.Unlock()
+	if c.id == "" {
+		c.id = c.r.NewID() // R57
+	}
+	c.hasID.Store(true)
+	return c.id
+}
+
+// context is the id of the conversation, made if there is none yet.
+func (c *call) context() string {
+	if c.hasContext.Load() {
+		return c.contextID
+	}
+	c.names.mu.Lock()
+	defer c.names.mu.Unlock()
+	if c.contextID == "" {
+		c.contextID = c.r.NewID() // R51
+	}
+	c.hasContext.Store(true)
+	return c.contextID
+}
+
+// log is the logger for what is said of the call, perhaps of a message that comes to no task.
+func (c *call) log() *slog.Logger { return c.r.Log(c.skill.ID, c.named(), c.owner.Principal) }
+
+// runContext is a handler's context: canceled with a cause, never by the client's disconnect, and with the deadline of
+// the skill's timeout, which a timer or the ticker enforces.
+type runContext struct {
+	context.Context
+	deadline time.Time
+}
+
+// exactTimeout is up to which timeout a call gets a timer of its own; longer ones are left to the ticker.
+const exactTimeout = time.Minute
+
+func (c *runContext) Deadline() (time.Time, bool) { return c.deadline, true }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // Every write to a task in the store is made here. The store's answer is one of four outcomes, and each has one place
@@ -298,7 +299,7 @@ func (r *Runner) begin(l *handle, snap *store.Snapshot) {
 	if r.admission.isDraining() {
 		return // it is given back
 	}
-	l.revoke(ErrLost) // it went on here without the store's consent
+	l.revoke(task.ErrLost) // it went on here without the store's consent
 	c, err := r.revive(l.key, snap)
 	if err != nil {
 		r.giveUp(l.key, snap, cannotGoOn)

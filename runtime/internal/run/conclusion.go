@@ -9,6 +9,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // conclusion is what a handler's return comes to. Callers of its functions must hold the lock of the task.
@@ -24,7 +25,7 @@ func (e *conclusion) conclude(out []byte, err error) {
 	switch {
 	case err != nil:
 		e.giveUp(err)
-	case e.c.reply == nil && !errors.Is(context.Cause(e.c.ctx), ErrCanceled):
+	case e.c.reply == nil && !errors.Is(context.Cause(e.c.ctx), task.ErrCanceled):
 		e.finish(out)
 	}
 }
@@ -37,12 +38,12 @@ func (e *conclusion) giveUp(err error) {
 	switch {
 	case e.c.reply != nil:
 		e.c.log().Warn("skill failed after its answer", "error", err)
-	case errors.Is(cause, ErrCanceled):
+	case errors.Is(cause, task.ErrCanceled):
 		e.c.log().Info("task canceled") // it ended then
-	case errors.Is(cause, ErrLost):
+	case errors.Is(cause, task.ErrLost):
 		e.c.log().Info("task goes on elsewhere", "error", err)
 		e.c.err, e.c.task.elsewhere = err, true
-	case errors.Is(cause, ErrShutdown) && e.givesBack():
+	case errors.Is(cause, task.ErrShutdown) && e.givesBack():
 		e.c.log().Info("task goes on after the shutdown")
 		e.c.err, e.c.task.elsewhere = budget.ErrBusy.With("the agent is shutting down"), true
 	case errors.As(err, &o):
@@ -71,10 +72,10 @@ func (e *conclusion) explain(err error) string {
 	switch public := runtime.Made(err); {
 	case public != nil:
 		return cmp.Or(public.Note, public.Message)
-	case errors.Is(cause, ErrTimeout):
+	case errors.Is(cause, task.ErrTimeout):
 		e.c.view.Logger().Warn("skill took longer than allowed", "error", err)
 		return "The work took longer than allowed."
-	case errors.Is(cause, ErrShutdown):
+	case errors.Is(cause, task.ErrShutdown):
 		e.c.view.Logger().Info("skill stopped by the shutdown")
 		return "The agent was shut down before the work was done."
 	case errors.Is(err, store.ErrTooLarge), errors.Is(err, store.ErrFull):

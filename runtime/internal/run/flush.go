@@ -18,7 +18,7 @@ type flusher struct {
 }
 
 // hold notes that w holds a piece back. The caller holds c.handle.mu.
-func (t *taskWriter) hold(w *ArtifactWriter) {
+func (t *taskWriter) hold(w *artifactWriter) {
 	if !slices.Contains(t.writers, w) {
 		t.writers = append(t.writers, w)
 	}
@@ -62,7 +62,7 @@ func (t *taskWriter) look() (more bool) {
 			t.lost = out.err
 		}
 	}
-	t.writers = slices.DeleteFunc(t.writers, func(w *ArtifactWriter) bool { return w.held.Kind == runtime.PartUnknown })
+	t.writers = slices.DeleteFunc(t.writers, func(w *artifactWriter) bool { return w.held.Kind == runtime.PartUnknown })
 	t.isHeld = len(t.writers) > 0
 	return t.isHeld
 }

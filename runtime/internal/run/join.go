@@ -8,6 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // turn says when the call of a message that continues a task has its turn.
@@ -112,7 +113,7 @@ func (a *arrival) takeTurn(m *Message, version int64) (turn, error) {
 	case err != nil:
 		return noTurn, err
 	case snap.Run != nil:
-		l.revoke(ErrLost) // it went on here without the store's consent
+		l.revoke(task.ErrLost) // it went on here without the store's consent
 		l.run = c
 		c.begins(&snap)
 		return atOnce, nil

@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime/internal/feed"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // lease renews this instance's lease on the tasks that it runs, in rounds: one at the start and, where instances share a
@@ -136,7 +137,7 @@ func (l *lease) lose() {
 	l.mu.Unlock()
 	if late {
 		l.r.Logger.Error("the store was not reached for too long: what runs here is left to others")
-		l.r.admission.cancelAll(ErrLost, func(c *call) bool { return c.task.runsHere.Load() })
+		l.r.admission.cancelAll(task.ErrLost, func(c *call) bool { return c.task.runsHere.Load() })
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // This file is the life of a call: all that changes its state. A message is read by its sender's goroutine, which
@@ -183,9 +184,9 @@ func (c *call) call() (out []byte, err error) {
 	}
 	ctx := c.watch(&c.run)
 	if c.skill.Decode == nil {
-		return c.skill.Run(ctx, &c.view, c.input.Raw)
+		return c.skill.Run(ctx, &c.forHandler, c.input.Raw)
 	}
-	return c.skill.Run(ctx, &c.view, c.input.Value)
+	return c.skill.Run(ctx, &c.forHandler, c.input.Value)
 }
 
 // decode reads the input, unless that was done to find out whether it fits.
@@ -240,7 +241,7 @@ func (c *call) returned(out []byte, err error) (next *call) {
 // expire ends a call whose time is up, as if the handler had returned: nobody waits for one that ignores its context.
 // What it still says is refused. The handler is told before somebody waits for the store.
 func (c *call) expire() {
-	c.cancel(ErrTimeout)
+	c.cancel(task.ErrTimeout)
 	if next := c.expired(); next != nil {
 		go next.execute()
 	}
@@ -252,7 +253,7 @@ func (c *call) expired() (next *call) {
 	if c.state >= ending {
 		return nil
 	}
-	return c.settle(nil, ErrTimeout)
+	return c.settle(nil, task.ErrTimeout)
 }
 
 // settle decides what the call comes to, the end of its task, a question, or an answer without a task, and stores it.
@@ -320,8 +321,8 @@ func (c *call) leave() (next *call) {
 		return nil
 	}
 	defer c.r.tasks.drop(l)
-	c.task.runsHere.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), ErrLost)) // in the store, maybe
-	if l.run != c {                                                                          // somebody else has the task
+	c.task.runsHere.Store(c.err == errUnwritten || errors.Is(context.Cause(c.ctx), task.ErrLost)) // in the store, maybe
+	if l.run != c {                                                                               // somebody else has the task
 		return nil
 	}
 	if l.run = nil; c.task.next != nil {

@@ -9,8 +9,8 @@ import (
 type notes struct {
 	mu      sync.Mutex
 	saved   []byte
-	unsaved atomic.Bool // the store does not have it
-	common  *Context    // what is kept with the context; nil: nobody has asked
+	unsaved atomic.Bool  // the store does not have it
+	context *contextNote // what is kept with the context; nil: nobody has asked
 }
 
 // pending returns what is to be stored; nil for nothing.

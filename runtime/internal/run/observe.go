@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // What observers are told of runs. What they are told of requests is the host's to say, of deliveries the worker's.
@@ -63,17 +64,17 @@ func (c *call) came(err error) (state runtime.State, reason string) {
 	var o *verdict
 	cause := context.Cause(c.ctx)
 	switch {
-	case errors.Is(cause, ErrCanceled):
+	case errors.Is(cause, task.ErrCanceled):
 		return runtime.StateCanceled, observe.ReasonCanceled
-	case err == nil && state == runtime.StateFailed && !errors.Is(cause, ErrTimeout): // its answer could not be kept or sent
+	case err == nil && state == runtime.StateFailed && !errors.Is(cause, task.ErrTimeout): // its answer could not be kept or sent
 		return state, runtime.ErrInternal.Reason
 	case err == nil && !state.Terminal() || state == runtime.StateCompleted:
 		return state, ""
-	case errors.Is(cause, ErrTimeout):
+	case errors.Is(cause, task.ErrTimeout):
 		return state, observe.ReasonTimeout
-	case errors.Is(cause, ErrShutdown):
+	case errors.Is(cause, task.ErrShutdown):
 		return state, observe.ReasonAway
-	case errors.Is(cause, ErrLost):
+	case errors.Is(cause, task.ErrLost):
 		return state, observe.ReasonLost
 	case errors.As(err, &o) && o.state == runtime.StateFailed:
 		return state, observe.ReasonFailed

@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/task"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -33,10 +34,10 @@ type Skill struct {
 	OnCrash OnCrash
 	// Decode reads and validates an input. An error is a *check.Error or *wire.Error. Nil without an input schema.
 	Decode func(input []byte) (any, error)
-	// Run calls [Task.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an
+	// Run calls [task.Task.Begin] if the skill has an output schema, then the handler, and encodes the output: JSON with an
 	// output schema, else text, empty when the handler answered through its call. in is what Decode made of the input;
 	// without Decode it is the input's JSON as []byte, nil for a skill without an input schema.
-	Run func(ctx context.Context, t *Task, in any) (output []byte, err error)
+	Run func(ctx context.Context, t *task.Task, in any) (output []byte, err error)
 }
 
 // OnCrash says what becomes of a call that was interrupted.
@@ -44,7 +45,7 @@ type OnCrash uint8
 
 const (
 	CrashFail  OnCrash = iota // its task fails
-	CrashRetry                // the handler is called again, a few times at most: see [Task.Attempt]
+	CrashRetry                // the handler is called again, a few times at most: see [task.Task.Attempt]
 )
 
 // skill is a configured skill with what is computed once.

@@ -8,6 +8,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // This file is about tasks that begin to be run by another instance than before: taken from a handler here, by another
@@ -44,9 +45,9 @@ func (t *taskWriter) lose() error {
 // causeOf is why a handler does not have its task any more.
 func causeOf(h store.Head) error {
 	if h.State == runtime.StateCanceled {
-		return ErrCanceled
+		return task.ErrCanceled
 	}
-	return ErrLost
+	return task.ErrLost
 }
 
 // revoke takes the task from the call at work on it, and leaves those that wait for their turn to whoever has the task.
@@ -195,7 +196,7 @@ func (r *Runner) resume(run *store.Run) {
 		reason := c.takeUp(snap)
 		c.view.Logger().Info("interrupted task taken over", "attempt", c.attempt, "again", reason == "")
 		if reason != "" {
-			c.abort(c.view.Fail(reason))
+			c.abort(c.forHandler.Fail(reason))
 			return
 		}
 		c.execute()
@@ -208,7 +209,7 @@ func (c *call) takeUp(snap *store.Snapshot) (reason string) {
 	l, now := c.handle, snap.Task.TaskInfo()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.revoke(ErrLost)
+	l.revoke(task.ErrLost)
 	l.note(snap.Version)
 	l.run, l.ended = c, false
 	c.set(now.ID, now.ContextID)

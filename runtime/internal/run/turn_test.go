@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"testing"
+
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // A shutdown that waits no longer gives back what has not begun. What gets its turn at that very moment must not begin, or
@@ -12,8 +14,8 @@ func TestWhatWasGivenBackDoesNotBegin(t *testing.T) {
 	c := &call{skill: &skill{}, state: ending}
 	c.handle = &handle{}
 	c.ctx, c.cancel = context.WithCancelCause(t.Context())
-	c.cancel(ErrShutdown)
-	if err := c.turn(); !errors.Is(err, ErrShutdown) || c.began || c.state != ending {
+	c.cancel(task.ErrShutdown)
+	if err := c.turn(); !errors.Is(err, task.ErrShutdown) || c.began || c.state != ending {
 		t.Errorf("it began: %v, %v, %v", err, c.began, c.state)
 	}
 }

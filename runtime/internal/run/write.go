@@ -7,6 +7,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // endEvents are what a call ends with: maybe an artifact, then a status.
@@ -31,8 +32,8 @@ func (e *conclusion) write() error {
 		return err
 	}
 	switch {
-	case errors.Is(err, ErrCanceled): // the task ended then
-	case errors.Is(err, ErrLost):
+	case errors.Is(err, task.ErrCanceled): // the task ended then
+	case errors.Is(err, task.ErrLost):
 		e.c.log().Info("task goes on elsewhere", "error", err)
 		e.c.err = err
 	case e.c.handle.version == 0 && errors.Is(err, store.ErrFull), errors.Is(err, store.ErrNotFound), e.ending.failed:

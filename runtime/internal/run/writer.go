@@ -2,10 +2,12 @@ package run
 
 import (
 	"context"
+	"sync"
 	"sync/atomic"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // taskWriter writes what a call does to its task. Callers of its functions must hold the lock of the task.
@@ -26,7 +28,7 @@ type taskWriter struct {
 	next      *store.Snapshot // of the task, with the call that comes up when this one is over
 
 	shelf   shelf
-	writers []*ArtifactWriter // those that may hold a piece back
+	writers []*artifactWriter // those that may hold a piece back
 	isHeld  bool              // the engine's timer looks after them
 	lost    error             // why a piece that was held back will never be there, until the handler knows
 
@@ -54,7 +56,7 @@ func (t *taskWriter) ensure(first runtime.State) error {
 func (t *taskWriter) open() error {
 	switch {
 	case t.c.state >= ending || t.c.reply != nil:
-		return ErrAnswered
+		return task.ErrAnswered
 	case t.c.ctx.Err() != nil:
 		return context.Cause(t.c.ctx)
 	}
@@ -240,7 +242,63 @@ func (t *taskWriter) check(parts []runtime.Part) error {
 		size += len(p.Text) + len(p.Raw) + len(p.URL) + len(p.Data)
 	}
 	if size > t.c.r.Limits.Event {
-		return ErrTooLarge
+		return task.ErrTooLarge
 	}
 	return t.c.r.content.checkParts(parts)
+}
+
+// onePart is the part being sent, when it is one of the engine's: nobody keeps it.
+type onePart [1]runtime.Part
+
+var partsLent = sync.Pool{New: func() any { return new(onePart) }}
+
+func lendPart() *onePart { return partsLent.Get().(*onePart) }
+
+func (p *onePart) giveBack() {
+	*p = onePart{}
+	partsLent.Put(p)
+}
+
+// report says that the task is being worked on. Callers must hold c.handle.mu.
+func (t *taskWriter) report(m runtime.MessageData) error {
+	if err := t.ensure(runtime.StateSubmitted); err != nil {
+		return err
+	}
+	return t.status(runtime.StateWorking, m, nil)
+}
+
+// respond answers with a plain message, or ends with it the task that was only made for the client.
+func (t *taskWriter) respond(m runtime.MessageData) error {
+	if len(m.Parts) == 0 {
+		return errEmpty
+	}
+	t.c.handle.mu.Lock()
+	defer t.c.handle.mu.Unlock()
+	if err := t.open(); err != nil {
+		return err
+	}
+	if err := t.check(m.Parts); err != nil {
+		return err
+	}
+	if t.c.handle.version == 0 && t.private.ClientID || t.mayExist() { // 0.1 has no answers but tasks
+		if err := t.create(runtime.StateSubmitted); err != nil {
+			return err
+		}
+		t.auto = true
+	}
+	if t.c.handle.version != 0 {
+		if !t.auto || t.c.resumed {
+			return task.ErrTaskExists
+		}
+		said := t.message(m, true)
+		e := t.c.r.make.newStatus(t.c.ctx, t.c.taskID(), t.c.context(), runtime.StateCompleted, said, t.c.r.Now())
+		if err := t.say(stamped(e, store.SizeOfMessage(said, m.Parts)), nil); err != nil {
+			return err
+		}
+		t.c.reply = said
+		return nil
+	}
+	t.c.reply = t.message(m, false)
+	t.c.decided.fire()
+	return nil
 }

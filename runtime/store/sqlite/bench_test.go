@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
 )
 
 // fourEvents is a task as most are: created at work, a word on the way, an artifact, the end.
@@ -181,10 +182,10 @@ func BenchmarkLongTask(b *testing.B) {
 }
 
 // handlers are what skills do with a message.
-var handlers = map[string]func(*engine.Task) ([]byte, error){
-	"answers":  func(*engine.Task) ([]byte, error) { return []byte(strings.Repeat("sunny ", 10)), nil },
-	"progress": func(c *engine.Task) ([]byte, error) { return []byte("sunny"), c.Progress("Looking at the sky") },
-	"burst": func(c *engine.Task) ([]byte, error) {
+var handlers = map[string]func(*task.Task) ([]byte, error){
+	"answers":  func(*task.Task) ([]byte, error) { return []byte(strings.Repeat("sunny ", 10)), nil },
+	"progress": func(c *task.Task) ([]byte, error) { return []byte("sunny"), c.Progress("Looking at the sky") },
+	"burst": func(c *task.Task) ([]byte, error) {
 		w := c.Stream("numbers")
 		for range 100 {
 			if err := w.Part(runtime.Text(strings.Repeat("sunny ", 10))); err != nil {
@@ -247,12 +248,12 @@ const benchCard = `{"name":"Test","description":"for tests","version":"1.0.0",
 	"capabilities":{},"defaultInputModes":["text/plain"],"defaultOutputModes":["text/plain"],"skills":[]}`
 
 // talking is an engine with a handler.
-func talking(b *testing.B, s store.Store, run func(*engine.Task) ([]byte, error)) *engine.Engine {
+func talking(b *testing.B, s store.Store, run func(*task.Task) ([]byte, error)) *engine.Engine {
 	card, err := proto.DecodeCard([]byte(benchCard))
 	if err != nil {
 		b.Fatal(err)
 	}
-	skill := engine.Skill{ID: "s", Name: "s", Run: func(_ context.Context, c *engine.Task, _ any) ([]byte, error) {
+	skill := engine.Skill{ID: "s", Name: "s", Run: func(_ context.Context, c *task.Task, _ any) ([]byte, error) {
 		return run(c)
 	}}
 	o := engine.Options{Store: s, Now: time.Now, Logger: slog.New(slog.DiscardHandler)}

@@ -1,0 +1,184 @@
+package run
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"fmt"
+	"log/slog"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/route"
+	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/task"
+)
+
+// view is a call as its handler's [task.Task] sees it. Package task says what the methods do.
+type view struct{ c *call }
+
+func (v *view) TaskID() string                { return v.c.taskID() }
+func (v *view) ContextID() string             { return v.c.context() }
+func (v *view) Request() *runtime.SendRequest { return v.c.req }
+func (v *view) Parts() []runtime.Part         { return v.c.parts }
+func (v *view) Text() string                  { return route.TextOf(v.c.parts) }
+func (v *view) Resumed() bool                 { return v.c.resumed }
+func (v *view) Attempt() int                  { return max(v.c.attempt, 1) }
+
+func (v *view) IdempotencyKey() string {
+	c := v.c
+	n := strconv.FormatInt(max(c.nth, 1), 10)
+	sum := sha256.Sum256([]byte(strings.Join([]string{c.owner.Tenant, c.owner.Principal, c.taskID(), n}, "\x00")))
+	return hex.EncodeToString(sum[:16])
+}
+
+func (v *view) Snapshot() runtime.Task {
+	c := v.c
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
+	if c.handle.version == 0 {
+		return nil
+	}
+	if c.task.open() == nil {
+		_ = c.task.flush() // an error is told by the writer that it concerns
+	}
+	snap, err := c.r.Store.Get(c.r.Soon(), c.handle.key, store.Full)
+	if err != nil {
+		return nil
+	}
+	return snap.Task
+}
+
+func (v *view) Logger() *slog.Logger {
+	return v.c.r.Log(v.c.skill.ID, v.c.taskID(), v.c.owner.Principal)
+}
+
+func (v *view) Begin() error {
+	c := v.c
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
+	if !c.decided.armed() || c.handle.version != 0 {
+		return nil
+	}
+	c.task.auto = true
+	return c.task.ensure(runtime.StateWorking)
+}
+
+func (v *view) Progress(text string) error {
+	c := v.c
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
+	one := lendPart()
+	defer one.giveBack()
+	one[0] = runtime.Text(text)
+	return c.task.report(runtime.MessageData{Parts: one[:]})
+}
+
+func (v *view) Report(m runtime.MessageData) error {
+	c := v.c
+	if err := c.r.content.checkMessage(&m); err != nil {
+		return err
+	}
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
+	return c.task.report(m)
+}
+
+func (v *view) Emit(a runtime.ArtifactData) error {
+	c := v.c
+	if err := c.r.content.checkMetadata(a.Metadata); err != nil {
+		return err
+	}
+	return c.task.emit(a)
+}
+
+func (v *view) Answer(m runtime.MessageData) error {
+	c := v.c
+	if err := c.r.content.checkMessage(&m); err != nil {
+		return err
+	}
+	return c.task.respond(m)
+}
+
+func (v *view) End(state runtime.State, m runtime.MessageData) error {
+	c := v.c
+	if !state.Terminal() && !state.Interrupted() || state == runtime.StateCanceled {
+		return fmt.Errorf("a handler cannot end its call as %s", state)
+	}
+	if err := c.r.content.checkParts(m.Parts); err != nil {
+		return err
+	}
+	if err := c.r.content.checkMetadata(m.Metadata); err != nil && len(m.Parts) > 0 {
+		return err
+	}
+	if state != runtime.StateCompleted {
+		return &verdict{state: state, said: m}
+	}
+	c.handle.mu.Lock()
+	defer c.handle.mu.Unlock()
+	if err := c.task.open(); err != nil {
+		return err
+	}
+	if err := c.task.check(m.Parts); err != nil {
+		return err
+	}
+	c.conclusion.closing = &m
+	return nil
+}
+
+// Handle makes a handle, which nobody can guess.
+func (v *view) Handle(good time.Duration) (handle string, expires time.Time) {
+	var b [32]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return base64.RawURLEncoding.EncodeToString(b[:]), v.c.r.Now().Add(good).Truncate(time.Second)
+}
+
+func (v *view) Suspend(m runtime.MessageData, handle string, good time.Duration) error {
+	err := v.End(runtime.StateAuthRequired, m)
+	if end, ok := err.(*verdict); ok && handle != "" {
+		end.ticket = &store.Ticket{Hash: sha256.Sum256([]byte(handle)), For: good, Request: v.c.req}
+	}
+	return err
+}
+
+func (v *view) Redeemed() []byte { return v.c.value }
+
+func (v *view) SetSaved(value []byte) error {
+	c := v.c
+	if len(value) > c.r.Limits.Event {
+		return task.ErrTooLarge
+	}
+	c.task.notes.mu.Lock()
+	defer c.task.notes.mu.Unlock()
+	c.task.saved = value
+	c.task.unsaved.Store(true)
+	return nil
+}
+
+func (v *view) Saved() []byte {
+	v.c.task.notes.mu.Lock()
+	defer v.c.task.notes.mu.Unlock()
+	return v.c.task.saved
+}
+
+func (v *view) Conversation(ctx context.Context, n int) ([]task.Exchange, error) {
+	return v.c.conversation(ctx, n)
+}
+
+// verdict is a handler's decision, returned as an error: to wait for the client, to decline, to fail.
+type verdict struct {
+	state  runtime.State
+	said   runtime.MessageData
+	ticket *store.Ticket // with which the task can be continued; nil: none
+}
+
+func (o *verdict) Error() string {
+	if o.ticket != nil { // the text has its handle
+		return o.state.String()
+	}
+	return o.state.String() + ": " + route.TextOf(o.said.Parts)
+}

@@ -1,0 +1,42 @@
+package task
+
+import (
+	"context"
+	"log/slog"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime"
+)
+
+// run is what a Task asks of the run behind it, which the server has.
+type run interface {
+	TaskID() string
+	ContextID() string
+	Request() *runtime.SendRequest
+	Parts() []runtime.Part
+	Text() string
+	Resumed() bool
+	Attempt() int
+	IdempotencyKey() string
+	Snapshot() runtime.Task
+	Logger() *slog.Logger
+
+	Begin() error
+	Progress(text string) error
+	Report(m runtime.MessageData) error
+	Emit(a runtime.ArtifactData) error
+	OpenArtifact(a runtime.ArtifactData) *ArtifactWriter
+	Answer(m runtime.MessageData) error
+	// End makes the error that ends the call, or keeps the message of a completed task and returns nil.
+	End(state runtime.State, m runtime.MessageData) error
+	// Handle makes a handle that is good for a while from now; Suspend is End with it, to wait for an authorization.
+	Handle(good time.Duration) (handle string, expires time.Time)
+	Suspend(m runtime.MessageData, handle string, good time.Duration) error
+	Redeemed() []byte // the value of the handle that brought the call; nil: a message did
+
+	SetSaved(value []byte) error
+	Saved() []byte
+	ContextValue() ([]byte, error)
+	SetContextValue(value []byte) error
+	Conversation(ctx context.Context, n int) ([]Exchange, error)
+}
