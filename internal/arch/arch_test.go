@@ -56,24 +56,26 @@ var rows = map[string]string{
 	"runtime/server/internal/listen": "",
 	"runtime/server/internal/origin": "",
 	"runtime/server/internal/page":   "runtime runtime/auth runtime/internal/engine runtime/server/internal/card",
-	"runtime/server/internal/rest": "runtime runtime/internal/engine runtime/internal/invalid runtime/server/internal/binding " +
-		"runtime/server/internal/httpbinding runtime/wire",
-	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/server runtime/server/internal/binding " +
-		"runtime/server/internal/listen runtime/server/internal/origin runtime/wire/proto",
-	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/observe " +
-		"runtime/server/internal/card",
+	"runtime/server/internal/rest": "runtime runtime/internal/engine runtime/internal/errorformat runtime/internal/invalid " +
+		"runtime/server/internal/binding runtime/server/internal/httpbinding runtime/wire",
+	"runtime/server/grpcserver": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server " +
+		"runtime/server/internal/binding runtime/server/internal/listen runtime/server/internal/origin " +
+		"runtime/wire/proto",
+	"runtime/server/internal/binding": "runtime runtime/auth runtime/internal/budget runtime/internal/engine runtime/internal/errorformat " +
+		"runtime/observe runtime/server/internal/card",
 	"runtime/server/internal/card": "runtime runtime/auth runtime/internal/engine runtime/server/internal/origin runtime/wire",
-	"runtime/server/internal/httpbinding": "runtime runtime/internal/engine runtime/internal/invalid runtime/internal/route " +
-		"runtime/server/internal/binding runtime/server/internal/card runtime/server/internal/listen " +
-		"runtime/sse runtime/wire",
-	"runtime/server/internal/jsonrpc": "runtime runtime/internal/engine runtime/server/internal/binding runtime/server/internal/httpbinding " +
-		"runtime/sse runtime/wire",
-	"runtime/server/webhooks":   "runtime/internal/webhook runtime/server",
-	"runtime/client":            "runtime runtime/check runtime/internal/news runtime/observe runtime/sse runtime/wire",
-	"runtime/client/grpcclient": "runtime runtime/client runtime/wire",
-	"runtime/otel":              "runtime runtime/observe",
-	"runtime/push":              "runtime runtime/internal/budget runtime/internal/news",
-	"runtime/push/verify":       "runtime runtime/internal/keyset runtime/push runtime/wire",
+	"runtime/server/internal/httpbinding": "runtime runtime/internal/engine runtime/internal/errorformat runtime/internal/invalid " +
+		"runtime/internal/route runtime/server/internal/binding runtime/server/internal/card " +
+		"runtime/server/internal/listen runtime/sse runtime/wire",
+	"runtime/server/internal/jsonrpc": "runtime runtime/internal/engine runtime/internal/errorformat runtime/server/internal/binding " +
+		"runtime/server/internal/httpbinding runtime/sse runtime/wire",
+	"runtime/internal/errorformat": "runtime",
+	"runtime/server/webhooks":      "runtime/internal/webhook runtime/server",
+	"runtime/client":               "runtime runtime/check runtime/internal/news runtime/observe runtime/sse runtime/wire",
+	"runtime/client/grpcclient":    "runtime runtime/client runtime/internal/errorformat runtime/wire",
+	"runtime/otel":                 "runtime runtime/observe",
+	"runtime/push":                 "runtime runtime/internal/budget runtime/internal/news",
+	"runtime/push/verify":          "runtime runtime/internal/keyset runtime/push runtime/wire",
 
 	// What is generated and kept in this module.
 	"a2a":                            "runtime runtime/wire",

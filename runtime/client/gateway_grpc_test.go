@@ -17,6 +17,7 @@ import (
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
@@ -243,7 +244,7 @@ func codeOf(status int) codes.Code {
 // statusOf is an error as a status.
 func statusOf(e *runtime.Error) error {
 	details := []protoadapt.MessageV1{protoadapt.MessageV1Of(&errdetails.ErrorInfo{Reason: e.Reason, Domain: runtime.ErrorDomain})}
-	s, err := status.New(codes.Code(e.Status(runtime.Statuses101).Code), e.Message).WithDetails(details...)
+	s, err := status.New(codes.Code(errorformat.Of(e, errorformat.Statuses101).Code), e.Message).WithDetails(details...)
 	if err != nil {
 		return err
 	}

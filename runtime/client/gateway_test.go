@@ -16,6 +16,7 @@ import (
 
 	a2a "github.com/a2agen/a2agen/internal/a2awires"
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -241,11 +242,11 @@ func (w *restWriter) finish() {
 	if r, ok := parse(text); ok && !w.raw {
 		text = r.result
 		if r.fault != nil {
-			status := r.fault.Status(runtime.Statuses101)
+			status := errorformat.Of(r.fault, errorformat.Statuses101)
 			if w.status == 0 || w.status == http.StatusOK {
 				w.status = status.HTTP
 			}
-			text = r.fault.AppendStatus(nil, status)
+			text = errorformat.AppendStatus(nil, r.fault, status)
 		}
 	}
 	_ = w.send(text)
@@ -285,7 +286,7 @@ func rewritten(event []byte) []byte {
 	case !ok || len(data) == 0:
 		return event
 	case r.fault != nil:
-		r.result = r.fault.AppendStatus(nil, r.fault.Status(runtime.Statuses101))
+		r.result = errorformat.AppendStatus(nil, r.fault, errorformat.Of(r.fault, errorformat.Statuses101))
 	}
 	text := strings.Join(others, "")
 	end := "\n"

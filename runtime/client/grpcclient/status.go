@@ -15,6 +15,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/client"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -143,7 +144,7 @@ func errorOf(s *status.Status, role runtime.Role) *runtime.Error {
 			}
 		}
 	}
-	return e.RecognizeCode(runtime.Code(s.Code()), role)
+	return errorformat.RecognizeCode(e, errorformat.Code(s.Code()), role)
 }
 
 // objectOf is a detail of another type as JSON has it.

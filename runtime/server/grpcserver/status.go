@@ -11,6 +11,7 @@ import (
 	"google.golang.org/protobuf/types/known/anypb"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/wire/proto"
 )
 
@@ -23,7 +24,7 @@ func (c *call) status(err error) error {
 	e, denial := c.Told(err)
 	s := &spb.Status{Code: int32(c.Status(e).Code), Message: e.Message}
 	if c.Version != nil && c.Version.Rules.PlainErrors {
-		s.Message = e.TypeName() + ": " + e.PlainText()
+		s.Message = e.TypeName() + ": " + errorformat.PlainText(e)
 	}
 	if denial != nil {
 		c.stream.SetTrailer(metadata.MD{keyChallenge: denial.Challenges})

@@ -14,6 +14,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/server/internal/card"
 )
 
@@ -82,12 +83,12 @@ func (a *Agent) Patience(received int64) time.Duration {
 var ErrTooMany = engine.ErrBusy.With("too many large requests are being received, try again later")
 
 // Status is how an error of a version is classed, over bindings that class them; v is nil while it is not known.
-func (a *Agent) Status(v *engine.Version, e *runtime.Error) runtime.Status {
+func (a *Agent) Status(v *engine.Version, e *runtime.Error) errorformat.Status {
 	switch {
 	case v != nil && v.Rules.PlainErrors:
-		return e.Status(runtime.Statuses03)
+		return errorformat.Of(e, errorformat.Statuses03)
 	case a.FormerStatuses:
-		return e.Status(runtime.Statuses100)
+		return errorformat.Of(e, errorformat.Statuses100)
 	}
-	return e.Status(runtime.Statuses101)
+	return errorformat.Of(e, errorformat.Statuses101)
 }

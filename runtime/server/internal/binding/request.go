@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/auth"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 )
 
 // Request is a request being answered, whatever brought it. A binding reads its frame, goes through these steps, and
@@ -238,7 +239,7 @@ func (q *Request) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 	case !known:
 		q.Logger().Error("request failed", "error", err)
 	case e.Is(runtime.ErrPermissionDenied), e.Is(runtime.ErrUnauthenticated):
-		q.refused(e, e.Status(runtime.Statuses101).HTTP)
+		q.refused(e, errorformat.Of(e, errorformat.Statuses101).HTTP)
 	}
 	return e, nil
 }
@@ -250,4 +251,4 @@ func (q *Request) Exited() *runtime.Error {
 }
 
 // Status is how an error of the request is classed, over bindings that class them.
-func (q *Request) Status(e *runtime.Error) runtime.Status { return q.Agent.Status(q.Version, e) }
+func (q *Request) Status(e *runtime.Error) errorformat.Status { return q.Agent.Status(q.Version, e) }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/internal/invalid"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/card"
@@ -178,7 +179,7 @@ func (q *Request) ToldHTTP(err error) (e *runtime.Error, refused int) {
 		denial.SetHeader(q.W.Header())
 		return e, denial.Status
 	case e.Is(runtime.ErrPermissionDenied), e.Is(runtime.ErrUnauthenticated):
-		return e, e.Status(runtime.Statuses101).HTTP
+		return e, errorformat.Of(e, errorformat.Statuses101).HTTP
 	}
 	return e, 0
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/sse"
 )
 
@@ -70,7 +71,7 @@ func (q *request) AppendError(dst []byte, e *runtime.Error) []byte {
 	dst = append(dst, q.id...)
 	dst = append(dst, responseError...)
 	if q.Version != nil && q.Version.Rules.PlainErrors {
-		return append(e.AppendPlain(dst), '}')
+		return append(errorformat.AppendPlain(dst, e), '}')
 	}
-	return append(e.AppendJSON(dst), '}')
+	return append(errorformat.AppendJSON(dst, e), '}')
 }

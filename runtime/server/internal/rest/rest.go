@@ -9,6 +9,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 	"github.com/a2agen/a2agen/runtime/server/internal/httpbinding"
 )
@@ -165,11 +166,11 @@ func (q *request) AppendError(dst []byte, e *runtime.Error) []byte {
 func (q *request) HTTPStatus(e *runtime.Error) int { return q.Request.Status(e).HTTP }
 
 // appendStatus appends an error as the body of an answer with a status.
-func (q *request) appendStatus(dst []byte, e *runtime.Error, status runtime.Status) []byte {
+func (q *request) appendStatus(dst []byte, e *runtime.Error, status errorformat.Status) []byte {
 	if q.former() {
-		return e.AppendStatus03(dst, status)
+		return errorformat.AppendStatus03(dst, e, status)
 	}
-	return e.AppendStatus(dst, status)
+	return errorformat.AppendStatus(dst, e, status)
 }
 
 // former reports whether the request is one of 0.3.
@@ -196,7 +197,7 @@ func (q *request) Refuse(status int, e *runtime.Error) {
 	if h := q.W.Header(); status == http.StatusServiceUnavailable && len(h["Retry-After"]) == 0 {
 		h["Retry-After"] = []string{"1"}
 	}
-	q.Write(status, q.appendStatus(nil, e, runtime.Status{HTTP: status, Code: q.Request.Status(e).Code}))
+	q.Write(status, q.appendStatus(nil, e, errorformat.Status{HTTP: status, Code: q.Request.Status(e).Code}))
 }
 
 func (q *request) Release() { q.DropBody() }

@@ -4,7 +4,30 @@ import (
 	"cmp"
 	"encoding/json"
 	"strings"
+
+	"github.com/a2agen/a2agen/runtime/wire"
 )
+
+// Errors are read here, where they are marked as received: see origin.go. How bindings write them is for package
+// internal/errorformat.
+
+// ReadError reads the error member of a JSON-RPC response, tolerantly: data may be an array, an object, anything or
+// absent. A known reason decides the code, because patch levels and bindings disagree on the rest (T9). It fails only
+// when src is no error object.
+func ReadError(src []byte) (*Error, error) {
+	var r struct {
+		Code    int             `json:"code"`
+		Message string          `json:"message"`
+		Data    json.RawMessage `json:"data"`
+	}
+	if err := json.Unmarshal(src, &r); err != nil {
+		return nil, &wire.Error{Pointer: "/error", Reason: "not a JSON-RPC error object"}
+	}
+	e := &Error{Code: r.Code, Message: r.Message, received: true}
+	e.addDetails(r.Data)
+	e.settle()
+	return e, nil
+}
 
 // ReadStatus reads the error in the body of an answer of HTTP+JSON: a google.rpc.Status, and what agents answer that
 // have another idea of it: the error object of JSON-RPC, the name of a type, problem details, words alone. Nil if it
@@ -48,7 +71,7 @@ func (f *foreignError) read() *Error {
 	e.addDetails(f.Data)
 	name, _ := f.Type.(string)
 	status, _ := f.Status.(string)
-	return e.Recognize(name, status == CodeInvalidArgument.String())
+	return e.Recognize(name, status == "INVALID_ARGUMENT")
 }
 
 // Recognize completes an error of which a peer told what there is in e, the name or address of a type, and whether an
@@ -77,67 +100,41 @@ func (e *Error) Recognize(name string, invalid bool) *Error {
 	return e
 }
 
-// RecognizeCode is Recognize for an error over gRPC, in answer to an operation of a role. Agents of 0.3 that are made with
-// the SDKs for Go and JavaScript tell an error by its code and in words of their own: what those leave open the role
-// says.
-func (e *Error) RecognizeCode(code Code, role Role) *Error {
-	if known := e.Recognize("", false); known != nil {
-		return known
+// addDetails keeps the detail objects of a list, or a single one. What has no "@type" is not a detail and is dropped.
+func (e *Error) addDetails(src json.RawMessage) {
+	var list []json.RawMessage
+	if json.Unmarshal(src, &list) != nil && len(src) > 0 {
+		list = []json.RawMessage{src}
 	}
-	known := cmp.Or(endingIn(e.Message), byCode(code, role, e.Message))
-	if known == nil {
-		return nil
+	for _, raw := range list {
+		var d Detail
+		if d.UnmarshalJSON(raw) != nil || d.Type == "" {
+			continue
+		}
+		if d.Type == TypeErrorInfo {
+			e.Reason = d.Reason
+		}
+		e.Details = append(e.Details, d)
 	}
-	e.Code, e.Reason, e.Message = known.Code, known.Reason, cmp.Or(e.Message, known.Message)
-	return e
+	e.Note = cmp.Or(e.Note, e.Metadata(metadataNote))
 }
 
-// byCode finds the error that a code stands for. What only gRPC's own libraries say, of a method that is not there, is
-// none.
-func byCode(code Code, role Role, text string) *Error {
-	switch card := role == RoleExtendedCard; {
-	case code == CodeInvalidArgument:
-		return ErrInvalidParams
-	case card && (code == CodeNotFound || code == CodeFailedPrecondition):
-		return ErrExtendedAgentCardNotConfigured
-	case code == CodeNotFound && role != RoleOther && role != RoleList:
-		return ErrTaskNotFound
-	case code == CodeFailedPrecondition && role == RoleCancel:
-		return ErrTaskNotCancelable
-	case code != CodeUnimplemented || role == RoleOther || notThere(text):
-		return nil
-	case role.OfPush():
-		return ErrPushNotificationNotSupported
-	}
-	return ErrUnsupportedOperation
-}
+// foreignDenied is the reason that agents with a2a-go give for ErrPermissionDenied.
+const foreignDenied = "UNAUTHORIZED"
 
-// notThere reports whether a text is what servers of gRPC say of a service or method that they do not have.
-func notThere(text string) bool {
-	for _, words := range []string{"unknown service", "unknown method", "the server does not implement", "method not found"} {
-		if len(text) >= len(words) && strings.EqualFold(text[:len(words)], words) {
+// settle gives an error that was read the code and reason of the table, by its reason or else by its code. It is false for
+// one that has neither.
+func (e *Error) settle() bool {
+	if e.Reason == foreignDenied {
+		e.Reason = ErrPermissionDenied.Reason
+	}
+	for _, known := range append(Errors(), ErrUnauthenticated, ErrPermissionDenied) {
+		if e.Reason == known.Reason || (e.Reason == "" && e.Code == known.Code) {
+			e.Code, e.Reason = known.Code, known.Reason
 			return true
 		}
 	}
-	return false
-}
-
-// endingIn finds the error whose words in the specification a text ends in, as errors in Go do that wrap one:
-// "push config: push notification not supported".
-func endingIn(text string) *Error {
-	text = plainWords(text)
-	for _, e := range Errors() {
-		before, ends := strings.CutSuffix(text, plainWords(e.Message))
-		if ends && (before == "" || strings.HasSuffix(before, ": ")) {
-			return e
-		}
-	}
-	return nil
-}
-
-// plainWords leaves of a text what is said in it by those who leave words out.
-func plainWords(text string) string {
-	return strings.ReplaceAll(strings.ToLower(strings.TrimSpace(text)), " is ", " ")
+	return e.Reason != "" || e.Code != 0
 }
 
 // named finds the error that a type's name or address stands for: "io.a2a.spec.TaskNotFoundError",
@@ -166,4 +163,26 @@ func saidIn(text string) *Error {
 		}
 	}
 	return nil
+}
+
+// oddNames are the names of errors that are not made of their reasons (0.3 §8).
+var oddNames = map[string]string{
+	ErrParse.Reason:                          "JSONParseError",
+	ErrInternal.Reason:                       "InternalError",
+	ErrExtendedAgentCardNotConfigured.Reason: "AuthenticatedExtendedCardNotConfiguredError",
+}
+
+// TypeName is what 0.3 calls the error: "TaskNotFoundError". Peers of 0.3 know an error over gRPC by it, in front of the
+// status's message.
+func (e *Error) TypeName() string {
+	if name, ok := oddNames[e.Reason]; ok {
+		return name
+	}
+	var name strings.Builder
+	for word := range strings.SplitSeq(e.Reason, "_") {
+		if word != "" {
+			name.WriteString(word[:1] + strings.ToLower(word[1:]))
+		}
+	}
+	return name.String() + "Error"
 }

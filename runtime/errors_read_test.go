@@ -55,63 +55,8 @@ func TestErrorsOverHTTPAreReadHoweverTheyAreTold(t *testing.T) {
 	}
 }
 
-func TestAnErrorComesBackOverHTTPAsItWas(t *testing.T) {
-	for _, e := range runtime.Errors() {
-		for _, by := range []runtime.Statuses{runtime.Statuses101, runtime.Statuses100, runtime.Statuses03} {
-			sent := e.With("the note").WithViolations(runtime.Violation{Field: "a.b", Description: "c"})
-			got := runtime.ReadStatus(sent.AppendStatus(nil, sent.Status(by)))
-			if got == nil || got.Error() != sent.Error() || got.Code != e.Code {
-				t.Errorf("%v comes back as %v", sent, got)
-			}
-			got = runtime.ReadStatus(sent.AppendStatus03(nil, sent.Status(by)))
-			if got == nil || got.Reason != e.Reason {
-				t.Errorf("of 0.3 %v comes back as %v", sent, got)
-			}
-		}
-	}
-}
-
 // Agents of 0.3 tell errors over gRPC by codes: in Go with the error's words at the end, in JavaScript with words of
 // their own.
-func TestErrorsOverGRPCAreReadByTheirCodes(t *testing.T) {
-	const (
-		precondition, argument, missing = runtime.CodeFailedPrecondition, runtime.CodeInvalidArgument, runtime.CodeNotFound
-		unimplemented                   = runtime.CodeUnimplemented
-	)
-	for _, tt := range []struct {
-		message string
-		code    runtime.Code
-		role    runtime.Role
-		want    *runtime.Error
-	}{
-		{"task in non-cancelable state completed: task cannot be canceled", precondition, runtime.RoleCancel, runtime.ErrTaskNotCancelable},
-		{"Task not cancelable: 7", precondition, runtime.RoleCancel, runtime.ErrTaskNotCancelable},
-		{"Extended card not configured.", precondition, runtime.RoleExtendedCard, runtime.ErrExtendedAgentCardNotConfigured},
-		{"extended card not configured", missing, runtime.RoleExtendedCard, runtime.ErrExtendedAgentCardNotConfigured},
-		{"no task 7", missing, runtime.RoleGet, runtime.ErrTaskNotFound},
-		{"failed to load: task not found", missing, runtime.RoleSend, runtime.ErrTaskNotFound},
-		{"none here", unimplemented, runtime.RolePushList, runtime.ErrPushNotificationNotSupported},
-		{"push config: push notification not supported", unimplemented, runtime.RoleSend, runtime.ErrPushNotificationNotSupported},
-		{"Unsupported operation: message/stream", unimplemented, runtime.RoleStream, runtime.ErrUnsupportedOperation},
-		{"this operation is not supported", unimplemented, runtime.RoleSubscribe, runtime.ErrUnsupportedOperation},
-		{"text/csv: incompatible content types", argument, runtime.RoleSend, runtime.ErrContentTypeNotSupported},
-		{"missing TaskID: invalid params", argument, runtime.RoleGet, runtime.ErrInvalidParams},
-		{"execution: invalid agent response", runtime.CodeInternal, runtime.RoleSend, runtime.ErrInvalidAgentResponse},
-		{"TaskNotCancelableError: it is over", unimplemented, runtime.RoleCancel, runtime.ErrTaskNotCancelable},
-		{"the disk is full", runtime.CodeInternal, runtime.RoleSend, nil},
-		{"not now", precondition, runtime.RoleSend, nil},
-		{"unknown service a2a.v1.A2AService", unimplemented, runtime.RoleSend, nil},
-		{"unknown method GetTask for service a2a.v1.A2AService", unimplemented, runtime.RoleGet, nil},
-		{"The server does not implement the method /a2a.v1.A2AService/GetTask", unimplemented, runtime.RoleGet, nil},
-		{"gone", missing, runtime.RoleOther, nil},
-	} {
-		e := (&runtime.Error{Message: tt.message}).RecognizeCode(tt.code, tt.role)
-		if (e == nil) != (tt.want == nil) || e != nil && (e.Code != tt.want.Code || e.Reason != tt.want.Reason) {
-			t.Errorf("%q with %s reads as %v", tt.message, tt.code, e)
-		}
-	}
-}
-
 // FuzzReadStatus: whatever an agent answers, reading it does not panic, and what is read is known.
 func FuzzReadStatus(f *testing.F) {
 	for _, s := range []string{`{"error":{"code":404,"details":[{}]}}`, `{"error":"x.TaskNotFoundError"}`, `{"type":"/"}`, `Task not found`, `{"error":{"error":{}}}`, "\xff"} {

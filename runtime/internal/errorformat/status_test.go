@@ -1,16 +1,17 @@
-package runtime_test
+package errorformat_test
 
 import (
 	"fmt"
 	"testing"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/internal/errorformat"
 )
 
 // T9, T67: the tables of 1.0.1 and 1.0.0 (§5.4), and for 0.3 what its official servers answer over HTTP
 // and its official clients know over gRPC.
 func TestStatuses(t *testing.T) {
-	by := []runtime.Statuses{runtime.Statuses101, runtime.Statuses100, runtime.Statuses03}
+	by := []errorformat.Statuses{errorformat.Statuses101, errorformat.Statuses100, errorformat.Statuses03}
 	for e, want := range map[*runtime.Error][3]string{
 		runtime.ErrParse:                          {"400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT", "400 INTERNAL"},
 		runtime.ErrInvalidRequest:                 {"400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT", "400 INVALID_ARGUMENT"},
@@ -30,14 +31,14 @@ func TestStatuses(t *testing.T) {
 		{Reason: "MY_OWN"}:                        {"500 INTERNAL", "500 INTERNAL", "500 INTERNAL"},
 	} {
 		for i, table := range by {
-			s := e.Status(table)
+			s := errorformat.Of(e, table)
 			if got := fmt.Sprint(s.HTTP, " ", s.Code); got != want[i] {
 				t.Errorf("%s by table %d is %s, want %s", e.Reason, table, got, want[i])
 			}
 		}
 	}
 	for _, e := range runtime.Errors() { // a new error has to be classed
-		if s := e.Status(runtime.Statuses101); s.HTTP == 500 && e != runtime.ErrInternal && e != runtime.ErrInvalidAgentResponse {
+		if s := errorformat.Of(e, errorformat.Statuses101); s.HTTP == 500 && e != runtime.ErrInternal && e != runtime.ErrInvalidAgentResponse {
 			t.Errorf("%s is in no table", e.Reason)
 		}
 	}
