@@ -209,9 +209,9 @@ func (c *change) publish(s *Store) {
 	defer r.mu.Unlock()
 	seq := c.was.Version
 	for i := range c.log {
-		for _, doc := range c.log[i].docs {
+		for j := range c.log[i].ends {
 			if seq++; seq > 1 {
-				s.take(r, &c.changes[len(c.changes)-int(c.next.Version-seq)-1], seq, doc)
+				s.take(r, &c.changes[len(c.changes)-int(c.next.Version-seq)-1], seq, c.log[i].at(j))
 			}
 		}
 	}

@@ -1,7 +1,6 @@
 package sqlite
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 
@@ -38,16 +37,6 @@ type change struct {
 	effects taskstate.Effects
 	run     *store.Call
 }
-
-// entry is a row of the log: the events of an update, up to one that brings messages, which come after it.
-type entry struct {
-	docs     [][]byte // an event each
-	doc      []byte   // as it is in the file: the event, or a list of them
-	messages []byte
-}
-
-// bytes is what the entry takes in the file.
-func (e *entry) bytes() int64 { return int64(eventBytes + len(e.doc) + len(e.messages)) }
 
 // prepare encodes the change and finds out whether its events fit the task. It runs on the caller's goroutine, so that the
 // writer has less to do. after is the task before the change, without history and artifacts; prepare changes it.
@@ -102,28 +91,24 @@ func (c *change) encodeEvents(k *codec, task runtime.Task) error {
 			return fmt.Errorf("%w: %w", store.ErrUnfit, err)
 		}
 	}
-	for i := range c.log {
-		e := &c.log[i]
-		if e.doc = e.docs[0]; len(e.docs) > 1 {
-			e.doc = slices.Concat([]byte("["), bytes.Join(e.docs, []byte(",")), []byte("]"))
-		}
-	}
 	return nil
 }
 
 // append adds an event to the log.
 func (c *change) append(k *codec, e runtime.Event, messages []runtime.Message, size store.Size) error {
+	if c.rules.Events == nil {
+		c.rules.Events = make([]taskstate.Event, 0, len(c.changes)+1)
+	}
 	info := e.EventInfo()
 	c.rules.Events = append(c.rules.Events, taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(size)})
-	doc, err := k.append(nil, e)
-	if err != nil {
-		return err
-	}
 	if n := len(c.log); n == 0 || c.log[n-1].messages != nil {
 		c.log = append(c.log, entry{})
 	}
 	last := &c.log[len(c.log)-1]
-	last.docs = append(last.docs, doc)
+	if err := last.add(k, e, len(c.changes)); err != nil {
+		return err
+	}
+	var err error
 	last.messages, err = k.messages(messages)
 	return err
 }

@@ -11,12 +11,64 @@ import (
 // The log has a row for the events of an update, or several if messages come between them. The row has the number, kind and
 // state of the last event, and its messages come after that; run has the kind and state of each if there are several.
 
+// entry is a row of the log that is about to be written.
+type entry struct {
+	buf      []byte // "[", then the events as JSON, each with a byte after it
+	ends     []int  // where each of them ends
+	messages []byte
+}
+
+// aDoc is about how long an event is: most are chunks of text.
+const aDoc = 256
+
+// add adds an event. There may be some more.
+func (e *entry) add(k *codec, event runtime.Event, more int) (err error) {
+	if e.buf == nil {
+		e.buf = append(make([]byte, 0, aDoc*(1+more)), '[')
+		e.ends = make([]int, 0, 1+more)
+	}
+	if e.buf, err = k.append(e.buf, event); err != nil {
+		return err
+	}
+	e.ends = append(e.ends, len(e.buf))
+	e.buf = append(e.buf, ',')
+	return nil
+}
+
+// at returns the JSON of an event.
+func (e *entry) at(i int) []byte {
+	start, end := 1, e.ends[i]
+	if i > 0 {
+		start = e.ends[i-1] + 1
+	}
+	return e.buf[start:end:end]
+}
+
+// doc is what the file has: the event, or a list of them.
+func (e *entry) doc() []byte {
+	if len(e.ends) == 1 {
+		return e.at(0)
+	}
+	e.buf[len(e.buf)-1] = ']'
+	return e.buf
+}
+
+// bytes is what the entry takes in the file.
+func (e *entry) bytes() int64 {
+	n := eventBytes + len(e.buf) + len(e.messages)
+	if len(e.ends) == 1 {
+		n -= len("[,")
+	}
+	return int64(n)
+}
+
 // writeLog appends to the log. The stamp is kept with the last row.
 func (c *change) writeLog(w *writer) error {
 	events, seq, state := c.rules.Events, c.was.Version, c.was.Status
 	for i := range c.log {
-		e, run, kind := &c.log[i], []byte(nil), runtime.EventArtifact
-		for range e.docs {
+		e, kind := &c.log[i], runtime.EventArtifact
+		run := make([]byte, 0, 2*len(e.ends))
+		for range e.ends {
 			if kind = events[0].Kind; kind != runtime.EventArtifact {
 				state = events[0].State
 			}
@@ -27,11 +79,11 @@ func (c *change) writeLog(w *writer) error {
 		if len(events) == 0 {
 			stamp = c.u.Stamp
 		}
-		if seq += int64(len(e.docs)); len(e.docs) == 1 {
+		if seq += int64(len(e.ends)); len(e.ends) == 1 {
 			run = nil
 		}
 		_, err := w.exec("INSERT INTO event(task, seq, kind, state, run, stamp, wire, doc, messages) VALUES(?,?,?,?,?,?,?,?,?)",
-			c.r.n, seq, int64(kind), int64(state), run, stamp, w.s.codec.wire, e.doc, e.messages)
+			c.r.n, seq, int64(kind), int64(state), run, stamp, w.s.codec.wire, e.doc(), e.messages)
 		if err != nil {
 			return err
 		}
