@@ -20,10 +20,10 @@ func callCommand() *cobra.Command {
 		Use:   "call URL|DIR [TEXT]",
 		Short: "Talk to an agent: send a message, see the answer, answer its questions",
 		Long: `call sends a message to an agent of any protocol version and prints what comes back. The agent is a URL, or the folder of a project
-("." is this one), whose agent has to be running: it is looked for where A2A_PUBLIC_URL, A2A_ADDR or PORT say, else at
+("." is this one), whose agent must be running: its address is read from A2A_PUBLIC_URL, A2A_ADDR or PORT, else it is
 http://127.0.0.1:8080.
 
-On a terminal the answer appears as it is made, progress beside it, and when the agent asks something you answer at the prompt; an
+On a terminal the answer and the progress appear as they come, and you answer the agent's questions at a prompt; an
 empty line leaves the question open. In a pipe the answer goes to stdout: all text that the agent made; where the skill's result is
 data, that alone, and the text to stderr. A question ends the command with exit code 3 and the command that answers it. Ctrl-C stops
 waiting, not the task: it says how to wait for the task again, and how to cancel it.
@@ -62,13 +62,13 @@ the agent cannot be reached or understood; 3 the task waits for an answer or an 
 	f.StringVar(&o.Skill, "skill", "", "the `id` of the skill to call; default: the agent chooses by the message")
 	f.StringVar(&o.Data, "data", "", "send data: `JSON`, @FILE, or - for stdin")
 	f.StringArrayVar(&o.Files, "file", nil, "send a file from this `path`; may be given several times")
-	f.StringVar(&o.Output, "output", "", "save the files of the answer in `folder`, under new names where theirs are taken")
-	f.BoolVar(&stream, "stream", false, "print the answer as it comes, as on a terminal; --stream=false asks for it in one go")
-	f.StringVar(&o.Context, "context", "", "go on with the conversation of this `id`")
-	f.StringVar(&o.Task, "task", "", "go on with the task of this `id`: answer it, or wait for it without a text")
+	f.StringVar(&o.Output, "output", "", "save the files of the answer in `folder`; a file that exists is not overwritten")
+	f.BoolVar(&stream, "stream", false, "print the answer as it comes, the default on a terminal; --stream=false waits for all of it")
+	f.StringVar(&o.Context, "context", "", "continue the conversation with this `id`")
+	f.StringVar(&o.Task, "task", "", "continue the task with this `id`: answer it, or without a text wait for it")
 	f.BoolVar(&o.Cancel, "cancel", false, "cancel the task of --task")
 	f.StringArrayVarP(&o.Headers, "header", "H", nil, "send this `'Name: value'` with every request; may be given several times")
-	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host alone; better by "+envToken+", which other users of the machine do not see")
+	f.StringVar(&o.Token, "token", "", "send this bearer `token`, to the agent's host only; prefer "+envToken+", which other users of this machine cannot see")
 	f.StringVar(&o.Protocol, "protocol", "", "speak this `version`; default: what the agent's card prefers")
 	f.StringVar(&o.Binding, "binding", "", "call over this `binding`: "+strings.Join(talk.Bindings(), ", ")+"; default: what the agent's card prefers")
 	f.BoolVar(&o.JSON, "json", false, "print the task or message as one line of JSON; with --stream every event")

@@ -11,7 +11,7 @@ import (
 func cardCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "card",
-		Short: "Look at an agent card",
+		Short: "Check an agent card",
 		Long:  `card works on the card of a project, and on cards that were published.`,
 		Args:  none,
 		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
@@ -24,10 +24,10 @@ func cardLintCommand() *cobra.Command {
 	var o project.LintOptions
 	cmd := &cobra.Command{
 		Use:   "lint [FILE|URL]",
-		Short: "Say what callers with the official SDKs cannot do with a card",
-		Long: `lint looks at what a card demands of callers, and says where one of the official SDKs cannot bring it: which one, what it does
-instead, and what to write so that it can. A demand with an alternative that an SDK can meet is not reported for it. The SDK for
-JavaScript leaves credentials to its callers, so that there is nothing to say of it.
+		Short: "Report what callers with the official SDKs cannot do with a card",
+		Long: `lint checks what a card requires of callers, and reports each official SDK that cannot send it: what the SDK sends instead, and
+what to change in the card. A requirement with an alternative that an SDK can satisfy is not reported for it. The SDK for JavaScript
+leaves credentials to its callers, so nothing is reported for it.
 
 The card is that of the project in the folder; or a file: a project's card, or one that was published; or what an agent serves at
 a URL. It exits with 1 when the card itself is not valid; what lint finds are warnings, which are 0.`,

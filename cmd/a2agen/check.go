@@ -20,7 +20,7 @@ func checkCommand() *cobra.Command {
 		Long: `check generates in memory, compares the result with the project and writes nothing. It names the causes (inputs changed, tool
 changed, protocol changed, an interrupted run) and then each file: missing, outdated and why, hand-edited, or stale, which is
 no longer generated. Then it compiles the project and its tests, as they would be after a generate, and names each line that does
-not compile, each handler whose signature does not fit its skill, and each handler whose skill is gone. It exits with 1 when
+not compile, each handler whose signature does not fit its skill, and each handler without a skill. It exits with 1 if
 there is any drift or anything does not compile: put it in CI. The network is not used: where modules are not in the module
 cache it says so and compiles nothing. --no-build leaves the compiler out. With --handlers it also lists the handlers that are still the stubs that a2agen wrote, and exits with 1 when there
 are any.`,
@@ -30,8 +30,8 @@ are any.`,
 		Args: none,
 	}
 	dirFlag(cmd, &o.Dir)
-	cmd.Flags().BoolVar(&stubs, "handlers", false, "fail on handlers that are still stubs, too")
-	cmd.Flags().BoolVar(&unbuilt, "no-build", false, "compile nothing: compare files and read handlers alone")
+	cmd.Flags().BoolVar(&stubs, "handlers", false, "also fail on handlers that are still stubs")
+	cmd.Flags().BoolVar(&unbuilt, "no-build", false, "do not compile: compare files and read handlers only")
 	format := formatFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := format.check(); err != nil {

@@ -16,7 +16,7 @@ func clientCommand() *cobra.Command {
 		Use:   "client URL|FILE",
 		Short: "Make a typed client for somebody else's agent",
 		Long: `client reads an agent card — from the agent's URL, from the card's own URL or from a file — keeps it in the project, pins its
-digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method a skill. From then on generate
+digest in a2agen.lock, adds the client to a2agen.yaml and generates a package with one method for each skill. From then on generate
 works without the network. Run client again to take over a changed card.
 
 The client speaks what the card offers: versions of the protocol that a2agen.yaml does not list are generated for it alone, so that

@@ -22,14 +22,14 @@ func initCommand() *cobra.Command {
 		Use:   "init [DIR]",
 		Short: "Make a new agent that builds, answers and has tests",
 		Long: `init makes a project in DIR, the working folder by default: agent.yaml, a2agen.yaml, the packages generated from them, a handler
-for each skill that gives a sample answer, tests, main.go, go.mod, Dockerfile, Makefile, a workflow for CI and README. It needs no network and no
-answers: on a terminal it asks for what the flags leave open, elsewhere it takes the defaults.
+for each skill that gives a sample answer, tests, main.go, go.mod, Dockerfile, Makefile, a workflow for CI and README. It needs no network. On a
+terminal it asks for what the flags leave open; elsewhere it uses the defaults.
 
 A skill given by --skill has an input and an output schema, and a handler with types made from them; one given by --text takes
-plain text and gives plain text.
+and returns plain text.
 
---card starts from an existing agent card, JSON or YAML, of A2A 0.1, 0.2, 0.3 or 1.0, in a file or on the network. What of it was
-changed or left out is said, a line each.`,
+--card starts from an existing agent card, JSON or YAML, of A2A 0.1, 0.2, 0.3 or 1.0, in a file or at a URL. A line is printed for
+each thing that was changed or left out.`,
 		Example: `  a2agen init weather
   a2agen init weather --skill forecast --skill alerts --module example.com/weather
   a2agen init chat --text talk          # a skill from text to text
@@ -71,13 +71,13 @@ changed or left out is said, a line each.`,
 	f.StringVar(&o.Module, "module", "", "the Go module `path`; default: example.com/NAME")
 	f.StringVar(&o.CardFile, "card", "", "start from the agent card in `file`, or at the URL of an agent or a card")
 	f.BoolVar(&o.AllowPrivate, "allow-private-network", false, "fetch the card from private and loopback addresses too")
-	f.StringArrayVar(&o.Skills, "skill", nil, "`id` of a skill with schemas of what goes in and out; may be given several times")
-	f.StringArrayVar(&o.Texts, "text", nil, "`id` of a skill that takes text and gives text; may be given several times")
-	f.BoolVarP(&yes, "yes", "y", false, "ask nothing")
+	f.StringArrayVar(&o.Skills, "skill", nil, "`id` of a skill with input and output schemas; may be given several times")
+	f.StringArrayVar(&o.Texts, "text", nil, "`id` of a skill that takes and returns text; may be given several times")
+	f.BoolVarP(&yes, "yes", "y", false, "do not ask for anything")
 	f.StringVar(&o.Runtime, "runtime", "", "build against the a2agen checkout in `folder`")
 	f.StringVar(&o.Store, "store", "", "where the agent keeps its tasks: "+config.StoresInWords("")+"; default: "+config.Stores[0].Word)
 	f.StringVar(&o.Auth, "auth", "", "what callers need: "+card.FreshSchemesInWords())
-	f.StringSliceVar(&o.Bindings, "bindings", nil, "how clients reach the agent, the preferred way first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: "+
+	f.StringSliceVar(&o.Bindings, "bindings", nil, "bindings that the agent is served over, the preferred one first: `"+strings.Join(config.Bindings(), ",")+"` or some of them; default: "+
 		strings.Join(config.Default().BindingNames(), ","))
 	f.StringSliceVar(&o.Protocol, "protocol", nil, "versions of the protocol that the agent speaks: `1.0,0.3` or some of "+strings.Join(spec.Versions(), ",")+"; default: "+strings.Join(spec.Fresh(), ","))
 	f.BoolVar(&o.Vendor, "vendor", false, "put the runtime's source into the project")

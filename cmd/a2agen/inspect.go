@@ -17,10 +17,10 @@ import (
 func inspectCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "inspect",
-		Short: "Print what is generated from",
+		Short: "Print what code is generated from",
 		Example: `  a2agen inspect ir | jq '.agent.skills[].go'   # what the handlers are called
   a2agen inspect wires                         # what older versions of the protocol lose
-  a2agen inspect bindings                      # which version is served where, and over what
+  a2agen inspect bindings                      # where each version is served, and over which binding
   a2agen inspect card                          # the card that the agent publishes`,
 		Args: none,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },

@@ -18,9 +18,10 @@ func inspectWiresCommand() *cobra.Command {
 	all := false
 	cmd := &cobra.Command{
 		Use:   "wires [VERSION...]",
-		Short: "Print what becomes of each field in the older versions, and what they lose",
-		Long: `wires prints how older versions of the protocol relate to the types: how much is the same, renamed, by a hook of the runtime or not there,
-and what is lost. In a project with definitions of its own these are the versions that it lists, else those that ship.`,
+		Short: "Print how each field is written in older versions, and what they cannot carry",
+		Long: `wires prints how older versions of the protocol relate to the types: how many fields are the same, renamed, converted by the
+runtime or missing, and what is lost. In a project with definitions of its own it shows the versions that the project lists, else
+those that ship.`,
 		Example: `  a2agen inspect wires          # all older versions: counts and losses
   a2agen inspect wires 0.3 -v   # line by line`,
 		ValidArgs: append(lower.AlignedVersions(), lower.AlignedProtos()...),

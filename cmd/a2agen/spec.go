@@ -104,11 +104,10 @@ func specDiffCommand() *cobra.Command {
 	var failOn string
 	cmd := &cobra.Command{
 		Use:   "diff OLD NEW",
-		Short: "Say what differs between two definitions, and whom it breaks",
-		Long: `diff compares two definitions, each a version or a file, by what they mean for those who exchange messages, and says of each
-difference whether it breaks servers or clients of the old definition that meet peers of the new one. Readers are taken to
-ignore members they do not know and to fail on values they do not know. With --fail-on breaking it exits with 1 when there is a
-breaking difference.`,
+		Short: "Compare two definitions, and say what breaks whom",
+		Long: `diff compares two definitions, each a version or a file, by the messages that peers exchange. For each difference it says whether
+servers or clients of the old definition break when they talk to peers of the new one. Readers are assumed to ignore unknown
+members and to fail on unknown values. With --fail-on breaking it exits with 1 if there is a breaking difference.`,
 		Example: `  a2agen spec diff 0.2 0.3
   a2agen spec diff 0.3/proto 1.0 --format json
   a2agen spec diff 1.0 protocol/a2a.proto --fail-on breaking`,

@@ -18,10 +18,10 @@ import (
 func tasksCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "tasks",
-		Short: "Look into the file in which an agent keeps its tasks",
+		Short: "Inspect the file in which an agent keeps its tasks",
 		Long: `tasks works on the file of an agent that has "store: sqlite" in a2agen.yaml, whether the agent runs or not: list and show
-read, check says whether the file is whole, prune deletes, deliveries and replay are about push notifications. In the folder of a project the file is known: it is where its
-agent keeps it when it is started there. Elsewhere --store names it, or A2A_STORE; the agent says at its start where it is.`,
+read, check verifies the file, prune deletes tasks, deliveries and replay work on push notifications. In the folder of a project
+the file of its agent is used. Elsewhere name it with --store or A2A_STORE; the agent logs where it is when it starts.`,
 		Example: `  a2agen tasks list                          # of this project's agent
   a2agen tasks list --state working --state input-required
   a2agen tasks show 0f8c1d2e
@@ -95,14 +95,14 @@ func tasksListCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list",
 		Short: "List tasks, the most recent status first",
-		Long: `list prints a line for each task: its id, state and skill, when it got the state, how many events it has, and whose it is. A number
-in brackets are messages that are not worked off.`,
+		Long: `list prints a line for each task: its id, state and skill, since when it has the state, how many events it has, and its owner. A number
+in brackets is that of its messages without an answer yet.`,
 		Example: `  a2agen tasks list --store weather.db
   a2agen tasks list --store weather.db --state failed --limit 0 --format json`,
 		Args: none,
 	}
 	flags.add(cmd)
-	cmd.Flags().IntVar(&limit, "limit", limit, "at most so many; 0: all")
+	cmd.Flags().IntVar(&limit, "limit", limit, "the largest number of tasks to list; 0: all")
 	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
 		if limit < 0 {
 			return fmt.Errorf("--limit %d: write 0 for all, or how many at most", limit)
@@ -173,21 +173,21 @@ func tasksPruneCommand() *cobra.Command {
 	var dry bool
 	cmd := &cobra.Command{
 		Use:   "prune",
-		Short: "Delete tasks that have rested for some time",
-		Long: `prune deletes tasks that have ended, or wait for their client, since longer than --older, with their logs. It leaves those that are
-worked on and those whose notifications are on their way. An agent that runs does so by itself, after 7 and 90 days. The space
-is used again; "VACUUM" of the sqlite3 program makes the file smaller, while no agent runs.`,
+		Short: "Delete tasks that have not changed for some time",
+		Long: `prune deletes tasks that ended, or began to wait for their client, longer ago than --older, with their logs. It keeps running tasks and
+those with unsent notifications. A running agent does the same after 7 and 90 days. The space is used again; to make the file smaller,
+run "VACUUM" in the sqlite3 program while no agent runs.`,
 		Example: `  a2agen tasks prune --store weather.db --older 720h --dry-run
   a2agen tasks prune --store weather.db --older 24h --state failed --state canceled`,
 		Args: none,
 	}
 	flags.add(cmd)
-	cmd.Flags().DurationVar(&older, "older", 0, "how long they have rested at least, such as 24h")
+	cmd.Flags().DurationVar(&older, "older", 0, "the shortest time without a change, such as 24h")
 	cmd.Flags().BoolVar(&dry, "dry-run", false, "say how many there are, and delete none")
 	return onStore(cmd, func(cmd *cobra.Command, f *sqlite.File, _ []string, asJSON bool) error {
 		switch {
 		case !cmd.Flags().Changed("older"):
-			return errors.New("--older is missing: say how long the tasks have rested at least, such as --older 720h; --older 0s means all that rest")
+			return errors.New("--older is missing: say for how long the tasks must not have changed, such as --older 720h; --older 0s is all that do not run")
 		case older < 0:
 			return fmt.Errorf("--older %s: write how long the tasks have rested at least, such as 720h", older)
 		}
@@ -224,9 +224,9 @@ func tasksDeliveriesCommand() *cobra.Command {
 	var dead bool
 	cmd := &cobra.Command{
 		Use:   "deliveries",
-		Short: "List push notifications that are to be sent, or were given up",
-		Long: `deliveries prints a line for each push notification configuration that is behind its task: the events that were not sent, since
-when it fails and how often, and why it was given up. "a2agen tasks replay" has those sent again.`,
+		Short: "List push notifications that are not sent yet, or were given up",
+		Long: `deliveries prints a line for each push notification configuration with unsent events: how many, since when delivery fails and how
+often, and why it was given up. "a2agen tasks replay" sends those again.`,
 		Example: `  a2agen tasks deliveries --store weather.db
   a2agen tasks deliveries --store weather.db --dead --format json`,
 		Args: none,
@@ -267,8 +267,8 @@ func tasksReplayCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay [TASK [CONFIGURATION]]",
 		Short: "Send push notifications again that were given up",
-		Long: `replay has notifications sent that were given up: those of a task, or of one of its configurations, or --all. They go on where they
-failed, in order. An agent that runs begins within some seconds, another one when it starts.`,
+		Long: `replay sends notifications that were given up: those of a task, of one of its configurations, or --all. Delivery continues in order with
+the event that failed. A running agent begins within seconds, otherwise the agent does when it starts.`,
 		Example: `  a2agen tasks replay 0f8c1d2e --store weather.db
   a2agen tasks replay --all --store weather.db`,
 		Args: func(_ *cobra.Command, args []string) error {

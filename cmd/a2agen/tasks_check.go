@@ -12,11 +12,10 @@ import (
 func tasksCheckCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [FILE]",
-		Short: "Check that the file of tasks is whole",
-		Long: `check reads the whole file and says what is wrong with it, a line each, and exits 1: pages of the database that are damaged, events that
-are missing in a task's log or belong to no task, messages that are to be worked off and are not there, and counts of what callers hold
-that are not those of their tasks. It changes nothing, and an agent may run meanwhile. What was lost with the end of the -wal file leaves
-no trace.`,
+		Short: "Verify the file of tasks",
+		Long: `check reads the whole file, prints a line for each mistake, and exits with 1 if there is one: damaged pages of the database, events
+that are missing in a task's log or belong to no task, missing messages of running tasks, and totals of callers that differ from their
+tasks. It changes nothing, and the agent may run. It cannot see what was lost with the end of the -wal file.`,
 		Example: `  a2agen tasks check
   a2agen tasks check weather.db
   a2agen tasks check backup/weather.db --format json`,

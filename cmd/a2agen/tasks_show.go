@@ -17,9 +17,9 @@ func tasksShowCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "show ID",
 		Short: "Show a task with its events",
-		Long: `show prints a task: its status, each event of its log with its time, its size and what was said, the messages that are not worked
-off, and its push notification configurations. --format json has all of it as it is kept, but no secrets of configurations. Several
-owners may have a task of one id; --principal and --tenant say whose is meant.`,
+		Long: `show prints a task: its status, each event of its log with time, size and content, the messages without an answer yet, and its push
+notification configurations. --format json prints everything as it is stored, except the secrets of configurations. Several owners may
+have a task with the same id; choose one with --principal and --tenant.`,
 		Example: `  a2agen tasks show 0f8c1d2e
   a2agen tasks show 0f8c1d2e --store weather.db --format json`,
 		Args: exactly(1, "the id of a task"),

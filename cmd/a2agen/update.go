@@ -14,12 +14,12 @@ func updateCommand() *cobra.Command {
 	var o project.UpdateOptions
 	cmd := &cobra.Command{
 		Use:   "update [protocol|scaffold]",
-		Short: "Move what generate leaves where it is: protocol pins, and your files",
-		Long: `update takes over what a new a2agen brings, prints what changed, and generates the project; without an argument, all of it:
+		Short: "Update what generate does not touch: protocol pins, and your files",
+		Long: `update applies what a newer a2agen does differently, prints what changed, and generates; without an argument, it updates both:
 
   protocol   pins the protocol definitions as this a2agen has them, and fetches those that a2agen.yaml names by url; what
-             changed in them is said in words. generate never moves a pin and never uses the network. Private addresses
-             are refused unless --allow-private-network is given.
+             changed in them is printed. generate never moves a pin and never uses the network. Private addresses
+             are rejected unless --allow-private-network is given.
   scaffold   merges into main.go, Makefile, tests and the other files that were written once what this a2agen would write
              there now: three ways, from the text as it was first written. Where you changed the same lines, both stand
              in the file between conflict markers.`,

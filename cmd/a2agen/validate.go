@@ -13,9 +13,9 @@ func validateCommand() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "validate",
 		Short: "Report everything that is wrong with agent.yaml and a2agen.yaml",
-		Long: `validate reads what generate reads, does what generate does, and writes nothing: what it accepts can be generated. All
-problems are reported at once, as file:line:col: message (hint), and of what is valid in which bindings each version is served.
-It exits with 1 when there is an error; warnings alone are 0.`,
+		Long: `validate does what generate does, but writes nothing: what it accepts can be generated. It reports all problems at once, as
+file:line:col: message (hint), and for valid input the bindings in which each version is served. It exits with 1 if there is an
+error; warnings alone exit with 0.`,
 		Example: `  a2agen validate
   a2agen validate -C agents/weather --format json`,
 		Args: none,
