@@ -72,7 +72,7 @@ func (d *inbox) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 // wait returns what came as soon as there are n of them.
 func (d *inbox) wait(t *testing.T, n int) []got {
 	t.Helper()
-	end := time.After(10 * time.Second)
+	end := time.After(time.Minute)
 	for {
 		d.mu.Lock()
 		all := append([]got(nil), d.got...)

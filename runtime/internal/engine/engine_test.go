@@ -102,7 +102,7 @@ func followUp(id, more string) string {
 
 func (a *agent) waitFor(what string, ok func() bool) {
 	a.t.Helper()
-	for end := time.Now().Add(10 * time.Second); !ok(); time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); !ok(); time.Sleep(time.Millisecond) {
 		if time.Now().After(end) {
 			a.t.Fatalf("%s: it is never so", what)
 		}
