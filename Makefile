@@ -13,9 +13,10 @@ PLATFORMS := windows/amd64 darwin/arm64 linux/386 linux/arm js/wasm
 demo: ## scaffold an agent from a real card, build it, talk to it, kill it and go on
 	@$(GO) run ./internal/demo
 
-test: ## every test that needs only Go: this module, then each example as its user would run it
+test: ## the tests that need only Go: this module, then each example as its user would run it (A2A_LONG=1: those that compile dozens of programs, too)
 	$(GO) test -vet=off $(TESTFLAGS) $(PACKAGES)
 	@for d in $(EXAMPLES); do echo "== $$d"; (cd $$d && $(GO) test -vet=off $(TESTFLAGS) ./...) || exit 1; done
+	@test -n "$$A2A_LONG" || echo "$$(git grep -Ew 'gotool[.]Long[(]t[)]|^\[!long\] skip' -- '*_test.go' '*.txtar' | wc -l) groups of tests that compile dozens of programs were not run: set A2A_LONG=1, as .ci/run does"
 	@test -n "$$A2A_SPEC" || echo "$$(git grep -E 'official[.]Folder[(]|[^ ] published[(]t|[(]published[(]t' -- '*_test.go' | wc -l) checks against the official documents were not run: set A2A_SPEC to their folder (internal/test/official says what is in it)"
 
 build: ## bin/a2agen

@@ -225,7 +225,7 @@ func build(t *testing.T, root, overlay string, replace map[string]string, packag
 	}
 	projecttest.WriteFile(t, overlay, string(text))
 	// The files have the names of this folder's, so that the compiler's messages say which definition it was.
-	cmd := exec.Command("go", "build", "-gcflags=-e", "-overlay", overlay, packages)
+	cmd := exec.Command("go", "build", "-gcflags=-e -l", "-overlay", overlay, packages)
 	cmd.Dir, cmd.Env = root, append(os.Environ(), "GOFLAGS=-trimpath")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%.4000s", err, out)

@@ -23,6 +23,7 @@ func newChangedStory(t *testing.T) *story {
 // how modules are found, it takes the built program instead: the go command would compile the tool anew, for a minute.
 func newToolStory(t *testing.T) *story {
 	t.Helper()
+	gotool.Long(t) // each compiles the tool as a module of somebody else's
 	s := newStory(t)
 	s.must("go", "get", "-tool", "github.com/a2agen/a2agen/cmd/a2agen")
 	s.write("agent.yaml", storyCard+alertsSkill)

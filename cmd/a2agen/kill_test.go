@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/a2agen/a2agen/internal/test/gotool"
 )
 
 // TestKilledProcessLeavesWholeFiles kills the program itself, at ever later moments of writing. That
@@ -18,7 +20,11 @@ func TestKilledProcessLeavesWholeFiles(t *testing.T) {
 	s.must("a2agen", "generate")
 	after := s.files()
 	interrupted := 0
-	for i := range 24 {
+	moments := 6
+	if gotool.IsLong() {
+		moments = 24
+	}
+	for i := range moments {
 		s.must("git", "checkout", "-q", ".")
 		s.must("git", "clean", "-qfd")
 		s.write("agent.yaml", storyCard+alertsSkill)
@@ -30,7 +36,7 @@ func TestKilledProcessLeavesWholeFiles(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		s.awaitStaged(ended)
-		time.Sleep(time.Duration(i) * 40 * time.Microsecond)
+		time.Sleep(time.Duration(i) * 960 / time.Duration(moments) * time.Microsecond)
 		cmd.Process.Kill()
 		<-ended
 		for name, data := range s.files() {
@@ -55,7 +61,7 @@ func TestKilledProcessLeavesWholeFiles(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d of 24 runs were killed while they wrote", interrupted)
+	t.Logf("%d of %d runs were killed while they wrote", interrupted, moments)
 }
 
 // awaitStaged waits until a run begins to write, or ends.

@@ -34,6 +34,12 @@ func TestScripts(t *testing.T) {
 	gotool.Fetch()
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata",
+		Condition: func(name string) (bool, error) {
+			if name != "long" {
+				return false, fmt.Errorf("no condition is called %s", name)
+			}
+			return gotool.IsLong(), nil
+		},
 		Cmds: map[string]func(ts *testscript.TestScript, neg bool, args []string){
 			"exits":     exits,
 			"snapshot":  snapshot,

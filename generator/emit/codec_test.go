@@ -192,7 +192,7 @@ func runSink(t *testing.T, stdin string) string {
 	if err := os.WriteFile(file, overlay, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", "-overlay", file, "./internal/sink")
+	cmd := exec.Command("go", "run", "-gcflags=-l", "-overlay", file, "./internal/sink")
 	cmd.Dir, cmd.Stdin = root, strings.NewReader(stdin)
 	out, err := cmd.CombinedOutput()
 	if err != nil {

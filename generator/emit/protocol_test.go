@@ -194,7 +194,7 @@ func goTest(t *testing.T, files []output.File) {
 		t.Fatal(err)
 	}
 	binary := filepath.Join(dir, "unseen.test")
-	build := exec.Command("go", "test", "-c", "-vet=off", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, "./internal/unseen")
+	build := exec.Command("go", "test", "-c", "-vet=off", "-gcflags=-l", "-overlay", filepath.Join(dir, "overlay.json"), "-o", binary, "./internal/unseen")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

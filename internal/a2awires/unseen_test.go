@@ -162,7 +162,7 @@ func runUnseen(t *testing.T, stdin, card string) []string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("go", "run", "-overlay", write("overlay.json", overlay), "./internal/unseen", card)
+	cmd := exec.Command("go", "run", "-gcflags=-l", "-overlay", write("overlay.json", overlay), "./internal/unseen", card)
 	cmd.Dir, cmd.Stdin = root, strings.NewReader(stdin)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

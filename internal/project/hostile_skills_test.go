@@ -88,9 +88,7 @@ func hostileCard(t *testing.T) string {
 }
 
 func TestHostileNamesCompileAndShadowNothing(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles a program")
-	}
+	gotool.Long(t)
 	root, err := filepath.Abs("../..")
 	if err != nil {
 		t.Fatal(err)

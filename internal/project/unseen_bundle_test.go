@@ -7,6 +7,7 @@ import (
 	"testing/fstest"
 
 	"github.com/a2agen/a2agen/internal/test/bundletest"
+	"github.com/a2agen/a2agen/internal/test/gotool"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -53,6 +54,7 @@ var unseenBundleAnswers = []string{
 
 // TestABundleIsServedAndLeavesTheOlderVersionsAlone takes the JSON Schema of the unseen proto, in both forms.
 func TestABundleIsServedAndLeavesTheOlderVersionsAlone(t *testing.T) {
+	gotool.Long(t)
 	for name, form := range map[string]bundletest.Form{"by name": bundletest.ByName, "by title": bundletest.ByTitle} {
 		t.Run(name, func(t *testing.T) {
 			unseen{

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/a2agen/a2agen/internal/test/gotool"
 	"github.com/a2agen/a2agen/spec"
 )
 
@@ -149,6 +150,7 @@ func ask(unseen *agentUnderTest) {
 
 // TestADraftOfAnOlderVersionIsServedAndLeavesTheOthersAlone takes a schema in the shape of 0.3 with more in it.
 func TestADraftOfAnOlderVersionIsServedAndLeavesTheOthersAlone(t *testing.T) {
+	gotool.Long(t)
 	unseen{
 		version: "0.4-mine", file: "protocol/a2a.json", ask: draftAsk, requests: draftRequests,
 		files: map[string]string{"protocol/a2a.json": draftDefinition(t)},

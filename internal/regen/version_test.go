@@ -100,9 +100,7 @@ func (r repository) ship(t *testing.T) {
 // files are made anew: the tool speaks them, what there was stays as it was, and the tests of all that knows versions
 // pass.
 func TestAVersionIsAFolderAnAlignmentAndAnEntry(t *testing.T) {
-	if testing.Short() {
-		t.Skip("compiles the tool and its tests anew")
-	}
+	gotool.Long(t)
 	r := copied(t)
 	carried := r.read(t, "a2a/types.gen.go")
 	r.ship(t)

@@ -7,12 +7,24 @@ import (
 	"os/exec"
 	"strings"
 	"sync"
+	"testing"
 )
 
 // Flags are what tests give to the go command when it compiles a project that they made, all the same, so that it finds again what was compiled
 // for another test in another temporary folder. What is generated is compiled without inlining: it is no faster than it needs to be, and
 // takes the compiler half the time.
 const Flags = "-trimpath -gcflags=example.com/...=-l -gcflags=golden.test/...=-l"
+
+// IsLong reports whether tests that compile dozens of programs run: where A2A_LONG is set, as .ci/run has it.
+func IsLong() bool { return os.Getenv("A2A_LONG") != "" }
+
+// Long skips such a test.
+func Long(t testing.TB) {
+	t.Helper()
+	if !IsLong() {
+		t.Skip("compiles many programs: set A2A_LONG=1")
+	}
+}
 
 // Command is a go command in a module of the test's own. It is offline.
 func Command(dir string, args ...string) *exec.Cmd {
