@@ -7,7 +7,6 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
-	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -183,9 +182,10 @@ func TestDefinitionsWithHostileNamesCompile(t *testing.T) {
 			return
 		}
 		for _, f := range files {
-			at := filepath.Join(dir, name+"_"+path.Base(f.Path))
+			_, in, _ := strings.Cut(f.Path, "/") // "types.gen.go", "a2aclient/client.gen.go"
+			at := filepath.Join(dir, name, in)
 			projecttest.WriteFile(t, at, string(f.Data))
-			replace[filepath.Join(root, "internal", "hostile", name, path.Base(f.Path))] = at
+			replace[filepath.Join(root, "internal", "hostile", name, in)] = at
 		}
 	}
 	for seed := range uint64(2) {
