@@ -7,8 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/run"
 )
 
-// Hooks are the agent's own say in what the engine makes, is asked and answers: what a definition of the agent's own
-// has that the runtime does not know is set and acted upon here. Nothing is paid for hooks that are not there.
+// Hooks are functions of the agent that see what the engine makes, is asked and answers. A definition of the agent's own
+// may have members that the runtime does not know; hooks set and read them. Hooks that are nil cost nothing.
 type Hooks struct {
 	Made     []func(context.Context, any)
 	Requests []func(context.Context, any) error

@@ -38,7 +38,7 @@ func (e *Engine) other(op *runtime.Operation) Operation {
 // own carries out an operation that the runtime does not know, for as long as a handler may take.
 func (r *Request) own(params any) (Answer, error) {
 	do := r.e.other(r.Op)
-	owner, err := r.framed()
+	owner, err := r.frameOwner()
 	if err != nil {
 		return Answer{}, err
 	}

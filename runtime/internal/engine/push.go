@@ -67,40 +67,48 @@ func (r *Request) push(p *runtime.PushRequest) (a Answer, err error) {
 		return Answer{}, err
 	}
 	key := store.Key{Owner: owner, Task: p.TaskID}
-	r.About.Task = p.TaskID
+	r.Subject.Task = p.TaskID
 	if err := r.may(key); err != nil {
 		return Answer{}, notFound(err, p.TaskID)
 	}
+	q := pushRequest{r, p, key}
 	switch r.Op.Role {
 	case runtime.RolePushCreate:
-		a, err = r.value(r.createPush(key, p))
+		a, err = r.value(q.create())
 	case runtime.RolePushGet:
-		a, err = r.value(r.getPush(key, p))
+		a, err = r.value(q.get())
 	case runtime.RolePushList:
-		a, err = r.value(r.listPushes(key, p))
+		a, err = r.value(q.list())
 	case runtime.RolePushDelete:
-		err = r.deletePush(key, p)
+		err = q.delete()
 	default:
 		err = fmt.Errorf("operation %s decodes to a request for push configurations", r.Op.RPC)
 	}
 	return a, notFound(err, p.TaskID)
 }
 
-// createPush adds a configuration, or replaces the one with its id (R18). It gets what happens from now on: nothing, if
+// pushRequest is a request for the push configurations of one task.
+type pushRequest struct {
+	*Request
+	p   *runtime.PushRequest
+	key store.Key
+}
+
+// create adds a configuration, or replaces the one with its id (R18). It gets what happens from now on: nothing, if
 // the task has ended.
-func (r *Request) createPush(key store.Key, p *runtime.PushRequest) (any, error) {
-	config, err := r.configured("", p.Config)
+func (q pushRequest) create() (any, error) {
+	config, err := q.configured("", q.p.Config)
 	if err != nil {
 		return nil, err
 	}
 	if config.ID == "" {
-		config.ID = key.Task // as clients of older versions expect, who have one
-		config.Config.ID = key.Task
+		config.ID = q.key.Task // as clients of older versions expect, who have one
+		config.Config.ID = q.key.Task
 	}
-	if err := r.e.runner.SetPush(r.Context, key, config); err != nil {
+	if err := q.e.runner.SetPush(q.Context, q.key, config); err != nil {
 		return nil, err
 	}
-	return r.e.protocol.NewPushConfig(p.Tenant, p.TaskID, config.Config), nil
+	return q.e.protocol.NewPushConfig(q.p.Tenant, q.p.TaskID, config.Config), nil
 }
 
 // configured checks a configuration, and gives it an id unless that is to be its task's.
@@ -136,56 +144,56 @@ func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 	return r.configured(field, *config)
 }
 
-// getPush returns a configuration. One that is not there is as a task that is not (R19, T18). Before 1.0 it need not be
+// get returns a configuration. One that is not there is as a task that is not (R19, T18). Before 1.0 it need not be
 // named.
-func (r *Request) getPush(key store.Key, p *runtime.PushRequest) (any, error) {
-	if p.Config.ID == "" && !r.Version.Unnamed() {
+func (q pushRequest) get() (any, error) {
+	if q.p.Config.ID == "" && !q.Version.Unnamed() {
 		return nil, invalid.Field("id", "is required")
 	}
-	all, err := r.e.store.Pushes(r.Context, key)
+	all, err := q.e.store.Pushes(q.Context, q.key)
 	if err != nil {
 		return nil, err
 	}
 	for _, push := range all {
-		if p.Config.ID == "" || push.ID == p.Config.ID {
-			return r.e.protocol.NewPushConfig(p.Tenant, p.TaskID, push.Config), nil
+		if q.p.Config.ID == "" || push.ID == q.p.Config.ID {
+			return q.e.protocol.NewPushConfig(q.p.Tenant, q.p.TaskID, push.Config), nil
 		}
 	}
 	return nil, runtime.ErrTaskNotFound.With("it has no such push notification configuration")
 }
 
-// listPushes returns the configurations of a task, by id (R20).
-func (r *Request) listPushes(key store.Key, p *runtime.PushRequest) (any, error) {
-	if p.PageSize != nil && (*p.PageSize < 0 || *p.PageSize > maxPage) {
+// list returns the configurations of a task, by id (R20).
+func (q pushRequest) list() (any, error) {
+	if q.p.PageSize != nil && (*q.p.PageSize < 0 || *q.p.PageSize > maxPage) {
 		return nil, invalid.Field("pageSize", fmt.Sprintf("must be between 1 and %d", maxPage))
 	}
-	after, err := base64.RawURLEncoding.DecodeString(p.PageToken)
+	after, err := base64.RawURLEncoding.DecodeString(q.p.PageToken)
 	if err != nil {
 		return nil, store.ErrCursor
 	}
-	all, err := r.e.store.Pushes(r.Context, key)
+	all, err := q.e.store.Pushes(q.Context, q.key)
 	if err != nil {
 		return nil, err
 	}
 	configs := make([]runtime.PushConfig, 0, len(all))
 	next := ""
 	for _, push := range all {
-		if p.PageToken != "" && push.ID <= string(after) {
+		if q.p.PageToken != "" && push.ID <= string(after) {
 			continue
 		}
-		if p.PageSize != nil && *p.PageSize > 0 && len(configs) == *p.PageSize {
+		if q.p.PageSize != nil && *q.p.PageSize > 0 && len(configs) == *q.p.PageSize {
 			next = base64.RawURLEncoding.EncodeToString([]byte(configs[len(configs)-1].ID))
 			break
 		}
 		configs = append(configs, push.Config)
 	}
-	return r.e.protocol.NewPushPage(p.Tenant, p.TaskID, configs, next), nil
+	return q.e.protocol.NewPushPage(q.p.Tenant, q.p.TaskID, configs, next), nil
 }
 
-// deletePush removes a configuration, which need not be there (R21).
-func (r *Request) deletePush(key store.Key, p *runtime.PushRequest) error {
-	if p.Config.ID == "" {
+// delete removes a configuration, which need not be there (R21).
+func (q pushRequest) delete() error {
+	if q.p.Config.ID == "" {
 		return invalid.Field("id", "is required")
 	}
-	return r.e.store.DeletePush(r.Context, key, p.Config.ID)
+	return q.e.store.DeletePush(q.Context, q.key, q.p.Config.ID)
 }

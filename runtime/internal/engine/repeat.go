@@ -91,7 +91,7 @@ func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err erro
 // for that.
 func (r *Request) again(owner store.Owner, p *runtime.SendRequest, m *run.Message, before *store.Repeated) (Answer, error) {
 	key := store.Key{Owner: owner, Task: before.Task}
-	r.About.Task = before.Task
+	r.Subject.Task = before.Task
 	if err := r.may(key); err != nil {
 		return Answer{}, notFound(err, key.Task)
 	}

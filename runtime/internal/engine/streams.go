@@ -63,7 +63,7 @@ func (r *Request) subscribe(key store.Key) (Answer, error) {
 	if err != nil {
 		return Answer{}, err
 	}
-	r.About.Skill, r.About.Context = h.Skill, h.Context
+	r.Subject.Skill, r.Subject.Context = h.Skill, h.Context
 	st, err := r.open(key)
 	if err != nil {
 		return Answer{}, err

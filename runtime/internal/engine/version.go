@@ -69,6 +69,21 @@ func (v *Version) history(length *int) *int {
 	return length
 }
 
+// adapt gives a request what older versions leave to the server: the message's id, which 0.1 does not have and samples
+// of 0.2 and 0.3 leave out (T38), and the history's length.
+func (v *Version) adapt(p *runtime.SendRequest, e *Engine) {
+	if !v.Unnamed() || p.Message == nil {
+		return
+	}
+	p.HistoryLength = v.history(p.HistoryLength)
+	info := p.Message.MessageInfo()
+	if info.ID != "" {
+		return
+	}
+	info.ID = e.runner.NewID()
+	p.Message = e.protocol.NewMessage(runtime.MessageData{MessageInfo: info, Parts: p.Message.Contents()})
+}
+
 // terms are what the card and the protocol package say of the agent's dealings with its peers.
 type terms struct {
 	versions []*Version

@@ -27,8 +27,8 @@ func (q *Request) log(a *served) {
 	add("skill", a.Skill)
 	add("task", a.Task)
 	add("caller", a.Caller.Principal())
-	if q.About.State != runtime.StateUnspecified {
-		add("state", q.About.State.String())
+	if q.Subject.State != runtime.StateUnspecified {
+		add("state", q.Subject.State.String())
 	}
 	if a.Reason == "" {
 		add("outcome", "ok")

@@ -67,7 +67,7 @@ func (q *Request) finish() {
 func (q *Request) fillIn() {
 	a := &q.served.Activity
 	a.Operation, a.Binding, a.Caller = q.Operation(), q.Binding, q.Caller
-	a.Skill, a.Task, a.Context, a.Tenant = q.About.Skill, q.About.Task, q.About.Context, q.About.Tenant
+	a.Skill, a.Task, a.Context, a.Tenant = q.Subject.Skill, q.Subject.Task, q.Subject.Context, q.Subject.Tenant
 	if q.Version != nil {
 		a.Version = q.Version.Name
 	}

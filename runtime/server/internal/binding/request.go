@@ -225,7 +225,7 @@ func (q *Request) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 		err = q.Grant.Lacks(q.Agent.Access.Extended)
 	}
 	if b, ok := errors.AsType[*barred](err); ok {
-		q.About.Skill = b.skill
+		q.Subject.Skill = b.skill
 	}
 	if errors.As(err, &denial) {
 		q.refused(denial, denial.Status)

@@ -7,8 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 )
 
-// About is what is known of a request beside its operation and caller, for those who tell of it.
-type About struct {
+// Subject is what a request is about, as far as that is known: for the log and for observers.
+type Subject struct {
 	Skill, Task, Context, Tenant string
 	State                        runtime.State // of the task that a message is answered with; of a stream it is not known
 }
@@ -26,7 +26,7 @@ func (r *Request) Operation() string {
 
 // Logger returns the logger with what is known of the request. It is for rare events: attributes cost time.
 func (r *Request) Logger() *slog.Logger {
-	return r.e.logger.With(attributes("operation", r.Operation(), "skill", r.About.Skill, "task", r.About.Task,
+	return r.e.logger.With(attributes("operation", r.Operation(), "skill", r.Subject.Skill, "task", r.Subject.Task,
 		"caller", r.Caller.Principal())...)
 }
 
@@ -40,21 +40,21 @@ func attributes(all ...string) (list []any) {
 	return list
 }
 
-// said takes note of the task that a message is for.
-func (r *Request) said(m runtime.Message) {
+// ofMessage notes the task that a message is for.
+func (s *Subject) ofMessage(m runtime.Message) {
 	if m != nil {
 		info := m.MessageInfo()
-		r.About.Task, r.About.Context = limit(info.TaskID, maxName), limit(info.ContextID, maxName)
+		s.Task, s.Context = limit(info.TaskID, maxName), limit(info.ContextID, maxName)
 	}
 }
 
-// comesTo takes note of what the request is answered with.
-func (r *Request) comesTo(result any) {
+// ofResult notes what a message is answered with.
+func (s *Subject) ofResult(result any) {
 	switch v := result.(type) {
 	case runtime.Task:
 		info := v.TaskInfo()
-		r.About.Task, r.About.Context = info.ID, info.ContextID
+		s.Task, s.Context = info.ID, info.ContextID
 	case runtime.Message:
-		r.About.Context = v.MessageInfo().ContextID
+		s.Context = v.MessageInfo().ContextID
 	}
 }
