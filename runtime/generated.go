@@ -9,9 +9,9 @@ import (
 // What follows is called by generated protocol code, so that logic which does not depend on the protocol is written
 // once.
 
-// Tail returns the last *n elements of list: all of them if n is nil, none if it is zero or less (R300). Appending to
+// tail returns the last *n elements of list: all of them if n is nil, none if it is zero or less (R300). Appending to
 // the result never writes into list.
-func Tail[T any](list []T, n *int) []T {
+func tail[T any](list []T, n *int) []T {
 	switch {
 	case n == nil || *n >= len(list):
 		return list[:len(list):len(list)]

@@ -14,7 +14,7 @@ func TestTailKeepsTheMostRecentAndNeverLetsItsResultGrowIntoTheList(t *testing.T
 	}{
 		"all": {nil, []int{1, 2, 3}}, "none": {ptr(0), nil}, "negative": {ptr(-1), nil}, "two": {ptr(2), []int{2, 3}}, "more than there are": {ptr(9), []int{1, 2, 3}},
 	} {
-		got := Tail(list, test.n)
+		got := tail(list, test.n)
 		if !slices.Equal(got, test.want) {
 			t.Errorf("%s: %v, want %v", name, got, test.want)
 		}

@@ -28,7 +28,7 @@ func Protocol(p *ir.Protocol, paths Paths) ([]output.File, error) {
 		}
 	}
 	addAll(protocol, b.constructors(p)...)
-	addAll(protocol, b.cardInfo(), b.cardAt(), b.as(asTask, view{"Task", b.Task}), b.as(asCard, view{"Card", b.AgentCard}))
+	addAll(protocol, b.cardInfo(), b.cardAt(), b.as(asTask, view{"Task", b.Task}), b.as(asMessage, view{"Message", b.Message}), b.as(asCard, view{"Card", b.AgentCard}))
 	if usesAny(p) {
 		protocol.Add(anyFuncs(p))
 	}
@@ -116,8 +116,9 @@ func (b *bound) readCard(w *ir.Wire) *jen.Statement {
 
 // Functions that show a message to the runtime.
 const (
-	asTask = "asTask"
-	asCard = "asCard"
+	asTask    = "asTask"
+	asMessage = "asMessage"
+	asCard    = "asCard"
 )
 
 // as prints one of them.

@@ -184,7 +184,7 @@ func (t *versionTable) guards(op *ir.Operation) []jen.Code {
 	case t.has(message) && t.Fields[message].Presence != ir.Required:
 		return refuse(message, "required", isNil(t.sel("x", message)))
 	case t.has(status):
-		known := jen.Id("stateOf").Call(t.get("x", status)).Op("==").Add(rt("StateUnspecified"))
+		known := stateOf(t.get("x", status)).Op("==").Add(rt("StateUnspecified"))
 		return refuse(status, "not a state that is known", jen.Add(t.get("x", status)).Op("!=").Lit("").Op("&&").Add(known))
 	}
 	return nil

@@ -6,8 +6,8 @@ import (
 	"github.com/a2agen/a2agen/generator/ir"
 )
 
-// stateConsts are the runtime's constants of the task states, in the order of the runtime.
-var stateConsts = []struct{ meaning, constant string }{
+// taskStates are the runtime's constants of the task states, with what they mean.
+var taskStates = []struct{ meaning, constant string }{
 	{"submitted", "StateSubmitted"}, {"working", "StateWorking"}, {"completed", "StateCompleted"}, {"failed", "StateFailed"},
 	{"canceled", "StateCanceled"}, {"input-required", "StateInputRequired"}, {"rejected", "StateRejected"}, {"auth-required", "StateAuthRequired"},
 }
@@ -16,9 +16,9 @@ var stateConsts = []struct{ meaning, constant string }{
 func (b *bound) eventsFile(paths Paths) *jen.File {
 	f := newFile(paths.Protocol, pkgName(paths.Protocol))
 	addAll(f, b.seenTypes(), b.assertions(), b.generated(),
-		b.taskInfo(), b.taskApply(), b.taskApplyStatus(), b.taskApplyArtifact(), b.taskRest(), b.taskView(),
+		b.taskFields(), b.taskInfo(), b.taskApply(), b.taskRest(), b.taskView(),
 		b.messageInfo(), b.messageContents(), b.statusUpdate(), b.artifactUpdate(),
-		b.statusState(), b.stateOf(), b.stateFrom(), b.artifactData(), b.partFrom(), b.partOf(), b.partsOf())
+		b.states(), b.statusState(), b.artifactData(), b.partFrom(), b.partOf())
 	return f
 }
 
@@ -103,46 +103,42 @@ func (b *bound) taskApply() jen.Code {
 	return s.Add(method("x", b.Task, "Apply")).Params(jen.Id("e").Add(rt("Event"))).Error().Block(
 		jen.If(jen.Id("err").Op(":=").Id("x").Dot("Fits").Call(jen.Id("e")), jen.Id("err").Op("!=").Nil()).Block(jen.Return(jen.Id("err"))),
 		jen.Switch(jen.Id("u").Op(":=").Id("e").Assert(jen.Type())).Block(
-			jen.Case(seenPtr(b.StatusUpdate)).Block(jen.Id("x").Dot("applyStatus").Call(jen.Id("u"))),
-			jen.Case(seenPtr(b.ArtifactUpdate)).Block(jen.Id("x").Dot("applyArtifact").Call(jen.Id("u"))),
+			jen.Case(seenPtr(b.StatusUpdate)).Block(
+				byFields("SetStatus", plain(b.Task, jen.Id("x")), b.sel("u", "StatusUpdate.status"))),
+			jen.Case(seenPtr(b.ArtifactUpdate)).Block(
+				byFields("SetArtifact", plain(b.Task, jen.Id("x")), b.sel("u", "ArtifactUpdate.artifact"), b.get("u", "ArtifactUpdate.append"))),
 		),
 		jen.Return(jen.Nil()),
 	).Line()
 }
 
-// taskApplyStatus prints the part of Apply for status updates.
-func (b *bound) taskApplyStatus() jen.Code {
-	status, message := b.sel("x", "Task.status"), b.Fields["TaskStatus.message"].Go
-	s := jen.Add(doc("applyStatus replaces the status. The message of the old one moves to the history."))
-	return s.Add(method("x", b.Task, "applyStatus")).Params(jen.Id("u").Add(seenPtr(b.StatusUpdate))).Block(
-		jen.If(jen.Id("old").Op(":=").Add(status), jen.Id("old").Op("!=").Nil().Op("&&").Id("old").Dot(message).Op("!=").Nil()).Block(
-			b.sel("x", "Task.history").Op("=").Append(b.sel("x", "Task.history"), jen.Id("old").Dot(message)),
-		),
-		jen.Add(status.Clone()).Op("=").Add(b.sel("u", "StatusUpdate.status")),
-	).Line()
+// taskFields prints the accessors by which the runtime makes and changes tasks.
+func (b *bound) taskFields() jen.Code {
+	field := func(t *ir.Type, meaning string) jen.Code {
+		f := b.Fields[meaning]
+		return accessor(t, jen.Op("*").Add(goType(f.Type)), jen.Op("&").Add(b.sel("x", meaning)))
+	}
+	s := jen.Add(doc("taskFields are the accessors by which the runtime makes and changes tasks."))
+	return s.Var().Id("taskFields").Op("=").Add(rt("TaskFields")).Types(
+		jen.Id(b.Task.Go), jen.Id(b.TaskStatus.Go), jen.Id(b.Message.Go), jen.Id(b.Artifact.Go), jen.Id(b.Part.Go),
+	).Values(members(
+		"Status", field(b.Task, "Task.status"),
+		"History", field(b.Task, "Task.history"),
+		"Artifacts", field(b.Task, "Task.artifacts"),
+		"Message", accessor(b.TaskStatus, ptr(b.Message), b.sel("x", "TaskStatus.message")),
+		"ArtifactID", accessor(b.Artifact, jen.String(), b.get("x", "Artifact.artifact_id")),
+		"Parts", field(b.Artifact, "Artifact.parts"),
+	).lines()...).Line()
 }
 
-// taskApplyArtifact prints the part of Apply for artifact updates.
-func (b *bound) taskApplyArtifact() jen.Code {
-	list, parts := b.sel("x", "Task.artifacts"), b.Fields["Artifact.parts"].Go
-	s := jen.Add(doc("applyArtifact appends to the artifact of the same id, replaces it, or adds a new one.\n\nWhat goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is."))
-	return s.Add(method("x", b.Task, "applyArtifact")).Params(jen.Id("u").Add(seenPtr(b.ArtifactUpdate))).Block(
-		jen.Id("from").Op(":=").Add(b.sel("u", "ArtifactUpdate.artifact")),
-		jen.Id("at").Op(":=").Len(list).Op("-").Lit(1),
-		jen.For(jen.Id("at").Op(">=").Lit(0).Op("&&").Add(list.Clone()).Index(jen.Id("at")).Dot(b.Fields["Artifact.artifact_id"].Go).Op("!=").Add(b.sel("from", "Artifact.artifact_id"))).Block(jen.Id("at").Op("--")),
-		jen.If(jen.Id("at").Op(">=").Lit(0).Op("&&").Add(b.get("u", "ArtifactUpdate.append"))).Block(
-			jen.Id("to").Op(":=").Add(list.Clone()).Index(jen.Id("at")),
-			jen.Id("to").Dot(parts).Op("=").Append(jen.Id("to").Dot(parts), jen.Id("from").Dot(parts).Op("...")),
-			jen.Return(),
-		),
-		jen.Id("own").Op(":=").Op("*").Id("from"),
-		jen.Id("own").Dot(parts).Op("=").Qual("slices", "Clip").Call(jen.Id("own").Dot(parts)),
-		jen.If(jen.Id("at").Op(">=").Lit(0)).Block(
-			jen.Add(list.Clone()).Index(jen.Id("at")).Op("=").Op("&").Id("own"),
-		).Else().Block(
-			jen.Add(list.Clone()).Op("=").Append(list.Clone(), jen.Op("&").Id("own")),
-		),
-	).Line()
+// accessor is a function from a pointer x to a message to something in it.
+func accessor(t *ir.Type, result, value jen.Code) jen.Code {
+	return jen.Func().Params(jen.Id("x").Add(ptr(t))).Add(result).Add(oneLine(jen.Return(value)))
+}
+
+// byFields calls what the runtime does with a task by its accessors.
+func byFields(method string, args ...jen.Code) *jen.Statement {
+	return jen.Id("taskFields").Dot(method).Call(args...)
 }
 
 // taskRest prints Task.AddMessage, Task.StatusMessage, Task.HistoryList and Task.ArtifactList.
@@ -156,19 +152,11 @@ func (b *bound) taskRest() jen.Code {
 	s.Add(b.statusMessage("x", b.Task, b.sel("x", "Task.status")))
 	s.Add(doc("HistoryList implements [runtime.Task]."))
 	s.Add(method("x", b.Task, "HistoryList")).Params().Index().Add(rt("Message")).Block(
-		jen.Id("list").Op(":=").Make(jen.Index().Add(rt("Message")), jen.Lit(0), jen.Len(b.sel("x", "Task.history"))),
-		jen.For(jen.List(jen.Id("_"), jen.Id("m")).Op(":=").Range().Add(b.sel("x", "Task.history"))).Block(
-			jen.Id("list").Op("=").Append(jen.Id("list"), show(b.Message, jen.Id("m"))),
-		),
-		jen.Return(jen.Id("list")),
+		jen.Return(rt("Each").Call(b.sel("x", "Task.history"), jen.Id(asMessage))),
 	).Line().Line()
 	s.Add(doc("ArtifactList implements [runtime.Task]."))
 	s.Add(method("x", b.Task, "ArtifactList")).Params().Index().Add(rt("ArtifactData")).Block(
-		jen.Id("list").Op(":=").Make(jen.Index().Add(rt("ArtifactData")), jen.Lit(0), jen.Len(b.sel("x", "Task.artifacts"))),
-		jen.For(jen.List(jen.Id("_"), jen.Id("a")).Op(":=").Range().Add(b.sel("x", "Task.artifacts"))).Block(
-			jen.Id("list").Op("=").Append(jen.Id("list"), jen.Id("artifactData").Call(jen.Id("a"))),
-		),
-		jen.Return(jen.Id("list")),
+		jen.Return(rt("Each").Call(b.sel("x", "Task.artifacts"), jen.Id("artifactData"))),
 	).Line()
 	return s
 }
@@ -185,22 +173,8 @@ func (b *bound) statusMessage(recv string, t *ir.Type, status *jen.Statement) je
 
 // taskView prints Task.View.
 func (b *bound) taskView() jen.Code {
-	status, artifacts, parts := b.Fields["Task.status"].Go, b.Fields["Task.artifacts"].Go, b.Fields["Artifact.parts"].Go
 	s := jen.Add(doc("View implements [runtime.Task]: the copy has a status and artifacts of its own and shares messages and parts."))
 	return s.Add(method("x", b.Task, "View")).Params(jen.Id("history").Op("*").Int(), jen.Id("artifacts").Bool()).Add(rt("Task")).Block(
-		jen.Id("v").Op(":=").Op("&").Struct(jen.Id("task").Id(seen(b.Task)), jen.Id("status").Id(b.TaskStatus.Go)).Values(members("task", jen.Op("*").Id("x")).code()...),
-		jen.If(b.sel("x", "Task.status").Op("!=").Nil()).Block(
-			jen.Id("v").Dot("status").Op("=").Op("*").Add(b.sel("x", "Task.status")),
-			jen.Id("v").Dot("task").Dot(status).Op("=").Op("&").Id("v").Dot("status"),
-		),
-		jen.Id("v").Dot("task").Dot(b.Fields["Task.history"].Go).Op("=").Add(rt("Tail")).Call(b.sel("x", "Task.history"), jen.Id("history")),
-		jen.Id("v").Dot("task").Dot(artifacts).Op("=").Nil(),
-		jen.If(jen.Id("artifacts")).Block(
-			jen.Id("v").Dot("task").Dot(artifacts).Op("=").Add(rt("Copies")).Call(b.sel("x", "Task.artifacts")),
-			jen.For(jen.List(jen.Id("_"), jen.Id("a")).Op(":=").Range().Id("v").Dot("task").Dot(artifacts)).Block(
-				jen.Id("a").Dot(parts).Op("=").Qual("slices", "Clip").Call(jen.Id("a").Dot(parts)),
-			),
-		),
-		jen.Return(jen.Op("&").Id("v").Dot("task")),
+		jen.Return(show(b.Task, byFields("Copy", plain(b.Task, jen.Id("x")), jen.Id("history"), jen.Id("artifacts")))),
 	).Line()
 }

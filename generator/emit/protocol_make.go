@@ -31,31 +31,18 @@ func (b *bound) newTask() jen.Code {
 	task := members()
 	b.into(task, "Task.id", jen.Id("id"))
 	b.into(task, "Task.context_id", jen.Id("contextID"))
-	made := func(name string) *jen.Statement { return jen.Id("made").Dot(name) }
-	return jen.Add(doc("newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a question and a status.")).
-		Func().Id("newTask").Params(jen.List(jen.Id("id"), jen.Id("contextID")).String(), jen.Id("at").Qual("time", "Time")).Add(rt("Task")).Block(
-		jen.Id("made").Op(":=").Op("&").Struct(
-			jen.Id("task").Id(seen(b.Task)), jen.Id("status").Id(b.TaskStatus.Go), jen.Id("history").Index(jen.Lit(2)).Add(ptr(b.Message)),
-		).Values(members(
-			"task", jen.Id(seen(b.Task)).Values(task.code()...),
-			"status", jen.Id(b.TaskStatus.Go).Values(b.status(jen.Id(b.Values["TaskState.submitted"].Go), nil).code()...),
-		).lines()...),
-		made("task").Dot(b.Fields["Task.status"].Go).Op("=").Op("&").Add(made("status")),
-		made("task").Dot(b.Fields["Task.history"].Go).Op("=").Add(made("history")).Index(jen.Empty(), jen.Lit(0)),
-		jen.Return(jen.Op("&").Add(made("task"))),
+	status := b.status(jen.Id(b.Values["TaskState.submitted"].Go), nil)
+	return jen.Func().Id("newTask").Params(jen.List(jen.Id("id"), jen.Id("contextID")).String(), jen.Id("at").Qual("time", "Time")).Add(rt("Task")).Block(
+		jen.Return(show(b.Task, byFields("New", jen.Id(b.Task.Go).Values(task.code()...), jen.Id(b.TaskStatus.Go).Values(status.code()...)))),
 	).Line()
 }
 
-// together returns a new outer whose field of the given meaning is a new inner. Both share one piece of memory: events are made at the rate of
-// chunks, and each piece costs time and collection.
-func (b *bound) together(outer *ir.Type, outside *literal, meaning string, inner *ir.Type, inside *literal) []jen.Code {
-	return []jen.Code{
-		jen.Id("made").Op(":=").Op("&").Struct(jen.Id("outer").Id(seen(outer)), jen.Id("inner").Id(inner.Go)).Values(members(
-			"outer", jen.Id(seen(outer)).Values(outside.code()...), "inner", jen.Id(inner.Go).Values(inside.code()...),
-		).lines()...),
-		jen.Id("made").Dot("outer").Dot(b.Fields[meaning].Go).Op("=").Op("&").Id("made").Dot("inner"),
-		jen.Return(jen.Op("&").Id("made").Dot("outer")),
-	}
+// together returns a new outer whose field of the given meaning is a new inner.
+func (b *bound) together(outer *ir.Type, outside *literal, meaning string, inner *ir.Type, inside *literal) jen.Code {
+	field := accessor(outer, jen.Op("*").Add(ptr(inner)), jen.Op("&").Add(b.sel("x", meaning)))
+	return jen.Return(show(outer, rt("Join").Call(multiline([]jen.Code{
+		jen.Id(outer.Go).Values(outside.code()...), jen.Id(inner.Go).Values(inside.code()...), field,
+	})...)))
 }
 
 // status fills a status with a state, a message (nil: none) and the time called at.
@@ -76,7 +63,7 @@ func (b *bound) newMessage() jen.Code {
 	b.into(message, "Message.context_id", data("ContextID"))
 	b.into(message, "Message.task_id", data("TaskID"))
 	b.into(message, "Message.role", jen.Id(b.Values["MessageRole.agent"].Go))
-	b.into(message, "Message.parts", jen.Id("partsFrom").Call(data("Parts")))
+	b.into(message, "Message.parts", rt("PartsFrom").Call(data("Parts"), jen.Id("setPart")))
 	b.into(message, "Message.metadata", data("Metadata"))
 	b.into(message, "Message.extensions", data("Extensions"))
 	b.into(message, "Message.reference_task_ids", data("References"))
@@ -93,10 +80,11 @@ func (b *bound) newStatus() jen.Code {
 	b.into(update, "StatusUpdate.context_id", jen.Id("contextID"))
 	return jen.Func().Id("newStatus").Params(
 		jen.List(jen.Id("taskID"), jen.Id("contextID")).String(), jen.Id("state").Add(rt("State")), jen.Id("message").Add(rt("Message")), jen.Id("at").Qual("time", "Time"),
-	).Add(rt("Event")).Block(append(
-		[]jen.Code{jen.List(jen.Id("m"), jen.Id("_")).Op(":=").Id("message").Assert(seenPtr(b.Message))},
-		b.together(b.StatusUpdate, update, "StatusUpdate.status", b.TaskStatus, b.status(jen.Id("stateFrom").Call(jen.Id("state")), plain(b.Message, jen.Id("m"))))...,
-	)...).Line()
+	).Add(rt("Event")).Block(
+		jen.List(jen.Id("m"), jen.Id("_")).Op(":=").Id("message").Assert(seenPtr(b.Message)),
+		b.together(b.StatusUpdate, update, "StatusUpdate.status", b.TaskStatus,
+			b.status(jen.Id("states").Dot("Name").Call(jen.Id("state")), plain(b.Message, jen.Id("m")))),
+	).Line()
 }
 
 func (b *bound) newArtifact() jen.Code {
@@ -105,7 +93,7 @@ func (b *bound) newArtifact() jen.Code {
 	b.into(artifact, "Artifact.artifact_id", data("ID"))
 	b.into(artifact, "Artifact.name", data("Name"))
 	b.into(artifact, "Artifact.description", data("Description"))
-	b.into(artifact, "Artifact.parts", jen.Id("partsFrom").Call(data("Parts")))
+	b.into(artifact, "Artifact.parts", rt("PartsFrom").Call(data("Parts"), jen.Id("setPart")))
 	b.into(artifact, "Artifact.metadata", data("Metadata"))
 	b.into(artifact, "Artifact.extensions", data("Extensions"))
 	update := members()
@@ -114,7 +102,7 @@ func (b *bound) newArtifact() jen.Code {
 	b.into(update, "ArtifactUpdate.append", jen.Id("data").Dot("Append"))
 	b.into(update, "ArtifactUpdate.last_chunk", jen.Id("data").Dot("LastChunk"))
 	return jen.Func().Id("newArtifact").Params(jen.List(jen.Id("taskID"), jen.Id("contextID")).String(), jen.Id("data").Add(rt("ArtifactData"))).Add(rt("Event")).Block(
-		b.together(b.ArtifactUpdate, update, "ArtifactUpdate.artifact", b.Artifact, artifact)...,
+		b.together(b.ArtifactUpdate, update, "ArtifactUpdate.artifact", b.Artifact, artifact),
 	).Line()
 }
 

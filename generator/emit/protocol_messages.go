@@ -43,7 +43,7 @@ func (b *bound) set(x, meaning string, value jen.Code) jen.Code {
 func (b *bound) messageContents() jen.Code {
 	s := jen.Add(doc("Contents implements [runtime.Message]."))
 	return s.Add(method("x", b.Message, "Contents")).Params().Index().Add(rt("Part")).Block(
-		jen.Return(jen.Id("partsOf").Call(b.sel("x", "Message.parts"))),
+		jen.Return(rt("Each").Call(b.sel("x", "Message.parts"), jen.Id("partOf"))),
 	).Line()
 }
 
@@ -78,32 +78,20 @@ func (b *bound) artifactUpdate() jen.Code {
 func (b *bound) statusState() jen.Code {
 	return jen.Func().Id("statusState").Params(jen.Id("s").Add(ptr(b.TaskStatus))).Add(rt("State")).Block(
 		jen.If(isNil(jen.Id("s"))).Block(jen.Return(rt("StateUnspecified"))),
-		jen.Return(jen.Id("stateOf").Call(b.get("s", "TaskStatus.state"))),
+		jen.Return(stateOf(b.get("s", "TaskStatus.state"))),
 	).Line()
 }
 
-// stateOf prints the translation of the protocol's states to the runtime's.
-func (b *bound) stateOf() jen.Code {
-	return jen.Func().Id("stateOf").Params(jen.Id("s").Id(b.TaskState.Go)).Add(rt("State")).Block(
-		jen.Switch(jen.Id("s")).BlockFunc(func(g *jen.Group) {
-			for _, c := range stateConsts {
-				g.Case(jen.Id(b.Values["TaskState."+c.meaning].Go)).Block(jen.Return(rt(c.constant)))
-			}
-		}),
-		jen.Return(rt("StateUnspecified")),
-	).Line()
-}
+// stateOf is the runtime's state of one of the protocol's.
+func stateOf(name jen.Code) *jen.Statement { return jen.Id("states").Dot("State").Call(name) }
 
-// stateFrom prints the translation back.
-func (b *bound) stateFrom() jen.Code {
-	return jen.Func().Id("stateFrom").Params(jen.Id("s").Add(rt("State"))).Id(b.TaskState.Go).Block(
-		jen.Switch(jen.Id("s")).BlockFunc(func(g *jen.Group) {
-			for _, c := range stateConsts {
-				g.Case(rt(c.constant)).Block(jen.Return(jen.Id(b.Values["TaskState."+c.meaning].Go)))
-			}
-		}),
-		jen.Return(jen.Lit("")),
-	).Line()
+// states prints the table of the protocol's states.
+func (b *bound) states() jen.Code {
+	rows := []jen.Code{}
+	for _, c := range taskStates {
+		rows = append(rows, jen.Add(rt(c.constant)).Op(":").Id(b.Values["TaskState."+c.meaning].Go))
+	}
+	return jen.Var().Id("states").Op("=").Add(rt("States")).Types(jen.Id(b.TaskState.Go)).Values(multiline(rows)...).Line()
 }
 
 // artifactData prints the neutral form of an artifact that may be nil.
@@ -112,7 +100,7 @@ func (b *bound) artifactData() jen.Code {
 	b.from(data, "ID", "a", "Artifact.artifact_id")
 	b.from(data, "Name", "a", "Artifact.name")
 	b.from(data, "Description", "a", "Artifact.description")
-	data.set("Parts", jen.Id("partsOf").Call(b.sel("a", "Artifact.parts")))
+	data.set("Parts", rt("Each").Call(b.sel("a", "Artifact.parts"), jen.Id("partOf")))
 	b.from(data, "Metadata", "a", "Artifact.metadata")
 	b.from(data, "Extensions", "a", "Artifact.extensions")
 	return jen.Func().Id("artifactData").Params(jen.Id("a").Add(ptr(b.Artifact))).Add(rt("ArtifactData")).Block(
@@ -163,7 +151,7 @@ func (b *bound) otherParts() (types []jen.Code) {
 	return types
 }
 
-// partFrom prints the way back: setPart fills a new part, partsFrom makes a list. A part of unknown kind has no content; writing it is an error.
+// partFrom prints the way back: setPart fills a new part. A part of unknown kind has no content; writing it is an error.
 func (b *bound) partFrom() jen.Code {
 	part := members()
 	b.into(part, "Part.filename", jen.Id("from").Dot("Filename"))
@@ -176,31 +164,6 @@ func (b *bound) partFrom() jen.Code {
 				g.Case(rt(k.kind)).Block(b.sel("p", "Part.content").Op("=").Id(b.Cases[k.meaning].Go).Call(jen.Id("from").Dot(k.member)))
 			}
 		}),
-	).Line().Line()
-	s.Add(doc("partsFrom puts the parts into one piece of memory, and a single part, as in the chunks of a stream, into one with its list."))
-	return s.Func().Id("partsFrom").Params(jen.Id("parts").Index().Add(rt("Part"))).Index().Add(ptr(b.Part)).Block(
-		jen.If(jen.Len(jen.Id("parts")).Op("==").Lit(1)).Block(
-			jen.Id("made").Op(":=").New(jen.Struct(jen.Id("part").Id(b.Part.Go), jen.Id("list").Index(jen.Lit(1)).Add(ptr(b.Part)))),
-			jen.Id("setPart").Call(jen.Op("&").Id("made").Dot("part"), jen.Op("&").Id("parts").Index(jen.Lit(0))),
-			jen.Id("made").Dot("list").Index(jen.Lit(0)).Op("=").Op("&").Id("made").Dot("part"),
-			jen.Return(jen.Id("made").Dot("list").Index(jen.Empty(), jen.Empty())),
-		),
-		jen.List(jen.Id("values"), jen.Id("list")).Op(":=").List(
-			jen.Make(jen.Index().Id(b.Part.Go), jen.Len(jen.Id("parts"))), jen.Make(jen.Index().Add(ptr(b.Part)), jen.Len(jen.Id("parts"))),
-		),
-		jen.For(jen.Id("i").Op(":=").Range().Id("parts")).Block(
-			jen.Id("list").Index(jen.Id("i")).Op("=").Op("&").Id("values").Index(jen.Id("i")),
-			jen.Id("setPart").Call(jen.Id("list").Index(jen.Id("i")), jen.Op("&").Id("parts").Index(jen.Id("i"))),
-		),
-		jen.Return(jen.Id("list")),
 	).Line()
-}
-
-// partsOf prints the neutral form of a list of parts.
-func (b *bound) partsOf() jen.Code {
-	return jen.Func().Id("partsOf").Params(jen.Id("parts").Index().Add(ptr(b.Part))).Index().Add(rt("Part")).Block(
-		jen.Id("list").Op(":=").Make(jen.Index().Add(rt("Part")), jen.Len(jen.Id("parts"))),
-		jen.For(jen.List(jen.Id("i"), jen.Id("p")).Op(":=").Range().Id("parts")).Block(jen.Id("list").Index(jen.Id("i")).Op("=").Id("partOf").Call(jen.Id("p"))),
-		jen.Return(jen.Id("list")),
-	).Line()
+	return s
 }

@@ -74,7 +74,7 @@ func (b *bound) neutralList(name, of string, t *ir.Type) jen.Code {
 	b.from(req, "Tenant", "x", of+"tenant")
 	b.from(req, "ContextID", "x", of+"context_id")
 	if b.has(of + "status") {
-		req.set("State", jen.Id("stateOf").Call(b.get("x", of+"status")))
+		req.set("State", stateOf(b.get("x", of+"status")))
 	}
 	b.countFrom(req, "PageSize", "x", of+"page_size")
 	b.from(req, "PageToken", "x", of+"page_token")

@@ -3,8 +3,6 @@
 package a2awires
 
 import (
-	"slices"
-
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
@@ -32,6 +30,16 @@ func (x *engineMessage) Generated() any                 { return (*Message)(x) }
 func (x *engineTaskStatusUpdateEvent) Generated() any   { return (*TaskStatusUpdateEvent)(x) }
 func (x *engineTaskArtifactUpdateEvent) Generated() any { return (*TaskArtifactUpdateEvent)(x) }
 func (x *engineAgentCard) Generated() any               { return (*AgentCard)(x) }
+
+// taskFields are the accessors by which the runtime makes and changes tasks.
+var taskFields = runtime.TaskFields[Task, TaskStatus, Message, Artifact, Part]{
+	Status:     func(x *Task) **TaskStatus { return &x.Status },
+	History:    func(x *Task) *[]*Message { return &x.History },
+	Artifacts:  func(x *Task) *[]*Artifact { return &x.Artifacts },
+	Message:    func(x *TaskStatus) *Message { return x.Message },
+	ArtifactID: func(x *Artifact) string { return x.ArtifactID },
+	Parts:      func(x *Artifact) *[]*Part { return &x.Parts },
+}
 
 // EventInfo implements [runtime.Event].
 func (x *engineTask) EventInfo() runtime.EventInfo {
@@ -80,42 +88,11 @@ func (x *engineTask) Apply(e runtime.Event) error {
 	}
 	switch u := e.(type) {
 	case *engineTaskStatusUpdateEvent:
-		x.applyStatus(u)
+		taskFields.SetStatus((*Task)(x), u.Status)
 	case *engineTaskArtifactUpdateEvent:
-		x.applyArtifact(u)
+		taskFields.SetArtifact((*Task)(x), u.Artifact, u.Append)
 	}
 	return nil
-}
-
-// applyStatus replaces the status. The message of the old one moves to the history.
-func (x *engineTask) applyStatus(u *engineTaskStatusUpdateEvent) {
-	if old := x.Status; old != nil && old.Message != nil {
-		x.History = append(x.History, old.Message)
-	}
-	x.Status = u.Status
-}
-
-// applyArtifact appends to the artifact of the same id, replaces it, or adds a new one.
-//
-// What goes into the task is a copy with a list of parts that cannot grow in place, so that u stays as it is.
-func (x *engineTask) applyArtifact(u *engineTaskArtifactUpdateEvent) {
-	from := u.Artifact
-	at := len(x.Artifacts) - 1
-	for at >= 0 && x.Artifacts[at].ArtifactID != from.ArtifactID {
-		at--
-	}
-	if at >= 0 && u.Append {
-		to := x.Artifacts[at]
-		to.Parts = append(to.Parts, from.Parts...)
-		return
-	}
-	own := *from
-	own.Parts = slices.Clip(own.Parts)
-	if at >= 0 {
-		x.Artifacts[at] = &own
-	} else {
-		x.Artifacts = append(x.Artifacts, &own)
-	}
 }
 
 // AddMessage implements [runtime.Task].
@@ -135,41 +112,17 @@ func (x *engineTask) StatusMessage() runtime.Message {
 
 // HistoryList implements [runtime.Task].
 func (x *engineTask) HistoryList() []runtime.Message {
-	list := make([]runtime.Message, 0, len(x.History))
-	for _, m := range x.History {
-		list = append(list, (*engineMessage)(m))
-	}
-	return list
+	return runtime.Each(x.History, asMessage)
 }
 
 // ArtifactList implements [runtime.Task].
 func (x *engineTask) ArtifactList() []runtime.ArtifactData {
-	list := make([]runtime.ArtifactData, 0, len(x.Artifacts))
-	for _, a := range x.Artifacts {
-		list = append(list, artifactData(a))
-	}
-	return list
+	return runtime.Each(x.Artifacts, artifactData)
 }
 
 // View implements [runtime.Task]: the copy has a status and artifacts of its own and shares messages and parts.
 func (x *engineTask) View(history *int, artifacts bool) runtime.Task {
-	v := &struct {
-		task   engineTask
-		status TaskStatus
-	}{task: *x}
-	if x.Status != nil {
-		v.status = *x.Status
-		v.task.Status = &v.status
-	}
-	v.task.History = runtime.Tail(x.History, history)
-	v.task.Artifacts = nil
-	if artifacts {
-		v.task.Artifacts = runtime.Copies(x.Artifacts)
-		for _, a := range v.task.Artifacts {
-			a.Parts = slices.Clip(a.Parts)
-		}
-	}
-	return &v.task
+	return (*engineTask)(taskFields.Copy((*Task)(x), history, artifacts))
 }
 
 // EventInfo implements [runtime.Event].
@@ -198,7 +151,7 @@ func (x *engineMessage) Bind(contextID, taskID string) {
 
 // Contents implements [runtime.Message].
 func (x *engineMessage) Contents() []runtime.Part {
-	return partsOf(x.Parts)
+	return runtime.Each(x.Parts, partOf)
 }
 
 // EventInfo implements [runtime.Event].
@@ -231,55 +184,22 @@ func (x *engineTaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
 	return data
 }
 
+var states = runtime.States[TaskState]{
+	runtime.StateSubmitted:     TaskStateSubmitted,
+	runtime.StateWorking:       TaskStateWorking,
+	runtime.StateCompleted:     TaskStateCompleted,
+	runtime.StateFailed:        TaskStateFailed,
+	runtime.StateCanceled:      TaskStateCanceled,
+	runtime.StateInputRequired: TaskStateInputRequired,
+	runtime.StateRejected:      TaskStateRejected,
+	runtime.StateAuthRequired:  TaskStateAuthRequired,
+}
+
 func statusState(s *TaskStatus) runtime.State {
 	if s == nil {
 		return runtime.StateUnspecified
 	}
-	return stateOf(s.State)
-}
-
-func stateOf(s TaskState) runtime.State {
-	switch s {
-	case TaskStateSubmitted:
-		return runtime.StateSubmitted
-	case TaskStateWorking:
-		return runtime.StateWorking
-	case TaskStateCompleted:
-		return runtime.StateCompleted
-	case TaskStateFailed:
-		return runtime.StateFailed
-	case TaskStateCanceled:
-		return runtime.StateCanceled
-	case TaskStateInputRequired:
-		return runtime.StateInputRequired
-	case TaskStateRejected:
-		return runtime.StateRejected
-	case TaskStateAuthRequired:
-		return runtime.StateAuthRequired
-	}
-	return runtime.StateUnspecified
-}
-
-func stateFrom(s runtime.State) TaskState {
-	switch s {
-	case runtime.StateSubmitted:
-		return TaskStateSubmitted
-	case runtime.StateWorking:
-		return TaskStateWorking
-	case runtime.StateCompleted:
-		return TaskStateCompleted
-	case runtime.StateFailed:
-		return TaskStateFailed
-	case runtime.StateCanceled:
-		return TaskStateCanceled
-	case runtime.StateInputRequired:
-		return TaskStateInputRequired
-	case runtime.StateRejected:
-		return TaskStateRejected
-	case runtime.StateAuthRequired:
-		return TaskStateAuthRequired
-	}
-	return ""
+	return states.State(s.State)
 }
 
 func artifactData(a *Artifact) runtime.ArtifactData {
@@ -290,7 +210,7 @@ func artifactData(a *Artifact) runtime.ArtifactData {
 		ID:          a.ArtifactID,
 		Name:        a.Name,
 		Description: a.Description,
-		Parts:       partsOf(a.Parts),
+		Parts:       runtime.Each(a.Parts, partOf),
 		Metadata:    a.Metadata,
 		Extensions:  a.Extensions,
 	}
@@ -310,26 +230,6 @@ func setPart(p *Part, from *runtime.Part) {
 	}
 }
 
-// partsFrom puts the parts into one piece of memory, and a single part, as in the chunks of a stream, into one with
-// its list.
-func partsFrom(parts []runtime.Part) []*Part {
-	if len(parts) == 1 {
-		made := new(struct {
-			part Part
-			list [1]*Part
-		})
-		setPart(&made.part, &parts[0])
-		made.list[0] = &made.part
-		return made.list[:]
-	}
-	values, list := make([]Part, len(parts)), make([]*Part, len(parts))
-	for i := range parts {
-		list[i] = &values[i]
-		setPart(list[i], &parts[i])
-	}
-	return list
-}
-
 func partOf(p *Part) runtime.Part {
 	if p == nil {
 		return runtime.Part{}
@@ -346,12 +246,4 @@ func partOf(p *Part) runtime.Part {
 		part.Kind, part.Data = runtime.PartData, wire.Value(c)
 	}
 	return part
-}
-
-func partsOf(parts []*Part) []runtime.Part {
-	list := make([]runtime.Part, len(parts))
-	for i, p := range parts {
-		list[i] = partOf(p)
-	}
-	return list
 }

@@ -95,7 +95,7 @@ func newVersionV10() *runtime.Version {
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
 					Decode: runtime.RequestOf(readListTasksRequestV10JSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
-						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
+						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
@@ -284,7 +284,7 @@ func neutralListTasksRequest(x *ListTasksRequest) *runtime.ListRequest {
 	return &runtime.ListRequest{
 		Tenant:           x.Tenant,
 		ContextID:        x.ContextID,
-		State:            stateOf(x.Status),
+		State:            states.State(x.Status),
 		PageSize:         runtime.Int(x.PageSize),
 		PageToken:        x.PageToken,
 		HistoryLength:    runtime.Int(x.HistoryLength),
@@ -618,7 +618,7 @@ func wireV03ProtoJSON() *runtime.Wire {
 					},
 					Query: []runtime.QueryField{{Name: "includeArtifacts", JSON: true}},
 					Decode: runtime.RequestOf(readListTasksRequestV03ProtoJSON, neutralListTasksRequest, func(x *ListTasksRequest) error {
-						if x.Status != "" && stateOf(x.Status) == runtime.StateUnspecified {
+						if x.Status != "" && states.State(x.Status) == runtime.StateUnspecified {
 							return wire.In(&wire.Error{Reason: "not a state that is known"}, "status")
 						}
 						return nil
@@ -867,20 +867,8 @@ func parseResultV03ProtoJSON(src []byte) (any, error) {
 	return nil, &wire.Error{Reason: "neither a task nor a message"}
 }
 
-// newTask puts the task into one piece of memory with what it begins with, a history of two included: most tasks get a
-// question and a status.
 func newTask(id, contextID string, at time.Time) runtime.Task {
-	made := &struct {
-		task    engineTask
-		status  TaskStatus
-		history [2]*Message
-	}{
-		task:   engineTask{ID: id, ContextID: contextID},
-		status: TaskStatus{State: TaskStateSubmitted, Timestamp: at},
-	}
-	made.task.Status = &made.status
-	made.task.History = made.history[:0]
-	return &made.task
+	return (*engineTask)(taskFields.New(Task{ID: id, ContextID: contextID}, TaskStatus{State: TaskStateSubmitted, Timestamp: at}))
 }
 
 func newMessage(data runtime.MessageData) runtime.Message {
@@ -889,7 +877,7 @@ func newMessage(data runtime.MessageData) runtime.Message {
 		ContextID:        data.ContextID,
 		TaskID:           data.TaskID,
 		Role:             RoleAgent,
-		Parts:            partsFrom(data.Parts),
+		Parts:            runtime.PartsFrom(data.Parts, setPart),
 		Metadata:         data.Metadata,
 		Extensions:       data.Extensions,
 		ReferenceTaskIDs: data.References,
@@ -902,39 +890,31 @@ func newMessage(data runtime.MessageData) runtime.Message {
 
 func newStatus(taskID, contextID string, state runtime.State, message runtime.Message, at time.Time) runtime.Event {
 	m, _ := message.(*engineMessage)
-	made := &struct {
-		outer engineTaskStatusUpdateEvent
-		inner TaskStatus
-	}{
-		outer: engineTaskStatusUpdateEvent{TaskID: taskID, ContextID: contextID},
-		inner: TaskStatus{State: stateFrom(state), Message: (*Message)(m), Timestamp: at},
-	}
-	made.outer.Status = &made.inner
-	return &made.outer
+	return (*engineTaskStatusUpdateEvent)(runtime.Join(
+		TaskStatusUpdateEvent{TaskID: taskID, ContextID: contextID},
+		TaskStatus{State: states.Name(state), Message: (*Message)(m), Timestamp: at},
+		func(x *TaskStatusUpdateEvent) **TaskStatus { return &x.Status },
+	))
 }
 
 func newArtifact(taskID, contextID string, data runtime.ArtifactData) runtime.Event {
-	made := &struct {
-		outer engineTaskArtifactUpdateEvent
-		inner Artifact
-	}{
-		outer: engineTaskArtifactUpdateEvent{
+	return (*engineTaskArtifactUpdateEvent)(runtime.Join(
+		TaskArtifactUpdateEvent{
 			TaskID:    taskID,
 			ContextID: contextID,
 			Append:    data.Append,
 			LastChunk: data.LastChunk,
 		},
-		inner: Artifact{
+		Artifact{
 			ArtifactID:  data.ID,
 			Name:        data.Name,
 			Description: data.Description,
-			Parts:       partsFrom(data.Parts),
+			Parts:       runtime.PartsFrom(data.Parts, setPart),
 			Metadata:    data.Metadata,
 			Extensions:  data.Extensions,
 		},
-	}
-	made.outer.Artifact = &made.inner
-	return &made.outer
+		func(x *TaskArtifactUpdateEvent) **Artifact { return &x.Artifact },
+	))
 }
 
 func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
@@ -1069,5 +1049,7 @@ func (x *engineAgentCard) At(place func(runtime.Interface) string) runtime.Card 
 }
 
 func asTask(x *Task) runtime.Task { return (*engineTask)(x) }
+
+func asMessage(x *Message) runtime.Message { return (*engineMessage)(x) }
 
 func asCard(x *AgentCard) runtime.Card { return (*engineAgentCard)(x) }
