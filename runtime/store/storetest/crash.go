@@ -10,18 +10,18 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// story is what a process did before it ended, as far as it was told that it was done.
+// story is what a process did before it ended, as far as the store acknowledged it.
 type story struct {
 	*suite
 	in      store.Store
 	events  []string // acknowledged, of the task
-	asked   []string // the one that was not
+	asked   []string // one that was not
 	created bool
 	calls   int64 // taken on
 	pushed  bool
 }
 
-// tell does a bit of everything, and stops at the first call that fails.
+// tell makes calls of many kinds, and stops at the first that fails.
 func (t *story) tell(in store.Store) {
 	t.in = in
 	n := t.working("t")
@@ -74,7 +74,7 @@ func (t *story) says(i int, u store.Update) bool {
 	return true
 }
 
-// check holds what was left to what was acknowledged.
+// check compares what is left with what was acknowledged.
 func (t *story) check(left store.Store) {
 	h, err := left.Head(ctx, key("t"))
 	if errors.Is(err, store.ErrNotFound) && !t.created {
@@ -113,7 +113,7 @@ func (t *story) check(left store.Store) {
 	t.goesOn(left, h)
 }
 
-// goesOn has another process do what is left to do.
+// goesOn finishes the open calls, as the next process does.
 func (t *story) goesOn(in store.Store, h store.Head) {
 	runs, err := in.Claim(ctx, []string{"skill"}, 9)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 
 // Limits and retention.
 
-// taskBytes: a task grows as far as it may, and can always end.
+// taskBytes: a task grows up to its limit, and can always end.
 func taskBytes(s *suite) {
 	in, k := s.Open(s.T, store.MemoryLimits{Bytes: 1 << 20, TaskBytes: 100_000}), key("t")
 	s.create(in, s.task("t"), k)
@@ -65,7 +65,7 @@ func eviction(s *suite) {
 			state = runtime.StateInputRequired
 		}
 		s.apply(in, key(id), 1, s.status(id, state, time.Duration(i)*time.Second))
-		time.Sleep(time.Millisecond) // the store's own clock counts
+		time.Sleep(time.Millisecond) // so that it is later by the store's clock
 	}
 	for i, goes := range []string{"ended1", "ended2", "parked"} {
 		if !s.has(in, goes) {
@@ -95,13 +95,13 @@ func (s *suite) sized(id string, bytes int) store.New {
 	return n
 }
 
-// growing: a task that rests and grows makes room among the others, and never goes itself.
+// growing: a task that rests and grows has others evicted, never itself.
 func growing(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{OwnerBytes: 100_000})
 	for _, id := range []string{"grows", "next", "last"} {
 		s.create(in, s.sized(id, 25_000), key(id))
 		s.apply(in, key(id), 1, s.status(id, runtime.StateInputRequired, time.Second))
-		time.Sleep(time.Millisecond) // the store's own clock counts
+		time.Sleep(time.Millisecond) // so that it is later by the store's clock
 	}
 	u := s.status("grows", runtime.StateInputRequired, 2*time.Second)
 	u.Messages = []runtime.Message{s.message("more", strings.Repeat("y", 36_000))}
@@ -120,7 +120,7 @@ func growing(s *suite) {
 	}
 }
 
-// roomForNothing: what is refused has evicted nothing.
+// roomForNothing: an update that is refused has evicted nothing.
 func roomForNothing(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{Tasks: 2, Pushes: 1})
 	s.create(in, s.task("ended"), key("ended"))
@@ -159,7 +159,7 @@ func roomForNothing(s *suite) {
 	}
 }
 
-// full: bytes are limited as tasks are, and what is at work can end.
+// full: bytes are limited as tasks are, and a task at work can end.
 func full(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{Bytes: 400_000, TaskBytes: 300_000})
 	said := strings.Repeat("x", 50_000)
@@ -183,7 +183,7 @@ func full(s *suite) {
 	}
 }
 
-// ownerShare: who holds too much loses his own.
+// ownerShare: an owner over its share loses tasks of its own.
 func ownerShare(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{Tasks: 100, OwnerTasks: 3})
 	greedy, other := store.Owner{Principal: "greedy"}, store.Owner{Principal: "other"}
@@ -232,18 +232,16 @@ func (s *suite) sweep(in store.Store) (dropped int) {
 	}
 }
 
-// retention: what has rested for too long goes, and nothing else.
+// retention: tasks that have rested for too long are dropped, and no others.
 func retention(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{Ended: time.Millisecond, Parked: time.Hour})
-	long := -48 * time.Hour // memory goes by the time of the status, a file by its own clock
-	now := time.Since(start)
 	for i := range 250 {
 		s.create(in, s.task(name(i)), key(name(i)))
-		s.apply(in, key(name(i)), 1, s.status(name(i), runtime.StateCompleted, now+long))
+		s.apply(in, key(name(i)), 1, s.status(name(i), runtime.StateCompleted, time.Second))
 	}
 	s.create(in, s.working("works"), key("works"))
 	s.create(in, s.task("parked"), key("parked"))
-	s.apply(in, key("parked"), 1, s.status("parked", runtime.StateInputRequired, now))
+	s.apply(in, key("parked"), 1, s.status("parked", runtime.StateInputRequired, time.Second))
 	time.Sleep(5 * time.Millisecond)
 	if n := s.sweep(in); n != 250 {
 		s.Errorf("%d tasks were dropped", n)
@@ -260,14 +258,14 @@ func retention(s *suite) {
 	s.create(in, s.task(name(0)), key(name(0))) // its id is free
 	in = s.Open(s.T, store.MemoryLimits{Ended: time.Hour, Parked: time.Millisecond})
 	s.create(in, s.task("parked"), key("parked"))
-	s.apply(in, key("parked"), 1, s.status("parked", runtime.StateAuthRequired, now+long))
+	s.apply(in, key("parked"), 1, s.status("parked", runtime.StateAuthRequired, time.Second))
 	time.Sleep(5 * time.Millisecond)
 	if n := s.sweep(in); n != 1 {
 		s.Errorf("%d tasks were dropped", n)
 	}
 }
 
-// keptToBeSent: a task stays for what is still to be sent of it, but not when its room is needed.
+// keptToBeSent: a task with notifications to be sent stays beyond its time, but not when its room is needed.
 func keptToBeSent(s *suite) {
 	in := s.Open(s.T, store.MemoryLimits{Tasks: 2, Ended: time.Millisecond})
 	for _, id := range []string{"a", "b"} {

@@ -79,7 +79,7 @@ func (s *suite) statusIn(id, context string, state runtime.State, after time.Dur
 	return store.Update{Event: s.Protocol.NewStatus(id, context, state, nil, start.Add(after)), Stamp: s.stamped()}
 }
 
-// pagesUnderWrites: a task that does not change is on one page, whatever happens to others meanwhile.
+// pagesUnderWrites: a task that does not change is on exactly one page, while others change.
 func pagesUnderWrites(s *suite) {
 	const n = 120
 	in := s.open()
@@ -220,7 +220,7 @@ func pageBytes(s *suite) {
 	}
 }
 
-// owners: nobody sees what is another's, be it by tenant or by principal.
+// owners: nobody sees the tasks of another tenant or principal.
 func owners(s *suite) {
 	in := s.open()
 	all := []store.Owner{{}, {Tenant: "x"}, {Principal: "x"}, {Tenant: "x", Principal: "x"}, {Tenant: "", Principal: "X"},
@@ -257,7 +257,7 @@ func owners(s *suite) {
 	s.refused("delete", in.DeletePush(ctx, stranger, "p"), store.ErrNotFound)
 }
 
-// manyTasks: a page costs what it shows, and everything is still found.
+// manyTasks: among very many tasks, all are found.
 func manyTasks(s *suite) {
 	if testing.Short() {
 		s.Skip("a hundred thousand tasks")

@@ -12,7 +12,7 @@ import (
 
 // What a task and its log are.
 
-// order: events are numbered one by one, and are what was said.
+// order: events are numbered one by one, and are what was stored.
 func order(s *suite) {
 	in, k := s.open(), key("t")
 	if snap := s.create(in, s.task("t"), k); snap.Version != 1 {
@@ -72,7 +72,7 @@ func conflict(s *suite) {
 	}
 }
 
-// conflicts: of updates that come at once one is made, and the others are told.
+// conflicts: of updates at the same time one succeeds, the others conflict.
 func conflicts(s *suite) {
 	const clients, each = 8, 20
 	in, k := s.open(), key("t")
@@ -106,7 +106,7 @@ func conflicts(s *suite) {
 	}
 }
 
-// ended: a task that has ended changes no more.
+// ended: an ended task does not change.
 func ended(s *suite) {
 	in := s.open()
 	for _, state := range []runtime.State{runtime.StateCompleted, runtime.StateFailed, runtime.StateCanceled,
@@ -121,7 +121,7 @@ func ended(s *suite) {
 	}
 }
 
-// unfit: an event of another task is no event of this one.
+// unfit: an event of another task is refused.
 func unfit(s *suite) {
 	in, k := s.open(), key("t")
 	s.create(in, s.task("t"), k)
@@ -168,7 +168,7 @@ func private(s *suite) {
 	}
 }
 
-// content: what a task says is there as it was said, for the next process, too.
+// content: all content is read as it was stored, by the next process, too.
 func content(s *suite) {
 	in, k := s.open(), key("t")
 	n := s.task("t")
@@ -212,7 +212,7 @@ func content(s *suite) {
 	}
 }
 
-// views: a copy has what was asked for, and stays as it is.
+// views: a view has what was asked for, and does not change.
 func views(s *suite) {
 	in, k := s.open(), key("t")
 	s.create(in, s.task("t"), k)
@@ -249,7 +249,7 @@ func views(s *suite) {
 
 func pointer(n int) *int { return &n }
 
-// at: a task is shown as it was at an event that is still to be sent.
+// at: a task can be shown as it was at an event that is still to be sent.
 func at(s *suite) {
 	in, k := s.open(), key("t")
 	s.create(in, s.task("t"), k)
@@ -292,7 +292,7 @@ func at(s *suite) {
 	s.refused("a version that is not there yet", err, store.ErrTrimmed)
 }
 
-// trim: a long log loses its beginning, and never the task.
+// trim: a long log loses its oldest events; the task stays whole.
 func trim(s *suite) {
 	in, k := s.Open(s.T, store.MemoryLimits{Events: 40}), key("t")
 	s.create(in, s.task("t"), k)

@@ -85,7 +85,7 @@ func notes(s *suite) {
 	}
 }
 
-// notesConflict: of two who write at the same time one is told so.
+// notesConflict: of two writes at the same time one conflicts.
 func notesConflict(s *suite) {
 	in := s.open()
 	const writers, each = 4, 25

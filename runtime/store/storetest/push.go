@@ -108,7 +108,7 @@ func (s *suite) settle(in store.Store, d store.Delivery, o store.Outcome) {
 	}
 }
 
-// deliveries: what comes after a configuration is due to it, from where it left off, to one at a time.
+// deliveries: events after a configuration are due to it, in order, and claimed by one at a time.
 func deliveries(s *suite) {
 	in, k := s.open(), key("t")
 	if list, next := s.due(in, 9, time.Minute); len(list) != 0 || next >= 0 {

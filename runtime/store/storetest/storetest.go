@@ -1,4 +1,4 @@
-// Package storetest is what every [store.Store] has to hold to: a suite of tests for whoever writes one.
+// Package storetest is a suite of tests that every [store.Store] must pass.
 //
 //	func TestStore(t *testing.T) {
 //		storetest.Run(t, func(t *testing.T) storetest.Harness { return storetest.Harness{…} })
@@ -24,20 +24,20 @@ type Harness struct {
 	Protocol *runtime.Protocol
 	// Open makes an empty store. Whatever it opens is closed at the end of the test.
 	Open func(t *testing.T, l store.MemoryLimits) store.Store
-	// Heir makes an instance that takes over from one that died without a word: what s ran is nobody's when it returns.
-	// nil: the store knows no other instances.
+	// Heir makes an instance after a crash of s: when it returns, the tasks that s ran have no runner. nil: the store knows
+	// no other instances.
 	Heir func(t *testing.T, s store.Store) store.Store
-	// Leave makes an instance that comes after one that was closed. nil: the store knows no other instances.
+	// Leave makes an instance after s was closed. nil: the store knows no other instances.
 	Leave func(t *testing.T, s store.Store) store.Store
-	// OpenAt is Open for a store whose time is that of a clock, and Wrong says what a store finds wrong with itself: what it
-	// counts against what is there. nil: the store is not compared with another.
+	// OpenAt is Open with a clock. nil: the store has none that can be set. Wrong compares what a store has counted with its
+	// rows, and returns what differs; nil: it cannot.
 	OpenAt func(t *testing.T, l store.MemoryLimits, clock func() time.Time) store.Store
 	Wrong  func(s store.Store) ([]string, error)
-	// Durable: what an instance stored is there for its heirs.
+	// Durable: what an instance stored is there for the instances of Heir and Leave.
 	Durable bool
-	// Crash opens an empty store and runs a script on it, up to the n-th write (from 1): there the process ends. It
-	// returns the store as the next process finds it, and whether the script got as far as that. Calls after the end
-	// fail. nil: nothing is left by a process.
+	// Crash opens an empty store and runs a script on it. The process ends before the n-th write (from 1), and later calls
+	// fail. It returns the store as the next process finds it, and whether there was an n-th write. nil: nothing outlives
+	// the process.
 	Crash func(t *testing.T, n int, script func(s store.Store)) (left store.Store, crashed bool)
 }
 
@@ -84,7 +84,7 @@ type suite struct {
 
 func (s *suite) open() store.Store { return s.Open(s.T, store.MemoryLimits{}) }
 
-// stamped is a stamp that nobody else has.
+// stamped returns a new stamp.
 func (s *suite) stamped() uint64 { return s.stamp.Add(1) }
 
 func key(id string) store.Key { return store.Key{Task: id} }
@@ -135,7 +135,7 @@ func (s *suite) whole(id, artifact, said string) store.Update {
 	return store.Update{Event: s.Protocol.NewArtifact(id, "context-of-"+id, data), Stamp: s.stamped()}
 }
 
-// create makes a task that has to be taken.
+// create makes a task, which must succeed.
 func (s *suite) create(in store.Store, n store.New, k store.Key) store.Snapshot {
 	s.Helper()
 	snap, err := in.Create(ctx, k, n, &store.Full)
@@ -145,7 +145,7 @@ func (s *suite) create(in store.Store, n store.New, k store.Key) store.Snapshot 
 	return snap
 }
 
-// apply makes an update that has to be taken.
+// apply makes an update, which must succeed.
 func (s *suite) apply(in store.Store, k store.Key, expect int64, u store.Update) store.Snapshot {
 	s.Helper()
 	snap, err := in.Apply(ctx, k, expect, u, &store.Full)
@@ -155,7 +155,7 @@ func (s *suite) apply(in store.Store, k store.Key, expect int64, u store.Update)
 	return snap
 }
 
-// refused wants an error.
+// refused checks an error; want may be nil.
 func (s *suite) refused(what string, got, want error) {
 	s.Helper()
 	if !errors.Is(got, want) {

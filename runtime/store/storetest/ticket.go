@@ -12,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Tickets: calls that somebody may have taken on who is not the task's owner, once.
+// Tickets: somebody who is not the task's owner may bring a call, once.
 
 // ticket is one that is good for an hour, for whoever knows a word.
 func (s *suite) ticket(word string) *store.Ticket {
@@ -48,7 +48,7 @@ func (s *suite) good(in store.Store, word string) bool {
 	return err == nil
 }
 
-// tickets: one is good once, for its own task, and what it was used for is known to the next process.
+// tickets: a ticket is good once, for its own task; the next process knows the call that it brought.
 func tickets(s *suite) {
 	in := s.open()
 	k := store.Key{Owner: store.Owner{Tenant: "acme", Principal: "key|ann"}, Task: "t"}
@@ -96,8 +96,8 @@ func textOf(r *runtime.SendRequest) string {
 	return r.Message.Contents()[0].Text
 }
 
-// ticketsAreFew: they end with their task, with another one that is used, with their time, and when there are too many;
-// what else happens to the task does not matter.
+// ticketsAreFew: tickets end with their task, with the use of another, with their time, and when there are too many; other
+// updates do not end them.
 func ticketsAreFew(s *suite) {
 	in, k := s.open(), key("t")
 	at := s.park(in, k, s.ticket("w")).Version
@@ -174,7 +174,7 @@ func oneTicket(s *suite) {
 	}
 }
 
-// ticketsAreFast: of those who use one at the same time, one does.
+// ticketsAreFast: of several uses at the same time one succeeds.
 func ticketsAreFast(s *suite) {
 	in, k := s.open(), key("t")
 	s.park(in, k, s.ticket("w"))

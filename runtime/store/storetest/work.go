@@ -13,7 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Work: calls, who runs them, and what is done once only.
+// Calls, who runs them, and what happens only once.
 
 // working makes a task with a call.
 func (s *suite) working(id string) store.New {
@@ -33,7 +33,7 @@ func (s *suite) follow(id string) store.Update {
 	return u
 }
 
-// epochs: a handler's update need not know the version, and counts for as long as the handler has the task.
+// epochs: a handler's update need not know the version, and is refused once the epoch has changed.
 func epochs(s *suite) {
 	in, k := s.open(), key("t")
 	snap := s.create(in, s.working("t"), k)
@@ -138,7 +138,7 @@ func stampsOfUpdates(s *suite) {
 	}
 }
 
-// calls: one is at work at a time, the others wait for their turn, and none is forgotten.
+// calls: one is at work at a time, the others wait in order, and none is lost.
 func calls(s *suite) {
 	in, k := s.open(), key("t")
 	first := s.create(in, s.working("t"), k)
@@ -194,7 +194,7 @@ func runtimeText(m runtime.Message) (all string) {
 	return all
 }
 
-// callsEnd: what ends the task ends all its calls.
+// callsEnd: the end of a task ends all its calls.
 func callsEnd(s *suite) {
 	in, k := s.open(), key("t")
 	first := s.create(in, s.working("t"), k)
@@ -215,7 +215,7 @@ func callsEnd(s *suite) {
 	}
 }
 
-// claim: the work of an instance that died is taken over, once, by skill, and the dead one has no more to say.
+// claim: the tasks of an instance that crashed are taken over, once, by skill; its own updates are refused then.
 func claim(s *suite) {
 	old := s.open()
 	for i := range 5 {
@@ -277,7 +277,7 @@ func claim(s *suite) {
 	}
 }
 
-// attempts: each new beginning of a call is counted, and what was made before stays known; what follows waits.
+// attempts: each time a call is begun is counted, and Made stays that of the first; later calls wait.
 func attempts(s *suite) {
 	in, k := s.open(), key("t")
 	snap := s.create(in, s.working("t"), k)
@@ -304,8 +304,8 @@ func attempts(s *suite) {
 	}
 }
 
-// giveBack: what an instance gives back when it closes is taken over without an attempt that counts, and what it does
-// not with one.
+// giveBack: tasks that an instance gives back when it closes are taken over without another attempt, those that it keeps
+// with one.
 func giveBack(s *suite) {
 	if lease, err := s.open().Renew(ctx); err != nil || lease.Durable != s.Durable {
 		s.Errorf("the lease is %+v: %v", lease, err)
@@ -335,7 +335,7 @@ func giveBack(s *suite) {
 	}
 }
 
-// requests: what a handler may ask for of its request is there for the one that begins anew.
+// requests: the request of a call is there for the handler that is begun after a takeover.
 func requests(s *suite) {
 	old, k := s.open(), key("t")
 	n, history := s.working("t"), 3
@@ -359,7 +359,7 @@ func requests(s *suite) {
 		[]any{want.Tenant, want.AcceptedOutputModes, want.HistoryLength, want.ReturnImmediately, string(want.Metadata)})
 }
 
-// repeats: a message that was sent before is told so, for a while.
+// repeats: a message that was sent before is found out, for a while.
 func repeats(s *suite) {
 	in := s.open()
 	repeat := func(key string, digest byte, d time.Duration) *store.Repeat {
@@ -428,7 +428,7 @@ func repeatsAreBounded(s *suite) {
 	}
 	first("p", 0)
 	first("q", 0)
-	time.Sleep(time.Millisecond) // the store's own clock counts
+	time.Sleep(time.Millisecond) // so that they are later by the store's clock
 	var all sync.WaitGroup
 	for from := range 16 {
 		all.Go(func() {
@@ -452,7 +452,7 @@ func repeatsAreBounded(s *suite) {
 	}
 }
 
-// contexts: a caller that gave up gets its answer, or is told that there is none.
+// contexts: a call whose context has ended gets its answer or an error that says so.
 func contexts(s *suite) {
 	in, k := s.open(), key("t")
 	gone, cancel := context.WithCancel(ctx)
@@ -476,7 +476,7 @@ func contexts(s *suite) {
 	}
 }
 
-// closed: a store that was closed hangs for nobody, and can be closed again.
+// closed: calls on a closed store do not hang, and it can be closed again.
 func closed(s *suite) {
 	in, k := s.open(), key("t")
 	s.create(in, s.task("t"), k)
@@ -495,7 +495,7 @@ func closed(s *suite) {
 	}
 }
 
-// crashes: whatever write is the last one of a process, what was acknowledged is there, and what is there is whole.
+// crashes: at whichever write the process ends, what was acknowledged is there, and nothing is half there.
 func crashes(s *suite) {
 	if s.Crash == nil {
 		s.Skip("the store leaves nothing")
