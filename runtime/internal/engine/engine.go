@@ -20,7 +20,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Engine is an agent without a wire. It starts no goroutines until there is work, and none outlives [Engine.Shutdown].
+// Engine is an agent without a transport. It starts no goroutine until there is work, and none outlives
+// [Engine.Shutdown].
 type Engine struct {
 	logger  *slog.Logger
 	store   store.Store
@@ -38,10 +39,10 @@ type Engine struct {
 	runner     *run.Runner // of the skills' handlers
 	feed       feed.Feed
 	deliveries *deliver.Worker // of push notifications; nil: there are none
-	responses  budget.Budget   // of what is being written
+	responses  budget.Budget   // bytes of the responses that are being written
 }
 
-// Options are what a host may choose. Logger, Store, Limits and Now have no defaults here but zero limits.
+// Options are what a host may choose. Logger and Now are required.
 type Options struct {
 	Logger *slog.Logger
 	Store  store.Store

@@ -14,27 +14,27 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// A message that comes again, because its sender has not heard the answer, is taken on once. Its sender says so with a
-// key, or the agent knows messages by their ids. Who sends it again gets the task that the first one made or continued.
+// A message that is sent again, because its sender got no answer, is accepted once. It is recognized by an idempotency
+// key, or by its id. Whoever sends it again gets the task that the first one made or continued.
 
-// Repeats say how an agent knows messages that come again. Requests with a key of their own are known in any case.
+// Repeats say how an agent recognizes messages that are sent again. A request's own key always counts.
 type Repeats struct {
-	// ByMessage: a request without a key is known by the id of its message. Clients that use an id for several
-	// messages, as some do, get an error for the second.
+	// ByMessage: the id of the message is the key of a request without one. Clients that use an id for several messages,
+	// as some do, get an error for the second.
 	ByMessage bool
-	Window    time.Duration // how long they are known [24 h]
+	Window    time.Duration // how long a key is remembered [24 h]
 }
 
 // defaultWindow is [Repeats.Window] when it is zero.
 const defaultWindow = 24 * time.Hour
 
-// The fields by which a message is known, as errors name them; the kind of a key is its prefix in the store.
+// Where the key of a message comes from, as errors name the field; the kind of a key is its prefix in the store.
 const (
 	keyField, keyKind         = "Idempotency-Key", "key:"
 	messageField, messageKind = "message.messageId", "message:"
 )
 
-// repeat returns by what the request is known when it comes again; nil: by nothing.
+// repeat returns the key by which the request is recognized when it is sent again; nil: there is none.
 func (r *Request) repeat(p *runtime.SendRequest) (*store.Repeat, error) {
 	if p.Message == nil {
 		return nil, nil
@@ -64,7 +64,7 @@ func (r *Request) repeat(p *runtime.SendRequest) (*store.Repeat, error) {
 	return &store.Repeat{Key: key, Digest: digest, For: r.e.repeats.Window}, err
 }
 
-// fieldOf is where a request says what it is known by.
+// fieldOf returns the field of a request that its key comes from.
 func fieldOf(r *store.Repeat) string {
 	if strings.HasPrefix(r.Key, messageKind) {
 		return messageField
@@ -72,7 +72,7 @@ func fieldOf(r *store.Repeat) string {
 	return keyField
 }
 
-// digest is the same for requests that say the same, over whatever wire they came.
+// digest returns a hash that is equal for requests that say the same, whatever their wire.
 func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err error) {
 	for _, op := range e.protocol.Versions[0].Operations {
 		if op.Role == runtime.RoleSend {
@@ -87,8 +87,7 @@ func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err erro
 	return sum, errors.New("the protocol has no operation that sends a message")
 }
 
-// again answers a message that came before: with the task, when the call of the first one is over if the sender waits
-// for that.
+// again answers a message that came before with its task: after the first one's call is over, if the sender waits for that.
 func (r *Request) again(owner store.Owner, p *runtime.SendRequest, m *run.Message, before *store.Repeated) (Answer, error) {
 	key := store.Key{Owner: owner, Task: before.Task}
 	r.Subject.Task = before.Task
@@ -113,7 +112,7 @@ func (r *Request) again(owner store.Owner, p *runtime.SendRequest, m *run.Messag
 	return a, notFound(err, key.Task)
 }
 
-// rejoin is the stream of a message that came before: the task as it stands, then its events.
+// rejoin answers a message that came before with a stream: the task as it stands, then its events.
 func (r *Request) rejoin(key store.Key) (Answer, error) {
 	st, err := r.open(key)
 	if err != nil {

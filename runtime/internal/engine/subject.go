@@ -2,6 +2,7 @@ package engine
 
 import (
 	"log/slog"
+	"strings"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
@@ -57,4 +58,12 @@ func (s *Subject) ofResult(result any) {
 	case runtime.Message:
 		s.Context = v.MessageInfo().ContextID
 	}
+}
+
+// limit cuts a text of the client after n bytes.
+func limit(s string, n int) string {
+	if len(s) > n {
+		return strings.ToValidUTF8(s[:n], "") + "…"
+	}
+	return s
 }
