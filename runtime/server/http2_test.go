@@ -11,10 +11,12 @@ import (
 	"net/http/httptrace"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"golang.org/x/net/http2"
 	"golang.org/x/net/http2/hpack"
+	"google.golang.org/grpc/test/bufconn"
 )
 
 // serving serves on a port of its own, and returns its address.
@@ -45,26 +47,34 @@ func speaking2(t *testing.T) *http.Client {
 	return &http.Client{Transport: tr}
 }
 
-// A stream over HTTP/2 may be silent for longer than a reader may take nothing.
+// A stream over HTTP/2 may be silent for longer than a reader may take nothing. The clock is the test's.
 func TestASilentStreamOverHTTP2Lives(t *testing.T) {
 	t.Parallel()
-	const stall = 150 * time.Millisecond
-	s := hosted(t, func(_ context.Context, t *Task) (string, error) {
-		if err := t.Progress("working"); err != nil {
-			return "", err
+	synctest.Test(t, func(t *testing.T) {
+		const stall = time.Second
+		s := hosted(t, func(_ context.Context, t *Task) (string, error) {
+			if err := t.Progress("working"); err != nil {
+				return "", err
+			}
+			time.Sleep(4 * stall)
+			return "done", nil
+		}, Limits{Stall: stall, Heartbeat: time.Minute})
+		ln := bufconn.Listen(64 << 10)
+		defer servedInMemory(t, s, ln, false)()
+		p := new(http.Protocols)
+		p.SetUnencryptedHTTP2(true)
+		tr := &http.Transport{Protocols: p, DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) { return ln.DialContext(ctx) }}
+		defer tr.CloseIdleConnections()
+		resp, err := (&http.Client{Transport: tr}).Post("http://localhost", "application/json", strings.NewReader(sendStream))
+		if err != nil {
+			t.Fatal(err)
 		}
-		time.Sleep(4 * stall)
-		return "done", nil
-	}, Limits{Stall: stall, Heartbeat: time.Minute})
-	resp, err := speaking2(t).Post("http://"+serving(t, s), "application/json", strings.NewReader(sendStream))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = resp.Body.Close() }()
-	b, err := io.ReadAll(bufio.NewReader(resp.Body))
-	if err != nil || resp.ProtoMajor != 2 || !bytes.Contains(b, []byte("COMPLETED")) {
-		t.Errorf("%s: %v in %s", resp.Proto, err, b)
-	}
+		defer func() { _ = resp.Body.Close() }()
+		b, err := io.ReadAll(bufio.NewReader(resp.Body))
+		if err != nil || resp.ProtoMajor != 2 || !bytes.Contains(b, []byte("COMPLETED")) {
+			t.Errorf("%s: %v in %s", resp.Proto, err, b)
+		}
+	})
 }
 
 // A request that is refused before its body is read does not end a connection that others use, too.

@@ -252,6 +252,7 @@ func TestRefusalsAreLoggedAtABoundedRate(t *testing.T) {
 
 // TestADeliveryBelongsToTheTraceOfItsTask: each attempt is observed, and sends the trace context on.
 func TestADeliveryBelongsToTheTraceOfItsTask(t *testing.T) {
+	t.Parallel()
 	var seen observed.Recorder
 	a := start(t, pushCard, []server.Skill{echo()}, open, server.WithObserver(&seen))
 	to := receiver(t)

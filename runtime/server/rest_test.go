@@ -163,6 +163,7 @@ func TestStreamsOverHTTPJSON(t *testing.T) {
 // TestWhatIsRefusedOverHTTPJSON answers with a status and a google.rpc.Status before anything is carried out (R161, R169,
 // R170, T9).
 func TestWhatIsRefusedOverHTTPJSON(t *testing.T) {
+	t.Parallel()
 	identity := server.WithProxyIdentity(func(r *http.Request) (string, error) {
 		if r.Header.Get("Authorization") == "nobody" {
 			return "", errors.New("unknown")

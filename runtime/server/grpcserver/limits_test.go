@@ -19,6 +19,7 @@ import (
 
 // A connection has so many calls at a time: the next one waits until there is room.
 func TestAConnectionHasABoundOfCalls(t *testing.T) {
+	t.Parallel()
 	began, release := make(chan struct{}, 3), make(chan struct{})
 	a := start(t, []server.Skill{run("slow", func(_ context.Context, t *server.Task) (string, error) {
 		began <- struct{}{}
@@ -116,6 +117,7 @@ func (p *peer) goAway() http2.ErrCode {
 
 // What is in flight when a connection ends is over for the agent, too: nothing is left of it.
 func TestACallEndsWithItsConnection(t *testing.T) {
+	t.Parallel()
 	a := start(t, []server.Skill{endless()}, server.WithLimits(server.Limits{Streams: 1}))
 	c := a.dial()
 	if _, err := open(t.Context(), t, c, "1.0", runtime.RoleStream, message("go")).next(); err != nil {

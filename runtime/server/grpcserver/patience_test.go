@@ -19,10 +19,11 @@ import (
 
 // Statuses as they are on the wire.
 const (
-	wireOK        = "0"
-	wireInvalid   = "3"
-	wireDeadline  = "4"
-	wireExhausted = "8"
+	wireOK          = "0"
+	wireInvalid     = "3"
+	wireDeadline    = "4"
+	wireExhausted   = "8"
+	wireUnavailable = "14"
 )
 
 // large is a skill whose task is larger than any window.
@@ -48,6 +49,7 @@ func endless() server.Skill {
 // A message has to come within the limit of bodies: nothing of it, or the beginning of it, holds nothing for ever. Other
 // calls on the connection go on.
 func TestAMessageThatDoesNotComeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	a := start(t, []server.Skill{echo()}, server.WithLimits(server.Limits{Read: 300 * time.Millisecond}))
 	op := operation(t, "1.0", runtime.RoleSend)
 	in, err := op.AppendRequest(nil, message("hello"))
@@ -69,6 +71,7 @@ func TestAMessageThatDoesNotComeIsNotWaitedFor(t *testing.T) {
 
 // A connection that says nothing, or not enough, is closed within the limit of headers.
 func TestASilentConnectionIsClosed(t *testing.T) {
+	t.Parallel()
 	a := start(t, []server.Skill{echo()}, server.WithLimits(server.Limits{Header: 200 * time.Millisecond}))
 	for name, first := range map[string]string{
 		"nothing": "", "a letter": "P", "the preface": http2.ClientPreface,
@@ -90,6 +93,7 @@ func TestASilentConnectionIsClosed(t *testing.T) {
 
 // A client that asks for a stream and takes nothing of it is dropped, and its stream is closed.
 func TestAStreamThatNobodyReadsEnds(t *testing.T) {
+	t.Parallel()
 	a := start(t, []server.Skill{endless()}, server.WithLimits(server.Limits{Stall: 300 * time.Millisecond, Streams: 1}))
 	c := a.dial()
 	first := open(t.Context(), t, c, "1.0", runtime.RoleStream, message("go"))
@@ -115,6 +119,7 @@ func TestAStreamThatNobodyReadsEnds(t *testing.T) {
 // A client that asks for a large answer and takes nothing of it is dropped with its connection, because the answer would
 // stay in memory.
 func TestALargeAnswerThatNobodyTakesIsDropped(t *testing.T) {
+	t.Parallel()
 	a := start(t, []server.Skill{large()}, server.WithLimits(server.Limits{Stall: 300 * time.Millisecond}))
 	op := operation(t, "1.0", runtime.RoleSend)
 	got, err := send(t.Context(), a.dial(), op, message("go"))
@@ -134,6 +139,7 @@ func TestALargeAnswerThatNobodyTakesIsDropped(t *testing.T) {
 
 // The same holds for a call that net/http brings, whose connection may be of use to others.
 func TestAnAnswerOverNetHTTPThatNobodyTakesIsDropped(t *testing.T) {
+	t.Parallel()
 	a := mounted(t, testCard, []server.Skill{large()}, server.WithLimits(server.Limits{Stall: 300 * time.Millisecond}))
 	op := operation(t, "1.0", runtime.RoleSend)
 	in, err := op.AppendRequest(nil, message("go"))
@@ -149,6 +155,7 @@ func TestAnAnswerOverNetHTTPThatNobodyTakesIsDropped(t *testing.T) {
 
 // Messages that come at the same time have a budget: when it is used up they are refused, to come again.
 func TestMessagesThatComeHaveABudget(t *testing.T) {
+	t.Parallel()
 	a := start(t, []server.Skill{echo()}, server.WithLimits(server.Limits{Bodies: 256 << 10}))
 	op := operation(t, "1.0", runtime.RoleSend)
 	in, err := op.AppendRequest(nil, message(strings.Repeat("a long text ", 20_000)))

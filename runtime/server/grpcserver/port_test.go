@@ -178,6 +178,7 @@ func TestAConnectionOfJSONDoesNotCallGRPC(t *testing.T) {
 
 // A client may connect before it has anything to ask.
 func TestAConnectionMayBeReadyBeforeItIsUsed(t *testing.T) {
+	t.Parallel()
 	pair := testcert.New(t, "127.0.0.1")
 	cert, key := pairFiles(t, pair)
 	const patience = 200 * time.Millisecond

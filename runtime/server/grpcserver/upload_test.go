@@ -79,6 +79,7 @@ func TestUploadsOverNetHTTPHaveTheBudgetOfMessages(t *testing.T) {
 
 // A message has to come within the limit, whoever has the connection.
 func TestAnUploadOverNetHTTPThatDoesNotComeIsNotWaitedFor(t *testing.T) {
+	t.Parallel()
 	a := mounted(t, testCard, []server.Skill{brief()}, server.WithLimits(server.Limits{Read: 200 * time.Millisecond}))
 	method, in := sending(t, "hello")
 	p := a.connect()

@@ -9,19 +9,37 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
+
+	"google.golang.org/grpc/test/bufconn"
 )
 
 // bulky is a server whose skill makes a task of an artifact of so many bytes that goes on until the test ends. It is served twice: by Serve, and
 // in a server of the user's own.
-func bulky(t *testing.T, size int, limits Limits) (s *Server, addrs map[string]string) {
+func bulky(t *testing.T, size int, limits Limits) (_ *Server, addrs map[string]string) {
 	t.Helper()
-	release := make(chan struct{})
-	s = hosted(t, func(_ context.Context, task *Task) (string, error) {
+	s, release := hostedBulk(t, size, limits)
+	own, plain := localListener(t), localListener(t)
+	h := &http.Server{Handler: s}
+	go func() { _ = h.Serve(plain) }()
+	ctx, stop := context.WithCancel(context.Background())
+	served := make(chan error, 1)
+	go func() { served <- s.Serve(ctx, own) }()
+	t.Cleanup(func() { release(); _ = h.Close(); stop(); <-served })
+	return s, map[string]string{"Serve": own.Addr().String(), "a server of one's own": plain.Addr().String()}
+}
+
+// hostedBulk is a server whose skill makes a task of an artifact of so many bytes, that goes on until release.
+func hostedBulk(t *testing.T, size int, limits Limits) (s *Server, release func()) {
+	t.Helper()
+	released := make(chan struct{})
+	return hosted(t, func(_ context.Context, task *Task) (string, error) {
 		w := task.Stream("bulk")
 		if _, err := io.WriteString(w, strings.Repeat("x", size)); err != nil {
 			return "", err
@@ -29,17 +47,9 @@ func bulky(t *testing.T, size int, limits Limits) (s *Server, addrs map[string]s
 		if err := task.Progress("there"); err != nil {
 			return "", err
 		}
-		<-release
+		<-released
 		return "", w.Close()
-	}, limits)
-	own, plain := localListener(t), localListener(t)
-	h := &http.Server{Handler: s}
-	go func() { _ = h.Serve(plain) }()
-	ctx, stop := context.WithCancel(context.Background())
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(ctx, own) }()
-	t.Cleanup(func() { close(release); _ = h.Close(); stop(); <-served })
-	return s, map[string]string{"Serve": own.Addr().String(), "a server of one's own": plain.Addr().String()}
+	}, limits), func() { close(released) }
 }
 
 func localListener(t *testing.T) net.Listener {
@@ -117,31 +127,82 @@ func TestWhoTakesNothingIsDropped(t *testing.T) {
 	}
 }
 
-// A client that is slow gets everything, however much longer than the stall limit it takes.
+// A client that is slow gets everything, however much longer than the stall limit it takes. The clock is the test's.
 func TestWhoIsSlowIsNotDropped(t *testing.T) {
 	t.Parallel()
-	const size, stall = 12 << 20, 400 * time.Millisecond
-	_, addrs := bulky(t, size, Limits{Stall: stall})
-	for name, addr := range addrs {
-		id := largeTask(t, addr)
-		for what, body := range map[string]string{"answer": get(id), "stream": subscribe(id)} {
-			t.Run(name+"/"+what, func(t *testing.T) {
-				t.Parallel()
-				c := ask(t, addr, body)
-				began := time.Now()
-				for n := 0; n < size; { // at 6 MB/s
-					m, err := io.CopyN(io.Discard, c, 128<<10)
-					if n += int(m); err != nil {
-						t.Fatalf("cut after %d bytes and %v: %v", n, time.Since(began), err)
+	const size, stall, read = 4 << 20, time.Second, 16 << 10
+	for _, own := range []bool{false, true} {
+		for what, body := range map[string]func(id string) string{"answer": get, "stream": subscribe} {
+			t.Run(fmt.Sprintf("%s, in a server of one's own: %v", what, own), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s, release := hostedBulk(t, size, Limits{Stall: stall})
+					ln := bufconn.Listen(read)
+					defer servedInMemory(t, s, ln, own)()
+					defer release()
+					c, err := ln.DialContext(t.Context())
+					if err != nil {
+						t.Fatal(err)
 					}
-					time.Sleep(20 * time.Millisecond)
-				}
-				if took := time.Since(began); took < 3*stall {
-					t.Errorf("took %v: the test shows nothing", took)
-				}
+					defer c.Close()
+					text := body(taskInMemory(t, s))
+					go func() {
+						_, _ = fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
+					}()
+					began := time.Now()
+					for n := 0; n < size; n += read {
+						if _, err := io.CopyN(io.Discard, c, read); err != nil {
+							t.Fatalf("cut after %d bytes and %v: %v", n, time.Since(began), err)
+						}
+						time.Sleep(stall / 10)
+					}
+					if took := time.Since(began); took < 10*stall {
+						t.Errorf("took %v: the test shows nothing", took)
+					}
+				})
 			})
 		}
 	}
+}
+
+// servedInMemory serves a server, by Serve or in a server of one's own, until the function that it returns is called.
+func servedInMemory(t *testing.T, s *Server, ln net.Listener, own bool) (stop func()) {
+	ctx, cancel := context.WithCancel(t.Context())
+	h, done := &http.Server{Handler: s}, make(chan struct{})
+	go func() {
+		defer close(done)
+		if own {
+			_ = h.Serve(ln)
+		} else if err := s.Serve(ctx, ln); err != nil {
+			t.Error(err)
+		}
+	}()
+	return func() {
+		cancel()
+		_, _ = h.Close(), s.Close()
+		<-done
+	}
+}
+
+// taskInMemory makes a task and waits until it is as large as it gets.
+func taskInMemory(t *testing.T, s *Server) (id string) {
+	ask := func(body string) string {
+		r := httptest.NewRequest(http.MethodPost, "/", strings.NewReader(body))
+		r.Header.Set("Content-Type", "application/json")
+		w := httptest.NewRecorder()
+		s.ServeHTTP(w, r)
+		return w.Body.String()
+	}
+	body := strings.Replace(sendStream, `"params":{`, `"params":{"configuration":{"returnImmediately":true},`, 1)
+	var made struct {
+		Result struct{ Task struct{ ID string } }
+	}
+	if err := json.Unmarshal([]byte(ask(strings.Replace(body, "SendStreamingMessage", "SendMessage", 1))), &made); err != nil {
+		t.Fatal(err)
+	}
+	for id = made.Result.Task.ID; !strings.Contains(ask(get(id)), `"there"`); {
+		time.Sleep(time.Millisecond)
+	}
+	return id
 }
 
 // Streams that begin with the same task share its bytes.
