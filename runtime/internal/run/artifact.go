@@ -103,12 +103,21 @@ func (w *artifactWriter) ready(p runtime.Part) error {
 // flush sends the piece that is held back. One that the store fails to take stays, for the next try; when it refuses
 // one, nothing more can be written.
 func (w *artifactWriter) flush(last bool) error {
-	if !w.ripe(last) {
+	t := &w.c.task
+	switch ripe := w.ripe(last); {
+	case ripe && w.c.r.durable.Load():
+		if err := t.enqueue(w.take()); err != nil || !last {
+			return err
+		}
+		return t.writePending()
+	case !ripe && last:
+		return t.writePending()
+	case !ripe:
 		return nil
 	}
 	w.sending = true
-	out := w.c.task.writeOf(w.event, nil)
-	err := w.c.task.commit(&out)
+	out := t.writeOf(w.event, nil)
+	err := t.commit(&out)
 	w.sending = false
 	w.answered(&out)
 	return err
@@ -123,6 +132,13 @@ func (w *artifactWriter) ripe(last bool) bool {
 		w.event = w.update(w.held, last)
 	}
 	return true
+}
+
+// take takes the piece that is held back.
+func (w *artifactWriter) take() piece {
+	p := piece{w.event, w}
+	w.held, w.event = runtime.Part{}, sized{}
+	return p
 }
 
 // answered lets go of the piece that is held back, unless the store has not answered.

@@ -36,6 +36,7 @@ type write struct {
 	ends    bool        // it ends the call
 	note    *noteWrite  // replaces what is kept with the context
 	view    *store.View // of the task afterwards; nil: none
+	pieces  []piece     // of artifacts, that it stores
 	saved   *[]byte     // what the handler saved, if that goes along
 
 	outcome outcome
@@ -99,6 +100,12 @@ func (l *handle) apply(r *Runner, w *write) (err error) {
 	if w.snap, err = l.ref(r).Apply(r.Soon(), w.expect, w.update, w.view); err != nil {
 		return err
 	}
+	l.applied(r, w)
+	return nil
+}
+
+// applied notes the task as it is after an update. Callers must hold l.mu.
+func (l *handle) applied(r *Runner, w *write) {
 	l.note(w.snap.Version)
 	if last, _ := w.update.At(len(w.update.Then)); last.EventInfo().State.Terminal() {
 		l.ended = true
@@ -107,7 +114,6 @@ func (l *handle) apply(r *Runner, w *write) (err error) {
 	if w.snap.Pushed {
 		r.Deliveries.Wake()
 	}
-	return nil
 }
 
 // How an unconfirmed write is tried again: after a pause that doubles each time.
@@ -164,6 +170,7 @@ func (t *taskWriter) commit(w *write) error {
 // confirm has the call's unconfirmed write answered, if there is one. It fails if the store does not answer, and if the
 // task is lost; that a write is refused which the handler was told has failed is no error. Callers must hold c.handle.mu.
 func (t *taskWriter) confirm() error {
+	t.awaitUnderWay()
 	w := t.unconfirmed
 	if w == nil {
 		return nil
@@ -203,6 +210,7 @@ func (t *taskWriter) wait(w *write) {
 		t.answered(w)
 	case !w.perhaps && t.c.state < ending:
 		t.unconfirmed = nil
+		t.putBack(w)
 	}
 }
 
@@ -217,13 +225,22 @@ func (t *taskWriter) answered(w *write) {
 	switch {
 	case w.outcome == lost:
 		w.err = t.lose()
-	case w.outcome == refused || w.note != nil:
+	case w.outcome == refused:
+		t.refused(w)
+	case w.note != nil:
 	case w.creates:
 		t.kept(w.saved)
 		w.err = t.created(w)
 	default:
 		t.kept(w.saved)
 		t.updated(w)
+	}
+}
+
+// refused tells the artifacts whose pieces will never be stored.
+func (t *taskWriter) refused(w *write) {
+	for i := range w.pieces {
+		w.pieces[i].w.err, t.lost = w.err, w.err
 	}
 }
 

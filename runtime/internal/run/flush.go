@@ -22,14 +22,27 @@ func (t *taskWriter) hold(w *artifactWriter) {
 	if !slices.Contains(t.writers, w) {
 		t.writers = append(t.writers, w)
 	}
+	t.lookLater()
+}
+
+// lookLater has the flusher look at the pieces. Callers must hold c.handle.mu.
+func (t *taskWriter) lookLater() {
 	if !t.isHeld {
 		t.isHeld = true
 		t.c.r.flusher.add(t.c)
 	}
 }
 
-// flush sends all pieces that are held back: something else is to follow. The caller holds c.handle.mu.
+// flush stores all pieces of artifacts: something else is to follow. Callers must hold c.handle.mu.
 func (t *taskWriter) flush() error {
+	if err := t.collect(); err != nil {
+		return err
+	}
+	return t.writePending()
+}
+
+// collect sends all pieces that are held back, or has them be pending.
+func (t *taskWriter) collect() error {
 	for i := 0; i < len(t.writers); i++ { // there may be others after a wait for the store
 		if err := t.writers[i].flush(false); err != nil {
 			return err
@@ -51,6 +64,12 @@ func (t *taskWriter) look() (more bool) {
 		if w.fresh = false; fresh || !w.ripe(false) {
 			continue
 		}
+		if t.c.r.durable.Load() {
+			if err := t.enqueue(w.take()); err != nil {
+				t.lost = err
+			}
+			continue
+		}
 		out := t.writeOf(w.event, nil)
 		if p := t.unconfirmed; p == nil {
 			t.try(&out)
@@ -63,8 +82,10 @@ func (t *taskWriter) look() (more bool) {
 		}
 	}
 	t.writers = slices.DeleteFunc(t.writers, func(w *artifactWriter) bool { return w.held.Kind == runtime.PartUnknown })
-	t.isHeld = len(t.writers) > 0
-	return t.isHeld
+	t.startFlush()
+	more = len(t.writers) > 0 && !t.isHeld
+	t.isHeld = t.isHeld || more
+	return more
 }
 
 func (h *flusher) add(c *call) {

@@ -13,8 +13,8 @@ type notes struct {
 	context *contextNote // what is kept with the context; nil: nobody has asked
 }
 
-// pending returns what is to be stored; nil for nothing.
-func (n *notes) pending() *[]byte {
+// unstored returns what is to be stored; nil for nothing.
+func (n *notes) unstored() *[]byte {
 	if !n.unsaved.Load() {
 		return nil
 	}

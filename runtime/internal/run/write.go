@@ -57,24 +57,37 @@ func (e *conclusion) writeAll() error {
 			return err
 		}
 	}
-	err := t.flush()
+	err := t.collect()
+	if err == nil {
+		err = t.confirm()
+	}
 	if err == nil {
 		err, t.lost = t.lost, nil
 	}
 	if err != nil {
 		return err
 	}
-	end := &e.ending
-	end.status.done = t.work.N // which it may have only by now
+	e.ending.status.done = t.work.N // which it may have only by now
+	return e.commit()
+}
+
+// commit stores what is pending and the end in one write.
+func (e *conclusion) commit() error {
+	t, end, lent := &e.c.task, &e.ending, lendChanges()
 	w := t.writeOf(end.status, t.view())
 	w.ends = true
-	if end.artifact.Event == nil {
-		return t.commit(&w)
+	w.update.Event, w.update.Then = nil, lent[:0]
+	if q := t.queue; q != nil {
+		w.pieces, q.pieces, q.bytes = q.pieces, nil, 0
 	}
-	lent := lendChanges()
-	w.update.Event, w.update.Size = end.artifact.Event, end.artifact.size
-	w.update.Then = append(lent[:0], end.status.change())
-	err = t.commit(&w)
+	for i := range w.pieces {
+		w.then(&w.pieces[i].sized)
+	}
+	if end.artifact.Event != nil {
+		w.then(&end.artifact)
+	}
+	w.then(&end.status)
+	err := t.commit(&w)
 	lent.giveBack(t)
 	return err
 }

@@ -18,6 +18,7 @@ type taskWriter struct {
 	private     store.Private // but for what was saved
 	auto        bool          // the task was created for the client's sake, not by the handler
 	bound       bool          // the message knows its task
+	queue       *pending      // pieces of artifacts; nil: there were none
 	unconfirmed *write        // that the store has not answered: nothing else is written before it does; nil: none
 	// work is the call as the store has it, epoch that under which it is run. elsewhere: it is somebody else's, what it
 	// comes to is found in the store.
@@ -93,7 +94,7 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change) error 
 	if !t.c.r.Observers.None() && t.private.Trace == "" {
 		t.private.Trace = t.c.r.Observers.Inject(t.c.base.ctx)
 	}
-	saved := t.pending()
+	saved := t.unstored()
 	if t.private.Saved = nil; saved != nil {
 		t.private.Saved = *saved
 	}
@@ -202,13 +203,16 @@ func (t *taskWriter) newArtifact(data *runtime.ArtifactData) sized {
 
 // say stores an event of the handler's, with what it saved meanwhile.
 func (t *taskWriter) say(e sized, view *store.View) error {
+	if err := t.writePending(); err != nil {
+		return err
+	}
 	w := t.writeOf(e, view)
 	return t.commit(&w)
 }
 
 // writeOf makes the write of an event of the handler's.
 func (t *taskWriter) writeOf(e sized, view *store.View) write {
-	saved := t.pending()
+	saved := t.unstored()
 	return write{view: view, saved: saved, update: store.Update{
 		Event: e.Event, Size: e.size, Stamp: e.stamp, Epoch: t.epoch, Done: e.done, Saved: saved, Ticket: e.ticket,
 	}}
