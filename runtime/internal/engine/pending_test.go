@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -23,17 +24,16 @@ type bursting struct {
 	fault  func(write int) faultstore.Fault
 }
 
-func newBursting(t *testing.T, rest func(w *task.ArtifactWriter) error) *bursting {
+func newBursting(t *testing.T, rest func(w *task.ArtifactWriter, err error) error) *bursting {
 	b := &bursting{}
 	b.fleet = newFleet(t, 1, func() []Skill {
 		return []Skill{skillOf("work", func(_ context.Context, c *task.Task) (string, error) {
 			w := c.Stream("text")
-			for range 100 {
-				if _, err := w.WriteString("x"); err != nil {
-					return "", err
-				}
+			var err error
+			for i := 0; i < 100 && err == nil; i++ {
+				_, err = w.WriteString("x")
 			}
-			return "", rest(w)
+			return "", rest(w, err)
 		})}
 	})
 	b.stores[0].Plan(func(c faultstore.Call) faultstore.Fault {
@@ -51,7 +51,7 @@ func newBursting(t *testing.T, rest func(w *task.ArtifactWriter) error) *burstin
 // What a handler writes while the store is at work goes into the next transaction, all of it and in order.
 func TestWhatIsWrittenMeanwhileIsStoredTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		b := newBursting(t, func(w *task.ArtifactWriter) error { return w.Close() })
+		b := newBursting(t, func(w *task.ArtifactWriter, err error) error { return cmp.Or(err, w.Close()) })
 		later := make(chan struct{})
 		b.fault = func(write int) faultstore.Fault {
 			if write == 3 { // after the task and the first piece
@@ -78,9 +78,11 @@ func TestWhatIsWrittenMeanwhileIsStoredTogether(t *testing.T) {
 func TestAPieceThatIsRefusedInTheBackgroundIsTold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var told error
-		b := newBursting(t, func(w *task.ArtifactWriter) error {
+		b := newBursting(t, func(w *task.ArtifactWriter, err error) error {
 			time.Sleep(time.Second)
-			_, told = w.WriteString("y")
+			if told = err; err == nil {
+				_, told = w.WriteString("y")
+			}
 			return nil
 		})
 		b.fault = func(write int) faultstore.Fault {
@@ -103,9 +105,9 @@ func TestPendingPiecesOutliveAnOutage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				b := newBursting(t, func(*task.ArtifactWriter) error {
+				b := newBursting(t, func(_ *task.ArtifactWriter, err error) error {
 					time.Sleep(5 * time.Second)
-					return nil
+					return err
 				})
 				begin := time.Now()
 				b.fault = func(write int) faultstore.Fault {
