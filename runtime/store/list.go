@@ -20,7 +20,7 @@ func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 	for i, f := range rows {
 		room := false
 		if i < q.Size {
-			room, err = page.add(f.row, q)
+			room, err = f.row.addTo(&page, q)
 		}
 		if err != nil {
 			return Page{}, err
@@ -34,8 +34,8 @@ func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 	return page, nil
 }
 
-// add adds the task to the page unless it is gone meanwhile. It reports whether there was room for it.
-func (p *Page) add(r *row, q Query) (room bool, err error) {
+// addTo adds the task to a page unless it is gone meanwhile. It reports whether there was room for it.
+func (r *row) addTo(p *Page, q Query) (room bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {

@@ -21,7 +21,7 @@ func (l *eventLog) size() int { return len(l.records)*taskstate.EventFrame + int
 // forget drops the bytes that were encoded for readers.
 func (l *eventLog) forget() {
 	for _, rec := range l.records {
-		rec.forget(nil)
+		rec.Forget(false)
 	}
 }
 
@@ -44,7 +44,7 @@ func (l *eventLog) append(e runtime.Event, messages []runtime.Message, keep int)
 		cut := len(l.records) - keep
 		l.trimmed = l.records[cut-1].Seq
 		for _, rec := range l.records[:cut] {
-			rec.forget(&unkept)
+			rec.Forget(true)
 		}
 		l.records = append(make([]*Record, 0, keep+keep/2), l.records[cut:]...)
 	}
@@ -53,8 +53,6 @@ func (l *eventLog) append(e runtime.Event, messages []runtime.Message, keep int)
 	}
 	rec := &l.blank[0]
 	l.blank = l.blank[1:]
-	rec.Seq, rec.event, rec.sum = l.trimmed+int64(len(l.records))+1, e, &l.encoded
-	info := e.EventInfo()
-	rec.Kind, rec.State, rec.messages = info.Kind, info.State, messages
+	rec.Hold(l.trimmed+int64(len(l.records))+1, e, messages, &l.encoded)
 	l.records = append(l.records, rec)
 }

@@ -126,10 +126,10 @@ func (r *row) replay(task runtime.Task, from, to int64) bool {
 		return false
 	}
 	for _, rec := range r.log.records[from-r.log.trimmed : to-r.log.trimmed] {
-		if task.Apply(rec.event) != nil {
+		if e, err := rec.Event(); err != nil || task.Apply(e) != nil {
 			return false
 		}
-		for _, m := range rec.messages {
+		for _, m := range rec.Messages {
 			task.AddMessage(m)
 		}
 	}

@@ -15,8 +15,14 @@ type Record struct {
 	sum     *atomic.Int64 // of the bytes encoded in the log; nil: nobody counts them
 	Kind    runtime.EventKind
 	State   runtime.State // that the event made the task's; of a status update
-	// messages are those that the update brought, in a memory.
-	messages []runtime.Message
+	// Messages are those that came with the event, if the store has them at hand.
+	Messages []runtime.Message
+}
+
+// Hold makes r, which is new, the record of an event that a store has at hand. What Encode keeps of it is added to sum.
+func (r *Record) Hold(seq int64, e runtime.Event, messages []runtime.Message, sum *atomic.Int64) {
+	info := e.EventInfo()
+	r.Seq, r.Kind, r.State, r.event, r.Messages, r.sum = seq, info.Kind, info.State, e, messages, sum
 }
 
 // NewRecord makes a record of an event that a store keeps as newest, its bytes in the protocol version of index 0: a
@@ -95,8 +101,12 @@ func (r *Record) Encoded(coding int) []byte {
 // unkept is what a record has that keeps no bytes any more: only slow readers still know it.
 var unkept encodings
 
-// forget drops what Encode kept. What comes after it is nil, or [unkept].
-func (r *Record) forget(after *encodings) {
+// Forget drops what Encode kept. For good: nothing is kept any more, for readers who are slow.
+func (r *Record) Forget(forGood bool) {
+	var after *encodings
+	if forGood {
+		after = &unkept
+	}
 	all := r.encoded.Swap(after)
 	if all == nil {
 		return

@@ -2,10 +2,6 @@ package store
 
 import "time"
 
-// MaxRepeats is how many messages of one principal a store knows at most by their [Repeat], and nine tenths of it at
-// least: of more, it forgets the oldest. A client may choose as many keys as it likes.
-const MaxRepeats = 10_000
-
 // repeats are the messages that may be sent again, by owner and key. The lock of the index guards them.
 type repeats struct {
 	known map[Key]repeated

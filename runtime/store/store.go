@@ -79,6 +79,10 @@ type Repeat struct {
 	For    time.Duration // how long it counts, among the last [MaxRepeats] of the principal
 }
 
+// MaxRepeats is how many messages of one principal a store knows at most by their [Repeat], and nine tenths of it at
+// least: of more, it forgets the oldest. A client may choose as many keys as it likes.
+const MaxRepeats = 10_000
+
 // Owner is whose tasks are meant: a tenant (A2A 1.0 §3.2, R306) and the authenticated principal in it.
 type Owner struct{ Tenant, Principal string }
 

@@ -1,0 +1,176 @@
+package store
+
+import (
+	"cmp"
+	"container/heap"
+	"container/list"
+	"context"
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+)
+
+// notes are those of a [Memory]. The lock of the index guards them.
+type notes struct {
+	byKey map[noteKey]*note
+	bytes int
+	most  mostNotes
+}
+
+type noteKey struct {
+	owner   Owner
+	context string
+}
+
+// note is one note, in the list of its account.
+type note struct {
+	Note
+	key     noteKey
+	account *account
+	at      time.Time
+	bytes   int
+	element *list.Element
+}
+
+// noted are the notes of an account, the one that was written longest ago first.
+type noted struct {
+	list  list.List
+	bytes int
+	place int // in the heap, from 1; 0: there are none
+}
+
+// Note implements [Store].
+func (m *Memory) Note(_ context.Context, owner Owner, context string) (Note, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if n := m.notes.byKey[noteKey{owner, context}]; n != nil {
+		return n.Note, nil
+	}
+	return Note{}, nil
+}
+
+// SetNote implements [Store].
+func (m *Memory) SetNote(_ context.Context, owner Owner, context string, value []byte, expect int64) (int64, error) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	key := noteKey{owner, context}
+	old := cmp.Or(m.notes.byKey[key], &note{})
+	if expect != AnyVersion && expect != old.Version {
+		return 0, ErrConflict
+	}
+	if value == nil {
+		m.dropNote(old)
+		return 0, nil
+	}
+	n := &note{key: key, account: m.account(owner.Principal), at: m.clock(), bytes: NoteBytes(owner, context, value)}
+	n.Note = Note{value, NextVersion(old.Version, n.at)}
+	if err := m.roomForNote(n, old); err != nil {
+		return 0, err
+	}
+	m.addNote(n)
+	return n.Version, nil
+}
+
+// roomForNote makes room for a note and drops the one in whose place it comes, or says why there is no room.
+func (m *Memory) roomForNote(n, old *note) error {
+	share, all := int(NotesOfOwner(n.account.Limit.Bytes)), int(NotesOfAll(int64(m.limits.Bytes)))
+	if len(n.Value) > MaxNote || n.bytes > min(share, all) {
+		return ErrTooLarge
+	}
+	var goes []*note
+	has := n.account.noted.bytes - old.bytes
+	for e := n.account.noted.list.Front(); e != nil && has+n.bytes > share; e = e.Next() {
+		if one := e.Value.(*note); one != old {
+			goes, has = append(goes, one), has-one.bytes
+		}
+	}
+	if more := has + n.bytes - n.account.noted.bytes; more > 0 && !m.makeRoom(n.account, nil, taskstate.Holding{Bytes: int64(more)}) {
+		return ErrFull
+	}
+	m.dropNote(old)
+	for _, one := range goes {
+		m.dropNote(one)
+	}
+	for m.notes.bytes+n.bytes > all {
+		m.dropNote(m.notes.most[0].noted.list.Front().Value.(*note))
+	}
+	return nil
+}
+
+func (m *Memory) addNote(n *note) {
+	if m.notes.byKey == nil {
+		m.notes.byKey = map[noteKey]*note{}
+	}
+	a := n.account
+	m.accounts[a.principal] = a // its last task may have made room
+	m.notes.byKey[n.key] = n
+	n.element = a.noted.list.PushBack(n)
+	m.weighNotes(n, n.bytes)
+}
+
+// dropNote drops a note, if it is there.
+func (m *Memory) dropNote(n *note) {
+	if n.element == nil {
+		return
+	}
+	delete(m.notes.byKey, n.key)
+	n.account.noted.list.Remove(n.element)
+	n.element = nil
+	m.weighNotes(n, -n.bytes)
+}
+
+// weighNotes counts a note that came or went.
+func (m *Memory) weighNotes(n *note, bytes int) {
+	a := n.account
+	a.noted.bytes += bytes
+	m.notes.bytes += bytes
+	switch place, some := a.noted.place-1, a.noted.list.Len() > 0; {
+	case place < 0:
+		heap.Push(&m.notes.most, a)
+	case some:
+		heap.Fix(&m.notes.most, place)
+	default:
+		heap.Remove(&m.notes.most, place)
+	}
+	m.hold(a, taskstate.Holding{Bytes: int64(bytes)}, taskstate.Holding{})
+}
+
+// sweepNotes drops at most max notes that were written before a time, and returns how many.
+func (m *Memory) sweepNotes(before time.Time, max int) (dropped int) {
+	for _, a := range m.accounts {
+		for e := a.noted.list.Front(); e != nil && dropped < max && e.Value.(*note).at.Before(before); dropped++ {
+			next := e.Next()
+			m.dropNote(e.Value.(*note))
+			e = next
+		}
+	}
+	return dropped
+}
+
+// mostNotes is a heap of the accounts with notes, the one with most bytes of them at its top.
+type mostNotes []*account
+
+// The methods of [heap.Interface].
+
+func (h mostNotes) Len() int           { return len(h) }
+func (h mostNotes) Less(i, j int) bool { return h[i].noted.bytes > h[j].noted.bytes }
+
+func (h mostNotes) Swap(i, j int) {
+	h[i], h[j] = h[j], h[i]
+	h[i].noted.place, h[j].noted.place = i+1, j+1
+}
+
+func (h *mostNotes) Push(x any) {
+	a := x.(*account)
+	*h = append(*h, a)
+	a.noted.place = len(*h)
+}
+
+func (h *mostNotes) Pop() any {
+	last := len(*h) - 1
+	a := (*h)[last]
+	(*h)[last] = nil
+	*h = (*h)[:last]
+	a.noted.place = 0
+	return a
+}
