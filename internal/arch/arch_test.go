@@ -35,20 +35,21 @@ var rows = map[string]string{
 	"runtime/check":              "runtime/wire",
 	"runtime/legacy":             "runtime runtime/wire runtime/wire/proto",
 	"runtime/store":              "runtime runtime/internal/taskstate",
+	"runtime/store/memory":       "runtime runtime/internal/taskstate runtime/store",
 	"runtime/store/sqlite":       "runtime runtime/internal/taskstate runtime/store",
-	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store",
+	"runtime/store/storetest":    "runtime runtime/internal/seeds runtime/internal/taskstate runtime/store runtime/store/memory",
 	"runtime/internal/invalid":   "runtime runtime/check runtime/wire",
 	"runtime/internal/route":     "runtime runtime/check runtime/internal/invalid runtime/wire",
 	"runtime/internal/deliver":   "runtime runtime/internal/budget runtime/observe runtime/store",
 	"runtime/internal/feed":      "runtime runtime/internal/budget runtime/store runtime/wire",
 	"runtime/internal/run":       "runtime runtime/internal/budget runtime/internal/deliver runtime/internal/feed runtime/internal/invalid runtime/internal/route runtime/internal/taskstate runtime/observe runtime/store runtime/task runtime/wire",
 	"runtime/task":               "runtime runtime/store runtime/wire",
-	"runtime/internal/engine":    "runtime runtime/internal/run runtime/internal/budget runtime/observe runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver runtime/internal/feed",
+	"runtime/internal/engine":    "runtime runtime/internal/run runtime/internal/budget runtime/observe runtime/store runtime/wire runtime/internal/invalid runtime/internal/route runtime/internal/deliver runtime/internal/feed runtime/store/memory",
 	"runtime/audit":              "runtime runtime/observe runtime/wire",
 	"runtime/auth":               "runtime",
 	"runtime/auth/authtest":      "runtime runtime/auth runtime/client runtime/server",
 	"runtime/auth/token":         "runtime/auth runtime/internal/keyset runtime/wire",
-	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine " +
+	"runtime/server": "runtime runtime/audit runtime/auth runtime/internal/deliver runtime/internal/engine runtime/store/memory " +
 		"runtime/internal/invalid runtime/observe runtime/server/internal/binding runtime/server/internal/card " +
 		"runtime/server/internal/httpbinding runtime/server/internal/jsonrpc runtime/server/internal/listen " +
 		"runtime/server/internal/origin runtime/server/internal/page runtime/server/internal/rest " +

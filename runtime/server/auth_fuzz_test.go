@@ -16,7 +16,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
-	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // FuzzNobodyComesIn: whatever a stranger sends without a good credential, no skill, router or store hears of it, and what
@@ -35,7 +35,7 @@ func FuzzNobodyComesIn(f *testing.F) {
 		}
 	}
 	var heard atomic.Int64
-	tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+	tasks := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 		if c.Key.Task != "" {
 			heard.Add(1)
 		}

@@ -23,7 +23,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
-	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // authCard demands a token or a key, and for the skill "run" a token with the scope "run".
@@ -272,7 +272,7 @@ func TestPrincipalsAreApart(t *testing.T) {
 func TestATaskOfSomebodyElseIsAsMuchWork(t *testing.T) {
 	var mu sync.Mutex
 	var calls []string
-	a := start(t, authCard, waiting(), guards(), open, server.WithStore(faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+	a := start(t, authCard, waiting(), guards(), open, server.WithStore(faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 		mu.Lock()
 		defer mu.Unlock()
 		if c.Key.Task != "" { // not what the server does by itself

@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // worker says something of each kind and ends with a result.
@@ -55,7 +56,7 @@ func TestAHiccupOfTheStoreChangesNothing(t *testing.T) {
 				for _, timeout := range []time.Duration{0, time.Minute} {
 					t.Run(fmt.Sprintf("%s fails %s, %d times, timeout %s", name, way, times, timeout), func(t *testing.T) {
 						t.Parallel()
-						tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), faultstore.Times(times, fault, match))
+						tasks := faultstore.New(memory.New(memory.Limits{}), faultstore.Times(times, fault, match))
 						skill := worker()
 						skill.Timeout = timeout
 						a := start(t, testCard, []server.Skill{skill}, server.WithStore(tasks))
@@ -74,7 +75,7 @@ func TestAHiccupOfTheStoreChangesNothing(t *testing.T) {
 func TestAHiccupDoesNotKeepAQueuedMessageFromItsTurn(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), nil)
+	tasks := faultstore.New(memory.New(memory.Limits{}), nil)
 	a := start(t, testCard, []server.Skill{run("ask", func(_ context.Context, t *server.Task) (string, error) {
 		if t.Resumed() {
 			return "thanks for " + t.Text(), nil
@@ -97,7 +98,7 @@ func TestAHiccupDoesNotKeepAQueuedMessageFromItsTurn(t *testing.T) {
 // A store that is gone for long: the client is told so, and the task ends as it should when the store is back.
 func TestTheEndOfATaskWaitsForAStoreThatIsGone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), faultstore.Times(-1, faultstore.Fault{Before: true}, faultstore.Call.Ends))
+		tasks := faultstore.New(memory.New(memory.Limits{}), faultstore.Times(-1, faultstore.Fault{Before: true}, faultstore.Call.Ends))
 		s := newServer(t, testCard, []server.Skill{worker()}, server.WithStore(tasks))
 		begin := time.Now()
 		if got := serve(s, "SendMessage", message("go")); !strings.Contains(got, "could not be stored yet") {
@@ -122,7 +123,7 @@ func TestTheEndOfATaskWaitsForAStoreThatIsGone(t *testing.T) {
 
 func TestAStoreThatIsGoneDoesNotHoldUpTheShutdown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), faultstore.Times(-1, faultstore.Fault{Before: true}, faultstore.Call.Ends))
+		tasks := faultstore.New(memory.New(memory.Limits{}), faultstore.Times(-1, faultstore.Fault{Before: true}, faultstore.Call.Ends))
 		s := newServer(t, testCard, []server.Skill{worker()}, server.WithStore(tasks))
 		answer := make(chan string)
 		go func() { answer <- serve(s, "SendMessage", message("go")) }()
@@ -139,7 +140,7 @@ func TestAStoreThatIsGoneDoesNotHoldUpTheShutdown(t *testing.T) {
 func TestANotificationIsAcknowledgedWhenItsTaskIsStored(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), nil)
+	tasks := faultstore.New(memory.New(memory.Limits{}), nil)
 	a := start(t, testCard, []server.Skill{run("slow", func(context.Context, *server.Task) (string, error) {
 		<-release
 		return "ok", nil
@@ -164,7 +165,7 @@ func TestTwoClientsThatNameTheSameNewTaskShareIt(t *testing.T) {
 	both := make(chan struct{})
 	var mu sync.Mutex
 	looks := 0
-	tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+	tasks := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 		mu.Lock()
 		defer mu.Unlock()
 		if c.Op != "head" || looks == 2 {
@@ -216,7 +217,7 @@ func TestAPieceThatIsRefusedLaterIsNotForgotten(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			n := 0
-			tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) (f faultstore.Fault) {
+			tasks := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) (f faultstore.Fault) {
 				if c.Op != "apply" || c.Event.EventInfo().Kind != runtime.EventArtifact {
 					return f
 				}

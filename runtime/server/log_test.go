@@ -13,6 +13,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // R41: what a client or an operator decides is no failure of the agent; an operator who is woken by errors should not see one.
@@ -26,7 +27,7 @@ func TestHowASkillEndsIsLoggedAtTheLevelOfWhoCausedIt(t *testing.T) {
 		return "", ctx.Err()
 	}
 	changed, tried := make(chan struct{}), make(chan struct{})
-	tasks := store.NewMemory(store.MemoryLimits{})
+	tasks := memory.New(memory.Limits{})
 	intervene := func(a *agent, id string) { // as another process with the same store would
 		a.await(id, "TASK_STATE_WORKING")
 		key := store.Key{Task: id}

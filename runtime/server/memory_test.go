@@ -14,14 +14,15 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
-func memory(l store.MemoryLimits) server.Option { return server.WithStore(store.NewMemory(l)) }
+func inMemory(l memory.Limits) server.Option { return server.WithStore(memory.New(l)) }
 
 // Follow-ups without end fill their task, not the memory.
 func TestAFullTaskTakesNoMoreMessagesAndCanBeCanceled(t *testing.T) {
 	t.Parallel()
-	tasks := store.NewMemory(store.MemoryLimits{TaskBytes: 1_000_000})
+	tasks := memory.New(memory.Limits{TaskBytes: 1_000_000})
 	a := start(t, testCard, []server.Skill{parking()}, server.WithStore(tasks))
 	id := str(a.ok("SendMessage", message("x")), "task", "id")
 	text := strings.Repeat("y", 50_000)
@@ -50,7 +51,7 @@ func TestAFullTaskTakesNoMoreMessagesAndCanBeCanceled(t *testing.T) {
 }
 
 func TestAMessageThatNoTaskCouldKeepIsRefused(t *testing.T) {
-	a := start(t, testCard, []server.Skill{parking()}, memory(store.MemoryLimits{TaskBytes: 100_000}))
+	a := start(t, testCard, []server.Skill{parking()}, inMemory(memory.Limits{TaskBytes: 100_000}))
 	for _, params := range []string{
 		message(strings.Repeat("x", 100_000)),
 		`{"message":{"messageId":"m","role":"ROLE_USER","parts":[` + strings.Repeat(`{"text":""},`, 1000) + `{"text":""}]}}`,
@@ -120,7 +121,7 @@ func TestAHandlerLearnsThatItsTaskIsFull(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := start(t, testCard, []server.Skill{run("s", func(_ context.Context, t *server.Task) (string, error) { return c.run(t) })},
-				memory(store.MemoryLimits{TaskBytes: 100_000}))
+				inMemory(memory.Limits{TaskBytes: 100_000}))
 			task := a.ok("SendMessage", message("go"))["task"]
 			if got, words := str(task, "status", "state"), str(task, "status", "message", "parts", 0, "text"); got != c.want || words != c.words {
 				t.Errorf("the task is %s: %q", got, words)
@@ -155,7 +156,7 @@ func TestTasksEndInAFullStore(t *testing.T) {
 		full <- err
 		<-hold
 		return "", err
-	})}, memory(store.MemoryLimits{Bytes: 100_000, TaskBytes: 200_000}))
+	})}, inMemory(memory.Limits{Bytes: 100_000, TaskBytes: 200_000}))
 	id := str(a.ok("SendMessage", with(message("fill"), `{"returnImmediately":true}`)), "task", "id")
 	if err := <-full; !errors.Is(err, store.ErrFull) {
 		t.Errorf("the handler got %v", err)
@@ -179,7 +180,7 @@ func TestTasksEndInAFullStore(t *testing.T) {
 // Questions without end shut nobody out: not others, not even who asks.
 func TestAFloodOfQuestionsShutsNobodyOut(t *testing.T) {
 	who := func(r *http.Request) (string, error) { return r.Header.Get("Who"), nil }
-	a := start(t, testCard, []server.Skill{parking()}, memory(store.MemoryLimits{Tasks: 100}), server.WithProxyIdentity(who))
+	a := start(t, testCard, []server.Skill{parking()}, inMemory(memory.Limits{Tasks: 100}), server.WithProxyIdentity(who))
 	kept := str(a.ok("SendMessage", message("x"), "Who: ann"), "task", "id")
 	first := str(a.ok("SendMessage", message("x"), "Who: eve"), "task", "id")
 	for range 150 {

@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/server/internal/listen"
 	"github.com/a2agen/a2agen/runtime/server/internal/origin"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Option changes a server. Options are applied in order.
@@ -62,7 +63,7 @@ func WithStore(s store.Store) Option { return func(o *options) { o.core.Store = 
 
 // InMemory keeps tasks in memory, whatever a2agen.yaml says: for tests.
 func InMemory() Option {
-	return func(o *options) { o.core.Store = store.NewMemory(store.MemoryLimits{}) }
+	return func(o *options) { o.core.Store = memory.New(memory.Limits{}) }
 }
 
 // WithHandler has every skill do this in the place of its own handler, whatever its input is: for tests of what comes

@@ -23,7 +23,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/push"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/server/webhooks"
-	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -457,7 +457,7 @@ func TestAReceiverThatIsDownGetsEverythingLater(t *testing.T) { // R84, R192
 
 // What an instance before could not deliver goes out when the next one starts.
 func TestNotificationsGoOutAfterARestart(t *testing.T) {
-	d, kept := receiver(t), store.NewMemory(store.MemoryLimits{})
+	d, kept := receiver(t), memory.New(memory.Limits{})
 	gone := make(chan struct{})
 	d.answer = func(int, *http.Request) int { // the agent ends while it waits for an answer: nothing is put off
 		<-gone

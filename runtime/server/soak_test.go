@@ -19,7 +19,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
-	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // soak is a server that many clients use and leave at the same time.
@@ -174,7 +174,7 @@ func TestSoak(t *testing.T) {
 	if testing.Short() {
 		length = 300 * time.Millisecond
 	}
-	tasks := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+	tasks := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 		return faultstore.Fault{Before: c.Op == "apply" && rand.IntN(200) == 0}
 	})
 	s := &soak{t: t}

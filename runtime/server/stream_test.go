@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 )
 
@@ -329,7 +330,7 @@ func TestAStalledReaderIsDroppedAndHarmsNobody(t *testing.T) {
 }
 
 func TestAReaderTooSlowForTheLogGetsTheTaskAnew(t *testing.T) {
-	a := start(t, testCard, []server.Skill{counter(300, nil)}, server.WithStore(store.NewMemory(store.MemoryLimits{Events: 10})))
+	a := start(t, testCard, []server.Skill{counter(300, nil)}, server.WithStore(memory.New(memory.Limits{Events: 10})))
 	s := a.stream("SendStreamingMessage", message("go"))
 	id := str(s.next().result, "task", "id")
 	s.rest()
@@ -346,7 +347,7 @@ func TestWhatWasMissedOfATaskNobodyListenedToIsAnswered(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, kept := range map[string]store.Store{"memory": store.NewMemory(store.MemoryLimits{}), "file": file} {
+	for name, kept := range map[string]store.Store{"memory": memory.New(memory.Limits{}), "file": file} {
 		t.Run(name, func(t *testing.T) {
 			a := start(t, testCard, []server.Skill{counter(2, nil)}, server.WithStore(kept))
 			id := str(a.ok("SendMessage", message("go")), "task", "id")

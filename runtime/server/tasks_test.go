@@ -9,6 +9,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // filed is a store that knows whether it was closed.
@@ -32,7 +33,7 @@ func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
 		if path == "broken.db" {
 			return nil, errors.New("it is in use by process 7")
 		}
-		opened = &filed{Store: store.NewMemory(store.MemoryLimits{}), path: path}
+		opened = &filed{Store: memory.New(memory.Limits{}), path: path}
 		return opened, nil
 	}
 	open := func(env string, opts ...server.Option) (*server.Server, error) {
@@ -61,7 +62,7 @@ func TestTasksAreKeptWhereItIsSaid(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	own := &filed{Store: store.NewMemory(store.MemoryLimits{})}
+	own := &filed{Store: memory.New(memory.Limits{})}
 	for i, opt := range []server.Option{server.InMemory(), server.WithStore(own)} {
 		s, err := open("x.db", opt)
 		if err != nil || opened != nil {

@@ -22,6 +22,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -213,7 +214,7 @@ func story(t *testing.T, letters []letter) string {
 func TestChunksThatWaitTravelTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &post{}
-		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		d := newDesk(t, memory.New(memory.Limits{}), p)
 		key := d.task("t", "a")
 		var words []string
 		for i := range 300 {
@@ -240,7 +241,7 @@ func TestChunksThatWaitTravelTogether(t *testing.T) {
 // A repeat is the same notification, whatever came meanwhile and whoever sends it: else a receiver could not drop it.
 func TestARepeatIsTheSameNotification(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := store.NewMemory(store.MemoryLimits{})
+		s := memory.New(memory.Limits{})
 		var up atomic.Bool
 		p := &post{answer: func(_ context.Context, n *runtime.Notification) error {
 			if !up.Load() && strings.Contains(n.Sequence, "-") {
@@ -283,7 +284,7 @@ func TestAHostThatHangsDelaysNobodyElse(t *testing.T) {
 			time.Sleep(10 * time.Millisecond)
 			return nil
 		}}
-		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		d := newDesk(t, memory.New(memory.Limits{}), p)
 		var keys []store.Key
 		for i := range 1000 {
 			host := fmt.Sprint("host", i%100)
@@ -316,7 +317,7 @@ func TestAFloodForOneHostIsPassedBy(t *testing.T) {
 			}
 			return nil
 		}}
-		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		d := newDesk(t, memory.New(memory.Limits{}), p)
 		for i := range 9900 {
 			d.says(d.task(fmt.Sprint("t", i), "hanging"), "WORKING")
 		}
@@ -339,7 +340,7 @@ func TestManyConfigurationsNeedLittleMemory(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		most := 0
 		p := &post{}
-		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		d := newDesk(t, memory.New(memory.Limits{}), p)
 		p.answer = func(context.Context, *runtime.Notification) error {
 			d.mu.Lock()
 			most = max(most, len(d.jobs))
@@ -370,7 +371,7 @@ func TestManyConfigurationsNeedLittleMemory(t *testing.T) {
 
 func TestANotificationIsRepeatedWithGrowingPausesAndGivenUp(t *testing.T) { // R84, R192
 	synctest.Test(t, func(t *testing.T) {
-		s := store.NewMemory(store.MemoryLimits{Parked: 1000 * time.Hour})
+		s := memory.New(memory.Limits{Parked: 1000 * time.Hour})
 		var up atomic.Bool
 		p := &post{answer: func(context.Context, *runtime.Notification) error {
 			if up.Load() {
@@ -421,7 +422,7 @@ func TestAReceiverSaysWhenItWantsToHearAgain(t *testing.T) {
 			}
 			return &runtime.PushFailure{Reason: "the receiver answered 410", Answered: true, Gone: true}
 		}
-		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		d := newDesk(t, memory.New(memory.Limits{}), p)
 		d.says(d.task("t", "a"), "WORKING")
 		time.Sleep(12 * time.Hour)
 		sent := p.all()
@@ -444,7 +445,7 @@ func TestNothingIsLostWhenTheStoreFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		random := rand.New(rand.NewPCG(1, 2)) // a fixed rhythm of faults could hit the same call for ever
 		var mu sync.Mutex
-		s := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+		s := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 			if c.Op != "due" && c.Op != "settle" && c.Op != "events" {
 				return faultstore.Fault{}
 			}
@@ -488,7 +489,7 @@ func TestAReceiverThatWasAwayForTooLongGetsTheTask(t *testing.T) {
 			}
 			return &runtime.PushFailure{Reason: "down"}
 		}}
-		d := newDesk(t, store.NewMemory(store.MemoryLimits{Events: 4}), p)
+		d := newDesk(t, memory.New(memory.Limits{Events: 4}), p)
 		key := d.task("t", "a")
 		d.says(key, "WORKING")
 		for range 20 {
@@ -512,7 +513,7 @@ func TestAReceiverThatWasAwayForTooLongGetsTheTask(t *testing.T) {
 func TestNothingIsInFlightAfterTheEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := &post{answer: func(ctx context.Context, _ *runtime.Notification) error { return hang(ctx) }}
-		d := newDesk(t, store.NewMemory(store.MemoryLimits{}), p)
+		d := newDesk(t, memory.New(memory.Limits{}), p)
 		for i := range 100 {
 			d.says(d.task(fmt.Sprint("t", i), fmt.Sprint("host", i)), "WORKING")
 		}
@@ -562,7 +563,7 @@ func stormy(t *testing.T, r *rand.Rand) {
 	}
 	chance := func(percent int) bool { return draw(100) < percent }
 	var calm atomic.Bool
-	s := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+	s := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 		if calm.Load() || c.Op != "due" && c.Op != "settle" && c.Op != "events" {
 			return faultstore.Fault{}
 		}
@@ -621,7 +622,7 @@ func stormy(t *testing.T, r *rand.Rand) {
 // Instances that share a store do not get into each other's way, and one goes on with what the other leaves.
 func TestInstancesShareTheWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := store.NewMemory(store.MemoryLimits{})
+		m := memory.New(memory.Limits{})
 		one, two := m.Instance(time.Hour), m.Instance(time.Hour)
 		var sent [2]post
 		var desks [2]*desk

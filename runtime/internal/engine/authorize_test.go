@@ -13,6 +13,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
@@ -319,7 +320,7 @@ func TestAHandleSurvivesHiccupsOfTheStore(t *testing.T) {
 		for n := range 10 {
 			t.Run(fmt.Sprintf("%s at %d", name, n), func(t *testing.T) {
 				var d counter
-				kept := store.NewMemory(store.MemoryLimits{})
+				kept := memory.New(memory.Limits{})
 				s := faultstore.New(kept, nil)
 				a := newAgent(t, Options{Store: s}, d.calendar(found))
 				reads := func() runtime.Task { // past the faults

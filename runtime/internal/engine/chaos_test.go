@@ -20,6 +20,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/seeds"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
@@ -80,7 +81,7 @@ func newChaos(t *testing.T, seed uint64) *chaos {
 		seed: seed, random: rand.New(rand.NewPCG(seed, 1)), skillOf: map[string]string{}, acked: map[string]string{},
 		ends: map[string]runtime.State{}, seen: map[string]map[int64]string{}, begun: map[string]int{},
 	}
-	c.fleet = &fleet{t: t, shared: store.NewMemory(store.MemoryLimits{Ended: 99 * time.Hour}), skills: c.makeSkills}
+	c.fleet = &fleet{t: t, shared: memory.New(memory.Limits{Ended: 99 * time.Hour}), skills: c.makeSkills}
 	c.reach = func(s *faultstore.Store) store.Store {
 		s.Plan(c.plan)
 		return &unreliable{s, c}

@@ -14,6 +14,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/store/sqlite"
 	"github.com/a2agen/a2agen/runtime/task"
 )
@@ -162,7 +163,7 @@ func TestWhatWasDoneUnheardIsGoneOnWith(t *testing.T) {
 		for made, first := range map[string]faultstore.Fault{"done": {After: true}, "not done": {Before: true}} {
 			t.Run(name+", "+made, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					u := newSilenced(t, store.NewMemory(store.MemoryLimits{}), c.op, first)
+					u := newSilenced(t, memory.New(memory.Limits{}), c.op, first)
 					answer := make(chan error, 1)
 					go func() { answer <- c.do(u) }()
 					time.Sleep(time.Minute)
@@ -208,7 +209,7 @@ func TestAMessageThatComesAgainWhileTheFirstIsUnheard(t *testing.T) {
 		for made, first := range map[string]faultstore.Fault{"done": {After: true}, "not done": {Before: true}} {
 			t.Run(key+made, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					u := newSilenced(t, store.NewMemory(store.MemoryLimits{}), "apply", first)
+					u := newSilenced(t, memory.New(memory.Limits{}), "apply", first)
 					again := func() error {
 						_, err := u.keyed(key, "SendMessage", followUp(u.id, ""))
 						return err
@@ -255,7 +256,7 @@ func TestWhatAFileHasUnheardIsGoneOnWith(t *testing.T) {
 // Whatever others say in the task meanwhile, the work is known by its stamp.
 func TestWorkIsHeardOfAfterManyOthers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		u := newSilenced(t, store.NewMemory(store.MemoryLimits{}), "apply", faultstore.Fault{After: true})
+		u := newSilenced(t, memory.New(memory.Limits{}), "apply", faultstore.Fault{After: true})
 		if _, err := u.serve("SendMessage", followUp(u.id, "")); err == nil {
 			t.Error("it is said to be done")
 		}
@@ -311,7 +312,7 @@ func TestAnUnconfirmedWriteGoesBeforeTheNext(t *testing.T) {
 	for made, first := range map[string]faultstore.Fault{"done": {After: true}, "not done": {Before: true}} {
 		t.Run(made, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				o := newOutage(store.NewMemory(store.MemoryLimits{}), "apply", first)
+				o := newOutage(memory.New(memory.Limits{}), "apply", first)
 				o.is(2)
 				a := newAgent(t, Options{Store: o}, skillOf("talks", func(_ context.Context, c *task.Task) (string, error) {
 					if err := c.Progress("one"); err != nil {
@@ -361,7 +362,7 @@ func TestAnAnswerAndTheEndAreOneWrite(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var mu sync.Mutex
 			var writes []string
-			kept := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+			kept := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 				mu.Lock()
 				defer mu.Unlock()
 				if c.Op == "create" || c.Op == "apply" {

@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
@@ -262,7 +263,7 @@ func TestOfTwoTasksThatChangeAContextOneIsToldSo(t *testing.T) {
 
 // TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo: and not by a call that is over, or was canceled.
 func TestAContextIsSavedOnceAlthoughTheStoreDoesNotSaySo(t *testing.T) {
-	kept := faultstore.New(store.NewMemory(store.MemoryLimits{}), faultstore.Times(1, faultstore.Fault{After: true}, func(c faultstore.Call) bool {
+	kept := faultstore.New(memory.New(memory.Limits{}), faultstore.Times(1, faultstore.Fault{After: true}, func(c faultstore.Call) bool {
 		return c.Op == "setnote"
 	}))
 	begun, after := make(chan *task.Task, 1), make(chan error, 1)

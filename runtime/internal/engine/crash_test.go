@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/route"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
@@ -23,7 +24,7 @@ const lease = 9 * time.Second
 // fleet are instances of one agent that share a store. Those that are killed reach it no more.
 type fleet struct {
 	t         *testing.T
-	shared    *store.Memory
+	shared    *memory.Store
 	skills    func() []Skill
 	reach     func(*faultstore.Store) store.Store // how an instance reaches the store
 	logger    *slog.Logger
@@ -33,7 +34,7 @@ type fleet struct {
 }
 
 func newFleet(t *testing.T, n int, skills func() []Skill) *fleet {
-	f := &fleet{t: t, shared: store.NewMemory(store.MemoryLimits{}), skills: skills}
+	f := &fleet{t: t, shared: memory.New(memory.Limits{}), skills: skills}
 	f.reach = func(s *faultstore.Store) store.Store { return s }
 	for range n {
 		f.start()
@@ -340,7 +341,7 @@ func TestAnInstanceThatIsCutOffStopsItsHandlers(t *testing.T) {
 // A reader who comes back while his task ends, between two looks at the store, gets the end.
 func TestAStreamThatIsResumedAtTheEndHasTheEnd(t *testing.T) {
 	release := make(chan struct{})
-	shared := store.NewMemory(store.MemoryLimits{})
+	shared := memory.New(memory.Limits{})
 	s := faultstore.New(shared, nil)
 	a := newAgent(t, Options{Store: s}, skillOf("work", func(_ context.Context, c *task.Task) (string, error) {
 		if err := c.Progress("working"); err != nil {

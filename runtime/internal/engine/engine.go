@@ -18,6 +18,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/run"
 	"github.com/a2agen/a2agen/runtime/observe"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Engine is an agent without a transport. It starts no goroutine until there is work, and none outlives
@@ -76,11 +77,11 @@ func New(cfg Config, o Options) (*Engine, error) {
 	e.repeats.Window = cmp.Or(e.repeats.Window, defaultWindow)
 	e.responses.Limit = e.limits.Answers
 	if e.store == nil {
-		e.store = store.NewMemory(store.MemoryLimits{})
+		e.store = memory.New(memory.Limits{})
 	}
 	newest := cfg.Protocol.Versions[0]
-	if m, ok := e.store.(*store.Memory); ok && newest.Rules == (runtime.Rules{}) { // older ones do not write all of a task
-		m.Pack(store.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
+	if m, ok := e.store.(*memory.Store); ok && newest.Rules == (runtime.Rules{}) { // older ones do not write all of a task
+		m.Pack(memory.Coding{Append: newest.AppendEvent, Read: newest.ReadEvent})
 	}
 	e.deliveries = e.newDeliveries(o.Pusher)
 	e.runner = e.newRunner(o)

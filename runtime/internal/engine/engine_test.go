@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/faultstore"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
@@ -171,7 +172,7 @@ func TestTheEngineServesWithoutAWire(t *testing.T) {
 // A call goes through its states as the diagram in lifecycle.go of package run has them.
 func TestTheLifeOfACall(t *testing.T) {
 	proceed, up := make(chan string), make(chan struct{})
-	kept := faultstore.New(store.NewMemory(store.MemoryLimits{}), func(c faultstore.Call) faultstore.Fault {
+	kept := faultstore.New(memory.New(memory.Limits{}), func(c faultstore.Call) faultstore.Fault {
 		select {
 		case <-up:
 			return faultstore.Fault{}

@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/budget"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -31,12 +32,12 @@ type desk struct {
 	close   chan struct{}
 }
 
-func newDesk(t *testing.T, limits store.MemoryLimits) *desk {
+func newDesk(t *testing.T, limits memory.Limits) *desk {
 	t.Helper()
 	p := a2a.Protocol()
 	d := &desk{t: t, key: store.Key{Task: "t"}, budget: budget.Budget{Limit: 1 << 20}, close: make(chan struct{})}
 	d.Feed = &Feed{Config: Config{
-		Store: store.NewMemory(limits), Protocol: p, Context: t.Context, MaxStreams: 2,
+		Store: memory.New(limits), Protocol: p, Context: t.Context, MaxStreams: 2,
 		Show:      func(_ context.Context, task runtime.Task) runtime.Task { return task },
 		Heartbeat: time.Minute, Stall: time.Minute, Closing: d.close,
 	}}
@@ -130,7 +131,7 @@ func (d *desk) wants(st *Stream, steps ...string) {
 }
 
 func TestASubscriptionIsTheTaskAndThenItsEvents(t *testing.T) {
-	d := newDesk(t, store.MemoryLimits{})
+	d := newDesk(t, memory.Limits{})
 	d.says("a")
 	st := d.open(t.Context())
 	defer st.Close()
@@ -148,7 +149,7 @@ func TestASubscriptionIsTheTaskAndThenItsEvents(t *testing.T) {
 }
 
 func TestTheStreamOfAMessageEndsWithAQuestion(t *testing.T) {
-	d := newDesk(t, store.MemoryLimits{})
+	d := newDesk(t, memory.Limits{})
 	snap, err := d.Store.Get(t.Context(), d.key, store.Full)
 	if err != nil {
 		t.Fatal(err)
@@ -161,7 +162,7 @@ func TestTheStreamOfAMessageEndsWithAQuestion(t *testing.T) {
 }
 
 func TestASubscriptionGoesOnAfterTheLastEventThatItsClientHas(t *testing.T) {
-	d := newDesk(t, store.MemoryLimits{Events: 4})
+	d := newDesk(t, memory.Limits{Events: 4})
 	reader := NewReader(false) // a store in memory keeps events for readers
 	d.Attach(reader)
 	defer d.Detach(reader)
@@ -182,7 +183,7 @@ func TestASubscriptionGoesOnAfterTheLastEventThatItsClientHas(t *testing.T) {
 }
 
 func TestAClientThatIsTooSlowForTheLogBeginsAnew(t *testing.T) {
-	d := newDesk(t, store.MemoryLimits{Events: 4})
+	d := newDesk(t, memory.Limits{Events: 4})
 	st := d.open(t.Context())
 	defer st.Close()
 	if err := st.Subscribe(0); err != nil {
@@ -196,7 +197,7 @@ func TestAClientThatIsTooSlowForTheLogBeginsAnew(t *testing.T) {
 }
 
 func TestStreamsThatBeginTogetherEncodeTheTaskOnce(t *testing.T) {
-	d := newDesk(t, store.MemoryLimits{})
+	d := newDesk(t, memory.Limits{})
 	d.says("a")
 	one, two := d.open(t.Context()), d.open(t.Context())
 	for _, st := range []*Stream{one, two} {
@@ -221,7 +222,7 @@ func TestStreamsThatBeginTogetherEncodeTheTaskOnce(t *testing.T) {
 
 func TestASilentStreamHasAHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newDesk(t, store.MemoryLimits{})
+		d := newDesk(t, memory.Limits{})
 		st := d.open(t.Context())
 		defer st.Close()
 		if err := st.Subscribe(0); err != nil {
@@ -239,7 +240,7 @@ func TestASilentStreamHasAHeartbeat(t *testing.T) {
 }
 
 func TestAStreamEndsWithItsClientAndWithTheAgent(t *testing.T) {
-	d := newDesk(t, store.MemoryLimits{})
+	d := newDesk(t, memory.Limits{})
 	ctx, leave := context.WithCancel(t.Context())
 	left, closed := d.open(ctx), d.open(t.Context())
 	if _, err := d.Open(Reading{Client: ctx, Release: func() { d.closed++ }}, &d.Topic); !errors.Is(err, budget.ErrBusy) || d.closed != 1 {
@@ -279,7 +280,7 @@ func TestASequenceEndsWithItsErrorOrItsTime(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				d := newDesk(t, store.MemoryLimits{})
+				d := newDesk(t, memory.Limits{})
 				defer d.Ticker.Stop()
 				q, err := d.OpenSequence(t.Context(), time.Second, "count", c.run)
 				if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/server"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
@@ -109,7 +110,7 @@ func TestATypedResultThatCannotBeSaidFailsItsTaskAlone(t *testing.T) {
 // TestWhatTheStoreHoldsAndABindingCannotSayCostsThatTask holds that a task kept by an earlier version, with a part that
 // protobuf cannot say, is listed with its id and state, refused by itself, and costs no other.
 func TestWhatTheStoreHoldsAndABindingCannotSayCostsThatTask(t *testing.T) {
-	st := store.NewMemory(store.MemoryLimits{})
+	st := memory.New(memory.Limits{})
 	keep(t, st, "bad-1", `{"foo":"bar"}`)
 	keep(t, st, "good", `{"text":"hello"}`)
 	keep(t, st, "bad-2", `{"data":{"a":1e400}}`)

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"container/heap"
@@ -18,7 +18,7 @@ type account struct {
 }
 
 // account returns what the principal holds. One that holds nothing yet is not kept before its first task is there.
-func (m *Memory) account(principal string) *account {
+func (m *Store) account(principal string) *account {
 	if a := m.accounts[principal]; a != nil {
 		return a
 	}
@@ -29,7 +29,7 @@ func (m *Memory) account(principal string) *account {
 }
 
 // hold adds to what an account holds, and to what of it may be evicted.
-func (m *Memory) hold(a *account, held, rested taskstate.Holding) {
+func (m *Store) hold(a *account, held, rested taskstate.Holding) {
 	for _, sum := range []*taskstate.Account{&a.Account, &m.all} {
 		sum.Held, sum.Rested = sum.Held.Plus(held), sum.Rested.Plus(rested)
 	}
@@ -37,7 +37,7 @@ func (m *Memory) hold(a *account, held, rested taskstate.Holding) {
 }
 
 // charge adds to what r holds. The caller holds both locks, or r is new.
-func (m *Memory) charge(r *row, more taskstate.Holding) {
+func (m *Store) charge(r *row, more taskstate.Holding) {
 	r.charged += int(more.Bytes)
 	var rested taskstate.Holding
 	if r.resting != nil {
@@ -47,7 +47,7 @@ func (m *Memory) charge(r *row, more taskstate.Holding) {
 }
 
 // rest queues a task that rests for eviction. The caller holds both locks, or the row is new.
-func (m *Memory) rest(r *row) {
+func (m *Store) rest(r *row) {
 	switch a := r.account; r.st.Rest() {
 	case taskstate.Active:
 		return
@@ -62,7 +62,7 @@ func (m *Memory) rest(r *row) {
 }
 
 // rouse takes a task out of its queue for eviction.
-func (m *Memory) rouse(r *row) {
+func (m *Store) rouse(r *row) {
 	if r.resting == nil {
 		return
 	}
@@ -72,7 +72,7 @@ func (m *Memory) rouse(r *row) {
 }
 
 // grow charges r for the bytes that it is going to take, if there is room, or it can be made, or it must be.
-func (m *Memory) grow(r *row, bytes int, must bool) bool {
+func (m *Store) grow(r *row, bytes int, must bool) bool {
 	more := taskstate.Holding{Bytes: int64(bytes - r.charged)}
 	if !m.makeRoom(r.account, r, more) && !must {
 		return false
@@ -83,7 +83,7 @@ func (m *Memory) grow(r *row, bytes int, must bool) bool {
 
 // makeRoom evicts tasks until a may hold more. It evicts nothing when that cannot be enough. The row that wants more,
 // nil if it is new, cannot go.
-func (m *Memory) makeRoom(a *account, r *row, more taskstate.Holding) bool {
+func (m *Store) makeRoom(a *account, r *row, more taskstate.Holding) bool {
 	var stays taskstate.Holding
 	if r != nil && r.resting != nil {
 		stays = taskstate.Holding{Tasks: 1, Bytes: int64(r.charged)}
@@ -109,7 +109,7 @@ func (m *Memory) makeRoom(a *account, r *row, more taskstate.Holding) bool {
 
 // evict drops the task of an account that has been ended for longest, else the one that has waited for longest. It
 // passes over tasks that somebody is at work on.
-func (m *Memory) evict(a *account) bool {
+func (m *Store) evict(a *account) bool {
 	for _, q := range []*queue{&a.ended, &a.parked} {
 		for r := q.front; r != nil; r = q.next(r) {
 			if m.discard(r) {
@@ -121,7 +121,7 @@ func (m *Memory) evict(a *account) bool {
 }
 
 // evictOfHeaviest drops a task of the account that holds most of those that have one to drop.
-func (m *Memory) evictOfHeaviest() bool {
+func (m *Store) evictOfHeaviest() bool {
 	var busy []*account
 	done := false
 	for !done && len(m.heaviest) > 0 {
@@ -138,7 +138,7 @@ func (m *Memory) evictOfHeaviest() bool {
 }
 
 // weigh puts an account in its place among the heaviest, and forgets one that is empty.
-func (m *Memory) weigh(a *account) {
+func (m *Store) weigh(a *account) {
 	switch yields := a.Rested.Tasks > 0; {
 	case yields && a.place < 0:
 		heap.Push(&m.heaviest, a)

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"context"
@@ -17,6 +17,7 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 var (
@@ -29,32 +30,32 @@ func ticking() time.Time { return noon.Add(time.Duration(ticks.Add(1))) }
 
 var ticks atomic.Int64
 
-func (m *Memory) make(principal, id string, size int) (Key, error) {
-	key := Key{Owner{Principal: principal}, id}
-	_, err := m.Create(context.Background(), key, New{Task: protocol.NewTask(id, "c", ticking()), Size: Size{Bytes: size}}, nil)
+func (m *Store) make(principal, id string, size int) (store.Key, error) {
+	key := store.Key{Owner: store.Owner{Principal: principal}, Task: id}
+	_, err := m.Create(context.Background(), key, store.New{Task: protocol.NewTask(id, "c", ticking()), Size: store.Size{Bytes: size}}, nil)
 	return key, err
 }
 
-func (m *Memory) status(key Key, version int64, state runtime.State) error {
-	u := Update{Event: protocol.NewStatus(key.Task, "c", state, nil, ticking())}
+func (m *Store) status(key store.Key, version int64, state runtime.State) error {
+	u := store.Update{Event: protocol.NewStatus(key.Task, "c", state, nil, ticking())}
 	_, err := m.Apply(context.Background(), key, version, u, nil)
 	return err
 }
 
-func (m *Memory) chunk(key Key, version int64, size int) error {
+func (m *Store) chunk(key store.Key, version int64, size int) error {
 	part := runtime.Text(strings.Repeat("x", size))
-	u := Update{Event: protocol.NewArtifact(key.Task, "c", runtime.ArtifactData{ID: "a", Append: true, Parts: []runtime.Part{part}})}
+	u := store.Update{Event: protocol.NewArtifact(key.Task, "c", runtime.ArtifactData{ID: "a", Append: true, Parts: []runtime.Part{part}})}
 	_, err := m.Apply(context.Background(), key, version, u, nil)
 	return err
 }
 
-func (m *Memory) has(key Key) bool {
-	_, err := m.Get(context.Background(), key, View{})
+func (m *Store) has(key store.Key) bool {
+	_, err := m.Get(context.Background(), key, store.View{})
 	return err == nil
 }
 
 // audit counts everything anew and compares. A task may have changed a little since it was counted: by the slack, and by what its log lost.
-func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
+func (m *Store) audit(t interface{ Errorf(string, ...any) }) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	var held, rested taskstate.Holding
@@ -102,16 +103,16 @@ func (m *Memory) audit(t interface{ Errorf(string, ...any) }) {
 
 func TestAccountsAddUpWhateverHappens(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := NewMemoryAt(MemoryLimits{Tasks: 12, Bytes: 400_000, TaskBytes: 100_000, Logs: 2, Events: 4}, ticking)
-		version := map[Key]int64{}
-		var keys []Key
+		m := NewAt(Limits{Tasks: 12, Bytes: 400_000, TaskBytes: 100_000, Logs: 2, Events: 4}, ticking)
+		version := map[store.Key]int64{}
+		var keys []store.Key
 		for i := range rapid.IntRange(1, 80).Draw(rt, "steps") {
 			size := rapid.SampledFrom([]int{0, 10, 3000, 30_000, 120_000}).Draw(rt, "size")
 			if len(keys) == 0 || rapid.IntRange(0, 2).Draw(rt, "new") == 0 {
 				key, err := m.make(rapid.SampledFrom([]string{"", "ann", "bob", "eve"}).Draw(rt, "who"), fmt.Sprint("t", i), size)
 				if err == nil {
 					keys, version[key] = append(keys, key), 1
-				} else if !errors.Is(err, ErrFull) && !errors.Is(err, ErrTooLarge) {
+				} else if !errors.Is(err, store.ErrFull) && !errors.Is(err, store.ErrTooLarge) {
 					rt.Fatal(err)
 				}
 				m.audit(rt)
@@ -136,7 +137,7 @@ func TestAccountsAddUpWhateverHappens(t *testing.T) {
 }
 
 func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
-	m := NewMemory(MemoryLimits{Tasks: 100, Bytes: 2 << 20, TaskBytes: 100_000, Logs: 10})
+	m := New(Limits{Tasks: 100, Bytes: 2 << 20, TaskBytes: 100_000, Logs: 10})
 	var all sync.WaitGroup
 	for w := range 16 {
 		all.Go(func() {
@@ -150,16 +151,16 @@ func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
 				}
 				if err == nil {
 					err = m.status(key, 6, []runtime.State{runtime.StateCompleted, runtime.StateInputRequired}[i%2])
-				} else if errors.Is(err, ErrTooLarge) || errors.Is(err, ErrFull) {
-					if snap, gone := m.Get(context.Background(), key, View{}); gone == nil {
+				} else if errors.Is(err, store.ErrTooLarge) || errors.Is(err, store.ErrFull) {
+					if snap, gone := m.Get(context.Background(), key, store.View{}); gone == nil {
 						err = m.status(key, snap.Version, runtime.StateFailed) // the end always has room
 					}
 				}
-				if err != nil && !errors.Is(err, ErrFull) && !errors.Is(err, ErrNotFound) {
+				if err != nil && !errors.Is(err, store.ErrFull) && !errors.Is(err, store.ErrNotFound) {
 					t.Error(err)
 				}
 				if i%10 == 0 {
-					if _, err := m.List(context.Background(), Owner{Principal: fmt.Sprint("p", w%5)}, Query{Size: 20, Bytes: 50_000, View: Full}); err != nil {
+					if _, err := m.List(context.Background(), store.Owner{Principal: fmt.Sprint("p", w%5)}, store.Query{Size: 20, Bytes: 50_000, View: store.Full}); err != nil {
 						t.Error(err)
 					}
 				}
@@ -177,8 +178,8 @@ func TestAccountsAddUpWhenManyWorkOnAFullStore(t *testing.T) {
 func TestRoomIsMadePastATaskThatIsLocked(t *testing.T) {
 	for _, state := range []runtime.State{runtime.StateCompleted, runtime.StateInputRequired} {
 		t.Run(state.String(), func(t *testing.T) {
-			m := NewMemoryAt(MemoryLimits{Tasks: 10, Ended: time.Hour, Parked: time.Hour}, ticking)
-			var keys []Key
+			m := NewAt(Limits{Tasks: 10, Ended: time.Hour, Parked: time.Hour}, ticking)
+			var keys []store.Key
 			for i := range 10 {
 				key, err := m.make("", fmt.Sprint("t", i), 10)
 				if err != nil || m.status(key, 1, state) != nil {
@@ -206,8 +207,8 @@ func TestRoomIsMadePastATaskThatIsLocked(t *testing.T) {
 // 20,000 questions of a stranger shut nobody out: not others, not even himself.
 func TestAFloodOfQuestionsCostsOnlyItsOwner(t *testing.T) {
 	for _, flood := range []string{"", "eve"} {
-		m := NewMemory(MemoryLimits{})
-		var kept []Key
+		m := New(Limits{})
+		var kept []store.Key
 		for i := range 50 {
 			key, err := m.make("ann", fmt.Sprint("kept", i), 1000)
 			if err != nil || m.status(key, 1, runtime.StateInputRequired) != nil {
@@ -234,7 +235,7 @@ func TestAFloodOfQuestionsCostsOnlyItsOwner(t *testing.T) {
 				t.Errorf("%s went although its owner holds least", key.Task)
 			}
 		}
-		if first := (Key{Owner{Principal: flood}, "t0"}); m.has(first) {
+		if first := (store.Key{Owner: store.Owner{Principal: flood}, Task: "t0"}); m.has(first) {
 			t.Error("the oldest question is still there")
 		}
 		m.audit(t)
@@ -243,10 +244,10 @@ func TestAFloodOfQuestionsCostsOnlyItsOwner(t *testing.T) {
 
 // Tenants are names that clients choose: who uses many has one account all the same.
 func TestAnAccountIsThatOfThePrincipal(t *testing.T) {
-	m := NewMemory(MemoryLimits{Tasks: 100, OwnerTasks: 10})
+	m := New(Limits{Tasks: 100, OwnerTasks: 10})
 	for i := range 30 {
-		key := Key{Owner{Tenant: fmt.Sprint("tenant", i), Principal: "eve"}, "t"}
-		if _, err := m.Create(context.Background(), key, New{Task: protocol.NewTask("t", "c", noon)}, nil); err != nil {
+		key := store.Key{Owner: store.Owner{Tenant: fmt.Sprint("tenant", i), Principal: "eve"}, Task: "t"}
+		if _, err := m.Create(context.Background(), key, store.New{Task: protocol.NewTask("t", "c", noon)}, nil); err != nil {
 			t.Fatal(err)
 		}
 		if err := m.status(key, 1, runtime.StateInputRequired); err != nil {
@@ -259,12 +260,12 @@ func TestAnAccountIsThatOfThePrincipal(t *testing.T) {
 }
 
 func TestAnOwnerOverItsLimitLosesItsOwnTasksOrIsRefused(t *testing.T) {
-	m := NewMemory(MemoryLimits{Bytes: 1 << 20, TaskBytes: 200_000}) // half of it for one owner
+	m := New(Limits{Bytes: 1 << 20, TaskBytes: 200_000}) // half of it for one owner
 	other, err := m.make("ann", "ended", 100_000)
 	if err != nil || m.status(other, 1, runtime.StateCompleted) != nil {
 		t.Fatal(err)
 	}
-	var keys []Key
+	var keys []store.Key
 	for i := range 5 {
 		key, err := m.make("eve", fmt.Sprint("t", i), 100_000)
 		if err != nil {
@@ -272,10 +273,10 @@ func TestAnOwnerOverItsLimitLosesItsOwnTasksOrIsRefused(t *testing.T) {
 		}
 		keys = append(keys, key)
 	}
-	if _, err := m.make("eve", "more", 100_000); !errors.Is(err, ErrFull) {
+	if _, err := m.make("eve", "more", 100_000); !errors.Is(err, store.ErrFull) {
 		t.Errorf("with five tasks at work, a sixth: %v", err)
 	}
-	if err := m.chunk(keys[0], 1, 90_000); !errors.Is(err, ErrFull) {
+	if err := m.chunk(keys[0], 1, 90_000); !errors.Is(err, store.ErrFull) {
 		t.Errorf("growth beyond the limit: %v", err)
 	}
 	if err := m.status(keys[3], 1, runtime.StateAuthRequired); err != nil {
@@ -298,7 +299,7 @@ func TestAnOwnerOverItsLimitLosesItsOwnTasksOrIsRefused(t *testing.T) {
 
 // What cannot fit evicts nothing.
 func TestARefusalCostsNobodyATask(t *testing.T) {
-	m := NewMemory(MemoryLimits{Bytes: 1 << 20, TaskBytes: 1 << 20})
+	m := New(Limits{Bytes: 1 << 20, TaskBytes: 1 << 20})
 	ended, err := m.make("", "ended", 100_000)
 	if err != nil || m.status(ended, 1, runtime.StateCompleted) != nil {
 		t.Fatal(err)
@@ -306,14 +307,14 @@ func TestARefusalCostsNobodyATask(t *testing.T) {
 	if _, err := m.make("", "working", 600_000); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.make("", "too much", 600_000); !errors.Is(err, ErrFull) || !m.has(ended) {
+	if _, err := m.make("", "too much", 600_000); !errors.Is(err, store.ErrFull) || !m.has(ended) {
 		t.Errorf("a task that cannot fit: %v", err)
 	}
 }
 
 // What an evicted task held is free, whoever still knows its row: the list of those with logs, a handler, a stream.
 func TestAnEvictedTaskHoldsNothing(t *testing.T) {
-	m := NewMemory(MemoryLimits{Tasks: 1})
+	m := New(Limits{Tasks: 1})
 	key, err := m.make("", "t", 10)
 	if err != nil || m.chunk(key, 1, 10) != nil || m.status(key, 2, runtime.StateCompleted) != nil {
 		t.Fatal(err)

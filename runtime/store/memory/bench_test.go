@@ -1,4 +1,4 @@
-package store_test
+package memory_test
 
 import (
 	"fmt"
@@ -7,17 +7,18 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 func BenchmarkAppendAChunk(b *testing.B) {
-	m := store.NewMemory(store.MemoryLimits{Bytes: 8 << 30})
+	m := memory.New(memory.Limits{Bytes: 8 << 30})
 	u := chunk("t", "one more word")
 	u.Unread, u.Size = true, store.Size{Bytes: 45, Parts: 1}
 	for i := range b.N {
 		version := int64(i % 10_000)
 		if version == 0 { // a task only grows so far
 			b.StopTimer()
-			m = store.NewMemory(store.MemoryLimits{Bytes: 8 << 30})
+			m = memory.New(memory.Limits{Bytes: 8 << 30})
 			if _, err := m.Create(ctx, store.Key{Task: "t"}, store.New{Task: proto.NewTask("t", "c", start)}, nil); err != nil {
 				b.Fatal(err)
 			}
@@ -32,7 +33,7 @@ func BenchmarkAppendAChunk(b *testing.B) {
 
 // A task that is made, works, says something and ends, as the engine has it.
 func BenchmarkTaskOfFourEvents(b *testing.B) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	b.ReportAllocs()
 	for i := range b.N {
 		id := fmt.Sprint("t", i)

@@ -1,18 +1,19 @@
-package store
+package memory
 
 import (
 	"context"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Create implements [Store].
-func (m *Memory) Create(_ context.Context, key Key, n New, view *View) (Snapshot, error) {
+// Create implements [store.Store].
+func (m *Store) Create(_ context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
 	return m.create(&m.self, key, n, view)
 }
 
-func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error) {
+func (m *Store) create(by *holder, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
 	var space [mostEvents]taskstate.Event
 	var facts taskstate.Facts
 	task := taskstate.Event{Kind: runtime.EventTask, State: n.Task.TaskInfo().State, Size: taskstate.Size(n.Size)}
@@ -29,7 +30,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 		return old.again(by, n.Stamp, view)
 	}
 	if err != nil {
-		return Snapshot{}, err
+		return store.Snapshot{}, err
 	}
 	snap, err := r.snapshot(view)
 	if e.Begin != 0 {
@@ -42,7 +43,7 @@ func (m *Memory) create(by *holder, key Key, n New, view *View) (Snapshot, error
 }
 
 // newRow makes the row of a task, and tells the rules what they need to know of it, but for what the index has.
-func newRow(key Key, n *New, t *taskstate.Update) *row {
+func newRow(key store.Key, n *store.New, t *taskstate.Update) *row {
 	p := &n.Private
 	r := &row{
 		id: key.Task, skill: p.Skill, task: n.Task, input: p.Input, saved: p.Saved, trace: p.Trace, asked: p.Asked,
@@ -63,7 +64,7 @@ func newRow(key Key, n *New, t *taskstate.Update) *row {
 
 // insertNew decides on a new task and takes it in, or returns the one that is there already. The caller holds the lock of
 // the row, which nobody else knows.
-func (m *Memory) insertNew(by *holder, key Key, r *row, n *New, t *taskstate.Update) (old *row, e taskstate.Effects, err error) {
+func (m *Store) insertNew(by *holder, key store.Key, r *row, n *store.New, t *taskstate.Update) (old *row, e taskstate.Effects, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if old = m.row(key); old != nil {
@@ -85,7 +86,7 @@ func (m *Memory) insertNew(by *holder, key Key, r *row, n *New, t *taskstate.Upd
 		return nil, e, err
 	}
 	if !m.makeRoom(r.account, nil, taskstate.Holding{Tasks: 1, Bytes: int64(e.Held)}) {
-		return nil, e, ErrFull
+		return nil, e, store.ErrFull
 	}
 	for i := range n.Then {
 		c := &n.Then[i]
@@ -107,12 +108,12 @@ func (m *Memory) insertNew(by *holder, key Key, r *row, n *New, t *taskstate.Upd
 }
 
 // again is what is returned for a task that is there already.
-func (r *row) again(by *holder, stamp uint64, view *View) (Snapshot, error) {
+func (r *row) again(by *holder, stamp uint64, view *store.View) (store.Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	e, stamped := r.st.Again(by.number, stamp)
 	if r.gone || !stamped {
-		return Snapshot{}, ErrExists
+		return store.Snapshot{}, store.ErrExists
 	}
 	snap, err := r.snapshot(view)
 	if e.Begin != 0 {

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"context"
@@ -6,7 +6,7 @@ import (
 )
 
 // SweepAt is Sweep, to its end, at a time.
-func (m *Memory) SweepAt(now time.Time) (dropped int, err error) {
+func (m *Store) SweepAt(now time.Time) (dropped int, err error) {
 	clock := m.clock
 	m.clock = func() time.Time { return now }
 	defer func() { m.clock = clock }()

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"cmp"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // The index keeps rows in intrusive lists: every move is O(1), and a page costs what it shows, not what the store
@@ -72,8 +73,8 @@ func (q *queue) next(r *row) *row { return r.links[q.slot].next }
 // owned are the tasks of an owner. There is one for an owner as long as there are tasks, so that it stands for the owner
 // in keys: those are looked up for every task, and are small and quickly compared then.
 type owned struct {
-	owner Owner
-	store *Memory
+	owner store.Owner
+	store *Store
 	all   group
 	tally counts
 }
@@ -131,7 +132,7 @@ func before(at int64, id string, than int64, thanID string) bool {
 }
 
 // row returns the task of that key; nil if there is none.
-func (m *Memory) row(key Key) *row {
+func (m *Store) row(key store.Key) *row {
 	if o := m.owners[key.Owner]; o != nil {
 		return m.rows[rowKey{o, key.Task}]
 	}
@@ -139,7 +140,7 @@ func (m *Memory) row(key Key) *row {
 }
 
 // group returns the list of an owner's context, or with "" that of all the owner's tasks; nil if there are none.
-func (m *Memory) group(owner Owner, context string) *group {
+func (m *Store) group(owner store.Owner, context string) *group {
 	o := m.owners[owner]
 	switch {
 	case o == nil:
@@ -151,7 +152,7 @@ func (m *Memory) group(owner Owner, context string) *group {
 }
 
 // ownedBy returns what an owner has, and makes it if needed.
-func (m *Memory) ownedBy(owner Owner) *owned {
+func (m *Store) ownedBy(owner store.Owner) *owned {
 	o := m.owners[owner]
 	if o == nil {
 		o = &owned{owner: owner, store: m}
@@ -162,7 +163,7 @@ func (m *Memory) ownedBy(owner Owner) *owned {
 }
 
 // context returns the list of a context, and makes it if needed.
-func (m *Memory) context(k groupKey) *group {
+func (m *Store) context(k groupKey) *group {
 	g := m.contexts[k]
 	if g == nil {
 		g = &group{queue: queue{slot: contextSlot}}
@@ -172,7 +173,7 @@ func (m *Memory) context(k groupKey) *group {
 }
 
 // insert takes a new row in, with the bytes that it takes.
-func (m *Memory) insert(owner Owner, r *row, bytes int) {
+func (m *Store) insert(owner store.Owner, r *row, bytes int) {
 	o := m.ownedBy(owner)
 	r.owner = o
 	m.rows[rowKey{o, r.id}] = r
@@ -193,7 +194,7 @@ func (m *Memory) insert(owner Owner, r *row, bytes int) {
 }
 
 // move puts a task of another status, or that rests or does no longer, into its place. The caller holds both locks.
-func (m *Memory) move(r *row) {
+func (m *Store) move(r *row) {
 	m.detach(r)
 	r.state, r.at = r.st.Status, r.task.TaskInfo().At.UnixNano()
 	m.attach(r)
@@ -202,7 +203,7 @@ func (m *Memory) move(r *row) {
 	}
 }
 
-func (m *Memory) attach(r *row) {
+func (m *Store) attach(r *row) {
 	r.owner.all.add(r)
 	if r.group != nil {
 		r.group.add(r)
@@ -211,7 +212,7 @@ func (m *Memory) attach(r *row) {
 }
 
 // detach takes r out of all lists. An empty list stays: discard drops it.
-func (m *Memory) detach(r *row) {
+func (m *Store) detach(r *row) {
 	r.owner.all.drop(r)
 	if r.group != nil {
 		r.group.drop(r)
@@ -221,7 +222,7 @@ func (m *Memory) detach(r *row) {
 
 // sweep evicts at most max tasks from the front of q that have rested since before deadline, and passes over those that
 // somebody is at work on, and those whose events are still to be sent.
-func (m *Memory) sweep(q *queue, deadline time.Time, max int) int {
+func (m *Store) sweep(q *queue, deadline time.Time, max int) int {
 	n := 0
 	for r := q.front; r != nil && r.rested < deadline.UnixNano() && n < max; {
 		next := q.next(r)
@@ -235,7 +236,7 @@ func (m *Memory) sweep(q *queue, deadline time.Time, max int) int {
 
 // discard evicts r, with what is still to be sent of it, unless somebody is at work on it: receivers that are away must
 // not keep the store full. Who still knows the row keeps nothing of the task.
-func (m *Memory) discard(r *row) bool {
+func (m *Store) discard(r *row) bool {
 	if !r.mu.TryLock() {
 		return false
 	}

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"cmp"
@@ -6,13 +6,15 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// sharing is what a [Memory] knows of its instances. The lock of the index guards it.
+// sharing is what a [Store] knows of its instances. The lock of the index guards it.
 type sharing struct {
 	lives    map[int32]*holder // by number
 	last     int32             // number
-	watchers map[Key]map[*watcher]struct{}
+	watchers map[store.Key]map[*watcher]struct{}
 	given    map[*row]struct{} // given back: nobody runs them
 }
 
@@ -22,7 +24,7 @@ type holder struct {
 	until  time.Time
 	over   bool // the instance has another
 	runs   map[*row]struct{}
-	lost   []Key
+	lost   []store.Key
 }
 
 type watcher struct {
@@ -32,20 +34,20 @@ type watcher struct {
 
 // Instance makes a store of one of several instances that share m, each with a lease of that length. It is for tests:
 // what a memory holds is gone with its process. Make all of them before the first is used, and do not use m itself.
-func (m *Memory) Instance(lease time.Duration) Store {
+func (m *Store) Instance(lease time.Duration) store.Store {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if !m.shared {
 		m.shared, m.lives, m.given = true, map[int32]*holder{}, map[*row]struct{}{}
 	}
-	i := &instance{Memory: m, lease: lease}
+	i := &instance{Store: m, lease: lease}
 	i.begin()
 	return i
 }
 
 // instance is the store of one instance.
 type instance struct {
-	*Memory
+	*Store
 	lease time.Duration
 	life  *holder // guarded by the lock of the index
 }
@@ -67,7 +69,7 @@ func (i *instance) holder() *holder {
 }
 
 // runs notes which instance runs a task after a change by one of them, and which did before. The caller holds both locks.
-func (m *Memory) runs(r *row, was int32, by *holder) {
+func (m *Store) runs(r *row, was int32, by *holder) {
 	delete(m.given, r)
 	if h := m.lives[was]; h != nil && was != r.st.Runner {
 		delete(h.runs, r)
@@ -84,7 +86,7 @@ func (m *Memory) runs(r *row, was int32, by *holder) {
 }
 
 // wake tells the instances that a task was changed by one of them. The caller holds the lock of the index.
-func (m *Memory) wake(key Key, by *holder) {
+func (m *Store) wake(key store.Key, by *holder) {
 	for w := range m.watchers[key] {
 		if w.by.life != by {
 			go w.wake()
@@ -93,22 +95,22 @@ func (m *Memory) wake(key Key, by *holder) {
 }
 
 // Find hides that of the memory, which would write for another.
-func (i *instance) Find(Key) Ref { return nil }
+func (i *instance) Find(store.Key) store.Ref { return nil }
 
-func (i *instance) Create(_ context.Context, key Key, n New, view *View) (Snapshot, error) {
+func (i *instance) Create(_ context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
 	return i.create(i.holder(), key, n, view)
 }
 
-func (i *instance) Apply(_ context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error) {
+func (i *instance) Apply(_ context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
 	return i.apply(i.holder(), key, expect, u, view)
 }
 
-func (i *instance) Watch(key Key, wake func()) (stop func()) {
+func (i *instance) Watch(key store.Key, wake func()) (stop func()) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	w := &watcher{i, wake}
 	if i.watchers == nil {
-		i.watchers = map[Key]map[*watcher]struct{}{}
+		i.watchers = map[store.Key]map[*watcher]struct{}{}
 	}
 	if i.watchers[key] == nil {
 		i.watchers[key] = map[*watcher]struct{}{}
@@ -123,10 +125,10 @@ func (i *instance) Watch(key Key, wake func()) (stop func()) {
 	}
 }
 
-func (i *instance) Renew(context.Context) (Lease, error) {
+func (i *instance) Renew(context.Context) (store.Lease, error) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	lease := Lease{For: i.lease, Lost: i.life.lost, Durable: true}
+	lease := store.Lease{For: i.lease, Lost: i.life.lost, Durable: true}
 	if now := i.clock(); now.Before(i.life.until) {
 		i.life.lost, i.life.until = nil, now.Add(i.lease)
 	} else {
@@ -138,7 +140,7 @@ func (i *instance) Renew(context.Context) (Lease, error) {
 	return lease, nil
 }
 
-func (i *instance) Claim(_ context.Context, skills []string, max int) (runs []Run, err error) {
+func (i *instance) Claim(_ context.Context, skills []string, max int) (runs []store.Run, err error) {
 	for _, r := range i.orphans() {
 		if len(runs) == max {
 			break
@@ -168,7 +170,7 @@ func (i *instance) orphans() []*row {
 }
 
 // claim takes a task over unless somebody was faster.
-func (i *instance) claim(r *row, skills []string) (Run, bool) {
+func (i *instance) claim(r *row, skills []string) (store.Run, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	i.mu.Lock()
@@ -177,18 +179,18 @@ func (i *instance) claim(r *row, skills []string) (Run, bool) {
 	h := i.lives[was]
 	orphan := h == nil || i.clock().After(h.until)
 	if r.gone || !slices.Contains(skills, r.skill) || !r.st.Claim(&r.st, i.life.number, orphan) {
-		return Run{}, false
+		return store.Run{}, false
 	}
 	i.runs(r, was, nil)
 	call := *r.call // the one before may still be read
 	call.Attempt = int(r.st.Attempt)
 	r.call = &call
-	snap, _ := r.snapshot(&View{History: new(int)}) // it has not ended: there is nothing to read
+	snap, _ := r.snapshot(&store.View{History: new(int)}) // it has not ended: there is nothing to read
 	snap.Run = r.call
-	return Run{r.key(), snap, r.call}, true
+	return store.Run{Key: r.key(), Snapshot: snap, Call: r.call}, true
 }
 
-func (i *instance) Close(left ...Key) error {
+func (i *instance) Close(left ...store.Key) error {
 	i.mu.Lock()
 	runs := maps.Clone(i.life.runs)
 	i.life.until = i.clock() // what is left is nobody's
@@ -214,14 +216,14 @@ func (i *instance) giveBack(r *row) {
 
 // A memory has one instance: nobody else changes a task or leaves one behind.
 
-// Watch implements [Store].
-func (m *Memory) Watch(Key, func()) (stop func()) { return func() {} }
+// Watch implements [store.Store].
+func (m *Store) Watch(store.Key, func()) (stop func()) { return func() {} }
 
-// Claim implements [Store].
-func (m *Memory) Claim(context.Context, []string, int) ([]Run, error) { return nil, nil }
+// Claim implements [store.Store].
+func (m *Store) Claim(context.Context, []string, int) ([]store.Run, error) { return nil, nil }
 
-// Renew implements [Store].
-func (m *Memory) Renew(context.Context) (Lease, error) { return Lease{}, nil }
+// Renew implements [store.Store].
+func (m *Store) Renew(context.Context) (store.Lease, error) { return store.Lease{}, nil }
 
-// Close implements [Store].
-func (m *Memory) Close(...Key) error { return nil }
+// Close implements [store.Store].
+func (m *Store) Close(...store.Key) error { return nil }

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"cmp"
@@ -7,14 +7,14 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 )
 
-// MemoryLimits say what a [Memory] keeps. A zero field means the default in brackets. Bytes are those of the content,
+// Limits say what a [Store] keeps. A zero field means the default in brackets. Bytes are those of the content,
 // as JSON, and of what a task, a message, an event and a part need beside it. Owners are counted by their principals: a
 // tenant is a name that any client may choose.
 //
 // What is full makes room for something new: an owner who is over a limit of his own loses his own tasks, and when the
 // store is full, the owner who holds most loses some. It is the longest ended task that goes, else the one that has
 // waited longest for its client, never one that is being worked on.
-type MemoryLimits struct {
+type Limits struct {
 	Tasks      int           // tasks [20,000]
 	Bytes      int           // all tasks together [256 MiB]
 	TaskBytes  int           // one task with its history, artifacts and private state [a quarter of Bytes]
@@ -27,7 +27,7 @@ type MemoryLimits struct {
 	Parked     time.Duration // how long a task waits for its client before it is dropped [24 h]
 }
 
-func (l MemoryLimits) withDefaults() MemoryLimits {
+func (l Limits) withDefaults() Limits {
 	l.Tasks = cmp.Or(l.Tasks, 20_000)
 	l.Bytes = cmp.Or(l.Bytes, 256<<20)
 	l.TaskBytes = cmp.Or(l.TaskBytes, l.Bytes/4)
@@ -40,11 +40,11 @@ func (l MemoryLimits) withDefaults() MemoryLimits {
 }
 
 // all is what all may hold together, and share what the owner with the given principal may.
-func (l *MemoryLimits) all() taskstate.Holding {
+func (l *Limits) all() taskstate.Holding {
 	return taskstate.Holding{Tasks: int64(l.Tasks), Bytes: int64(l.Bytes)}
 }
 
-func (l *MemoryLimits) share(principal string) taskstate.Holding {
+func (l *Limits) share(principal string) taskstate.Holding {
 	own := taskstate.Holding{Tasks: int64(l.OwnerTasks), Bytes: int64(l.OwnerBytes)}
 	return taskstate.Share(l.all(), own, principal != "")
 }

@@ -1,4 +1,4 @@
-package store_test
+package memory_test
 
 import (
 	"errors"
@@ -11,6 +11,7 @@ import (
 	"github.com/a2agen/a2agen/internal/test/growth"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 func words(size int) runtime.Message {
@@ -30,7 +31,7 @@ func artifact(task, id string, size int) store.Update {
 }
 
 // fill applies updates until the task is full, and returns how many it took.
-func fill(t *testing.T, m *store.Memory, key store.Key, version int64, u func() store.Update) int64 {
+func fill(t *testing.T, m *memory.Store, key store.Key, version int64, u func() store.Update) int64 {
 	t.Helper()
 	for n := range int64(10_000) {
 		if _, err := m.Apply(ctx, key, version+n, u(), nil); errors.Is(err, store.ErrTooLarge) {
@@ -63,7 +64,7 @@ func TestATaskOnlyGrowsUpToItsLimit(t *testing.T) {
 		}, 80, 98},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			m := store.NewMemory(store.MemoryLimits{TaskBytes: 1_000_000})
+			m := memory.New(memory.Limits{TaskBytes: 1_000_000})
 			key := create(t, m, store.Owner{}, "t", "c", start)
 			n := fill(t, m, key, 1, c.u)
 			if n < c.min || n > c.max || m.Bytes() > 1_000_000 {
@@ -79,7 +80,7 @@ func TestATaskOnlyGrowsUpToItsLimit(t *testing.T) {
 }
 
 func TestATaskThatBeginsTooLargeIsRefused(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{TaskBytes: 10_000})
+	m := memory.New(memory.Limits{TaskBytes: 10_000})
 	for _, n := range []store.New{
 		{Task: proto.NewTask("t", "c", start), Size: store.Size{Bytes: 10_000}},
 		{Task: proto.NewTask("t", "c", start), Size: store.Size{Bytes: 1000, Parts: 1000}}, // 1,000 times {"text":""}
@@ -93,7 +94,7 @@ func TestATaskThatBeginsTooLargeIsRefused(t *testing.T) {
 
 // The log serves readers that come late: it gives way before the task is called full.
 func TestTheLogNeverFillsATask(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{TaskBytes: 1_000_000})
+	m := memory.New(memory.Limits{TaskBytes: 1_000_000})
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	for v := range int64(20_000) {
 		apply(t, m, key, v+1, status("t", runtime.StateWorking, start))
@@ -107,7 +108,7 @@ func TestTheLogNeverFillsATask(t *testing.T) {
 }
 
 func TestBytesEncodedForReadersCount(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{TaskBytes: 1_000_000})
+	m := memory.New(memory.Limits{TaskBytes: 1_000_000})
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	for v := range int64(80) {
 		apply(t, m, key, v+1, chunk("t", strings.Repeat("x", 10_000)))
@@ -128,7 +129,7 @@ func TestBytesEncodedForReadersCount(t *testing.T) {
 }
 
 func TestWhatWasReplacedDoesNotFillATask(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{TaskBytes: 1_000_000})
+	m := memory.New(memory.Limits{TaskBytes: 1_000_000})
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	for v := range int64(200) {
 		apply(t, m, key, v+1, artifact("t", "same", 100_000))
@@ -140,7 +141,7 @@ func TestWhatWasReplacedDoesNotFillATask(t *testing.T) {
 }
 
 func TestPrivateStateCountsUntilTheTaskEnds(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{TaskBytes: 1_000_000})
+	m := memory.New(memory.Limits{TaskBytes: 1_000_000})
 	key := store.Key{Task: "t"}
 	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask("t", "c", start), Private: store.Private{Skill: "s"}}, nil); err != nil {
 		t.Fatal(err)
@@ -184,22 +185,22 @@ func TestTheStoreCountsWhatItHolds(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		tasks int
-		do    func(m *store.Memory, key store.Key)
+		do    func(m *memory.Store, key store.Key)
 	}{
-		{"empty tasks", 5000, func(*store.Memory, store.Key) {}},
-		{"large artifacts", 20, func(m *store.Memory, key store.Key) { apply(t, m, key, 1, artifact(key.Task, "a", 1<<20)) }},
-		{"chunks", 5, func(m *store.Memory, key store.Key) {
+		{"empty tasks", 5000, func(*memory.Store, store.Key) {}},
+		{"large artifacts", 20, func(m *memory.Store, key store.Key) { apply(t, m, key, 1, artifact(key.Task, "a", 1<<20)) }},
+		{"chunks", 5, func(m *memory.Store, key store.Key) {
 			for v := range int64(2000) {
 				apply(t, m, key, v+1, chunk(key.Task, fmt.Sprintf("%016d", v)))
 			}
 		}},
-		{"words", 5, func(m *store.Memory, key store.Key) {
+		{"words", 5, func(m *memory.Store, key store.Key) {
 			for v := range int64(2000) {
 				said := many(key.Task, int(v), []runtime.Part{runtime.Text(fmt.Sprint("progress ", v))})
 				apply(t, m, key, v+1, store.Update{Event: proto.NewStatus(key.Task, "c", runtime.StateWorking, said, start)})
 			}
 		}},
-		{"many parts", 5, func(m *store.Memory, key store.Key) {
+		{"many parts", 5, func(m *memory.Store, key store.Key) {
 			parts := make([]runtime.Part, 2000)
 			for i := range parts {
 				parts[i] = runtime.Text("x")
@@ -208,7 +209,7 @@ func TestTheStoreCountsWhatItHolds(t *testing.T) {
 			u.Messages = []runtime.Message{many(key.Task, 0, parts)}
 			apply(t, m, key, 1, u)
 		}},
-		{"lists", 5, func(m *store.Memory, key store.Key) {
+		{"lists", 5, func(m *memory.Store, key store.Key) {
 			said := proto.NewMessage(runtime.MessageData{MessageInfo: runtime.MessageInfo{Extensions: make([]string, 10_000), References: make([]string, 10_000)}})
 			u := status(key.Task, runtime.StateWorking, start)
 			u.Messages = []runtime.Message{said}
@@ -217,7 +218,7 @@ func TestTheStoreCountsWhatItHolds(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			before := heap()
-			m := store.NewMemory(store.MemoryLimits{})
+			m := memory.New(memory.Limits{})
 			for i := range c.tasks {
 				id := fmt.Sprintf("%036d", i)
 				c.do(m, create(t, m, store.Owner{}, id, "context of "+id, start.Add(time.Duration(i))))
@@ -234,7 +235,7 @@ func TestTheStoreCountsWhatItHolds(t *testing.T) {
 // 150 tasks of 8 MB held 1.2 GB once.
 func TestMemoryStaysWithinTheStoresBytes(t *testing.T) {
 	before := heap()
-	m := store.NewMemory(store.MemoryLimits{Bytes: 48 << 20})
+	m := memory.New(memory.Limits{Bytes: 48 << 20})
 	for i := range 150 {
 		id := fmt.Sprint("t", i)
 		key := create(t, m, store.Owner{}, id, "c", start.Add(time.Duration(i)))
@@ -249,7 +250,7 @@ func TestMemoryStaysWithinTheStoresBytes(t *testing.T) {
 
 // Pages end early when they get long, and go on after the last task that was shown.
 func TestPagesAreLimitedByBytes(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	var want []string
 	for i := range 40 {
 		id := fmt.Sprintf("t%02d", i)
@@ -304,7 +305,7 @@ func TestPagesAreLimitedByBytes(t *testing.T) {
 
 // The size of a view is known before it is encoded.
 func TestASnapshotKnowsItsSize(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	for v := range int64(5) {
 		apply(t, m, key, v+1, speak("t", runtime.StateWorking, 100_000))
@@ -326,14 +327,14 @@ func TestASnapshotKnowsItsSize(t *testing.T) {
 
 // The work for a task stays the same however many there are.
 func TestTheStoreGrowsLinearly(t *testing.T) {
-	made := func(n int, owner func(i int) store.Owner) (*store.Memory, []store.Key) {
-		m, keys := store.NewMemory(store.MemoryLimits{Tasks: n}), make([]store.Key, n)
+	made := func(n int, owner func(i int) store.Owner) (*memory.Store, []store.Key) {
+		m, keys := memory.New(memory.Limits{Tasks: n}), make([]store.Key, n)
 		for i := range keys {
 			keys[i] = create(t, m, owner(i), fmt.Sprint("t", i), fmt.Sprint("c", i%7), start.Add(time.Duration(i)))
 		}
 		return m, keys
 	}
-	commit := func(m *store.Memory, keys []store.Key, state runtime.State) {
+	commit := func(m *memory.Store, keys []store.Key, state runtime.State) {
 		for i, key := range keys {
 			apply(t, m, key, 1, status(key.Task, state, start.Add(time.Hour+time.Duration(i))))
 		}

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"context"
@@ -6,28 +6,29 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// List implements [Store]. A page is made of the tasks' states at the time of the call: the filters are checked in the
+// List implements [store.Store]. A page is made of the tasks' states at the time of the call: the filters are checked in the
 // index, and a task that changed before its copy was made is shown as it is then.
-func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
-	cur, err := ReadCursor(owner, q)
+func (m *Store) List(_ context.Context, owner store.Owner, q store.Query) (store.Page, error) {
+	cur, err := store.ReadCursor(owner, q)
 	if err != nil {
-		return Page{}, err
+		return store.Page{}, err
 	}
 	rows, total := m.find(owner, q, cur)
-	page := Page{Total: total, Tasks: make([]runtime.Task, 0, min(q.Size, len(rows)))}
+	page := store.Page{Total: total, Tasks: make([]runtime.Task, 0, min(q.Size, len(rows)))}
 	for i, f := range rows {
 		room := false
 		if i < q.Size {
 			room, err = f.row.addTo(&page, q)
 		}
 		if err != nil {
-			return Page{}, err
+			return store.Page{}, err
 		}
 		if !room {
 			last := rows[i-1]
-			page.Next = Cursor{time.Unix(0, last.at), last.row.id}.Token(owner, q)
+			page.Next = store.Cursor{At: time.Unix(0, last.at), ID: last.row.id}.Token(owner, q)
 			break
 		}
 	}
@@ -35,7 +36,7 @@ func (m *Memory) List(_ context.Context, owner Owner, q Query) (Page, error) {
 }
 
 // addTo adds the task to a page unless it is gone meanwhile. It reports whether there was room for it.
-func (r *row) addTo(p *Page, q Query) (room bool, err error) {
+func (r *row) addTo(p *store.Page, q store.Query) (room bool, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
@@ -57,7 +58,7 @@ type found struct {
 }
 
 // find returns up to q.Size+1 matching rows behind the cursor, and how many match in all.
-func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
+func (m *Store) find(owner store.Owner, q store.Query, cur store.Cursor) ([]found, int) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	g := m.group(owner, q.Context)
@@ -80,7 +81,7 @@ func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 			continue
 		}
 		seen++
-		if len(rows) <= q.Size && cur.passed(r) {
+		if len(rows) <= q.Size && r.follows(cur) {
 			rows = append(rows, found{r, r.at})
 		}
 		if counted && len(rows) > q.Size {
@@ -94,7 +95,7 @@ func (m *Memory) find(owner Owner, q Query, cur Cursor) ([]found, int) {
 }
 
 // total returns the number of matches if it is known without looking at the rows.
-func (g *group) total(q Query) (n int, known bool) {
+func (g *group) total(q store.Query) (n int, known bool) {
 	switch {
 	case !q.After.IsZero() || len(q.Without) > 0:
 		return 0, false
@@ -109,14 +110,14 @@ func (g *group) total(q Query) (n int, known bool) {
 }
 
 // seek returns a row from which everything behind the cursor follows: the row of the cursor itself if it has not moved.
-func (m *Memory) seek(g *group, owner Owner, cur Cursor) *row {
-	if r := m.row(Key{owner, cur.ID}); r != nil && r.at == cur.At.UnixNano() && (g == &r.owner.all || g == r.group) {
+func (m *Store) seek(g *group, owner store.Owner, cur store.Cursor) *row {
+	if r := m.row(store.Key{Owner: owner, Task: cur.ID}); r != nil && r.at == cur.At.UnixNano() && (g == &r.owner.all || g == r.group) {
 		return r
 	}
 	return g.front
 }
 
-// passed reports whether r comes after the cursor.
-func (c Cursor) passed(r *row) bool {
+// follows reports whether r comes after a cursor.
+func (r *row) follows(c store.Cursor) bool {
 	return c.ID == "" || before(c.At.UnixNano(), c.ID, r.at, r.id)
 }

@@ -1,17 +1,18 @@
-package store
+package memory
 
 import (
 	"sync/atomic"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // eventLog is the log of one task.
 type eventLog struct {
-	records []*Record
-	trimmed int64    // Seq of the newest record that is not there any more
-	blank   []Record // made in advance
+	records []*store.Record
+	trimmed int64          // Seq of the newest record that is not there any more
+	blank   []store.Record // made in advance
 	encoded atomic.Int64
 }
 
@@ -34,7 +35,7 @@ const (
 
 // newEventLog makes a log that begins after the given version.
 func newEventLog(version int64) *eventLog {
-	return &eventLog{records: make([]*Record, 0, firstRecords), trimmed: version, blank: make([]Record, firstRecords)}
+	return &eventLog{records: make([]*store.Record, 0, firstRecords), trimmed: version, blank: make([]store.Record, firstRecords)}
 }
 
 // append adds the record of an event that made the next version, and trims the log to keep records and a quarter more.
@@ -46,10 +47,10 @@ func (l *eventLog) append(e runtime.Event, messages []runtime.Message, keep int)
 		for _, rec := range l.records[:cut] {
 			rec.Forget(true)
 		}
-		l.records = append(make([]*Record, 0, keep+keep/2), l.records[cut:]...)
+		l.records = append(make([]*store.Record, 0, keep+keep/2), l.records[cut:]...)
 	}
 	if len(l.blank) == 0 {
-		l.blank = make([]Record, moreRecords)
+		l.blank = make([]store.Record, moreRecords)
 	}
 	rec := &l.blank[0]
 	l.blank = l.blank[1:]

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"context"
@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// Memory is a [Store] in memory, for one instance; [Memory.Instance] makes others for tests. Tasks are changed in place:
+// Store is a [store.Store] in memory, for one instance; [Store.Instance] makes others for tests. Tasks are changed in place:
 // an update costs the same however large the task has grown.
 //
 // The lock of a row guards its task; the lock of the index guards everything else and may be taken while a row is
 // locked, never the other way round (eviction, which needs both, only tries the row).
-type Memory struct {
-	limits MemoryLimits
+type Store struct {
+	limits Limits
 	task   taskstate.Limits
 	clock  func() time.Time
 	shared bool   // there are several instances
@@ -23,7 +24,7 @@ type Memory struct {
 	coding atomic.Pointer[Coding]
 
 	mu       sync.Mutex
-	owners   map[Owner]*owned
+	owners   map[store.Owner]*owned
 	rows     map[rowKey]*row
 	contexts map[groupKey]*group
 	accounts map[string]*account // by principal
@@ -39,29 +40,29 @@ type Memory struct {
 	sharing
 }
 
-// NewMemory makes an empty store.
-func NewMemory(l MemoryLimits) *Memory { return NewMemoryAt(l, time.Now) }
+// New makes an empty store.
+func New(l Limits) *Store { return NewAt(l, time.Now) }
 
-// NewMemoryAt is NewMemory with a clock: the time that rules what is due and what is dropped.
-func NewMemoryAt(l MemoryLimits, clock func() time.Time) *Memory {
+// NewAt is New with a clock: the time that rules what is due and what is dropped.
+func NewAt(l Limits, clock func() time.Time) *Store {
 	l = l.withDefaults()
-	return &Memory{
+	return &Store{
 		limits: l, clock: clock, self: holder{number: 1}, task: taskstate.Limits{Task: l.TaskBytes, Slack: slack},
-		owners: map[Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{}, accounts: map[string]*account{},
+		owners: map[store.Owner]*owned{}, rows: map[rowKey]*row{}, contexts: map[groupKey]*group{}, accounts: map[string]*account{},
 		all: taskstate.Account{Limit: l.all()},
 	}
 }
 
-// Get implements [Store].
-func (m *Memory) Get(_ context.Context, key Key, view View) (Snapshot, error) {
+// Get implements [store.Store].
+func (m *Store) Get(_ context.Context, key store.Key, view store.View) (store.Snapshot, error) {
 	r := m.lookup(key)
 	if r == nil {
-		return Snapshot{}, ErrNotFound
+		return store.Snapshot{}, store.ErrNotFound
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
-		return Snapshot{}, ErrNotFound
+		return store.Snapshot{}, store.ErrNotFound
 	}
 	if view.At != 0 && view.At != r.st.Version {
 		return r.past(view)
@@ -69,51 +70,51 @@ func (m *Memory) Get(_ context.Context, key Key, view View) (Snapshot, error) {
 	return r.snapshot(&view)
 }
 
-// Head implements [Store].
-func (m *Memory) Head(_ context.Context, key Key) (Head, error) {
+// Head implements [store.Store].
+func (m *Store) Head(_ context.Context, key store.Key) (store.Head, error) {
 	r := m.lookup(key)
 	if r == nil {
-		return Head{}, ErrNotFound
+		return store.Head{}, store.ErrNotFound
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
-		return Head{}, ErrNotFound
+		return store.Head{}, store.ErrNotFound
 	}
-	return Head{
+	return store.Head{
 		Context: r.context, State: r.st.Status, Version: r.st.Version, Epoch: r.st.Epoch, Calls: r.st.Calls, Done: r.st.Done,
 		Running: r.st.Runner != 0, Skill: r.skill, ClientID: r.clientID, Trace: r.trace,
 	}, nil
 }
 
-// Find implements [Finder].
-func (m *Memory) Find(key Key) Ref {
+// Find implements [store.Finder].
+func (m *Store) Find(key store.Key) store.Ref {
 	if r := m.lookup(key); r != nil {
 		return r
 	}
 	return nil
 }
 
-// Events implements [Store].
-func (m *Memory) Events(ctx context.Context, key Key, after int64, max int) ([]*Record, error) {
+// Events implements [store.Store].
+func (m *Store) Events(ctx context.Context, key store.Key, after int64, max int) ([]*store.Record, error) {
 	r := m.lookup(key)
 	if r == nil {
-		return nil, ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	return r.Events(ctx, after, max)
 }
 
-// Events implements [Ref].
-func (r *row) Events(_ context.Context, after int64, max int) ([]*Record, error) {
+// Events implements [store.Ref].
+func (r *row) Events(_ context.Context, after int64, max int) ([]*store.Record, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch {
 	case r.gone:
-		return nil, ErrNotFound
+		return nil, store.ErrNotFound
 	case after >= r.st.Version:
 		return nil, nil
 	case r.log == nil || after < r.log.trimmed:
-		return nil, ErrTrimmed
+		return nil, store.ErrTrimmed
 	}
 	r.settle()
 	records := r.log.records[after-r.log.trimmed:] // they are consecutive: one a version
@@ -126,8 +127,8 @@ func (r *row) Events(_ context.Context, after int64, max int) ([]*Record, error)
 // sweepAtOnce is how many tasks a sweep drops: nobody else has the index meanwhile.
 const sweepAtOnce = 1000
 
-// Sweep implements [Store].
-func (m *Memory) Sweep(context.Context) (dropped int, more bool, err error) {
+// Sweep implements [store.Store].
+func (m *Store) Sweep(context.Context) (dropped int, more bool, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock()
@@ -141,27 +142,27 @@ func (m *Memory) Sweep(context.Context) (dropped int, more bool, err error) {
 }
 
 // Len returns the number of tasks kept.
-func (m *Memory) Len() int {
+func (m *Store) Len() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return len(m.rows)
 }
 
 // Bytes returns about how many bytes the tasks take.
-func (m *Memory) Bytes() int {
+func (m *Store) Bytes() int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return int(m.all.Held.Bytes)
 }
 
-func (m *Memory) lookup(key Key) *row {
+func (m *Store) lookup(key store.Key) *row {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.row(key)
 }
 
 // keepLog notes that r ended with a log, and drops the log of the one that did so longest ago.
-func (m *Memory) keepLog(r *row) {
+func (m *Store) keepLog(r *row) {
 	if len(m.logs) < m.limits.Logs {
 		m.logs = append(m.logs, r)
 		return

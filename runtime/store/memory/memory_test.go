@@ -1,4 +1,4 @@
-package store_test
+package memory_test
 
 import (
 	"context"
@@ -15,6 +15,7 @@ import (
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 var (
@@ -23,7 +24,7 @@ var (
 	ctx   = context.Background()
 )
 
-func create(t testing.TB, m *store.Memory, owner store.Owner, id, contextID string, at time.Time) store.Key {
+func create(t testing.TB, m *memory.Store, owner store.Owner, id, contextID string, at time.Time) store.Key {
 	t.Helper()
 	key := store.Key{Owner: owner, Task: id}
 	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask(id, contextID, at)}, nil); err != nil {
@@ -48,7 +49,7 @@ func apply(t testing.TB, m store.Store, key store.Key, version int64, u store.Up
 }
 
 func TestALostRaceIsAnErrorAndChangesNothing(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	apply(t, m, key, 1, chunk("t", "a"))
 	if _, err := m.Apply(ctx, key, 1, chunk("t", "b"), nil); !errors.Is(err, store.ErrConflict) {
@@ -69,7 +70,7 @@ func texts(task runtime.Task) string {
 }
 
 func TestErrorsOfAStore(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	key := create(t, m, store.Owner{Tenant: "blue", Principal: "ann"}, "t", "c", start)
 	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask("t", "c", start)}, nil); !errors.Is(err, store.ErrExists) {
 		t.Errorf("a second task of the id: %v", err)
@@ -89,7 +90,7 @@ func TestErrorsOfAStore(t *testing.T) {
 }
 
 func TestPrivateStateIsKeptAndReplacedMemberByMember(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	key := store.Key{Task: "t"}
 	if _, err := m.Create(ctx, key, store.New{Task: proto.NewTask("t", "c", start), Private: store.Private{Skill: "s", Input: []byte("in"), Asked: true}}, nil); err != nil {
 		t.Fatal(err)
@@ -115,7 +116,7 @@ func TestPrivateStateIsKeptAndReplacedMemberByMember(t *testing.T) {
 }
 
 func TestTheLogIsTrimmedFromItsStart(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{Events: 10})
+	m := memory.New(memory.Limits{Events: 10})
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	for v := range int64(100) {
 		apply(t, m, key, v+1, chunk("t", "x"))
@@ -133,7 +134,7 @@ func TestTheLogIsTrimmedFromItsStart(t *testing.T) {
 }
 
 func TestUnreadEventsNeedNotBeKept(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	u := chunk("t", "x")
 	u.Unread = true
@@ -148,7 +149,7 @@ func TestUnreadEventsNeedNotBeKept(t *testing.T) {
 }
 
 func TestOnlyTheLastEndedTasksKeepTheirLogs(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{Logs: 2})
+	m := memory.New(memory.Limits{Logs: 2})
 	for i := range 5 {
 		id := fmt.Sprint("t", i)
 		apply(t, m, create(t, m, store.Owner{}, id, "c", start), 1, status(id, runtime.StateCompleted, start))
@@ -164,7 +165,7 @@ func TestOnlyTheLastEndedTasksKeepTheirLogs(t *testing.T) {
 // Nothing grows for ever: R234.
 func TestRetention(t *testing.T) {
 	now := start
-	m := store.NewMemoryAt(store.MemoryLimits{Tasks: 3, Ended: time.Hour, Parked: 2 * time.Hour}, func() time.Time { return now })
+	m := memory.NewAt(memory.Limits{Tasks: 3, Ended: time.Hour, Parked: 2 * time.Hour}, func() time.Time { return now })
 	ended := create(t, m, store.Owner{}, "ended", "c1", start)
 	apply(t, m, ended, 1, status("ended", runtime.StateCompleted, start))
 	later := create(t, m, store.Owner{}, "later", "c2", start)
@@ -199,7 +200,7 @@ func TestRetention(t *testing.T) {
 // The store does what a plain list of tasks would do: order, filters, pages, counts (R12–R15, R309, T30).
 func TestListAgreesWithAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := store.NewMemory(store.MemoryLimits{})
+		m := memory.New(memory.Limits{})
 		type entry struct {
 			id, context string
 			state       runtime.State
@@ -262,7 +263,7 @@ func TestListAgreesWithAModel(t *testing.T) {
 }
 
 func TestPagesSurviveChangesBetweenThem(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	for i := range 6 {
 		create(t, m, store.Owner{}, fmt.Sprint("t", i), "c", start.Add(time.Duration(i)*time.Second))
 	}
@@ -293,7 +294,7 @@ func TestPagesSurviveChangesBetweenThem(t *testing.T) {
 // doubled or reordered (R66, R68).
 func TestSnapshotAndEventsAreAtomicUnderConcurrency(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
-		m := store.NewMemory(store.MemoryLimits{Tasks: 1000})
+		m := memory.New(memory.Limits{Tasks: 1000})
 		key := create(t, m, store.Owner{}, "t", "c", start)
 		const writers, each = 3, 20
 		var wg sync.WaitGroup
@@ -372,7 +373,7 @@ func TestSnapshotAndEventsAreAtomicUnderConcurrency(t *testing.T) {
 }
 
 func TestAnEventIsEncodedOnceForAllReaders(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	key := create(t, m, store.Owner{}, "t", "c", start)
 	apply(t, m, key, 1, chunk("t", "x"))
 	recs, err := m.Events(ctx, key, 1, 0)
@@ -420,7 +421,7 @@ func TestARecordOfBytesIsDecodedWhenAsked(t *testing.T) {
 func FuzzPageToken(f *testing.F) {
 	f.Add("AAAAAAAAAAAAAAAAAAAAAAAAAAAA")
 	f.Add("")
-	m := store.NewMemory(store.MemoryLimits{})
+	m := memory.New(memory.Limits{})
 	create(f, m, store.Owner{}, "t", "c", start)
 	f.Fuzz(func(t *testing.T, token string) {
 		if p, err := m.List(ctx, store.Owner{}, store.Query{Size: 1, Token: token}); err != nil && !errors.Is(err, store.ErrCursor) || len(p.Tasks) > 1 {

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"context"
@@ -6,16 +6,18 @@ import (
 	"math/rand/v2"
 	"testing"
 	"time"
+
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // TestAccountsOfAMemoryHoldTheBytesOfTheirNotes: whatever becomes of them, and nobody is remembered for nothing.
 func TestAccountsOfAMemoryHoldTheBytesOfTheirNotes(t *testing.T) {
 	now, ctx := time.Now(), context.Background()
-	m := NewMemory(MemoryLimits{Bytes: 600_000, Parked: time.Minute})
+	m := New(Limits{Bytes: 600_000, Parked: time.Minute})
 	m.clock = func() time.Time { return now }
 	random := rand.New(rand.NewPCG(1, 2))
 	for i := range 20_000 {
-		owner := Owner{Tenant: fmt.Sprint("t", random.IntN(2)), Principal: fmt.Sprint("p", random.IntN(9))}
+		owner := store.Owner{Tenant: fmt.Sprint("t", random.IntN(2)), Principal: fmt.Sprint("p", random.IntN(9))}
 		value := make([]byte, random.IntN(12_000))
 		switch random.IntN(8) {
 		case 0:
@@ -26,8 +28,8 @@ func TestAccountsOfAMemoryHoldTheBytesOfTheirNotes(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		_, err := m.SetNote(ctx, owner, fmt.Sprint("c", random.IntN(40)), value, AnyVersion)
-		if err != nil && err != ErrTooLarge && err != ErrFull {
+		_, err := m.SetNote(ctx, owner, fmt.Sprint("c", random.IntN(40)), value, store.AnyVersion)
+		if err != nil && err != store.ErrTooLarge && err != store.ErrFull {
 			t.Fatal(err)
 		}
 		sum, most := map[string]int{}, 0

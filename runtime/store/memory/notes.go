@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"cmp"
@@ -8,9 +8,10 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// notes are those of a [Memory]. The lock of the index guards them.
+// notes are those of a [Store]. The lock of the index guards them.
 type notes struct {
 	byKey map[noteKey]*note
 	bytes int
@@ -18,13 +19,13 @@ type notes struct {
 }
 
 type noteKey struct {
-	owner   Owner
+	owner   store.Owner
 	context string
 }
 
 // note is one note, in the list of its account.
 type note struct {
-	Note
+	store.Note
 	key     noteKey
 	account *account
 	at      time.Time
@@ -39,31 +40,31 @@ type noted struct {
 	place int // in the heap, from 1; 0: there are none
 }
 
-// Note implements [Store].
-func (m *Memory) Note(_ context.Context, owner Owner, context string) (Note, error) {
+// Note implements [store.Store].
+func (m *Store) Note(_ context.Context, owner store.Owner, context string) (store.Note, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if n := m.notes.byKey[noteKey{owner, context}]; n != nil {
 		return n.Note, nil
 	}
-	return Note{}, nil
+	return store.Note{}, nil
 }
 
-// SetNote implements [Store].
-func (m *Memory) SetNote(_ context.Context, owner Owner, context string, value []byte, expect int64) (int64, error) {
+// SetNote implements [store.Store].
+func (m *Store) SetNote(_ context.Context, owner store.Owner, context string, value []byte, expect int64) (int64, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	key := noteKey{owner, context}
 	old := cmp.Or(m.notes.byKey[key], &note{})
-	if expect != AnyVersion && expect != old.Version {
-		return 0, ErrConflict
+	if expect != store.AnyVersion && expect != old.Version {
+		return 0, store.ErrConflict
 	}
 	if value == nil {
 		m.dropNote(old)
 		return 0, nil
 	}
-	n := &note{key: key, account: m.account(owner.Principal), at: m.clock(), bytes: NoteBytes(owner, context, value)}
-	n.Note = Note{value, NextVersion(old.Version, n.at)}
+	n := &note{key: key, account: m.account(owner.Principal), at: m.clock(), bytes: store.NoteBytes(owner, context, value)}
+	n.Note = store.Note{Value: value, Version: store.NextVersion(old.Version, n.at)}
 	if err := m.roomForNote(n, old); err != nil {
 		return 0, err
 	}
@@ -72,10 +73,10 @@ func (m *Memory) SetNote(_ context.Context, owner Owner, context string, value [
 }
 
 // roomForNote makes room for a note and drops the one in whose place it comes, or says why there is no room.
-func (m *Memory) roomForNote(n, old *note) error {
-	share, all := int(NotesOfOwner(n.account.Limit.Bytes)), int(NotesOfAll(int64(m.limits.Bytes)))
-	if len(n.Value) > MaxNote || n.bytes > min(share, all) {
-		return ErrTooLarge
+func (m *Store) roomForNote(n, old *note) error {
+	share, all := int(store.NotesOfOwner(n.account.Limit.Bytes)), int(store.NotesOfAll(int64(m.limits.Bytes)))
+	if len(n.Value) > store.MaxNote || n.bytes > min(share, all) {
+		return store.ErrTooLarge
 	}
 	var goes []*note
 	has := n.account.noted.bytes - old.bytes
@@ -85,7 +86,7 @@ func (m *Memory) roomForNote(n, old *note) error {
 		}
 	}
 	if more := has + n.bytes - n.account.noted.bytes; more > 0 && !m.makeRoom(n.account, nil, taskstate.Holding{Bytes: int64(more)}) {
-		return ErrFull
+		return store.ErrFull
 	}
 	m.dropNote(old)
 	for _, one := range goes {
@@ -97,7 +98,7 @@ func (m *Memory) roomForNote(n, old *note) error {
 	return nil
 }
 
-func (m *Memory) addNote(n *note) {
+func (m *Store) addNote(n *note) {
 	if m.notes.byKey == nil {
 		m.notes.byKey = map[noteKey]*note{}
 	}
@@ -109,7 +110,7 @@ func (m *Memory) addNote(n *note) {
 }
 
 // dropNote drops a note, if it is there.
-func (m *Memory) dropNote(n *note) {
+func (m *Store) dropNote(n *note) {
 	if n.element == nil {
 		return
 	}
@@ -120,7 +121,7 @@ func (m *Memory) dropNote(n *note) {
 }
 
 // weighNotes counts a note that came or went.
-func (m *Memory) weighNotes(n *note, bytes int) {
+func (m *Store) weighNotes(n *note, bytes int) {
 	a := n.account
 	a.noted.bytes += bytes
 	m.notes.bytes += bytes
@@ -136,7 +137,7 @@ func (m *Memory) weighNotes(n *note, bytes int) {
 }
 
 // sweepNotes drops at most max notes that were written before a time, and returns how many.
-func (m *Memory) sweepNotes(before time.Time, max int) (dropped int) {
+func (m *Store) sweepNotes(before time.Time, max int) (dropped int) {
 	for _, a := range m.accounts {
 		for e := a.noted.list.Front(); e != nil && dropped < max && e.Value.(*note).at.Before(before); dropped++ {
 			next := e.Next()

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"cmp"
@@ -9,11 +9,12 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// push is a configuration of a task in a [Memory]: a cursor in its log. The lock of the index guards it.
+// push is a configuration of a task in a [Store]: a cursor in its log. The lock of the index guards it.
 type push struct {
-	Push
+	store.Push
 	taskstate.Cursor
 	row   *row
 	place int // in the heap; -1: it sleeps
@@ -22,7 +23,7 @@ type push struct {
 	base runtime.Task
 }
 
-// outbox are all configurations of a [Memory]: those that are due or claimed in a heap.
+// outbox are all configurations of a [Store]: those that are due or claimed in a heap.
 type outbox struct {
 	n      int
 	claims int64
@@ -74,14 +75,14 @@ func (r *row) find(id string) (*push, int) {
 }
 
 // comes is what the rules need to know of a configuration that comes to a task. The caller holds both locks.
-func (m *Memory) comes(r *row, p *Push) *taskstate.Push {
+func (m *Store) comes(r *row, p *store.Push) *taskstate.Push {
 	old, _ := r.find(p.ID)
 	room := taskstate.PushRoom(r.account.pushes, m.outbox.n, m.limits.Pushes, r.account.principal != "")
 	return &taskstate.Push{Bad: p.Check(), New: old == nil, Max: p.Max, Full: !room}
 }
 
 // addPush adds a configuration that the rules have taken, or replaces the one with its id. The caller holds both locks.
-func (m *Memory) addPush(r *row, p Push, now time.Time) {
+func (m *Store) addPush(r *row, p store.Push, now time.Time) {
 	o, version := &m.outbox, r.st.Version
 	p.Max = 0
 	old, i := r.find(p.ID)
@@ -138,7 +139,7 @@ func (r *row) replay(task runtime.Task, from, to int64) bool {
 
 // past is a view of the task as it was at a version, which a configuration still has to show. The caller holds the lock
 // of the row.
-func (r *row) past(view View) (Snapshot, error) {
+func (r *row) past(view store.View) (store.Snapshot, error) {
 	for _, p := range r.pushes() {
 		if p.base == nil || view.At < p.Next-1 {
 			continue
@@ -151,11 +152,11 @@ func (r *row) past(view View) (Snapshot, error) {
 			return snap, err
 		}
 	}
-	return Snapshot{}, ErrTrimmed
+	return store.Snapshot{}, store.ErrTrimmed
 }
 
 // both locks a task and the index, and returns the unlocking; nil for a task that is not there.
-func (m *Memory) both(key Key) (r *row, unlock func()) {
+func (m *Store) both(key store.Key) (r *row, unlock func()) {
 	if r = m.lookup(key); r == nil {
 		return nil, nil
 	}
@@ -168,11 +169,11 @@ func (m *Memory) both(key Key) (r *row, unlock func()) {
 	return r, func() { m.mu.Unlock(); r.mu.Unlock() }
 }
 
-// SetPush implements [Store].
-func (m *Memory) SetPush(_ context.Context, key Key, p Push) error {
+// SetPush implements [store.Store].
+func (m *Store) SetPush(_ context.Context, key store.Key, p store.Push) error {
 	r, unlock := m.both(key)
 	if r == nil {
-		return ErrNotFound
+		return store.ErrNotFound
 	}
 	defer unlock()
 	if err := r.st.AddPush(m.comes(r, &p)); err != nil {
@@ -182,25 +183,25 @@ func (m *Memory) SetPush(_ context.Context, key Key, p Push) error {
 	return nil
 }
 
-// Pushes implements [Store].
-func (m *Memory) Pushes(_ context.Context, key Key) ([]Push, error) {
+// Pushes implements [store.Store].
+func (m *Store) Pushes(_ context.Context, key store.Key) ([]store.Push, error) {
 	r, unlock := m.both(key)
 	if r == nil {
-		return nil, ErrNotFound
+		return nil, store.ErrNotFound
 	}
 	defer unlock()
-	all := make([]Push, len(r.pushes()))
+	all := make([]store.Push, len(r.pushes()))
 	for i, p := range r.pushes() {
 		all[i] = p.Push
 	}
 	return all, nil
 }
 
-// DeletePush implements [Store].
-func (m *Memory) DeletePush(_ context.Context, key Key, id string) error {
+// DeletePush implements [store.Store].
+func (m *Store) DeletePush(_ context.Context, key store.Key, id string) error {
 	r, unlock := m.both(key)
 	if r == nil {
-		return ErrNotFound
+		return store.ErrNotFound
 	}
 	defer unlock()
 	if p, i := r.find(id); p != nil {
@@ -211,8 +212,8 @@ func (m *Memory) DeletePush(_ context.Context, key Key, id string) error {
 	return nil
 }
 
-// Due implements [Store].
-func (m *Memory) Due(_ context.Context, max int, hold time.Duration) (due []Delivery, next time.Duration, err error) {
+// Due implements [store.Store].
+func (m *Store) Due(_ context.Context, max int, hold time.Duration) (due []store.Delivery, next time.Duration, err error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	o, now := &m.outbox, m.clock().UnixNano()
@@ -221,7 +222,7 @@ func (m *Memory) Due(_ context.Context, max int, hold time.Duration) (due []Deli
 		o.claims++
 		p.Claim(o.claims, now, hold)
 		heap.Fix(&o.heap, 0)
-		d := Delivery{Key: p.row.key(), Push: p.Push, Next: p.Next, Until: p.Until, Attempt: p.Attempt, Holder: p.Holder}
+		d := store.Delivery{Key: p.row.key(), Push: p.Push, Next: p.Next, Until: p.Until, Attempt: p.Attempt, Holder: p.Holder}
 		if p.Since != 0 {
 			d.Since = time.Unix(0, p.Since)
 		}
@@ -233,16 +234,16 @@ func (m *Memory) Due(_ context.Context, max int, hold time.Duration) (due []Deli
 	return due, time.Duration(o.heap[0].Due - now), nil
 }
 
-// Settle implements [Store].
-func (m *Memory) Settle(_ context.Context, d Delivery, out Outcome) error {
+// Settle implements [store.Store].
+func (m *Store) Settle(_ context.Context, d store.Delivery, out store.Outcome) error {
 	r, unlock := m.both(d.Key)
 	if r == nil {
-		return ErrLost
+		return store.ErrLost
 	}
 	defer unlock()
 	p, _ := r.find(d.Push.ID)
 	if p == nil {
-		return ErrLost
+		return store.ErrLost
 	}
 	next := p.Cursor
 	if err := next.Settle(d.Holder, taskstate.Outcome(out), r.st.Version, m.clock().UnixNano()); err != nil {

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/a2agen/a2agen/runtime"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // Coding is how a task is written as bytes, and read again.
@@ -16,7 +17,7 @@ type Coding struct {
 
 // Pack has the store keep small tasks that have ended as bytes: the garbage collector, which follows every pointer of
 // what is kept again and again, has a quarter to follow then. The first coding stays.
-func (m *Memory) Pack(c Coding) { m.coding.CompareAndSwap(nil, &c) }
+func (m *Store) Pack(c Coding) { m.coding.CompareAndSwap(nil, &c) }
 
 // What is packed: tasks of so many bytes, with so many objects and lists. Reading those takes little more memory than
 // they are long, and none nests too deep to be read.
@@ -31,7 +32,7 @@ var packs = sync.Pool{New: func() any { b := make([]byte, 0, packBytes); return 
 // pack keeps an ended task as bytes, if it is small. The caller holds the row's lock.
 func (r *row) pack() {
 	c := r.store().coding.Load()
-	if c == nil || r.json(Full) > packBytes {
+	if c == nil || r.json(store.Full) > packBytes {
 		return
 	}
 	buf := packs.Get().(*[]byte)

@@ -1,4 +1,4 @@
-package store_test
+package memory_test
 
 import (
 	"errors"
@@ -9,20 +9,21 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // newest is how an engine has its tasks packed.
-var newest = store.Coding{Append: proto.Versions[0].AppendEvent, Read: proto.Versions[0].ReadEvent}
+var newest = memory.Coding{Append: proto.Versions[0].AppendEvent, Read: proto.Versions[0].ReadEvent}
 
 // packing makes a store that packs.
-func packing(c store.Coding) *store.Memory {
-	m := store.NewMemory(store.MemoryLimits{})
+func packing(c memory.Coding) *memory.Store {
+	m := memory.New(memory.Limits{})
 	m.Pack(c)
 	return m
 }
 
 // ended creates a task with a message and an artifact of some parts, and ends it. It returns what the end showed.
-func ended(t *testing.T, m *store.Memory, id string, parts ...runtime.Part) (key store.Key, last runtime.Task) {
+func ended(t *testing.T, m *memory.Store, id string, parts ...runtime.Part) (key store.Key, last runtime.Task) {
 	t.Helper()
 	key = create(t, m, store.Owner{}, id, "context-of-"+id, start)
 	said := proto.NewMessage(runtime.MessageData{
@@ -105,12 +106,12 @@ func TestAPackedTaskIsShownAsItEnded(t *testing.T) {
 // A task that cannot be written is kept as it is; one that cannot be read is an error, not another task.
 func TestACodingThatFailsLosesNothing(t *testing.T) {
 	broken := errors.New("broken")
-	m := packing(store.Coding{Append: func(dst []byte, _ runtime.Event) ([]byte, error) { return dst, broken }, Read: newest.Read})
+	m := packing(memory.Coding{Append: func(dst []byte, _ runtime.Event) ([]byte, error) { return dst, broken }, Read: newest.Read})
 	key, _ := ended(t, m, "t", runtime.Text("done"))
 	if snap, err := m.Get(ctx, key, store.Full); err != nil || texts(snap.Task) != "done" {
 		t.Errorf("the task is %v: %v", snap.Task, err)
 	}
-	m = packing(store.Coding{Append: newest.Append, Read: func([]byte) (runtime.Event, error) { return nil, broken }})
+	m = packing(memory.Coding{Append: newest.Append, Read: func([]byte) (runtime.Event, error) { return nil, broken }})
 	key, _ = ended(t, m, "t", runtime.Text("done"))
 	if _, err := m.Get(ctx, key, store.Full); !errors.Is(err, broken) {
 		t.Errorf("error is %v", err)

@@ -1,4 +1,4 @@
-package store_test
+package memory_test
 
 import (
 	"errors"
@@ -6,18 +6,19 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
-// foreign is a store that is no [store.Memory].
+// foreign is a store that is no [memory.Store].
 type foreign struct{ store.Store }
 
 func TestARefIsTheTaskOfItsKey(t *testing.T) {
-	for name, wrap := range map[string]func(m *store.Memory) store.Store{
-		"of a memory":      func(m *store.Memory) store.Store { return m },
-		"of another store": func(m *store.Memory) store.Store { return foreign{m} },
+	for name, wrap := range map[string]func(m *memory.Store) store.Store{
+		"of a memory":      func(m *memory.Store) store.Store { return m },
+		"of another store": func(m *memory.Store) store.Store { return foreign{m} },
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := store.NewMemory(store.MemoryLimits{})
+			m := memory.New(memory.Limits{})
 			s := wrap(m)
 			ref := store.Find(s, create(t, m, store.Owner{}, "t", "c", start))
 			if snap, err := ref.Apply(ctx, 1, chunk("t", "a"), &store.Full); err != nil || snap.Version != 2 || texts(snap.Task) != "a" {
@@ -40,7 +41,7 @@ func TestARefIsTheTaskOfItsKey(t *testing.T) {
 }
 
 func TestARefToATaskThatIsNotThereSaysSo(t *testing.T) {
-	m := store.NewMemory(store.MemoryLimits{Tasks: 1})
+	m := memory.New(memory.Limits{Tasks: 1})
 	evicted := store.Find(m, create(t, m, store.Owner{}, "old", "c", start))
 	if _, err := evicted.Apply(ctx, 1, status("old", runtime.StateCompleted, start), nil); err != nil {
 		t.Fatal(err)

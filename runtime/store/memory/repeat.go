@@ -1,11 +1,15 @@
-package store
+package memory
 
-import "time"
+import (
+	"time"
+
+	"github.com/a2agen/a2agen/runtime/store"
+)
 
 // repeats are the messages that may be sent again, by owner and key. The lock of the index guards them.
 type repeats struct {
-	known map[Key]repeated
-	order map[string][]Key // by principal, those that were there first go first
+	known map[store.Key]repeated
+	order map[string][]store.Key // by principal, those that were there first go first
 }
 
 type repeated struct {
@@ -16,27 +20,27 @@ type repeated struct {
 }
 
 // find returns a *Repeated if a message was sent before.
-func (rs *repeats) find(key Key, r *Repeat, now func() time.Time) error {
+func (rs *repeats) find(key store.Key, r *store.Repeat, now func() time.Time) error {
 	if r == nil {
 		return nil
 	}
-	if found, ok := rs.known[Key{key.Owner, r.Key}]; ok && now().Before(found.until) {
-		return &Repeated{Task: found.task, Call: found.call, Same: found.digest == r.Digest}
+	if found, ok := rs.known[store.Key{Owner: key.Owner, Task: r.Key}]; ok && now().Before(found.until) {
+		return &store.Repeated{Task: found.task, Call: found.call, Same: found.digest == r.Digest}
 	}
 	return nil
 }
 
 // add notes a message that was taken on, with its call if it has one.
-func (rs *repeats) add(key Key, r *Repeat, c *Call, now time.Time) {
+func (rs *repeats) add(key store.Key, r *store.Repeat, c *store.Call, now time.Time) {
 	if r == nil {
 		return
 	}
 	if rs.known == nil {
-		rs.known, rs.order = map[Key]repeated{}, map[string][]Key{}
+		rs.known, rs.order = map[store.Key]repeated{}, map[string][]store.Key{}
 	}
 	rs.sweep(key.Owner.Principal, now)
-	known, order := Key{key.Owner, r.Key}, rs.order[key.Owner.Principal]
-	if len(order) == MaxRepeats {
+	known, order := store.Key{Owner: key.Owner, Task: r.Key}, rs.order[key.Owner.Principal]
+	if len(order) == store.MaxRepeats {
 		delete(rs.known, order[0])
 		order = order[1:]
 	}

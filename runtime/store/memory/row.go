@@ -1,10 +1,11 @@
-package store
+package memory
 
 import (
 	"sync"
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // row is one task. It is small, and has few pointers: the garbage collector looks at all rows again and again, and one by
@@ -23,9 +24,9 @@ type row struct {
 	trace    string
 	asked    bool
 	clientID bool
-	gone     bool      // evicted
-	log      *eventLog // nil while nobody reads the events, and when they are no longer kept
-	call     *Call     // the one at work; nil: none is open
+	gone     bool        // evicted
+	log      *eventLog   // nil while nobody reads the events, and when they are no longer kept
+	call     *store.Call // the one at work; nil: none is open
 
 	// Guarded by the index lock; written with both locks held, so that either is enough to read.
 	state   runtime.State // with at: the status as the lists have it
@@ -45,16 +46,16 @@ type row struct {
 type beside struct {
 	pushes  []*push // by id
 	tickets []*ticket
-	calls   []*Call // that wait for the one at work; guarded by the lock of the row
-	counted int64   // version at which the artifacts of a full task were counted anew
+	calls   []*store.Call // that wait for the one at work; guarded by the lock of the row
+	counted int64         // version at which the artifacts of a full task were counted anew
 	actual  taskstate.Size
 }
 
 // key is the task's, once it is in the index.
-func (r *row) key() Key { return Key{r.owner.owner, r.id} }
+func (r *row) key() store.Key { return store.Key{Owner: r.owner.owner, Task: r.id} }
 
 // store is where the row is, once it is in the index.
-func (r *row) store() *Memory { return r.owner.store }
+func (r *row) store() *Store { return r.owner.store }
 
 // pushes are the configurations of push notifications.
 func (r *row) pushes() []*push {
@@ -79,8 +80,8 @@ func (r *row) also() *beside {
 	return r.beside
 }
 
-func (r *row) private() Private {
-	return Private{Skill: r.skill, Input: r.input, Saved: r.saved, Asked: r.asked, ClientID: r.clientID, Trace: r.trace}
+func (r *row) private() store.Private {
+	return store.Private{Skill: r.skill, Input: r.input, Saved: r.saved, Asked: r.asked, ClientID: r.clientID, Trace: r.trace}
 }
 
 // held is how many bytes the task takes, and logged those of its log.
@@ -96,8 +97,8 @@ func (r *row) logged() int {
 }
 
 // snapshot returns the row as view asks. An ended task never changes again: the whole of it needs no copy.
-func (r *row) snapshot(view *View) (Snapshot, error) {
-	s := Snapshot{Version: r.st.Version, Private: r.private(), Epoch: r.st.Epoch, Pushed: r.st.Pushes > 0}
+func (r *row) snapshot(view *store.View) (store.Snapshot, error) {
+	s := store.Snapshot{Version: r.st.Version, Private: r.private(), Epoch: r.st.Epoch, Pushed: r.st.Pushes > 0}
 	if view == nil {
 		return s, nil
 	}
@@ -114,7 +115,9 @@ func (r *row) snapshot(view *View) (Snapshot, error) {
 }
 
 // json is about how long a view of the task is as JSON.
-func (r *row) json(v View) int { return r.st.JSON(v.History == nil || *v.History > 0, v.Artifacts) }
+func (r *row) json(v store.View) int {
+	return r.st.JSON(v.History == nil || *v.History > 0, v.Artifacts)
+}
 
 // settle charges the account for the encoded events that the readers of the task keep, or drops those when there is no
 // room. The caller holds its lock.

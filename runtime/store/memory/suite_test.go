@@ -1,4 +1,4 @@
-package store_test
+package memory_test
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/store/storetest"
 )
 
@@ -13,9 +14,9 @@ func TestMemoryIsAStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) storetest.Harness {
 		return storetest.Harness{
 			Protocol: a2a.Protocol(),
-			Open:     func(_ *testing.T, l store.MemoryLimits) store.Store { return store.NewMemory(l) },
-			OpenAt: func(_ *testing.T, l store.MemoryLimits, clock func() time.Time) store.Store {
-				return store.NewMemoryAt(l, clock)
+			Open:     func(_ *testing.T, l memory.Limits) store.Store { return memory.New(l) },
+			OpenAt: func(_ *testing.T, l memory.Limits, clock func() time.Time) store.Store {
+				return memory.NewAt(l, clock)
 			},
 		}
 	})
@@ -41,8 +42,8 @@ func TestMemoryIsAStoreOfSeveralInstances(t *testing.T) {
 	storetest.Run(t, func(*testing.T) storetest.Harness {
 		return storetest.Harness{
 			Protocol: a2a.Protocol(),
-			Open: func(_ *testing.T, l store.MemoryLimits) store.Store {
-				m := store.NewMemory(l)
+			Open: func(_ *testing.T, l memory.Limits) store.Store {
+				m := memory.New(l)
 				s := &shared{Store: m.Instance(lease)}
 				for range 4 {
 					s.heirs = append(s.heirs, m.Instance(lease))

@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"context"
@@ -6,33 +6,34 @@ import (
 	"time"
 
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// ticket is one of a task in a [Memory]. The lock of the index guards those of all tasks.
+// ticket is one of a task in a [Store]. The lock of the index guards those of all tasks.
 type ticket struct {
-	Ticket
+	store.Ticket
 	row   *row
 	until time.Time
 }
 
-// Ticket implements [Store].
-func (m *Memory) Ticket(_ context.Context, hash [32]byte) (Key, Ticket, error) {
+// Ticket implements [store.Store].
+func (m *Store) Ticket(_ context.Context, hash [32]byte) (store.Key, store.Ticket, error) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if t := m.tickets[hash]; t != nil && m.clock().Before(t.until) {
 		return t.row.key(), t.Ticket, nil
 	}
-	return Key{}, Ticket{}, ErrTicket
+	return store.Key{}, store.Ticket{}, store.ErrTicket
 }
 
 // admits reports whether a ticket is one of the task, and good. The caller holds the lock of the index.
-func (m *Memory) admits(r *row, hash [32]byte) bool {
+func (m *Store) admits(r *row, hash [32]byte) bool {
 	t := m.tickets[hash]
 	return t != nil && t.row == r && m.clock().Before(t.until)
 }
 
 // changeTickets does with the tickets of a task what an update says. The caller holds both locks.
-func (m *Memory) changeTickets(r *row, u *Update, e *taskstate.Effects, now time.Time) {
+func (m *Store) changeTickets(r *row, u *store.Update, e *taskstate.Effects, now time.Time) {
 	if e.Tear {
 		m.tear(r)
 	}
@@ -47,14 +48,14 @@ func (m *Memory) changeTickets(r *row, u *Update, e *taskstate.Effects, now time
 	has := r.also()
 	has.tickets = append(has.tickets, added)
 	slices.SortStableFunc(has.tickets, func(a, b *ticket) int { return a.until.Compare(b.until) })
-	if len(has.tickets) > MaxTickets {
+	if len(has.tickets) > store.MaxTickets {
 		m.forgetTicket(has.tickets[0])
 		has.tickets = slices.Delete(has.tickets, 0, 1)
 	}
 }
 
 // tear makes all tickets of a task worthless. The caller holds both locks.
-func (m *Memory) tear(r *row) {
+func (m *Store) tear(r *row) {
 	for _, t := range r.tickets() {
 		m.forgetTicket(t)
 	}
@@ -64,7 +65,7 @@ func (m *Memory) tear(r *row) {
 }
 
 // forgetTicket makes one worthless, unless a later one has its hash. The caller holds the lock of the index.
-func (m *Memory) forgetTicket(t *ticket) {
+func (m *Store) forgetTicket(t *ticket) {
 	if m.tickets[t.Hash] == t {
 		delete(m.tickets, t.Hash)
 	}

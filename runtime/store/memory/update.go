@@ -1,4 +1,4 @@
-package store
+package memory
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
+	"github.com/a2agen/a2agen/runtime/store"
 )
 
 // slack is by how much a task may grow before the index is told: it is not worth a lock for every chunk of text.
@@ -15,33 +16,33 @@ const slack = 4 << 10
 // mostEvents is for how many events of an update the rules need no memory of their own.
 const mostEvents = 3
 
-// Apply implements [Store].
-func (m *Memory) Apply(_ context.Context, key Key, expect int64, u Update, view *View) (Snapshot, error) {
+// Apply implements [store.Store].
+func (m *Store) Apply(_ context.Context, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
 	return m.apply(&m.self, key, expect, u, view)
 }
 
-func (m *Memory) apply(by *holder, key Key, expect int64, u Update, view *View) (Snapshot, error) {
+func (m *Store) apply(by *holder, key store.Key, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
 	r := m.lookup(key)
 	if r == nil {
-		return Snapshot{}, ErrNotFound
+		return store.Snapshot{}, store.ErrNotFound
 	}
 	return r.apply(by, expect, u, view)
 }
 
-// Apply implements [Ref].
-func (r *row) Apply(_ context.Context, expect int64, u Update, view *View) (Snapshot, error) {
+// Apply implements [store.Ref].
+func (r *row) Apply(_ context.Context, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
 	return r.apply(&r.store().self, expect, u, view)
 }
 
-func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, error) {
+func (r *row) apply(by *holder, expect int64, u store.Update, view *store.View) (store.Snapshot, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.gone {
-		return Snapshot{}, ErrNotFound
+		return store.Snapshot{}, store.ErrNotFound
 	}
 	e, err := r.change(by, expect, &u)
 	if err != nil {
-		return Snapshot{}, err
+		return store.Snapshot{}, err
 	}
 	snap, err := r.snapshot(view)
 	if e.Begin != 0 {
@@ -55,7 +56,7 @@ func (r *row) apply(by *holder, expect int64, u Update, view *View) (Snapshot, e
 
 // change is an update on its way into a row.
 type change struct {
-	*Update
+	*store.Update
 	by  *holder
 	log logging
 }
@@ -71,7 +72,7 @@ const (
 
 // change decides on an update, and makes it. What only adds to an artifact needs no lock but the row's, as long as that
 // is not much.
-func (r *row) change(by *holder, expect int64, u *Update) (taskstate.Effects, error) {
+func (r *row) change(by *holder, expect int64, u *store.Update) (taskstate.Effects, error) {
 	m := r.store()
 	c := change{Update: u, by: by}
 	var space [mostEvents]taskstate.Event
@@ -92,7 +93,7 @@ func (r *row) change(by *holder, expect int64, u *Update) (taskstate.Effects, er
 			r.keep(&next, &c, &e)
 			return e, nil
 		}
-		if err == nil && e.Again || err != nil && err != ErrTooLarge {
+		if err == nil && e.Again || err != nil && err != store.ErrTooLarge {
 			return e, err
 		}
 	}
@@ -101,7 +102,7 @@ func (r *row) change(by *holder, expect int64, u *Update) (taskstate.Effects, er
 	m.facts(r, u, &t)
 	now := m.clock()
 	e, err := r.st.Apply(&next, &t, now.UnixNano(), &m.task)
-	if err == ErrTooLarge {
+	if err == store.ErrTooLarge {
 		counted := r.st
 		counted.Artifacts = r.recount()
 		r.describe(&counted, &c, &t)
@@ -114,11 +115,11 @@ func (r *row) change(by *holder, expect int64, u *Update) (taskstate.Effects, er
 }
 
 // rule is what the rules know of an event. It notes whether that fits the task; nil: it has ended, and is packed.
-func rule(task runtime.Task, e runtime.Event, size Size, facts *taskstate.Facts) taskstate.Event {
+func rule(task runtime.Task, e runtime.Event, size store.Size, facts *taskstate.Facts) taskstate.Event {
 	info := e.EventInfo()
 	if facts.Unfit == nil && task != nil {
 		if err := task.Fits(e); err != nil {
-			facts.Unfit = fmt.Errorf("%w: %w", ErrUnfit, err)
+			facts.Unfit = fmt.Errorf("%w: %w", store.ErrUnfit, err)
 		}
 	}
 	return taskstate.Event{Kind: info.Kind, State: info.State, Size: taskstate.Size(size)}
@@ -144,7 +145,7 @@ func (r *row) describe(was *taskstate.State, c *change, t *taskstate.Update) (ch
 }
 
 // logs says what becomes of the log with an update, after which the task holds some bytes, and how large the log is then.
-func (r *row) logs(u *Update, held int) (logging, int) {
+func (r *row) logs(u *store.Update, held int) (logging, int) {
 	frames := u.Len() * taskstate.EventFrame
 	switch limit := r.store().limits.TaskBytes; {
 	case u.Unread && r.st.Pushes == 0 && !r.store().shared:
@@ -156,7 +157,7 @@ func (r *row) logs(u *Update, held int) (logging, int) {
 }
 
 // after is the private state after an update: an ended task needs neither its input nor what was saved.
-func (r *row) after(u *Update, ends bool) (input, saved []byte, asked bool) {
+func (r *row) after(u *store.Update, ends bool) (input, saved []byte, asked bool) {
 	input, saved, asked = r.input, r.saved, r.asked
 	if u.Input != nil {
 		input = *u.Input
@@ -174,12 +175,12 @@ func (r *row) after(u *Update, ends bool) (input, saved []byte, asked bool) {
 }
 
 // facts are those of the index. The caller holds both locks.
-func (m *Memory) facts(r *row, u *Update, t *taskstate.Update) {
+func (m *Store) facts(r *row, u *store.Update, t *taskstate.Update) {
 	if u.Repeat != nil {
 		t.Facts.Repeated = m.repeats.find(r.key(), u.Repeat, m.clock)
 	}
 	if u.Redeem != nil && !m.admits(r, *u.Redeem) {
-		t.Facts.NoTicket = ErrTicket
+		t.Facts.NoTicket = store.ErrTicket
 	}
 	if u.Push != nil {
 		t.Push = m.comes(r, u.Push)
@@ -187,9 +188,9 @@ func (m *Memory) facts(r *row, u *Update, t *taskstate.Update) {
 }
 
 // take makes room for an update and makes it, with all that the index has of it. The caller holds both locks.
-func (m *Memory) take(r *row, next *taskstate.State, c *change, e *taskstate.Effects, now time.Time) error {
+func (m *Store) take(r *row, next *taskstate.State, c *change, e *taskstate.Effects, now time.Time) error {
 	if e.Charge(r.charged, &m.task) && !m.grow(r, e.Held, e.Must) {
-		return ErrFull
+		return store.ErrFull
 	}
 	was := r.st.Runner
 	r.keep(next, c, e)
@@ -245,7 +246,7 @@ func (r *row) record(version int64, e runtime.Event, messages []runtime.Message,
 }
 
 // pass brings the calls to where the rules see them. The caller holds the lock of the row.
-func (r *row) pass(brought *Call, e *taskstate.Effects) {
+func (r *row) pass(brought *store.Call, e *taskstate.Effects) {
 	if brought != nil {
 		brought.N, brought.Attempt, brought.Made = e.Call, 0, 0
 		if e.Begin != e.Call {
@@ -276,7 +277,7 @@ func (r *row) recount() taskstate.Size {
 	if has.counted != r.st.Version {
 		has.counted, has.actual = r.st.Version, taskstate.Size{}
 		for _, a := range r.task.ArtifactList() {
-			has.actual = has.actual.Plus(taskstate.Size(SizeOfArtifact(&a)))
+			has.actual = has.actual.Plus(taskstate.Size(store.SizeOfArtifact(&a)))
 		}
 	}
 	return has.actual

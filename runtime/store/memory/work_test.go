@@ -1,4 +1,4 @@
-package store_test
+package memory_test
 
 import (
 	"errors"
@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 func found(t *testing.T, s store.Store, key store.Key, call *store.Call) store.Snapshot {
@@ -36,8 +37,8 @@ func message(id string, stamp uint64) store.Update {
 
 // stores are those of one and of several instances.
 func stores(t *testing.T, run func(t *testing.T, s store.Store)) {
-	t.Run("memory", func(t *testing.T) { run(t, store.NewMemory(store.MemoryLimits{})) })
-	t.Run("instance", func(t *testing.T) { run(t, store.NewMemory(store.MemoryLimits{}).Instance(time.Minute)) })
+	t.Run("memory", func(t *testing.T) { run(t, memory.New(memory.Limits{})) })
+	t.Run("instance", func(t *testing.T) { run(t, memory.New(memory.Limits{}).Instance(time.Minute)) })
 }
 
 func TestACallWaitsForTheOneBefore(t *testing.T) {
@@ -137,7 +138,7 @@ func TestARepeatedMessageNamesItsTask(t *testing.T) {
 
 func TestAnInstanceTakesOverWhatAnotherLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m := store.NewMemory(store.MemoryLimits{})
+		m := memory.New(memory.Limits{})
 		a, b := m.Instance(time.Minute), m.Instance(time.Minute)
 		key := store.Key{Task: "t"}
 		found(t, a, key, &store.Call{})
@@ -183,7 +184,7 @@ func TestAnInstanceTakesOverWhatAnotherLeft(t *testing.T) {
 
 func TestWhatIsDueIsDeliveredInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := store.NewMemory(store.MemoryLimits{Pushes: 2})
+		s := memory.New(memory.Limits{Pushes: 2})
 		key := store.Key{Task: "t"}
 		found(t, s, key, nil)
 		apply(t, s, key, 1, chunk("t", "early"))
@@ -241,7 +242,7 @@ func TestWhatIsDueIsDeliveredInOrder(t *testing.T) {
 }
 
 func TestATaskIsShownAsItWasAtAnEventThatIsStillToBeSent(t *testing.T) {
-	s := store.NewMemory(store.MemoryLimits{})
+	s := memory.New(memory.Limits{})
 	key := store.Key{Task: "t"}
 	found(t, s, key, nil)
 	apply(t, s, key, 1, chunk("t", "early"))
@@ -304,7 +305,7 @@ func TestATaskIsShownAsItWasAtAnEventThatIsStillToBeSent(t *testing.T) {
 // store full.
 func TestWhatIsToBeSentKeepsATaskFromTheSweepOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := store.NewMemory(store.MemoryLimits{Tasks: 2, Ended: time.Hour})
+		s := memory.New(memory.Limits{Tasks: 2, Ended: time.Hour})
 		for _, id := range []string{"a", "b"} {
 			key := store.Key{Task: id}
 			found(t, s, key, nil)
@@ -335,7 +336,7 @@ func TestWhatIsToBeSentKeepsATaskFromTheSweepOnly(t *testing.T) {
 }
 
 func TestOneOwnerDoesNotTakeAllPushConfigurations(t *testing.T) {
-	s := store.NewMemory(store.MemoryLimits{Pushes: 4})
+	s := memory.New(memory.Limits{Pushes: 4})
 	ann, bob := store.Key{Owner: store.Owner{Principal: "ann"}, Task: "t"}, store.Key{Owner: store.Owner{Principal: "bob"}, Task: "t"}
 	found(t, s, ann, nil)
 	found(t, s, bob, nil)
@@ -360,7 +361,7 @@ func TestOneOwnerDoesNotTakeAllPushConfigurations(t *testing.T) {
 // and however many updates there were since.
 func TestAStampBeginsOnlyOwnWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := store.NewMemory(store.MemoryLimits{}).Instance(time.Minute)
+		s := memory.New(memory.Limits{}).Instance(time.Minute)
 		key := store.Key{Task: "t"}
 		found(t, s, key, &store.Call{})
 		for i := range int64(20) {

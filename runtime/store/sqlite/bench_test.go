@@ -16,6 +16,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
@@ -213,7 +214,7 @@ func BenchmarkEngine(b *testing.B) {
 				b.ReportMetric(commits/float64(b.N), "commits/task")
 			})
 			b.Run(fmt.Sprintf("%s/memory/callers=%d", what, callers), func(b *testing.B) {
-				throughEngine(b, store.NewMemory(store.MemoryLimits{}), what, callers)
+				throughEngine(b, memory.New(memory.Limits{}), what, callers)
 			})
 		}
 	}

@@ -10,10 +10,11 @@ import (
 
 	"github.com/a2agen/a2agen/a2a"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 	"github.com/a2agen/a2agen/runtime/store/storetest"
 )
 
-func options(l store.MemoryLimits) Options {
+func options(l memory.Limits) Options {
 	return Options{
 		Tasks: l.Tasks, Bytes: int64(l.Bytes), TaskBytes: int64(l.TaskBytes), OwnerTasks: l.OwnerTasks, OwnerBytes: int64(l.OwnerBytes),
 		Events: l.Events, Pushes: l.Pushes, Ended: l.Ended, Parked: l.Parked,
@@ -85,7 +86,7 @@ func TestSQLiteIsAStore(t *testing.T) {
 	storetest.Run(t, func(*testing.T) storetest.Harness {
 		return storetest.Harness{
 			Protocol: a2a.Protocol(),
-			Open:     func(t *testing.T, l store.MemoryLimits) store.Store { return whole(t, open(t, fresh(t), options(l))) },
+			Open:     func(t *testing.T, l memory.Limits) store.Store { return whole(t, open(t, fresh(t), options(l))) },
 			Heir: func(t *testing.T, s store.Store) store.Store {
 				old := s.(*Store)
 				return whole(t, open(t, left(t, old.path), old.options))
@@ -94,7 +95,7 @@ func TestSQLiteIsAStore(t *testing.T) {
 				old := s.(*Store)
 				return open(t, old.path, old.options)
 			},
-			OpenAt: func(t *testing.T, l store.MemoryLimits, clock func() time.Time) store.Store {
+			OpenAt: func(t *testing.T, l memory.Limits, clock func() time.Time) store.Store {
 				o := options(l)
 				o.Clock = clock
 				return open(t, fresh(t), o)

@@ -12,6 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/seeds"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // The differential test makes the same random steps on the store that is tested, on one in memory and on a model of the
@@ -126,9 +127,9 @@ var errKnown = errors.New("a known difference")
 func (s *suite) compare(t *testing.T, m *mode, steps []step) (n int, err error) {
 	p := &pair{suite: &suite{T: t, Harness: s.Harness}, mode: m, now: start, model: newModel(m.limits)}
 	clock := func() time.Time { return p.now }
-	memory := store.NewMemoryAt(m.limits, clock)
+	shared := memory.NewAt(m.limits, clock)
 	for range mostReopens + 1 {
-		p.instances = append(p.instances, memory.Instance(1_000_000*time.Hour))
+		p.instances = append(p.instances, shared.Instance(1_000_000*time.Hour))
 	}
 	p.sides = [2]*side{{name: "memory", in: p.instances[0]}, {name: "the store", in: s.OpenAt(t, m.limits, clock)}}
 	defer func() { err = errors.Join(err, p.sides[1].in.Close()) }()

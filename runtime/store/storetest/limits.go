@@ -7,13 +7,14 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Limits and retention.
 
 // taskBytes: a task grows up to its limit, and can always end.
 func taskBytes(s *suite) {
-	in, k := s.Open(s.T, store.MemoryLimits{Bytes: 1 << 20, TaskBytes: 100_000}), key("t")
+	in, k := s.Open(s.T, memory.Limits{Bytes: 1 << 20, TaskBytes: 100_000}), key("t")
 	s.create(in, s.task("t"), k)
 	big := strings.Repeat("x", 30_000)
 	var err error
@@ -56,7 +57,7 @@ func (s *suite) has(in store.Store, id string) bool {
 
 // eviction: the longest ended task makes room, then the one that has waited longest, never one that is at work.
 func eviction(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Tasks: 4})
+	in := s.Open(s.T, memory.Limits{Tasks: 4})
 	s.create(in, s.working("works"), key("works"))
 	for i, id := range []string{"ended1", "ended2", "parked"} {
 		s.create(in, s.task(id), key(id))
@@ -97,7 +98,7 @@ func (s *suite) sized(id string, bytes int) store.New {
 
 // growing: a task that rests and grows has others evicted, never itself.
 func growing(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{OwnerBytes: 100_000})
+	in := s.Open(s.T, memory.Limits{OwnerBytes: 100_000})
 	for _, id := range []string{"grows", "next", "last"} {
 		s.create(in, s.sized(id, 25_000), key(id))
 		s.apply(in, key(id), 1, s.status(id, runtime.StateInputRequired, time.Second))
@@ -122,7 +123,7 @@ func growing(s *suite) {
 
 // roomForNothing: an update that is refused has evicted nothing.
 func roomForNothing(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Tasks: 2, Pushes: 1})
+	in := s.Open(s.T, memory.Limits{Tasks: 2, Pushes: 1})
 	s.create(in, s.task("ended"), key("ended"))
 	s.end(in, "ended", time.Second)
 	s.create(in, s.working("works"), key("works"))
@@ -136,7 +137,7 @@ func roomForNothing(s *suite) {
 		s.Error("a task went for one that was refused for its configuration")
 	}
 
-	in = s.Open(s.T, store.MemoryLimits{Bytes: 100_000, TaskBytes: 90_000})
+	in = s.Open(s.T, memory.Limits{Bytes: 100_000, TaskBytes: 90_000})
 	s.create(in, s.sized("ended", 20_000), key("ended"))
 	s.end(in, "ended", time.Second)
 	asks := s.sized("asks", 40_000)
@@ -161,7 +162,7 @@ func roomForNothing(s *suite) {
 
 // full: bytes are limited as tasks are, and a task at work can end.
 func full(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Bytes: 400_000, TaskBytes: 300_000})
+	in := s.Open(s.T, memory.Limits{Bytes: 400_000, TaskBytes: 300_000})
 	said := strings.Repeat("x", 50_000)
 	var err error
 	n := 0
@@ -185,7 +186,7 @@ func full(s *suite) {
 
 // ownerShare: an owner over its share loses tasks of its own.
 func ownerShare(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Tasks: 100, OwnerTasks: 3})
+	in := s.Open(s.T, memory.Limits{Tasks: 100, OwnerTasks: 3})
 	greedy, other := store.Owner{Principal: "greedy"}, store.Owner{Principal: "other"}
 	make := func(o store.Owner, id string) error {
 		k := store.Key{Owner: o, Task: id}
@@ -234,7 +235,7 @@ func (s *suite) sweep(in store.Store) (dropped int) {
 
 // retention: tasks that have rested for too long are dropped, and no others.
 func retention(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Ended: time.Millisecond, Parked: time.Hour})
+	in := s.Open(s.T, memory.Limits{Ended: time.Millisecond, Parked: time.Hour})
 	for i := range 250 {
 		s.create(in, s.task(name(i)), key(name(i)))
 		s.apply(in, key(name(i)), 1, s.status(name(i), runtime.StateCompleted, time.Second))
@@ -256,7 +257,7 @@ func retention(s *suite) {
 		s.Errorf("then %d tasks were dropped", n)
 	}
 	s.create(in, s.task(name(0)), key(name(0))) // its id is free
-	in = s.Open(s.T, store.MemoryLimits{Ended: time.Hour, Parked: time.Millisecond})
+	in = s.Open(s.T, memory.Limits{Ended: time.Hour, Parked: time.Millisecond})
 	s.create(in, s.task("parked"), key("parked"))
 	s.apply(in, key("parked"), 1, s.status("parked", runtime.StateAuthRequired, time.Second))
 	time.Sleep(5 * time.Millisecond)
@@ -267,7 +268,7 @@ func retention(s *suite) {
 
 // keptToBeSent: a task with notifications to be sent stays beyond its time, but not when its room is needed.
 func keptToBeSent(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Tasks: 2, Ended: time.Millisecond})
+	in := s.Open(s.T, memory.Limits{Tasks: 2, Ended: time.Millisecond})
 	for _, id := range []string{"a", "b"} {
 		s.create(in, s.task(id), key(id))
 		s.set(in, key(id), config("p"))

@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Pages of tasks.
@@ -263,7 +264,7 @@ func manyTasks(s *suite) {
 		s.Skip("a hundred thousand tasks")
 	}
 	const n, workers = 100_000, 16
-	in := s.Open(s.T, store.MemoryLimits{Tasks: 2 * n, Bytes: 1 << 30})
+	in := s.Open(s.T, memory.Limits{Tasks: 2 * n, Bytes: 1 << 30})
 	var wg sync.WaitGroup
 	var next atomic.Int64
 	for range workers {

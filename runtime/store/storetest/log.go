@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // What a task and its log are.
@@ -294,7 +295,7 @@ func at(s *suite) {
 
 // trim: a long log loses its oldest events; the task stays whole.
 func trim(s *suite) {
-	in, k := s.Open(s.T, store.MemoryLimits{Events: 40}), key("t")
+	in, k := s.Open(s.T, memory.Limits{Events: 40}), key("t")
 	s.create(in, s.task("t"), k)
 	said := strings.Repeat("x", 2000)
 	for v := range int64(400) {

@@ -11,12 +11,13 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/internal/taskstate"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // model is the plainest store there can be: it has the states of tasks and asks the rules, in a list, without any
 // content. The differential test holds both stores to it.
 type model struct {
-	limits  store.MemoryLimits
+	limits  memory.Limits
 	task    taskstate.Limits
 	tasks   []*modeled // in the order in which they were made
 	made    int64
@@ -64,7 +65,7 @@ type modelTicket struct {
 // slackOfModel is that of the store in memory.
 const slackOfModel = 4 << 10
 
-func newModel(l store.MemoryLimits) *model {
+func newModel(l memory.Limits) *model {
 	l.Tasks, l.Bytes = cmp.Or(l.Tasks, 1<<30), cmp.Or(l.Bytes, 1<<40)
 	l.TaskBytes, l.Pushes = cmp.Or(l.TaskBytes, l.Bytes/4), cmp.Or(l.Pushes, 1<<30)
 	l.Ended, l.Parked = cmp.Or(l.Ended, 1000*time.Hour), cmp.Or(l.Parked, 1000*time.Hour)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // What handlers keep for contexts.
@@ -118,7 +119,7 @@ func notesConflict(s *suite) {
 
 // noteShares: notes make room among themselves, those of an owner first, then those of who has most.
 func noteShares(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Bytes: 800_000}) // 50,000 for a principal's notes, 200,000 for all
+	in := s.Open(s.T, memory.Limits{Bytes: 800_000}) // 50,000 for a principal's notes, 200,000 for all
 	who := func(i int) store.Owner { return store.Owner{Principal: fmt.Sprint("p", i)} }
 	value := string(bytes.Repeat([]byte("x"), 9_400))
 	has := func(o store.Owner) (found string) {
@@ -163,7 +164,7 @@ func noteShares(s *suite) {
 
 // notesAreCharged: to the account of their owner, which tasks make room in, and no task makes room by a note.
 func notesAreCharged(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Bytes: 1 << 20, OwnerBytes: 100_000}) // 12,500 of them for notes
+	in := s.Open(s.T, memory.Limits{Bytes: 1 << 20, OwnerBytes: 100_000}) // 12,500 of them for notes
 	o := store.Owner{Principal: "p"}
 	fill := func(id string) error {
 		n := s.task(id)
@@ -201,7 +202,7 @@ func notesAreCharged(s *suite) {
 
 // noteRetention: a note goes when it was not written for as long as a task waits.
 func noteRetention(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Ended: time.Hour, Parked: time.Millisecond})
+	in := s.Open(s.T, memory.Limits{Ended: time.Hour, Parked: time.Millisecond})
 	for i := range 150 {
 		s.noted(in, store.Owner{Principal: name(i)}, "c", "x", 0)
 	}

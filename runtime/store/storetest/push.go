@@ -7,6 +7,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Push notification configurations, and what is due to them.
@@ -68,7 +69,7 @@ func pushes(s *suite) {
 	u.Push = &large
 	_, err := in.Apply(ctx, k, 2, u, nil)
 	s.refused("a large one with a message", err, store.ErrTooLarge)
-	in = s.Open(s.T, store.MemoryLimits{Pushes: 2})
+	in = s.Open(s.T, memory.Limits{Pushes: 2})
 	s.create(in, s.task("t"), k)
 	s.set(in, k, config("p1"))
 	s.set(in, k, config("p2"))
@@ -78,7 +79,7 @@ func pushes(s *suite) {
 		s.Error(err)
 	}
 	s.set(in, k, config("p3"))
-	in = s.Open(s.T, store.MemoryLimits{Pushes: 4})
+	in = s.Open(s.T, memory.Limits{Pushes: 4})
 	for i, who := range []string{"a", "a", "a", "b", "b", "b"} { // one owner has half of them at most
 		k := store.Key{Owner: store.Owner{Principal: who, Tenant: name(i)}, Task: "t"}
 		s.create(in, s.task("t"), k)

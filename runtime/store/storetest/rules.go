@@ -8,6 +8,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Rules of an update that all stores must decide alike.
@@ -52,7 +53,7 @@ func checks(s *suite) {
 		}, store.ErrFull},
 	}
 	for i, first := range faults {
-		in := s.Open(s.T, store.MemoryLimits{Pushes: 1})
+		in := s.Open(s.T, memory.Limits{Pushes: 1})
 		n := s.task("t")
 		n.Stamp = 77
 		s.create(in, n, key("t"))
@@ -124,7 +125,7 @@ func pushSize(s *suite) {
 
 // fullBesideATicket: a good ticket brings no room for a configuration, and stays good.
 func fullBesideATicket(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Pushes: 1})
+	in := s.Open(s.T, memory.Limits{Pushes: 1})
 	parked := s.park(in, key("t"), s.ticket("w"))
 	s.create(in, s.task("other"), key("other"))
 	s.set(in, key("other"), config("p"))
@@ -139,7 +140,7 @@ func fullBesideATicket(s *suite) {
 
 // lastWords: what ends a task with few words has room in any case, and others go for it where that helps.
 func lastWords(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Bytes: 40_000, TaskBytes: 30_000})
+	in := s.Open(s.T, memory.Limits{Bytes: 40_000, TaskBytes: 30_000})
 	n := s.task("t")
 	n.Private.Trace = strings.Repeat("t", 18_000)
 	s.create(in, n, key("t"))
@@ -152,7 +153,7 @@ func lastWords(s *suite) {
 		s.Error("the last words exceed the limit of the store, and a task that rests stays")
 	}
 
-	in = s.Open(s.T, store.MemoryLimits{Bytes: 40_000, TaskBytes: 39_000})
+	in = s.Open(s.T, memory.Limits{Bytes: 40_000, TaskBytes: 39_000})
 	n = s.task("t")
 	n.Private.Trace = strings.Repeat("t", 36_000)
 	s.create(in, n, key("t"))
@@ -164,7 +165,7 @@ func lastWords(s *suite) {
 
 // partsCount: a part takes room of its own, also in the last words.
 func partsCount(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Bytes: 1 << 20, TaskBytes: 20_000})
+	in := s.Open(s.T, memory.Limits{Bytes: 1 << 20, TaskBytes: 20_000})
 	n := s.task("t")
 	n.Private.Trace = strings.Repeat("t", 17_500)
 	s.create(in, n, key("t"))
@@ -185,7 +186,7 @@ func restsSince(s *suite) {
 		s.Skip("the store has no clock to be set")
 	}
 	now := start
-	in := s.OpenAt(s.T, store.MemoryLimits{Parked: time.Hour}, func() time.Time { return now })
+	in := s.OpenAt(s.T, memory.Limits{Parked: time.Hour}, func() time.Time { return now })
 	s.create(in, s.task("waits"), key("waits"))
 	s.apply(in, key("waits"), 1, s.status("waits", runtime.StateInputRequired, 0))
 	snap := s.create(in, s.working("asks"), key("asks"))
@@ -214,7 +215,7 @@ func ownClock(s *suite) {
 		s.Skip("the store has no clock to be set")
 	}
 	now := start
-	in := s.OpenAt(s.T, store.MemoryLimits{Ended: time.Hour}, func() time.Time { return now })
+	in := s.OpenAt(s.T, memory.Limits{Ended: time.Hour}, func() time.Time { return now })
 	for i, after := range []time.Duration{2 * time.Hour, -2 * time.Hour} {
 		s.create(in, s.task(name(i)), key(name(i)))
 		s.apply(in, key(name(i)), 1, s.status(name(i), runtime.StateCompleted, after))
@@ -258,7 +259,7 @@ func firstTicketGoes(s *suite) {
 	if s.OpenAt == nil {
 		s.Skip("the store has no clock to be set")
 	}
-	in := s.OpenAt(s.T, store.MemoryLimits{}, func() time.Time { return start })
+	in := s.OpenAt(s.T, memory.Limits{}, func() time.Time { return start })
 	s.create(in, s.task("t"), key("t"))
 	words := []string{"a", "b", "c", "d", "e", "f", "g"}
 	for i, word := range words {
@@ -279,7 +280,7 @@ func firstOfEqualGoes(s *suite) {
 	if s.OpenAt == nil {
 		s.Skip("the store has no clock to be set")
 	}
-	in := s.OpenAt(s.T, store.MemoryLimits{Tasks: 3}, func() time.Time { return start })
+	in := s.OpenAt(s.T, memory.Limits{Tasks: 3}, func() time.Time { return start })
 	for i := range 3 {
 		s.create(in, s.task(name(i)), key(name(i)))
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // What the differential test does to two stores: steps drawn from a seed. A step says nothing that depends on those
@@ -57,7 +58,7 @@ type step struct {
 // mode is a kind of random steps, with the limits that they meet. Steps of all kinds alike meet none of the corners.
 type mode struct {
 	name    string
-	limits  store.MemoryLimits
+	limits  memory.Limits
 	sizes   []int
 	states  []runtime.State
 	weights map[operation]int
@@ -80,19 +81,19 @@ var allStates = []runtime.State{
 // time: they bring little.
 var modes = []mode{
 	{
-		name: "counts", limits: store.MemoryLimits{Tasks: 7, OwnerTasks: 3, Pushes: 3, Ended: time.Hour, Parked: 2 * time.Hour},
+		name: "counts", limits: memory.Limits{Tasks: 7, OwnerTasks: 3, Pushes: 3, Ended: time.Hour, Parked: 2 * time.Hour},
 		sizes: []int{0}, states: allStates, calls: 50, beside: 20, weights: map[operation]int{
 			opCreate: 6, opStatus: 8, opChunk: 3, opWhole: 1, opUnfit: 1, opAgain: 2, opWait: 2, opSweep: 1, opReopen: 1,
 		},
 	},
 	{
-		name: "bytes", limits: store.MemoryLimits{Bytes: 250_000, TaskBytes: 50_000, OwnerBytes: 130_000},
+		name: "bytes", limits: memory.Limits{Bytes: 250_000, TaskBytes: 50_000, OwnerBytes: 130_000},
 		sizes: []int{0, 0, 10, 20_000, 20_000}, states: allStates, calls: 50, beside: 5, weights: map[operation]int{
 			opCreate: 6, opStatus: 6, opChunk: 4, opWhole: 3, opAgain: 1, opReopen: 1,
 		},
 	},
 	{
-		name: "growing", limits: store.MemoryLimits{OwnerBytes: 70_000, TaskBytes: 50_000, Bytes: 1_000_000},
+		name: "growing", limits: memory.Limits{OwnerBytes: 70_000, TaskBytes: 50_000, Bytes: 1_000_000},
 		sizes: []int{0, 20_000, 20_000}, calls: 3,
 		states: []runtime.State{runtime.StateInputRequired, runtime.StateInputRequired, runtime.StateAuthRequired},
 		weights: map[operation]int{
@@ -100,7 +101,7 @@ var modes = []mode{
 		},
 	},
 	{
-		name: "pushes", limits: store.MemoryLimits{Pushes: 4, Ended: time.Hour, Parked: 2 * time.Hour},
+		name: "pushes", limits: memory.Limits{Pushes: 4, Ended: time.Hour, Parked: 2 * time.Hour},
 		sizes: []int{0}, states: allStates, calls: 50, beside: 30, weights: map[operation]int{
 			opCreate: 4, opStatus: 6, opChunk: 4, opAgain: 1, opSetPush: 4, opDelPush: 1, opDue: 3, opSettle: 4, opWait: 3, opSweep: 1,
 			opReopen: 1,

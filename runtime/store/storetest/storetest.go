@@ -16,6 +16,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Harness makes the stores that are tested. Each test asks for its own.
@@ -23,7 +24,7 @@ type Harness struct {
 	// Protocol is any generated one: the suite makes its tasks and events with it.
 	Protocol *runtime.Protocol
 	// Open makes an empty store. Whatever it opens is closed at the end of the test.
-	Open func(t *testing.T, l store.MemoryLimits) store.Store
+	Open func(t *testing.T, l memory.Limits) store.Store
 	// Heir makes an instance after a crash of s: when it returns, the tasks that s ran have no runner. nil: the store knows
 	// no other instances.
 	Heir func(t *testing.T, s store.Store) store.Store
@@ -31,7 +32,7 @@ type Harness struct {
 	Leave func(t *testing.T, s store.Store) store.Store
 	// OpenAt is Open with a clock. nil: the store has none that can be set. Wrong compares what a store has counted with its
 	// rows, and returns what differs; nil: it cannot.
-	OpenAt func(t *testing.T, l store.MemoryLimits, clock func() time.Time) store.Store
+	OpenAt func(t *testing.T, l memory.Limits, clock func() time.Time) store.Store
 	Wrong  func(s store.Store) ([]string, error)
 	// Durable: what an instance stored is there for the instances of Heir and Leave.
 	Durable bool
@@ -82,7 +83,7 @@ type suite struct {
 	stamp atomic.Uint64
 }
 
-func (s *suite) open() store.Store { return s.Open(s.T, store.MemoryLimits{}) }
+func (s *suite) open() store.Store { return s.Open(s.T, memory.Limits{}) }
 
 // stamped returns a new stamp.
 func (s *suite) stamped() uint64 { return s.stamp.Add(1) }

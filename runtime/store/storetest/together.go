@@ -6,6 +6,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Events that are stored together.
@@ -78,7 +79,7 @@ func parksAtOnce(s *suite) {
 
 // together: the events of an update are all stored or none, and are read like others.
 func together(s *suite) {
-	in, k := s.Open(s.T, store.MemoryLimits{TaskBytes: 50_000, Bytes: 1 << 20}), key("t")
+	in, k := s.Open(s.T, memory.Limits{TaskBytes: 50_000, Bytes: 1 << 20}), key("t")
 	snap := s.create(in, s.working("t"), k)
 	u := s.chunk("t", "a", "1")
 	u.Epoch = snap.Epoch

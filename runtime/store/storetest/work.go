@@ -11,6 +11,7 @@ import (
 
 	"github.com/a2agen/a2agen/runtime"
 	"github.com/a2agen/a2agen/runtime/store"
+	"github.com/a2agen/a2agen/runtime/store/memory"
 )
 
 // Calls, who runs them, and what happens only once.
@@ -413,7 +414,7 @@ func repeats(s *suite) {
 
 // repeatsAreBounded: a client may choose as many keys as it likes, in as many tenants; the store knows the last ones.
 func repeatsAreBounded(s *suite) {
-	in := s.Open(s.T, store.MemoryLimits{Tasks: 100_000})
+	in := s.Open(s.T, memory.Limits{Tasks: 100_000})
 	send := func(principal string, i int, task string) error {
 		k := store.Key{Owner: store.Owner{Tenant: fmt.Sprint(i % 3), Principal: principal}, Task: task}
 		n := s.task(task)
