@@ -1,8 +1,8 @@
-// Package auth decides who sent a request and whether what the card demands is met.
+// Package auth authenticates requests, and checks that they satisfy what the card requires.
 //
-// The card is the policy: its security schemes and requirements are what a [Guard] checks. What is not for the public
-// is in a [Verifier] for each scheme: which keys are good, whose they are. A request is checked by its header alone, so
-// that nothing is read of who has no business here.
+// The card is the policy: a [Guard] checks its security schemes and requirements. What is not public, such as which keys
+// are valid and who holds them, is in a [Verifier] for each scheme. A request is checked by its header alone, before its
+// body is read.
 package auth
 
 import (
@@ -16,18 +16,18 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Caller is who sent a request.
+// Caller is the sender of a request.
 type Caller = runtime.Caller
 
-// Verifier checks the credentials of one scheme. It is used by many requests at once.
+// Verifier checks the credentials of one scheme. It must be safe for concurrent use.
 type Verifier interface {
-	// Verify says whose the credential is; ID is what counts, and the guard fills Scheme in. An error refuses it: its
-	// text goes to the log, not to the peer, and must not hold the credential. [ErrNone] says that there was none, an
-	// [Unavailable] that nobody can tell for now.
+	// Verify returns the caller who holds the credential. It must set ID; the guard sets Scheme. An error rejects the
+	// credential: its text goes to the log, not to the peer, and must not contain the credential. [ErrNone] means that
+	// there is none, an [Unavailable] that it cannot be checked right now.
 	Verify(ctx context.Context, c Credential) (Caller, error)
 }
 
-// Func is a verifier of one's own.
+// Func is a verifier that is one function.
 type Func func(ctx context.Context, c Credential) (Caller, error)
 
 // Verify calls f.
@@ -36,7 +36,7 @@ func (f Func) Verify(ctx context.Context, c Credential) (Caller, error) { return
 // Verifiers are the verifiers of an agent, by the names of the schemes in its card.
 type Verifiers map[string]Verifier
 
-// Credential is what a request brings for a scheme.
+// Credential is the credential of a request for a scheme.
 type Credential struct {
 	Scheme       *Scheme
 	Value        string              // an API key, or what follows the scheme's name in the Authorization header
@@ -47,20 +47,20 @@ type Credential struct {
 	Request      *http.Request       // its body is not to be read
 }
 
-// Ways in which a credential is no good, beside what verifiers find.
+// Errors of credentials, in addition to those of verifiers.
 var (
 	// ErrNone: there is no credential for the scheme.
 	ErrNone = errors.New("no credential was given")
-	// ErrWrong: the credential is not known, expired, or meant for somebody else.
+	// ErrWrong: the credential is unknown, expired, or for another audience.
 	ErrWrong = errors.New("the credential is not good")
-	// errMalformed: the credential is not written as its scheme demands, or there are two.
+	// errMalformed: the credential does not have the syntax of its scheme, or there are two.
 	errMalformed = errors.New("the credential is malformed")
 )
 
-// malformed is an errMalformed that says how.
+// malformed returns an errMalformed that says why.
 func malformed(how string) error { return fmt.Errorf("%w: %s", errMalformed, how) }
 
-// Unavailable says that a credential could not be checked: it may be good.
+// Unavailable is the error of a credential that cannot be checked right now. It may be valid.
 type Unavailable struct {
 	After time.Duration // when to try again; 0: not known
 	Err   error         // why
@@ -70,15 +70,15 @@ func (u *Unavailable) Error() string {
 	return "the credential could not be checked: " + u.Err.Error()
 }
 
-// Unwrap returns why.
+// Unwrap returns the cause.
 func (u *Unavailable) Unwrap() error { return u.Err }
 
-// Preparer is a verifier that has something to do before the agent starts. An error keeps the agent from starting.
+// Preparer is a verifier that must be prepared before the agent starts. An error keeps the agent from starting.
 type Preparer interface {
 	Prepare(s *Setup) error
 }
 
-// Setup is what a verifier is told before the agent starts.
+// Setup is what a verifier is given before the agent starts.
 type Setup struct {
 	Scheme Scheme
 	URL    string // the agent's public one, without a slash at the end; "" if it is not fixed
@@ -86,8 +86,8 @@ type Setup struct {
 	Now    func() time.Time
 }
 
-// TokenForm is how tokens are made that a verifier takes, beside what every token says: for tests that make some. A
-// verifier of tokens that an issuer makes has a method TokenForm() TokenForm.
+// TokenForm is the form of the tokens that a verifier accepts, for tests that make tokens. A verifier of tokens has a
+// method TokenForm() TokenForm.
 type TokenForm struct {
 	Type, Algorithm string // of a JWT: "at+jwt", "ES256"
 	Tenants         string // the claim with the tenants that the caller may act for; "": there is none

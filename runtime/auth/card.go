@@ -19,7 +19,7 @@ type Scheme struct {
 	URL  string // where OpenID Connect or OAuth 2 describes itself
 }
 
-// rank orders schemes by how well they say who calls.
+// rank orders schemes by how well they identify a caller, the best first.
 func (s *Scheme) rank() int {
 	if s.token() {
 		return 0
@@ -27,17 +27,17 @@ func (s *Scheme) rank() int {
 	return 1 + int(s.Kind)
 }
 
-// Need is one scheme with the scopes that it has to give.
+// Need is one scheme with the scopes that it must grant.
 type Need struct {
 	Scheme string
 	Scopes []string
 }
 
-// Requirement is met when all of its needs are; an empty one is met by anybody.
+// Requirement is satisfied if all its needs are. An empty one is satisfied by every request.
 type Requirement []Need
 
-// Demands are what a card demands: one of the agent's requirements has to be met, if there are any, and for a skill one
-// of the skill's, too.
+// Demands are what a card requires: one of the agent's requirements must be satisfied, if it has any, and for a skill
+// also one of the skill's.
 type Demands struct {
 	Schemes []Scheme // by name
 	Agent   []Requirement
@@ -45,8 +45,8 @@ type Demands struct {
 	Hidden  map[string]bool          // those of Skills that are for few to know, by id
 }
 
-// Any reports whether something is demanded of callers, be it for a skill alone. An empty requirement demands nothing,
-// whatever stands beside it.
+// Any reports whether callers need credentials, be it for one skill only. An empty requirement makes its alternatives
+// optional.
 func (d *Demands) Any() bool {
 	demanded := func(rs []Requirement) bool {
 		return len(rs) > 0 && !slices.ContainsFunc(rs, func(r Requirement) bool { return len(r) == 0 })
@@ -54,8 +54,8 @@ func (d *Demands) Any() bool {
 	return demanded(d.Agent) || slices.ContainsFunc(slices.Collect(maps.Values(d.Skills)), demanded)
 }
 
-// Needed are the schemes whose credentials a message has to bring, by the first alternative of the agent and of the skill,
-// if that is not ""; none where an empty requirement demands nothing.
+// Needed returns the schemes whose credentials a message needs, by the first alternative of the agent and of the
+// skill (unless that is ""); none where there is an empty requirement.
 func (d *Demands) Needed(skill string) (schemes []Scheme) {
 	for _, rs := range [][]Requirement{d.Agent, d.Skills[skill]} {
 		if len(rs) == 0 || slices.ContainsFunc(rs, func(r Requirement) bool { return len(r) == 0 }) {
@@ -70,7 +70,7 @@ func (d *Demands) Needed(skill string) (schemes []Scheme) {
 	return schemes
 }
 
-// Demanded are the schemes that requirements name, sorted, also beside an empty one.
+// Demanded returns the schemes that requirements name, sorted, including alternatives of an empty one.
 func (d *Demands) Demanded() (names []string) {
 	for _, r := range slices.Concat(append(slices.Collect(maps.Values(d.Skills)), d.Agent)...) {
 		for _, n := range r {
@@ -81,7 +81,7 @@ func (d *Demands) Demanded() (names []string) {
 	return slices.Compact(names)
 }
 
-// With adds what an extended card demands beside the public one: for its skills, by its schemes.
+// With adds the skills and schemes of an extended card.
 func (d *Demands) With(extended *Demands) *Demands {
 	all := &Demands{
 		Schemes: slices.Clone(d.Schemes), Agent: d.Agent, Skills: maps.Clone(d.Skills), Hidden: map[string]bool{},
@@ -98,7 +98,7 @@ func (d *Demands) With(extended *Demands) *Demands {
 	return all
 }
 
-// cardRequirements are requirements as cards have them: since 1.0, and before.
+// cardRequirements are requirements as cards write them: since 1.0, and before.
 type cardRequirements struct {
 	SecurityRequirements []struct {
 		Schemes map[string]struct{ List []string }
@@ -106,13 +106,13 @@ type cardRequirements struct {
 	Security []map[string][]string
 }
 
-// cardScheme is what cards say of a scheme, in the form of any version. Since 1.0 that stands under the key of the kind.
+// cardScheme is what cards of any version say of a scheme. Since 1.0 it stands under the key of the kind.
 type cardScheme struct {
 	Type, In, Location, Name, Scheme    string
 	OpenIDConnectURL, OAuth2MetadataURL string
 }
 
-// ReadCard reads what a card demands, in the form of any version.
+// ReadCard reads what a card of any version requires.
 func ReadCard(card []byte) (*Demands, error) {
 	var c struct {
 		cardRequirements
@@ -166,7 +166,7 @@ func readScheme(name string, written map[string]json.RawMessage) (Scheme, error)
 	return s, nil
 }
 
-// kindOf finds the kind of a scheme, and what the card says of it; nil if it is of none.
+// kindOf finds the kind of a scheme and reads what the card says of it; nil if it is of no known kind.
 func kindOf(written map[string]json.RawMessage) (*KindInfo, *cardScheme, error) {
 	text := &cardScheme{}
 	for i := range Kinds {
@@ -191,7 +191,7 @@ func kindOf(written map[string]json.RawMessage) (*KindInfo, *cardScheme, error) 
 	return &Kinds[i], text, nil
 }
 
-// requirements reads requirements. The need that names the caller is the first of each.
+// requirements reads requirements. The first need of each is the one that names the caller.
 func (d *Demands) requirements(c *cardRequirements) (all []Requirement) {
 	for _, written := range c.SecurityRequirements {
 		r := Requirement{}
@@ -212,7 +212,7 @@ func (d *Demands) requirements(c *cardRequirements) (all []Requirement) {
 	return all
 }
 
-// compare orders schemes of a requirement: first the one that says best who calls.
+// compare orders the schemes of a requirement: first the one that identifies a caller best.
 func (d *Demands) compare(a, b string) int {
 	return cmp.Or(d.rank(a)-d.rank(b), strings.Compare(a, b))
 }
@@ -224,12 +224,12 @@ func (d *Demands) rank(name string) int {
 	return -1
 }
 
-// index is that of a scheme; -1 if there is none of the name.
+// index returns the index of a scheme by its name; -1 if there is none.
 func (d *Demands) index(name string) int {
 	return slices.IndexFunc(d.Schemes, func(s Scheme) bool { return s.Name == name })
 }
 
-// checkEnv refuses schemes that the environment cannot tell apart.
+// checkEnv rejects schemes that would share an environment variable.
 func (d *Demands) checkEnv() error {
 	names := make([]string, len(d.Schemes))
 	for i, s := range d.Schemes {
@@ -241,7 +241,7 @@ func (d *Demands) checkEnv() error {
 	return nil
 }
 
-// check refuses requirements of schemes that the card does not declare.
+// check rejects requirements of schemes that the card does not declare.
 func (d *Demands) check() error {
 	known := func(of string, rs []Requirement) error {
 		for _, r := range rs {

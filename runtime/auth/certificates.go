@@ -17,20 +17,20 @@ import (
 	"time"
 )
 
-// EnvClientCA is the environment variable with the file of the authorities, in PEM, whose client certificates are
-// taken.
+// EnvClientCA is the environment variable that names the PEM file of the authorities whose client certificates are
+// accepted.
 const EnvClientCA = "A2A_TLS_CLIENT_CA"
 
-// CertificateConfig says which client certificates are taken.
+// CertificateConfig says which client certificates are accepted.
 type CertificateConfig struct {
 	CAFile string // of the authorities, in PEM; the environment's A2A_TLS_CLIENT_CA takes its place
-	// Proxies are the networks of proxies that end TLS and say in the header Client-Cert (RFC 9440) whose certificate they
-	// were given: "10.1.2.3", "10.1.0.0/16". They remove the header of others. A proxy is never a caller itself.
+	// Proxies are the networks of proxies that end TLS and pass the client's certificate on in the header Client-Cert
+	// (RFC 9440): "10.1.2.3", "10.1.0.0/16". They must remove that header from requests. A proxy is never a caller itself.
 	Proxies []string
 	Callers []CertificateCaller // who may come in; nil: whoever has a certificate of the authorities
 }
 
-// CertificateCaller is who has a certificate.
+// CertificateCaller is the holder of a certificate.
 type CertificateCaller struct {
 	// ID is what the certificate names: "uri:spiffe://example.com/ci", without such a name "dns:ci.example.com", without
 	// either "cn:ci", the common name.
@@ -39,7 +39,7 @@ type CertificateCaller struct {
 	Tenants []string // for which the caller may act; nil: for any
 }
 
-// Certificates verifies client certificates. The environment adds to the callers: A2A_AUTH_ and the scheme's name has
+// Certificates verifies client certificates. The environment variable of the scheme (A2A_AUTH_ and its name) adds callers:
 // "dns:ci.example.com,uri:spiffe://example.com/ci", with rights as for [Keys].
 func Certificates(c CertificateConfig) Verifier { return &certificates{config: c} }
 
@@ -54,7 +54,7 @@ type certificates struct {
 	good map[[sha256.Size]byte]time.Time // until when a certificate need not be looked at again
 }
 
-// How long and how many good certificates are remembered.
+// How long, and how many, valid certificates are cached.
 const (
 	goodFor  = time.Minute
 	mostGood = 1024
@@ -93,10 +93,10 @@ func (v *certificates) Prepare(s *Setup) error {
 	return nil
 }
 
-// ClientCAs are the authorities, for the configuration of TLS.
+// ClientCAs returns the authorities, for the configuration of TLS.
 func (v *certificates) ClientCAs() *x509.CertPool { return v.cas }
 
-// ReadAuthorities reads the authorities for client certificates, a file in PEM.
+// ReadAuthorities reads the authorities of client certificates from a PEM file.
 func ReadAuthorities(file string) (*x509.CertPool, error) {
 	pem, err := os.ReadFile(file)
 	if err != nil {
@@ -148,7 +148,7 @@ func (v *certificates) Verify(_ context.Context, c Credential) (Caller, error) {
 	return caller, nil
 }
 
-// proxied reports whether a request comes from a proxy that was named.
+// proxied reports whether a request comes from one of the configured proxies.
 func (v *certificates) proxied(r *http.Request) bool {
 	if len(v.proxies) == 0 {
 		return false
@@ -165,7 +165,7 @@ func (v *certificates) proxied(r *http.Request) bool {
 	return false
 }
 
-// readClientCert reads the certificate that a proxy was given (RFC 9440): base64 between colons.
+// readClientCert reads the certificate that a proxy passes on (RFC 9440): base64 between colons.
 func readClientCert(h http.Header) ([]*x509.Certificate, error) {
 	read := func(item string) (*x509.Certificate, error) {
 		item = strings.Trim(item, " \t")
@@ -245,16 +245,16 @@ func (v *certificates) check(chain []*x509.Certificate) error {
 	return nil
 }
 
-// forClients reports whether a certificate says that it is for client authentication, or for anything. One that says
-// nothing may be that of a server, or one for mail: crypto/x509 takes it for all.
+// forClients reports whether a certificate is for client authentication, or for any use. One without a usage may be
+// that of a server or for mail, although crypto/x509 accepts it for every use.
 func forClients(c *x509.Certificate) bool {
 	return slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageClientAuth) || slices.Contains(c.ExtKeyUsage, x509.ExtKeyUsageAny)
 }
 
-// dnsName is before the name of who is named by a DNS name. Case makes no difference there.
+// dnsName is the prefix of a DNS name, whose case does not matter.
 const dnsName = "dns:"
 
-// nameOf is whom a certificate names. What kind of name it is belongs to it: a common name may be what anybody liked.
+// nameOf returns the name in a certificate, with its kind as a prefix, because anybody may have any common name.
 func nameOf(c *x509.Certificate) string {
 	switch {
 	case len(c.URIs) > 0:

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// longest credential that is looked at, in bytes.
+// longest is the size of the longest credential that is checked, in bytes.
 const longest = 16 << 10
 
 // credential takes what a request brings for a scheme. An error is [ErrNone] or an errMalformed.
@@ -21,7 +21,7 @@ func (g *Guard) credential(s *Scheme, r *http.Request) (c Credential, err error)
 	return c, err
 }
 
-// takeCertificates takes the certificates of TLS. Those that a proxy names are for the verifier to find.
+// takeCertificates takes the certificates of TLS. The verifier finds those that a proxy passes on.
 func takeCertificates(_ *Guard, _ *Scheme, r *http.Request) (c Credential, err error) {
 	if r.TLS != nil {
 		c.Certificates, c.Trusted = r.TLS.PeerCertificates, len(r.TLS.VerifiedChains) > 0
@@ -65,8 +65,8 @@ func cookieKeys(g *Guard, key string, r *http.Request) (values []string, err err
 	return values, nil
 }
 
-// deliberate reports whether a request can be none that a web page of another origin had a browser send with the
-// cookies of its user: a browser says so, or the request has what it would have asked for first.
+// deliberate reports whether a request with cookies cannot come from a web page of another origin: the browser says
+// so, or the request needs a CORS preflight.
 func (g *Guard) deliberate(r *http.Request) bool {
 	origin := r.Header.Get("Origin")
 	if origin != "" && g.origins != nil && g.origins(origin) {
@@ -88,7 +88,7 @@ func (g *Guard) deliberate(r *http.Request) bool {
 	return len(r.Header["A2a-Version"]) > 0 || kind == "application/json" || strings.HasSuffix(kind, "+json")
 }
 
-// authorization takes what follows the name of a scheme in the Authorization header.
+// authorization returns what follows a scheme's name in the Authorization header.
 func authorization(r *http.Request, scheme string) (string, error) {
 	values := r.Header["Authorization"]
 	if len(values) == 0 {
@@ -137,7 +137,7 @@ func takeBasic(_ *Guard, s *Scheme, r *http.Request) (c Credential, err error) {
 	return c, err
 }
 
-// token68 reports whether a text is of the form that tokens have (RFC 9110 §11.2).
+// token68 reports whether a text has the syntax of tokens (RFC 9110 §11.2).
 func token68(t string) bool {
 	t = strings.TrimRight(t, "=")
 	for i := range len(t) {
@@ -150,7 +150,7 @@ func token68(t string) bool {
 	return t != ""
 }
 
-// basic reads user and password of HTTP Basic (RFC 7617 §2): a password may have colons, a user has none.
+// basic reads user and password of HTTP Basic (RFC 7617 §2): a password may have colons, a user may not.
 func basic(value string) (user, password string, err error) {
 	raw, err := base64.StdEncoding.Strict().DecodeString(value)
 	if err != nil || !utf8.Valid(raw) {

@@ -10,8 +10,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Denial is why a request is refused. As an error it is for the log; what the peer is told is [Denial.Told], and what
-// is demanded stands in the challenges.
+// Denial is why a request is rejected. Its error text is for the log; the peer gets [Denial.Told] and the challenges.
 type Denial struct {
 	Status     int           // 401: who calls is not known; 403: the caller may not do that; 503: nobody can tell
 	Challenges []string      // values of WWW-Authenticate, each of which would do
@@ -19,7 +18,7 @@ type Denial struct {
 	reason     string
 }
 
-// Deny refuses a request whose caller is not known, for a reason that goes to the log.
+// Deny rejects a request of an unknown caller, for a reason that goes to the log.
 func Deny(reason error) *Denial {
 	return &Denial{
 		Status: http.StatusUnauthorized, Challenges: []string{challenge("Bearer")}, reason: reason.Error(),
@@ -28,10 +27,10 @@ func Deny(reason error) *Denial {
 
 func (d *Denial) Error() string { return d.reason }
 
-// Unwrap returns what the peer is told, so that a denial is an error of the protocol, too.
+// Unwrap returns what the peer is told, so that a denial is also an error of the protocol.
 func (d *Denial) Unwrap() error { return d.Told() }
 
-// Told is what the peer is told, which is the same whatever was wrong with a credential.
+// Told returns the error for the peer, which does not depend on what is wrong with a credential.
 func (d *Denial) Told() *runtime.Error {
 	switch d.Status {
 	case http.StatusForbidden:
@@ -42,13 +41,13 @@ func (d *Denial) Told() *runtime.Error {
 	return runtime.ErrUnauthenticated
 }
 
-// errUnverified tells the client to come back later.
+// errUnverified asks the client to try again later.
 var errUnverified = &runtime.Error{
 	Code: runtime.ErrInternal.Code, Reason: "RESOURCE_EXHAUSTED",
 	Message: runtime.ErrInternal.Message, Note: "the credentials cannot be checked for now, try again later",
 }
 
-// SetHeader sets what the denial says in the header of an HTTP response.
+// SetHeader sets the challenges and the time to try again in the header of an HTTP response.
 func (d *Denial) SetHeader(h http.Header) {
 	if len(d.Challenges) > 0 {
 		h["Www-Authenticate"] = d.Challenges
@@ -88,7 +87,7 @@ func challenge(scheme string, params ...string) string {
 	return b.String()
 }
 
-// quoted writes a quoted string (RFC 9110 §5.6.4) that nothing can break out of: what is no visible ASCII is left out.
+// quoted writes a quoted string (RFC 9110 §5.6.4) and leaves out everything but visible ASCII and blanks.
 func quoted(s string) string {
 	var b strings.Builder
 	b.WriteByte('"')
@@ -105,7 +104,7 @@ func quoted(s string) string {
 	return b.String()
 }
 
-// tokenOf keeps of a name what can stand as the name of a scheme.
+// tokenOf keeps the characters of a name that may stand in the name of a scheme.
 func tokenOf(name string) string {
 	return strings.Map(func(r rune) rune {
 		if r > ' ' && r <= '~' && !strings.ContainsRune(`"(),/:;<=>?@[\]{}`, r) {
@@ -115,7 +114,7 @@ func tokenOf(name string) string {
 	}, name)
 }
 
-// union is a list with what another one has beside it.
+// union returns a list with those of another one that it lacks.
 func union(a, b []string) []string {
 	out := slices.Clone(a)
 	for _, s := range b {

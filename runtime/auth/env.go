@@ -7,11 +7,11 @@ import (
 	"strings"
 )
 
-// envPrefix begins the names of environment variables with what is secret.
+// envPrefix is the prefix of environment variables with secrets.
 const envPrefix = "A2A_AUTH_"
 
-// What follows the scheme's name in variables with the settings of tokens. A variable of the name alone has keys,
-// passwords or holders of certificates.
+// Suffixes of variables with the settings of tokens. The variable without a suffix has keys, passwords or holders of
+// certificates.
 const (
 	EnvIssuer        = "_ISSUER"
 	EnvAudience      = "_AUDIENCE"
@@ -23,8 +23,8 @@ const (
 
 var envSuffixes = []string{"", EnvIssuer, EnvAudience, EnvKeySet, EnvIntrospection, EnvClientID, EnvClientSecret}
 
-// envName is A2A_AUTH_ and the scheme's name in upper case, with everything but letters and digits as "_", then the
-// suffix.
+// envName returns A2A_AUTH_ and the scheme's name in upper case, with everything but letters and digits replaced by
+// "_", then the suffix.
 func envName(scheme, suffix string) string {
 	return envPrefix + strings.Map(func(r rune) rune {
 		switch {
@@ -37,8 +37,7 @@ func envName(scheme, suffix string) string {
 	}, scheme) + suffix
 }
 
-// SharedEnv finds two schemes to which the same environment variable belongs: of what it has, nobody could say for which
-// of them it is. It is "" if there are none.
+// SharedEnv finds two schemes that would share an environment variable. The results are "" if there are none.
 func SharedEnv(schemes []string) (first, second, variable string) {
 	owners := map[string]string{}
 	for _, scheme := range schemes {
@@ -53,20 +52,20 @@ func SharedEnv(schemes []string) (first, second, variable string) {
 	return "", "", ""
 }
 
-// EnvName is the name of an environment variable for the scheme, with a suffix such as [EnvIssuer], or "".
+// EnvName returns the name of an environment variable of the scheme, with a suffix such as [EnvIssuer], or "".
 func (s *Setup) EnvName(suffix string) string { return envName(s.Scheme.Name, suffix) }
 
-// Env is the value of that variable.
+// Env returns the value of that variable.
 func (s *Setup) Env(suffix string) string { return strings.TrimSpace(s.Getenv(s.EnvName(suffix))) }
 
-// holder is who has a credential, as the environment lists it.
+// holder is the holder of a credential, as the environment lists it.
 type holder struct {
 	name, secret    string // of a certificate there is the name alone
 	scopes, tenants []string
 }
 
-// fromEnv adds to a list what the environment's variable of a scheme has: "name=secret", separated by commas, each with
-// the rights of its holder behind it: "?scope=read&scope=write&tenant=acme".
+// fromEnv appends the entries of a scheme's environment variable to a list: "name=secret", separated by commas, each
+// followed by the rights of its holder: "?scope=read&scope=write&tenant=acme".
 func fromEnv[T any](s *Setup, list []T, read func(h holder) (T, bool)) ([]T, error) {
 	list = list[:len(list):len(list)]
 	text := s.Env("")
@@ -84,8 +83,8 @@ func fromEnv[T any](s *Setup, list []T, read func(h holder) (T, bool)) ([]T, err
 	return list, nil
 }
 
-// whose names an entry in an error: by whose it is, or by its place among those from the environment, where the secret
-// itself may stand by mistake.
+// whose names an entry in an error: by its holder, or by its position if it is from the environment, where the secret
+// may stand in place of the name by mistake.
 func whose(s *Setup, name string, place int) string {
 	if place < 0 {
 		return name
@@ -93,7 +92,7 @@ func whose(s *Setup, name string, place int) string {
 	return fmt.Sprintf("entry %d of %s", place+1, s.EnvName(""))
 }
 
-// readHolder reads an entry of the environment's.
+// readHolder reads an entry of the environment.
 func readHolder(entry string) (h holder, err error) {
 	entry, query, _ := strings.Cut(entry, "?")
 	rights, err := url.ParseQuery(query)

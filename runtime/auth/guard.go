@@ -12,12 +12,12 @@ import (
 	"time"
 )
 
-// Options are what a [Guard] needs beside a card and verifiers.
+// Options are what a [Guard] needs in addition to a card and verifiers.
 type Options struct {
 	Realm    string // in challenges
 	URL      string // the agent's public one; "" if it is not fixed
 	Metadata string // where the resource metadata of RFC 9728 are; "" if nowhere
-	// Origins says of an Origin whether its web pages may use cookies; nil: those of no other origin.
+	// Origins reports whether web pages of an origin may use cookies; nil: none of another origin may.
 	Origins func(origin string) bool
 	Getenv  func(name string) string
 	Now     func() time.Time
@@ -36,13 +36,13 @@ type Guard struct {
 	urlKeys  []string // names of keys in a query
 }
 
-// guarded is a scheme with what checks it.
+// guarded is a scheme with its verifier.
 type guarded struct {
 	Scheme
 	verifier Verifier
 }
 
-// requirement is one whose schemes are found.
+// requirement is a [Requirement] whose schemes are indexes.
 type requirement []need
 
 type need struct {
@@ -50,7 +50,7 @@ type need struct {
 	scopes []string
 }
 
-// New makes a guard. It fails when a scheme of the card has no verifier, or one that cannot start.
+// New returns a guard. It fails if a scheme of the card has no verifier, or one that cannot be prepared.
 func New(d *Demands, vs Verifiers, o Options) (*Guard, error) {
 	g := &Guard{
 		demands: d, skills: map[string][]requirement{}, realm: o.Realm, metadata: o.Metadata, origins: o.Origins,
@@ -102,13 +102,13 @@ func (g *Guard) requirements(rs []Requirement) (out []requirement) {
 	return out
 }
 
-// Demands are what the guard checks.
+// Demands returns what the guard checks.
 func (g *Guard) Demands() *Demands { return g.demands }
 
-// GuardsSkills reports whether a skill demands something.
+// GuardsSkills reports whether some skill has requirements of its own.
 func (g *Guard) GuardsSkills() bool { return len(g.skills) > 0 }
 
-// KeyHeaders are the names of the headers in which there are API keys. A nil guard has none.
+// KeyHeaders returns the names of the headers that hold API keys. A nil guard has none.
 func (g *Guard) KeyHeaders() (names []string) {
 	if g == nil {
 		return nil
@@ -121,7 +121,7 @@ func (g *Guard) KeyHeaders() (names []string) {
 	return names
 }
 
-// Issuers are those of the tokens that are taken, as far as the verifiers tell.
+// Issuers returns the issuers of accepted tokens, as far as verifiers name them.
 func (g *Guard) Issuers() (issuers []string) {
 	for i := range g.schemes {
 		if v, ok := g.schemes[i].verifier.(interface{ Issuer() string }); ok {
@@ -131,8 +131,8 @@ func (g *Guard) Issuers() (issuers []string) {
 	return issuers
 }
 
-// Certificates reports whether a scheme is that of client certificates, and whose are taken as far as its verifier
-// tells.
+// Certificates reports whether a scheme is that of client certificates, and returns the accepted authorities if its
+// verifier names them.
 func (g *Guard) Certificates() (wanted bool, of *x509.CertPool) {
 	for i := range g.schemes {
 		if g.schemes[i].Kind != MutualTLS {
@@ -146,12 +146,12 @@ func (g *Guard) Certificates() (wanted bool, of *x509.CertPool) {
 	return wanted, of
 }
 
-// Tokens reports whether a scheme has bearer tokens.
+// Tokens reports whether a scheme uses bearer tokens.
 func (g *Guard) Tokens() bool {
 	return slices.ContainsFunc(g.schemes, func(s guarded) bool { return s.token() })
 }
 
-// Scopes are all that the public card's requirements name, of schemes with tokens.
+// Scopes returns all scopes that the public card's requirements name, of schemes with tokens, sorted.
 func (g *Guard) Scopes() (scopes []string) {
 	add := func(rs []requirement) {
 		for _, r := range rs {
@@ -172,28 +172,28 @@ func (g *Guard) Scopes() (scopes []string) {
 	return scopes
 }
 
-// Grant is a request that was let in.
+// Grant is a request that is let in.
 type Grant struct {
-	Caller  *Caller       // nil: nobody who is known
-	Request *http.Request // without the keys in its URL, of which nobody behind the guard is to know
-	// Until is when the first credential expires of those that were needed so far; zero: none does.
+	Caller  *Caller       // nil: anonymous
+	Request *http.Request // without API keys in its URL, which nothing behind the guard may see
+	// Until is the earliest expiry of the credentials that were needed so far; zero: none expires.
 	Until time.Time
 
 	g    *Guard
 	r    *http.Request
 	few  [4]found    // by scheme
 	many []found     // in place of few, for more schemes
-	held requirement // the agent's that is met
+	held requirement // the agent's requirement that is satisfied
 }
 
-// found is what came out for a scheme.
+// found is the result of checking a scheme.
 type found struct {
 	done   bool
 	caller *Caller
 	err    error
 }
 
-// Check lets a request in that meets what the agent demands, or says why not. It reads the header alone.
+// Check lets a request in that satisfies what the agent requires, or returns why not. It reads the header only.
 func (g *Guard) Check(r *http.Request) (*Grant, *Denial) {
 	t := &Grant{g: g, r: r}
 	if len(g.schemes) > len(t.few) {
@@ -206,7 +206,7 @@ func (g *Guard) Check(r *http.Request) (*Grant, *Denial) {
 	return t, nil
 }
 
-// admit finds the agent's requirement that is met, and the caller.
+// admit finds the first of the agent's requirements that is satisfied, and the caller.
 func (t *Grant) admit() *Denial {
 	open := len(t.g.agent) == 0
 	for _, req := range t.g.agent {
@@ -221,8 +221,8 @@ func (t *Grant) admit() *Denial {
 	return t.identify()
 }
 
-// together is who brings all credentials of a requirement. The first says who that is; none counts for longer, or for
-// other tenants, than the others.
+// together returns the caller of a requirement that is satisfied. The first credential names the caller; the rights
+// are those that all of them have: the earliest expiry, and the tenants of each.
 func (t *Grant) together(req requirement) *Caller {
 	first := t.needed(req)
 	if len(req) == 1 {
@@ -241,7 +241,8 @@ func (t *Grant) together(req requirement) *Caller {
 	return &caller
 }
 
-// needed takes note of when the credentials of a requirement expire that is met. It returns whom the first one names.
+// needed records the earliest expiry of the credentials of a requirement, and returns the caller whom the first one
+// names.
 func (t *Grant) needed(req requirement) *Caller {
 	for _, n := range req {
 		if e := t.look(n.scheme).caller.Expires; !e.IsZero() && (t.Until.IsZero() || e.Before(t.Until)) {
@@ -251,13 +252,13 @@ func (t *Grant) needed(req requirement) *Caller {
 	return t.look(req[0].scheme).caller
 }
 
-// actFor reports whether all credentials of a requirement that is met are for a tenant.
+// actFor reports whether all credentials of a satisfied requirement are for a tenant.
 func (t *Grant) actFor(req requirement, tenant string) bool {
 	return !slices.ContainsFunc(req, func(n need) bool { return !t.look(n.scheme).caller.MayActFor(tenant) })
 }
 
-// Unidentified refuses a caller whom no credential names, for what is only for those who say who they are: any of the
-// schemes would do.
+// Unidentified rejects an anonymous caller, for what only authenticated callers may have. Any of the schemes would
+// do.
 func (g *Guard) Unidentified(reason error) *Denial {
 	d := &Denial{Status: http.StatusUnauthorized, reason: reason.Error()}
 	for _, i := range g.ranked {
@@ -266,8 +267,8 @@ func (g *Guard) Unidentified(reason error) *Denial {
 	return d
 }
 
-// identify finds the caller where the agent demands nothing: the first good credential says who calls (decision 039).
-// Wrong ones alone are refused, so that nobody takes himself for somebody and is nobody.
+// identify finds the caller where the agent requires nothing: the first valid credential names the caller (decision
+// 039). A request with wrong credentials only is rejected, so that nobody is anonymous by mistake.
 func (t *Grant) identify() *Denial {
 	var wrong []requirement
 	for _, i := range t.g.ranked {
@@ -285,7 +286,7 @@ func (t *Grant) identify() *Denial {
 	return t.deny(wrong)
 }
 
-// Skill says why the caller may not use a skill for a tenant; nil: he may.
+// Skill returns why the caller may not use a skill for a tenant; nil if the caller may.
 func (t *Grant) Skill(id, tenant string) *Denial {
 	rs := t.g.skills[id]
 	if len(rs) == 0 {
@@ -303,7 +304,7 @@ func (t *Grant) Skill(id, tenant string) *Denial {
 	return t.deny(rs)
 }
 
-// How a requirement is met, the worst last.
+// The outcomes of checking a requirement, the worst last.
 type outcome uint8
 
 const (
@@ -313,12 +314,12 @@ const (
 	unmet
 )
 
-// Lacks refuses the caller for scopes that he does not have.
+// Lacks rejects a caller for missing scopes.
 func (t *Grant) Lacks(scopes []string) *Denial {
 	return t.deny([]requirement{{{scheme: t.g.demands.index(t.Caller.Scheme), scopes: scopes}}})
 }
 
-// meets checks all needs of a requirement.
+// meets checks all needs of a requirement, and returns the worst outcome.
 func (t *Grant) meets(req requirement) outcome {
 	worst := met
 	for _, n := range req {
@@ -337,7 +338,7 @@ func (t *Grant) meets(req requirement) outcome {
 	return worst
 }
 
-// of is what is known of a scheme.
+// of returns the result of a scheme, which may not be there yet.
 func (t *Grant) of(i int) *found {
 	if t.many != nil {
 		return &t.many[i]
@@ -345,7 +346,7 @@ func (t *Grant) of(i int) *found {
 	return &t.few[i]
 }
 
-// look checks a scheme's credential, once a request.
+// look checks a scheme's credential, once for each request.
 func (t *Grant) look(i int) *found {
 	f, s := t.of(i), &t.g.schemes[i]
 	if f.done {
@@ -370,7 +371,7 @@ func (t *Grant) look(i int) *found {
 	return f
 }
 
-// deny says why none of the requirements is met, and what would.
+// deny returns why none of the requirements is satisfied, with a challenge for each that would be.
 func (t *Grant) deny(rs []requirement) *Denial {
 	best := unmet
 	for _, req := range rs {
@@ -438,7 +439,7 @@ func (t *Grant) reason(n need) string {
 	return name + ": good"
 }
 
-// redact takes the keys out of a request's URL.
+// redact removes the API keys from a request's URL.
 func (g *Guard) redact(r *http.Request) *http.Request {
 	if len(g.urlKeys) == 0 || r.URL.RawQuery == "" {
 		return r
@@ -449,7 +450,7 @@ func (g *Guard) redact(r *http.Request) *http.Request {
 	return &clean
 }
 
-// withoutKeys is a query without the keys in it. What cannot be read may be one.
+// withoutKeys removes API keys from a query. It also removes names that cannot be decoded, which may be keys.
 func (g *Guard) withoutKeys(query string) string {
 	var kept []string
 	for pair := range strings.SplitSeq(query, "&") {

@@ -8,29 +8,27 @@ import (
 	"fmt"
 )
 
-// Key is an API key, or another token that is known as a whole, which a caller has.
+// Key is an API key, or another opaque secret, of a caller.
 type Key struct {
-	Caller  string // who has it
+	Caller  string // who holds it
 	SHA256  string // of the key, in hexadecimal: what [HashKey] makes
 	Scopes  []string
 	Tenants []string // for which the caller may act; nil: for any
 }
 
-// HashKey is how a key is written down. A key has to be random and long: what can be guessed is guessed.
+// HashKey returns how a key is stored. Keys must be random and long, because the hash does not slow guesses down.
 func HashKey(key string) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:])
 }
 
-// Keys verifies keys by their hashes. The environment adds to them: A2A_AUTH_ and the scheme's name has
-// "caller=hash,caller=hash", with "?scope=read&tenant=acme" behind a hash where the caller has scopes or may act for some
-// tenants only.
+// Keys verifies keys by their hashes. The environment variable of the scheme (A2A_AUTH_ and its name) adds keys:
+// "caller=hash,caller=hash". A hash may be followed by the caller's scopes and tenants: "?scope=read&tenant=acme".
 func Keys(list ...Key) Verifier { return &keys{list: list} }
 
 type keys struct {
 	list []Key
-	// callers are found by the hash, so that how long it takes tells nothing of a key: whoever guesses learns of hashes at
-	// best.
+	// callers are found by the hash, so that the time it takes reveals nothing of a key.
 	callers map[[sha256.Size]byte]Caller
 }
 

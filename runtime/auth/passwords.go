@@ -25,7 +25,7 @@ type Password struct {
 	Tenants []string // for which the user may act; nil: for any
 }
 
-// How passwords are hashed: what guessing one costs.
+// How passwords are hashed, which is what a guess costs.
 const (
 	hashName       = "pbkdf2-sha256"
 	hashIterations = 600_000
@@ -34,13 +34,14 @@ const (
 	saltSize       = 16
 )
 
-// passwordHash is a hash taken to pieces.
+// passwordHash is a parsed hash.
 type passwordHash struct {
 	iterations int
 	salt, sum  []byte
 }
 
-// HashPassword is how a password is written down: "pbkdf2-sha256$iterations$salt$hash", salted, slow to guess.
+// HashPassword returns how a password is stored: "pbkdf2-sha256$iterations$salt$hash", which is salted and slow to
+// compute.
 func HashPassword(password string) (string, error) {
 	salt := make([]byte, saltSize)
 	_, _ = rand.Read(salt) // never fails
@@ -52,7 +53,7 @@ func HashPassword(password string) (string, error) {
 	return fmt.Sprintf("%s$%d$%s$%s", hashName, hashIterations, b64.EncodeToString(salt), b64.EncodeToString(sum)), nil
 }
 
-// hashPassword is what takes long. Tests count it.
+// hashPassword computes the slow hash. Tests count its calls.
 var hashPassword = func(password string, h passwordHash) ([]byte, error) {
 	return pbkdf2.Key(sha256.New, password, h.salt, h.iterations, sha256.Size)
 }
@@ -78,9 +79,9 @@ func readHash(text string) (h passwordHash, err error) {
 	return h, nil
 }
 
-// Passwords verifies users of HTTP Basic. The environment adds to them: A2A_AUTH_ and the scheme's name has
-// "user=hash,user=hash", with rights as for [Keys]. A password that was right is known again for a minute after it was
-// last used, since hashing takes long.
+// Passwords verifies users of HTTP Basic. The environment variable of the scheme (A2A_AUTH_ and its name) adds users:
+// "user=hash,user=hash", with rights as for [Keys]. A correct password is cached for a minute after its last use, because
+// hashing is slow.
 func Passwords(list ...Password) Verifier { return &passwords{list: list} }
 
 type passwords struct {
@@ -95,7 +96,7 @@ type passwords struct {
 	right map[[sha256.Size]byte]time.Time // until when
 }
 
-// turnTime is how long a request waits until its password is looked at: so many may guess that there is no end of it.
+// turnTime is how long a request waits until its password is hashed, because others may be guessing without end.
 const turnTime = 5 * time.Second
 
 var errCrowded = errors.New("too many passwords are being checked")
@@ -105,7 +106,7 @@ type user struct {
 	passwordHash
 }
 
-// How long and how many right passwords are remembered.
+// How long, and how many, correct passwords are cached.
 const (
 	rightFor  = time.Minute
 	mostRight = 1024
@@ -177,7 +178,7 @@ func (p *passwords) Verify(ctx context.Context, c Credential) (Caller, error) {
 	return u.Caller, nil
 }
 
-// mark is by what a user's password is known again. It is of no use outside of this process.
+// mark is the key under which a correct password is cached. It is useless outside of this process.
 func (p *passwords) mark(c Credential) (mark [sha256.Size]byte) {
 	h := hmac.New(sha256.New, p.secret[:])
 	h.Write([]byte(c.User + ":" + c.Password)) // a user has no colon

@@ -9,7 +9,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/client"
 )
 
-// attempt is one thing to try.
+// attempt is one request to try.
 type attempt struct {
 	name    string
 	op      *runtime.Operation
@@ -22,7 +22,7 @@ const (
 	pushHost = "192.0.2.1"
 )
 
-// message is an attempt to send a message, to a task if one is named.
+// message returns an attempt to send a message, to a task if one is named.
 func (x *trial) message(task string) attempt {
 	for _, op := range x.operations() {
 		if op.Role == runtime.RoleSend {
@@ -48,7 +48,7 @@ func (x *trial) sending(op *runtime.Operation, task string) attempt {
 	return attempt{name, op, x.Protocol.NewSend(runtime.SendRequest{Message: message})}
 }
 
-// attempts returns all that there is to try, with a task and without one.
+// attempts returns all requests to try, with a task and without one.
 func (x *trial) attempts(task string) (all []attempt) {
 	for _, op := range x.operations() {
 		if op.Role.Sends() {
@@ -62,7 +62,7 @@ func (x *trial) attempts(task string) (all []attempt) {
 // ofTask reports whether the requests of a role name a task.
 func ofTask(r runtime.Role) bool { return r.OfTask() || r.OfPush() }
 
-// about returns all that there is to try with a task. What ends it comes last.
+// about returns all requests to try with a task. Those that end it come last.
 func (x *trial) about(task string) (all []attempt) {
 	for _, op := range x.operations() {
 		if op.Role.Sends() {
@@ -73,10 +73,10 @@ func (x *trial) about(task string) (all []attempt) {
 	return append(all, x.pick(task, func(r runtime.Role) bool { return ofTask(r) && r.Info().Ends })...)
 }
 
-// ends reports whether an attempt undoes what others have made.
+// ends reports whether an attempt ends or deletes what others have made.
 func (a attempt) ends() bool { return a.op.Role.Info().Ends }
 
-// pick makes attempts of the operations with some roles, in the order of the version's table.
+// pick returns attempts of the operations with some roles, in the order of the version's table.
 func (x *trial) pick(task string, wanted func(runtime.Role) bool) (all []attempt) {
 	for _, op := range x.operations() {
 		if !wanted(op.Role) {
@@ -89,15 +89,15 @@ func (x *trial) pick(task string, wanted func(runtime.Role) bool) (all []attempt
 	return all
 }
 
-// only is the one role.
+// only accepts one role.
 func only(role runtime.Role) func(runtime.Role) bool {
 	return func(r runtime.Role) bool { return r == role }
 }
 
-// operations are those that the version has over the binding.
+// operations returns those that the version has over the binding.
 func (x *trial) operations() []*runtime.Operation { return x.version.Over(x.binding.Name).Operations }
 
-// request makes the request of an operation for a task; nil for one that takes more than is known here.
+// request makes the request of an operation for a task; nil if it needs more than is known here.
 func (x *trial) request(op *runtime.Operation, task string) any {
 	if op.Role.OfTask() {
 		return x.Protocol.NewTaskRequest(op.Role, runtime.TaskRequest{ID: task})
@@ -119,8 +119,8 @@ func (x *trial) request(op *runtime.Operation, task string) any {
 	return x.read(op, func(any) bool { return true }, nil)
 }
 
-// read reads a request in the first of some spellings, as of several versions, that means what it should. They are those
-// of JSON-RPC, and of the binding for what JSON-RPC does not have.
+// read decodes a request from the first of some spellings that means what it should: versions name fields
+// differently. It uses the version's JSON-RPC decoder, or the binding's for what JSON-RPC does not have.
 func (x *trial) read(op *runtime.Operation, fits func(any) bool, spellings ...map[string]string) any {
 	same := func(o *runtime.Operation) bool { return o.Role == op.Role && o.RPC == op.RPC }
 	decode := op.Decode
@@ -139,7 +139,7 @@ func (x *trial) read(op *runtime.Operation, fits func(any) bool, spellings ...ma
 	return nil
 }
 
-// source is the generated request of which v is the neutral form.
+// source returns the generated request of a neutral one.
 func source(v any) any {
 	switch r := v.(type) {
 	case *runtime.ListRequest:

@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// Authority signs certificates: of clients, and of the server that they call.
+// Authority is a certificate authority that signs certificates of clients, and of the server that they call.
 type Authority struct {
 	t    testing.TB
 	self tls.Certificate
@@ -32,21 +32,21 @@ func NewAuthority(t testing.TB) *Authority {
 	return a
 }
 
-// File has the authority's own certificate in PEM.
+// File returns the path of the authority's own certificate in PEM.
 func (a *Authority) File() string {
 	a.t.Helper()
 	return a.write("ca.pem", "CERTIFICATE", a.self.Leaf.Raw)
 }
 
-// Pool has the authority for who checks the server.
+// Pool returns a pool of the authority, for clients that verify the server.
 func (a *Authority) Pool() *x509.CertPool {
 	pool := x509.NewCertPool()
 	pool.AddCert(a.self.Leaf)
 	return pool
 }
 
-// Client makes the certificate of a client: of the DNS name ci.example and the common name ci, unless change says
-// otherwise.
+// Client makes the certificate of a client, with the DNS name ci.example and the common name ci unless change sets
+// others.
 func (a *Authority) Client(change func(*x509.Certificate)) tls.Certificate {
 	a.t.Helper()
 	c := &x509.Certificate{
@@ -58,7 +58,7 @@ func (a *Authority) Client(change func(*x509.Certificate)) tls.Certificate {
 	return a.sign(c, &a.self)
 }
 
-// Server makes the certificate of a server on a loopback address, and its key: files in PEM.
+// Server makes the certificate of a server on a loopback address, and its key, and returns the PEM files.
 func (a *Authority) Server() (certFile, keyFile string) {
 	a.t.Helper()
 	cert := a.sign(&x509.Certificate{
@@ -80,7 +80,8 @@ func (a *Authority) write(name, kind string, der []byte) (file string) {
 	return file
 }
 
-// sign signs a certificate, by itself without an authority. Without times it is good for an hour.
+// sign signs a certificate with an authority, or with its own key if by is nil. Without times it is valid for an
+// hour.
 func (a *Authority) sign(c *x509.Certificate, by *tls.Certificate) tls.Certificate {
 	a.t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)

@@ -1,8 +1,8 @@
-// Package authtest holds an agent to what its card demands of callers: for tests. [Run] reads the demands out of the
+// Package authtest tests that an agent enforces what its card requires of callers. [Run] reads the requirements from the
 // card, makes credentials for every security scheme, and tries each operation over each binding and version without
-// credentials, with wrong ones, with somebody else's and with the right ones.
+// credentials, with wrong ones, with another caller's and with the right ones.
 //
-// What the skills do does not matter, and is not called: a handler of the test's own stands in for theirs.
+// The handlers of the skills are not called: the test has one of its own in their place.
 package authtest
 
 import (
@@ -20,22 +20,22 @@ import (
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
-// Agent is what is tried.
+// Agent is the agent to test.
 type Agent struct {
 	Protocol *runtime.Protocol
 	Cards    []string // as JSON: the public one, and the extended one if there is one
-	// ExtendedScopes are those that a caller needs for the extended card and what it alone has.
+	// ExtendedScopes are those that a caller needs for the extended card and the skills that only it lists.
 	ExtendedScopes []string
-	// Verifiers are those that NewServer has for the card's schemes. They get credentials by the environment. A scheme
-	// without one has a verifier of its author's own, for which another one stands in.
+	// Verifiers are those of the server for the card's schemes. They must take credentials from the environment. A scheme
+	// without one is tested with a stand-in.
 	Verifiers auth.Verifiers
-	// NewServer makes the agent's server, with options beside its own.
+	// NewServer makes the agent's server, with more options.
 	NewServer func(opts ...server.Option) (*server.Server, error)
-	// Bindings makes the bindings that a client must be given to reach the agent, with TLS settings; nil: none.
+	// Bindings makes the bindings that a client needs beside those that it has itself, with TLS settings; nil: none.
 	Bindings func(*tls.Config) []client.Binding
 }
 
-// Run tries the agent. It sets environment variables, so that the test cannot be a parallel one.
+// Run tests the agent. It sets environment variables, so the test cannot be parallel.
 func Run(t *testing.T, a Agent) {
 	t.Helper()
 	h := newHost(t, &a)
@@ -52,7 +52,7 @@ func Run(t *testing.T, a Agent) {
 	}
 }
 
-// host is a running agent, and what is known of it.
+// host is the running agent, and what is known of it.
 type host struct {
 	*Agent
 	card    runtime.Card
@@ -86,7 +86,8 @@ func newHost(t *testing.T, a *Agent) *host {
 	return h
 }
 
-// readCards reads what is demanded, and the ids of the skills: those that all see, and those of the extended card alone.
+// readCards reads what the cards require, and the ids of the skills: the public ones, and those of the extended card
+// only.
 func (h *host) readCards(t *testing.T) (public, hidden []string) {
 	t.Helper()
 	for i, text := range h.Cards {
@@ -139,5 +140,5 @@ func (h *host) start(t *testing.T) {
 	})
 }
 
-// ask is what every skill does: its task waits for its client, so that there is something to do with it.
+// ask is the handler of every skill: its task waits for its client, so that there is a task to try operations on.
 func ask(_ context.Context, t *server.Task) error { return t.Ask("And then?") }

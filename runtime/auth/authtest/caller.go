@@ -21,7 +21,7 @@ type face struct {
 	tenant  string
 }
 
-// faces are those that the agent serves, one of each version and binding.
+// faces returns those that the agent serves, one for each version and binding.
 func (h *host) faces() (all []face) {
 	for _, v := range h.Protocol.Versions {
 		for _, b := range runtime.Bindings {
@@ -34,7 +34,7 @@ func (h *host) faces() (all []face) {
 	return all
 }
 
-// dial makes a client of an interface. Nothing is sent.
+// dial makes a client of an interface. It sends nothing.
 func (h *host) dial(f face, shown proof, more ...client.Option) (*client.Client, *wire, error) {
 	only := *h.Protocol
 	only.Versions = []*runtime.Version{f.version}
@@ -60,7 +60,7 @@ func (h *host) dial(f face, shown proof, more ...client.Option) (*client.Client,
 	return c, w, err
 }
 
-// place is where the agent serves an interface of its card in the test.
+// place returns the URL at which the agent serves an interface of its card in the test.
 func (h *host) place(i runtime.Interface) string {
 	if b := runtime.BindingNamed(i.Binding); b != nil && b.HostPort {
 		return h.addr
@@ -76,7 +76,7 @@ func (h *host) place(i runtime.Interface) string {
 	return (&url.URL{Scheme: scheme, Host: h.addr, Path: path}).String()
 }
 
-// configTLS is how the agent is called; nil in clear text.
+// configTLS returns the TLS settings of clients; nil for clear text.
 func (p *people) configTLS(own *tls.Certificate) *tls.Config {
 	if p.authority == nil {
 		return nil
@@ -106,7 +106,7 @@ func (w *wire) RoundTrip(r *http.Request) (*http.Response, error) {
 	return w.Transport.RoundTrip(r)
 }
 
-// caller calls an interface as somebody.
+// caller calls an interface with the credentials of somebody.
 type caller struct {
 	*client.Client
 	wire     *wire
@@ -115,20 +115,21 @@ type caller struct {
 	ctx      context.Context
 }
 
-// as calls as a person for a tenant, showing what the way asks for.
+// as returns a caller with the credentials of a person for a tenant, of the schemes that the way needs.
 func (x *trial) as(words string, who person, tenant string) caller {
 	x.t.Helper()
 	shown, _ := x.people.shows(who, x.schemes)
 	return x.showing(words, shown, tenant)
 }
 
-// named calls as a person for the tenant of the interface. Words say in reports who that is.
+// named returns a caller for the tenant of the interface. words describe the person in reports.
 func (x *trial) named(words string, who person) caller {
 	x.t.Helper()
 	return x.as(words, who, x.tenant)
 }
 
-// showing calls with what is shown. The tenant stands beside the request, too, for versions whose requests name none.
+// showing returns a caller with some credentials. The tenant is also in a header, for versions whose requests have
+// none.
 func (x *trial) showing(who string, shown proof, tenant string) caller {
 	x.t.Helper()
 	var opts []client.Option
@@ -149,11 +150,11 @@ func (x *trial) showing(who string, shown proof, tenant string) caller {
 // patience is how long an answer may take.
 const patience = 30 * time.Second
 
-// errUnsent is the error of a request that cannot be written: an operation of the agent's own may want more of it than
+// errUnsent is the error of a request that cannot be encoded, because an operation of the agent's own needs more than
 // is known here.
 var errUnsent = errors.New("the request cannot be written")
 
-// call carries out an attempt. Of a stream it takes the first event.
+// call makes a request. Of a stream it returns the first event.
 func (c caller) call(a attempt) (result any, err error) {
 	ctx, cancel := context.WithTimeout(c.ctx, patience)
 	defer cancel()
@@ -173,7 +174,7 @@ func (c caller) call(a attempt) (result any, err error) {
 	return nil, nil
 }
 
-// try is call for its error.
+// try returns the error of call.
 func (c caller) try(a attempt) error {
 	_, err := c.call(a)
 	return err

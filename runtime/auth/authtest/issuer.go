@@ -21,8 +21,8 @@ import (
 	"time"
 )
 
-// Issuer makes tokens, and publishes on a loopback address what they are checked by: its keys, and what it says of
-// tokens that say nothing themselves.
+// Issuer issues tokens, and publishes on a loopback address what verifies them: its keys, and introspection of opaque
+// tokens.
 type Issuer struct {
 	URL string // as tokens have it
 
@@ -38,7 +38,7 @@ const (
 	introspectionPath = "/introspect"
 )
 
-// NewIssuer starts an issuer that ends with the test.
+// NewIssuer starts an issuer that stops with the test.
 func NewIssuer(t testing.TB) *Issuer {
 	t.Helper()
 	i := &Issuer{keys: map[string]crypto.Signer{}, opaque: map[string]map[string]any{}}
@@ -52,15 +52,15 @@ func NewIssuer(t testing.TB) *Issuer {
 	return i
 }
 
-// Token signs a JWT of the type ("at+jwt") by the algorithm ("ES256"). Unless the claims say otherwise the token is of
-// this issuer, and good for five minutes; nil takes a claim away.
+// Token signs a JWT of a type ("at+jwt") with an algorithm ("ES256"). By default it is of this issuer and valid for
+// five minutes; claims change that, and a nil value removes a claim.
 func (i *Issuer) Token(typ, algorithm string, claims map[string]any) string {
 	header := map[string]any{"alg": algorithm, "typ": typ, "kid": algorithm}
 	text := segment(header) + "." + segment(i.complete(claims))
 	return text + "." + base64.RawURLEncoding.EncodeToString(sign(i.key(algorithm), algorithm, text))
 }
 
-// Opaque makes a token that says nothing itself: the issuer does when it is asked.
+// Opaque returns an opaque token, whose claims the issuer tells when it is asked.
 func (i *Issuer) Opaque(claims map[string]any) string {
 	token, said := rand.Text(), i.complete(claims)
 	said["active"] = true
@@ -79,7 +79,7 @@ func (i *Issuer) complete(claims map[string]any) map[string]any {
 	return all
 }
 
-// key is the key of an algorithm.
+// key returns the key of an algorithm.
 func (i *Issuer) key(algorithm string) crypto.Signer {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -149,7 +149,7 @@ func newKey(algorithm string) (key crypto.Signer) {
 
 var hashes = map[string]crypto.Hash{"256": crypto.SHA256, "384": crypto.SHA384, "512": crypto.SHA512}
 
-// sign signs a text as an algorithm of JWTs has it (RFC 7518 §3, RFC 8037).
+// sign signs a text with an algorithm of JWTs (RFC 7518 §3, RFC 8037).
 func sign(key crypto.Signer, algorithm, text string) []byte {
 	hash, signed := hashes[algorithm[2:]], []byte(text)
 	if hash != 0 {
@@ -176,7 +176,7 @@ func sign(key crypto.Signer, algorithm, text string) []byte {
 	return sig
 }
 
-// publicKey is a key as issuers publish it (RFC 7517).
+// publicKey returns a key as issuers publish it (RFC 7517).
 func publicKey(algorithm string, key crypto.Signer) map[string]string {
 	b64 := base64.RawURLEncoding.EncodeToString
 	jwk := map[string]string{"kid": algorithm, "alg": algorithm, "use": "sig"}

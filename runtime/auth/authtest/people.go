@@ -20,7 +20,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/server"
 )
 
-// person is who calls. Several may be one principal, with different rights.
+// person is a caller. Several may be one principal, with different rights.
 type person struct {
 	id        string // of the person
 	principal string
@@ -28,7 +28,7 @@ type person struct {
 	tenant    string // the only one to act for; "": any
 }
 
-// people are all who call, with what they show for each scheme.
+// people are all callers, with their credentials for each scheme.
 type people struct {
 	schemes   map[string]*scheme
 	standIns  auth.Verifiers
@@ -44,7 +44,7 @@ type people struct {
 	bound  person // the same as right, for another tenant
 }
 
-// scheme is a security scheme, with how it is shown.
+// scheme is a security scheme with the credentials for it.
 type scheme struct {
 	auth.Scheme
 	tokens *auth.TokenForm   // nil: no issuer makes its credentials
@@ -53,7 +53,7 @@ type scheme struct {
 	mistakes []mistake // that have been made
 }
 
-// audience is for whom tokens of a form are: schemes whose tokens are made otherwise do not take them.
+// audience returns the audience of tokens of a form, so that verifiers of other forms reject them.
 func audience(form auth.TokenForm) string {
 	return fmt.Sprintf("https://agent.example.com/%s/%s/%s/%t", form.Type, form.Algorithm, form.Tenants, form.Opaque)
 }
@@ -61,7 +61,7 @@ func audience(form auth.TokenForm) string {
 // tokenVerifier is a verifier of tokens that an issuer makes.
 type tokenVerifier interface{ TokenForm() auth.TokenForm }
 
-// newPeople makes the credentials of all for all schemes, and has the environment tell the agent's verifiers.
+// newPeople makes the credentials of all people for all schemes, and sets the environment for the agent's verifiers.
 func newPeople(t *testing.T, d *auth.Demands, a *Agent, tenants []string) *people {
 	t.Helper()
 	p := &people{schemes: map[string]*scheme{}, standIns: auth.Verifiers{}, tenants: tenants, tokens: map[string]string{}}
@@ -119,7 +119,7 @@ func (p *people) enroll(t *testing.T, s auth.Scheme, v auth.Verifier) *scheme {
 	return own
 }
 
-// list makes a person's credential, and writes it as the environment has it.
+// list makes a person's credential, and returns its entry in the environment.
 func (s *scheme) list(who person) string {
 	rights := url.Values{"scope": who.scopes}
 	if who.tenant != "" {
@@ -139,7 +139,7 @@ func (s *scheme) bounds() bool { return s.tokens == nil || s.tokens.Tenants != "
 // alike reports whether credentials of the scheme with different rights can be of one principal.
 func (s *scheme) alike() bool { return s.way().alike }
 
-// hashPassword is auth.HashPassword with no more rounds than there have to be.
+// hashPassword is auth.HashPassword with the fewest rounds that are allowed.
 func hashPassword(password string) string {
 	const rounds = 100_000
 	salt := []byte(rand.Text())
@@ -151,14 +151,14 @@ func hashPassword(password string) string {
 	return fmt.Sprintf("pbkdf2-sha256$%d$%s$%s", rounds, b64(salt), b64(sum))
 }
 
-// proof is what a request shows.
+// proof is the credentials of a request.
 type proof struct {
 	header      http.Header
 	query       url.Values
 	certificate *tls.Certificate
 }
 
-// and is what shows both; false if they take the same place.
+// and returns the credentials of both; false if they need the same place.
 func (p proof) and(q proof) (proof, bool) {
 	both := proof{http.Header{}, url.Values{}, cmp.Or(q.certificate, p.certificate)}
 	maps.Copy(both.header, p.header)
@@ -177,7 +177,7 @@ func (p proof) and(q proof) (proof, bool) {
 	return both, true
 }
 
-// shows is what a person shows for schemes; false if nobody can show them together.
+// shows returns the credentials of a person for schemes; false if they cannot be sent together.
 func (p *people) shows(who person, schemes []string) (all proof, ok bool) {
 	for _, name := range schemes {
 		if all, ok = all.and(p.show(p.schemes[name], p.credential(name, who))); !ok {
@@ -187,7 +187,8 @@ func (p *people) shows(who person, schemes []string) (all proof, ok bool) {
 	return all, true
 }
 
-// shown are schemes with those for which the same does: they take the same tokens, or certificates.
+// shown returns schemes with those for which the same credential is valid: they accept the same tokens, or
+// certificates.
 func (p *people) shown(schemes []string) []string {
 	all := slices.Clone(schemes)
 	for name, s := range p.schemes {
@@ -199,7 +200,7 @@ func (p *people) shown(schemes []string) []string {
 	return all
 }
 
-// same reports whether a credential for one scheme does for the other.
+// same reports whether a credential for one scheme is valid for the other.
 func (s *scheme) same(o *scheme) bool {
 	if s.tokens != nil && o.tokens != nil {
 		return *s.tokens == *o.tokens
@@ -207,7 +208,8 @@ func (s *scheme) same(o *scheme) bool {
 	return s.Kind == auth.MutualTLS && o.Kind == auth.MutualTLS
 }
 
-// canShow reports whether schemes can be shown together over a binding, which may have no query and no cookies.
+// canShow reports whether credentials for schemes can be sent together over a binding, which may have no query and no
+// cookies.
 func (p *people) canShow(schemes []string, binding *runtime.Binding) bool {
 	for _, name := range schemes {
 		if s := p.schemes[name]; s.Kind == auth.APIKey && !slices.Contains(binding.Keys, s.In) {
@@ -218,7 +220,7 @@ func (p *people) canShow(schemes []string, binding *runtime.Binding) bool {
 	return ok
 }
 
-// credential is what a person has for a scheme: a key, a token, a password, the name in a certificate.
+// credential returns a person's credential for a scheme: a key, a token, a password, the name in a certificate.
 func (p *people) credential(name string, who person) string {
 	s := p.schemes[name]
 	if s.tokens == nil {
@@ -231,7 +233,7 @@ func (p *people) credential(name string, who person) string {
 	return p.tokens[id]
 }
 
-// token makes a token of a person's, with some claims changed.
+// token makes a token of a person, with some claims changed.
 func (p *people) token(form auth.TokenForm, by *Issuer, who person, change map[string]any) string {
 	claims := map[string]any{
 		"sub": who.principal, "client_id": "authtest", "aud": audience(form), "scope": strings.Join(who.scopes, " "),
@@ -249,16 +251,16 @@ func (p *people) token(form auth.TokenForm, by *Issuer, who person, change map[s
 	return by.Token(form.Type, form.Algorithm, claims)
 }
 
-// show is a credential where requests have it.
+// show returns a credential as requests send it.
 func (p *people) show(s *scheme, credential string) proof { return s.way().show(p, s, credential) }
 
-// mistake is a credential that is no good.
+// mistake is an invalid credential.
 type mistake struct {
 	what string
 	proof
 }
 
-// wrong are credentials for a scheme that are no good.
+// wrong returns invalid credentials for a scheme.
 func (p *people) wrong(name string) []mistake {
 	s := p.schemes[name]
 	if s.mistakes == nil {

@@ -11,7 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/client"
 )
 
-// trial tries one way into the agent over one interface.
+// trial tests one way into the agent over one interface.
 type trial struct {
 	*host
 	face
@@ -19,7 +19,7 @@ type trial struct {
 	t *testing.T
 }
 
-// unknown is the id of a task that is not there.
+// unknown is the id of a task that does not exist.
 const unknown = "no-such-task"
 
 func (x *trial) run() {
@@ -45,7 +45,7 @@ func (x *trial) run() {
 	x.end(ann, task)
 }
 
-// begin sends the first message, and returns the task that it leads to.
+// begin sends the first message, and returns its task.
 func (x *trial) begin(c caller) (task string) {
 	x.t.Helper()
 	asks, err := x.hello(c)
@@ -55,7 +55,7 @@ func (x *trial) begin(c caller) (task string) {
 	return asks.TaskID
 }
 
-// end has the caller answer the task and end it, which nobody else could do before. The push configuration goes first,
+// end answers the task and cancels it as its owner, after nobody else could. It deletes the push configuration first,
 // so that nothing is sent.
 func (x *trial) end(c caller, task string) {
 	x.t.Helper()
@@ -70,7 +70,7 @@ func (x *trial) end(c caller, task string) {
 	}
 }
 
-// hello sends a message to the skill, which asks something then.
+// hello sends a message to the skill, which answers with a question.
 func (x *trial) hello(c caller, opts ...client.CallOption) (asks *client.InputRequiredError, err error) {
 	skill := client.Skill[[]runtime.Part, *client.Result]{ID: x.skill, In: client.PlainInput, Out: client.PlainOutput}
 	_, err = skill.Call(c.ctx, c.Client, client.Say("hello"), opts...)
@@ -78,7 +78,7 @@ func (x *trial) hello(c caller, opts ...client.CallOption) (asks *client.InputRe
 	return asks, err
 }
 
-// tryNobody tries it without credentials.
+// tryNobody tries requests without credentials.
 func (x *trial) tryNobody(task string) {
 	nobody := x.showing("nobody", proof{}, x.tenant)
 	want := judge(x.agent, nil, nil)
@@ -93,7 +93,7 @@ func (x *trial) tryNobody(task string) {
 	}
 }
 
-// tryWrong tries it with credentials that are no good: each beside good ones, then all of them.
+// tryWrong tries invalid credentials: each beside valid ones, then all of them.
 func (x *trial) tryWrong(task string) {
 	bad := proof{}
 	for _, name := range x.schemes {
@@ -112,7 +112,7 @@ func (x *trial) tryWrong(task string) {
 	}
 }
 
-// tryInstead shows something wrong for a scheme, and what is right for the others.
+// tryInstead sends an invalid credential for a scheme, and valid ones for the others.
 func (x *trial) tryInstead(name string, m mistake) {
 	rest := x.but(name)
 	if x.admits(rest, x.people.right) == letIn && len(rest) > 0 {
@@ -124,12 +124,12 @@ func (x *trial) tryInstead(name string, m mistake) {
 	}
 }
 
-// but is all schemes but one.
+// but returns all schemes but one.
 func (x *trial) but(name string) []string {
 	return slices.DeleteFunc(slices.Clone(x.schemes), func(s string) bool { return s == name })
 }
 
-// tryIncomplete leaves one of several credentials out.
+// tryIncomplete leaves out one of several credentials.
 func (x *trial) tryIncomplete() {
 	if len(x.schemes) == 1 {
 		return // that is nobody
@@ -142,7 +142,7 @@ func (x *trial) tryIncomplete() {
 	}
 }
 
-// tryScopes tries it with good credentials that lack scopes.
+// tryScopes tries valid credentials without the scopes.
 func (x *trial) tryScopes(task string) {
 	for who, p := range map[string]person{"nothing but the agent's scopes": x.people.member, "no scopes": x.people.bare} {
 		c := x.named(who, p)
@@ -157,7 +157,7 @@ func (x *trial) tryScopes(task string) {
 	}
 }
 
-// deny checks that a skill's scopes are asked for.
+// deny checks that a skill's scopes are required.
 func (x *trial) deny(c caller, task string) {
 	x.expect(c, x.message(""), denied)
 	if x.onePrincipal() {
@@ -170,7 +170,7 @@ func (x *trial) deny(c caller, task string) {
 	}
 }
 
-// conceal checks that a hidden skill is one that is not there, for who may not see the extended card.
+// conceal checks that a hidden skill is reported as not found to callers who may not see the extended card.
 func (x *trial) conceal(c caller, task string) {
 	none := *x
 	none.skill = "no-such-skill"
@@ -182,7 +182,7 @@ func (x *trial) conceal(c caller, task string) {
 	x.keepApart(c, task)
 }
 
-// tryTenants tries it for a tenant that is not the caller's.
+// tryTenants tries a tenant that is not the caller's.
 func (x *trial) tryTenants(task string) {
 	boundless := func(scheme string) bool { return !x.people.schemes[scheme].bounds() }
 	if x.elsewhere() == "" || slices.ContainsFunc(x.schemes, boundless) {
@@ -195,7 +195,7 @@ func (x *trial) tryTenants(task string) {
 	}
 }
 
-// elsewhere is another tenant; "" if there is none.
+// elsewhere returns another tenant; "" if there is none.
 func (x *trial) elsewhere() string {
 	if to := x.people.bound.tenant; to != x.tenant {
 		return to
@@ -203,7 +203,7 @@ func (x *trial) elsewhere() string {
 	return ""
 }
 
-// keepApart checks that a task of others is for the caller as one that is not there.
+// keepApart checks that the task of another caller is reported as not found.
 func (x *trial) keepApart(c caller, task string) {
 	x.t.Helper()
 	none := x.about(unknown)
@@ -224,7 +224,7 @@ func (x *trial) keepApart(c caller, task string) {
 	}
 }
 
-// admits says what has to come of a message with a person's credentials for schemes.
+// admits returns the verdict for a message with a person's credentials for schemes.
 func (x *trial) admits(schemes []string, who person) verdict {
 	schemes = x.people.shown(schemes)
 	if want := judge(x.agent, schemes, who.scopes); want != letIn {
@@ -233,12 +233,12 @@ func (x *trial) admits(schemes []string, who person) verdict {
 	return judge(x.onTop, schemes, who.scopes)
 }
 
-// onePrincipal reports whether the same person can have different rights.
+// onePrincipal reports whether one principal can have different rights in all schemes.
 func (x *trial) onePrincipal() bool {
 	return !slices.ContainsFunc(x.schemes, func(s string) bool { return !x.people.schemes[s].alike() })
 }
 
-// all expects one verdict of everything.
+// all expects one verdict for every request.
 func (x *trial) all(c caller, task string, want verdict) {
 	x.t.Helper()
 	for _, a := range x.attempts(task) {
@@ -246,7 +246,7 @@ func (x *trial) all(c caller, task string, want verdict) {
 	}
 }
 
-// expect tries something.
+// expect tries a request.
 func (x *trial) expect(c caller, a attempt, want verdict) {
 	x.t.Helper()
 	err := c.try(a)
@@ -269,7 +269,7 @@ func (x *trial) expect(c caller, a attempt, want verdict) {
 	}
 }
 
-// absent reports whether the agent does not have an operation.
+// absent reports whether an error says that the agent does not have an operation.
 func absent(err error) bool {
 	return errors.Is(err, runtime.ErrUnsupportedOperation) || errors.Is(err, runtime.ErrPushNotificationNotSupported)
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 )
 
-// way is one of the ways into a skill: an alternative of what the agent demands, with one of what the skill does.
+// way is one way into a skill: an alternative of what the agent requires, with one of what the skill requires.
 type way struct {
 	skill   string
 	hidden  bool     // the skill is in the extended card alone
@@ -19,8 +19,8 @@ type way struct {
 // String names the way in a test's name.
 func (w way) String() string { return strings.Join(w.schemes, " and ") + " for " + w.skill }
 
-// waysInto are the ways into each skill that demands something or is hidden, and into one of the others. A way that is
-// open to nobody in particular is none.
+// waysInto returns the ways into each skill that has requirements or is hidden, and into one of the other skills. A
+// way without credentials is left out.
 func waysInto(d *auth.Demands, public, hidden []string) (ways []way) {
 	plain := false
 	for i, id := range slices.Concat(public, hidden) {
@@ -39,7 +39,7 @@ func waysInto(d *auth.Demands, public, hidden []string) (ways []way) {
 	return ways
 }
 
-// alternatives are what the agent demands. Where that is nothing, who shows any of the schemes says who calls.
+// alternatives returns what the agent requires. If that is nothing, each scheme alone identifies a caller.
 func alternatives(d *auth.Demands) []auth.Requirement {
 	all := slices.DeleteFunc(slices.Clone(d.Agent), func(r auth.Requirement) bool { return len(r) == 0 })
 	if len(all) > 0 {
@@ -51,7 +51,7 @@ func alternatives(d *auth.Demands) []auth.Requirement {
 	return all
 }
 
-// combined are the schemes of each pair of alternatives.
+// combined returns the schemes of each pair of alternatives.
 func combined(agent, skill []auth.Requirement) (all [][]string) {
 	if len(skill) == 0 {
 		skill = []auth.Requirement{nil}
@@ -72,17 +72,17 @@ func combined(agent, skill []auth.Requirement) (all [][]string) {
 	return all
 }
 
-// verdict is how a call is met.
+// verdict is the result of a request.
 type verdict string
 
 // The verdicts.
 const (
 	letIn           verdict = "let in"
 	unauthenticated verdict = "refused as unauthenticated"
-	denied          verdict = "refused for want of a scope or tenant"
+	denied          verdict = "refused for a missing scope or tenant"
 )
 
-// judge says what has to come of good credentials: of these schemes, with these scopes.
+// judge returns the verdict for valid credentials of some schemes with some scopes.
 func judge(rs []auth.Requirement, schemes, scopes []string) verdict {
 	best := unauthenticated
 	if len(rs) == 0 {
@@ -104,7 +104,7 @@ func subset(of, all []string) bool {
 	return !slices.ContainsFunc(of, func(s string) bool { return !slices.Contains(all, s) })
 }
 
-// scopesOf are all that requirements name.
+// scopesOf returns all scopes that requirements name.
 func scopesOf(rs ...auth.Requirement) (scopes []string) {
 	for _, r := range rs {
 		for _, n := range r {

@@ -8,13 +8,13 @@ import (
 	"github.com/a2agen/a2agen/runtime/auth"
 )
 
-// How long a token that was good is known again, and how many are.
+// How long, and how many, valid tokens are cached.
 const (
 	knownFor  = time.Minute
 	mostKnown = 10_000
 )
 
-// entry is a token that was good.
+// entry is a valid token.
 type entry struct {
 	caller auth.Caller
 	until  time.Time
@@ -23,7 +23,7 @@ type entry struct {
 	bound  string // to a certificate; "": to nothing
 }
 
-// digest is by what a token is remembered. A token of a common length is hashed where it takes no memory.
+// digest returns the key of a token in the cache. A token of a usual length is hashed without an allocation.
 func digest(token string) [sha256.Size]byte {
 	var short [2 << 10]byte
 	if n := copy(short[:], token); n == len(token) {
@@ -32,7 +32,7 @@ func digest(token string) [sha256.Size]byte {
 	return sha256.Sum256([]byte(token))
 }
 
-// cache remembers good tokens by their hashes: what is in memory is of no use to who gets hold of it.
+// cache holds valid tokens by their hashes, so that nobody can take tokens from memory.
 type cache struct {
 	mu  sync.RWMutex
 	all map[[sha256.Size]byte]*entry
@@ -40,7 +40,7 @@ type cache struct {
 
 func (c *cache) init() { c.all = map[[sha256.Size]byte]*entry{} }
 
-// find returns a token that is known and good for now; nil if there is none.
+// find returns a cached token that is still valid; nil if there is none.
 func (c *cache) find(mark [sha256.Size]byte, now time.Time) *entry {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
@@ -50,7 +50,7 @@ func (c *cache) find(mark [sha256.Size]byte, now time.Time) *entry {
 	return nil
 }
 
-// keep remembers a token until it expires, and for a minute at most.
+// keep caches a token until it expires, and for a minute at most.
 func (c *cache) keep(mark [sha256.Size]byte, e *entry, now time.Time) {
 	e.until = now.Add(knownFor)
 	if e.caller.Expires.Before(e.until) {
@@ -64,7 +64,7 @@ func (c *cache) keep(mark [sha256.Size]byte, e *entry, now time.Time) {
 	c.all[mark] = e
 }
 
-// makeRoom forgets what has expired and, if that is not enough, some of what has not. The caller holds mu.
+// makeRoom deletes what has expired and, if that is not enough, some of the rest. Callers must hold mu.
 func (c *cache) makeRoom(now time.Time) {
 	for mark, e := range c.all {
 		if !now.Before(e.until) {

@@ -12,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// claims are what a token says.
+// claims are the claims of a token.
 type claims struct {
 	issuer, subject, client    string
 	audience, scopes           []string
@@ -56,7 +56,7 @@ var (
 	idClaims   = map[string]uint{"nonce": 15, "at_hash": 16, "c_hash": 17, "s_hash": 18}
 )
 
-// member is what reads a claim, and its bit; nil for one that is not looked at.
+// member returns the reader of a claim, and its bit; nil for one that is ignored.
 func (c *claims) member(name string, azp *string) (read func(*wire.Reader), bit uint) {
 	text := func(to *string) func(*wire.Reader) { return func(r *wire.Reader) { *to = r.String() } }
 	number := func(to *float64) func(*wire.Reader) { return func(r *wire.Reader) { *to = r.Number() } }
@@ -95,7 +95,7 @@ func (c *claims) member(name string, azp *string) (read func(*wire.Reader), bit 
 	return nil, 0
 }
 
-// textOrList reads a text, or a list of them.
+// textOrList reads a text, or a list of texts.
 func textOrList(r *wire.Reader) []string {
 	if r.Kind() == wire.KindArray {
 		return r.Strings()
@@ -116,7 +116,7 @@ func (c *claims) readScopes(r *wire.Reader) {
 	}
 }
 
-// readKind reads what some issuers say of the kind of a token: Keycloak ("typ") and Cognito ("token_use").
+// readKind reads the kind of a token as some issuers write it: Keycloak ("typ") and Cognito ("token_use").
 func (c *claims) readKind(r *wire.Reader) {
 	switch strings.ToLower(r.String()) {
 	case "id":
@@ -126,13 +126,13 @@ func (c *claims) readKind(r *wire.Reader) {
 	}
 }
 
-// readIDToken reads what ID tokens alone have.
+// readIDToken reads claims that only ID tokens have.
 func (c *claims) readIDToken(r *wire.Reader) {
 	c.other = "an ID token"
 	r.Skip()
 }
 
-// readConfirmation reads what the token is bound to (RFC 7800). A certificate can be shown (RFC 8705).
+// readConfirmation reads the key to which a token is bound (RFC 7800). A certificate can be proven (RFC 8705).
 func (c *claims) readConfirmation(r *wire.Reader) {
 	c.confirmed = true
 	n := 0
@@ -150,7 +150,7 @@ func (c *claims) readConfirmation(r *wire.Reader) {
 	}
 }
 
-// caller is whom the claims name.
+// caller returns the caller whom the claims name.
 func (c *claims) caller(t *terms) auth.Caller {
 	caller := auth.Caller{
 		ID: c.subject, Issuer: t.issuer, Client: c.client, Machine: c.subject == c.client, Scopes: c.scopes, Claims: c.all,
@@ -162,7 +162,7 @@ func (c *claims) caller(t *terms) auth.Caller {
 	return caller
 }
 
-// list is a claim that is a text or a list of them; empty for any other.
+// list returns a claim that is a text or a list of texts; empty for any other.
 func (c *claims) list(name string) []string {
 	v, _ := c.all.Get(name)
 	if kind := v.Kind(); kind != wire.KindString && kind != wire.KindArray {
@@ -175,7 +175,7 @@ func (c *claims) list(name string) []string {
 	return *list
 }
 
-// proven reports whether what a token is bound to was shown: the certificate of the connection.
+// proven reports whether the request proves the key to which the token is bound: the certificate of the connection.
 func (e *entry) proven(r *http.Request) bool {
 	if e.bound == "" {
 		return true

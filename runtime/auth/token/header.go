@@ -12,10 +12,10 @@ import (
 // header is the protected header of a JWT.
 type header struct{ alg, kid, typ string }
 
-// mostKid is the longest id of a key that is looked for, in bytes.
+// mostKid is the size of the longest key id that is looked up, in bytes.
 const mostKid = 256
 
-// open takes a JWT to pieces. What its header says of where to find keys is never followed.
+// open splits a JWT and reads its header. It ignores what a header says of where keys are.
 func (v *jwt) open(token string) (*header, []byte, error) {
 	parts := strings.SplitN(token, ".", 4)
 	if len(parts) != 3 {
@@ -44,7 +44,7 @@ func (v *jwt) open(token string) (*header, []byte, error) {
 	return h, payload, nil
 }
 
-// is compares types, as media types are compared: without case, and "application/" is understood.
+// is compares types as media types: without case, and with or without "application/".
 func (h *header) is(typ string) bool {
 	const prefix = "application/"
 	got := strings.ToLower(h.typ)

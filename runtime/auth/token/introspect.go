@@ -15,8 +15,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/keyset"
 )
 
-// IntrospectionConfig says how tokens are asked about that say nothing themselves (RFC 7662). The environment has a say
-// in it, for the scheme's name in the card: A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE, _INTROSPECTION, _CLIENT_ID,
+// IntrospectionConfig says how the issuer is asked about opaque tokens (RFC 7662). The environment overrides it, by
+// the name of the scheme in the card: A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE, _INTROSPECTION, _CLIENT_ID,
 // _CLIENT_SECRET.
 type IntrospectionConfig struct {
 	Issuer   string   // as that of a [Config]
@@ -29,8 +29,8 @@ type IntrospectionConfig struct {
 	HTTP                   *http.Client
 }
 
-// Introspection verifies tokens by asking their issuer. What it says of a good one is known for a minute, of another
-// one for a few seconds.
+// Introspection verifies tokens by asking their issuer. Its answer is cached for a minute if the token is valid, else
+// for some seconds.
 func Introspection(c IntrospectionConfig) auth.Verifier {
 	return &introspection{IntrospectionConfig: c}
 }
@@ -46,22 +46,22 @@ type introspection struct {
 	endpoint keyset.Set[string] // the address that the issuer names
 }
 
-// Bounds of what the issuer is bothered with.
+// Limits of requests to the issuer.
 const (
 	mostAsking = 32
 	askTime    = 5 * time.Second
 	badFor     = 10 * time.Second
 )
 
-// Issuer is who makes the tokens.
+// Issuer returns the issuer of the tokens.
 func (v *introspection) Issuer() string { return v.terms.issuer }
 
-// TokenForm is how the tokens are made that are taken.
+// TokenForm returns the form of the accepted tokens.
 func (v *introspection) TokenForm() auth.TokenForm {
 	return auth.TokenForm{Opaque: true, Tenants: v.IntrospectionConfig.Tenants}
 }
 
-// Prepare completes the configuration. It does not ask the issuer, which may start later.
+// Prepare completes the configuration. It does not connect to the issuer, which may start later.
 func (v *introspection) Prepare(s *auth.Setup) (err error) {
 	if v.terms, err = newTerms(s, v.IntrospectionConfig.Issuer, v.Audience); err != nil {
 		return err
@@ -89,7 +89,7 @@ func (v *introspection) Prepare(s *auth.Setup) (err error) {
 	return nil
 }
 
-// Verify says whose a token is.
+// Verify returns the caller of a token.
 func (v *introspection) Verify(ctx context.Context, c auth.Credential) (auth.Caller, error) {
 	mark := digest(c.Value)
 	if e := v.known.find(mark, v.now()); e != nil && e.proven(c.Request) {
@@ -122,8 +122,7 @@ var (
 	errForeign  = errors.New("it was made by another issuer")
 )
 
-// foreign reports whether a token says of itself that another issuer made it: that one's tokens are not for this one to
-// see.
+// foreign reports whether a token names another issuer. It must not be sent to this one.
 func (v *introspection) foreign(token string) bool {
 	parts := strings.SplitN(token, ".", 4)
 	if len(parts) != 3 {
@@ -137,8 +136,8 @@ func (v *introspection) foreign(token string) bool {
 	return err == nil && c.issuer != "" && c.issuer != v.terms.issuer
 }
 
-// accept checks what the issuer says of a token. It need not say that the issuer is itself, nor a subject where that is
-// the client: oidc-provider does not.
+// accept checks the issuer's answer. The answer may lack the issuer's own name, and the subject if that is the
+// client: oidc-provider leaves both out.
 func (v *introspection) accept(c *claims) error {
 	if !c.active {
 		return errInactive
@@ -147,7 +146,7 @@ func (v *introspection) accept(c *claims) error {
 	return v.terms.check(c)
 }
 
-// ask asks the issuer about a token. An error says that nobody knows.
+// ask asks the issuer about a token. An error means that the answer is not known.
 func (v *introspection) ask(ctx context.Context, token string) (*claims, error) {
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
@@ -180,7 +179,7 @@ func (v *introspection) ask(ctx context.Context, token string) (*claims, error) 
 	return c, nil
 }
 
-// where is the address at which the issuer is asked.
+// where returns the URL of the introspection endpoint.
 func (v *introspection) where(ctx context.Context) (string, error) {
 	if v.Endpoint != "" {
 		return v.Endpoint, nil
@@ -188,10 +187,10 @@ func (v *introspection) where(ctx context.Context) (string, error) {
 	return v.endpoint.Key(ctx, endpointKey)
 }
 
-// endpointKey is by what the address is kept that the issuer names.
+// endpointKey is the cache key of the endpoint that the issuer names.
 const endpointKey = "introspection_endpoint"
 
-// findEndpoint asks the issuer where it is asked.
+// findEndpoint reads the endpoint from the issuer's metadata.
 func (v *introspection) findEndpoint(ctx context.Context) (map[string]string, error) {
 	d, err := v.issuer.describe(ctx)
 	if err != nil {

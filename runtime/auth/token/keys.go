@@ -14,7 +14,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/keyset"
 )
 
-// mostKeys that an issuer may publish.
+// mostKeys is the largest number of keys of an issuer.
 const mostKeys = 64
 
 // key is a public key of an issuer.
@@ -23,7 +23,7 @@ type key struct {
 	alg    string // the only algorithm that it is for; "": any that fits
 }
 
-// issuer is where tokens come from.
+// issuer is an issuer of tokens.
 type issuer struct {
 	name  string
 	about string // where it describes itself; "": where OpenID Connect or RFC 8414 would have it
@@ -31,14 +31,14 @@ type issuer struct {
 	http  *http.Client
 }
 
-// description is what an issuer says of itself (RFC 8414).
+// description is an issuer's metadata (RFC 8414).
 type description struct {
 	Issuer        string `json:"issuer"`
 	Keys          string `json:"jwks_uri"`
 	Introspection string `json:"introspection_endpoint"`
 }
 
-// describe asks the issuer for its description, which has to be its own.
+// describe fetches the metadata of the issuer, which must name the same issuer.
 func (i *issuer) describe(ctx context.Context) (d description, err error) {
 	places := []string{i.about}
 	if i.about == "" {
@@ -70,7 +70,7 @@ func (i *issuer) describe(ctx context.Context) (d description, err error) {
 	return d, nil
 }
 
-// fetchKeys asks the issuer for its keys.
+// fetchKeys fetches the issuer's keys.
 func (i *issuer) fetchKeys(ctx context.Context) (map[string]*key, error) {
 	at := i.keys
 	if at == "" {
@@ -92,7 +92,7 @@ func (i *issuer) fetchKeys(ctx context.Context) (map[string]*key, error) {
 	return readKeys(body)
 }
 
-// readKeys returns the public keys of a set by which signatures are checked. Of two with one id neither is taken.
+// readKeys returns the public keys of a set that verify signatures. Of two with one id it returns neither.
 func readKeys(body []byte) (map[string]*key, error) {
 	var set struct {
 		Keys []json.RawMessage `json:"keys"`

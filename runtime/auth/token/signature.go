@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// algorithm is one of signatures with public keys (RFC 7518 §3, RFC 8037).
+// algorithm is a signature algorithm with public keys (RFC 7518 §3, RFC 8037).
 type algorithm struct {
 	name string
 	hash crypto.Hash
@@ -40,7 +40,7 @@ func curve(bits int) func(any, crypto.Hash, []byte, []byte) bool {
 	}
 }
 
-// leastRSA is the size of the smallest RSA key that is taken, in bytes (RFC 7518 §3.3).
+// leastRSA is the size of the smallest RSA key that is accepted, in bytes (RFC 7518 §3.3).
 const leastRSA = 2048 / 8
 
 func pkcs1(public any, hash crypto.Hash, digest, signature []byte) bool {
@@ -59,7 +59,7 @@ func edwards(public any, _ crypto.Hash, text, signature []byte) bool {
 	return ok && ed25519.Verify(key, text, signature)
 }
 
-// verify checks the signature of a token, which says that it is of an algorithm.
+// verify checks the signature of a token by the algorithm that its header names.
 func (k *key) verify(token string, alg *algorithm) error {
 	if k.alg != "" && k.alg != alg.name {
 		return errors.New("its key is for another algorithm")

@@ -11,7 +11,7 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/keyset"
 )
 
-// terms are what a token has to say, however it says it.
+// terms are the requirements on a token, be it a JWT or opaque.
 type terms struct {
 	issuer   string
 	audience []string
@@ -20,7 +20,7 @@ type terms struct {
 	now      func() time.Time
 }
 
-// newTerms completes what a configuration says by the environment, the card and the agent's address.
+// newTerms completes a configuration from the environment, the card and the agent's URL.
 func newTerms(s *auth.Setup, issuer string, audience []string) (terms, error) {
 	t := terms{issuer: issuer, audience: audience, now: s.Now}
 	if from := s.Env(auth.EnvIssuer); from != "" {
@@ -58,7 +58,7 @@ const (
 	oauthPath  = "/.well-known/oauth-authorization-server"
 )
 
-// issuerIn is the issuer that describes itself at an address; "" if the address is none of those.
+// issuerIn returns the issuer whose metadata is at a URL; "" if the URL is of no such form.
 func issuerIn(address string) string {
 	if issuer, ok := strings.CutSuffix(address, openIDPath); ok {
 		return issuer
@@ -69,10 +69,10 @@ func issuerIn(address string) string {
 	return ""
 }
 
-// farthest is the last time that a token can name, in seconds: the end of the year 9999.
+// farthest is the last time that a token may have, in seconds: the end of the year 9999.
 const farthest = 253402300799
 
-// check compares claims with what they have to be.
+// check compares claims with the terms.
 func (t *terms) check(c *claims) error {
 	now := float64(t.now().UnixMilli()) / 1000
 	skew := t.skew.Seconds()
@@ -97,5 +97,5 @@ func (t *terms) check(c *claims) error {
 	return nil
 }
 
-// mostName is the longest subject, in bytes.
+// mostName is the size of the longest subject, in bytes.
 const mostName = 512

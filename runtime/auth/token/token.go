@@ -1,5 +1,5 @@
-// Package token checks access tokens: JWTs by the keys that their issuer publishes, others by asking the issuer. It is
-// a package of its own because only those who take such tokens link its library.
+// Package token verifies access tokens: JWTs by the keys that their issuer publishes, opaque ones by asking the issuer. It
+// is a package of its own, so that only agents that accept tokens link its library.
 package token
 
 import (
@@ -15,23 +15,23 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/keyset"
 )
 
-// Config says which tokens are taken. The environment has a say in it, for the scheme's name in the card:
-// A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE (several with commas between them), _JWKS (Keys).
+// Config says which tokens are accepted. The environment overrides it, by the name of the scheme in the card:
+// A2A_AUTH_<SCHEME> and _ISSUER, _AUDIENCE (several are separated by commas), _JWKS (Keys).
 type Config struct {
-	// Issuer is who makes the tokens, letter for letter as they have it. "" is what the scheme in the card says.
+	// Issuer is the issuer of the tokens, exactly as they name it. "" is that of the scheme in the card.
 	Issuer string
-	// Audience is for whom they have to be: one of these. Nil is the agent's public URL.
+	// Audience is what tokens must have as audience: one of these. Nil is the agent's public URL.
 	Audience []string
 	Types    []string // of tokens, as their headers have it ["at+jwt"]; issuers that do not say it write "JWT"
-	// Algorithms are those of signatures that are taken [ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384, PS512,
+	// Algorithms are the signature algorithms that are accepted [ES256, ES384, ES512, RS256, RS384, RS512, PS256, PS384, PS512,
 	// EdDSA].
 	Algorithms []string
 	Skew       time.Duration // by which clocks may differ [30 s]
 	Tenants    string        // the claim with the tenants that the caller may act for; "": for any
 	Keys       string        // where the issuer's keys are; "": where it says
 	HTTP       *http.Client  // to ask the issuer with; nil: one of its own. It follows no redirects.
-	// MaxAge is when keys are asked for anew, so that one that was withdrawn is refused [5 min]; Interval is the least
-	// time between two requests for them [10 s].
+	// MaxAge is when keys are fetched again, so that a withdrawn one is rejected [5 min]; Interval is the shortest time
+	// between two requests for them [10 s].
 	MaxAge, Interval time.Duration
 }
 
@@ -44,8 +44,8 @@ const (
 
 var defaultTypes = []string{"at+jwt"}
 
-// JWT verifies tokens that are JWTs (RFC 9068). A token that was good is known again for a minute, as long as its key
-// is there. When the issuer cannot be reached, tokens made with keys that are known go on being good.
+// JWT verifies tokens that are JWTs (RFC 9068). A valid token is cached for a minute, as long as its key exists. If
+// the issuer cannot be reached, tokens signed with known keys stay valid.
 func JWT(c Config) auth.Verifier { return &jwt{Config: c} }
 
 type jwt struct {
@@ -57,10 +57,10 @@ type jwt struct {
 	known  cache
 }
 
-// Issuer is who makes the tokens.
+// Issuer returns the issuer of the tokens.
 func (v *jwt) Issuer() string { return v.terms.issuer }
 
-// TokenForm is how the tokens are made that are taken.
+// TokenForm returns the form of the accepted tokens.
 func (v *jwt) TokenForm() auth.TokenForm {
 	form := auth.TokenForm{Type: defaultTypes[0], Algorithm: algorithms[0].name, Tenants: v.Config.Tenants}
 	if len(v.Types) > 0 {
@@ -72,7 +72,7 @@ func (v *jwt) TokenForm() auth.TokenForm {
 	return form
 }
 
-// Prepare completes the configuration. It does not ask the issuer, which may start later.
+// Prepare completes the configuration. It does not connect to the issuer, which may start later.
 func (v *jwt) Prepare(s *auth.Setup) (err error) {
 	if v.terms, err = newTerms(s, v.Config.Issuer, v.Audience); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (v *jwt) Prepare(s *auth.Setup) (err error) {
 	return nil
 }
 
-// Verify says whose a token is.
+// Verify returns the caller of a token.
 func (v *jwt) Verify(ctx context.Context, c auth.Credential) (auth.Caller, error) {
 	mark := digest(c.Value)
 	if e := v.known.find(mark, v.now()); e != nil {
@@ -136,7 +136,7 @@ func (v *jwt) Verify(ctx context.Context, c auth.Credential) (auth.Caller, error
 	return e.caller, nil
 }
 
-// read reads a token whose signature nobody has looked at yet, and refuses what no signature would mend.
+// read reads a token without checking its signature, and rejects what no signature would make valid.
 func (v *jwt) read(token string) (*header, *claims, error) {
 	h, payload, err := v.open(token)
 	if err != nil {
@@ -149,16 +149,17 @@ func (v *jwt) read(token string) (*header, *claims, error) {
 	return h, c, v.terms.check(c)
 }
 
-// Ways in which a token is no good.
+// Errors of invalid tokens.
 var (
 	errNoJWT    = errors.New("it is no signed JWT")
 	errUnproven = errors.New("it is bound to a key or certificate that its bearer has not shown")
 )
 
-// refused makes the error of a token that is no good.
+// refused returns the error of an invalid token.
 func refused(err error) error { return fmt.Errorf("%w: %w", auth.ErrWrong, err) }
 
-// undecided is the error of a token whose key was not had: one that the issuer did not have a moment ago is no good.
+// undecided returns the error of a token whose key could not be fetched. It is invalid if the issuer did not have the
+// key a moment ago.
 func undecided(err error) error {
 	if u, ok := errors.AsType[*keyset.Unavailable](err); ok && !errors.Is(u.Err, keyset.ErrUnknown) {
 		return &auth.Unavailable{After: u.After, Err: u.Err}
