@@ -22,7 +22,8 @@ func printEntered(list bool) error {
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
 	program := filepath.Join(dir, "measure.exe")
-	if err := command("go", "build", "-cover", "-covermode=atomic", "-coverpkg="+covered, "-o", program, "./internal/measure"); err != nil {
+	build := []string{"build", "-cover", "-covermode=atomic", "-coverpkg=" + covered, "-o", program, "./internal/measure"}
+	if err := command("go", build...); err != nil {
 		return err
 	}
 	counters := filepath.Join(dir, "counters")
@@ -49,8 +50,8 @@ func printEntered(list bool) error {
 		files[file]++
 		functions++
 	}
-	fmt.Printf("a message for a typed skill, answered with a task in memory, enters\n\t%d packages\n\t%d files\n\t%d functions\n",
-		len(packages), len(files), functions)
+	fmt.Println("a message for a typed skill, answered with a task in memory, enters")
+	fmt.Printf("\t%d packages\n\t%d files\n\t%d functions\n", len(packages), len(files), functions)
 	if list {
 		printCounts(packages, len(packages))
 		printCounts(files, len(files))

@@ -19,8 +19,8 @@ const card = `{"name":"Measured","description":"forecasts","version":"1.0.0",
 	"supportedInterfaces":[{"url":"/rpc","protocolBinding":"JSONRPC","protocolVersion":"1.0"}],
 	"capabilities":{},"defaultInputModes":["application/json"],"defaultOutputModes":["application/json"],"skills":[]}`
 
-const message = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{"messageId":"m1","role":"ROLE_USER",
-	"parts":[{"data":{"city":"Rome"}}]}}}`
+const message = `{"jsonrpc":"2.0","id":1,"method":"SendMessage","params":{"message":{
+	"messageId":"m1","role":"ROLE_USER","parts":[{"data":{"city":"Rome"}}]}}}`
 
 // handleMessage has an agent in memory handle one message for a typed skill, whose answer is a task, and writes the
 // coverage of that alone to dir: of its second message, so that what is done once is not counted.

@@ -24,8 +24,8 @@ type AuthRequest struct {
 // handleFor is [AuthRequest.For] when it is zero.
 const handleFor = time.Hour
 
-// RequireAuth makes the error with which a handler stops to have its client arrange for an authorization (R110–R112). The
-// task waits; the handler is called again, with the input so far, for the next message, or with what the handle was
+// RequireAuth makes the error with which a handler stops to have its client arrange for an authorization (R110–R112).
+// The task waits; the handler is called again, with the input so far, for the next message, or with what the handle was
 // redeemed with ([Task.Authorized]), for the message that it has now.
 func (t *Task) RequireAuth(a AuthRequest) error {
 	said := runtime.MessageData{Parts: []runtime.Part{runtime.Text(a.Prompt)}}
@@ -50,5 +50,6 @@ func (t *Task) RequireAuth(a AuthRequest) error {
 	return t.run.Suspend(said, handle, good)
 }
 
-// Authorized reads what a handle was redeemed with into v. It reports whether this call came of that: else of a message.
+// Authorized reads what a handle was redeemed with into v. It reports whether this call came of that: else of a
+// message.
 func (t *Task) Authorized(v any) (bool, error) { return read("authorized", t.run.Redeemed(), v) }

@@ -31,7 +31,8 @@ func (x *Context) Load(v any) (bool, error) {
 
 // Save puts v, as JSON, in the place of what is kept; nil leaves nothing. It is in the store when Save returns. After a
 // Load in the same call it fails with [ErrContextChanged] if another task has saved since; without one it replaces
-// whatever there is. What is too long is [ErrTooLarge]. Nothing is saved once the call is over, or its task was canceled.
+// whatever there is. What is too long is [ErrTooLarge]. Nothing is saved once the call is over, or its task was
+// canceled.
 func (x *Context) Save(v any) error {
 	var value []byte
 	if v != nil {
@@ -52,8 +53,9 @@ type Exchange struct {
 }
 
 // Conversation returns at most n earlier tasks of the context, with what was said in them: the last one first, by the
-// time of their status. They are those of the same caller and tenant, as far as they are still kept; tasks that still go
-// on are among them, this one is not. Tasks of skills that only the extended card has are for handlers of such skills.
+// time of their status. They are those of the same caller and tenant, as far as they are still kept; tasks that still
+// go on are among them, this one is not. Tasks of skills that only the extended card has are for handlers of such
+// skills.
 //
 // All of it together has as many bytes as a page of tasks may have: further tasks are left out, but there is at least
 // one. A message that was answered without a task is in no store.

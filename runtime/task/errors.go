@@ -14,8 +14,8 @@ var (
 	ErrTimeout = errors.New("the skill's time is up")
 	// ErrShutdown: the agent is shutting down.
 	ErrShutdown = errors.New("the agent is shutting down")
-	// ErrLost: another instance has the task, because a client canceled it there or this instance's lease ran out. Nothing
-	// that the handler still says is stored.
+	// ErrLost: another instance has the task, because a client canceled it there or this instance's lease ran out.
+	// Nothing that the handler still says is stored.
 	ErrLost = store.ErrLost
 )
 

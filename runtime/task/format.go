@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// formatted is a text with its arguments, as [fmt.Sprintf] has it; without any it stays as it is. It takes them as a list,
-// so that go vet does not find fault with callers who have always given a text that is no constant.
+// formatted is a text with its arguments, as [fmt.Sprintf] has it; without any it stays as it is. It takes them as a
+// list, so that go vet does not find fault with callers who have always given a text that is no constant.
 func formatted(text string, args []any) string {
 	if len(args) > 0 {
 		text = fmt.Sprintf(text, args...)

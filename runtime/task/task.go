@@ -10,9 +10,9 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// Task is one call of a handler: the message, and the task it belongs to. The task comes into being with the first thing
-// that needs one; a handler that only calls [Task.Reply] answers with a plain Message. Methods are safe for concurrent
-// use while the handler runs.
+// Task is one call of a handler: the message, and the task it belongs to. The task comes into being with the first
+// thing that needs one; a handler that only calls [Task.Reply] answers with a plain Message. Methods are safe for
+// concurrent use while the handler runs.
 type Task struct {
 	run     run
 	context Context
@@ -43,8 +43,8 @@ func (t *Task) Parts() []runtime.Part { return t.run.Parts() }
 func (t *Task) Resumed() bool { return t.run.Resumed() }
 
 // Attempt returns how often a handler was called for this message, this time included. It is more than 1 where the
-// skill's calls are tried again after a crash: then some of the work may have been done. What an earlier attempt said is
-// in the task; the first that this one says of an artifact of its own replaces what was there.
+// skill's calls are tried again after a crash: then some of the work may have been done. What an earlier attempt said
+// is in the task; the first that this one says of an artifact of its own replaces what was there.
 func (t *Task) Attempt() int { return t.run.Attempt() }
 
 // IdempotencyKey returns a text that names the work that this message asks for: the same in all attempts, and no other
@@ -90,8 +90,8 @@ func (t *Task) Artifact(name string, parts ...runtime.Part) error {
 // follows.
 func (t *Task) Emit(a runtime.ArtifactData) error { return t.run.Emit(a) }
 
-// Reply answers with a plain Message and no task. It is an error once the handler made a task; when only the server made
-// one, because the client would not wait, the message ends that task.
+// Reply answers with a plain Message and no task. It is an error once the handler made a task; when only the server
+// made one, because the client would not wait, the message ends that task.
 func (t *Task) Reply(parts ...runtime.Part) error {
 	return t.run.Answer(runtime.MessageData{Parts: parts})
 }
@@ -125,9 +125,9 @@ func (t *Task) Fail(reason string, args ...any) error {
 	return t.endWith(runtime.StateFailed, formatted(reason, args), nil)
 }
 
-// End is Complete, Ask, RequireAuth, Reject and Fail with a whole message, as [Task.Report] takes it: it makes the error
-// with which the handler's call ends in that state. A completed task is no error: its message is kept until the handler
-// returns without one. A message without parts is none.
+// End is Complete, Ask, RequireAuth, Reject and Fail with a whole message, as [Task.Report] takes it: it makes the
+// error with which the handler's call ends in that state. A completed task is no error: its message is kept until the
+// handler returns without one. A message without parts is none.
 func (t *Task) End(state runtime.State, m runtime.MessageData) error { return t.run.End(state, m) }
 
 // endWith is End with a text, and values of which those that are no parts are data.

@@ -57,8 +57,8 @@ func (r *Response) Done() {
 }
 
 // Pass makes bytes by encode and passes them to write, which must not keep them. Many bytes are taken from the budget
-// for as long as write takes. When too few are left, what was made is dropped while waiting, and made again. An error is
-// that of encode or of the budget; nothing is written then.
+// for as long as write takes. When too few are left, what was made is dropped while waiting, and made again. An error
+// is that of encode or of the budget; nothing is written then.
 func (r *Response) Pass(
 	ctx context.Context, encode func(dst []byte) ([]byte, error), write func(b []byte),
 ) error {

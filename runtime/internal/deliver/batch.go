@@ -18,8 +18,8 @@ const (
 	batchBytes = 256 << 10
 )
 
-// batch are the events that one notification is about: first to last. task is set for a version whose notifications show
-// the task, and for one that stands for events that are not kept any more.
+// batch are the events that one notification is about: first to last. task is set for a version whose notifications
+// show the task, and for one that stands for events that are not kept any more.
 type batch struct {
 	first, last int64
 	events      []runtime.Event

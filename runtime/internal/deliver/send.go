@@ -13,8 +13,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// How a notification that does not arrive is sent again: after a backoff that doubles each time, with some jitter, until
-// there were too many tries or too much time is over (R84, R192).
+// How a notification that does not arrive is sent again: after a backoff that doubles each time, with some jitter,
+// until there were too many tries or too much time is over (R84, R192).
 const (
 	firstBackoff = time.Second
 	lastBackoff  = 30 * time.Minute
@@ -159,7 +159,8 @@ func backoff(tries int) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// settle tells the store what came of a job. If it cannot be told, the claim runs out and the notification is sent again.
+// settle tells the store what came of a job. If it cannot be told, the claim runs out and the notification is sent
+// again.
 func (w *Worker) settle(j *job, o store.Outcome) {
 	patience := w.StoreTime
 	if w.ctx.Err() != nil {

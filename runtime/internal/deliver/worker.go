@@ -16,12 +16,13 @@ import (
 
 // Sender is the transport of push notifications.
 type Sender interface {
-	// Check says what is wrong with a configuration, as far as that can be told without looking a name up; nil: nothing.
+	// Check says what is wrong with a configuration, as far as that can be told without looking a name up; nil:
+	// nothing.
 	Check(config *runtime.PushConfig) *runtime.Violation
 	// Host names the machine where a configuration leads.
 	Host(config *runtime.PushConfig) string
-	// Push sends a notification, once. Without an error the receiver has it. An error that is a *runtime.PushFailure says
-	// more than that it has not. It returns soon after ctx has ended.
+	// Push sends a notification, once. Without an error the receiver has it. An error that is a *runtime.PushFailure
+	// says more than that it has not. It returns soon after ctx has ended.
 	Push(ctx context.Context, n *runtime.Notification) error
 	// Close releases what is kept open for the next notification.
 	Close()
@@ -34,7 +35,8 @@ type Config struct {
 	Observers *observe.Group
 	// Logger returns the logger for one delivery; all are "" for what concerns none.
 	Logger func(skill, task, caller string) *slog.Logger
-	// Encode writes the body of a notification in the words of a version. task is nil where the version does not want it.
+	// Encode writes the body of a notification in the words of a version. task is nil where the version does not want
+	// it.
 	Encode func(version string, task runtime.Task, event runtime.Event) (Encoded, error)
 	// Join makes an artifact event of what several chunks say; nil: each event travels by itself.
 	Join func(taskID, contextID string, data runtime.ArtifactData) runtime.Event

@@ -44,8 +44,8 @@ func (r *Request) sees() *route.Catalog {
 	return r.e.skills.All
 }
 
-// permit returns what says why the caller may not use a skill; nil: the caller may use all. Hidden skills and their tasks,
-// which a caller may have from when the skill was not hidden, are reported as not found.
+// permit returns what says why the caller may not use a skill; nil: the caller may use all. Hidden skills and their
+// tasks, which a caller may have from when the skill was not hidden, are reported as not found.
 func (r *Request) permit() Permit {
 	if r.sees().Len() == r.e.skills.All.Len() {
 		return r.Permit
@@ -61,7 +61,8 @@ func (r *Request) permit() Permit {
 	}
 }
 
-// may refuses a caller who may not use the skill of a task. A task that does not exist is refused as somebody else's is.
+// may refuses a caller who may not use the skill of a task. A task that does not exist is refused as somebody else's
+// is.
 func (r *Request) may(key store.Key) error {
 	permit := r.permit()
 	if permit == nil {
@@ -75,8 +76,8 @@ func (r *Request) may(key store.Key) error {
 	return permit(h.Skill)
 }
 
-// Foreign reports whether the request asks for a task whose id its client chose. Where several versions have one name for
-// an operation, this tells a client of an older version, whose words are those of [Engine.ByClient].
+// Foreign reports whether the request asks for a task whose id its client chose. Where several versions have one name
+// for an operation, this tells a client of an older version, whose words are those of [Engine.ByClient].
 func (r *Request) Foreign(p *runtime.TaskRequest) bool {
 	owner, err := r.owner(p.Tenant)
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 type Config struct {
 	Protocol *runtime.Protocol
 	Card     runtime.Card
-	// Extended is the card for identified callers; nil: the agent has none. A caller needs all ExtendedScopes to see it.
+	// Extended is the card for identified callers; nil: the agent has none. A caller needs all ExtendedScopes to see
+	// it.
 	Extended       runtime.Card
 	ExtendedScopes []string
 	Skills         []Skill // in the card's order; ids are unique
@@ -26,6 +27,6 @@ type Config struct {
 	StorePath string
 }
 
-// Router picks the skill for a message for which nothing else decides. It returns a skill's id, or "" if it does not know
-// either.
+// Router picks the skill for a message for which nothing else decides. It returns a skill's id, or "" if it does not
+// know either.
 type Router func(ctx context.Context, m runtime.Message) (skill string, err error)

@@ -11,23 +11,24 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// ErrUnidentified refuses what is only for callers who say who they are. A2A has no code for it (R29): a binding answers
-// it as it refuses wrong credentials.
+// ErrUnidentified refuses what is only for callers who say who they are. A2A has no code for it (R29): a binding
+// answers it as it refuses wrong credentials.
 var ErrUnidentified = errors.New("the caller has not said who it is")
 
 // ErrBusy is [budget.ErrBusy], for bindings.
 var ErrBusy = budget.ErrBusy
 
-// Passing reports whether a request failed for a reason that lies with the agent, not with the request, so that the same
-// request may succeed later.
+// Passing reports whether a request failed for a reason that lies with the agent, not with the request, so that the
+// same request may succeed later.
 func Passing(err error) bool {
 	e, _ := ToError(err)
 	return e.Code == runtime.ErrInternal.Code
 }
 
-// byOwnCode returns the error to answer with when the agent's own code (a router, a hook, an operation) failed with err.
-// An A2A error that the code made or passes on is the answer; so is the end of ctx, the request's context. Anything else
-// becomes an internal error, and what it wraps (the end of another context, the error of another agent) is not shown.
+// byOwnCode returns the error to answer with when the agent's own code (a router, a hook, an operation) failed with
+// err. An A2A error that the code made or passes on is the answer; so is the end of ctx, the request's context.
+// Anything else becomes an internal error, and what it wraps (the end of another context, the error of another agent)
+// is not shown.
 func byOwnCode(ctx context.Context, what string, err error) error {
 	if err == nil {
 		return nil

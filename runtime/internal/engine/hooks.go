@@ -7,8 +7,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/run"
 )
 
-// Hooks are functions of the agent that see what the engine makes, is asked and answers. A definition of the agent's own
-// may have members that the runtime does not know; hooks set and read them. Hooks that are nil cost nothing.
+// Hooks are functions of the agent that see what the engine makes, is asked and answers. A definition of the agent's
+// own may have members that the runtime does not know; hooks set and read them. Hooks that are nil cost nothing.
 type Hooks struct {
 	Made     []func(context.Context, any)
 	Requests []func(context.Context, any) error

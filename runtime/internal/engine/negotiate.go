@@ -101,8 +101,8 @@ func (t *terms) Choose(asked string, has func(*Version) bool) (*Version, *runtim
 const ImpliedVersion = "0.3"
 
 // unasked finds the version of a request that names none. It means 0.3 (R73), so the newest version before A2A-Version
-// that has what is asked for is taken. If there is none, the oldest of the others that have it is: the client of a later
-// version has more reason to name it. A strict engine takes none of them.
+// that has what is asked for is taken. If there is none, the oldest of the others that have it is: the client of a
+// later version has more reason to name it. A strict engine takes none of them.
 func (t *terms) unasked(has func(*Version) bool) (*Version, *runtime.Error) {
 	var found, named, unnamed *Version
 	for _, v := range t.versions {

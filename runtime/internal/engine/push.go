@@ -14,8 +14,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// newDeliveries makes what sends push notifications; nil where nobody can be told: the card says that there are none, or
-// the host has no sender, or the protocol has no configurations.
+// newDeliveries makes what sends push notifications; nil where nobody can be told: the card says that there are none,
+// or the host has no sender, or the protocol has no configurations.
 func (e *Engine) newDeliveries(sender deliver.Sender) *deliver.Worker {
 	if !e.info.Push || sender == nil || e.protocol.NewPushConfig == nil {
 		return nil
@@ -123,8 +123,8 @@ func (r *Request) configured(field string, config runtime.PushConfig) (*store.Pu
 	return &store.Push{ID: config.ID, Version: r.Version.Name, Config: config, Tasks: r.Version.Rules.PushTask}, nil
 }
 
-// inline is the configuration that comes along with a message; nil for none (R46). It is for the message's task: what it
-// says of another one, or of another tenant, is refused.
+// inline is the configuration that comes along with a message; nil for none (R46). It is for the message's task: what
+// it says of another one, or of another tenant, is refused.
 func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 	const field = "configuration.taskPushNotificationConfig."
 	config := p.Push

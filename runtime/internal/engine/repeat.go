@@ -19,8 +19,8 @@ import (
 
 // Repeats say how an agent recognizes messages that are sent again. A request's own key always counts.
 type Repeats struct {
-	// ByMessage: the id of the message is the key of a request without one. Clients that use an id for several messages,
-	// as some do, get an error for the second.
+	// ByMessage: the id of the message is the key of a request without one. Clients that use an id for several
+	// messages, as some do, get an error for the second.
 	ByMessage bool
 	Window    time.Duration // how long a key is remembered [24 h]
 }
@@ -87,8 +87,11 @@ func (e *Engine) digest(p *runtime.SendRequest) (sum [sha256.Size]byte, err erro
 	return sum, errors.New("the protocol has no operation that sends a message")
 }
 
-// again answers a message that came before with its task: after the first one's call is over, if the sender waits for that.
-func (r *Request) again(owner store.Owner, p *runtime.SendRequest, m *run.Message, before *store.Repeated) (Answer, error) {
+// again answers a message that came before with its task: after the first one's call is over, if the sender waits for
+// that.
+func (r *Request) again(
+	owner store.Owner, p *runtime.SendRequest, m *run.Message, before *store.Repeated,
+) (Answer, error) {
 	key := store.Key{Owner: owner, Task: before.Task}
 	r.Subject.Task = before.Task
 	if err := r.may(key); err != nil {

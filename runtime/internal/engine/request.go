@@ -38,8 +38,8 @@ func (e *Engine) NewRequest(ctx context.Context) Request {
 	}
 }
 
-// Answer is the result of a request: a value, or a stream where the operation is one. A stream may also be answered with
-// a value, which is its only event.
+// Answer is the result of a request: a value, or a stream where the operation is one. A stream may also be answered
+// with a value, which is its only event.
 type Answer struct {
 	// Result is what the operation's Append takes. A card has yet to be set under the binding's own address. Nil for a
 	// silent request.

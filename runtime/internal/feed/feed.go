@@ -1,5 +1,5 @@
-// Package feed gives the events of tasks to readers: streams, which are cursors in a task's log, and whoever waits for a
-// task to change. It decides nothing about tasks.
+// Package feed gives the events of tasks to readers: streams, which are cursors in a task's log, and whoever waits for
+// a task to change. It decides nothing about tasks.
 package feed
 
 import (

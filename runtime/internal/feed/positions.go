@@ -15,8 +15,8 @@ func positionsOf(task runtime.Task) positions {
 	return p
 }
 
-// shown returns an event of the log as the stream's version shows it. A stream that did not begin with the task reads it
-// once.
+// shown returns an event of the log as the stream's version shows it. A stream that did not begin with the task reads
+// it once.
 func (st *Stream) shown(e runtime.Event) (runtime.Event, error) {
 	u, ok := e.(runtime.ArtifactUpdate)
 	if !ok || !st.Version.Rules.Places {

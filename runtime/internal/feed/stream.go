@@ -97,9 +97,9 @@ func (st *Stream) Begin(task runtime.Task, version int64) {
 	st.first.Task, st.first.Version = task, version
 }
 
-// Subscribe has the stream begin with the task as it stands and stay open until the task ends (R16, R17). After an event
-// that the log still reaches (0: none), it goes on right there instead, also when the task has ended meanwhile. Where
-// the log does not reach, or a store in memory kept none because nobody listened, the task has what was missed.
+// Subscribe has the stream begin with the task as it stands and stay open until the task ends (R16, R17). After an
+// event that the log still reaches (0: none), it goes on right there instead, also when the task has ended meanwhile.
+// Where the log does not reach, or a store in memory kept none because nobody listened, the task has what was missed.
 func (st *Stream) Subscribe(after int64) error {
 	st.follow = true
 	if after > 0 && st.resume(after) {
@@ -183,7 +183,8 @@ func (st *Stream) Next() Step {
 	}
 }
 
-// Interrupt has Next return [Silence], once, if it waits or when it is going to wait. It may be called on any goroutine.
+// Interrupt has Next return [Silence], once, if it waits or when it is going to wait. It may be called on any
+// goroutine.
 func (st *Stream) Interrupt() {
 	st.silent.Store(true)
 	st.reader.Signal()

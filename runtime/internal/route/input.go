@@ -17,9 +17,9 @@ type Input struct {
 	Value any    // what the skill's Decode made of it; nil: not decoded yet
 }
 
-// firstInput makes the input of a task's first message: the data, else what the text says. Data is not checked here, the
-// skill does that. When text cannot be turned into an input, missing asks for what is needed, and in is what there is so
-// far. Reading a text ends with ctx, the context of the request: nobody waits for the answer any more.
+// firstInput makes the input of a task's first message: the data, else what the text says. Data is not checked here,
+// the skill does that. When text cannot be turned into an input, missing asks for what is needed, and in is what there
+// is so far. Reading a text ends with ctx, the context of the request: nobody waits for the answer any more.
 func (s *Skill) firstInput(ctx context.Context, data []byte, text string) (in Input, missing []runtime.Part, err error) {
 	if s.InputSchema == "" {
 		return Input{}, nil, nil
@@ -37,9 +37,9 @@ func (s *Skill) firstInput(ctx context.Context, data []byte, text string) (in In
 	return in, nil, nil
 }
 
-// FollowUp makes the input of a later message: the input so far with the message's data or JSON text over it. asked says
-// that the task waits with our own question; only then does plain text count as input. Data that a handler asked for and
-// that does not fit is an error; otherwise missing asks again. It ends with ctx, as for a first message.
+// FollowUp makes the input of a later message: the input so far with the message's data or JSON text over it. asked
+// says that the task waits with our own question; only then does plain text count as input. Data that a handler asked
+// for and that does not fit is an error; otherwise missing asks again. It ends with ctx, as for a first message.
 func (s *Skill) FollowUp(
 	ctx context.Context, have []byte, asked bool, parts []runtime.Part,
 ) (in Input, missing []runtime.Part, err error) {
@@ -208,8 +208,8 @@ func violated(err error) map[string]bool {
 	return names
 }
 
-// withoutBad returns an input without the properties that do not fit, and their names: kept, they would be in the way of
-// every later answer. An input about which nothing was asked is returned as it is.
+// withoutBad returns an input without the properties that do not fit, and their names: kept, they would be in the way
+// of every later answer. An input about which nothing was asked is returned as it is.
 func (s *Skill) withoutBad(input []byte, asked bool) (rest []byte, bad map[string]bool) {
 	if !asked || len(input) == 0 {
 		return input, nil

@@ -33,8 +33,8 @@ func newVocabulary(def *Skill) vocabulary {
 	return v
 }
 
-// byWords finds the skill whose words the text shares most. A word that several skills have counts less for each. A draw
-// is no match.
+// byWords finds the skill whose words the text shares most. A word that several skills have counts less for each. A
+// draw is no match.
 func (k *Catalog) byWords(text string) *Skill {
 	if text == "" {
 		return nil
