@@ -1,4 +1,4 @@
-// Package budget shares a number of bytes among many.
+// Package budget shares a number of bytes among requests.
 package budget
 
 import (
@@ -7,9 +7,8 @@ import (
 	"sync"
 )
 
-// Budget is a number of bytes that many share. A share is granted while another one of its size would still fit beside
-// it, so that large ones always leave room for small ones. One that is larger than that is granted when nobody else has
-// any.
+// Budget is a number of bytes that requests share. A share is granted if another one of its size would still fit beside
+// it, so that large shares always leave room for small ones; any share is granted while no other is.
 type Budget struct {
 	Limit int64
 
@@ -18,16 +17,16 @@ type Budget struct {
 	queue list.List // of *claim, longest waiting first
 }
 
-// claim is somebody who waits for a share.
+// claim is a share that is waited for.
 type claim struct {
 	n       int64
 	granted chan struct{}
 }
 
-// fits reports whether a share can be granted. The caller holds mu.
+// fits reports whether a share can be granted. Callers must hold mu.
 func (b *Budget) fits(n int64) bool { return b.used == 0 || b.used+2*n <= b.Limit }
 
-// Try takes n bytes if they are there.
+// Try takes n bytes if they can be granted now.
 func (b *Budget) Try(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -38,8 +37,8 @@ func (b *Budget) Try(n int64) bool {
 	return true
 }
 
-// Acquire takes n bytes, and waits for them until ctx ends. Those who wait are served in turn; who comes later and fits
-// does not wait for them.
+// Acquire takes n bytes, and waits for them until ctx ends. Waiting claims are granted in turn; a later one that fits at
+// once does not wait behind them.
 func (b *Budget) Acquire(ctx context.Context, n int64) error {
 	b.mu.Lock()
 	if b.fits(n) {
@@ -62,12 +61,12 @@ func (b *Budget) Acquire(ctx context.Context, n int64) error {
 		b.free(n)
 	default:
 		b.queue.Remove(place)
-		b.serve() // the next may be smaller
+		b.grant() // the next may be smaller
 	}
 	return ctx.Err()
 }
 
-// Add takes n bytes that are there already, whether they fit or not. It reports whether they did.
+// Add takes n bytes that are in use already, whether they fit or not. It reports whether they did.
 func (b *Budget) Add(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -89,14 +88,14 @@ func (b *Budget) Taken() int64 {
 	return b.used
 }
 
-// free is Release for who holds mu.
+// free is Release for callers that hold mu.
 func (b *Budget) free(n int64) {
 	b.used -= n
-	b.serve()
+	b.grant()
 }
 
-// serve grants what fits, in turn. The caller holds mu.
-func (b *Budget) serve() {
+// grant grants the waiting claims that fit, in turn. Callers must hold mu.
+func (b *Budget) grant() {
 	for first := b.queue.Front(); first != nil; first = b.queue.Front() {
 		c := first.Value.(*claim)
 		if !b.fits(c.n) {
