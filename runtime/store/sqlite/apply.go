@@ -211,9 +211,16 @@ func (c *change) publish(s *Store) {
 	for i := range c.log {
 		for j := range c.log[i].ends {
 			if seq++; seq > 1 {
-				s.take(r, &c.changes[len(c.changes)-int(c.next.Version-seq)-1], seq, c.log[i].at(j))
+				change := &c.changes[len(c.changes)-int(c.next.Version-seq)-1]
+				s.take(r, change)
+				if !c.u.Unread {
+					r.append(s.codec.record(seq, change.Event, c.log[i].at(j)))
+				}
 			}
 		}
+	}
+	if c.u.Unread {
+		r.tail = nil
 	}
 	r.meta = c.next
 	c.snap = r.snapshot(c.view)
@@ -221,8 +228,8 @@ func (c *change) publish(s *Store) {
 	s.cache.put(r, r.meta.cost())
 }
 
-// take applies an event to the decoded task and keeps its record. Callers must hold r.mu.
-func (s *Store) take(r *row, change *store.Change, seq int64, doc []byte) {
+// take applies an event to the decoded task. Callers must hold r.mu.
+func (s *Store) take(r *row, change *store.Change) {
 	if err := r.task.Apply(change.Event); err != nil { // it fitted when it was prepared
 		s.options.Logger.Error("an event does not fit its task", "task", r.key.Task, "error", err)
 		s.cache.drop(r.key)
@@ -230,5 +237,4 @@ func (s *Store) take(r *row, change *store.Change, seq int64, doc []byte) {
 	for _, m := range change.Messages {
 		r.task.AddMessage(m)
 	}
-	r.append(s.codec.record(seq, change.Event, doc))
 }

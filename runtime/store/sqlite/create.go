@@ -11,7 +11,7 @@ import (
 func (s *Store) Create(ctx context.Context, key store.Key, n store.New, view *store.View) (store.Snapshot, error) {
 	info, p := n.Task.TaskInfo(), n.Private
 	c := &change{key: key, view: view, new: &n, changes: n.Then, task: n.Task.View(nil, true)}
-	c.u = &store.Update{Stamp: n.Stamp, Call: n.Call, Push: n.Push, Repeat: n.Repeat}
+	c.u = &store.Update{Stamp: n.Stamp, Call: n.Call, Push: n.Push, Repeat: n.Repeat, Unread: n.Unread}
 	c.rules = taskstate.Update{Stamp: n.Stamp, Call: n.Call != nil}
 	if n.Done {
 		c.rules.Done = 1

@@ -108,3 +108,22 @@ func TestALogOfRunsIsTrimmed(t *testing.T) {
 		t.Errorf("the file: %q, %v", list, err)
 	}
 }
+
+// Events that nobody has read are not kept in memory, and are in the file for who does.
+func TestUnreadEventsAreInTheFileAlone(t *testing.T) {
+	s := open(t, fresh(t), Options{})
+	create(t, s, "t")
+	for version := int64(1); version < 5; version++ {
+		u := chunk("t", "x")
+		u.Unread = version < 3
+		apply(t, s, "t", version, u)
+	}
+	if n := len(s.cache.get(key("t")).tail); n != 2 {
+		t.Errorf("%d events are kept in memory", n)
+	}
+	for after := int64(1); after < 5; after++ {
+		if list, err := s.Events(ctx, key("t"), after, 0); err != nil || len(list) != int(5-after) || list[0].Seq != after+1 {
+			t.Errorf("after %d are %v, %v", after, list, err)
+		}
+	}
+}

@@ -15,9 +15,9 @@ type row struct {
 
 	mu   sync.Mutex
 	meta meta
-	task runtime.Task // the whole of it
-	tail []*store.Record
-	gone bool // dropped
+	task runtime.Task    // the whole of it
+	tail []*store.Record // of the last events; none if nobody has read any
+	gone bool            // dropped
 }
 
 // meta is what a task has beside its content: what the rules know of it, and the rest of its row.
