@@ -9,11 +9,11 @@ import (
 	"github.com/a2agen/a2agen/runtime/wire"
 )
 
-// What may be said: only what every version and every binding can say (decision 038). What a client sends is refused
-// where it comes in, and what a handler emits where that is emitted, so that no reader of a task fails on it later.
+// A task holds only what every version and every binding can express (decision 038), so that no reader fails on it.
+// What a client sends is checked here, what a handler emits by package run.
 
-// nestingOf is how deep data may be in an agent of these versions: where protobuf is spoken, as deep as its readers go.
-// 0 is no limit beside that of the JSON reader.
+// nestingOf returns how deep data may nest in an agent of these versions: as deep as readers of protobuf go if one of
+// them is spoken over gRPC. 0: as deep as the JSON reader goes.
 func nestingOf(versions []*runtime.Version) int {
 	for _, v := range versions {
 		if slices.ContainsFunc(v.Wires, func(w *runtime.Wire) bool { return w.Encoding == runtime.EncodingProto }) {
@@ -23,8 +23,8 @@ func nestingOf(versions []*runtime.Version) int {
 	return 0
 }
 
-// checkContent refuses a message that could not be said in every binding, or read by most clients. Its JSON is valid,
-// because a codec has read it.
+// checkContent refuses a message that cannot be expressed in every binding, or that most clients cannot read. Its JSON
+// is valid: a codec has read it.
 func (e *Engine) checkContent(req *runtime.SendRequest, metadata wire.Object, parts []runtime.Part) error {
 	for i := range parts {
 		if err := e.checkPart(&parts[i]); err != nil {
@@ -40,7 +40,7 @@ func (e *Engine) checkContent(req *runtime.SendRequest, metadata wire.Object, pa
 	return nil
 }
 
-// errNoContent refuses a part of a kind that this side does not know.
+// errNoContent refuses a part of an unknown kind.
 var errNoContent = &wire.Error{Reason: "has no content that is known here: a text, a file's bytes, a URL or data"}
 
 func (e *Engine) checkPart(p *runtime.Part) error {

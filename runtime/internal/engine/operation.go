@@ -8,8 +8,8 @@ import (
 )
 
 // Operation carries out one operation that the runtime does not know. request is what its row's Decode returned; the
-// result is what Append takes, or of [NewStreamOperation]'s making where the row is a stream. An A2A error
-// that it makes or passes on ([runtime.Made]) is answered as it is, any other error as an internal one.
+// result is what Append takes, or what [NewStreamOperation] makes if the row is a stream. An A2A error that it makes or
+// passes on ([runtime.Made]) is the answer, any other error becomes an internal one.
 type Operation func(ctx context.Context, request any) (result any, err error)
 
 // NewOperation makes an operation of a typed function. A nil result is an error.
@@ -27,7 +27,7 @@ func NewOperation[In, Out any](run func(context.Context, *In) (*Out, error)) Ope
 	}
 }
 
-// other returns what carries out an operation of no role; nil if nobody does.
+// other returns the agent's own function for an operation that has no role; nil without one.
 func (e *Engine) other(op *runtime.Operation) Operation {
 	if op.Role != runtime.RoleOther {
 		return nil
@@ -35,7 +35,7 @@ func (e *Engine) other(op *runtime.Operation) Operation {
 	return e.operations[op.RPC]
 }
 
-// own carries out an operation that the runtime does not know, for as long as a handler may take.
+// own carries out an operation of the agent's own, within the time limit of handlers.
 func (r *Request) own(params any) (Answer, error) {
 	do := r.e.other(r.Op)
 	owner, err := r.frameOwner()

@@ -14,8 +14,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/store"
 )
 
-// newDeliveries makes what sends push notifications; nil where nobody can be told: the card says that there are none,
-// or the host has no sender, or the protocol has no configurations.
+// newDeliveries makes the worker that sends push notifications; nil if the card does not declare them, the host has no
+// sender, or the protocol has no configurations.
 func (e *Engine) newDeliveries(sender deliver.Sender) *deliver.Worker {
 	if !e.info.Push || sender == nil || e.protocol.NewPushConfig == nil {
 		return nil
@@ -52,8 +52,8 @@ func (e *Engine) encodePush(version string, task runtime.Task, event runtime.Eve
 // pushes reports whether the agent sends push notifications.
 func (e *Engine) pushes() bool { return e.deliveries != nil }
 
-// push carries out the operations on push configurations (A2A 1.0 §3.1.7 to §3.1.10). They are their task's owner's:
-// for others there is no such task (R187).
+// push carries out the operations on push configurations (A2A 1.0 §3.1.7 to §3.1.10). They belong
+// to the owner of their task: for others there is no such task (R187).
 func (r *Request) push(p *runtime.PushRequest) (a Answer, err error) {
 	owner, err := r.owner(p.Tenant)
 	switch {
@@ -94,8 +94,8 @@ type pushRequest struct {
 	key store.Key
 }
 
-// create adds a configuration, or replaces the one with its id (R18). It gets what happens from now on: nothing, if
-// the task has ended.
+// create adds a configuration, or replaces the one with its id (R18). It is sent the events from now on; none, if the
+// task has ended.
 func (q pushRequest) create() (any, error) {
 	config, err := q.configured("", q.p.Config)
 	if err != nil {
@@ -123,8 +123,8 @@ func (r *Request) configured(field string, config runtime.PushConfig) (*store.Pu
 	return &store.Push{ID: config.ID, Version: r.Version.Name, Config: config, Tasks: r.Version.Rules.PushTask}, nil
 }
 
-// inline is the configuration that comes along with a message; nil for none (R46). It is for the message's task: what
-// it says of another one, or of another tenant, is refused.
+// inline returns the configuration that comes with a message; nil for none (R46). It is for the message's task: one
+// that names another task or tenant is refused.
 func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 	const field = "configuration.taskPushNotificationConfig."
 	config := p.Push
@@ -144,8 +144,8 @@ func (r *Request) inline(p *runtime.SendRequest) (*store.Push, error) {
 	return r.configured(field, *config)
 }
 
-// get returns a configuration. One that is not there is as a task that is not (R19, T18). Before 1.0 it need not be
-// named.
+// get returns a configuration. One that does not exist is reported as a task that does not (R19, T18). Before 1.0 a
+// request need not name one.
 func (q pushRequest) get() (any, error) {
 	if q.p.Config.ID == "" && !q.Version.Unnamed() {
 		return nil, invalid.Field("id", "is required")

@@ -70,7 +70,7 @@ func (s *Skill) FollowUp(
 	return Input{}, nil, invalid.Input(err)
 }
 
-// errNoInput is what is wrong with no input at all.
+// errNoInput is the error of an input that is not there.
 var errNoInput = errors.New("there is no input")
 
 // decode reads an input that is there. What does not fit has no value.
@@ -164,8 +164,8 @@ func (s *Skill) property(name string) *property {
 	return &property{name: name}
 }
 
-// fill sets properties of the input to what texts mean there. All are tried at once, those that do not fit again with
-// their next reading, so that the input is checked a few times however many properties there are.
+// fill sets properties of the input from texts. All are tried at once; those that do not fit are tried again with their
+// next reading, so that the input is checked a few times, however many properties there are.
 func (s *Skill) fill(ctx context.Context, have []byte, pairs []pair) []byte {
 	readings := make([]reading, len(pairs))
 	for i, p := range pairs {

@@ -89,8 +89,8 @@ func (x *shape) describe(more string) string {
 	return " (" + said + ")"
 }
 
-// question asks for what an input lacks: in words, and with the schema in a data part. What is there already is not
-// asked for again.
+// question asks for what an input lacks: in words, and with the schema in a data part. It does not ask again for what
+// is there.
 func (s *Skill) question(have []byte, err error) []runtime.Part {
 	have, _ = s.withoutBad(have, true)
 	has := membersOf(have)

@@ -22,7 +22,7 @@ type shape struct {
 	Defs        map[string]shape  `json:"$defs"`
 }
 
-// UnmarshalJSON reads a schema; those that are true or false say nothing.
+// UnmarshalJSON reads a schema. One that is true or false leaves the shape empty.
 func (x *shape) UnmarshalJSON(b []byte) error {
 	if len(b) == 0 || b[0] != '{' {
 		return nil
@@ -58,11 +58,11 @@ func readShape(schema string) (shape, []property) {
 	return root, ps
 }
 
-// maxHops bounds how many references in a row are followed.
+// maxHops is how many references in a row are followed.
 const maxHops = 6
 
-// resolve follows the references of x and of its alternatives into the bundle's $defs. What is said beside a reference
-// wins.
+// resolve follows the references of x and of its alternatives into the bundle's $defs. A description beside
+// a reference replaces the referenced one.
 func (bundle *shape) resolve(x shape, hops int) shape {
 	if name, ok := strings.CutPrefix(x.Ref, "#/$defs/"); ok && hops < maxHops {
 		target := bundle.resolve(bundle.Defs[name], hops+1)

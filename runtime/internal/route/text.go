@@ -16,10 +16,10 @@ type reading struct {
 	ended  bool
 }
 
-// value is the present one.
+// value returns the present value.
 func (r *reading) value() []byte { return r.values[r.at] }
 
-// next goes on after a value that does not fit. It reports whether there is another one now.
+// next moves on after a value that does not fit. It reports whether the present value has changed.
 func (r *reading) next() bool {
 	switch {
 	case r.ended:
@@ -34,7 +34,8 @@ func (r *reading) next() bool {
 	return again
 }
 
-// readings are the values that a text can mean: a string, one of the choices in any case, the JSON that the text is.
+// readings returns the values that a text can mean: a string, one of the choices in any case, the JSON that the text
+// is.
 func (x *shape) readings(text string) reading {
 	trimmed := strings.TrimSpace(text)
 	r := reading{values: [][]byte{[]byte(quote(text))}}

@@ -136,7 +136,7 @@ func stem(w string) string {
 	return w
 }
 
-// stopWords are words that every request has.
+// stopWords are words that say nothing about which skill is meant.
 var stopWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`a about all am an and any are as at be by can could do does for from get give have how i

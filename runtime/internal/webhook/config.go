@@ -12,7 +12,7 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// How long what a configuration says may be, in bytes.
+// The most bytes of what a configuration has.
 const (
 	maxURL    = 2048
 	maxSecret = 4096
@@ -77,7 +77,7 @@ func (s *Sender) Host(c *runtime.PushConfig) string {
 	return strings.ToLower(u.Host)
 }
 
-// portOf is the port that a URL means.
+// portOf returns the port of a URL, also where it is only implied.
 func portOf(u *url.URL) (uint16, error) {
 	switch {
 	case u == nil:
@@ -144,8 +144,7 @@ func apiKey(c *runtime.PushConfig) (name, value string, ok bool) {
 	return http.CanonicalHeaderKey(name), strings.TrimSpace(value), ok && isToken(name)
 }
 
-// Headers that are the sender's, the connection's or those of proxies on the way, which receivers believe, and how the
-// names of others of them begin.
+// Headers that the sender, the connection or proxies set and that receivers trust; and prefixes of others.
 var (
 	own = []string{
 		"Host", "Connection", "Keep-Alive", "Te", "Trailer", "Transfer-Encoding", "Upgrade", "Expect", "User-Agent", "Cookie",
@@ -159,7 +158,7 @@ var (
 	}
 )
 
-// reserved reports whether a header is none that a configuration may set. To many receivers an underscore in a name is a
+// reserved reports whether a configuration must not set a header. Many receivers take an underscore in a name for a
 // hyphen.
 func reserved(name string) bool {
 	name = http.CanonicalHeaderKey(strings.ReplaceAll(name, "_", "-"))
@@ -167,7 +166,8 @@ func reserved(name string) bool {
 	return slices.Contains(own, name) || slices.ContainsFunc(ownFamilies, begins)
 }
 
-// authorize sets what the receiver recognises the sender by (R79, R190). A bearer without credentials is the signature.
+// authorize sets the credentials by which the receiver recognizes the sender (R79, R190). A bearer scheme without
+// credentials carries the signature.
 func authorize(h http.Header, c *runtime.PushConfig, signature string) {
 	if c.Token != "" {
 		h.Set(runtime.PushTokenHeader, c.Token)

@@ -1,5 +1,5 @@
-// Package webhook sends push notifications over HTTP, and nowhere it should not: what a client names is an address on
-// the network of the agent.
+// Package webhook sends push notifications over HTTP. It refuses addresses that are not public: a client could name one
+// in the agent's own network.
 package webhook
 
 import (
@@ -47,8 +47,8 @@ func New(targets Targets, sign Sign) *Sender {
 	return s
 }
 
-// transport makes the connections of one scheme. It looks neither at the environment's proxy, which would look names up
-// itself, nor at redirects.
+// transport makes the connections of one scheme. It ignores the environment's proxy, which would look up names itself,
+// and follows no redirects.
 func (s *Sender) transport(secure bool) *http.Transport {
 	return &http.Transport{
 		DialContext:     s.dialer(secure).DialContext,
@@ -58,14 +58,14 @@ func (s *Sender) transport(secure bool) *http.Transport {
 	}
 }
 
-// dialer makes a dialer that asks for every address it has found.
+// dialer makes a dialer that checks every address before it connects.
 func (s *Sender) dialer(secure bool) *net.Dialer {
 	return &net.Dialer{Timeout: dialTimeout, Control: func(_, address string, _ syscall.RawConn) error {
 		return s.checkDialled(address, secure)
 	}}
 }
 
-// checkDialled refuses an address that is about to be dialled: whatever a name was looked up to, it leads here.
+// checkDialled refuses an address that is about to be dialled. Every address that a name was looked up to comes here.
 func (s *Sender) checkDialled(address string, secure bool) error {
 	to, err := netip.ParseAddrPort(address)
 	if err != nil {
@@ -143,7 +143,7 @@ func (s *Sender) request(ctx context.Context, n *runtime.Notification) (*http.Re
 	return r, nil
 }
 
-// retryAfter reads the header of that name: seconds, or a time.
+// retryAfter reads a Retry-After header: seconds, or a time.
 func retryAfter(text string, now time.Time) time.Duration {
 	if n, err := strconv.ParseUint(text, 10, 31); err == nil {
 		return time.Duration(n) * time.Second

@@ -31,16 +31,16 @@ func ParseTargets(networks ...string) (Targets, error) {
 	return t, nil
 }
 
-// closed are the networks of IPv4 that are not the public internet, by the registry of special addresses (RFC 6890),
-// and the one public address that a cloud answers within its machines.
+// closed are the IPv4 networks that are not public, by the registry of special addresses (RFC 6890), and a public
+// address under which a cloud serves its own machines.
 var closed = prefixes(
 	"0.0.0.0/8", "10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.0.0.0/24",
 	"192.0.2.0/24", "192.31.196.0/24", "192.52.193.0/24", "192.88.99.0/24", "192.168.0.0/16", "192.175.48.0/24",
 	"198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24", "224.0.0.0/4", "240.0.0.0/4", "168.63.129.16/32",
 )
 
-// global is where IPv6 has public addresses, and closed6 what is not public in it: among others what holds an address
-// of IPv4 (6to4, Teredo). What translates to IPv4 (NAT64) or maps it is outside.
+// global is the IPv6 network of public addresses; closed6 are networks in it that are not public, among them those that
+// contain an IPv4 address (6to4, Teredo). Networks that translate to IPv4 (NAT64) or map it are outside.
 var (
 	global  = netip.MustParsePrefix("2000::/3")
 	closed6 = prefixes("2001::/23", "2001:db8::/32", "2002::/16", "2620:4f:8000::/48", "3fff::/20")
@@ -70,8 +70,8 @@ func within(list []netip.Prefix, a netip.Addr) bool {
 	return false
 }
 
-// refusal says why nothing is sent to an address over http or https; "" when it is. Of the public ports below 1024 only
-// that of https is taken for a receiver's.
+// refusal says why nothing is sent to an address over http or https; "" if it may be. Of the public ports below 1024
+// only that of https is allowed.
 func (t Targets) refusal(a netip.Addr, port uint16, secure bool) string {
 	switch {
 	case within(t.open, a.Unmap()):
