@@ -122,8 +122,8 @@ func (e *Error) addDetails(src json.RawMessage) {
 // foreignDenied is the reason that agents with a2a-go give for ErrPermissionDenied.
 const foreignDenied = "UNAUTHORIZED"
 
-// settle gives an error that was read the code and reason of the table, by its reason or else by its code. It is false for
-// one that has neither.
+// settle gives an error that was read the code and reason of the table, by its reason or else by its code. It is false
+// for one that has neither.
 func (e *Error) settle() bool {
 	if e.Reason == foreignDenied {
 		e.Reason = ErrPermissionDenied.Reason
@@ -172,8 +172,8 @@ var oddNames = map[string]string{
 	ErrExtendedAgentCardNotConfigured.Reason: "AuthenticatedExtendedCardNotConfiguredError",
 }
 
-// TypeName is what 0.3 calls the error: "TaskNotFoundError". Peers of 0.3 know an error over gRPC by it, in front of the
-// status's message.
+// TypeName is what 0.3 calls the error: "TaskNotFoundError". Peers of 0.3 know an error over gRPC by it, in front of
+// the status's message.
 func (e *Error) TypeName() string {
 	if name, ok := oddNames[e.Reason]; ok {
 		return name

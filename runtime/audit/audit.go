@@ -1,5 +1,5 @@
-// Package audit writes down who did what with an agent: a line of JSON for every call, run and delivery when it is over,
-// appended to a file. Nothing of what was said is in it, and no secrets.
+// Package audit writes down who did what with an agent: a line of JSON for every call, run and delivery when it is
+// over, appended to a file. Nothing of what was said is in it, and no secrets.
 //
 // A [Log] is an observer, which server.WithAudit gives to a server and client.WithObserver to a client. A line is one
 // write: several processes may share a file. It is written when what it tells of is over and has been answered, so that

@@ -2,8 +2,8 @@
 // a skill, every call to another agent and every push notification, as an [Activity] that begins and ends.
 //
 // An [Observer] is given to a server (server.WithObserver) or a client (client.WithObserver). Without one nothing is
-// made for it. It is called on the goroutine of what it observes, which waits meanwhile: it has to be quick and safe for
-// concurrent use. One that panics harms nobody.
+// made for it. It is called on the goroutine of what it observes, which waits meanwhile: it has to be quick and safe
+// for concurrent use. One that panics harms nobody.
 package observe
 
 import (
@@ -61,8 +61,8 @@ type Activity struct {
 	Reason  string        // at the end: "" went well; else why not, one of [Reasons]
 	Begun   time.Time     // before Begin is called, where that comes late: a Serve begins with its credentials
 	// Carrier has the trace context. That of Serve has what the request says, first by headers or metadata, then by the
-	// message; that of Run what is kept with the task; that of Call takes what is to be sent; that of Deliver has what is
-	// kept, and takes what is to be sent. What is set elsewhere is dropped.
+	// message; that of Run what is kept with the task; that of Call takes what is to be sent; that of Deliver has what
+	// is kept, and takes what is to be sent. What is set elsewhere is dropped.
 	Carrier Carrier
 }
 

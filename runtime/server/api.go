@@ -9,25 +9,25 @@ import (
 	"github.com/a2agen/a2agen/runtime/task"
 )
 
-// What generated code and handlers know of the engine, under the names by which they know it.
+// The types of the engine that generated code and handlers use.
 type (
-	// Config is what generated code hands over.
+	// Config is the agent as generated code describes it: protocol, card and skills.
 	Config = engine.Config
 	// Skill is one skill of the agent with its handler.
 	Skill = engine.Skill
 	// Task is one call of a handler: the message being handled and the task it belongs to.
 	Task = task.Task
-	// Context is what handlers keep with a context, for the tasks that come later in it.
+	// Context holds what handlers keep with a context, for its later tasks.
 	Context = task.Context
-	// Exchange is a task of a conversation, and what was said in it.
+	// Exchange is a task of a conversation, with its messages.
 	Exchange = task.Exchange
 	// ArtifactWriter streams one artifact.
 	ArtifactWriter = task.ArtifactWriter
-	// Operation carries out one operation that the runtime does not know.
+	// Operation carries out an operation of a protocol definition of the user's own.
 	Operation = engine.Operation
-	// Router picks the skill for a message that nothing else could place.
+	// Router picks the skill for a message that does not name one.
 	Router = engine.Router
-	// Repeats say how an agent knows messages that come again.
+	// Repeats says how an agent recognizes repeated messages.
 	Repeats = engine.Repeats
 	// AuthRequest is an authorization that a handler needs.
 	AuthRequest = task.AuthRequest
@@ -43,7 +43,7 @@ var (
 	ErrTimeout = task.ErrTimeout
 	// ErrShutdown: the agent is shutting down.
 	ErrShutdown = task.ErrShutdown
-	// ErrLost: the task is run by somebody else.
+	// ErrLost: another instance runs the task.
 	ErrLost = task.ErrLost
 )
 
@@ -59,8 +59,8 @@ var (
 	ErrAnswered = task.ErrAnswered
 	// ErrTaskExists: a plain Message can no longer be the answer.
 	ErrTaskExists = task.ErrTaskExists
-	// ErrBusy tells the client to come back later (R40): HTTP 503, UNAVAILABLE, or an internal error whose reason says
-	// that it passes.
+	// ErrBusy tells the client to try again later (R40): HTTP 503, UNAVAILABLE, or an internal error with the reason
+	// RESOURCE_EXHAUSTED.
 	ErrBusy = engine.ErrBusy
 	// ErrTooManyArtifacts: the task has as many artifacts as a task may have, [runtime.MaxArtifacts].
 	ErrTooManyArtifacts = task.ErrTooManyArtifacts

@@ -10,8 +10,8 @@ import (
 // EnvAudit is the environment variable with the file of the audit log, where no option names one: see [WithAudit].
 const EnvAudit = "A2A_AUDIT"
 
-// WithAudit has who did what appended to a file, as lines of JSON. While they cannot be written, calls are refused,
-// unless an option says otherwise.
+// WithAudit appends who did what to a file, as lines of JSON. While these cannot be written, calls are refused, unless
+// an option says otherwise.
 func WithAudit(path string, opts ...audit.Option) Option {
 	return func(o *options) { o.auditPath, o.auditing = path, opts }
 }

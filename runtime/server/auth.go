@@ -19,16 +19,16 @@ import (
 )
 
 // Environment variables about who may call: EnvAuth says "none" of an agent which anybody may use, see [WithoutAuth];
-// EnvHosts has further host names, separated by commas, under which clients on the agent's own machine reach it; EnvURL is
-// the agent's public base URL.
+// EnvHosts has further host names, separated by commas, under which clients on the agent's own machine reach it; EnvURL
+// is the agent's public base URL.
 const (
 	EnvAuth  = origin.EnvAuth
 	EnvHosts = origin.EnvHosts
 	EnvURL   = origin.EnvURL
 )
 
-// exampleIssuers are the issuers, by scheme, whose hosts are reserved for examples (RFC 2606): nobody has put the real ones
-// there yet.
+// exampleIssuers are the issuers, by scheme, whose hosts are reserved for examples (RFC 2606): the generated ones were
+// never replaced.
 func exampleIssuers(verifiers auth.Verifiers) map[string]string {
 	found := map[string]string{}
 	for scheme, v := range verifiers {
@@ -48,7 +48,7 @@ func exampleIssuers(verifiers auth.Verifiers) map[string]string {
 	return found
 }
 
-// WithAuth has what the card demands of callers checked: its security schemes by these verifiers, one for each, and its
+// WithAuth checks what the card demands of callers: its security schemes by these verifiers, one for each, and its
 // security requirements, those of a skill on top of the agent's. Given more than once, the verifiers add up, and of two
 // for one scheme the later counts.
 func WithAuth(v auth.Verifiers) Option {

@@ -8,20 +8,20 @@ import (
 // Compat is what a server does otherwise than A2A 1.0.1 has it or this project chose, for the sake of peers and older
 // versions. The zero value is the default.
 type Compat struct {
-	// StrictVersion keeps requests without an A2A-Version header away from 1.0, as A2A 1.0 §3.6.2 (R73) asks: they are of
-	// 0.3 or older, and refused when no such version is spoken. Without it such a request is served when its method name is
-	// one of a spoken version (T27).
+	// StrictVersion keeps requests without an A2A-Version header away from 1.0, as A2A 1.0 §3.6.2 (R73) asks: they are
+	// of 0.3 or older, and refused when no such version is spoken. Without it such a request is served when its method
+	// name is one of a spoken version (T27).
 	StrictVersion bool
 	// FormerStatuses gives errors the statuses that they had in A2A 1.0.0 over HTTP+JSON and gRPC (409 for a task that
-	// cannot be canceled, 415 for a content type, UNIMPLEMENTED for what an agent does not do), for clients and test suites
-	// that go by them (T9, T67). Both are version "1.0", and clients had better go by an error's reason.
+	// cannot be canceled, 415 for a content type, UNIMPLEMENTED for what an agent does not do), for clients and test
+	// suites that go by them (T9, T67). Both are version "1.0", and clients had better go by an error's reason.
 	FormerStatuses bool
-	// GRPCURL writes the address of gRPC in the card as a URL, "http://host:port", for clients that need a scheme. Without
-	// it the address is host:port, as the official clients need it.
+	// GRPCURL writes the address of gRPC in the card as a URL, "http://host:port", for clients that need a scheme.
+	// Without it the address is host:port, as the official clients need it.
 	GRPCURL bool
 	// RequirementLists writes the scopes of security requirements in cards as plain lists, as callers with a2a-go 2.4.0
-	// read them: in the public card and the extended one, over every binding but gRPC, for everybody. Generated code sets
-	// it for "cards: {requirements: list}" in a2agen.yaml.
+	// read them: in the public card and the extended one, over every binding but gRPC, for everybody. Generated code
+	// sets it for "cards: {requirements: list}" in a2agen.yaml.
 	RequirementLists bool
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/server/internal/page"
 )
 
-// Paths of the endpoints beside the bindings (A2A 1.0 §8.2, R246): the card, the card as agents before 0.3 have it (T52),
-// whether the agent is well, and what OAuth clients must know of it (RFC 9728).
+// Paths of the endpoints beside the bindings (A2A 1.0 §8.2, R246): the card, the card as agents before 0.3 have it
+// (T52), whether the agent is well, and what OAuth clients must know of it (RFC 9728).
 const (
 	CardPath     = card.Path
 	OldCardPath  = card.OldPath
@@ -20,8 +20,9 @@ const (
 	ResourcePath = card.ResourcePath
 )
 
-// ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and where older spoken
-// versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where JSON-RPC is.
+// ServeHTTP answers JSON-RPC at the paths of the card's interfaces, HTTP+JSON below them, the card at [CardPath] and
+// where older spoken versions have it, and [HealthPath]. A browser gets a page about the agent at "/" and where
+// JSON-RPC is.
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.ProtoMajor > 1 {
 		limited := listen.NewResponseWriter(w, s.limits.Stall)

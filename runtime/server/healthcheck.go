@@ -18,9 +18,10 @@ import (
 // healthTime is how long a health check waits for its answer.
 const healthTime = 5 * time.Second
 
-// HealthCheck is for the health check of an image without a shell: with the flag -health among args, the program's arguments, it asks the agent that
-// runs on this machine for [HealthPath], and returns the exit code: 0 when it is well, else 1. Where it listens and whether it speaks TLS is told as to
-// [Main], by the other flags and the environment. Without -health asked is false. Call it before anything opens the store:
+// HealthCheck is for the health check of an image without a shell: with the flag -health among args, the program's
+// arguments, it asks the agent that runs on this machine for [HealthPath], and returns the exit code: 0 when it is
+// well, else 1. Where it listens and whether it speaks TLS is told as to [Main], by the other flags and the
+// environment. Without -health asked is false. Call it before anything opens the store:
 //
 //	if code, asked := server.HealthCheck(os.Args[1:]); asked {
 //		os.Exit(code)
@@ -47,8 +48,8 @@ func healthCheck(args []string, stderr io.Writer) (code int, asked bool) {
 	return exitOK, true
 }
 
-// askHealth asks the agent that listens on an address of this machine. It speaks HTTP by itself: the client of net/http would be
-// 0.4 MB more of every agent.
+// askHealth asks the agent that listens on an address of this machine. It speaks HTTP by itself: the client of net/http
+// would be 0.4 MB more of every agent.
 func askHealth(addr string, overTLS bool) error {
 	host, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -81,7 +82,7 @@ func askHealth(addr string, overTLS bool) error {
 	return nil
 }
 
-// dialHealth connects to the agent. Whose certificate it is does not matter: it is asked for a word that is no secret.
+// dialHealth connects to the agent. The certificate is not checked: nothing secret is sent or read.
 func dialHealth(ctx context.Context, addr string, overTLS bool) (net.Conn, error) {
 	if !overTLS {
 		return new(net.Dialer).DialContext(ctx, "tcp", addr)

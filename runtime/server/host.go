@@ -38,8 +38,8 @@ const (
 //	os.Exit(server.Main(agent.NewServer(skills.New())))
 //
 // The address comes from the flag -addr, else from A2A_ADDR, else from PORT (on all interfaces), else it is
-// [DefaultAddr]. With a certificate and its key, in the files that the flags -tls-cert and -tls-key name, or A2A_TLS_CERT
-// and A2A_TLS_KEY, the agent speaks TLS.
+// [DefaultAddr]. With a certificate and its key, in the files that the flags -tls-cert and -tls-key name, or
+// A2A_TLS_CERT and A2A_TLS_KEY, the agent speaks TLS.
 func Main(s *Server, err error) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, os.Interrupt)
 	defer stop()

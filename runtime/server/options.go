@@ -51,8 +51,7 @@ func defaultOptions() options {
 // WithLogger sets the logger; the default is slog.Default().
 func WithLogger(l *slog.Logger) Option { return func(o *options) { o.core.Logger = l } }
 
-// WithObserver has observers told of every call, every run of a skill and every delivery of a push notification. Given
-// more than once they add up.
+// WithObserver adds observers of every call, every run of a skill and every delivery of a push notification.
 func WithObserver(list ...observe.Observer) Option {
 	return func(o *options) { o.core.Observers = append(o.core.Observers, list...) }
 }
@@ -66,8 +65,8 @@ func InMemory() Option {
 	return func(o *options) { o.core.Store = memory.New(memory.Limits{}) }
 }
 
-// WithHandler has every skill do this in the place of its own handler, whatever its input is: for tests of what comes
-// before the handlers.
+// WithHandler replaces the handlers of all skills by f, whatever their input is: for tests of what comes before the
+// handlers.
 func WithHandler(f func(context.Context, *Task) error) Option {
 	return func(o *options) { o.handler = f }
 }
@@ -80,8 +79,8 @@ func WithLimits(l Limits) Option { return func(o *options) { o.core.Limits = l }
 // request's Host.
 func WithURL(base string) Option { return func(o *options) { o.url = base } }
 
-// WithForwarded trusts X-Forwarded-Proto, -Host and -Prefix (and Forwarded) of requests. Only for servers that nobody
-// reaches but through a proxy that sets them. What the Host header says is the proxy's to check then.
+// WithForwarded trusts X-Forwarded-Proto, -Host and -Prefix (and Forwarded) of requests. It is only for servers that
+// are reached through a proxy alone, which sets these headers and checks the Host header.
 func WithForwarded() Option { return func(o *options) { o.forwarded = true } }
 
 // WithHosts lets requests in that reach the agent on a loopback address under these host names ("agent.test"), beside

@@ -20,8 +20,8 @@ type paths struct {
 	extended map[string]*engine.Version // where a version has the extended card that has no operation for it
 }
 
-// read takes from the interfaces of the card where they are served and under which hosts. base is the path of the public
-// URL: a proxy may pass it on or strip it. beside says that there is another transport.
+// read takes from the interfaces of the card where they are served and under which hosts. base is the path of the
+// public URL: a proxy may pass it on or strip it. beside says that there is another transport.
 func (p *paths) read(e *engine.Engine, base string, beside bool) (hosts []string, err error) {
 	p.rpc, p.extended = map[string]bool{}, map[string]*engine.Version{}
 	for _, i := range e.Info().Interfaces {
@@ -45,8 +45,8 @@ func (p *paths) read(e *engine.Engine, base string, beside bool) (hosts []string
 	return hosts, nil
 }
 
-// readInterface takes from an interface of the card where it is served, and under which host. One that is not served is an
-// error, unless it may be somebody else's, since its URL has a host.
+// readInterface takes from an interface of the card where it is served, and under which host. One that is not served is
+// an error, unless it may be somebody else's, since its URL has a host.
 func (p *paths) readInterface(e *engine.Engine, i runtime.Interface, beside bool) (host string, err error) {
 	b := runtime.BindingNamed(i.Binding)
 	switch {
@@ -79,8 +79,8 @@ func (p *paths) readInterface(e *engine.Engine, i runtime.Interface, beside bool
 	return u.Host, nil
 }
 
-// addRPC serves JSON-RPC at the path and at the path + "/", and beside it the extended card of versions that have it at a
-// path (0.2.6 §7.10). Elsewhere that is an operation as others are.
+// addRPC serves JSON-RPC at the path and at the path + "/", and beside it the extended card of versions that have it at
+// a path (0.2.6 §7.10). Elsewhere that is an operation as others are.
 func (p *paths) addRPC(e *engine.Engine, at string) {
 	for _, v := range e.Versions() {
 		if card := v.Rules.ExtendedPath; card != "" {

@@ -43,7 +43,7 @@ func WithPushSender(make func(targets []string, s PushSigner) (PushSender, error
 	return func(o *options) { o.newSender = make }
 }
 
-// initPush makes what sends push notifications.
+// initPush makes the sender of push notifications.
 func (s *Server) initPush() (err error) {
 	if s.newSender == nil {
 		return nil
@@ -55,7 +55,7 @@ func (s *Server) initPush() (err error) {
 	return nil
 }
 
-// closePush lets go of what the sender of push notifications keeps.
+// closePush closes the sender of push notifications.
 func (s *Server) closePush() {
 	if s.sender != nil {
 		s.sender.Close()

@@ -47,8 +47,9 @@ func (s *Server) initTLS(cert, key string) error {
 	return nil
 }
 
-// Serve serves on ln, over TLS if the server has a certificate, until ctx is done. Then it stops accepting, lets handlers finish within the grace time, cancels
-// those that do not, and ends the open streams. It returns nil after such a shutdown and closes ln in any case.
+// Serve serves on ln, over TLS if the server has a certificate, until ctx is done. Then it stops accepting, lets
+// handlers finish within the grace time, cancels those that do not, and ends the open streams. It returns nil after
+// such a shutdown and closes ln in any case.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	if s.policy.Withholds(ln.Addr()) {
 		return errors.Join(origin.ErrOpen(ln.Addr()), ln.Close(), s.Close())

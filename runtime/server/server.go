@@ -1,5 +1,5 @@
-// Package server hosts an agent: it answers JSON-RPC, HTTP+JSON and event streams over HTTP, serves the card and a page about the
-// agent, and refuses who must not come in. What requests mean is the engine's to say (package engine).
+// Package server hosts an agent: it answers JSON-RPC, HTTP+JSON and event streams over HTTP, serves the card and a page
+// about the agent, and refuses callers without permission. What operations do is for package engine.
 //
 // A generated NewServer fills a [Config]; [New] turns it into an [http.Handler]; [Main] hosts it as a process.
 package server
@@ -153,8 +153,8 @@ func (s *Server) bind() (err error) {
 }
 
 // Redeem has the handler that waits for an authorization called again, with a value that it reads with Task.Authorized:
-// for whoever gets the authorization, such as the callback of OAuth. The handle is the one that was given to the Visit of
-// the handler's [AuthRequest]; it is good once. The value is kept, as JSON, with the task until the handler has
+// for whoever gets the authorization, such as the callback of OAuth. The handle is the one that was given to the Visit
+// of the handler's [AuthRequest]; it is good once. The value is kept, as JSON, with the task until the handler has
 // returned. [ErrHandle] says that the handle is not good; after any other error it may be tried again. Redeem does not
 // wait for the handler.
 func (s *Server) Redeem(ctx context.Context, handle string, value any) error {

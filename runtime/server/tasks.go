@@ -57,7 +57,7 @@ func openTasks(cfg Config, o *engine.Options) (t tasks, err error) {
 	return t, nil
 }
 
-// close closes what was opened for an engine that did not come to be, which would close it.
+// close closes the store that was opened for an engine whose making failed. An engine closes its store itself.
 func (t *tasks) close() error {
 	if t.own == nil {
 		return nil
@@ -65,7 +65,7 @@ func (t *tasks) close() error {
 	return t.own.Close()
 }
 
-// announce tells who starts the agent where tasks are kept.
+// announce logs where tasks are kept.
 func (t *tasks) announce(log *slog.Logger) {
 	switch {
 	case t.brief != "":

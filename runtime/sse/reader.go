@@ -24,7 +24,8 @@ const LeastBetween = 1 << 20
 // ErrTooLong is the error for an event larger than the reader's limit.
 var ErrTooLong = errors.New("event too long")
 
-// ErrNoEvent is the error for a row of comments and fields without data that is longer than the reader's limit of an event, and [LeastBetween].
+// ErrNoEvent is the error for a row of comments and fields without data that is longer than the reader's limit of an
+// event, and [LeastBetween].
 var ErrNoEvent = errors.New("no event")
 
 const (
@@ -74,8 +75,8 @@ type span struct {
 	set      bool
 }
 
-// NewReader returns a reader of src that refuses events over max bytes, and as many bytes ([LeastBetween] at least) without any event;
-// max ≤ 0 means [DefaultMaxEvent].
+// NewReader returns a reader of src that refuses events over max bytes, and as many bytes ([LeastBetween] at least)
+// without any event; max ≤ 0 means [DefaultMaxEvent].
 func NewReader(src io.Reader, max int) *Reader {
 	if max <= 0 {
 		max = DefaultMaxEvent
@@ -96,8 +97,8 @@ func (r *Reader) LastID() string { return string(r.lastID) }
 func (r *Reader) Retry() time.Duration { return r.retry }
 
 // Next returns the next event. At the end of the stream it returns io.EOF, for an event over the limit an error that
-// wraps [ErrTooLong], for more bytes than that without an event one that wraps [ErrNoEvent], otherwise the error of the source. A source
-// error drops the event being read.
+// wraps [ErrTooLong], for more bytes than that without an event one that wraps [ErrNoEvent], otherwise the error of the
+// source. A source error drops the event being read.
 func (r *Reader) Next() (Event, error) {
 	r.begin()
 	for {
@@ -228,8 +229,8 @@ func (r *Reader) line() ([]byte, error) {
 	}
 }
 
-// lineEnd returns the index of the first line end at or after pos, or -1. Every byte is looked at twice at most, however
-// the stream mixes its line ends: r.lf remembers the search for LF.
+// lineEnd returns the index of the first line end at or after pos, or -1. Every byte is looked at twice at most,
+// however the stream mixes its line ends: r.lf remembers the search for LF.
 func (r *Reader) lineEnd() int {
 	if r.lf < r.pos {
 		r.lf = r.pos

@@ -7,9 +7,9 @@ import (
 	"github.com/a2agen/a2agen/runtime"
 )
 
-// RecognizeCode is [runtime.Error.Recognize] for an error over gRPC, in answer to an operation of a role. Agents of 0.3 that are made with
-// the SDKs for Go and JavaScript tell an error by its code and in words of their own: what those leave open the role
-// says.
+// RecognizeCode is [runtime.Error.Recognize] for an error over gRPC, in answer to an operation of a role. Agents of 0.3
+// that are made with the SDKs for Go and JavaScript tell an error by its code and in words of their own: what those
+// leave open the role says.
 func RecognizeCode(e *runtime.Error, code Code, role runtime.Role) *runtime.Error {
 	if known := e.Recognize("", false); known != nil {
 		return known

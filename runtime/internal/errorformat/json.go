@@ -22,8 +22,8 @@ func AppendJSON(dst []byte, e *runtime.Error) []byte {
 	return appendJSON(dst, rpcError{Code: e.Code, Message: e.Message, Data: e.AllDetails()})
 }
 
-// AppendPlain appends an error as versions before 1.0 have it: without details, which SDKs of 0.3 each expect in another
-// form, and with a code that those versions have (0.3 §8).
+// AppendPlain appends an error as versions before 1.0 have it: without details, which SDKs of 0.3 each expect in
+// another form, and with a code that those versions have (0.3 §8).
 func AppendPlain(dst []byte, e *runtime.Error) []byte { return appendJSON(dst, plain(e)) }
 
 func plain(e *runtime.Error) rpcError {

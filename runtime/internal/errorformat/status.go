@@ -101,8 +101,8 @@ type statusError struct {
 	} `json:"error"`
 }
 
-// AppendStatus appends an error as the body of an answer of HTTP+JSON, which has a status: the error's own or, where HTTP
-// has a better word, another one.
+// AppendStatus appends an error as the body of an answer of HTTP+JSON, which has a status: the error's own or, where
+// HTTP has a better word, another one.
 func AppendStatus(dst []byte, e *runtime.Error, status Status) []byte {
 	return appendJSON(dst, inStatus(e, status))
 }
@@ -116,8 +116,8 @@ func inStatus(e *runtime.Error, status Status) (s statusError) {
 	return s
 }
 
-// AppendStatus03 is AppendStatus for 0.3, whose specification says nothing of it: the official clients for JavaScript know
-// an error by its code, those for Python by its type, and those for Go by the google.rpc.Status of 1.0 (T61).
+// AppendStatus03 is AppendStatus for 0.3, whose specification says nothing of it: the official clients for JavaScript
+// know an error by its code, those for Python by its type, and those for Go by the google.rpc.Status of 1.0 (T61).
 func AppendStatus03(dst []byte, e *runtime.Error, status Status) []byte {
 	return appendJSON(dst, struct {
 		rpcError

@@ -111,7 +111,8 @@ var (
 	errOver    = status.Error(codes.Unauthenticated, "the credential has expired")
 )
 
-// endWith ends the call with an error when ctx ends, after its last words. The function that it returns takes that back.
+// endWith ends the call with an error when ctx ends, after its last words. The function that it returns takes that
+// back.
 func (c *call) endWith(ctx context.Context, err error) (forget func()) {
 	ended := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {

@@ -313,8 +313,8 @@ func (c *call) write(b []byte) error {
 	return c.drop(p.gone(c.Context, stall))
 }
 
-// writeOver writes a message of a call that net/http brings. grpc-go gives its pieces back when all of them are written,
-// which net/http ends when the client takes nothing.
+// writeOver writes a message of a call that net/http brings. grpc-go gives its pieces back when all of them are
+// written, which net/http ends when the client takes nothing.
 func (c *call) writeOver(b []byte) error {
 	p, buffers := c.out.pack(b)
 	err := c.stream.SendMsg(&answer{buffers: buffers})

@@ -8,8 +8,8 @@ import (
 	"github.com/a2agen/a2agen/runtime/server/internal/binding"
 )
 
-// codec passes messages on as bytes: who decodes and encodes them is the protocol package, or protobuf's own library for
-// gRPC's own services.
+// codec passes messages on as bytes: who decodes and encodes them is the protocol package, or protobuf's own library
+// for gRPC's own services.
 type codec struct{ pool *pool }
 
 // Name is the codec's name in content types.

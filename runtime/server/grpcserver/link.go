@@ -17,8 +17,8 @@ type link struct {
 	came atomic.Int64 // bytes
 }
 
-// outgoing is what was handed to grpc-go of a connection, or of a call that net/http brings, and what the client has not
-// taken yet: grpc-go itself takes whole messages, as many as there are calls.
+// outgoing is what was handed to grpc-go of a connection, or of a call that net/http brings, and what the client has
+// not taken yet: grpc-go itself takes whole messages, as many as there are calls.
 type outgoing struct {
 	held atomic.Int64 // bytes; small messages do not count
 

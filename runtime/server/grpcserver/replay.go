@@ -33,8 +33,8 @@ func (c *replayed) CloseWrite() error {
 	return nil
 }
 
-// unacknowledged is a connection of HTTP/2 without the first frame that acknowledges settings, which were ours: net/http
-// ends a connection on which more is acknowledged than it has sent. grpc-go takes no notice.
+// unacknowledged is a connection of HTTP/2 without the first frame that acknowledges settings, which were ours:
+// net/http ends a connection on which more is acknowledged than it has sent. grpc-go takes no notice.
 type unacknowledged struct {
 	replayed
 	head [frameHeader]byte

@@ -14,7 +14,8 @@ import (
 
 type metadataKey struct{}
 
-// keepMetadata lets a call look its metadata up: grpc-go copies what it is asked for, and searches for what is not there.
+// keepMetadata lets a call look its metadata up: grpc-go copies what it is asked for, and searches for what is not
+// there.
 func keepMetadata(ctx context.Context, call *tap.Info) (context.Context, error) {
 	return context.WithValue(ctx, metadataKey{}, call.Header), nil
 }

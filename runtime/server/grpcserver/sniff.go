@@ -15,8 +15,8 @@ import (
 
 // A connection of HTTP/2 is ours if the first call on it is one of gRPC: its content type says so. Some clients send
 // nothing but the preface until they have heard the server's settings, so that an empty frame of them goes out where
-// nothing else has come. What the server behind says of settings comes later, which HTTP/2 allows. Who acknowledges them
-// and has no call yet keeps a connection ready for one, as clients of gRPC do.
+// nothing else has come. What the server behind says of settings comes later, which HTTP/2 allows. Who acknowledges
+// them and has no call yet keeps a connection ready for one, as clients of gRPC do.
 
 // mostRead is how much of a connection is looked at, in bytes: the preface, settings, and the headers of a first call.
 const mostRead = 4<<10 + listen.MaxHeader

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// upload is the body of a call that net/http brings. grpc-go would read all that comes, for as long as the call takes: so
-// a message is read when the call asks for it, in the time and the budget that it has.
+// upload is the body of a call that net/http brings. grpc-go would read all that comes, for as long as the call takes:
+// so a message is read when the call asks for it, in the time and the budget that it has.
 type upload struct {
 	io.ReadCloser
 	t      *transport
@@ -69,8 +69,8 @@ func (u *upload) Close() error {
 	return u.ReadCloser.Close()
 }
 
-// Read reads on in a message. It returns no less than fits or is left of the message, since grpc-go takes a whole buffer
-// for every piece.
+// Read reads on in a message. It returns no less than fits or is left of the message, since grpc-go takes a whole
+// buffer for every piece.
 func (u *upload) Read(b []byte) (n int, err error) {
 	if u.complete() || u.call == nil {
 		if err := u.begin(); err != nil {

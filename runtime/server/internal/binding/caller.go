@@ -14,7 +14,7 @@ import (
 // proxyScheme is the scheme of callers that a proxy names.
 const proxyScheme = "proxy"
 
-// authenticate finds the caller, and what the caller may do.
+// authenticate sets the caller and its permissions.
 func (q *Request) authenticate(r *http.Request) *auth.Denial {
 	if proxied := q.Agent.Access.Proxied; proxied != nil {
 		id, err := proxied(r)
@@ -44,7 +44,7 @@ func (q *Request) authenticate(r *http.Request) *auth.Denial {
 	return nil
 }
 
-// permit says why the caller may not use a skill.
+// permit returns why the caller may not use a skill; nil: it may.
 func (q *Request) permit(skill string) error {
 	if denial := q.Grant.Skill(skill, q.ActsFor()); denial != nil {
 		return &barred{denial, skill}
@@ -106,8 +106,8 @@ type streamLimit struct {
 	timer *time.Timer // nil: none does
 }
 
-// by has the stream end when the grace after a time is over, unless it ends earlier. A zero time sets no limit; l may be
-// nil.
+// by has the stream end when the grace after a time is over, unless it ends earlier. A zero time sets no limit; l may
+// be nil.
 func (l *streamLimit) by(at time.Time) {
 	if l == nil || at.IsZero() {
 		return

@@ -12,7 +12,7 @@ func (q *Request) logs() bool {
 	return !q.Agent.NoCallLog && q.Agent.Logger.Enabled(q.Context, slog.LevelInfo)
 }
 
-// log writes the line of a call that is over, unless there is one that says why it was refused.
+// log writes the line of a call that is over, unless its denial was logged.
 func (q *Request) log(a *served) {
 	if a.refused {
 		return

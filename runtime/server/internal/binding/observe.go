@@ -27,7 +27,7 @@ func newServed(ctx context.Context, header map[string][]string) *served {
 	return a
 }
 
-// begin tells the observers. request is what came; nil if it did not come that far.
+// begin calls the observers' Begin, once. request is the decoded request; nil if none was read.
 func (q *Request) begin(request any) {
 	if q.served == nil || q.served.ctx != nil {
 		return
@@ -42,7 +42,7 @@ func (q *Request) begin(request any) {
 	q.served.ctx = q.Context
 }
 
-// finish tells the observers and the log that the call is answered.
+// finish calls the observers' End and logs the call.
 func (q *Request) finish() {
 	a := q.served
 	if a == nil {
@@ -63,7 +63,7 @@ func (q *Request) finish() {
 	q.served = nil
 }
 
-// fillIn says what is known by now.
+// fillIn sets what is known by now.
 func (q *Request) fillIn() {
 	a := &q.served.Activity
 	a.Operation, a.Binding, a.Caller = q.Operation(), q.Binding, q.Caller
@@ -82,7 +82,7 @@ func (q *Request) ended() error {
 	return q.served.client.Err()
 }
 
-// Fault says why the call is not answered as it should be, for its observers. The first one counts.
+// Fault sets the error of the call for its observers. The first one counts.
 func (q *Request) Fault(err error) {
 	if q.served == nil || q.served.Reason != "" {
 		return

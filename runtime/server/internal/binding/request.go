@@ -33,9 +33,9 @@ type Request struct {
 var ErrUnaudited = engine.ErrBusy.With("the agent cannot write down what it does, try again later")
 
 // Identify finds the caller, before the message is read: nothing is read of an unknown caller, nor while calls must be
-// written down and cannot be. A version that is not spoken, which is the one that the caller asks for, comes first among
-// what is wrong. A refused caller is told so in the form of the version that was meant: one that has what the request
-// names, as far as that is known. request is the request as net/http has it.
+// written down and cannot be. A version that is not spoken, which is the one that the caller asks for, comes first
+// among what is wrong. A refused caller is told so in the form of the version that was meant: one that has what the
+// request names, as far as that is known. request is the request as net/http has it.
 func (q *Request) Identify(asked string, has func(*engine.Version) bool, request func() *http.Request) error {
 	if q.Agent.Audited != nil && !q.Agent.Audited() {
 		return ErrUnaudited
@@ -63,8 +63,8 @@ func (q *Request) Activate(lines []string) (active string, err *runtime.Error) {
 	return strings.Join(uris, ", "), err
 }
 
-// TakeRepeatKey reads the service parameter Idempotency-Key, of which there may be one: with two, nobody can say by which
-// the message is known. Quotes are those of the header's draft standard.
+// TakeRepeatKey reads the service parameter Idempotency-Key, of which there may be one at most. Quotes around it are
+// those of the header's draft standard.
 func (q *Request) TakeRepeatKey(values []string) *runtime.Error {
 	switch len(values) {
 	case 0:
@@ -138,8 +138,8 @@ func (q *Request) decode(params []byte, objects func([]byte) int) (any, error) {
 // objectWeight is about what reading an object of a request takes in memory beside its content, in bytes.
 const objectWeight = 256
 
-// weigh takes from the budget what decoding the parameters is going to need: small objects need many times the bytes that
-// they came in.
+// weigh takes from the budget what decoding the parameters is going to need: small objects need many times the bytes
+// that they came in.
 func (q *Request) weigh(params []byte, objects func([]byte) int) error {
 	if len(params) <= FreeBody {
 		return nil
@@ -191,8 +191,8 @@ func (q *Request) Located(result any, request func() *http.Request) any {
 	return result
 }
 
-// Contain runs what answers the call. A panic of user code that runs here (a router, say) is logged and an internal
-// error. exited is called when user code ended the goroutine (runtime.Goexit).
+// Contain calls run, which answers the request. A panic of user code in it (a router, say) is logged and becomes an
+// internal error. exited is called when user code ended the goroutine (runtime.Goexit).
 func (q *Request) Contain(run, exited func()) (err error) {
 	done := false
 	defer func() {
@@ -215,8 +215,8 @@ func (q *Request) Contain(run, exited func()) (err error) {
 	return nil
 }
 
-// Told is what the peer is told of an error; with a denial it says what the caller would have to bring. What is not
-// meant for the peer is logged.
+// Told returns the error for the peer; denial is not nil if the caller lacks credentials or permission, and has the
+// challenge. Errors whose text is not for the peer are logged and become internal errors.
 func (q *Request) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 	switch {
 	case errors.Is(err, engine.ErrUnidentified):
@@ -244,7 +244,7 @@ func (q *Request) Told(err error) (e *runtime.Error, denial *auth.Denial) {
 	return e, nil
 }
 
-// Exited is the error of a call whose goroutine user code has ended.
+// Exited returns the error for a request whose goroutine user code has ended.
 func (q *Request) Exited() *runtime.Error {
 	q.Fault(runtime.ErrInternal)
 	return runtime.ErrInternal.With("the skill ended unexpectedly")

@@ -69,8 +69,8 @@ var exposedCard = []string{"ETag, Last-Modified"}
 // maxBases bounds how many rewritten cards are kept: the Host header is the client's to choose.
 const maxBases = 64
 
-// New makes what serves the card of an engine. It fails on a public URL that is none, and on a card that cannot be written
-// as every version has it.
+// New makes what serves the card of an engine. It fails on a public URL that is none, and on a card that cannot be
+// written as every version has it.
 func New(e *engine.Engine, o Options) (*Cards, error) {
 	c := &Cards{Options: o, engine: e, cache: map[cacheKey]*cached{}}
 	for _, v := range e.Versions() {
@@ -151,8 +151,8 @@ func (c *Cards) written(shape *Shape, base string) (*cached, error) {
 	return b, nil
 }
 
-// Serve answers GET and HEAD of the card, with an ETag and a time to live (R145–R147). It is public: any web page may read
-// it. shape is that of the path ([Cards.At]); asked is the version that the request names, "" if none.
+// Serve answers GET and HEAD of the card, with an ETag and a time to live (R145–R147). It is public: any web page may
+// read it. shape is that of the path ([Cards.At]); asked is the version that the request names, "" if none.
 func (c *Cards) Serve(w http.ResponseWriter, r *http.Request, shape *Shape, asked string) {
 	h := w.Header()
 	h.Set("Access-Control-Allow-Origin", "*")
@@ -198,7 +198,7 @@ func (c *Cards) Serve(w http.ResponseWriter, r *http.Request, shape *Shape, aske
 	}
 }
 
-// known reports whether the client has the card already: by its tag or, without one, by its date.
+// known reports whether the client has this card already, by its tag or, without one, by its date.
 func (c *Cards) known(h http.Header, etag string) bool {
 	if tags := h.Values("If-None-Match"); len(tags) > 0 {
 		return matchesTag(tags, etag)

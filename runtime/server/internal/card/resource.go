@@ -28,8 +28,8 @@ type resource struct {
 	Name     string   `json:"resource_name,omitempty"`
 }
 
-// ResourceURL is where the document is; "" without a public URL that is fixed: what a request says of the address is the
-// client's word.
+// ResourceURL is where the document is; "" without a public URL that is fixed: what a request says of the address is
+// the client's word.
 func (c *Cards) ResourceURL() string {
 	u, err := url.Parse(c.URL)
 	if err != nil || c.URL == "" {

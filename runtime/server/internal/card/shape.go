@@ -14,9 +14,9 @@ import (
 // each.
 type Shape []*runtime.Version
 
-// shapesByPath finds the shapes of the card by where it is for clients that do not say what they speak. They are those of
-// the versions that look there; clients of other versions get the card at either path, because some know only the other
-// one.
+// shapesByPath finds the shapes of the card by where it is for clients that do not say what they speak. They are those
+// of the versions that look there; clients of other versions get the card at either path, because some know only the
+// other one.
 func (c *Cards) shapesByPath() map[string]*Shape {
 	shapes := map[string]*Shape{}
 	all := c.engine.Versions()
@@ -122,9 +122,9 @@ func members(newer, older wire.Object) (wire.Value, error) {
 	return wire.EndObject(out, 0), nil
 }
 
-// WithProtoSchemes adds to a card, written as the schema of a version before 1.0 has it, what its security schemes are in
-// the JSON of the version's proto: clients of JavaScript read that over HTTP+JSON and refuse a scheme without it. The
-// requirements have no form that both read.
+// WithProtoSchemes adds to a card, written as the schema of a version before 1.0 has it, what its security schemes are
+// in the JSON of the version's proto: clients of JavaScript read that over HTTP+JSON and refuse a scheme without it.
+// The requirements have no form that both read.
 func WithProtoSchemes(v *runtime.Version, card runtime.Card, body wire.Object) (wire.Object, error) {
 	schemes, ok := body.Get(schemesMember)
 	if !ok {

@@ -35,7 +35,7 @@ func (q *Request) mayDetach() {
 // errWaits is the error of following a stream that waits for its next event and may leave net/http.
 var errWaits = errors.New("httpbinding: the stream waits")
 
-// errGone is the error of following a stream whose client takes nothing any more.
+// errGone is the error of following a stream whose client does not read any more.
 var errGone = errors.New("httpbinding: the client is gone")
 
 // detach has a stream go on without net/http, whose handler must return then. It reports whether it does.

@@ -90,7 +90,7 @@ func (q *Request) sends() bool {
 	return q.Op.Role.Sends()
 }
 
-// UnlessParse puts before an error that the parameters, which nobody has decoded yet, are no JSON at all.
+// UnlessParse returns err, or a parse error if the parameters, which are not decoded yet, are no JSON.
 func (q *Request) UnlessParse(err *runtime.Error) *runtime.Error {
 	if len(q.Params) == 0 || IsJSON(q.Params) {
 		return err
@@ -170,8 +170,7 @@ func (q *Request) single(f Binding, event any) {
 	}
 }
 
-// ToldHTTP is Told with the headers of a denial set: it is what the peer is told of an error, and the status with which a caller is refused who may not come in; 0 for
-// any other error.
+// ToldHTTP is Told that also sets the headers of a denial. refused is the status of a denial; 0 for any other error.
 func (q *Request) ToldHTTP(err error) (e *runtime.Error, refused int) {
 	e, denial := q.Told(err)
 	switch {
@@ -184,8 +183,8 @@ func (q *Request) ToldHTTP(err error) (e *runtime.Error, refused int) {
 	return e, 0
 }
 
-// exited answers when user code ended the request's goroutine (runtime.Goexit). net/http closes the connection then,
-// and sends nothing by itself.
+// exited answers a request whose goroutine user code has ended (runtime.Goexit). net/http would close the connection
+// without an answer.
 func (q *Request) exited(b Binding) {
 	e := q.Exited()
 	body := b.AppendError(nil, e)

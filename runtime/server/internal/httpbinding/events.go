@@ -36,8 +36,8 @@ func (q *Request) events(f framing) *eventWriter {
 	return &eventWriter{q: q, framing: f, rc: http.NewResponseController(q.W)}
 }
 
-// follow writes a stream to its end. An error is that of its beginning, which can still be answered if nothing has begun,
-// errGone, or errWaits: then the caller may go on elsewhere.
+// follow writes a stream to its end. An error is that of its beginning, which can still be answered if nothing has
+// begun, errGone, or errWaits: then the caller may go on elsewhere.
 func (w *eventWriter) follow(st *engine.Stream) error {
 	for {
 		ok := false
@@ -67,8 +67,8 @@ func (w *eventWriter) follow(st *engine.Stream) error {
 	}
 }
 
-// snapshot writes the task that a stream begins with, without a copy of its bytes: it may be large, and others write it,
-// too.
+// snapshot writes the task that a stream begins with, without a copy of its bytes: it may be large, and others write
+// it, too.
 func (w *eventWriter) snapshot(st *engine.Stream) error {
 	buf := buffers.Get().(*[]byte)
 	defer putBuffer(buf)
@@ -87,8 +87,8 @@ func (w *eventWriter) snapshot(st *engine.Stream) error {
 // maxFlush is about how much is written at once, in bytes.
 const maxFlush = 32 << 10
 
-// records writes all events that are waiting: a lone event goes out at once, a burst shares a flush. It reports whether
-// the client took them.
+// records writes all events that are waiting: a single one at once, those of a burst with one flush. It reports whether
+// they were written.
 func (w *eventWriter) records(st *engine.Stream) (ok bool) {
 	for st.Len() > 0 {
 		n := 0
@@ -167,7 +167,7 @@ func (w *eventWriter) failure(err error) {
 	w.write(append([]byte(w.framing.ErrorEvent()), sse.AppendEvent(nil, "", w.framing.AppendError(nil, e))...))
 }
 
-// begin says once that events are coming.
+// begin sets the headers of the answer, once.
 func (w *eventWriter) begin() {
 	if !w.begun {
 		w.begun = true

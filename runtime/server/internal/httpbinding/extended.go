@@ -16,8 +16,8 @@ var privateCard = []string{"private, no-cache"}
 // getExtended is the operation that such a request asks for.
 var getExtended = &runtime.Operation{Role: runtime.RoleExtendedCard, RPC: "extended card"}
 
-// ServeExtended answers GET and HEAD of the extended card as a version writes it, where the version has no operation for
-// it, but a path beside the agent's own (0.2.6 §7.10). What is wrong is said by status alone.
+// ServeExtended answers GET and HEAD of the extended card as a version writes it, where the version has no operation
+// for it, but a path beside the agent's own (0.2.6 §7.10). What is wrong is said by status alone.
 func ServeExtended(a *binding.Agent, w http.ResponseWriter, r *http.Request, v *engine.Version) {
 	if r.Method != http.MethodGet && r.Method != http.MethodHead {
 		w.Header().Set("Allow", "GET, HEAD, OPTIONS")

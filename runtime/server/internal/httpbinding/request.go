@@ -1,5 +1,5 @@
-// Package httpbinding is what the bindings over HTTP share: headers, bodies within limits, dispatch of an operation, answers
-// as JSON and as server-sent events.
+// Package httpbinding is what the bindings over HTTP share: headers, bodies within limits, dispatch of an operation,
+// answers as JSON and as server-sent events.
 package httpbinding
 
 import (
@@ -111,8 +111,8 @@ func (q *Request) Identify(has func(*engine.Version) bool) error {
 	return err
 }
 
-// HangUp ends the connection after the answer, so that the rest of the body is not waited for. Over HTTP/2, where others
-// may use the connection, the rest of one body costs nothing.
+// HangUp ends the connection after the answer, so that the rest of the body is not waited for. Over HTTP/2, where
+// others may use the connection, the rest of one body costs nothing.
 func (q *Request) HangUp() {
 	if q.R.ProtoMajor < 2 {
 		q.W.Header()["Connection"] = closing
@@ -159,7 +159,7 @@ func JSONContent(header []string) bool {
 	return m == "application/json" || strings.HasPrefix(m, "application/") && strings.HasSuffix(m, "+json")
 }
 
-// TakeHeaders reads what else the headers say to the operation. events is how a stream of it has its events.
+// TakeHeaders reads the remaining service parameters of the operation. events is the coding of its stream.
 func (q *Request) TakeHeaders(events *engine.Coding) *runtime.Error {
 	if err := q.TakeRepeatKey(q.R.Header["Idempotency-Key"]); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (q *Request) Write(status int, body []byte) {
 	if status != http.StatusOK {
 		q.W.WriteHeader(status)
 	}
-	// An error means that the client went away: there is nobody to tell.
+	// An error means that the client left.
 	if len(body) <= listen.MaxWrite {
 		_, _ = q.W.Write(body)
 	} else {

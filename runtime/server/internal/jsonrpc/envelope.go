@@ -101,7 +101,7 @@ func validID(raw []byte) bool {
 // maxID is the longest id that is echoed, in bytes: every event of a stream repeats it.
 const maxID = 1024
 
-// unreadable tells JSON that does not parse from JSON that is no request.
+// unreadable returns the error for a body that is no request: a parse error if it is no JSON.
 func unreadable(body []byte, err error) *runtime.Error {
 	if !httpbinding.IsJSON(body) {
 		return runtime.ErrParse

@@ -46,8 +46,8 @@ func (q *request) Release() {
 	}
 }
 
-// ServeHTTP answers one JSON-RPC request, a POST. Errors of the protocol have HTTP status 200; other statuses are for what
-// is not JSON-RPC at all. The order of checks is version, caller, method, parameters (T62).
+// ServeHTTP answers one JSON-RPC request, a POST. Errors of the protocol have HTTP status 200; other statuses are for
+// what is not JSON-RPC at all. The order of checks is version, caller, method, parameters (T62).
 func (b *Binding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q := &request{b: b, id: noID}
 	q.Begin(b.agent, w, r, runtime.BindingJSONRPC)
@@ -77,7 +77,7 @@ func (b *Binding) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	q.Handle(q)
 }
 
-// unread: which version has the method is not known before the body is read.
+// unread reports false: the method is not known before the body is read.
 func unread(*engine.Version) bool { return false }
 
 // resolve finds version and operation, and checks the required extensions.
@@ -111,7 +111,7 @@ func (q *request) resolve(env envelope, fault *runtime.Error) *runtime.Error {
 	return nil
 }
 
-// tolerate lets 0.1 leave out jsonrpc, and the id of a request that wants an answer, as its schema does. It returns
+// tolerate accepts requests of 0.1 without jsonrpc, and answers those without an id, as its schema allows. It returns
 // what is wrong with the envelope.
 func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
 	if q.Version.Rules.ClientIDs {
@@ -124,8 +124,8 @@ func (q *request) tolerate(env envelope, fault *runtime.Error) *runtime.Error {
 	return fault
 }
 
-// recognise corrects the version of a request that names none, where the method's name says too little: tasks/get is
-// one of 0.1 and of 0.3.
+// recognise corrects the version of a request that names none, where several versions have the method: tasks/get is one
+// of 0.1 and of 0.3.
 func (q *request) recognise() {
 	named := q.Agent.ByClient()
 	if named == nil || q.Version == named {

@@ -5,9 +5,9 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
-// unknownMethod says of a method that the request's version does not have which one has it, and what is spoken here. A
-// request that names no version, with a method of the time when none was named, is one of a version that is not spoken
-// here (R72, R73).
+// unknownMethod returns the error for a method that the request's version does not have. It names the versions that
+// have it, and those that are spoken here. A request without a version, and with a method of before 1.0, is one of a
+// version that is not spoken here (R72, R73).
 func (q *request) unknownMethod(method []byte, asked string) *runtime.Error {
 	if age := methodAges[string(method)]; age != "" && asked == "" && !q.Version.Unnamed() {
 		return q.Agent.NotSpoken(engine.ImpliedVersion).With("%s is a method of A2A %s, and the request names no version; this agent speaks %s",

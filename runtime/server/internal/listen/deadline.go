@@ -8,7 +8,7 @@ import (
 )
 
 // MaxWrite is how much is written under one deadline, in bytes: a client that takes as much within the stall limit is
-// slow, not gone.
+// slow, and not dropped.
 const MaxWrite = 64 << 10
 
 // deadlineListener gives each write to its connections a deadline of its own, also those that net/http makes.
@@ -32,8 +32,8 @@ type deadlineConn struct {
 	until time.Time // current write deadline; used by Write alone, which is not called concurrently
 }
 
-// Write writes b in pieces, each with a deadline of its own. The deadline is renewed when a quarter of it has passed, not
-// for every event of a stream.
+// Write writes b in pieces, each with a deadline of its own. The deadline is renewed when a quarter of it has passed,
+// not for every event of a stream.
 func (c *deadlineConn) Write(b []byte) (n int, err error) {
 	for {
 		if now := time.Now(); c.until.Sub(now) < c.stall-c.stall/4 {
@@ -65,8 +65,8 @@ func (c *deadlineConn) CloseWrite() error {
 }
 
 // ResponseWriter writes the answer to a request of HTTP/2, where a client may take nothing of one answer while the
-// connection goes on. It sets a write deadline only while it writes: in net/http a deadline also ends an answer that has
-// nothing to write.
+// connection goes on. It sets a write deadline only while it writes: in net/http a deadline also ends an answer that
+// has nothing to write.
 type ResponseWriter struct {
 	http.ResponseWriter
 	rc    *http.ResponseController

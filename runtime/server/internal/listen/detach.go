@@ -13,8 +13,8 @@ import (
 )
 
 // A stream that waits for its next event costs three times the memory while net/http serves it: two buffers, and the
-// stack of a handler that has called deep once. So it may detach its connection: its handler returns, the stream goes on
-// in a goroutine of its own, and the connection comes back to net/http for the next request when it has ended.
+// stack of a handler that has called deep once. So it may detach its connection: its handler returns, the stream goes
+// on in a goroutine of its own, and the connection comes back to net/http for the next request when it has ended.
 
 type portKey struct{}
 
@@ -23,8 +23,8 @@ func (p *Port) keepPort(ctx context.Context, c net.Conn) context.Context {
 	return keepTLSState(context.WithValue(ctx, portKey{}, p), c)
 }
 
-// PortOf returns the port whose connections a request may detach; nil over HTTP/2, where others share the connection, and
-// in servers of the user's own.
+// PortOf returns the port whose connections a request may detach; nil over HTTP/2, where others share the connection,
+// and in servers of the user's own.
 func PortOf(r *http.Request) *Port {
 	if r.ProtoMajor != 1 || r.ProtoMinor == 0 { // HTTP/1.0 has no chunks
 		return nil
@@ -43,8 +43,8 @@ type Conn struct {
 	lost    bool                 // the client left; to be read when watched is closed
 }
 
-// Detach takes the connection of a request from net/http, whose handler must return then. The answer must have begun, in
-// chunks. left is called when the client leaves. The caller must call Finish or Close.
+// Detach takes the connection of a request from net/http, whose handler must return then. The answer must have begun,
+// in chunks. left is called when the client leaves. The caller must call Finish or Close.
 func (p *Port) Detach(w http.ResponseWriter, r *http.Request, left func()) (*Conn, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -185,8 +185,8 @@ func (c *returnedConn) CloseWrite() error {
 	return errors.ErrUnsupported
 }
 
-// closeDetached lets no more connections detach or come back, and waits until the streams of those that have are over, or ctx
-// is done.
+// closeDetached lets no more connections detach or come back, and waits until the streams of those that have are over,
+// or ctx is done.
 func (p *Port) closeDetached(ctx context.Context) error {
 	p.mu.Lock()
 	p.closed = true

@@ -51,7 +51,7 @@ func (l *muxListener) Close() error {
 // Addr returns the address of the shared listener.
 func (l *muxListener) Addr() net.Addr { return l.addr }
 
-// put hands a connection over, or closes it when nobody accepts any more.
+// put passes a connection to Accept, or closes it when the listener is closed.
 func (l *muxListener) put(c net.Conn) {
 	select {
 	case l.next <- c:
@@ -90,7 +90,7 @@ func (m *connMux) run(ln net.Listener) error {
 	}
 }
 
-// start decides who serves a connection, on a goroutine of its own that ends with the decision.
+// start decides which side serves a connection, on a goroutine of its own that ends with the decision.
 func (m *connMux) start(c net.Conn) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

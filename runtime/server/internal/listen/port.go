@@ -82,8 +82,8 @@ func Open(ln net.Listener, c Config) *Port {
 	return p
 }
 
-// Serve waits until ctx is done, or until serving fails, and returns that error. Whoever called it goes on with Shutdown
-// or Cut.
+// Serve waits until ctx is done, or until serving fails, and returns that error. Whoever called it goes on with
+// Shutdown or Cut.
 func (p *Port) Serve(ctx context.Context) error {
 	select {
 	case err := <-p.ended:
@@ -94,9 +94,9 @@ func (p *Port) Serve(ctx context.Context) error {
 	}
 }
 
-// refuseTransport refuses calls of a transport on connections that net/http serves, where the transport has its own: they
-// cost more here, and others share the connection. The connection ends, so that the client's next one begins with a call
-// (decision 037).
+// refuseTransport refuses calls of a transport on connections that net/http serves, where the transport has its own:
+// they cost more here, and others share the connection. The connection ends, so that the client's next one begins with
+// a call (decision 037).
 type refuseTransport struct {
 	http.Handler
 	beside Transport

@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// TLSConfig is how TLS is spoken with a certificate. A client need not show one of its own, since the card is public; one
-// that it shows must be signed by authorities or, where they are nil and ask is true, is looked at later.
+// TLSConfig is how TLS is spoken with a certificate. A client need not show one of its own, since the card is public;
+// one that it shows must be signed by authorities or, where they are nil and ask is true, is looked at later.
 func TLSConfig(c *Certificate, ask bool, authorities *x509.CertPool) *tls.Config {
 	config := &tls.Config{
 		NextProtos:     []string{protoHTTP2, "http/1.1"},
@@ -49,7 +49,7 @@ func ReadCertificate(certFile, keyFile string, logger *slog.Logger) (*Certificat
 	return c, c.read()
 }
 
-// fileStamp tells a file from a later one of the same name.
+// fileStamp tells the versions of a file apart.
 type fileStamp struct {
 	size    int64
 	changed time.Time
@@ -59,7 +59,7 @@ type fileStamp struct {
 const lookAgain = time.Second
 
 // current returns the certificate. When its files have changed they are read again; while they do not match, because
-// somebody is writing them, the former certificate stays in use.
+// they are being written, the former certificate stays in use.
 func (c *Certificate) current() *tls.Certificate {
 	c.mu.Lock()
 	defer c.mu.Unlock()

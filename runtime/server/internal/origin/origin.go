@@ -24,8 +24,8 @@ type Policy struct {
 	headers   func() []string // that carry credentials, beside Authorization
 }
 
-// New makes a policy that trusts web pages of some origins ("https://inspector.example.com"), knows the agent under host
-// names, and leaves these to a proxy if forwarded. headers are those with API keys, which web pages may set.
+// New makes a policy that trusts web pages of some origins ("https://inspector.example.com"), knows the agent under
+// host names, and leaves these to a proxy if forwarded. headers are those with API keys, which web pages may set.
 func New(origins, hosts []string, forwarded bool, headers func() []string) (*Policy, error) {
 	p := &Policy{
 		forwarded: forwarded, names: names(hosts), origins: origins, cross: http.NewCrossOriginProtection(), headers: headers,
@@ -38,8 +38,8 @@ func New(origins, hosts []string, forwarded bool, headers func() []string) (*Pol
 	return p, nil
 }
 
-// Open has requests from other machines answered. An agent that demands nothing of its callers answers on its own machine
-// alone, unless its owner has said that anybody may use it: otherwise an open port would open the agent, too.
+// Open has requests from other machines answered. An agent that demands nothing of its callers answers on its own
+// machine alone, unless its owner has said that anybody may use it: otherwise an open port would open the agent, too.
 func (p *Policy) Open() { p.open = true }
 
 // Withholds reports whether requests that come to an address are not answered.
@@ -58,8 +58,8 @@ func ErrOpen(addr net.Addr) error {
 		"or %s=none", addr, EnvAuth)
 }
 
-// AllowAddr refuses requests to an address that the policy withholds, and reports whether the request may go on. Servers
-// of the user's own come this way; the agent's own do not even listen.
+// AllowAddr refuses requests to an address that the policy withholds, and reports whether the request may go on.
+// Servers of the user's own come this way; the agent's own do not even listen.
 func (p *Policy) AllowAddr(w http.ResponseWriter, r *http.Request) bool {
 	if p.open {
 		return true
@@ -90,8 +90,8 @@ func (p *Policy) Check(r *http.Request) error {
 	return nil
 }
 
-// Allow refuses requests that Check refuses, answers preflights of trusted origins, and reports whether the request may go
-// on. Without it any web page could use an agent on its reader's own machine. methods are those of the path, for
+// Allow refuses requests that Check refuses, answers preflights of trusted origins, and reports whether the request may
+// go on. Without it any web page could use an agent on its reader's own machine. methods are those of the path, for
 // preflights; page says that the request is a browser's for a page to read.
 func (p *Policy) Allow(w http.ResponseWriter, r *http.Request, methods string, page bool) bool {
 	if r.Method != http.MethodOptions && len(r.Header["Sec-Fetch-Site"]) == 0 && len(r.Header["Origin"]) == 0 {

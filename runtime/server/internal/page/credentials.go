@@ -7,10 +7,10 @@ import (
 	"github.com/a2agen/a2agen/runtime/internal/engine"
 )
 
-// showing are the schemes of the credentials that a command shows, as placeholders.
+// showing are the schemes whose credentials a command shows, as placeholders.
 type showing []auth.Scheme
 
-// placeholders says what to do with a command that shows credentials.
+// placeholders explains commands that show credentials.
 const placeholders = "put your own credential in place of YOUR_…"
 
 // curl is a command that posts a body, with the credentials.

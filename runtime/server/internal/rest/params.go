@@ -198,8 +198,8 @@ func sameName(a, b string) bool { return bareName(a) == bareName(b) }
 // bareName is the same for both.
 func bareName(name string) string { return strings.ToLower(strings.ReplaceAll(name, "_", "")) }
 
-// appendJSON appends the members as an object. A field that is there more often than it may be is so in the object, too,
-// and Decode refuses it.
+// appendJSON appends the members as an object. A field that is there more often than it may be is so in the object,
+// too, and Decode refuses it.
 func (m urlFields) appendJSON(dst []byte) []byte {
 	dst = append(dst, '{')
 	return append(m.appendMembers(dst), '}')

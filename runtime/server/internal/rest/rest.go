@@ -29,8 +29,8 @@ func New(a *binding.Agent) *Binding {
 	return b
 }
 
-// request is one request over HTTP+JSON being answered: method and path say which operation is meant, its parameters come
-// from path, query and body.
+// request is one request over HTTP+JSON being answered: method and path say which operation is meant, its parameters
+// come from path, query and body.
 type request struct {
 	httpbinding.Request
 	b     *Binding

@@ -111,8 +111,8 @@ func (rs routes) sorted() routes {
 	return rs
 }
 
-// eitherBody is the field of an operation's request that one of its routes has as the body, if another one has all of it: one
-// path may stand for both then, as that of a webhook of 0.3 does.
+// eitherBody is the field of an operation's request that one of its routes has as the body, if another one has all of
+// it: one path may stand for both then, as that of a webhook of 0.3 does.
 func eitherBody(op *runtime.Operation) (field string) {
 	all := false
 	for _, r := range op.HTTP {
@@ -183,8 +183,8 @@ func newRoute(op *runtime.Operation, r runtime.Route) *route {
 	return rt
 }
 
-// otherwise is the route under the other verb that clients subscribe with: the definition of 1.0 says GET, its text POST
-// (T2).
+// otherwise is the route under the other verb that clients subscribe with: the definition of 1.0 says GET, its text
+// POST (T2).
 func (rt *route) otherwise() *route {
 	other := *rt
 	if other.method == http.MethodGet {
