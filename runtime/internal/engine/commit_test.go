@@ -356,7 +356,7 @@ func TestAnAnswerAndTheEndAreOneWrite(t *testing.T) {
 		}, "create apply"},
 		"progress": {message(""), func(_ context.Context, c *task.Task) (string, error) {
 			return "found", c.Progress("looking")
-		}, "create apply apply"},
+		}, "create apply"},
 		"nobody waits": {message(early), func(context.Context, *task.Task) (string, error) { return "found", nil }, "create apply"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -150,18 +150,18 @@ func (w *artifactWriter) answered(out *write) {
 
 // send sends a piece at once.
 func (w *artifactWriter) send(p runtime.Part, last bool) error {
-	c := w.c
-	if c.handle.version == 0 {
-		if err := c.task.create(runtime.StateWorking); err != nil {
+	t := &w.c.task
+	if w.c.handle.version == 0 {
+		if err := t.confirm(); err != nil {
 			return err
 		}
 	}
 	if !w.started {
-		if err := c.task.place(&w.data); err != nil {
+		if err := t.place(&w.data); err != nil {
 			return err
 		}
 	}
-	if err := c.task.say(w.update(p, last), nil); err != nil {
+	if err := t.sayFirst(runtime.StateWorking, w.update(p, last)); err != nil {
 		return err
 	}
 	w.started, w.data = true, runtime.ArtifactData{ID: w.data.ID, Append: true}

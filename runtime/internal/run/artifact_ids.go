@@ -93,7 +93,7 @@ func (t *taskWriter) emit(a runtime.ArtifactData) error {
 	}
 	t.c.handle.mu.Lock()
 	defer t.c.handle.mu.Unlock()
-	if err := t.ensure(runtime.StateWorking); err != nil {
+	if err := t.ready(); err != nil {
 		return err
 	}
 	if err := t.check(a.Parts); err != nil {
@@ -102,5 +102,5 @@ func (t *taskWriter) emit(a runtime.ArtifactData) error {
 	if err := t.place(&a); err != nil {
 		return err
 	}
-	return t.artifact(a)
+	return t.sayFirst(runtime.StateWorking, t.newArtifact(&a))
 }

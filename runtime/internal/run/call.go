@@ -66,11 +66,11 @@ type handling struct {
 	overdue atomic.Int64 // when the ticker is to cancel the call, Unix nanoseconds; 0: a timer does, or nobody
 	input   route.Input
 	resumed bool     // the message continues the task
-	watched *watched // the handler's run; nil: nobody observes, or it was not called
 	began   bool     // the handler was called
+	seen    bool     // the task shows that it is being worked on
+	watched *watched // the handler's run; nil: nobody observes, or it was not called
 	nth     int64    // number of the call in its task and
 	attempt int      // how often a handler was called for it, when the call began
-	seen    bool     // the task shows that it is being worked on
 	value   []byte   // what the handle was redeemed with that brought the call; nil: none
 }
 

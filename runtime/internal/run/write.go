@@ -118,7 +118,7 @@ func (e *conclusion) create() error {
 	if end.artifact.Event != nil {
 		then = append(then, end.artifact.change())
 	}
-	err := t.createWith(runtime.StateSubmitted, append(then, end.status.change()))
+	err := t.createWith(runtime.StateSubmitted, append(then, end.status.change()), true)
 	lent.giveBack(t)
 	if t.unconfirmed == nil && (errors.Is(err, store.ErrFull) || errors.Is(err, store.ErrTooLarge)) {
 		return t.create(runtime.StateSubmitted)

@@ -16,8 +16,6 @@ type taskWriter struct {
 	notes
 
 	private     store.Private // but for what was saved
-	auto        bool          // the task was created for the client's sake, not by the handler
-	bound       bool          // the message knows its task
 	queue       *pending      // pieces of artifacts; nil: there were none
 	unconfirmed *write        // that the store has not answered: nothing else is written before it does; nil: none
 	// work is the call as the store has it, epoch that under which it is run. elsewhere: it is somebody else's, what it
@@ -26,11 +24,13 @@ type taskWriter struct {
 	epoch     int64
 	elsewhere bool
 	runsHere  atomic.Bool     // this instance runs the call: it must stop when the lease is lost
+	auto      bool            // the task was created for the client's sake, not by the handler
+	bound     bool            // the message knows its task
+	isHeld    bool            // the engine's timer looks after them
 	next      *store.Snapshot // of the task, with the call that comes up when this one is over
 
 	shelf   shelf
 	writers []*artifactWriter // those that may hold a piece back
-	isHeld  bool              // the engine's timer looks after them
 	lost    error             // why a piece that was held back will never be there, until the handler knows
 
 	// The task as the sender gets it.
@@ -53,6 +53,34 @@ func (t *taskWriter) ensure(first runtime.State) error {
 	return t.create(first)
 }
 
+// ready makes sure that the task may still be changed by the handler, and stores the pieces of artifacts that go before.
+func (t *taskWriter) ready() error {
+	if err := t.open(); err != nil {
+		return err
+	}
+	if t.c.handle.version == 0 {
+		return t.confirm() // an earlier try may have made the task
+	}
+	return t.flush()
+}
+
+// sayFirst is say, once ready, also where it is the first thing that the handler says: then the task is made with it, in
+// one write unless the sender or a webhook is to be told of both.
+func (t *taskWriter) sayFirst(first runtime.State, e sized) error {
+	if t.c.handle.version == 0 && (t.c.decided.armed() || t.c.push != nil) {
+		if err := t.create(first); err != nil {
+			return err
+		}
+	}
+	if t.c.handle.version != 0 {
+		return t.say(e, nil)
+	}
+	lent := lendChanges()
+	err := t.createWith(first, append(lent[:0], e.change()), false)
+	lent.giveBack(t)
+	return err
+}
+
 // open reports why the handler may no longer say anything.
 func (t *taskWriter) open() error {
 	switch {
@@ -66,10 +94,10 @@ func (t *taskWriter) open() error {
 
 // create makes the task with the message that brought it (A2A 1.0 §3.4.2). It begins as working when the handler is at
 // work, so that clients see that, unless first is StateSubmitted because another status follows at once.
-func (t *taskWriter) create(first runtime.State) error { return t.createWith(first, nil) }
+func (t *taskWriter) create(first runtime.State) error { return t.createWith(first, nil, false) }
 
-// createWith is create with what follows at once and ends the call.
-func (t *taskWriter) createWith(first runtime.State, then []store.Change) error {
+// createWith is create with what follows at once, which may end the call.
+func (t *taskWriter) createWith(first runtime.State, then []store.Change, ends bool) error {
 	if err := t.confirm(); err != nil || t.c.handle.version != 0 { // an earlier try has made it
 		return err
 	}
@@ -83,7 +111,7 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change) error 
 		}
 	}
 	var view *store.View
-	if len(then) > 0 || t.c.decided.armed() {
+	if ends || t.c.decided.armed() {
 		view = t.view()
 	}
 	if t.c.decided.armed() {
@@ -99,8 +127,8 @@ func (t *taskWriter) createWith(first runtime.State, then []store.Change) error 
 		t.private.Saved = *saved
 	}
 	t.work = store.Call{Input: t.c.input.Raw, Request: t.c.req}
-	w := write{creates: true, ends: len(then) > 0, view: view, saved: saved, create: store.New{
-		Task: task, Then: then, Done: len(then) > 0, Unread: true, Private: t.private, Size: store.SizeOfMessage(t.c.req.Message, t.c.parts), Stamp: newStamp(), Call: &t.work,
+	w := write{creates: true, ends: ends, view: view, saved: saved, create: store.New{
+		Task: task, Then: then, Done: ends, Unread: !t.c.handle.WasRead(), Private: t.private, Size: store.SizeOfMessage(t.c.req.Message, t.c.parts), Stamp: newStamp(), Call: &t.work,
 		Push: t.c.configuration(), Repeat: t.c.repeat,
 	}}
 	err := t.commit(&w)
@@ -154,11 +182,6 @@ func (t *taskWriter) status(state runtime.State, said runtime.MessageData, view 
 		return err
 	}
 	return t.say(t.newStatus(state, said), view)
-}
-
-// artifact commits an artifact update, whose parts have been checked.
-func (t *taskWriter) artifact(data runtime.ArtifactData) error {
-	return t.say(t.newArtifact(&data), nil)
 }
 
 // sized is an event with what it adds to its task. Its stamp stays the same however often the store is asked to take it.
@@ -265,10 +288,13 @@ func (p *onePart) giveBack() {
 
 // report says that the task is being worked on. Callers must hold c.handle.mu.
 func (t *taskWriter) report(m runtime.MessageData) error {
-	if err := t.ensure(runtime.StateSubmitted); err != nil {
+	if err := t.ready(); err != nil {
 		return err
 	}
-	return t.status(runtime.StateWorking, m, nil)
+	if err := t.check(m.Parts); err != nil {
+		return err
+	}
+	return t.sayFirst(runtime.StateSubmitted, t.newStatus(runtime.StateWorking, m))
 }
 
 // respond answers with a plain message, or ends with it the task that was only made for the client.
