@@ -43,6 +43,49 @@ func (b *bound) into(dict *literal, meaning string, value jen.Code) {
 	dict.set(b.Fields[meaning].Go, value)
 }
 
+// copyOut fills a neutral form from the fields of a message x that have members in it.
+func (b *bound) copyOut(dict *literal, x, of string) {
+	for _, m := range b.Members[of] {
+		dict.set(m.Name, b.out(x, m))
+	}
+}
+
+// assignOut is copyOut for a neutral form that is there: one assignment for each member.
+func (b *bound) assignOut(form, x, of string) (code []jen.Code) {
+	for _, m := range b.Members[of] {
+		code = append(code, jen.Id(form).Dot(m.Name).Op("=").Add(b.out(x, m)))
+	}
+	return code
+}
+
+// out is a field of x as the neutral form has it.
+func (b *bound) out(x string, m ir.Member) jen.Code {
+	switch m.Is {
+	case "int32":
+		return b.count(x, m.Meaning)
+	case "TaskState":
+		return stateOf(b.get(x, m.Meaning))
+	case "[]Part":
+		return rt("Each").Call(b.sel(x, m.Meaning), jen.Id("partOf"))
+	}
+	return b.get(x, m.Meaning)
+}
+
+// copyIn fills a message from a neutral form of the given name.
+func (b *bound) copyIn(dict *literal, of, from string) {
+	for _, m := range b.Members[of] {
+		value := jen.Id(from).Dot(m.Name)
+		switch m.Is {
+		case "int32":
+			b.countInto(dict, m.Meaning, value)
+		case "[]Part":
+			b.into(dict, m.Meaning, rt("PartsFrom").Call(value, jen.Id("setPart")))
+		default:
+			b.into(dict, m.Meaning, value)
+		}
+	}
+}
+
 // countInto is into for an *int that goes to an int32: a pointer keeps "not set".
 func (b *bound) countInto(dict *literal, meaning string, value *jen.Statement) {
 	switch {

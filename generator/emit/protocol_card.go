@@ -18,9 +18,7 @@ func (b *bound) cardInfo() jen.Code {
 		}
 	}
 	extension := members()
-	b.from(extension, "URI", "e", "Extension.uri")
-	b.from(extension, "Required", "e", "Extension.required")
-	b.from(extension, "Params", "e", "Extension.params")
+	b.copyOut(extension, "e", "Extension")
 	capabilities = append(capabilities, jen.For(jen.List(jen.Id("_"), jen.Id("e")).Op(":=").Range().Add(b.sel("has", "Capabilities.extensions"))).Block(
 		jen.Id("info").Dot("Extensions").Op("=").Append(jen.Id("info").Dot("Extensions"), rt("Extension").Values(extension.code()...)),
 	))
@@ -39,10 +37,7 @@ func (b *bound) cardInfo() jen.Code {
 // interfaceOf is what the runtime knows of an interface.
 func (b *bound) interfaceOf(i string) literal {
 	iface := members()
-	b.from(iface, "URL", i, "Interface.url")
-	b.from(iface, "Binding", i, "Interface.protocol_binding")
-	b.from(iface, "Tenant", i, "Interface.tenant")
-	b.from(iface, "Version", i, "Interface.protocol_version")
+	b.copyOut(iface, i, "Interface")
 	return *iface
 }
 

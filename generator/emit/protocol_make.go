@@ -58,15 +58,9 @@ func (b *bound) status(state, message jen.Code) *literal {
 
 func (b *bound) newMessage() jen.Code {
 	message := members()
-	data := func(member string) jen.Code { return jen.Id("data").Dot(member) }
-	b.into(message, "Message.message_id", data("ID"))
-	b.into(message, "Message.context_id", data("ContextID"))
-	b.into(message, "Message.task_id", data("TaskID"))
+	b.copyIn(message, "Message", "data")
 	b.into(message, "Message.role", jen.Id(b.Values["MessageRole.agent"].Go))
-	b.into(message, "Message.parts", rt("PartsFrom").Call(data("Parts"), jen.Id("setPart")))
-	b.into(message, "Message.metadata", data("Metadata"))
-	b.into(message, "Message.extensions", data("Extensions"))
-	b.into(message, "Message.reference_task_ids", data("References"))
+	b.into(message, "Message.parts", rt("PartsFrom").Call(jen.Id("data").Dot("Parts"), jen.Id("setPart")))
 	return jen.Func().Id("newMessage").Params(jen.Id("data").Add(rt("MessageData"))).Add(rt("Message")).Block(
 		jen.Id("m").Op(":=").Add(newOf(b.Message, message)),
 		jen.If(jen.Id("data").Dot("User")).Block(b.set("m", "Message.role", jen.Id(b.Values["MessageRole.user"].Go))),
@@ -89,18 +83,11 @@ func (b *bound) newStatus() jen.Code {
 
 func (b *bound) newArtifact() jen.Code {
 	artifact := members()
-	data := func(member string) jen.Code { return jen.Id("data").Dot(member) }
-	b.into(artifact, "Artifact.artifact_id", data("ID"))
-	b.into(artifact, "Artifact.name", data("Name"))
-	b.into(artifact, "Artifact.description", data("Description"))
-	b.into(artifact, "Artifact.parts", rt("PartsFrom").Call(data("Parts"), jen.Id("setPart")))
-	b.into(artifact, "Artifact.metadata", data("Metadata"))
-	b.into(artifact, "Artifact.extensions", data("Extensions"))
+	b.copyIn(artifact, "Artifact", "data")
 	update := members()
 	b.into(update, "ArtifactUpdate.task_id", jen.Id("taskID"))
 	b.into(update, "ArtifactUpdate.context_id", jen.Id("contextID"))
-	b.into(update, "ArtifactUpdate.append", jen.Id("data").Dot("Append"))
-	b.into(update, "ArtifactUpdate.last_chunk", jen.Id("data").Dot("LastChunk"))
+	b.copyIn(update, "ArtifactUpdate", "data")
 	return jen.Func().Id("newArtifact").Params(jen.List(jen.Id("taskID"), jen.Id("contextID")).String(), jen.Id("data").Add(rt("ArtifactData"))).Add(rt("Event")).Block(
 		b.together(b.ArtifactUpdate, update, "ArtifactUpdate.artifact", b.Artifact, artifact),
 	).Line()
@@ -126,18 +113,15 @@ func (b *bound) newTaskPage(t *ir.Type) jen.Code {
 // newSend makes a send request, with a configuration only if something is to be configured.
 func (b *bound) newSend(t *ir.Type) jen.Code {
 	req := members()
-	b.into(req, "send.tenant", jen.Id("data").Dot("Tenant"))
+	b.copyIn(req, "send", "data")
 	b.into(req, "send.message", plain(b.Message, jen.Id("m")))
-	b.into(req, "send.metadata", jen.Id("data").Dot("Metadata"))
 	body := []jen.Code{
 		jen.List(jen.Id("m"), jen.Id("_")).Op(":=").Id("data").Dot("Message").Assert(seenPtr(b.Message)),
 		jen.Id("req").Op(":=").Add(newOf(t, req)),
 	}
 	if b.has("send.configuration") {
 		config := members()
-		b.into(config, "SendConfig.accepted_output_modes", jen.Id("data").Dot("AcceptedOutputModes"))
-		b.countInto(config, "SendConfig.history_length", jen.Id("data").Dot("HistoryLength"))
-		b.into(config, "SendConfig.return_immediately", jen.Id("data").Dot("ReturnImmediately"))
+		b.copyIn(config, "SendConfig", "data")
 		asked := jen.Len(jen.Id("data").Dot("AcceptedOutputModes")).Op(">").Lit(0).Op("||").Id("data").Dot("HistoryLength").Op("!=").Nil().
 			Op("||").Id("data").Dot("ReturnImmediately")
 		if b.pushesInline() {
@@ -157,11 +141,8 @@ func (b *bound) newTaskRequest(p *ir.Protocol) jen.Code {
 				if op == nil || !runtime.Role(i).OfTask() {
 					continue
 				}
-				req, of := members(), row.Name+"."
-				b.into(req, of+"tenant", jen.Id("data").Dot("Tenant"))
-				b.into(req, of+"id", jen.Id("data").Dot("ID"))
-				b.into(req, of+"metadata", jen.Id("data").Dot("Metadata"))
-				b.countInto(req, of+"history_length", jen.Id("data").Dot("HistoryLength"))
+				req := members()
+				b.copyIn(req, row.Name, "data")
 				g.Case(rt(roleConstant(op.Role))).Block(jen.Return(newOf(op.Request.Type, req)))
 			}
 		}),

@@ -12,13 +12,8 @@ func (b *bound) messageInfo() jen.Code {
 	b.from(event, "TaskID", "x", "Message.task_id")
 	b.from(event, "ContextID", "x", "Message.context_id")
 	info := members()
-	b.from(info, "ID", "x", "Message.message_id")
-	b.from(info, "ContextID", "x", "Message.context_id")
-	b.from(info, "TaskID", "x", "Message.task_id")
+	b.copyOut(info, "x", "Message")
 	info.set("User", jen.Add(b.get("x", "Message.role")).Op("==").Id(b.Values["MessageRole.user"].Go))
-	b.from(info, "Metadata", "x", "Message.metadata")
-	b.from(info, "Extensions", "x", "Message.extensions")
-	b.from(info, "References", "x", "Message.reference_task_ids")
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
 	s.Add(method("x", b.Message, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(event.code()...))).Line().Line()
 	s.Add(doc("MessageInfo implements [runtime.Message]."))
@@ -66,11 +61,9 @@ func (b *bound) artifactUpdate() jen.Code {
 	s := jen.Add(doc("EventInfo implements [runtime.Event]."))
 	s.Add(method("x", b.ArtifactUpdate, "EventInfo")).Params().Add(rt("EventInfo")).Block(jen.Return(rt("EventInfo").Values(info.code()...))).Line().Line()
 	s.Add(doc("ArtifactUpdate implements [runtime.ArtifactUpdate]."))
-	s.Add(method("x", b.ArtifactUpdate, "ArtifactUpdate")).Params().Add(rt("ArtifactData")).Block(
-		jen.Id("data").Op(":=").Id("artifactData").Call(b.sel("x", "ArtifactUpdate.artifact")),
-		jen.List(jen.Id("data").Dot("Append"), jen.Id("data").Dot("LastChunk")).Op("=").List(b.get("x", "ArtifactUpdate.append"), b.get("x", "ArtifactUpdate.last_chunk")),
-		jen.Return(jen.Id("data")),
-	).Line()
+	body := []jen.Code{jen.Id("data").Op(":=").Id("artifactData").Call(b.sel("x", "ArtifactUpdate.artifact"))}
+	body = append(append(body, b.assignOut("data", "x", "ArtifactUpdate")...), jen.Return(jen.Id("data")))
+	s.Add(method("x", b.ArtifactUpdate, "ArtifactUpdate")).Params().Add(rt("ArtifactData")).Block(body...).Line()
 	return s
 }
 
@@ -97,12 +90,7 @@ func (b *bound) states() jen.Code {
 // artifactData prints the neutral form of an artifact that may be nil.
 func (b *bound) artifactData() jen.Code {
 	data := members()
-	b.from(data, "ID", "a", "Artifact.artifact_id")
-	b.from(data, "Name", "a", "Artifact.name")
-	b.from(data, "Description", "a", "Artifact.description")
-	data.set("Parts", rt("Each").Call(b.sel("a", "Artifact.parts"), jen.Id("partOf")))
-	b.from(data, "Metadata", "a", "Artifact.metadata")
-	b.from(data, "Extensions", "a", "Artifact.extensions")
+	b.copyOut(data, "a", "Artifact")
 	return jen.Func().Id("artifactData").Params(jen.Id("a").Add(ptr(b.Artifact))).Add(rt("ArtifactData")).Block(
 		jen.If(isNil(jen.Id("a"))).Block(jen.Return(rt("ArtifactData").Values())),
 		jen.Return(rt("ArtifactData").Values(data.code()...)),
@@ -119,9 +107,7 @@ type partKind struct{ meaning, kind, member string }
 // partOf prints the neutral form of a part that may be nil.
 func (b *bound) partOf() jen.Code {
 	part := members()
-	b.from(part, "Filename", "p", "Part.filename")
-	b.from(part, "MediaType", "p", "Part.media_type")
-	b.from(part, "Metadata", "p", "Part.metadata")
+	b.copyOut(part, "p", "Part")
 	return jen.Func().Id("partOf").Params(jen.Id("p").Add(ptr(b.Part))).Add(rt("Part")).Block(
 		jen.If(isNil(jen.Id("p"))).Block(jen.Return(rt("Part").Values())),
 		jen.Id("part").Op(":=").Add(rt("Part")).Values(part.code()...),
@@ -154,9 +140,7 @@ func (b *bound) otherParts() (types []jen.Code) {
 // partFrom prints the way back: setPart fills a new part. A part of unknown kind has no content; writing it is an error.
 func (b *bound) partFrom() jen.Code {
 	part := members()
-	b.into(part, "Part.filename", jen.Id("from").Dot("Filename"))
-	b.into(part, "Part.media_type", jen.Id("from").Dot("MediaType"))
-	b.into(part, "Part.metadata", jen.Id("from").Dot("Metadata"))
+	b.copyIn(part, "Part", "from")
 	s := jen.Func().Id("setPart").Params(jen.Id("p").Add(ptr(b.Part)), jen.Id("from").Op("*").Add(rt("Part"))).Block(
 		jen.Op("*").Id("p").Op("=").Id(b.Part.Go).Values(part.code()...),
 		jen.Switch(jen.Id("from").Dot("Kind")).BlockFunc(func(g *jen.Group) {

@@ -14,16 +14,13 @@ func (b *bound) neutral(op *ir.Operation) (name string, code jen.Code) {
 		return "", nil
 	}
 	name = "neutral" + op.Request.Type.Go
-	of := string(op.Role) + "."
+	of := string(op.Role)
 	switch role := runtime.RoleNamed(string(op.Role)); {
 	case role.Sends():
 		return name, b.neutralSend(name, of, op.Request.Type)
 	case role.OfTask():
 		req := members()
-		b.from(req, "Tenant", "x", of+"tenant")
-		b.from(req, "ID", "x", of+"id")
-		b.countFrom(req, "HistoryLength", "x", of+"history_length")
-		b.from(req, "Metadata", "x", of+"metadata")
+		b.copyOut(req, "x", of)
 		req.set("Source", jen.Id("x"))
 		return name, b.neutralFunc(name, "TaskRequest", op.Request.Type, req)
 	case role == runtime.RoleList:
@@ -44,43 +41,23 @@ func (b *bound) neutralFunc(name, form string, t *ir.Type, req *literal, more ..
 
 func (b *bound) neutralSend(name, of string, t *ir.Type) jen.Code {
 	req := members()
-	b.from(req, "Tenant", "x", of+"tenant")
-	req.set("Message", show(b.Message, b.sel("x", of+"message")))
-	b.from(req, "Metadata", "x", of+"metadata")
+	b.copyOut(req, "x", of)
+	req.set("Message", show(b.Message, b.sel("x", of+".message")))
 	req.set("Source", jen.Id("x"))
-	if !b.has(of + "configuration") {
+	if !b.has(of + ".configuration") {
 		return b.neutralFunc(name, "SendRequest", t, req)
 	}
-	var set []jen.Code
-	assign := func(member string, value jen.Code) { set = append(set, jen.Id("req").Dot(member).Op("=").Add(value)) }
-	if b.has("SendConfig.accepted_output_modes") {
-		assign("AcceptedOutputModes", b.get("c", "SendConfig.accepted_output_modes"))
-	}
-	if value := b.count("c", "SendConfig.history_length"); value != nil {
-		assign("HistoryLength", value)
-	}
-	if b.has("SendConfig.return_immediately") {
-		assign("ReturnImmediately", b.get("c", "SendConfig.return_immediately"))
-	}
+	set := b.assignOut("req", "c", "SendConfig")
 	if b.pushesInline() {
-		assign("Push", jen.Id("pushOf").Call(b.sel("c", pushInline)))
+		set = append(set, jen.Id("req").Dot("Push").Op("=").Id("pushOf").Call(b.sel("c", pushInline)))
 	}
 	return b.neutralFunc(name, "SendRequest", t, req,
-		jen.If(jen.Id("c").Op(":=").Add(b.sel("x", of+"configuration")), jen.Id("c").Op("!=").Nil()).Block(set...))
+		jen.If(jen.Id("c").Op(":=").Add(b.sel("x", of+".configuration")), jen.Id("c").Op("!=").Nil()).Block(set...))
 }
 
 func (b *bound) neutralList(name, of string, t *ir.Type) jen.Code {
 	req := members()
-	b.from(req, "Tenant", "x", of+"tenant")
-	b.from(req, "ContextID", "x", of+"context_id")
-	if b.has(of + "status") {
-		req.set("State", stateOf(b.get("x", of+"status")))
-	}
-	b.countFrom(req, "PageSize", "x", of+"page_size")
-	b.from(req, "PageToken", "x", of+"page_token")
-	b.countFrom(req, "HistoryLength", "x", of+"history_length")
-	b.from(req, "After", "x", of+"status_timestamp_after")
-	b.from(req, "IncludeArtifacts", "x", of+"include_artifacts")
+	b.copyOut(req, "x", of)
 	req.set("Source", jen.Id("x"))
 	return b.neutralFunc(name, "ListRequest", t, req)
 }

@@ -407,10 +407,19 @@ type Bindings struct {
 	// operation whose request or response it is: "Task.context_id", "send.message", "list.page_size",
 	// "listResult.tasks".
 	Fields map[string]*Field
+	// Members are those of Fields that are copied to and from the neutral form of their message, by its meaning.
+	Members map[string][]Member
 	// Cases are cases of the unions: "Part.text", "SendResult.task", "StreamItem.status_update".
 	Cases map[string]*Case
 	// Values are enum values: "TaskState.working", "MessageRole.user".
 	Values map[string]*Value
+}
+
+// Member is a field with its place in the runtime's neutral form.
+type Member struct {
+	Meaning string // of the field: "Artifact.name"
+	Is      string // what it is, in the words of package lower: "string", "int32", "[]Part"
+	Name    string // of the runtime's member: "Name"
 }
 
 // MarshalJSON prints the Go name of each thing by its meaning.

@@ -21,6 +21,7 @@ type binder struct {
 func (l *protocolLowering) bind(ops []*ir.Operation) ir.Bindings {
 	x := &binder{protocolLowering: l, byRole: map[ir.Role]*ir.Operation{}}
 	x.b.Fields, x.b.Cases, x.b.Values = map[string]*ir.Field{}, map[string]*ir.Case{}, map[string]*ir.Value{}
+	x.b.Members = map[string][]ir.Member{}
 	x.bindings = map[string]**ir.Type{
 		"Task": &x.b.Task, "TaskStatus": &x.b.TaskStatus, "TaskState": &x.b.TaskState, "Message": &x.b.Message, "MessageRole": &x.b.MessageRole,
 		"Part": &x.b.Part, "Artifact": &x.b.Artifact, "StatusUpdate": &x.b.StatusUpdate, "ArtifactUpdate": &x.b.ArtifactUpdate,
@@ -117,7 +118,10 @@ func (x *binder) part(p part, t *ir.Type) {
 		case !x.is(f.Type, want.is):
 			x.problems.Errorf(x.fieldPos(t, f), "unsuitable-field", "", "field %s of message %s has another type than the runtime needs, which is %s", f.Name, t.Name, x.describe(want.is))
 		default:
-			x.b.Fields[p.meaning+"."+want.name] = f
+			meaning := p.meaning + "." + want.name
+			if x.b.Fields[meaning] = f; want.member != "" {
+				x.b.Members[p.meaning] = append(x.b.Members[p.meaning], ir.Member{Meaning: meaning, Is: want.is, Name: want.member})
+			}
 		}
 	}
 }

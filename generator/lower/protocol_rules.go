@@ -45,6 +45,9 @@ type field struct {
 	name string // 1.0 name, which is also its meaning
 	is   string // "string", "bool", "int32", "strings", "object", "time", "union", or the meaning of a type; "[]" before it for a list of it
 	need need
+	// member is what the runtime calls it in the neutral form of the message, which is copied both ways; "" for what emitted
+	// code treats otherwise.
+	member string
 }
 
 // part is a message that plays a part in the runtime's interfaces.
@@ -58,50 +61,50 @@ type part struct {
 // parts are all of them, but for requests. A type is found through the field of an earlier one that refers to it, else by name.
 var parts = []part{
 	{"Task", []field{
-		{"id", "string", needed}, {"context_id", "string", needed}, {"status", "TaskStatus", needed},
-		{"artifacts", "[]Artifact", needed}, {"history", "[]Message", needed}, {"metadata", "object", optional},
+		{"id", "string", needed, ""}, {"context_id", "string", needed, ""}, {"status", "TaskStatus", needed, ""},
+		{"artifacts", "[]Artifact", needed, ""}, {"history", "[]Message", needed, ""}, {"metadata", "object", optional, ""},
 	}, []string{"EventInfo", "TaskInfo", "Apply", "AddMessage", "StatusMessage", "ArtifactList", "View"}},
-	{"TaskStatus", []field{{"state", "TaskState", needed}, {"message", "Message", needed}, {"timestamp", "time", needed}}, nil},
+	{"TaskStatus", []field{{"state", "TaskState", needed, ""}, {"message", "Message", needed, ""}, {"timestamp", "time", needed, ""}}, nil},
 	{"Message", []field{
-		{"message_id", "string", needed}, {"context_id", "string", needed}, {"task_id", "string", needed}, {"role", "MessageRole", needed},
-		{"parts", "[]Part", needed}, {"metadata", "object", needed}, {"extensions", "strings", optional}, {"reference_task_ids", "strings", optional},
+		{"message_id", "string", needed, "ID"}, {"context_id", "string", needed, "ContextID"}, {"task_id", "string", needed, "TaskID"}, {"role", "MessageRole", needed, ""},
+		{"parts", "[]Part", needed, ""}, {"metadata", "object", needed, "Metadata"}, {"extensions", "strings", optional, "Extensions"}, {"reference_task_ids", "strings", optional, "References"},
 	}, []string{"EventInfo", "MessageInfo", "Contents", "Bind", "Text"}},
 	{"Part", []field{
-		{"content", "union", needed}, {"metadata", "object", optional}, {"filename", "string", optional}, {"media_type", "string", optional},
+		{"content", "union", needed, ""}, {"metadata", "object", optional, "Metadata"}, {"filename", "string", optional, "Filename"}, {"media_type", "string", optional, "MediaType"},
 	}, nil},
 	{"Artifact", []field{
-		{"artifact_id", "string", needed}, {"name", "string", optional}, {"description", "string", optional}, {"parts", "[]Part", needed},
-		{"metadata", "object", optional}, {"extensions", "strings", optional},
+		{"artifact_id", "string", needed, "ID"}, {"name", "string", optional, "Name"}, {"description", "string", optional, "Description"}, {"parts", "[]Part", needed, "Parts"},
+		{"metadata", "object", optional, "Metadata"}, {"extensions", "strings", optional, "Extensions"},
 	}, []string{"Text"}},
 	{"StatusUpdate", []field{
-		{"task_id", "string", needed}, {"context_id", "string", needed}, {"status", "TaskStatus", needed},
+		{"task_id", "string", needed, ""}, {"context_id", "string", needed, ""}, {"status", "TaskStatus", needed, ""},
 	}, []string{"EventInfo", "StatusMessage"}},
 	{"ArtifactUpdate", []field{
-		{"task_id", "string", needed}, {"context_id", "string", needed}, {"artifact", "Artifact", needed},
-		{"append", "bool", needed}, {"last_chunk", "bool", needed},
+		{"task_id", "string", needed, ""}, {"context_id", "string", needed, ""}, {"artifact", "Artifact", needed, ""},
+		{"append", "bool", needed, "Append"}, {"last_chunk", "bool", needed, "LastChunk"},
 	}, []string{"EventInfo", "ArtifactUpdate"}},
-	{"SendResult", []field{{"payload", "union", needed}}, nil},
-	{"StreamItem", []field{{"payload", "union", needed}}, nil},
+	{"SendResult", []field{{"payload", "union", needed, ""}}, nil},
+	{"StreamItem", []field{{"payload", "union", needed, ""}}, nil},
 	{"AgentCard", []field{
-		{"name", "string", needed}, {"version", "string", needed}, {"capabilities", "Capabilities", needed}, {"supported_interfaces", "[]Interface", needed},
-		{"default_input_modes", "strings", needed}, {"default_output_modes", "strings", needed},
+		{"name", "string", needed, ""}, {"version", "string", needed, ""}, {"capabilities", "Capabilities", needed, ""}, {"supported_interfaces", "[]Interface", needed, ""},
+		{"default_input_modes", "strings", needed, ""}, {"default_output_modes", "strings", needed, ""},
 	}, []string{"CardInfo", "At"}},
 	{"Interface", []field{
-		{"url", "string", needed}, {"protocol_binding", "string", needed}, {"tenant", "string", optional}, {"protocol_version", "string", needed},
+		{"url", "string", needed, "URL"}, {"protocol_binding", "string", needed, "Binding"}, {"tenant", "string", optional, "Tenant"}, {"protocol_version", "string", needed, "Version"},
 	}, nil},
 	{"Capabilities", []field{
-		{"streaming", "bool", needed}, {"push_notifications", "bool", optional}, {"extended_agent_card", "bool", optional}, {"extensions", "[]Extension", needed},
+		{"streaming", "bool", needed, ""}, {"push_notifications", "bool", optional, ""}, {"extended_agent_card", "bool", optional, ""}, {"extensions", "[]Extension", needed, ""},
 	}, nil},
-	{"Extension", []field{{"uri", "string", needed}, {"required", "bool", optional}, {"params", "object", needed}}, nil},
+	{"Extension", []field{{"uri", "string", needed, "URI"}, {"required", "bool", optional, "Required"}, {"params", "object", needed, "Params"}}, nil},
 	{"SendConfig", []field{
-		{"accepted_output_modes", "strings", optional}, {"history_length", "int32", optional}, {"return_immediately", "bool", optional},
-		{"task_push_notification_config", "message", optional},
+		{"accepted_output_modes", "strings", optional, "AcceptedOutputModes"}, {"history_length", "int32", optional, "HistoryLength"}, {"return_immediately", "bool", optional, "ReturnImmediately"},
+		{"task_push_notification_config", "message", optional, ""},
 	}, nil},
 	{"PushConfig", []field{
-		{"tenant", "string", optional}, {"id", "string", optional}, {"task_id", "string", optional}, {"url", "string", optional}, {"token", "string", optional},
-		{"authentication", "PushAuth", optional},
+		{"tenant", "string", optional, ""}, {"id", "string", optional, ""}, {"task_id", "string", optional, ""}, {"url", "string", optional, ""}, {"token", "string", optional, ""},
+		{"authentication", "PushAuth", optional, ""},
 	}, nil},
-	{"PushAuth", []field{{"scheme", "string", optional}, {"credentials", "string", optional}}, nil},
+	{"PushAuth", []field{{"scheme", "string", optional, "Scheme"}, {"credentials", "string", optional, "Credentials"}}, nil},
 }
 
 // dispensable are the types that an agent can do without.
@@ -123,28 +126,28 @@ func requestFields() []part {
 
 var (
 	sendFields = []field{
-		{"tenant", "string", optional}, {"message", "Message", needed}, {"configuration", "SendConfig", optional}, {"metadata", "object", optional},
+		{"tenant", "string", optional, "Tenant"}, {"message", "Message", needed, ""}, {"configuration", "SendConfig", optional, ""}, {"metadata", "object", optional, "Metadata"},
 	}
 	taskFields = []field{
-		{"tenant", "string", optional}, {"id", "string", needed}, {"history_length", "int32", optional}, {"metadata", "object", optional},
+		{"tenant", "string", optional, "Tenant"}, {"id", "string", needed, "ID"}, {"history_length", "int32", optional, "HistoryLength"}, {"metadata", "object", optional, "Metadata"},
 	}
 )
 
 // listsAndPushes are the fields of requests and responses that are of one role alone.
 var listsAndPushes = []part{
 	{"list", []field{
-		{"tenant", "string", optional}, {"context_id", "string", optional}, {"status", "TaskState", optional}, {"page_size", "int32", optional}, {"page_token", "string", needed},
-		{"history_length", "int32", optional}, {"status_timestamp_after", "time", optional}, {"include_artifacts", "bool", optional},
+		{"tenant", "string", optional, "Tenant"}, {"context_id", "string", optional, "ContextID"}, {"status", "TaskState", optional, "State"}, {"page_size", "int32", optional, "PageSize"}, {"page_token", "string", needed, "PageToken"},
+		{"history_length", "int32", optional, "HistoryLength"}, {"status_timestamp_after", "time", optional, "After"}, {"include_artifacts", "bool", optional, "IncludeArtifacts"},
 	}, nil},
 	{"listResult", []field{
-		{"tasks", "[]Task", needed}, {"next_page_token", "string", needed}, {"page_size", "int32", optional}, {"total_size", "int32", optional},
+		{"tasks", "[]Task", needed, ""}, {"next_page_token", "string", needed, ""}, {"page_size", "int32", optional, ""}, {"total_size", "int32", optional, ""},
 	}, nil},
-	{"pushGet", []field{{"tenant", "string", optional}, {"task_id", "string", optional}, {"id", "string", optional}}, nil},
+	{"pushGet", []field{{"tenant", "string", optional, ""}, {"task_id", "string", optional, ""}, {"id", "string", optional, ""}}, nil},
 	{"pushList", []field{
-		{"tenant", "string", optional}, {"task_id", "string", optional}, {"page_size", "int32", optional}, {"page_token", "string", optional},
+		{"tenant", "string", optional, ""}, {"task_id", "string", optional, ""}, {"page_size", "int32", optional, ""}, {"page_token", "string", optional, ""},
 	}, nil},
-	{"pushListResult", []field{{"configs", "[]PushConfig", optional}, {"next_page_token", "string", optional}}, nil},
-	{"pushDelete", []field{{"tenant", "string", optional}, {"task_id", "string", optional}, {"id", "string", optional}}, nil},
+	{"pushListResult", []field{{"configs", "[]PushConfig", optional, ""}, {"next_page_token", "string", optional, ""}}, nil},
+	{"pushDelete", []field{{"tenant", "string", optional, ""}, {"task_id", "string", optional, ""}, {"id", "string", optional, ""}}, nil},
 }
 
 // typeNames are the 1.0 names of the parts that are not called what they mean.

@@ -136,10 +136,10 @@ func (x *engineMessage) MessageInfo() runtime.MessageInfo {
 		ID:         x.MessageID,
 		ContextID:  x.ContextID,
 		TaskID:     x.TaskID,
-		User:       x.Role == RoleUser,
 		Metadata:   x.Metadata,
 		Extensions: x.Extensions,
 		References: x.ReferenceTaskIDs,
+		User:       x.Role == RoleUser,
 	}
 }
 
@@ -180,7 +180,8 @@ func (x *engineTaskArtifactUpdateEvent) EventInfo() runtime.EventInfo {
 // ArtifactUpdate implements [runtime.ArtifactUpdate].
 func (x *engineTaskArtifactUpdateEvent) ArtifactUpdate() runtime.ArtifactData {
 	data := artifactData(x.Artifact)
-	data.Append, data.LastChunk = x.Append, x.LastChunk
+	data.Append = x.Append
+	data.LastChunk = x.LastChunk
 	return data
 }
 
@@ -217,7 +218,7 @@ func artifactData(a *Artifact) runtime.ArtifactData {
 }
 
 func setPart(p *Part, from *runtime.Part) {
-	*p = Part{Filename: from.Filename, MediaType: from.MediaType, Metadata: from.Metadata}
+	*p = Part{Metadata: from.Metadata, Filename: from.Filename, MediaType: from.MediaType}
 	switch from.Kind {
 	case runtime.PartText:
 		p.Content = PartText(from.Text)
@@ -234,7 +235,7 @@ func partOf(p *Part) runtime.Part {
 	if p == nil {
 		return runtime.Part{}
 	}
-	part := runtime.Part{Filename: p.Filename, MediaType: p.MediaType, Metadata: p.Metadata}
+	part := runtime.Part{Metadata: p.Metadata, Filename: p.Filename, MediaType: p.MediaType}
 	switch c := p.Content.(type) {
 	case PartText:
 		part.Kind, part.Text = runtime.PartText, string(c)

@@ -258,8 +258,8 @@ func parseResultV10JSON(src []byte) (any, error) {
 func neutralSendMessageRequest(x *SendMessageRequest) *runtime.SendRequest {
 	req := &runtime.SendRequest{
 		Tenant:   x.Tenant,
-		Message:  (*engineMessage)(x.Message),
 		Metadata: x.Metadata,
+		Message:  (*engineMessage)(x.Message),
 		Source:   x,
 	}
 	if c := x.Configuration; c != nil {
@@ -876,11 +876,11 @@ func newMessage(data runtime.MessageData) runtime.Message {
 		MessageID:        data.ID,
 		ContextID:        data.ContextID,
 		TaskID:           data.TaskID,
-		Role:             RoleAgent,
-		Parts:            runtime.PartsFrom(data.Parts, setPart),
 		Metadata:         data.Metadata,
 		Extensions:       data.Extensions,
 		ReferenceTaskIDs: data.References,
+		Role:             RoleAgent,
+		Parts:            runtime.PartsFrom(data.Parts, setPart),
 	}
 	if data.User {
 		m.Role = RoleUser
@@ -934,7 +934,7 @@ func newTaskPage(tasks []runtime.Task, next string, pageSize, total int) any {
 
 func newSend(data runtime.SendRequest) any {
 	m, _ := data.Message.(*engineMessage)
-	req := &SendMessageRequest{Tenant: data.Tenant, Message: (*Message)(m), Metadata: data.Metadata}
+	req := &SendMessageRequest{Tenant: data.Tenant, Metadata: data.Metadata, Message: (*Message)(m)}
 	if len(data.AcceptedOutputModes) > 0 || data.HistoryLength != nil || data.ReturnImmediately || data.Push != nil {
 		req.Configuration = &SendMessageConfiguration{
 			AcceptedOutputModes:        data.AcceptedOutputModes,
